@@ -1,0 +1,4 @@
+/** Text of `reins --help`. */
+export function renderRootHelp(): string {
+  return 'reins\n';
+}

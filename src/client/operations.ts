@@ -1,0 +1,44 @@
+import type { RunEvent } from '../schema/event.ts';
+import type { Operation } from './operation.ts';
+import { oversight } from './operations/oversight.ts';
+import { setup } from './operations/setup.ts';
+import { work } from './operations/work.ts';
+
+/** The one table. Everything a face may do is an entry here, or `watch` and `pullModel`, which stream. */
+export const operations = { ...work, ...oversight, ...setup } as const;
+export type Operations = typeof operations;
+
+type Call<P> = P extends Operation<infer I, infer O> ? (input: I) => Promise<O> : never;
+
+export type WatchInput = {
+  readonly run_id: string;
+  /** Stored events with a higher `seq` only; 0 = from the start. */
+  readonly after: number;
+  readonly signal: AbortSignal;
+};
+
+export type PullProgress = {
+  readonly status: string;
+  readonly completed: number | null;
+  readonly total: number | null;
+};
+
+/** What every face holds. Faces see nothing else of the program. */
+export type RuntimeClient = { readonly [N in keyof Operations]: Call<Operations[N]> } & {
+  /**
+   * Events of one run: stored ones after `after`, then live ones, deltas included, batched to at most one wake-up per
+   * 16 ms. Ends after the run's last event, or when the signal aborts.
+   */
+  watch(input: WatchInput): AsyncIterable<readonly RunEvent[]>;
+  /** Downloads a model (06 §16); yields progress. Resolves with the bytes pulled, or null when it was there. */
+  pullModel(
+    input: {
+      readonly name: string;
+      readonly backend: string | null;
+      readonly url: string | null;
+      readonly sha256: string | null;
+    },
+    onProgress: (progress: PullProgress) => void,
+    signal: AbortSignal,
+  ): Promise<{ readonly bytes: number | null; readonly present: boolean }>;
+};

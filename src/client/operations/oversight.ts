@@ -1,0 +1,122 @@
+import { array, boolean, enums, nullable, number, object, string } from 'superstruct';
+import type { Ask } from '../../schema/ask.ts';
+import { operation, returns } from '../operation.ts';
+
+/** One chain of the overlay (06 §26). */
+export type ChainRow = {
+  readonly name: string;
+  readonly id: string | null;
+  readonly source: 'project' | 'user' | 'builtin';
+  readonly path: string | null;
+  readonly trust: 'trusted' | 'untrusted' | 'builtin' | 'user';
+  readonly sha256: string;
+};
+
+/** A finding of `chain vet` (04 §16). `path` is a JSON Pointer. */
+export type ChainFinding = {
+  readonly severity: 'error' | 'warning' | 'info';
+  readonly code: string;
+  readonly path: string;
+  readonly line: number;
+  readonly column: number;
+  readonly message: string;
+};
+
+export type ChainVetFile = {
+  readonly path: string;
+  readonly worst: 'ok' | 'info' | 'warning' | 'error';
+  readonly findings: readonly ChainFinding[];
+};
+
+/** A project document that waits for trust (06 §6). */
+export type UntrustedContent = {
+  readonly kind: 'chain' | 'policy' | 'agent' | 'database';
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  readonly text: string;
+};
+
+/** Asks, chains, trust. */
+export const oversight = {
+  listAsks: operation(
+    'GET',
+    '/api/asks',
+    'read',
+    object({
+      state: string(),
+      kind: nullable(string()),
+      session: nullable(string()),
+      mission: nullable(string()),
+      by: nullable(string()),
+      limit: number(),
+    }),
+    returns<{ readonly asks: readonly Ask[]; readonly total: number; readonly expired: number }>(),
+  ),
+  showAsk: operation('GET', '/api/asks/{id}', 'read', object({ id: string() }), returns<Ask>()),
+  /** The first answer wins. `yours` is false when an identical answer had been stored before. */
+  answerAsk: operation(
+    'POST',
+    '/api/asks/{id}/verdict',
+    'operator',
+    object({
+      id: string(),
+      outcome: enums(['approve', 'deny', 'answer', 'cancel']),
+      feedback: nullable(string()),
+      text: nullable(string()),
+      remember: nullable(enums(['session'])),
+      binding: nullable(string()),
+    }),
+    returns<{ readonly ask: Ask; readonly yours: boolean }>(),
+  ),
+  listChains: operation('GET', '/api/chains', 'read', object({}), returns<readonly ChainRow[]>()),
+  /** Canonical JSON text of a chain by path or name. */
+  showChain: operation(
+    'GET',
+    '/api/chains/{name}',
+    'read',
+    object({ name: string() }),
+    returns<{ readonly text: string }>(),
+  ),
+  /** Without paths: every chain of the overlay. */
+  vetChains: operation(
+    'POST',
+    '/api/chains/vet',
+    'read',
+    object({ paths: array(string()) }),
+    returns<readonly ChainVetFile[]>(),
+  ),
+  /** What a run with these names would use and is not trusted yet; empty when all is. */
+  untrusted: operation(
+    'POST',
+    '/api/trust/pending',
+    'read',
+    object({
+      chain: enums(['run', 'chat']),
+      chain_path: nullable(string()),
+      policy: nullable(string()),
+      trust: array(string()),
+    }),
+    returns<readonly UntrustedContent[]>(),
+  ),
+  /** Records trust in exactly this content; refused when the file no longer has this hash. */
+  trustContent: operation(
+    'POST',
+    '/api/trust',
+    'operator',
+    object({ path: string(), sha256: string(), by: enums(['prompt', 'command']) }),
+    returns<null>(),
+  ),
+  initialise: operation(
+    'POST',
+    '/api/init',
+    'operator',
+    object({ provider: nullable(string()), force: boolean() }),
+    returns<{
+      readonly dataDir: string;
+      readonly files: readonly { readonly path: string; readonly action: 'created' | 'kept' | 'replaced' }[];
+      readonly settings: readonly { readonly key: string; readonly value: string }[];
+      readonly notes: readonly string[];
+    }>(),
+  ),
+} as const;

@@ -1,0 +1,56 @@
+import { array, boolean, nullable, number, object, optional, string } from 'superstruct';
+import { type RunResult, type RunStarted, SendMessage, StartRun } from '../../schema/run.ts';
+import { Session, SessionView } from '../../schema/session.ts';
+import { masked, operation, returns } from '../operation.ts';
+
+const runId = object({ run_id: string() });
+const named = object({ name: string() });
+
+/** Runs and sessions. */
+export const work = {
+  /** Starts a stateless run and returns as soon as it is accepted: rows written, job queued. */
+  startRun: operation('POST', '/api/runs', 'run', StartRun, returns<RunStarted>()),
+  /** Stores the message, then starts the turn's run. */
+  sendMessage: operation(
+    'POST',
+    '/api/sessions/messages',
+    'run',
+    SendMessage,
+    returns<RunStarted & { readonly turn: number }>(),
+  ),
+  /** Waits until the run ended or rests. */
+  awaitRun: operation('GET', '/api/runs/{run_id}/result', 'read', runId, returns<RunResult>()),
+  /** `cancel` is SIGINT; the run's open asks become `cancelled`. */
+  cancelRun: operation(
+    'POST',
+    '/api/runs/{run_id}/cancel',
+    'run',
+    object({ run_id: string(), reason: string() }),
+    returns<null>(),
+  ),
+  /** Stops at the last checkpoint: `interrupted` (SIGTERM, SIGHUP) or `ask` (an ask left for later). */
+  stopRun: operation(
+    'POST',
+    '/api/runs/{run_id}/stop',
+    'run',
+    object({ run_id: string(), reason: string() }),
+    returns<null>(),
+  ),
+  listSessions: operation('GET', '/api/sessions', 'read', object({}), masked(array(Session))),
+  newSession: operation('POST', '/api/sessions', 'run', object({ name: nullable(string()) }), masked(Session)),
+  switchSession: operation('POST', '/api/sessions/active', 'run', named, masked(Session)),
+  showSession: operation(
+    'GET',
+    '/api/sessions/{name}',
+    'read',
+    object({ name: nullable(string()), tail: optional(number()), head: optional(number()), tools: boolean() }),
+    masked(SessionView),
+  ),
+  deleteSession: operation(
+    'DELETE',
+    '/api/sessions/{name}',
+    'run',
+    object({ name: string(), force: boolean() }),
+    returns<{ readonly name: string; readonly messages: number; readonly was_active: boolean }>(),
+  ),
+} as const;

@@ -1,0 +1,17 @@
+import type { EngineEvent } from '../schema/event.ts';
+import type { CallRequest, CheckpointState, ToolOutcome, TurnAdmission, TurnRequest } from '../schema/protocol.ts';
+
+/**
+ * The engine's only door to the world. In production it is a port to the main thread (`workers/port-host.ts`),
+ * in engine tests a recording object.
+ */
+export type RunHost = {
+  /** Reports something. Order is kept; nothing is awaited. Stored events are durable before the next request replies. */
+  emit(event: EngineEvent): void;
+  /** Asks to call a model once. Rejects with RuntimeError; on abort rejects with code `cancelled`. */
+  openTurn(request: TurnRequest): Promise<TurnAdmission>;
+  /** Sends one call through the gate. A denied or failed call is an outcome, not a rejection. */
+  callTool(call: CallRequest): Promise<ToolOutcome>;
+  /** Makes the state durable, together with everything emitted before it. */
+  checkpoint(state: CheckpointState): Promise<void>;
+};

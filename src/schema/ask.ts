@@ -1,0 +1,77 @@
+import type { Evaluation } from './policy.ts';
+import type { PolicyState } from './run.ts';
+
+export type AskKind = 'permission' | 'question' | 'budget' | 'unknown_outcome';
+export type AskState = 'pending' | 'approved' | 'denied' | 'answered' | 'expired' | 'cancelled';
+
+/** What a tool computes for the card of a call (03 §8): shown, stored with the ask, never decided on. */
+export type Preview = {
+  /** Unified diff of a file writer, complete up to 1 MiB. */
+  readonly diff?: string;
+  readonly diff_note?: string;
+  readonly new_file?: boolean;
+  /** File state that the diff was computed against. */
+  readonly preimage?: { readonly path: string; readonly sha256: string | null };
+  /** Resolved program of a command. */
+  readonly program?: string;
+  readonly url?: {
+    readonly scheme: string;
+    readonly host: string;
+    readonly port: string;
+    readonly path: string;
+    readonly method: string;
+  };
+  readonly paths?: readonly {
+    readonly given: string;
+    readonly real: string;
+    readonly inside: boolean;
+    readonly link: boolean;
+  }[];
+};
+
+export type Verdict = {
+  readonly outcome: 'approve' | 'deny' | 'answer' | 'expire' | 'cancel';
+  readonly treat_as?: 'run_again' | 'done' | 'skip';
+  readonly text?: string;
+  readonly feedback?: string;
+  readonly remember?: 'session' | 'rule';
+  /** Attribution `<actor>:<surface or id>` (03 §5). */
+  readonly by: string;
+  readonly name?: string;
+  readonly at: string;
+  readonly binding: string;
+};
+
+/** The row of 03 §1.1 as every surface reads it. Times are RFC 3339. */
+export type Ask = {
+  readonly id: string;
+  readonly kind: AskKind;
+  readonly state: AskState;
+  readonly run_id: string | null;
+  readonly session_id: string | null;
+  readonly mission_id: string | null;
+  readonly chain_id: string | null;
+  readonly task_id: string | null;
+  readonly call_id: string | null;
+  readonly tools: string;
+  readonly tool: string;
+  /** Final arguments, secrets masked. */
+  readonly args: unknown;
+  readonly summary: string;
+  readonly preview: Preview;
+  readonly question: { readonly text: string; readonly detail?: string; readonly choices?: readonly string[] } | null;
+  readonly cwd: string;
+  readonly record: Evaluation;
+  readonly policy: PolicyState;
+  readonly call_hash: string;
+  readonly binding: string;
+  readonly preimage: { readonly path: string; readonly sha256: string | null } | null;
+  readonly timeout_s: number;
+  readonly on_timeout: string | null;
+  readonly expires_at: string | null;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly resolved_at: string | null;
+  readonly verdict: Verdict | null;
+  readonly superseded_by: string | null;
+};

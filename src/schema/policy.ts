@@ -1,0 +1,191 @@
+/** The policy document and its evaluation (chapter 02). Documents are validated by `policy/validate.ts`. */
+
+export type Action = 'allow' | 'approve' | 'deny';
+export type OnExhausted = 'fail' | 'ask' | 'finish';
+
+export type Condition = { readonly key: string; readonly op: string; readonly value: string };
+
+export type Rule = {
+  readonly tools: string;
+  readonly tool: string;
+  readonly when: readonly Condition[];
+  readonly action: Action;
+  readonly timeout_s: number;
+  readonly on_timeout: string | null;
+  /** The text of the rule's `//` member. */
+  readonly note: string | null;
+};
+
+/** 02 §11. 0 = unbounded, an empty list = absent. */
+export type ComputeBounds = {
+  readonly maxTurns: number;
+  readonly maxToolCalls: number;
+  readonly maxTokens: number;
+  readonly modelAllowlist: readonly string[];
+  readonly backendAllowlist: readonly string[];
+  readonly onExhausted: OnExhausted;
+};
+
+export type AttentionBounds = {
+  readonly allowAgentAnswers: boolean;
+  readonly maxAgentAnswers: number;
+  readonly allowAgentApprovals: boolean;
+  readonly maxAgentApprovals: number;
+};
+
+export type TrustedBinaries = {
+  readonly dirs: readonly string[];
+  readonly hashes: Readonly<Record<string, string>>;
+};
+
+/** A parsed document with defaults applied. */
+export type Policy = {
+  readonly version: number;
+  readonly default_action: Action;
+  readonly rules: readonly Rule[];
+  readonly compute: ComputeBounds;
+  readonly attention: AttentionBounds;
+  readonly trusted_binaries: TrustedBinaries | null;
+};
+
+/** The call as the evaluator sees it: final arguments, one object, made once (02 §6). */
+export type PolicyCall = {
+  readonly tools: string;
+  readonly tool: string;
+  readonly args: Readonly<Record<string, unknown>>;
+};
+
+/** A program as resolved once: what is judged is what runs. Bigints are decimal text. */
+export type ProgramFact = {
+  readonly word: string;
+  /** Real path after all links. */
+  readonly real: string;
+  readonly dev: string;
+  readonly ino: string;
+  readonly ctime_ns: string;
+  /** Why an allowlist cannot grant it: `program_in_workspace`, `unsafe_permissions`, `relative`. */
+  readonly ungrantable: string | null;
+};
+
+/** How a `local_shell` call is read (02 §9.1). One reader for gate, card and executor: `shell/read-line.ts`. */
+export type CommandReading =
+  | {
+      readonly form: 'argv';
+      readonly verdict: 'readable';
+      readonly words: readonly string[];
+      /** Words that hold an unquoted `*`, `?` or `[` (05 §3.7 `not_expanded`). */
+      readonly unexpanded: readonly string[];
+      /** A string `args` or an element that makes the call not grantable (02 §9.2), else null. */
+      readonly ungrantable: string | null;
+    }
+  | { readonly form: 'sh'; readonly verdict: 'unreadable'; readonly line: string; readonly detail: string }
+  /** Refused by the tool before anybody is asked; the evaluator treats it as unreadable. */
+  | {
+      readonly form: 'none';
+      readonly verdict: 'unreadable';
+      readonly raw: string;
+      readonly error: 'invalid_arguments' | 'needs_shell';
+      readonly message: string;
+    };
+
+/**
+ * The world as the evaluator may see it (02 §1, §8). Synchronous; each look-up is made once per call and kept, so that
+ * decision and execution see the same. `gate/facts.ts` fills it from the machine, tests from a case file.
+ */
+export type PolicyHost = {
+  readonly platform: string;
+  readonly shell: string;
+  readonly workspace: string;
+  readonly cwd: string;
+  readonly home: string;
+  readonly caseInsensitivePaths: boolean;
+  /** Real path of an absolute lexical path: links of the deepest existing ancestor resolved, the rest appended. */
+  realPath(path: string): string;
+  /** Hard links of an existing regular file; 0 when it does not exist. */
+  hardLinks(path: string): number;
+  /** Resolution of 02 §9.5 with the executor's PATH. */
+  resolveProgram(word: string, cwd: string): ProgramFact | null;
+  readonly guarded: {
+    /** F1: absolute paths of own secrets, and prefixes ending in `/`. */
+    readonly secrets: readonly string[];
+    /** F2 beside every `.reins` segment: REINS_HOME, the data directory, policy and chain files named by flags, the installation. */
+    readonly plane: readonly string[];
+    /** Directories on PATH (F3). */
+    readonly path: readonly string[];
+  };
+  /** Amendment 17: paths outside this root are a floor; null when nothing is to be checked. */
+  readonly root: string | null;
+};
+
+export type ExecFact = {
+  readonly form: 'argv' | 'sh';
+  /** Resolved program; `/bin/sh` for a line; null when it does not resolve. */
+  readonly file: string | null;
+  readonly argv: readonly string[];
+  readonly env_set: Readonly<Record<string, string>>;
+  readonly cwd: string;
+  readonly program: ProgramFact | null;
+};
+
+export type Reason =
+  | 'matched_rule'
+  | 'default_action'
+  | 'floor'
+  | 'control_plane'
+  | 'internal_error'
+  | 'compute_exhausted'
+  | 'remembered';
+
+export type PolicyIdentity = {
+  readonly name: string;
+  readonly source: 'project' | 'user' | 'builtin' | 'file';
+  readonly path: string | null;
+  readonly sha256: string | null;
+  readonly state: 'ok' | 'invalid';
+};
+
+export type ConditionTrace = {
+  readonly op: string;
+  readonly key: string;
+  readonly result: 'true' | 'false' | 'indeterminate';
+  readonly seen: string | null;
+  readonly why: string | null;
+};
+
+/** The evaluation record of 02 §8. */
+export type Evaluation = {
+  readonly action: Action;
+  readonly matched_rule: number | null;
+  readonly reason: Reason;
+  readonly timeout_s: number;
+  readonly on_timeout: string | null;
+  readonly policy: PolicyIdentity;
+  readonly detail: string | null;
+  readonly note: string | null;
+  readonly trace?: readonly {
+    readonly rule: number;
+    readonly selectors: boolean;
+    readonly conditions: readonly ConditionTrace[];
+    readonly outcome: string;
+  }[];
+  readonly analysis?: unknown;
+  readonly trust: readonly unknown[];
+  readonly exec: ExecFact | null;
+};
+
+/** A finding of the validator or of vet (02 §3, §14.1). `load` findings reject the document. */
+export type PolicyFinding = {
+  readonly severity: 'load' | 'error' | 'warn';
+  readonly path: string;
+  readonly code: string;
+  readonly message: string;
+};
+
+/** A policy as a run holds it. `policy` of an invalid document is the fail-closed one of 02 §4. */
+export type LoadedPolicy = {
+  readonly identity: PolicyIdentity;
+  readonly policy: Policy;
+  /** Bytes as read; canonical JSON for a preset. */
+  readonly text: string;
+  readonly findings: readonly PolicyFinding[];
+};

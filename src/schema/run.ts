@@ -1,0 +1,193 @@
+import {
+  array,
+  boolean,
+  enums,
+  type Infer,
+  nullable,
+  number,
+  object,
+  optional,
+  record,
+  string,
+  unknown,
+} from 'superstruct';
+import type { ErrorCode } from './errors.ts';
+import type { RunEvent, StepError } from './event.ts';
+import type { Usage } from './message.ts';
+
+export const runKinds = [
+  'run',
+  'chat',
+  'plan_new',
+  'plan_step',
+  'plan_replan',
+  'plan_explore',
+  'step_summary',
+  'compact',
+  'attention',
+  'model_pull',
+] as const;
+export type RunKind = (typeof runKinds)[number];
+
+export const runStatuses = [
+  'queued',
+  'running',
+  'waiting',
+  'suspended',
+  'interrupted',
+  'completed',
+  'exhausted',
+  'failed',
+  'cancelled',
+] as const;
+export type RunStatus = (typeof runStatuses)[number];
+
+export const endedStatuses: ReadonlySet<RunStatus> = new Set(['completed', 'exhausted', 'failed', 'cancelled']);
+
+export const inputTypes = ['string', 'chat', 'json', 'int', 'float', 'bool'] as const;
+export type InputType = (typeof inputTypes)[number];
+
+/** How an ask of this run is met (03 §10): `ask` = an interactive face waits for the row, whoever answers it. */
+export const OnAsk = enums(['ask', 'wait', 'suspend', 'deny']);
+export type OnAsk = Infer<typeof OnAsk>;
+
+/** What a face asks for when it starts a run. Options are those of the global flags (06 §3), already parsed. */
+export const StartRun = object({
+  /** Instruction and content, converted by its input type. */
+  input: object({ type: enums(inputTypes), value: unknown() }),
+  /** Path of a chain document named by the operator; null = the default run chain. */
+  chain_path: nullable(string()),
+  model: nullable(string()),
+  provider: nullable(string()),
+  policy: nullable(string()),
+  on_ask: OnAsk,
+  /** Milliseconds of active time; 0 = none. */
+  timeout_ms: number(),
+  context: number(),
+  think: nullable(string()),
+  shell: boolean(),
+  /** Absolute path or null. */
+  allowed_dir: nullable(string()),
+  /** Tightening of the compute bounds; 0 = none. */
+  max_turns: number(),
+  max_tool_calls: number(),
+  max_tokens: number(),
+  variables: record(string(), string()),
+  images: array(object({ path: string() })),
+  /** Hashes accepted for this invocation (`--trust`). */
+  trust: array(string()),
+});
+export type StartRun = Infer<typeof StartRun>;
+
+/** A turn of a session: a run whose base is the session's history. */
+export const SendMessage = object({
+  ...StartRun.schema,
+  /** Session name; null = the active one. */
+  session: nullable(string()),
+  /** Send only the last N stored messages; 0 = all. */
+  trim: number(),
+  abandon: boolean(),
+  last: optional(number()),
+});
+export type SendMessage = Infer<typeof SendMessage>;
+
+export type PolicyState = {
+  readonly name: string;
+  readonly source: 'project' | 'user' | 'builtin' | 'file';
+  readonly path: string | null;
+  readonly sha256: string | null;
+  readonly state: 'ok' | 'invalid';
+};
+
+/** One denied call, as output formats list it (06 §8.4). */
+export type PermissionDenial = {
+  readonly tools: string;
+  readonly tool: string;
+  readonly call_id: string;
+  readonly args: unknown;
+  readonly by: string;
+  readonly rule: number | null;
+  readonly reason: string;
+};
+
+export type RunFailure = StepError & { readonly class: ErrorCode; readonly task_id?: string; readonly root?: string };
+
+/** How a run ended or rested, complete enough for every output format of 06 §8. */
+export type RunResult = {
+  readonly run_id: string;
+  readonly status: RunStatus;
+  readonly exit_code: number;
+  readonly error: RunFailure | null;
+  readonly output_type: string | null;
+  readonly output: unknown;
+  readonly session_id: string | null;
+  readonly session_name: string | null;
+  readonly chain: { readonly id: string; readonly path: string | null; readonly sha256: string };
+  readonly model: string;
+  readonly provider: string;
+  readonly backend: string | null;
+  readonly policy: PolicyState;
+  readonly num_turns: number;
+  readonly num_tool_calls: number;
+  readonly executed_tool_calls: number;
+  readonly duration_ms: number;
+  readonly duration_api_ms: number;
+  readonly waited_ms: number;
+  readonly usage: Usage;
+  readonly asks: readonly RunAsk[];
+  readonly permission_denials: readonly PermissionDenial[];
+  readonly steps: readonly RunStep[];
+  readonly warnings: readonly string[];
+};
+
+export type RunAsk = {
+  readonly id: string;
+  readonly kind: string;
+  readonly state: string;
+  readonly tools: string;
+  readonly tool: string;
+  readonly summary: string;
+  readonly rule: number | null;
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly by: string | null;
+  readonly respond: string | null;
+};
+
+export type RunStep = {
+  readonly index: number;
+  readonly task_id: string;
+  readonly task_handler: string;
+  readonly duration_ms: number;
+  readonly eval: string | null;
+  readonly error: StepError | null;
+};
+
+/** What is known when a run has been accepted: the first line of `stream-json`, and the head of `--trace`. */
+export type RunStarted = {
+  readonly run_id: string;
+  readonly session_id: string | null;
+  readonly session_name: string | null;
+  readonly chain: { readonly id: string; readonly path: string | null; readonly sha256: string };
+  readonly model: string;
+  readonly provider: string;
+  readonly backend: string | null;
+  readonly policy: PolicyState;
+  readonly cwd: string;
+  readonly tools: readonly string[];
+  readonly warnings: readonly string[];
+};
+
+/** A started run as a face of this process holds it. */
+export type RunHandle = {
+  readonly started: RunStarted;
+  /** Resolves when the run ended or rests; never rejects. */
+  readonly result: Promise<RunResult>;
+  /** Cancels (SIGINT, Esc): open asks become `cancelled`. */
+  cancel(reason: string): void;
+  /** Stops at the last checkpoint: `interrupted` (SIGTERM, SIGHUP) or `suspended` (an ask left for later). */
+  stop(reason: 'interrupted' | 'ask' | 'shutdown'): void;
+};
+
+/** Receives every event of a run in order, stored and ephemeral. Called on the main thread; must not block. */
+export type RunListener = (event: RunEvent) => void;

@@ -1,0 +1,20 @@
+/** What bound parameters may be. */
+export type SqlValue = string | number | bigint | null | Uint8Array;
+
+/**
+ * The one connection, as the table groups of this room see it. Statements are prepared once and kept. Rows come back
+ * as SQLite returns them: the caller names the row type that its own SELECT makes true.
+ */
+export type Sql = {
+  get<T>(sql: string, ...params: readonly SqlValue[]): T | undefined;
+  all<T>(sql: string, ...params: readonly SqlValue[]): T[];
+  /** @returns the number of changed rows. */
+  run(sql: string, ...params: readonly SqlValue[]): number;
+  /**
+   * One write transaction (BEGIN IMMEDIATE), short and synchronous (11 §2.8); inside another one it joins it.
+   * `full` are the transactions marked F in 11 §2.7. @throws RuntimeError database_busy, storage, database_damaged.
+   */
+  write<T>(durability: 'full' | 'normal', body: () => T): T;
+  /** Moves when another connection has committed (PRAGMA data_version, 4 µs). */
+  dataVersion(): number;
+};

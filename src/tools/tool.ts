@@ -1,0 +1,124 @@
+import type { Struct } from 'superstruct';
+import type { Preview } from '../schema/ask.ts';
+import type { ToolSpec } from '../schema/message.ts';
+import type { CommandReading, ExecFact } from '../schema/policy.ts';
+import type { SpawnRequest, SpawnResult } from '../schema/protocol.ts';
+
+/** The error classes of results (05 §11). */
+export type ToolErrorClass = string;
+
+/** How a tool ended: data for the model, never an exception. */
+export type ToolResult =
+  | {
+      readonly ok: true;
+      /** Strings as they are; everything else becomes compact JSON (04 §14.4). */
+      readonly value: unknown;
+      /** Name of a full result that the tool has spooled itself, `@output/<call id>…`. */
+      readonly output_ref?: string;
+    }
+  | {
+      readonly ok: false;
+      readonly error: ToolErrorClass;
+      /** One or two sentences: what, which limit, what to do instead. */
+      readonly message: string;
+      readonly extra?: Readonly<Record<string, unknown>>;
+    };
+
+/** What every stage of a call may know. */
+export type ToolSite = {
+  readonly run_id: string;
+  readonly call_id: string;
+  /** Session id, or run id without a session: whose read marks and spool names count (05 §2.5, §4.5). */
+  readonly scope: string;
+  /** Real path of the root of the run (05 §2.7). */
+  readonly root: string;
+  /** True when the operator named the root (`--local-exec-allowed-dir`): then it also confines (amendment 17). */
+  readonly confined: boolean;
+  readonly home: string;
+  /** `tools_policies` of the provider for this task: key -> text. */
+  readonly limits: Readonly<Record<string, string>>;
+  /** A chain's `args` instead of a model's: values are converted (04 §7.3). */
+  readonly direct: boolean;
+  /** The one reading of a `local_shell` call (02 §9.1), made by the gate; null for every other tool. */
+  readonly command: CommandReading | null;
+};
+
+/** What execution gets beside the arguments. Nothing is looked up a second time: `facts` is what was judged. */
+export type ToolContext<F> = ToolSite & {
+  readonly facts: F;
+  /** What the evaluator judged as the program to run; null for tools that start nothing. */
+  readonly exec: ExecFact | null;
+  readonly signal: AbortSignal;
+  readonly environment: Readonly<Record<string, string>>;
+  readonly ports: ToolPorts;
+  /** Live output; ephemeral. */
+  output(stream: 'stdout' | 'stderr' | 'progress', text: string): void;
+  /** Policy verdict on a further path or URL that this call would reveal or reach (05 §4.8, §5.3.4). */
+  judge(tools: string, tool: string, args: Readonly<Record<string, unknown>>): 'allow' | 'approve' | 'deny';
+};
+
+/** Ports that `app.ts` fills in (architecture, section 9): tools know no pool, no SQL. */
+export type ToolPorts = {
+  spawn(
+    request: SpawnRequest,
+    signal: AbortSignal,
+    onOutput: (stream: 'stdout' | 'stderr', text: string) => void,
+    onStarted: (pid: number) => void,
+  ): Promise<SpawnResult>;
+  readonly marks: ReadMarks;
+  readonly spool: Spool;
+  /** Takes the turn of a writer of this real path, across processes (05 §4.6.4): false = `busy` after 10 s. */
+  lockPath(path: string, signal: AbortSignal): Promise<(() => void) | null>;
+  now(): number;
+};
+
+export type ReadMark = {
+  readonly sha256: string;
+  readonly full: boolean;
+  readonly ranges: readonly (readonly [number, number])[];
+};
+
+/** Read-before-write marks (05 §4.5), kept in the database. */
+export type ReadMarks = {
+  get(scope: string, path: string): ReadMark | null;
+  put(scope: string, path: string, mark: ReadMark): void;
+};
+
+/** Full results on disk (05 §2.5). */
+export type Spool = {
+  /** Directory of a run, made with mode 0700. */
+  directory(runId: string): string;
+  /** Writes a full text, at most 8 MiB; null when the disk is full. Returns the name `@output/<call id>`. */
+  put(runId: string, callId: string, text: string): { readonly name: string; readonly truncated: boolean } | null;
+  /** Path of a spool name for this scope, or null: only calls of the same run or session. */
+  resolve(scope: string, runId: string, name: string): string | null;
+};
+
+/** What a precheck and the facts gatherer of a tool found, before the gate decides. */
+export type Prepared<F> =
+  | {
+      readonly ok: true;
+      readonly facts: F;
+      /** The call's directory (02 §7.2), absolute. */
+      readonly cwd: string;
+      /** One line for cards and lists (03 §1.1): command line, path, URL host. */
+      readonly summary: string;
+    }
+  | {
+      readonly ok: false;
+      readonly error: ToolErrorClass;
+      readonly message: string;
+      readonly extra?: Readonly<Record<string, unknown>>;
+    };
+
+/**
+ * One tool. `prepare` runs before the gate (limits, confinement, facts); `preview` only when a person will see the
+ * call; `execute` acts on the prepared facts. None of them throws for what a model or a file can cause.
+ */
+export type Tool<A = unknown, F = unknown> = {
+  readonly spec: ToolSpec;
+  readonly args: Struct<A, unknown>;
+  prepare(args: A, site: ToolSite, environment: Readonly<Record<string, string>>): Promise<Prepared<F>> | Prepared<F>;
+  preview?(args: A, facts: F, site: ToolSite): Promise<Preview> | Preview;
+  execute(args: A, context: ToolContext<F>): Promise<ToolResult>;
+};
