@@ -1,0 +1,49 @@
+/** Where an option was given: flag beats environment; config and built-in are resolved inside the app (06 §3). */
+export type Given<T> = { readonly value: T; readonly source: 'flag' | 'environment' };
+
+/**
+ * What an entry point knows when it opens the app. `null` = not given: the config value counts, else the built-in one.
+ * Paths are absolute. Nothing here was checked against the disk.
+ */
+export type AppOptions = {
+  /** Directory URL of the installation, ends in `/`: `workers/run-chain.js` and `web/` lie under it (amendment 1). */
+  readonly root: URL;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  readonly surface: 'cli' | 'tui' | 'web';
+  /** A lower-case UUID. */
+  readonly tenant: string;
+  /** True when a person can be asked: stdin and stderr are terminals and `CI` is unset (06 §9). */
+  readonly terminal: boolean;
+  /** `--data-dir`: no upward search; sets the default database. */
+  readonly dataDir: Given<string> | null;
+  /** `--db`. */
+  readonly database: Given<string> | null;
+  readonly model: Given<string> | null;
+  readonly provider: Given<string> | null;
+  /** A policy name, or the absolute path of a document. */
+  readonly policy: Given<string> | null;
+  /** Base URL of the local model server; `flag` replaces all registered `ollama` backends (08 §2.4). */
+  readonly ollama: Given<string> | null;
+  /** Context hint in tokens; 0 = discovered. */
+  readonly context: number;
+  readonly shell: boolean;
+  /** `--local-exec-allowed-dir`: the root that also confines (amendment 17). */
+  readonly allowedDir: string | null;
+  /** `--trust`: hashes accepted for this invocation. */
+  readonly trust: readonly string[];
+  /** Structured lines and stack traces are wanted. */
+  readonly trace: boolean;
+};
+
+/**
+ * What `createApp` gives a face beside its client. `A` is the client's type: this file names no room, so that every
+ * face may import it.
+ */
+export type AppHandle<A> = {
+  readonly client: A;
+  /** One line each, for stderr: a skipped data directory, a policy that fell back, … */
+  readonly warnings: readonly string[];
+  /** Stops what runs, closes pools and the database. Safe to call twice. */
+  close(): Promise<void>;
+};
