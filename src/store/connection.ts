@@ -1,0 +1,148 @@
+import { RuntimeError } from '../schema/errors.ts';
+import { busy, storeError } from './failure.ts';
+import { codeOf } from './private-file.ts';
+import type { Sql, SqlValue } from './sql.ts';
+
+type Statement = {
+  get(...params: readonly SqlValue[]): unknown;
+  all(...params: readonly SqlValue[]): unknown[];
+  run(...params: readonly SqlValue[]): { readonly changes: number };
+  pluck(): Statement;
+};
+
+/** What this room uses of a SQLite connection; `store.ts` alone knows the package that makes one. */
+export type Handle = {
+  prepare(sql: string): Statement;
+  exec(sql: string): unknown;
+  pragma(text: string, options?: { simple: boolean }): unknown;
+  close(): unknown;
+  readonly inTransaction: boolean;
+};
+
+type ConnectionOptions = {
+  readonly path: string;
+  /** Schema number of this program: when the file's becomes higher, nothing more is written (11 §2.10). */
+  readonly schema: number;
+  readonly busyTimeoutMs: number;
+  /** Runs inside the first write transaction, before its body. */
+  readonly onFirstWrite: () => void;
+};
+
+/** Pauses between the tries to begin after the busy timeout (11 §2.8): short, so that a wait ends soon after 5 s. */
+const retryPausesMs = [50, 150, 250] as const;
+
+/** The one connection behind `Sql`: statements prepared when first used, errors as RuntimeErrors. */
+export function createSql(handle: Handle, options: ConnectionOptions): Sql {
+  const { path } = options;
+  const statements = new Map<string, Statement>();
+  let durability: 'full' | 'normal' = 'normal';
+  let writing = false;
+  let hasWritten = false;
+
+  const statement = (sql: string): Statement => {
+    const known = statements.get(sql);
+    if (known !== undefined) return known;
+    const made = handle.prepare(sql);
+    statements.set(sql, made);
+    return made;
+  };
+  const attempt = <T>(body: () => T): T => {
+    try {
+      return body();
+    } catch (error) {
+      throw storeError(error, path);
+    }
+  };
+  /** Number pragmas, read through kept statements: `handle.pragma` would compile each time. */
+  const number = (name: string): number => {
+    let known = statements.get(name);
+    if (known === undefined) {
+      known = handle.prepare(`PRAGMA ${name}`).pluck();
+      statements.set(name, known);
+    }
+    return Number(known.get());
+  };
+
+  const begin = (): void => {
+    try {
+      statement('BEGIN IMMEDIATE').run();
+    } catch (error) {
+      if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true) throw storeError(error, path);
+      beginAgain();
+    }
+  };
+  /** The timeout has passed once; the tries that follow look without waiting. */
+  const beginAgain = (): void => {
+    handle.pragma('busy_timeout = 0');
+    try {
+      for (const pause of retryPausesMs) {
+        sleep(pause);
+        try {
+          statement('BEGIN IMMEDIATE').run();
+          return;
+        } catch (error) {
+          if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true) throw storeError(error, path);
+        }
+      }
+    } finally {
+      handle.pragma(`busy_timeout = ${options.busyTimeoutMs}`);
+    }
+    throw busy(path);
+  };
+
+  const refuseNewer = (): void => {
+    const found = number('user_version');
+    if (found > options.schema) throw newer(path, found, options.schema);
+  };
+
+  return {
+    // Rows are what the caller's SELECT makes them; the type parameter is its word for that.
+    get: <T>(sql: string, ...params: readonly SqlValue[]) =>
+      attempt(() => statement(sql).get(...params) as T | undefined),
+    all: <T>(sql: string, ...params: readonly SqlValue[]) => attempt(() => statement(sql).all(...params) as T[]),
+    run: (sql, ...params) => attempt(() => statement(sql).run(...params).changes),
+
+    write(wanted, body) {
+      if (writing) {
+        if (wanted === 'full' && durability === 'normal') {
+          throw new TypeError('a full transaction cannot join a normal one: begin the outer one as full');
+        }
+        return body();
+      }
+      if (wanted !== durability) {
+        // Has no effect inside a transaction, so it is switched before BEGIN, and only when it changes.
+        attempt(() => handle.pragma(`synchronous = ${wanted.toUpperCase()}`));
+        durability = wanted;
+      }
+      begin();
+      writing = true;
+      try {
+        refuseNewer();
+        if (!hasWritten) options.onFirstWrite();
+        const result = body();
+        statement('COMMIT').run();
+        hasWritten = true;
+        return result;
+      } catch (error) {
+        // Some failures (a full disk) have rolled back already.
+        if (handle.inTransaction) statement('ROLLBACK').run();
+        throw storeError(error, path);
+      } finally {
+        writing = false;
+      }
+    },
+
+    dataVersion: () => attempt(() => number('data_version')),
+  };
+}
+
+export const newer = (path: string, found: number, known: number): RuntimeError =>
+  new RuntimeError(
+    'database_newer',
+    `The database ${path} has schema ${found}, this program knows ${known}: use the newer program for it.`,
+    { data: { path, schema: found, known } },
+  );
+
+function sleep(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}

@@ -1,0 +1,60 @@
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { RuntimeError } from '../schema/errors.ts';
+import { newestBackup } from './backup.ts';
+import { codeOf, reason } from './private-file.ts';
+
+/**
+ * What a failed statement means to the rest of the program (11 §2.8, §2.12). Constraint violations and mistakes in SQL
+ * come back unchanged: they are the caller's or a bug. Never throws.
+ */
+export function storeError(error: unknown, path: string): unknown {
+  const code = codeOf(error);
+  if (error instanceof RuntimeError || code === undefined || !code.startsWith('SQLITE_')) return error;
+  const cause = { cause: error };
+  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return busy(path, error);
+  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') return damaged(path, reason(error), error);
+  if (code === 'SQLITE_FULL' || code.startsWith('SQLITE_IOERR')) {
+    const free = freeBytes(path);
+    const what = code === 'SQLITE_FULL' ? 'the disk or the file is full' : reason(error);
+    return new RuntimeError(
+      'storage',
+      `The database ${path} cannot be written: ${what}${free === null ? '' : ` (${free} bytes free)`}.`,
+      { ...cause, data: { path, free_bytes: free } },
+    );
+  }
+  if (code.startsWith('SQLITE_READONLY') || code.startsWith('SQLITE_CANTOPEN') || code === 'SQLITE_PERM') {
+    return new RuntimeError('config_invalid', `The database ${path} cannot be opened for writing: ${reason(error)}.`, {
+      ...cause,
+      data: { path },
+    });
+  }
+  return error;
+}
+
+export const busy = (path: string, cause?: unknown): RuntimeError =>
+  new RuntimeError('database_busy', `The database ${path} is locked by another process; try again when it has ended.`, {
+    cause,
+    data: { path },
+  });
+
+/** One line that names file, newest backup and `reins doctor` (11 §2.12). The file stays as it is. */
+export function damaged(path: string, what: string, cause?: unknown): RuntimeError {
+  const backup = newestBackup(path);
+  const saved = backup === null ? 'there is no backup' : `the newest backup is ${backup}`;
+  return new RuntimeError('database_damaged', `The database ${path} is not used: ${what}; ${saved}.`, {
+    cause,
+    data: { path, backup },
+    hints: ['reins doctor'],
+  });
+}
+
+/** Free bytes of the file system that holds the path; null where it cannot be told. */
+export function freeBytes(path: string): number | null {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path));
+    return bavail * bsize;
+  } catch {
+    return null;
+  }
+}

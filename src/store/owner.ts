@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
+
+/**
+ * Who holds something: host, boot id, process id and its start time, and the surface (11 §2.9), joined by blanks. A
+ * caller may append words of its own, such as the number of a lock.
+ */
+export function processOwner(surface: string): string {
+  return [host(), bootId(), String(process.pid), startOf(process.pid) ?? '-', surface].join(' ');
+}
+
+/**
+ * True only when the owner is certainly gone: a process of this host and boot that no longer exists, or another process
+ * that got its pid. A pid alone proves nothing, and another host or a platform without `/proc` is judged by time only.
+ */
+export function ownerIsDead(owner: string): boolean {
+  const [ownerHost, boot, pid, start] = owner.split(' ');
+  if (boot === undefined || pid === undefined || start === undefined) return false;
+  if (boot === '-' || start === '-' || ownerHost !== host()) return false;
+  // Another boot of this host: its processes ended with it.
+  if (boot !== bootId()) return bootId() !== '-';
+  return startOf(Number(pid)) !== start;
+}
+
+const host = (): string => hostname().replaceAll(/\s/g, '_') || 'host';
+
+function bootId(): string {
+  try {
+    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+  } catch {
+    return '-';
+  }
+}
+
+/** Start time of a process in clock ticks since boot (field 22); undefined when there is no such process. */
+function startOf(pid: number): string | undefined {
+  let line: string;
+  try {
+    line = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  } catch {
+    return undefined;
+  }
+  // The name in parentheses may hold anything, so fields are counted from the last one that closes.
+  const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
+  // A zombie has ended; only its parent has not looked yet.
+  return fields[0] === 'Z' ? undefined : fields[19];
+}

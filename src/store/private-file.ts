@@ -1,0 +1,164 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { RuntimeError } from '../schema/errors.ts';
+
+/** Makes a directory of ours with mode 0700 when it is missing, parents included. @throws RuntimeError config_invalid. */
+export function ensurePrivateDirectory(path: string): void {
+  try {
+    if (mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined) chmodSync(path, 0o700);
+  } catch (error) {
+    throw new RuntimeError('config_invalid', `The directory ${path} cannot be created: ${reason(error)}.`, {
+      cause: error,
+    });
+  }
+}
+
+/** Creates an empty file with mode 0600 whatever the umask (11 §1.2.1). @returns false when something is there. */
+export function createPrivateFile(path: string): boolean {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW | constants.O_RDWR, 0o600);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return false;
+    throw error;
+  }
+  try {
+    fchmodSync(descriptor, 0o600);
+    fsyncSync(descriptor);
+  } finally {
+    closeSync(descriptor);
+  }
+  syncDirectory(dirname(path));
+  return true;
+}
+
+/** Makes a rename or a new name durable. Some file systems cannot; that is not an error. */
+export function syncDirectory(path: string): void {
+  try {
+    const descriptor = openSync(path, constants.O_RDONLY);
+    try {
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    // Directories cannot be synchronised here (some network and foreign file systems).
+  }
+}
+
+/**
+ * The 32 bytes that prove where a database was made (11 §1.1). Made once: the first process wins, all read the same.
+ * @param create false returns null when there is none
+ * @throws RuntimeError config_invalid when it is a link, not the user's, or readable by others (11 §1.2.4)
+ */
+export function machineKey(reinsHome: string, create: boolean): Uint8Array | null {
+  const path = join(reinsHome, 'machine.key');
+  const there = readKey(path);
+  if (there !== null || !create) return there;
+  ensurePrivateDirectory(reinsHome);
+  const temporary = `${path}.tmp-${randomBytes(6).toString('hex')}`;
+  try {
+    createPrivateFile(temporary);
+    const descriptor = openSync(temporary, constants.O_WRONLY | constants.O_NOFOLLOW);
+    try {
+      writeSync(descriptor, randomBytes(32));
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    // A link appears with its whole content and never replaces the key of another process.
+    linkSync(temporary, path);
+    syncDirectory(reinsHome);
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') {
+      throw new RuntimeError('config_invalid', `The file ${path} cannot be created: ${reason(error)}.`, {
+        cause: error,
+      });
+    }
+  } finally {
+    rmSync(temporary, { force: true });
+  }
+  const made = readKey(path);
+  if (made === null) throw new RuntimeError('config_invalid', `The file ${path} was removed while it was made.`);
+  return made;
+}
+
+function readKey(path: string): Uint8Array | null {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    if (codeOf(error) === 'ELOOP') throw refused(path, 'is a symbolic link');
+    throw new RuntimeError('config_invalid', `The file ${path} cannot be read: ${reason(error)}.`, { cause: error });
+  }
+  try {
+    const stats = fstatSync(descriptor);
+    if (!stats.isFile()) throw refused(path, 'is not a regular file');
+    if (!isOurs(stats.uid)) throw refused(path, 'belongs to another user');
+    if ((stats.mode & 0o077) !== 0) {
+      throw new RuntimeError('config_invalid', `The file ${path} can be read or written by other users.`, {
+        hints: [`chmod 600 ${path}`],
+      });
+    }
+    const bytes = new Uint8Array(32);
+    if (stats.size !== 32 || readSync(descriptor, bytes) !== 32) throw refused(path, 'does not hold 32 bytes');
+    return bytes;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * Judges an existing database file before it is opened (11 §1.2.4). By name only: closing a descriptor of it would drop
+ * the locks of every connection that this process has to it.
+ * @returns the warning to show when others could read it, and its size in bytes; null when there is no file
+ * @throws RuntimeError config_invalid for a link, a thing that is no file, or another user's
+ */
+export function checkDatabaseFile(path: string): { readonly warning: string | null; readonly size: number } | null {
+  let stats: ReturnType<typeof lstatSync>;
+  try {
+    stats = lstatSync(path);
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null;
+    throw new RuntimeError('config_invalid', `The database ${path} cannot be opened: ${reason(error)}.`, {
+      cause: error,
+    });
+  }
+  if (stats.isSymbolicLink()) throw refused(path, 'is a symbolic link');
+  if (!stats.isFile()) throw refused(path, 'is not a regular file');
+  if (!isOurs(stats.uid)) throw refused(path, 'belongs to another user');
+  if ((stats.mode & 0o077) === 0) return { warning: null, size: stats.size };
+  const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');
+  try {
+    chmodSync(path, 0o600);
+  } catch {
+    return { warning: `The database ${path} has mode ${mode}, which cannot be changed to 0600.`, size: stats.size };
+  }
+  return { warning: `The database ${path} had mode ${mode}; it was set to 0600.`, size: stats.size };
+}
+
+const isOurs = (uid: number): boolean => process.getuid === undefined || process.getuid() === uid;
+
+const refused = (path: string, what: string): RuntimeError =>
+  new RuntimeError('config_invalid', `The file ${path} is not used: it ${what}.`);
+
+export const codeOf = (error: unknown): string | undefined =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+
+export const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));
