@@ -1,0 +1,131 @@
+import type { Ask } from '../schema/ask.ts';
+import { evaluate } from '../policy/evaluate.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
+import { bindingOf, callHash } from './binding.ts';
+import { callBound } from './bounds.ts';
+import { type ExecuteDeps, executeCall } from './execute.ts';
+import { type Found, findTool, type Judged, prepareCall } from './find.ts';
+import { createLedger, type LedgerDeps, type Planned } from './ledger.ts';
+import { deniedAgain, deniedByAsk, deniedByPolicy } from './refusals.ts';
+import type { GateRun } from './run.ts';
+
+export type GateDeps = LedgerDeps &
+  ExecuteDeps & {
+    /** Bytes free where the database lies; below 16 MiB no call starts (11 §2.12). */
+    readonly freeBytes: () => number;
+  };
+
+const minFreeBytes = 16 * 1024 * 1024;
+
+/**
+ * The one way in for a tool call (architecture §3): find, check, facts, decide, write down, ask, execute, write down.
+ * Never throws for what a model, a tool or a file can cause; rejects with `cancelled` when the run is aborted before
+ * the call began.
+ */
+export function createGate(deps: GateDeps) {
+  const ledger = createLedger(deps);
+
+  const judge = async (run: GateRun, request: CallRequest, found: Found): Promise<Judged | ToolOutcome> => {
+    const prepared = await prepareCall(run, request, found);
+    if (prepared.kind === 'refused') return ledger.refuse(run, request, found, prepared);
+    const evaluation = evaluate(run.policy(), prepared.call, run.host(prepared.cwd), {
+      ...(prepared.site.command === null ? {} : { reading: prepared.site.command }),
+    });
+    return { prepared, evaluation, hash: callHash(prepared.call, prepared.cwd, evaluation.exec) };
+  };
+
+  const start = async (
+    run: GateRun,
+    request: CallRequest,
+    judged: Judged,
+    planned: Planned | null,
+  ): Promise<ToolOutcome> => {
+    const { policy } = run.policy();
+    const exhausted = callBound(policy.compute, run.tighten, run.counters);
+    if (exhausted !== null) return ledger.exhaust(run, request, judged, planned, exhausted, policy.compute.onExhausted);
+    if (deps.freeBytes() < minFreeBytes) {
+      const error = {
+        code: 'storage',
+        message: 'less than 16 MiB are free where the database lies: nothing is started',
+      } as const;
+      return { kind: 'fatal', error };
+    }
+    const started = ledger.start(run, request, judged, planned);
+    if (started === null)
+      return { kind: 'fatal', error: { code: 'storage', message: 'the run was taken over by another process' } };
+    return executeCall(deps, ledger, run, request, judged, started);
+  };
+
+  /** Asks until a verdict is about what would run now: changed facts open a new ask (03 §3.4). */
+  const ask = async (run: GateRun, request: CallRequest, found: Found, first: Judged): Promise<ToolOutcome> => {
+    let judged = first;
+    let planned: Planned | null = null;
+    let replaced: string | null = null;
+    for (;;) {
+      const preview =
+        (await found.tool.preview?.(judged.prepared.args, judged.prepared.facts, judged.prepared.site)) ?? {};
+      const binding = bindingOf(judged.hash, judged.evaluation.policy.sha256, preview.preimage?.sha256 ?? null);
+      planned = ledger.ask(run, request, judged, preview, binding, planned, replaced);
+      if (run.onAsk === 'suspend') return { kind: 'suspended' };
+      const verdict = await waitFor(run, planned.ask_id);
+      if (verdict.state !== 'approved') {
+        if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
+        return ledger.skip(run, request, judged, planned, 'denied', deniedByAsk(verdict));
+      }
+      const again = await judge(run, request, found);
+      if ('kind' in again) return again;
+      if (again.evaluation.action === 'deny') {
+        return ledger.skip(run, request, again, planned, 'denied', deniedByPolicy(again.evaluation));
+      }
+      const now = (await found.tool.preview?.(again.prepared.args, again.prepared.facts, again.prepared.site)) ?? {};
+      if (again.hash === judged.hash && now.preimage?.sha256 === preview.preimage?.sha256) {
+        return start(run, request, again, planned);
+      }
+      replaced = planned.ask_id;
+      judged = again;
+    }
+  };
+
+  const waitFor = async (run: GateRun, askId: string): Promise<Ask> => {
+    if (run.onAsk === 'deny') deps.asks.close(askId, 'deny', 'system:on-ask-deny');
+    run.clock.pause();
+    run.waiting(true);
+    try {
+      return await deps.asks.wait(askId, run.signal);
+    } finally {
+      run.waiting(false);
+      run.clock.resume();
+    }
+  };
+
+  return {
+    async call(run: GateRun, request: CallRequest): Promise<ToolOutcome> {
+      const found = findTool(run, request);
+      if (found.kind === 'refused') return ledger.refuse(run, request, null, found);
+      const turn = await run.order.enter();
+      try {
+        if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
+        if (!found.tool.spec.read_only) await turn.exclude();
+        const judged = await judge(run, request, found);
+        if ('kind' in judged) return judged;
+        switch (judged.evaluation.action) {
+          case 'deny':
+            return ledger.skip(run, request, judged, null, 'denied', deniedByPolicy(judged.evaluation));
+          case 'allow':
+            if (found.tool.spec.read_only) await turn.share();
+            return await start(run, request, judged, null);
+          case 'approve':
+            if (ledger.deniedBefore(run, judged.hash))
+              return ledger.skip(run, request, judged, null, 'denied', deniedAgain());
+            await turn.exclude();
+            return await ask(run, request, found, judged);
+        }
+      } finally {
+        turn.leave();
+      }
+    },
+  };
+}
+
+export type Gate = ReturnType<typeof createGate>;

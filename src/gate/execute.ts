@@ -1,0 +1,99 @@
+import { evaluate } from '../policy/evaluate.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
+import type { Feed } from '../store/feed.ts';
+import type { ToolContext, ToolPorts, ToolResult } from '../tools/tool.ts';
+import type { Judged } from './find.ts';
+import type { Ledger, Started } from './ledger.ts';
+import { capResult, resultText } from './result.ts';
+import type { GateRun } from './run.ts';
+
+export type ExecuteDeps = {
+  readonly feed: Feed;
+  readonly ports: ToolPorts;
+  readonly now: () => number;
+  /** Masks a result before it reaches the model and notes how many secrets were found. */
+  readonly maskResult: (result: ToolResult) => ToolResult;
+};
+
+/** How long an outcome that cannot be written is tried again (11 §2.12). */
+const recordForMs = 30_000;
+const recordPauseMs = 250;
+
+/** Steps 8 and 9: acts on the facts that were judged, then writes the outcome down before anybody hears of it. */
+export async function executeCall(
+  deps: ExecuteDeps,
+  ledger: Ledger,
+  run: GateRun,
+  request: CallRequest,
+  judged: Judged,
+  started: Started,
+): Promise<ToolOutcome> {
+  const result = deps.maskResult(await act(deps, ledger, run, judged, started));
+  if (!run.records()) throw new RuntimeError('cancelled', 'stopped');
+  const text = resultText(result);
+  const isText = result.ok && typeof result.value === 'string';
+  const rendered = capResult(text, isText, request.max_result_bytes, run.ref.run_id, request.call_id, deps.ports.spool);
+  const outputRef = (result.ok ? result.output_ref : undefined) ?? rendered.output_ref;
+  const until = deps.now() + recordForMs;
+  for (;;) {
+    try {
+      if (!ledger.end(run, request, judged, started, result, rendered, outputRef ?? null)) {
+        return { kind: 'fatal', error: { code: 'storage', message: 'the run was taken over by another process' } };
+      }
+      break;
+    } catch (error) {
+      const retry = error instanceof RuntimeError && (error.code === 'storage' || error.code === 'database_busy');
+      if (!retry || deps.now() > until || run.signal.aborted) throw error;
+      await new Promise((resolve) => setTimeout(resolve, recordPauseMs));
+    }
+  }
+  return {
+    kind: 'result',
+    ok: result.ok,
+    content: rendered.content,
+    ...(result.ok ? {} : { error: result.error }),
+    ...(request.direct && result.ok ? { value: result.value } : {}),
+    ...(outputRef == null ? {} : { output_ref: outputRef }),
+  };
+}
+
+async function act(
+  deps: ExecuteDeps,
+  ledger: Ledger,
+  run: GateRun,
+  judged: Judged,
+  started: Started,
+): Promise<ToolResult> {
+  const { prepared } = judged;
+  const context: ToolContext<unknown> = {
+    ...prepared.site,
+    facts: prepared.facts,
+    exec: judged.evaluation.exec,
+    signal: run.signal,
+    environment: run.environment,
+    ports: {
+      ...deps.ports,
+      spawn: (spawnRequest, signal, onOutput, onStarted) =>
+        deps.ports.spawn(spawnRequest, signal, onOutput, (pid) => {
+          ledger.setPid(run, started, pid);
+          onStarted(pid);
+        }),
+    },
+    output: (stream, text) =>
+      deps.feed.live(run.ref, { kind: 'tool_output', call_id: prepared.site.call_id, stream, text }),
+    judge: (tools, tool, args) => evaluate(run.policy(), { tools, tool, args }, run.host(prepared.cwd)).action,
+  };
+  try {
+    return await prepared.found.tool.execute(prepared.args, context);
+  } catch (error) {
+    if (run.signal.aborted) return { ok: false, error: 'cancelled', message: 'The call was cancelled while it ran.' };
+    const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
+    return {
+      ok: false,
+      error: code === null ? 'tool_error' : 'io_error',
+      message: code === null ? 'The tool failed unexpectedly.' : `The system refused it: ${code}.`,
+      ...(code === null ? {} : { extra: { code } }),
+    };
+  }
+}

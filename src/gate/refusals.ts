@@ -1,0 +1,68 @@
+import type { Ask } from '../schema/ask.ts';
+import type { Evaluation } from '../schema/policy.ts';
+import { errorText } from './result.ts';
+
+/** Texts for the model. Each says that nothing was run, and what is of use instead (02 §8, 03 §5, 04 §14.5). */
+
+const byPolicy = (record: Evaluation): string => {
+  const where =
+    record.reason === 'control_plane'
+      ? 'a wall that no policy lifts'
+      : record.matched_rule === null
+        ? `policy "${record.policy.name}", default`
+        : `policy "${record.policy.name}", rule ${record.matched_rule + 1}`;
+  const purpose = record.note === null ? '' : ` It serves: ${record.note}.`;
+  const detail = record.detail === null ? '' : ` (${record.detail})`;
+  return (
+    `This call was not run: ${where} denies it${detail}.${purpose} This is not a transient error: do not retry it and do not ` +
+    'reach the same effect another way. Go on with other work, or report that you are blocked.'
+  );
+};
+
+export const deniedByPolicy = (record: Evaluation): string =>
+  errorText('denied', byPolicy(record), {
+    by: 'policy',
+    ...(record.reason === 'control_plane' ? { reason: 'control_plane' } : {}),
+  });
+
+/** A person's, a system's or a deadline's denial of an ask. */
+export function deniedByAsk(ask: Ask): string {
+  const by = ask.verdict?.by ?? 'system:cancelled';
+  if (ask.state === 'expired') {
+    return errorText('denied', 'The approval was not given in time, which counts as a denial. This call was not run.', {
+      by,
+    });
+  }
+  if (ask.state === 'cancelled') {
+    return errorText('denied', 'The question about this call was withdrawn. This call was not run.', { by });
+  }
+  if (by === 'system:on-ask-deny') {
+    return errorText(
+      'denied',
+      'This call needs an approval, and nobody is there to give it. It was not run; do not repeat it.',
+      {
+        by,
+      },
+    );
+  }
+  if (by === 'system:policy') {
+    return errorText('denied', 'The policy changed while this call waited and now denies it. This call was not run.', {
+      by,
+    });
+  }
+  const feedback = ask.verdict?.feedback;
+  return errorText('denied', 'The operator declined this call. It was not run; do not retry it unchanged.', {
+    by,
+    ...(feedback === undefined ? {} : { feedback }),
+  });
+}
+
+export const deniedAgain = (): string =>
+  errorText(
+    'denied',
+    'An identical call was denied earlier in this run. It was not run, and repeating it is of no use.',
+    {
+      by: 'policy',
+      reason: 'denied_before',
+    },
+  );

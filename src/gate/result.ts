@@ -1,0 +1,95 @@
+import type { ToolResult } from '../tools/tool.ts';
+import type { Spool } from '../tools/tool.ts';
+import { textSha256 } from './binding.ts';
+
+/** A result as it goes to the model, and what is recorded of it. */
+export type Rendered = {
+  readonly content: string;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly truncated: boolean;
+  readonly output_ref: string | null;
+};
+
+const bytesOf = (text: string): number => Buffer.byteLength(text);
+
+/** 04 §14.4: null is nothing, strings are as they are, everything else is compact JSON; errors are one object. */
+export function resultText(result: ToolResult): string {
+  if (result.ok)
+    return typeof result.value === 'string'
+      ? wellFormed(result.value)
+      : result.value == null
+        ? ''
+        : JSON.stringify(result.value);
+  return errorText(result.error, result.message, result.extra);
+}
+
+export const errorText = (error: string, message: string, extra: Readonly<Record<string, unknown>> = {}): string =>
+  JSON.stringify({ ok: false, error, message, ...extra });
+
+const wellFormed = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\ufffd');
+
+/**
+ * Caps a result (04 §14.7): a bigger text keeps its first 20 % and last 80 % at line ends, a bigger JSON value becomes a
+ * preview; the whole lies in the run's spool under `@output/<call id>`.
+ */
+export function capResult(
+  text: string,
+  isText: boolean,
+  maxBytes: number,
+  runId: string,
+  callId: string,
+  spool: Spool,
+): Rendered {
+  const bytes = bytesOf(text);
+  const sha256 = textSha256(text);
+  if (bytes <= maxBytes) return { content: text, bytes, sha256, truncated: false, output_ref: null };
+  const kept = spool.put(runId, callId, text);
+  const name = kept?.name ?? null;
+  const content = isText
+    ? cutText(text, bytes, maxBytes, name, sha256, kept?.truncated ?? false)
+    : JSON.stringify({ ok: true, truncated: true, bytes, output: name, preview: head(text, Math.floor(maxBytes / 2)) });
+  return { content, bytes, sha256, truncated: true, output_ref: name };
+}
+
+function cutText(
+  text: string,
+  bytes: number,
+  maxBytes: number,
+  name: string | null,
+  sha256: string,
+  partial: boolean,
+): string {
+  const buffer = Buffer.from(text);
+  const first = toLineEnd(head(text, Math.floor(maxBytes * 0.2)));
+  const last = fromLineStart(tail(buffer, Math.floor(maxBytes * 0.8)));
+  const left = bytes - bytesOf(first) - bytesOf(last);
+  const where =
+    name === null
+      ? 'the full result could not be kept'
+      : `full result: ${name} (${bytes} bytes, sha256 ${sha256}${partial ? ', kept in part' : ''})`;
+  return `${first}[… ${left} bytes left out; ${where}]\n${last}`;
+}
+
+/** At most `max` bytes of the beginning, cut between characters. */
+function head(text: string, max: number): string {
+  const cut = Buffer.from(text).subarray(0, max).toString('utf8');
+  return cut.endsWith('\ufffd') && !text.startsWith(cut) ? cut.slice(0, -1) : cut;
+}
+
+function tail(buffer: Buffer, max: number): string {
+  let from = Math.max(buffer.length - max, 0);
+  // Continuation bytes are 10xxxxxx: step to the beginning of a character.
+  while (from < buffer.length && ((buffer[from] ?? 0) & 0xc0) === 0x80) from += 1;
+  return buffer.subarray(from).toString('utf8');
+}
+
+function toLineEnd(text: string): string {
+  const end = text.lastIndexOf('\n');
+  return end > text.length / 2 ? text.slice(0, end + 1) : `${text}\n`;
+}
+
+function fromLineStart(text: string): string {
+  const start = text.indexOf('\n');
+  return start >= 0 && start < text.length / 2 ? text.slice(start + 1) : text;
+}

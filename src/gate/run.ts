@@ -1,0 +1,43 @@
+import type { LoadedPolicy, PolicyHost } from '../schema/policy.ts';
+import type { OnAsk } from '../schema/run.ts';
+import type { EventRef } from '../store/events.ts';
+import type { Counters } from '../store/runs.ts';
+import type { Catalog } from '../tools/catalog.ts';
+import type { CallOrder } from './order.ts';
+
+/** A run as the gate sees it: what stays the same over its calls, and the few things that move. */
+export type GateRun = {
+  readonly ref: EventRef & { readonly run_id: string; readonly mission_id: string };
+  /** Lease owner: no call starts and no outcome is recorded for a run that is another's (03 §11.2). */
+  readonly owner: string;
+  /** Session id, or run id without a session. */
+  readonly scope: string;
+  readonly root: string;
+  readonly confined: boolean;
+  readonly home: string;
+  /** The governing policy, read again when its file changed (02 §4). */
+  policy(): LoadedPolicy;
+  /** A fresh view of the machine for one call, relative to its directory. */
+  host(cwd: string): PolicyHost;
+  readonly catalog: Catalog;
+  /** Run-level allowlist of a surface (04 §11); null = all. */
+  readonly allow: readonly string[] | null;
+  readonly onAsk: OnAsk;
+  /** Tightening flags (06 §3); 0 = none. */
+  readonly tighten: { readonly maxTurns: number; readonly maxToolCalls: number; readonly maxTokens: number };
+  readonly order: CallOrder;
+  /** Aborted by cancel, stop and time-out: running tools are ended, open asks become `cancelled`. */
+  readonly signal: AbortSignal;
+  /** What children of tools may see, the run marker included (05 §2.8). */
+  readonly environment: Readonly<Record<string, string>>;
+  /** The active clock stands still while a person is waited for (06 §2.2). */
+  readonly clock: { pause(): void; resume(): void };
+  /** What is used of the bounds; written with every change of it. */
+  counters: Counters;
+  /** False after a stop for shutdown: what ends now is found `started` later, as an unknown outcome (06 §2.5). */
+  records(): boolean;
+  /** Shows the run as waiting for a person, or running again. */
+  waiting(on: boolean): void;
+  /** Set once a bound with `finish` was hit: one last turn is admitted. */
+  finishing: boolean;
+};

@@ -1,0 +1,86 @@
+import { RuntimeError, toWire } from '../schema/errors.ts';
+import type { TurnAdmission, TurnRequest } from '../schema/protocol.ts';
+import type { Audit } from '../store/audit.ts';
+import type { Feed } from '../store/feed.ts';
+import type { Counters } from '../store/runs.ts';
+import { exhaustedText, turnBound } from './bounds.ts';
+import type { GateRun } from './run.ts';
+import type { FindRoutes } from './ports.ts';
+
+export type TurnDeps = {
+  readonly feed: Feed;
+  readonly audit: Audit;
+  readonly now: () => number;
+  readonly routes: FindRoutes;
+};
+
+/**
+ * Admits one model turn (architecture §3): bounds, allowlists, then ordered routes with the one key each needs. Never
+ * throws: what cannot be resolved is refused with its class.
+ */
+export async function admitTurn(
+  deps: TurnDeps,
+  run: GateRun,
+  counters: Counters,
+  request: TurnRequest,
+  context: { readonly model: string; readonly provider: string; readonly contextHint: number },
+): Promise<TurnAdmission> {
+  const { policy } = run.policy();
+  const exhausted =
+    run.finishing && request.purpose === 'finish' ? null : turnBound(policy.compute, run.tighten, counters);
+  if (exhausted !== null) {
+    deps.feed.commit('normal', (record) => {
+      record(run.ref, {
+        kind: 'compute_exhausted',
+        bound: exhausted.bound,
+        limit: exhausted.limit,
+        used: exhausted.used,
+        action: exhausted.action,
+      });
+      deps.audit.append(
+        {
+          type: 'compute',
+          tenant_id: run.ref.tenant_id,
+          run_id: run.ref.run_id,
+          session_id: run.ref.session_id,
+          body: { ...exhausted },
+        },
+        deps.now(),
+      );
+    });
+    if (exhausted.action === 'finish' && !run.finishing) {
+      run.finishing = true;
+      return { kind: 'finish', bound: exhausted.bound, used: exhausted.used, limit: exhausted.limit };
+    }
+    return {
+      kind: 'refused',
+      error: { code: 'compute_exhausted', message: exhaustedText(exhausted, policy.compute.onExhausted) },
+    };
+  }
+  try {
+    const found = await deps.routes(
+      {
+        providers: request.providers,
+        models: request.models,
+        defaultModel: context.model,
+        defaultProvider: context.provider,
+        needs: { tools: request.needs_tools, vision: request.needs_vision },
+        tokenNeed: request.token_need,
+        contextHint: context.contextHint,
+        workspace: run.root,
+      },
+      { models: policy.compute.modelAllowlist, backends: policy.compute.backendAllowlist },
+      run.signal,
+    );
+    if (found.kind === 'refused') return { kind: 'refused', error: found.error };
+    if (found.notices.length > 0) {
+      deps.feed.commit('normal', (record) => {
+        for (const notice of found.notices) record(run.ref, notice);
+      });
+    }
+    return { kind: 'go', routes: found.routes };
+  } catch (error) {
+    if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
+    return { kind: 'refused', error: toWire(error) };
+  }
+}

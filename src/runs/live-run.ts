@@ -1,0 +1,45 @@
+import type { GateRun } from '../gate/run.ts';
+import type { RunJob } from '../schema/protocol.ts';
+import type { RunStarted } from '../schema/run.ts';
+import type { ActiveClock } from './clock.ts';
+
+/** Why a run stops before its chain ended. The first reason stands. */
+export type StopReason =
+  /** Cancelled by a person (`operator`), a closed surface, or the program: status `cancelled`. */
+  | { readonly kind: 'cancel'; readonly by: string; readonly reason: string }
+  /** `--timeout`: status `failed`, class `timeout`. */
+  | { readonly kind: 'timeout' }
+  /** Stops at the last checkpoint: `interrupted` (SIGTERM, SIGHUP) or `suspended`. */
+  | { readonly kind: 'rest'; readonly reason: 'interrupted' | 'ask' | 'shutdown' };
+
+/** A run of this process, from its rows to its end. */
+export type LiveRun = {
+  readonly started: RunStarted;
+  readonly job: RunJob;
+  readonly gate: GateRun;
+  readonly clock: ActiveClock;
+  readonly startedAt: number;
+  /** Model, provider and `--context` that a turn falls back to. */
+  readonly defaults: { readonly model: string; readonly provider: string; readonly contextHint: number };
+  /** What the last turn used, for the record. */
+  chosen: { readonly model: string | null; readonly provider: string | null; readonly backend: string | null };
+  stopped: StopReason | null;
+  /** Aborts the gate's signal; the supervisor listens too. */
+  readonly abort: AbortController;
+  /** Stores what belongs to a session, in the transaction of the run's own rows; nothing for a stateless run. */
+  readonly turn: SessionTurn | null;
+  readonly warnings: string[];
+};
+
+/** The session's side of a chat turn (07 §2.3). Every method runs inside the caller's transaction. */
+export type SessionTurn = {
+  readonly session_name: string;
+  /** A complete message that the run added; replaces the partial text, if any. */
+  message(payload: string, role: string, interrupted: boolean, at: number): void;
+  /** Text received so far, stored at least every 2 s. */
+  partial(text: string, at: number): void;
+  /** A chain whose output is no history: its text as one assistant message. */
+  output(text: string, at: number): void;
+  /** What people see of a turn that did not complete. */
+  note(text: string, at: number): void;
+};

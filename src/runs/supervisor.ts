@@ -1,0 +1,271 @@
+import { createHash } from 'node:crypto';
+import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import { create, is, StructError } from 'superstruct';
+import type { Gate } from '../gate/call.ts';
+import { admitTurn, type TurnDeps } from '../gate/turn.ts';
+import { RuntimeError, toWire } from '../schema/errors.ts';
+import { EngineEventEnvelope, type EngineEvent, isEphemeral } from '../schema/event.ts';
+import { addUsage, Message, noUsage, type Usage } from '../schema/message.ts';
+import {
+  CallRequest,
+  CheckpointState,
+  type HostMessage,
+  type RunEnd,
+  TurnRequest,
+  type WorkerMessage,
+  WorkerRequest,
+} from '../schema/protocol.ts';
+import type { Feed, Record } from '../store/feed.ts';
+import type { Runs } from '../store/runs.ts';
+import type { LiveRun } from './live-run.ts';
+import type { Pools } from './pools.ts';
+
+export type SupervisorDeps = TurnDeps & {
+  readonly feed: Feed;
+  readonly runs: Runs;
+  readonly gate: Gate;
+  readonly pools: Pools;
+  readonly now: () => number;
+  /** Masks known secrets before a message is stored (11 §5.3). */
+  readonly mask: <T>(value: T) => T;
+  /** How long a cancelled thread may take before it is terminated (architecture §5.5). */
+  readonly cancelGraceMs?: number;
+};
+
+/** How the thread ended, or that it is gone. */
+export type Supervised = { readonly end: RunEnd; readonly usage: Usage };
+
+const graceMs = 2_000;
+/** Events that nobody asks about are written this late at the latest. */
+const flushMs = 16;
+/** 07 §2.3.4: streamed text of a session is stored at least this often. */
+const partialMs = 2_000;
+const leaseMs = 15_000;
+const renewMs = 5_000;
+
+/** Main side of one run: serves its requests, writes its events, sees its end, kills its thread. */
+export function createSupervisor(deps: SupervisorDeps) {
+  return {
+    /** Resolves when the run's thread has sent its end or is gone; never rejects. */
+    supervise(live: LiveRun): Promise<Supervised> {
+      return new Promise((resolve) => serve(deps, live, resolve));
+    },
+  };
+}
+
+function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) => void): void {
+  const { port1: port, port2 } = new MessageChannel();
+  const { gate } = live;
+  const runId = gate.ref.run_id;
+  const thread = new AbortController();
+  let pending: EngineEvent[] = [];
+  let flushTimer: NodeJS.Timeout | undefined;
+  let usage = noUsage;
+  let streamed = '';
+  let storedAt = deps.now();
+  let settled = false;
+
+  const settle = (end: RunEnd): void => {
+    if (settled) return;
+    settled = true;
+    clearTimeout(flushTimer);
+    clearTimeout(graceTimer);
+    clearInterval(renewTimer);
+    let last = end;
+    try {
+      flush();
+    } catch (error) {
+      const { code, message } = toWire(error);
+      last = { kind: 'failed', error: { class: code, message } };
+    }
+    live.abort.signal.removeEventListener('abort', cancel);
+    port.close();
+    done({ end: last, usage });
+  };
+
+  /** A rest stops at the last checkpoint: what the thread says after it is not recorded. */
+  const listens = (): boolean => live.stopped?.kind !== 'rest';
+
+  const flush = (alsoWrite?: (record: Record) => void, durability: 'full' | 'normal' = 'normal'): void => {
+    clearTimeout(flushTimer);
+    flushTimer = undefined;
+    const batch = pending;
+    pending = [];
+    if (batch.length === 0 && alsoWrite === undefined) return;
+    const full = durability === 'full' || batch.some((event) => event.kind === 'message');
+    deps.feed.commit(full ? 'full' : 'normal', (record) => {
+      for (const event of batch) write(record, event);
+      alsoWrite?.(record);
+    });
+  };
+
+  const write = (record: Record, event: EngineEvent): void => {
+    switch (event.kind) {
+      case 'captured_step':
+        deps.runs.captureStep(runId, deps.mask(event.step));
+        return;
+      case 'turn_usage':
+        usage = addUsage(usage, event.usage);
+        gate.counters = {
+          ...gate.counters,
+          turns: gate.counters.turns + 1,
+          tokens: gate.counters.tokens + event.usage.total_tokens,
+          tokens_estimated: gate.counters.tokens_estimated || event.usage.estimated,
+          api_ms: gate.counters.api_ms + event.api_ms,
+        };
+        deps.runs.setCounters(runId, gate.counters);
+        return;
+      case 'model_selected':
+        live.chosen = { model: event.model, provider: event.provider, backend: event.backend };
+        break;
+      case 'message': {
+        const payload = JSON.stringify(deps.mask(event.message));
+        deps.runs.appendMessage(runId, event.number, payload);
+        live.turn?.message(payload, event.message.role, event.message.interrupted === true, deps.now());
+        if (event.message.role === 'assistant') streamed = '';
+        break;
+      }
+      default:
+    }
+    record(gate.ref, event);
+  };
+
+  const take = (event: EngineEvent): void => {
+    if (!is(event, EngineEventEnvelope) || (event.kind === 'message' && !is(event.message, Message))) {
+      throw new RuntimeError(
+        'internal',
+        `the run's thread sent an event that does not parse: ${String(Reflect.get(event, 'kind'))}`,
+      );
+    }
+    if (!isEphemeral(event.kind)) {
+      pending.push(event);
+      return;
+    }
+    // Deltas are published at once, behind what was emitted before them.
+    if (pending.length > 0) flush();
+    if (event.kind !== 'step_chunk') return;
+    deps.feed.live(gate.ref, event);
+    if (live.turn === null || event.content === undefined) return;
+    streamed += event.content;
+    if (deps.now() - storedAt < partialMs) return;
+    storedAt = deps.now();
+    deps.feed.commit('normal', () => live.turn?.partial(streamed, deps.now()));
+  };
+
+  const answer = async (message: Extract<WorkerMessage, { kind: 'request' }>): Promise<unknown> => {
+    switch (message.op) {
+      case 'openTurn': {
+        flush();
+        return admitTurn(deps, gate, gate.counters, create(message.input, TurnRequest), live.defaults);
+      }
+      case 'callTool':
+        flush();
+        return deps.gate.call(gate, create(message.input, CallRequest));
+      case 'checkpoint': {
+        const state = create(message.input, CheckpointState);
+        const digest = createHash('sha256').update(JSON.stringify(state)).digest('hex');
+        flush(() => {
+          if (!deps.runs.checkpoint(runId, gate.owner, state, digest, deps.now())) {
+            throw new RuntimeError('storage', 'the run was taken over by another process');
+          }
+        }, 'full');
+        return null;
+      }
+    }
+  };
+
+  const fail = (error: unknown): void => {
+    const wire = error instanceof StructError ? { code: 'internal' as const, message: error.message } : toWire(error);
+    thread.abort();
+    settle({ kind: 'failed', error: { class: wire.code, message: wire.message } });
+  };
+
+  const reply = (message: HostMessage): void => {
+    // The port is gone once the run has settled.
+    if (!settled) port.postMessage(message);
+  };
+
+  port.on('message', (message: WorkerMessage) => {
+    if (settled) return;
+    try {
+      switch (message.kind) {
+        case 'events':
+          if (!listens()) return;
+          for (const event of message.events) take(event);
+          if (pending.length > 0) flushTimer ??= setTimeout(() => guarded(flush), flushMs);
+          return;
+        case 'request': {
+          const { id } = create(message, WorkerRequest);
+          answer(message).then(
+            (output) => reply({ kind: 'reply', id, ok: true, output }),
+            (error: unknown) => {
+              if (error instanceof StructError) return fail(error);
+              reply({ kind: 'reply', id, ok: false, error: toWire(error) });
+            },
+          );
+          return;
+        }
+        case 'end':
+          settle(message.end);
+      }
+    } catch (error) {
+      fail(error);
+    }
+  });
+  const guarded = (body: () => void): void => {
+    try {
+      body();
+    } catch (error) {
+      fail(error);
+    }
+  };
+
+  port.on('close', () =>
+    settle({ kind: 'failed', error: { class: 'worker_crash', message: 'the thread of this run ended unexpectedly' } }),
+  );
+
+  let graceTimer: NodeJS.Timeout | undefined;
+  const cancel = (): void => {
+    port.postMessage({
+      kind: live.stopped?.kind === 'rest' ? 'suspend' : 'cancel',
+      reason: live.stopped?.kind ?? 'cancel',
+    });
+    graceTimer = setTimeout(() => {
+      thread.abort();
+      settle({ kind: 'cancelled' });
+    }, deps.cancelGraceMs ?? graceMs);
+  };
+  if (live.abort.signal.aborted) cancel();
+  else live.abort.signal.addEventListener('abort', cancel, { once: true });
+
+  const renewTimer = setInterval(() => {
+    guarded(() => {
+      const held = deps.feed.commit('normal', () => deps.runs.renewLease(runId, gate.owner, deps.now() + leaseMs));
+      if (!held) throw new RuntimeError('storage', 'the run was taken over by another process');
+    });
+  }, renewMs);
+
+  deps.pools.runChain(live.job, port2, thread.signal).catch((error: unknown) => {
+    // A job cancelled in the queue never took its port, and close() of a transferred one does nothing (§5.1).
+    closeQuietly(port2);
+    const outOfMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+    settle({
+      kind: 'failed',
+      error: {
+        class: 'worker_crash',
+        message: outOfMemory
+          ? 'the thread of this run ran out of memory'
+          : `the thread of this run failed: ${toWire(error).message}`,
+      },
+    });
+  });
+}
+
+function closeQuietly(port: MessagePort): void {
+  try {
+    port.close();
+  } catch {
+    // It was transferred: the thread that owned it has closed it by ending.
+  }
+}
+export { leaseMs };

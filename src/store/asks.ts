@@ -1,0 +1,242 @@
+import type { Ask, AskKind, AskState, Preview, Verdict } from '../schema/ask.ts';
+import type { Evaluation } from '../schema/policy.ts';
+import type { PolicyState } from '../schema/run.ts';
+import type { Sql, SqlValue } from './sql.ts';
+
+export type NewAsk = {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly kind: AskKind;
+  readonly run_id: string;
+  readonly session_id: string | null;
+  readonly mission_id: string;
+  readonly chain_id: string;
+  readonly task_id: string;
+  readonly call_id: string;
+  readonly tools: string;
+  readonly tool: string;
+  readonly args: unknown;
+  readonly summary: string;
+  readonly preview: Preview;
+  readonly cwd: string;
+  readonly record: Evaluation;
+  readonly policy: PolicyState;
+  readonly call_hash: string;
+  readonly binding: string;
+  readonly preimage: { readonly path: string; readonly sha256: string | null } | null;
+  readonly timeout_s: number;
+  readonly on_timeout: string | null;
+  readonly expires_at: number | null;
+  readonly created_at: number;
+};
+
+type AskRow = {
+  readonly id: string;
+  readonly kind: AskKind;
+  readonly state: AskState;
+  readonly run_id: string | null;
+  readonly session_id: string | null;
+  readonly mission_id: string | null;
+  readonly chain_id: string | null;
+  readonly task_id: string | null;
+  readonly call_id: string | null;
+  readonly tools: string;
+  readonly tool: string;
+  readonly args: string;
+  readonly summary: string;
+  readonly preview: string;
+  readonly question: string | null;
+  readonly cwd: string;
+  readonly record: string;
+  readonly policy: string;
+  readonly call_hash: string;
+  readonly binding: string;
+  readonly preimage: string | null;
+  readonly timeout_s: number;
+  readonly on_timeout: string | null;
+  readonly expires_at: number | null;
+  readonly created_at: number;
+  readonly updated_at: number;
+  readonly resolved_at: number | null;
+  readonly verdict: string | null;
+  readonly superseded_by: string | null;
+};
+
+export type AskFilter = {
+  readonly state: AskState | 'all';
+  readonly kind: string | null;
+  readonly session_id: string | null;
+  readonly mission_id: string | null;
+  /** `operator`, `agent` or `system`. */
+  readonly by: string | null;
+  readonly limit: number;
+};
+
+const iso = (at: number): string => new Date(at).toISOString();
+
+const read = (row: AskRow): Ask => ({
+  ...row,
+  args: JSON.parse(row.args),
+  preview: JSON.parse(row.preview) as Preview,
+  question: row.question === null ? null : (JSON.parse(row.question) as NonNullable<Ask['question']>),
+  record: JSON.parse(row.record) as Evaluation,
+  policy: JSON.parse(row.policy) as PolicyState,
+  preimage: row.preimage === null ? null : (JSON.parse(row.preimage) as NonNullable<Ask['preimage']>),
+  verdict: row.verdict === null ? null : (JSON.parse(row.verdict) as Verdict),
+  expires_at: row.expires_at === null ? null : iso(row.expires_at),
+  created_at: iso(row.created_at),
+  updated_at: iso(row.updated_at),
+  resolved_at: row.resolved_at === null ? null : iso(row.resolved_at),
+});
+
+const columns = `id, kind, state, run_id, session_id, mission_id, chain_id, task_id, call_id, tools, tool, args, summary, preview,
+  question, cwd, record, policy, call_hash, binding, preimage, timeout_s, on_timeout, expires_at, created_at, updated_at,
+  resolved_at, verdict, superseded_by`;
+
+/** Asks: the row is the only authority (03). Writes belong in the caller's transaction. */
+export function createAsks(sql: Sql, tenant: string) {
+  return {
+    insert(ask: NewAsk): void {
+      sql.run(
+        `INSERT INTO asks (id, tenant_id, kind, state, run_id, session_id, plan_id, step_no, mission_id, chain_id, task_id, call_id,
+           tools, tool, args, args_blob, summary, preview, question, cwd, record, policy, call_hash, binding, preimage, timeout_s,
+           on_timeout, expires_at, created_at, updated_at, resolved_at, verdict, delivered_at, superseded_by)
+         VALUES (?, ?, ?, 'pending', ?, ?, NULL, NULL, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+           NULL, NULL, NULL, NULL)`,
+        ask.id,
+        ask.tenant_id,
+        ask.kind,
+        ask.run_id,
+        ask.session_id,
+        ask.mission_id,
+        ask.chain_id,
+        ask.task_id,
+        ask.call_id,
+        ask.tools,
+        ask.tool,
+        JSON.stringify(ask.args ?? null),
+        ask.summary,
+        JSON.stringify(ask.preview),
+        ask.cwd,
+        JSON.stringify(ask.record),
+        JSON.stringify(ask.policy),
+        ask.call_hash,
+        ask.binding,
+        ask.preimage === null ? null : JSON.stringify(ask.preimage),
+        ask.timeout_s,
+        ask.on_timeout,
+        ask.expires_at,
+        ask.created_at,
+        ask.created_at,
+      );
+    },
+
+    /**
+     * The one statement that decides (03 §5). `binding` null takes whatever the row holds; expiry passes its own time.
+     * @returns true when this verdict stands.
+     */
+    resolve(
+      id: string,
+      state: Exclude<AskState, 'pending'>,
+      verdict: Verdict,
+      binding: string | null,
+      now: number,
+    ): boolean {
+      const alive = state === 'expired' ? 'expires_at <= ?' : '(expires_at IS NULL OR expires_at > ?)';
+      return (
+        sql.run(
+          `UPDATE asks SET state = ?, verdict = ?, resolved_at = ?, updated_at = ?
+           WHERE id = ? AND tenant_id = ? AND state = 'pending' AND ${alive} AND (? IS NULL OR binding = ?)`,
+          state,
+          JSON.stringify(verdict),
+          now,
+          now,
+          id,
+          tenant,
+          now,
+          binding,
+          binding,
+        ) === 1
+      );
+    },
+
+    delivered(id: string, now: number): void {
+      sql.run('UPDATE asks SET delivered_at = ? WHERE id = ? AND delivered_at IS NULL', now, id);
+    },
+
+    supersede(id: string, by: string): void {
+      sql.run('UPDATE asks SET superseded_by = ? WHERE id = ?', by, id);
+    },
+
+    get(id: string): Ask | undefined {
+      const row = sql.get<AskRow>(`SELECT ${columns} FROM asks WHERE id = ? AND tenant_id = ?`, id, tenant);
+      return row === undefined ? undefined : read(row);
+    },
+
+    /** Ids that begin or end with the given characters after `ask_` (03 §1.1), at most 20. */
+    candidates(part: string): string[] {
+      const text = part.replace(/^ask_/, '');
+      return sql
+        .all<{ id: string }>(
+          `SELECT id FROM asks WHERE tenant_id = ? AND (substr(id, 5, ?) = ? OR substr(id, -?) = ?) ORDER BY id LIMIT 20`,
+          tenant,
+          text.length,
+          text,
+          text.length,
+          text,
+        )
+        .map((row) => row.id);
+    },
+
+    /** Pending asks whose deadline has passed, oldest deadline first, at most 200 (03 §2). */
+    due(now: number): Ask[] {
+      return sql
+        .all<AskRow>(
+          `SELECT ${columns} FROM asks WHERE state = 'pending' AND expires_at <= ? AND tenant_id = ? ORDER BY expires_at LIMIT 200`,
+          now,
+          tenant,
+        )
+        .map(read);
+    },
+
+    list(filter: AskFilter): { asks: Ask[]; total: number } {
+      const conditions = ['tenant_id = ?'];
+      const params: SqlValue[] = [tenant];
+      const add = (condition: string, value: SqlValue): void => {
+        conditions.push(condition);
+        params.push(value);
+      };
+      if (filter.state !== 'all') add('state = ?', filter.state);
+      if (filter.kind !== null) add('kind = ?', filter.kind);
+      if (filter.session_id !== null) add('session_id = ?', filter.session_id);
+      if (filter.mission_id !== null) add('mission_id = ?', filter.mission_id);
+      if (filter.by !== null) add("substr(json_extract(verdict, '$.by'), 1, ?) = ?", filter.by.length + 1);
+      if (filter.by !== null) params.push(`${filter.by}:`);
+      const where = conditions.join(' AND ');
+      const total = sql.get<{ n: number }>(`SELECT count(*) AS n FROM asks WHERE ${where}`, ...params)?.n ?? 0;
+      const rows = sql.all<AskRow>(
+        `SELECT ${columns} FROM asks WHERE ${where} ORDER BY expires_at IS NULL, expires_at, created_at LIMIT ?`,
+        ...params,
+        filter.limit,
+      );
+      return { asks: rows.map(read), total };
+    },
+
+    ofRun(runId: string): Ask[] {
+      return sql.all<AskRow>(`SELECT ${columns} FROM asks WHERE run_id = ? ORDER BY created_at`, runId).map(read);
+    },
+
+    pendingOfRun(runId: string): string[] {
+      return sql
+        .all<{ id: string }>("SELECT id FROM asks WHERE run_id = ? AND state = 'pending'", runId)
+        .map((row) => row.id);
+    },
+
+    /** How often this very call was asked before (03 §8 `repeat n`). */
+    askedBefore(callHash: string): number {
+      return sql.get<{ n: number }>('SELECT count(*) AS n FROM asks WHERE call_hash = ?', callHash)?.n ?? 0;
+    },
+  };
+}
+
+export type Asks = ReturnType<typeof createAsks>;

@@ -1,0 +1,128 @@
+import type { Evaluation } from '../schema/policy.ts';
+import type { Sql } from './sql.ts';
+
+export type CallState = 'planned' | 'started' | 'done' | 'failed' | 'unknown' | 'skipped';
+
+/** One tool call of a run: the effect of 03 §1.3, and the whole of what was decided about it. */
+export type NewCall = {
+  readonly run_id: string;
+  readonly call_id: string;
+  readonly batch: number;
+  readonly tools: string;
+  readonly tool: string;
+  /** Final arguments, masked. */
+  readonly args: unknown;
+  readonly call_hash: string;
+  readonly record: Evaluation | null;
+  readonly state: 'planned' | 'started' | 'skipped';
+  readonly at: number;
+};
+
+export type CallEnd = {
+  readonly state: 'done' | 'failed' | 'unknown' | 'skipped';
+  /** As given to the model. */
+  readonly result: unknown;
+  readonly result_bytes: number;
+  readonly result_sha256: string;
+  readonly output_ref: string | null;
+  readonly at: number;
+};
+
+/** Tool calls. A call becomes `started` or ends only under the lease of its run (03 §11.2). */
+export function createCalls(sql: Sql) {
+  return {
+    /** @returns the call's number in its run, from 1. */
+    insert(call: NewCall): number {
+      const row = sql.get<{ seq: number }>(
+        `INSERT INTO tool_calls (run_id, seq, call_id, batch, tools, tool, args, call_hash, record, ask_id, state, pid, pid_start,
+           result, result_bytes, result_sha256, output_ref, planned_at, started_at, ended_at)
+         VALUES (?, (SELECT coalesce(max(seq), 0) + 1 FROM tool_calls WHERE run_id = ?), ?, ?, ?, ?, ?, ?, ?, NULL, ?, NULL, NULL,
+           NULL, NULL, NULL, NULL, ?, ?, NULL) RETURNING seq`,
+        call.run_id,
+        call.run_id,
+        call.call_id,
+        call.batch,
+        call.tools,
+        call.tool,
+        JSON.stringify(call.args ?? null),
+        call.call_hash,
+        JSON.stringify(call.record),
+        call.state,
+        call.at,
+        call.state === 'started' ? call.at : null,
+      );
+      if (row === undefined) throw new Error('an INSERT with RETURNING gave no row');
+      return row.seq;
+    },
+
+    setAsk(runId: string, seq: number, askId: string): void {
+      sql.run('UPDATE tool_calls SET ask_id = ? WHERE run_id = ? AND seq = ?', askId, runId, seq);
+    },
+
+    /** Compare-and-set from `planned`. @returns false when it was not planned or the lease is another's. */
+    start(runId: string, seq: number, owner: string, record: Evaluation, at: number): boolean {
+      return (
+        sql.run(
+          `UPDATE tool_calls SET state = 'started', started_at = ?, record = ?
+           WHERE run_id = ? AND seq = ? AND state = 'planned'
+             AND EXISTS (SELECT 1 FROM run_state s WHERE s.run_id = tool_calls.run_id AND s.lease_owner = ?)`,
+          at,
+          JSON.stringify(record),
+          runId,
+          seq,
+          owner,
+        ) === 1
+      );
+    },
+
+    setPid(runId: string, seq: number, pid: number, pidStart: string | null): void {
+      sql.run('UPDATE tool_calls SET pid = ?, pid_start = ? WHERE run_id = ? AND seq = ?', pid, pidStart, runId, seq);
+    },
+
+    /** @returns false when the lease is another's: then the outcome is not this process's to record. */
+    end(runId: string, seq: number, owner: string, end: CallEnd): boolean {
+      return (
+        sql.run(
+          `UPDATE tool_calls SET state = ?, result = ?, result_bytes = ?, result_sha256 = ?, output_ref = ?, ended_at = ?
+           WHERE run_id = ? AND seq = ?
+             AND EXISTS (SELECT 1 FROM run_state s WHERE s.run_id = tool_calls.run_id AND s.lease_owner = ?)`,
+          end.state,
+          JSON.stringify(end.result ?? null),
+          end.result_bytes,
+          end.result_sha256,
+          end.output_ref,
+          end.at,
+          runId,
+          seq,
+          owner,
+        ) === 1
+      );
+    },
+
+    /** Whether an identical call was denied earlier in this run without a person's feedback since (04 §14.5). */
+    deniedBefore(runId: string, callHash: string): boolean {
+      return (
+        sql.get(
+          `SELECT 1 FROM tool_calls c LEFT JOIN asks a ON a.id = c.ask_id
+           WHERE c.run_id = ? AND c.call_hash = ? AND c.state = 'skipped'
+             AND json_extract(c.result, '$.error') = 'denied'
+             AND (a.id IS NULL OR json_extract(a.verdict, '$.feedback') IS NULL) LIMIT 1`,
+          runId,
+          callHash,
+        ) !== undefined
+      );
+    },
+
+    /** Calls that were let through to execution. */
+    executed(runId: string): number {
+      return (
+        sql.get<{ n: number }>(
+          'SELECT count(*) AS n FROM tool_calls WHERE run_id = ? AND started_at IS NOT NULL',
+          runId,
+        )?.n ?? 0
+      );
+    },
+  };
+}
+
+export type Calls = ReturnType<typeof createCalls>;

@@ -1,0 +1,106 @@
+import type { RunEvent } from '../schema/event.ts';
+import type { Sql } from './sql.ts';
+
+/** Where an event belongs; copied to its row so that host-wide readers need no join. */
+export type EventRef = {
+  readonly run_id: string | null;
+  readonly session_id: string | null;
+  readonly mission_id: string | null;
+  readonly chain_id: string;
+  readonly tenant_id: string;
+};
+
+export type StoredEvent = { readonly cursor: number; readonly event: RunEvent };
+
+type EventRow = {
+  readonly cursor: number;
+  readonly run_id: string | null;
+  readonly session_id: string | null;
+  readonly seq: number | null;
+  readonly kind: string;
+  readonly data: string;
+  readonly at: number;
+};
+
+/** The body as stored: kind and own members, without the common ones that have columns. */
+export type EventData = { readonly kind: string; readonly ask_id?: string };
+
+const columns = 'cursor, run_id, session_id, seq, kind, data, at';
+
+/** One table of events for readers of a run and of the host (amendment 9). Appending is for `feed.ts` alone. */
+export function createEvents(sql: Sql) {
+  const read = (row: EventRow): StoredEvent => {
+    const { chain_id, ...own } = JSON.parse(row.data) as { chain_id: string };
+    return {
+      cursor: row.cursor,
+      // The row was written by `append` below, from a RunEvent.
+      event: {
+        v: 1,
+        seq: row.seq ?? 0,
+        kind: row.kind,
+        timestamp: new Date(row.at).toISOString(),
+        run_id: row.run_id ?? '',
+        session_id: row.session_id,
+        chain_id,
+        ...own,
+      } as unknown as RunEvent,
+    };
+  };
+  return {
+    /**
+     * Inserts one event inside the caller's transaction; `seq` is dense in its run because the number is taken in the
+     * same statement, also when another process adds to the run.
+     */
+    append(ref: EventRef, body: EventData, at: number): StoredEvent {
+      const { kind, ...own } = body;
+      const data = JSON.stringify({ chain_id: ref.chain_id, ...own });
+      const row = sql.get<EventRow>(
+        `INSERT INTO events (tenant_id, kind, seq, ask_id, run_id, session_id, mission_id, data, at)
+         VALUES (?, ?, CASE WHEN ? IS NULL THEN NULL ELSE (SELECT coalesce(max(seq), 0) + 1 FROM events WHERE run_id = ?) END,
+                 ?, ?, ?, ?, ?, ?)
+         RETURNING ${columns}`,
+        ref.tenant_id,
+        kind,
+        ref.run_id,
+        ref.run_id,
+        body.ask_id ?? null,
+        ref.run_id,
+        ref.session_id,
+        ref.mission_id,
+        data,
+        at,
+      );
+      if (row === undefined) throw new Error('an INSERT with RETURNING gave no row');
+      return read(row);
+    },
+    /** Stored events of a run with a higher `seq`, in order; at most `limit`. */
+    ofRun(runId: string, after: number, limit = 10_000): StoredEvent[] {
+      return sql
+        .all<EventRow>(
+          `SELECT ${columns} FROM events WHERE run_id = ? AND seq > ? ORDER BY seq LIMIT ?`,
+          runId,
+          after,
+          limit,
+        )
+        .map(read);
+    },
+    /** Events between two cursors, both exclusive: what other processes committed in between. */
+    between(after: number, before: number): StoredEvent[] {
+      return sql
+        .all<EventRow>(
+          `SELECT ${columns} FROM events WHERE cursor > ? AND cursor < ? ORDER BY cursor LIMIT 10000`,
+          after,
+          before,
+        )
+        .map(read);
+    },
+    lastCursor(): number {
+      return sql.get<{ cursor: number | null }>('SELECT max(cursor) AS cursor FROM events')?.cursor ?? 0;
+    },
+    lastSeq(runId: string): number {
+      return sql.get<{ seq: number | null }>('SELECT max(seq) AS seq FROM events WHERE run_id = ?', runId)?.seq ?? 0;
+    },
+  };
+}
+
+export type Events = ReturnType<typeof createEvents>;

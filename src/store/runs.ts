@@ -1,0 +1,217 @@
+import type { CapturedStep } from '../schema/event.ts';
+import type { Usage } from '../schema/message.ts';
+import type { CheckpointState } from '../schema/protocol.ts';
+import type { PolicyState, RunKind, RunStatus } from '../schema/run.ts';
+import type { Sql } from './sql.ts';
+
+/** A run row (11 §2.4). Times are milliseconds; JSON columns are values here. */
+export type RunRow = {
+  readonly id: string;
+  readonly tenant_id: string;
+  readonly kind: RunKind;
+  readonly status: RunStatus;
+  readonly workspace: string;
+  readonly cwd: string;
+  readonly chain_id: string;
+  readonly chain_sha256: string;
+  readonly chain_path: string | null;
+  readonly policy: PolicyState;
+  readonly session_id: string | null;
+  readonly parent_run_id: string | null;
+  readonly mission_id: string;
+  readonly surface: string;
+  readonly model: string | null;
+  readonly provider: string | null;
+  readonly options: unknown;
+  readonly input: unknown;
+  readonly created_at: number;
+};
+
+/** What a run has used of its bounds (02 §11), kept in its row so that a crash forgets nothing. */
+export type Counters = {
+  readonly turns: number;
+  readonly tool_calls: number;
+  readonly tokens: number;
+  readonly tokens_estimated: boolean;
+  readonly api_ms: number;
+};
+
+export const noCounters: Counters = { turns: 0, tool_calls: 0, tokens: 0, tokens_estimated: false, api_ms: 0 };
+
+export type RunOutcome = {
+  readonly status: RunStatus;
+  readonly output: unknown;
+  readonly error: unknown;
+  readonly exit_code: number;
+  readonly backend: string | null;
+  readonly model: string | null;
+  readonly provider: string | null;
+  readonly usage: Usage;
+  readonly counters: Counters;
+  readonly ended_at: number | null;
+};
+
+export type RunHead = {
+  readonly id: string;
+  readonly status: RunStatus;
+  readonly session_id: string | null;
+  readonly lease_owner: string | null;
+  readonly lease_until: number | null;
+};
+
+const json = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value));
+
+/** Runs, their own messages, captured steps and checkpoints. */
+export function createRuns(sql: Sql) {
+  return {
+    insert(row: RunRow, usage: Usage): void {
+      sql.run(
+        `INSERT INTO runs (id, tenant_id, kind, status, workspace, cwd, chain_id, chain_sha256, chain_path, policy, session_id,
+           plan_id, plan_step_id, parent_run_id, mission_id, surface, model, provider, backend, options, input, output, error,
+           exit_code, usage, counters, created_at, started_at, ended_at)
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, ?, ?, ?, ?, ?, NULL, ?, ?, NULL, NULL, NULL, ?, ?, ?, ?, NULL)`,
+        row.id,
+        row.tenant_id,
+        row.kind,
+        row.status,
+        row.workspace,
+        row.cwd,
+        row.chain_id,
+        row.chain_sha256,
+        row.chain_path,
+        JSON.stringify(row.policy),
+        row.session_id,
+        row.parent_run_id,
+        row.mission_id,
+        row.surface,
+        row.model,
+        row.provider,
+        JSON.stringify(row.options),
+        JSON.stringify(row.input ?? null),
+        JSON.stringify(usage),
+        JSON.stringify(noCounters),
+        row.created_at,
+        row.created_at,
+      );
+    },
+
+    setStatus(id: string, status: RunStatus): void {
+      sql.run('UPDATE runs SET status = ? WHERE id = ?', status, id);
+    },
+
+    setCounters(id: string, counters: Counters): void {
+      sql.run('UPDATE runs SET counters = ? WHERE id = ?', JSON.stringify(counters), id);
+    },
+
+    /** The policy that the next calls of the run are judged by, after its file changed. */
+    setPolicy(id: string, policy: PolicyState): void {
+      sql.run('UPDATE runs SET policy = ? WHERE id = ?', JSON.stringify(policy), id);
+    },
+
+    finish(id: string, outcome: RunOutcome): void {
+      sql.run(
+        `UPDATE runs SET status = ?, output = ?, error = ?, exit_code = ?, backend = ?, model = coalesce(?, model),
+           provider = coalesce(?, provider), usage = ?, counters = ?, ended_at = ? WHERE id = ?`,
+        outcome.status,
+        json(outcome.output),
+        json(outcome.error),
+        outcome.exit_code,
+        outcome.backend,
+        outcome.model,
+        outcome.provider,
+        JSON.stringify(outcome.usage),
+        JSON.stringify(outcome.counters),
+        outcome.ended_at,
+        id,
+      );
+    },
+
+    head(id: string): RunHead | undefined {
+      return sql.get<RunHead>(
+        `SELECT r.id, r.status, r.session_id, s.lease_owner, s.lease_until
+         FROM runs r LEFT JOIN run_state s ON s.run_id = r.id WHERE r.id = ?`,
+        id,
+      );
+    },
+
+    /** Runs of a session that have not ended, oldest first. */
+    openOfSession(sessionId: string): RunHead[] {
+      return sql.all<RunHead>(
+        `SELECT r.id, r.status, r.session_id, s.lease_owner, s.lease_until
+         FROM runs r LEFT JOIN run_state s ON s.run_id = r.id
+         WHERE r.session_id = ? AND r.status IN ('queued', 'running', 'waiting', 'suspended', 'interrupted')
+         ORDER BY r.created_at`,
+        sessionId,
+      );
+    },
+
+    /** Appends one message of the run's own; append-only (amendment 8). */
+    appendMessage(runId: string, seq: number, payload: string): void {
+      sql.run('INSERT INTO run_messages (run_id, seq, payload) VALUES (?, ?, ?)', runId, seq, payload);
+    },
+
+    captureStep(runId: string, step: CapturedStep): void {
+      sql.run(
+        'INSERT OR REPLACE INTO run_steps (run_id, idx, data) VALUES (?, ?, ?)',
+        runId,
+        step.index,
+        JSON.stringify(step),
+      );
+    },
+
+    steps(runId: string): CapturedStep[] {
+      return sql
+        .all<{ data: string }>('SELECT data FROM run_steps WHERE run_id = ? ORDER BY idx', runId)
+        .map((row) => JSON.parse(row.data) as CapturedStep);
+    },
+
+    /** Takes the lease of a new run. */
+    openState(runId: string, owner: string, until: number, at: number): void {
+      sql.run(
+        `INSERT INTO run_state (run_id, ask_id, schema_version, payload, payload_sha256, lease_owner, lease_until, attempts,
+           last_error, created_at, updated_at) VALUES (?, NULL, 1, 'null', '', ?, ?, 0, NULL, ?, ?)`,
+        runId,
+        owner,
+        until,
+        at,
+        at,
+      );
+    },
+
+    /** @returns false when the lease is no longer this owner's: then nothing was written. */
+    checkpoint(runId: string, owner: string, state: CheckpointState, sha256: string, at: number): boolean {
+      return (
+        sql.run(
+          'UPDATE run_state SET payload = ?, payload_sha256 = ?, updated_at = ? WHERE run_id = ? AND lease_owner = ?',
+          JSON.stringify(state),
+          sha256,
+          at,
+          runId,
+          owner,
+        ) === 1
+      );
+    },
+
+    /** @returns false when the lease was lost. */
+    renewLease(runId: string, owner: string, until: number): boolean {
+      return (
+        sql.run('UPDATE run_state SET lease_until = ? WHERE run_id = ? AND lease_owner = ?', until, runId, owner) === 1
+      );
+    },
+
+    holdsLease(runId: string, owner: string): boolean {
+      return sql.get('SELECT 1 FROM run_state WHERE run_id = ? AND lease_owner = ?', runId, owner) !== undefined;
+    },
+
+    /** A resting run keeps its checkpoint and gives the lease back. */
+    releaseLease(runId: string): void {
+      sql.run('UPDATE run_state SET lease_owner = NULL, lease_until = NULL WHERE run_id = ?', runId);
+    },
+
+    deleteState(runId: string): void {
+      sql.run('DELETE FROM run_state WHERE run_id = ?', runId);
+    },
+  };
+}
+
+export type Runs = ReturnType<typeof createRuns>;

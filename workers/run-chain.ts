@@ -1,0 +1,52 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import type { MessagePort } from 'node:worker_threads';
+import { runChain } from '../src/engine/run-chain.ts';
+import { createModel } from '../src/models/providers.ts';
+import { toWire } from '../src/schema/errors.ts';
+import type { RunJob } from '../src/schema/protocol.ts';
+import { newId, ulid } from '../src/text/ids.ts';
+import { createPortHost } from './port-host.ts';
+
+declare const FAIL_POINTS: boolean;
+
+/** Engine, models and port put together. Catches everything: what it cannot explain becomes a failed end. */
+export default async function run({ job, port }: { job: RunJob; port: MessagePort }): Promise<void> {
+  const { host, signal, end } = createPortHost(port);
+  try {
+    if (FAIL_POINTS) await failPoint(job);
+    end(
+      await runChain(
+        job,
+        host,
+        {
+          createModel,
+          now: Date.now,
+          newId: (kind) => (kind === 'message' ? ulid(Date.now()) : newId(kind, Date.now())),
+          // An aborted wait ends at once; the engine looks at the signal itself.
+          sleep: (ms, sleepSignal) => wait(ms, undefined, { signal: sleepSignal }).catch(() => {}),
+          random: Math.random,
+        },
+        signal,
+      ),
+    );
+  } catch (error) {
+    const { code, message } = toWire(error);
+    end({ kind: 'failed', error: { class: code, message } });
+  }
+}
+
+/** Crash hooks of the test build: a thread cannot be killed from outside, so it dies from within (amendment 11). */
+async function failPoint(job: RunJob): Promise<void> {
+  const point = job.variables['fail_point'];
+  if (point === 'worker_exit') process.exit(1);
+  if (point === 'worker_throw')
+    setImmediate(() => {
+      throw new Error('fail point');
+    });
+  if (point === 'worker_loop') for (;;);
+  if (point === 'worker_oom') {
+    const kept: unknown[] = [];
+    for (;;) kept.push(new Array(100_000).fill(kept.length));
+  }
+  await Promise.resolve();
+}
