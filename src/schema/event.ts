@@ -71,8 +71,16 @@ export type EngineEvent =
       readonly on_failure?: string;
       readonly duration_ms: number;
     })
-  /** `number` is the message's place in the run, from 1, base messages included. `replaces`: a repaired or compacted list. */
-  | (InTask & { readonly kind: 'message'; readonly number: number; readonly message: Message })
+  /**
+   * `number` is the message's place in the run, from 1, base messages included. `working`: part of the run's working
+   * history only (a compaction summary, a cut copy): kept with the run, not in the session, not shown (07 §2.9).
+   */
+  | (InTask & {
+      readonly kind: 'message';
+      readonly number: number;
+      readonly message: Message;
+      readonly working?: true;
+    })
   | (InTask & {
       readonly kind: 'model_selected';
       readonly provider: string;

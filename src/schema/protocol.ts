@@ -6,6 +6,7 @@ import {
   literal,
   nullable,
   number,
+  optional,
   record,
   string,
   type,
@@ -84,6 +85,8 @@ export const CallRequest = type({
   direct: boolean(),
   /** Cap of the inline result in bytes (04 §14.7). */
   max_result_bytes: number(),
+  /** Active milliseconds that the task's `timeout` leaves to this call, waits for people excluded (04 §15.5); absent = none. */
+  time_left_ms: optional(number()),
 });
 export type CallRequest = Infer<typeof CallRequest>;
 
@@ -98,6 +101,8 @@ export type ToolOutcome =
       /** The value itself for a `tools` task, when it is not text. */
       readonly value?: unknown;
       readonly output_ref?: string;
+      /** How long the call waited for people; a task's `timeout` does not count it. Absent = 0. */
+      readonly waited_ms?: number;
     }
   | { readonly kind: 'suspended' }
   /** A bound asks for a last report: the remaining calls get `not_executed`, then one turn of purpose `finish`. */
@@ -152,11 +157,21 @@ export type RunJob = {
   readonly host: { readonly os: string; readonly arch: string; readonly timezone: string };
 };
 
+/** A history outside the engine's thread: ranges of the run's message numbers, first and last included. */
+export type HistoryRanges = {
+  readonly $history: readonly (readonly [number, number])[];
+  readonly model?: string | null;
+  readonly input_tokens?: number;
+  readonly output_tokens?: number;
+  readonly finish_reason?: string | null;
+};
+
 export type RunEnd =
   | {
       readonly kind: 'completed';
       readonly status: 'completed' | 'exhausted';
       readonly output_type: string;
+      /** The value itself; for `chat_history` a `HistoryRanges`, whose messages main has. */
       readonly output: unknown;
     }
   | {
@@ -202,6 +217,8 @@ export type SpawnRequest = {
   readonly spool: { readonly directory: string; readonly name: string } | null;
   /** Identity that must hold immediately before the start; a difference is `path_changed`. */
   readonly identity: { readonly dev: string; readonly ino: string; readonly ctime_ns: string } | null;
+  /** The working directory as the precheck opened it; a difference is `path_changed` (05 §3.4). */
+  readonly cwd_identity: { readonly dev: string; readonly ino: string } | null;
 };
 
 export type SpawnResult =
@@ -218,8 +235,11 @@ export type SpawnResult =
       readonly stdout_bytes: number;
       readonly stderr_bytes: number;
       readonly truncated: boolean;
+      /** Spool names (`@output/…`) of the full streams. */
       readonly spooled: { readonly stdout?: string; readonly stderr?: string };
       readonly spool_truncated: boolean;
+      /** The full stream could not be kept because the disk is full (05 §2.5). */
+      readonly spool_full: boolean;
       readonly duration_ms: number;
     }
   | { readonly kind: 'not_started'; readonly error: 'path_changed' | 'spawn_failed'; readonly message: string };
@@ -228,3 +248,6 @@ export type SpawnResult =
 export type SpawnMessage =
   | { readonly kind: 'started'; readonly pid: number }
   | { readonly kind: 'output'; readonly stream: 'stdout' | 'stderr'; readonly text: string };
+
+/** The message of main to a spawn job: end the process group; the job still returns what is known. */
+export type SpawnControl = { readonly kind: 'cancel' };
