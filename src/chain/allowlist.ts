@@ -1,12 +1,57 @@
-/** Whether a task's allowlist exposes a tool (04 §11). Absent, null and empty expose nothing. */
-export function isAllowed(_list: readonly string[] | null | undefined, _tools: string, _tool: string): boolean {
-  return false;
+/**
+ * The grammar of 04 §11: `*`, `a`, `!a`, `a.tool`, `!a.tool`. An exclusion wins wherever it stands; an entry for one
+ * tool wins over entries for its provider. A provider's name holds no dot, a tool's name may.
+ */
+
+/** Whether a task's allowlist exposes a tool. Absent, null and empty lists expose nothing. */
+export function isAllowed(list: readonly string[] | null | undefined, tools: string, tool: string): boolean {
+  if (list === null || list === undefined) return false;
+  const one = `${tools}.${tool}`;
+  if (list.includes(`!${one}`)) return false;
+  if (list.includes(one)) return true;
+  if (list.includes(`!${tools}`) || list.includes('!*')) return false;
+  return list.includes(tools) || list.includes('*');
 }
+
 /** Whether every list permits the tool; here null means no restriction (run-level lists, `CallRequest.allow`). */
-export function isAllowedByAll(_lists: readonly (readonly string[] | null)[], _tools: string, _tool: string): boolean {
-  return false;
+export const isAllowedByAll = (lists: readonly (readonly string[] | null)[], tools: string, tool: string): boolean =>
+  lists.every((list) => list === null || isAllowed(list, tools, tool));
+
+/** Whether `hide_tools` names the tool: `tool`, `provider.tool`, or the wire name that was offered (05 §1.2). */
+export function isHidden(hide: readonly string[] | undefined, tools: string, tool: string, wire?: string): boolean {
+  if (hide === undefined || hide.length === 0) return false;
+  const full = `${tools}.${tool}`;
+  // The wire name of a short name; long and clashing ones are the adapter's and come in as `wire`.
+  const usual = full.replace(/[^A-Za-z0-9_-]/g, '_');
+  return (
+    hide.includes(tool) || hide.includes(full) || hide.includes(usual) || (wire !== undefined && hide.includes(wire))
+  );
 }
-/** Whether `hide_tools` names the tool: `tool`, `provider.tool` or its wire name. */
-export function isHidden(_hide: readonly string[] | undefined, _tools: string, _tool: string, _wire?: string): boolean {
-  return false;
+
+/** What an allowlist entry names. */
+export type AllowlistEntry = {
+  readonly exclude: boolean;
+  /** `*` for every provider. */
+  readonly provider: string;
+  readonly tool: string | null;
+};
+
+export function readEntry(text: string): AllowlistEntry {
+  const exclude = text.startsWith('!');
+  const name = exclude ? text.slice(1) : text;
+  const dot = name.indexOf('.');
+  return dot < 0
+    ? { exclude, provider: name, tool: null }
+    : { exclude, provider: name.slice(0, dot), tool: name.slice(dot + 1) };
+}
+
+/** True for a list that has entries and exposes nothing, whatever is registered (`allowlist_empty`). */
+export function exposesNothing(list: readonly string[]): boolean {
+  if (list.length === 0) return false;
+  return list.every((text) => {
+    const entry = readEntry(text);
+    if (entry.exclude) return true;
+    if (entry.tool !== null) return list.includes(`!${text}`);
+    return list.includes(`!${entry.provider}`) || list.includes('!*');
+  });
 }

@@ -1,67 +1,141 @@
-import type { Message, ToolCallPart, ToolSpec } from '../schema/message.ts';
+import type { Message, ToolCallPart } from '../schema/message.ts';
 
-export function estimateTokens(_text: string): number {
-  return 0;
-}
-export function messageTokens(_message: Message): number {
-  return 0;
-}
-export function historyTokens(_messages: readonly Message[]): number {
-  return 0;
-}
-export function toolsTokens(_specs: readonly ToolSpec[]): number {
-  return 0;
-}
-/** A stretch `[start, end)` that is kept or left out as a whole (04 §13.3.2). */
+/** A stretch `[start, end)` of a history that is kept or left out as a whole (04 §13.3.2). */
 export type Unit = {
   readonly kind: 'system' | 'user' | 'exchange' | 'other';
   readonly start: number;
   readonly end: number;
 };
-export function units(_messages: readonly Message[]): Unit[] {
-  return [];
+
+/**
+ * Splits a history into units: each system message, each assistant message with calls together with its results, each
+ * other message. In a history that was not repaired a unit also takes what stands between a call and its result.
+ */
+export function units(messages: readonly Message[]): Unit[] {
+  const reach = reaches(messages);
+  const found: Unit[] = [];
+  let start = 0;
+  while (start < messages.length) {
+    let end = start + 1;
+    for (let index = start; index < end; index += 1) end = Math.max(end, reach[index] ?? end);
+    found.push({ kind: kindOf(messages[start]), start, end });
+    start = end;
+  }
+  return found;
 }
-export type Shifted =
-  | { readonly kind: 'fits'; readonly messages: readonly Message[]; readonly tokens: number }
-  | {
-      readonly kind: 'shifted';
-      readonly messages: readonly Message[];
-      readonly dropped_messages: number;
-      readonly kept_messages: number;
-      readonly before_tokens: number;
-      readonly after_tokens: number;
+
+function kindOf(message: Message | undefined): Unit['kind'] {
+  if (message?.role === 'system' || message?.role === 'user') return message.role;
+  return (message?.tool_calls?.length ?? 0) > 0 ? 'exchange' : 'other';
+}
+
+/** For each message the index behind the last one that belongs to it. */
+function reaches(messages: readonly Message[]): number[] {
+  const reach = messages.map((_, index) => index + 1);
+  const first = new Map<string, number>();
+  messages.forEach((message, index) => {
+    const ids =
+      message.role === 'tool' ? [message.tool_call_id ?? ''] : (message.tool_calls ?? []).map((call) => call.id);
+    for (const id of ids) {
+      const owner = first.get(id);
+      if (owner === undefined) first.set(id, index);
+      else reach[owner] = index + 1;
     }
-  /** Even the kept minimum is over the budget. */
-  | { readonly kind: 'too_large'; readonly tokens: number };
-export type ShiftParts = {
-  /** Makes the user message of the gap line. */
-  gap(text: string): Message;
-  /** Shortens a tool result to at most this many bytes (04 §14.7). */
-  shorten(result: Message, maxBytes: number): Message;
-};
-/** Drops old units until the history fits `budget` tokens (04 §13.3). */
-export function shiftHistory(messages: readonly Message[], _budget: number, _parts: ShiftParts): Shifted {
-  return { kind: 'fits', messages, tokens: 0 };
+  });
+  return reach;
 }
-/** `--trim` (07 §2.4). */
-export function trimHistory(messages: readonly Message[], _count: number): readonly Message[] {
-  return messages;
+
+/**
+ * At most the last `count` messages, system messages not counted and always kept; 0 = all (07 §2.4). A cut inside a
+ * unit moves to the unit's end; if that leaves nothing, the newest unit is kept whole.
+ */
+export function trimHistory(messages: readonly Message[], count: number): readonly Message[] {
+  if (count <= 0) return messages;
+  let wanted = count;
+  let cut = messages.length;
+  while (cut > 0 && wanted > 0) {
+    cut -= 1;
+    if (messages[cut]?.role !== 'system') wanted -= 1;
+  }
+  if (wanted > 0 || cut === 0) return messages;
+  const all = units(messages);
+  const cutUnit = all.find((unit) => unit.end > cut);
+  if (cutUnit !== undefined && cutUnit.start < cut) cut = cutUnit.end;
+  if (!messages.slice(cut).some((message) => message.role !== 'system')) {
+    cut = all.findLast((unit) => unit.kind !== 'system')?.start ?? 0;
+  }
+  return messages.filter((message, index) => index >= cut || message.role === 'system');
 }
+
+/**
+ * Where compaction cuts (04 §13.4.1): the index before which everything is replaced, so that at least the `keep`
+ * newest messages stay and no assistant message is separated from its results.
+ */
+export function cutBefore(messages: readonly Message[], keep: number): number {
+  const wanted = Math.max(0, messages.length - Math.max(0, keep));
+  return units(messages).find((unit) => unit.end > wanted)?.start ?? wanted;
+}
+
 export type Repaired = {
   /** The same array when nothing was wrong. */
   readonly messages: readonly Message[];
+  /** Results that were made for calls without one, in order. */
   readonly added: readonly Message[];
+  /** Results without call and second results. */
   readonly dropped: readonly Message[];
   readonly changed: boolean;
 };
-/** 04 §14.6. */
+
+type Slot = { readonly call: ToolCallPart; result: Message | null };
+
+/**
+ * Gives every call exactly one result, directly behind its assistant message and in call order (04 §14.6). Linear.
+ * `makeResult` makes the result of a call that has none; the caller knows whether it was interrupted or not executed.
+ */
 export function repairHistory(
   messages: readonly Message[],
-  _makeResult: (call: ToolCallPart, assistant: Message) => Message,
+  makeResult: (call: ToolCallPart, assistant: Message) => Message,
 ): Repaired {
-  return { messages, added: [], dropped: [], changed: false };
+  const { slots, dropped } = match(messages);
+  const added: Message[] = [];
+  const repaired: Message[] = [];
+  messages.forEach((message, index) => {
+    if (message.role === 'tool') return;
+    repaired.push(message);
+    for (const slot of slots.get(index) ?? []) {
+      const result = slot.result ?? makeResult(slot.call, message);
+      if (slot.result === null) added.push(result);
+      repaired.push(result);
+    }
+  });
+  const same = repaired.length === messages.length && repaired.every((message, index) => message === messages[index]);
+  return same
+    ? { messages, added: [], dropped: [], changed: false }
+    : { messages: repaired, added, dropped, changed: true };
 }
-/** Start of the newest messages that compaction keeps: at least `keep` of them, never inside a unit (04 §13.4.1). */
-export function cutBefore(_messages: readonly Message[], _keep: number): number {
-  return 0;
+
+/** The calls of each assistant message, by its index, with the first result of each; and the results left over. */
+function match(messages: readonly Message[]): { slots: ReadonlyMap<number, readonly Slot[]>; dropped: Message[] } {
+  const slots = new Map<number, Slot[]>();
+  const open = new Map<string, Slot>();
+  const early: Message[] = [];
+  const dropped: Message[] = [];
+  messages.forEach((message, index) => {
+    if (message.role !== 'tool') {
+      const own = (message.tool_calls ?? []).map((call): Slot => ({ call, result: null }));
+      if (own.length > 0) slots.set(index, own);
+      for (const slot of own) open.set(slot.call.id, slot);
+      return;
+    }
+    const slot = open.get(message.tool_call_id ?? '');
+    if (slot === undefined) early.push(message);
+    else if (slot.result === null) slot.result = message;
+    else dropped.push(message);
+  });
+  for (const message of early) {
+    const slot = open.get(message.tool_call_id ?? '');
+    if (slot !== undefined && slot.result === null) slot.result = message;
+    else dropped.push(message);
+  }
+  return { slots, dropped };
 }

@@ -1,0 +1,81 @@
+import type { Message } from '../schema/message.ts';
+import { units } from './history.ts';
+
+/** Bytes of a text in UTF-8; a lone surrogate counts as the three bytes of U+FFFD. */
+export function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code < 0x80) continue;
+    bytes += code < 0x800 ? 1 : 2;
+    if (code >= 0xd800 && code < 0xdc00 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) index += 1;
+  }
+  return bytes;
+}
+
+const cutLine = (kept: number, total: number): string => `[cut: ${kept} of ${total} bytes]`;
+
+/** The first `maxBytes` bytes at a character boundary, then the line that says so (04 §6.6). */
+export function cutTail(text: string, maxBytes: number, totalBytes: number): string {
+  const bytes = new TextEncoder().encode(text);
+  let end = Math.max(0, Math.min(maxBytes, bytes.length));
+  while (end > 0 && isContinuation(bytes[end])) end -= 1;
+  return `${new TextDecoder().decode(bytes.subarray(0, end))}\n${cutLine(end, totalBytes)}`;
+}
+
+/** The last `maxBytes` bytes at a character boundary, behind the line that says so. */
+export function cutHead(text: string, maxBytes: number, totalBytes: number): string {
+  const bytes = new TextEncoder().encode(text);
+  let start = bytes.length - Math.max(0, Math.min(maxBytes, bytes.length));
+  while (start < bytes.length && isContinuation(bytes[start])) start += 1;
+  const kept = bytes.length - start;
+  return `${cutLine(kept, totalBytes)}\n${new TextDecoder().decode(bytes.subarray(start))}`;
+}
+
+const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
+
+/** Bytes of a message that count: its content, and the names and arguments of its calls. */
+function messageBytes(message: Message): number {
+  let bytes = utf8Length(message.content);
+  for (const call of message.tool_calls ?? [])
+    bytes += utf8Length(call.function.name) + utf8Length(call.function.arguments);
+  return bytes;
+}
+
+type Cut = (text: string, maxBytes: number, totalBytes: number) => string;
+
+/**
+ * Newest units first until the budget is used; the oldest kept one loses the head of its text (04 §6.6). The newest
+ * unit is always kept. Returns the same array when everything fits.
+ */
+export function capHistory(messages: readonly Message[], maxBytes: number, cut: Cut): readonly Message[] {
+  let left = maxBytes;
+  const parts = units(messages);
+  for (let index = parts.length - 1; index >= 0; index -= 1) {
+    const unit = parts[index];
+    if (unit === undefined) break;
+    const whole = messages.slice(unit.start, unit.end);
+    const bytes = whole.reduce((sum, message) => sum + messageBytes(message), 0);
+    if (bytes <= left) {
+      left -= bytes;
+      continue;
+    }
+    const newest = index === parts.length - 1;
+    if (left === 0 && !newest) return messages.slice(unit.end);
+    return [...cutUnit(whole, bytes - left, cut), ...messages.slice(unit.end)];
+  }
+  return messages;
+}
+
+/** Takes `excess` bytes of content from the front; arguments of calls stay whole. */
+function cutUnit(unit: readonly Message[], excess: number, cut: Cut): Message[] {
+  let left = excess;
+  return unit.map((message) => {
+    if (left <= 0) return message;
+    const bytes = utf8Length(message.content);
+    if (bytes === 0) return message;
+    const taken = Math.min(left, bytes);
+    left -= taken;
+    return { ...message, content: cut(message.content, bytes - taken, bytes) };
+  });
+}

@@ -1,0 +1,129 @@
+import type { History, Message, ToolCallPart } from '../schema/message.ts';
+
+/** What makes up for members that a given history leaves out (04 §6.3). */
+export type Fresh = { messageId(): string; callId(): string; readonly timestamp: string };
+
+type Bag = Readonly<Record<string, unknown>>;
+
+const isBag = (value: unknown): value is Bag => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const roles: ReadonlySet<unknown> = new Set(['system', 'user', 'assistant', 'tool']);
+
+/** A call id that may be kept as the model gave it (04 §6.3.2), apart from its being unique. */
+export const isCallId = (id: string): boolean => /^[A-Za-z0-9_-]{1,128}$/.test(id);
+
+/**
+ * Reads a value as a chat history (04 §6.3); null when it is none. Aliases are accepted, unknown members dropped,
+ * missing and repeated ids replaced; a result follows its call when the call's id is replaced.
+ */
+export function readHistory(value: unknown, fresh: Fresh): History | null {
+  if (!isBag(value) || !Array.isArray(value['messages'])) return null;
+  const ids = uniqueIds(fresh);
+  const messages: Message[] = [];
+  for (const item of value['messages']) {
+    const message = readMessage(item, ids, fresh);
+    if (message === null) return null;
+    messages.push(message);
+  }
+  const inputTokens = either(value, 'input_tokens', 'inputTokens');
+  const outputTokens = either(value, 'output_tokens', 'outputTokens');
+  const finishReason = either(value, 'finish_reason', 'finishReason');
+  return {
+    messages,
+    ...(typeof value['model'] === 'string' ? { model: value['model'] } : {}),
+    ...(typeof inputTokens === 'number' ? { input_tokens: inputTokens } : {}),
+    ...(typeof outputTokens === 'number' ? { output_tokens: outputTokens } : {}),
+    ...(typeof finishReason === 'string' ? { finish_reason: finishReason } : {}),
+  };
+}
+
+const either = (bag: Bag, name: string, alias: string): unknown => bag[name] ?? bag[alias];
+
+type Ids = { message(given: unknown): string; call(given: unknown): string; result(given: string): string };
+
+/** Keeps message and call ids unique in one history. */
+function uniqueIds(fresh: Fresh): Ids {
+  const messages = new Set<string>();
+  const calls = new Set<string>();
+  /** Given call id -> the id that stands for it now, for the results that follow. */
+  const renamed = new Map<string, string>();
+  return {
+    message(given) {
+      const kept = typeof given === 'string' && given !== '' && !messages.has(given);
+      const id = kept ? given : fresh.messageId();
+      messages.add(id);
+      return id;
+    },
+    call(given) {
+      const kept = typeof given === 'string' && isCallId(given) && !calls.has(given);
+      const id = kept ? given : fresh.callId();
+      calls.add(id);
+      if (typeof given === 'string') renamed.set(given, id);
+      return id;
+    },
+    result: (given) => renamed.get(given) ?? given,
+  };
+}
+
+function readMessage(value: unknown, ids: Ids, fresh: Fresh): Message | null {
+  if (!isBag(value) || !roles.has(value['role'])) return null;
+  // The set above holds exactly the roles.
+  const role = value['role'] as Message['role'];
+  const content = value['content'] ?? '';
+  if (typeof content !== 'string') return null;
+  const calls = readCalls(either(value, 'tool_calls', 'callTools'), role, ids);
+  const images = readImages(value['images'], role);
+  const answered = value['tool_call_id'];
+  if (calls === null || images === null || (role === 'tool' && typeof answered !== 'string')) return null;
+  return {
+    id: ids.message(value['id']),
+    role,
+    content,
+    timestamp: typeof value['timestamp'] === 'string' ? value['timestamp'] : fresh.timestamp,
+    ...(typeof value['thinking'] === 'string' ? { thinking: value['thinking'] } : {}),
+    ...(images.length > 0 ? { images } : {}),
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    ...(role === 'tool' && typeof answered === 'string' ? { tool_call_id: ids.result(answered) } : {}),
+    ...(role === 'tool' && typeof value['tool_name'] === 'string' ? { tool_name: value['tool_name'] } : {}),
+    ...(role === 'tool' && typeof value['is_error'] === 'boolean' ? { is_error: value['is_error'] } : {}),
+    ...(value['interrupted'] === true ? { interrupted: true } : {}),
+    ...(isBag(value['provider_meta']) ? { provider_meta: value['provider_meta'] } : {}),
+  };
+}
+
+/** Calls of an assistant message; null when they are malformed or stand on another role. */
+function readCalls(value: unknown, role: Message['role'], ids: Ids): ToolCallPart[] | null {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) return null;
+  if (value.length > 0 && role !== 'assistant') return null;
+  const calls: ToolCallPart[] = [];
+  for (const item of value) {
+    const called: unknown = isBag(item) ? item['function'] : undefined;
+    if (!isBag(item) || !isBag(called)) return null;
+    const { name, arguments: text } = called;
+    if (typeof name !== 'string' || typeof text !== 'string') return null;
+    const meta = item['provider_meta'];
+    calls.push({
+      id: ids.call(item['id']),
+      type: 'function',
+      function: { name, arguments: text },
+      ...(isBag(meta) ? { provider_meta: meta } : {}),
+    });
+  }
+  return calls;
+}
+
+/** Images of a user message; null when they are malformed or stand on another role (04 §6.3.6). */
+function readImages(value: unknown, role: Message['role']): NonNullable<Message['images']> | null {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) return null;
+  if (value.length > 0 && role !== 'user') return null;
+  const images: NonNullable<Message['images']> = [];
+  for (const item of value) {
+    if (!isBag(item)) return null;
+    const { data, mime_type, sha256, name } = item;
+    if (typeof data !== 'string' || typeof mime_type !== 'string' || typeof sha256 !== 'string') return null;
+    images.push({ data, mime_type, sha256, ...(typeof name === 'string' ? { name } : {}) });
+  }
+  return images;
+}

@@ -1,0 +1,57 @@
+import type { Message, ToolSpec } from '../schema/message.ts';
+
+/** Tokens of one text as estimated in 04 §13.2: ASCII characters ÷ 4, one per other code point, rounded up. */
+export function estimateTokens(text: string): number {
+  let ascii = 0;
+  let other = 0;
+  for (let index = 0; index < text.length; index += 1) {
+    const code = text.charCodeAt(index);
+    if (code < 0x80) ascii += 1;
+    else {
+      other += 1;
+      if (code >= 0xd800 && code < 0xdc00 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) index += 1;
+    }
+  }
+  return Math.ceil(ascii / 4 + other);
+}
+
+/** An image counts this many tokens (08 §9.1). */
+const imageTokens = 1000;
+
+/** Messages are never changed once made, so their size is worked out once. */
+const sizes = new WeakMap<object, number>();
+
+function remembered<T extends object>(thing: T, size: (thing: T) => number): number {
+  const known = sizes.get(thing);
+  if (known !== undefined) return known;
+  const tokens = size(thing);
+  sizes.set(thing, tokens);
+  return tokens;
+}
+
+/** Tokens of a message: 4, its content, the names and arguments of its calls, its images; not its `thinking`. */
+export const messageTokens = (message: Message): number =>
+  remembered(message, ({ content, tool_calls, images }) => {
+    let tokens = 4 + estimateTokens(content) + imageTokens * (images?.length ?? 0);
+    for (const call of tool_calls ?? []) {
+      tokens += estimateTokens(call.function.name) + estimateTokens(call.function.arguments);
+    }
+    return tokens;
+  });
+
+export function historyTokens(messages: readonly Message[]): number {
+  let tokens = 0;
+  for (const message of messages) tokens += messageTokens(message);
+  return tokens;
+}
+
+/** Tokens of the JSON of the offered tools: wire form of name, description and schema. */
+export function toolsTokens(specs: readonly ToolSpec[]): number {
+  let tokens = 0;
+  for (const spec of specs) {
+    tokens += remembered(spec, ({ tools, tool, description, input_schema }) =>
+      estimateTokens(JSON.stringify({ name: `${tools}.${tool}`, description, parameters: input_schema })),
+    );
+  }
+  return tokens;
+}
