@@ -82,6 +82,7 @@ async function act(
     },
     output: (stream, text) =>
       deps.feed.live(run.ref, { kind: 'tool_output', call_id: prepared.site.call_id, stream, text }),
+    emit: (event) => deps.feed.commit('normal', (record) => record(run.ref, event)),
     judge: (tools, tool, args) => evaluate(run.policy(), { tools, tool, args }, run.host(prepared.cwd)).action,
   };
   try {

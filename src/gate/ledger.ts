@@ -276,7 +276,6 @@ export function createLedger(deps: LedgerDeps) {
           result_sha256: rendered.sha256,
           result_bytes: rendered.bytes,
         });
-        if (result.ok && tools === 'print') record(run.ref, { kind: 'print', text: rendered.content });
         record(run.ref, {
           kind: 'tool_call',
           call_id: request.call_id,

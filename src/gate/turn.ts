@@ -3,15 +3,16 @@ import type { TurnAdmission, TurnRequest } from '../schema/protocol.ts';
 import type { Audit } from '../store/audit.ts';
 import type { Feed } from '../store/feed.ts';
 import type { Counters } from '../store/runs.ts';
+import type { RouteBounds, RouteResult, WantedRoutes } from '../registry/ports.ts';
 import { exhaustedText, turnBound } from './bounds.ts';
 import type { GateRun } from './run.ts';
-import type { FindRoutes } from './ports.ts';
 
 export type TurnDeps = {
   readonly feed: Feed;
   readonly audit: Audit;
   readonly now: () => number;
-  readonly routes: FindRoutes;
+  /** Resolves names to ordered (backend, model) pairs (08 §3). */
+  readonly routes: (wanted: WantedRoutes, bounds: RouteBounds, signal: AbortSignal) => Promise<RouteResult>;
 };
 
 /**

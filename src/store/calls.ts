@@ -113,6 +113,30 @@ export function createCalls(sql: Sql) {
       );
     },
 
+    /** Calls of a run that were denied, in order, and by whom. */
+    denials(runId: string): {
+      readonly tools: string;
+      readonly tool: string;
+      readonly call_id: string;
+      readonly args: unknown;
+      readonly by: string;
+      readonly record: Evaluation | null;
+    }[] {
+      return sql
+        .all<{ tools: string; tool: string; call_id: string; args: string; by: string | null; record: string }>(
+          `SELECT tools, tool, call_id, args, json_extract(result, '$.by') AS by, record FROM tool_calls
+           WHERE run_id = ? AND state = 'skipped' AND json_type(result) = 'object' AND json_extract(result, '$.error') = 'denied'
+           ORDER BY seq`,
+          runId,
+        )
+        .map((row) => ({
+          ...row,
+          args: JSON.parse(row.args),
+          by: row.by ?? 'policy',
+          record: JSON.parse(row.record) as Evaluation | null,
+        }));
+    },
+
     /** Calls that were let through to execution. */
     executed(runId: string): number {
       return (

@@ -1,0 +1,258 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, relative, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const root = resolve(import.meta.dirname, '..');
+
+/** The import table of ARCHITECTURE.md section 9: rooms and single files a room may import, and packages by file. */
+type Room = {
+  readonly may: readonly string[];
+  /** file (relative to the room) or `*` -> packages. */
+  readonly packages: Readonly<Record<string, readonly string[]>>;
+  /** Nothing of `node:`. */
+  readonly pure?: true;
+};
+
+const words = ['src/schema', 'src/text'];
+const rooms: Readonly<Record<string, Room>> = {
+  'src/cli': {
+    may: [
+      ...words,
+      'src/view',
+      'src/app.ts',
+      'src/app-options.ts',
+      'src/client/operations.ts',
+      'src/client/operations',
+    ],
+    packages: { 'parse.ts': ['meow'] },
+  },
+  'src/app.ts': {
+    may: [
+      ...words,
+      'src/app-options.ts',
+      'src/app',
+      'src/client',
+      'src/sessions',
+      'src/runs',
+      'src/gate',
+      'src/asks',
+      'src/registry',
+      'src/workspace',
+      'src/tools',
+      'src/store',
+      'src/chain',
+      'src/policy',
+      'src/models',
+    ],
+    packages: {},
+  },
+  'src/app-options.ts': { may: words, packages: {} },
+  'src/sessions': { may: [...words, 'src/chain', 'src/store', 'src/runs'], packages: {} },
+  'src/runs': {
+    may: [
+      ...words,
+      'src/store',
+      'src/workspace',
+      'src/registry',
+      'src/tools/catalog.ts',
+      'src/tools/tool.ts',
+      'src/gate',
+      'src/asks',
+    ],
+    packages: { 'pools.ts': ['piscina'], 'supervisor.ts': ['superstruct'] },
+  },
+  'src/gate': {
+    may: [
+      ...words,
+      'src/shell',
+      'src/policy',
+      'src/chain/allowlist.ts',
+      'src/tools/catalog.ts',
+      'src/tools/arguments.ts',
+      'src/tools/tool.ts',
+      'src/store',
+      'src/workspace',
+      'src/registry',
+      'src/asks',
+    ],
+    packages: {},
+  },
+  'src/asks': { may: [...words, 'src/policy', 'src/store', 'src/workspace'], packages: {} },
+  'src/registry': { may: [...words, 'src/store', 'src/workspace', 'src/models', 'src/tools'], packages: {} },
+  workers: { may: [...words, 'src/engine', 'src/models'], packages: { 'spawn-tool.ts': ['execa'] } },
+  'src/workspace': { may: [...words, 'src/chain', 'src/policy', 'src/store'], packages: {} },
+  'src/engine': { may: [...words, 'src/chain', 'src/models/model.ts'], packages: {} },
+  'src/tools': {
+    may: words,
+    packages: {
+      '*': ['superstruct'],
+      'files/write.ts': ['diff'],
+      'files/diff.ts': ['diff'],
+      'files/search.ts': ['picomatch'],
+      'files/globs.ts': ['picomatch'],
+      'arguments.ts': ['ajv'],
+    },
+  },
+  'src/store': { may: words, packages: { 'store.ts': ['better-sqlite3'], 'connection.ts': ['better-sqlite3'] } },
+  'src/models': {
+    may: words,
+    packages: { 'stream.ts': ['eventsource-parser', 'https-proxy-agent', 'http-proxy-agent'], '*': ['superstruct'] },
+  },
+  'src/client': { may: words, packages: { '*': ['superstruct'] } },
+  'src/chain': { may: words, packages: { 'template.ts': ['liquidjs'] }, pure: true },
+  'src/policy': { may: words, packages: {}, pure: true },
+  'src/view': { may: words, packages: { 'format.ts': ['string-width'] }, pure: true },
+  'src/shell': { may: words, packages: {}, pure: true },
+  'src/schema': { may: [], packages: { '*': ['superstruct'] }, pure: true },
+  'src/text': { may: [], packages: { 'linear-regex.ts': ['re2js'] }, pure: true },
+};
+
+/** Line budgets of ARCHITECTURE.md section 16. */
+const budgets: Readonly<Record<string, number>> = { 'src/gate/call.ts': 200, 'src/app.ts': 180 };
+
+function filesBelow(directory: string): string[] {
+  return readdirSync(join(root, directory), { withFileTypes: true }).flatMap((entry) => {
+    const path = join(directory, entry.name);
+    if (entry.isDirectory()) return filesBelow(path);
+    return /\.tsx?$/.test(entry.name) ? [path] : [];
+  });
+}
+
+type Import = { readonly specifier: string; readonly typeOnly: boolean };
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\//g, '');
+  const found: Import[] = [];
+  for (const match of text.matchAll(/^\s*(?:import|export)\s+(type\s+)?(?:[^;'"]*?\sfrom\s+)?['"]([^'"]+)['"]/gm)) {
+    found.push({ specifier: match[2] ?? '', typeOnly: match[1] !== undefined });
+  }
+  for (const match of text.matchAll(/\bimport\(\s*['"]([^'"]+)['"]/g))
+    found.push({ specifier: match[1] ?? '', typeOnly: false });
+  return found;
+}
+
+const sources = ['src', 'workers', 'ui', 'web'].flatMap(filesBelow);
+
+const roomOf = (file: string): string | undefined =>
+  Object.keys(rooms)
+    .filter((room) => file === room || file.startsWith(`${room}/`))
+    .sort((a, b) => b.length - a.length)[0];
+
+const target = (file: string, specifier: string): string => relative(root, resolve(root, dirname(file), specifier));
+const packageOf = (specifier: string): string =>
+  specifier.startsWith('@') ? specifier.split('/').slice(0, 2).join('/') : (specifier.split('/')[0] ?? specifier);
+
+describe('the house', () => {
+  it('gives every source file a room', () => {
+    expect(sources.filter((file) => roomOf(file) === undefined)).toEqual([]);
+  });
+
+  it('lets a room import what the table says and nothing else', () => {
+    const wrong = sources.flatMap((file) => {
+      const name = roomOf(file);
+      const room = name === undefined ? undefined : rooms[name];
+      if (name === undefined || room === undefined) return [];
+      const local = file.slice(name.length + 1);
+      return importsOf(file).flatMap(({ specifier }) => {
+        if (specifier.startsWith('node:')) return room.pure ? [`${file} -> ${specifier}`] : [];
+        if (specifier.startsWith('.')) {
+          const to = target(file, specifier);
+          const inside = roomOf(to) === name || room.may.some((may) => to === may || to.startsWith(`${may}/`));
+          return inside ? [] : [`${file} -> ${to}`];
+        }
+        const allowed = [...(room.packages['*'] ?? []), ...(room.packages[local] ?? [])];
+        return allowed.includes(packageOf(specifier)) ? [] : [`${file} -> ${specifier}`];
+      });
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('has no circle of files', () => {
+    const edges = new Map(
+      sources.map((file) => [
+        file,
+        importsOf(file)
+          .filter(({ specifier }) => specifier.startsWith('.'))
+          .map(({ specifier }) => target(file, specifier)),
+      ]),
+    );
+    const state = new Map<string, 'open' | 'done'>();
+    const circles: string[] = [];
+    const visit = (file: string, path: readonly string[]): void => {
+      if (state.get(file) === 'done') return;
+      if (state.get(file) === 'open') {
+        circles.push([...path.slice(path.indexOf(file)), file].join(' -> '));
+        return;
+      }
+      state.set(file, 'open');
+      for (const next of edges.get(file) ?? []) visit(next, [...path, file]);
+      state.set(file, 'done');
+    };
+    for (const file of sources) visit(file, []);
+    expect(circles).toEqual([]);
+  });
+
+  it('imports no file that is missing', () => {
+    const missing = sources.flatMap((file) =>
+      importsOf(file)
+        .filter(({ specifier }) => specifier.startsWith('.'))
+        .map(({ specifier }) => target(file, specifier))
+        .filter((to) => statSync(join(root, to), { throwIfNoEntry: false }) === undefined),
+    );
+    expect(missing).toEqual([]);
+  });
+
+  it('lets only the entry point know where it is, and read the environment', () => {
+    const code = (file: string): string =>
+      readFileSync(join(root, file), 'utf8').replaceAll(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '');
+    const reads = (pattern: RegExp): string[] => sources.filter((file) => pattern.test(code(file)));
+    expect(reads(/import\.meta/)).toEqual(['src/cli/main.ts']);
+    expect(reads(/\bprocess\.(env|argv|cwd|exit)\b/).filter((file) => !file.startsWith('workers/'))).toEqual([
+      'src/cli/main.ts',
+    ]);
+  });
+
+  it('keeps default exports to the jobs of a pool', () => {
+    const withDefault = sources.filter((file) => /^export default/m.test(readFileSync(join(root, file), 'utf8')));
+    expect(withDefault.filter((file) => !file.startsWith('workers/'))).toEqual([]);
+  });
+
+  it('reaches no tool, policy, ask or SQL from a worker', () => {
+    const seen = new Set<string>();
+    const walk = (file: string): void => {
+      if (seen.has(file)) return;
+      seen.add(file);
+      for (const { specifier, typeOnly } of importsOf(file)) {
+        if (!typeOnly && specifier.startsWith('.')) walk(target(file, specifier));
+      }
+    };
+    for (const file of sources.filter((name) => name.startsWith('workers/'))) walk(file);
+    const forbidden = [
+      'src/tools',
+      'src/policy',
+      'src/asks',
+      'src/store',
+      'src/gate',
+      'src/runs',
+      'src/workspace',
+      'src/registry',
+    ];
+    expect([...seen].filter((file) => forbidden.some((room) => file.startsWith(room)))).toEqual([]);
+  });
+
+  it('keeps the files that want to grow within their budgets', () => {
+    const over = Object.entries(budgets).filter(
+      ([file, lines]) => readFileSync(join(root, file), 'utf8').split('\n').length > lines,
+    );
+    expect(over).toEqual([]);
+  });
+
+  it('names no tool implementation outside the tools room and the app', () => {
+    const users = sources.filter(
+      (file) =>
+        !file.startsWith('src/tools/') &&
+        importsOf(file).some(({ specifier }) => /\/tools\/(builtin|local-shell|web|files)/.test(specifier)),
+    );
+    expect(users.filter((file) => file !== 'src/app.ts' && !file.startsWith('src/app/'))).toEqual([]);
+  });
+});
