@@ -1,0 +1,316 @@
+import type { Command, Flag } from '../command.ts';
+
+const since: Flag = { name: 'since', kind: 'since', value: 't', help: 'From this time on (30d, 2w, an ISO date).' };
+const policyFlag = 'The policy; the one that would govern here without it.';
+
+const approvals: Command = {
+  name: 'approvals',
+  purpose: 'List, show and answer asks.',
+  examples: ['reins approvals list', 'reins approvals respond 8d2k4m --approve'],
+  commands: [
+    {
+      name: 'list',
+      aliases: ['ls'],
+      purpose: 'List asks, soonest deadline first.',
+      flags: [
+        {
+          name: 'state',
+          kind: 'enum',
+          value: 's',
+          words: ['pending', 'all', 'approved', 'denied', 'answered', 'expired', 'cancelled'],
+          default: 'pending',
+          help: 'Only asks in this state.',
+        },
+        {
+          name: 'kind',
+          kind: 'enum',
+          value: 'k',
+          words: ['permission', 'question', 'budget', 'unknown_outcome'],
+          help: 'Only asks of this kind.',
+        },
+        { name: 'session', kind: 'string', value: 'name', help: 'Only asks of this session.' },
+        { name: 'mission', kind: 'string', value: 'id', help: 'Only asks of this mission.' },
+        {
+          name: 'by',
+          kind: 'enum',
+          value: 'who',
+          words: ['operator', 'agent', 'system'],
+          help: 'Only asks answered by one of these.',
+        },
+        { name: 'limit', kind: 'int', value: 'n', min: 1, max: 1000, default: '50', help: 'At most this many.' },
+      ],
+      examples: ['reins approvals list', 'reins approvals list --state all --limit 20 --json'],
+      module: 'approvals',
+    },
+    {
+      name: 'show',
+      purpose: 'Show the whole card of an ask.',
+      arguments: [{ name: 'id', required: true, candidates: 'ask', help: 'Id of the ask, or an end of it.' }],
+      flags: [
+        { name: 'full', kind: 'boolean', help: 'Arguments and diff without a cut.' },
+        { name: 'explain', kind: 'boolean', help: 'Also rule by rule why it asks.' },
+      ],
+      examples: ['reins approvals show 8d2k4m', 'reins approvals show 8d2k4m --full --explain'],
+      module: 'approvals',
+    },
+    {
+      name: 'respond',
+      purpose: 'Answer an ask; the first answer counts.',
+      arguments: [
+        { name: 'id', required: true, many: true, candidates: 'ask', help: 'Id of the ask, or an end of it.' },
+      ],
+      flags: [
+        { name: 'approve', kind: 'boolean', help: 'Let the call run.' },
+        { name: 'deny', kind: 'boolean', help: 'Refuse the call; the model is told.' },
+        { name: 'answer', kind: 'string', value: 'text', help: 'Answer a question; - reads stdin.' },
+        {
+          name: 'treat-as',
+          kind: 'enum',
+          value: 'w',
+          words: ['run-again', 'done', 'skip'],
+          help: 'Verdict on a call of unknown outcome.',
+        },
+        { name: 'text', kind: 'string', value: 'text', help: 'The result for --treat-as done; - reads stdin.' },
+        { name: 'cancel', kind: 'boolean', help: 'Close the ask; nothing will run.' },
+        { name: 'feedback', kind: 'string', value: 'text', help: 'Words for the model, with --deny.' },
+        { name: 'binding', kind: 'list', value: 'hex', help: 'Answer only if the ask still binds to this.' },
+        { name: 'remember', kind: 'enum', value: 'w', words: ['session'], help: 'Also for the same call later.' },
+        { name: 'accept-changed-chain', kind: 'boolean', help: 'Resume although the chain file has changed.' },
+        { name: 'resume', kind: 'boolean', negative: true, help: 'Record the verdict and nothing else.' },
+        { name: 'wait', kind: 'boolean', help: 'Wait until the run has ended.' },
+      ],
+      examples: [
+        'reins approvals respond 8d2k4m --approve',
+        'reins approvals respond 8d2k4m --deny --feedback "use git mv"',
+      ],
+      exits: [3, 4, 5, 6, 7, 124, 130, 143],
+      module: 'approvals',
+      insideTool: 'refused',
+    },
+    {
+      name: 'watch',
+      purpose: 'Print pending asks, then every change, until interrupted.',
+      flags: [{ name: 'since', kind: 'string', value: 'cursor', help: 'Go on after this cursor.' }],
+      examples: ['reins approvals watch', 'reins approvals watch --json'],
+      exits: [130],
+    },
+  ],
+};
+
+const policy: Command = {
+  name: 'policy',
+  purpose: 'Show, check, explain and test policies.',
+  examples: ['reins policy show', 'reins policy explain --command "git status"'],
+  commands: [
+    {
+      name: 'list',
+      aliases: ['ls'],
+      purpose: 'List the policies of all layers.',
+      examples: ['reins policy list', 'reins policy list --json'],
+    },
+    {
+      name: 'show',
+      purpose: 'Show the effective document of a policy.',
+      arguments: [{ name: 'policy', help: policyFlag }],
+      flags: [{ name: 'path', kind: 'boolean', help: 'Print only where it comes from.' }],
+      examples: ['reins policy show', 'reins policy show strict --json'],
+      exits: [3],
+    },
+    {
+      name: 'vet',
+      purpose: 'Check policies: what is invalid, unreachable or wider than it looks.',
+      arguments: [{ name: 'path', many: true, candidates: 'file', help: 'Policy documents.' }],
+      flags: [{ name: 'strict', kind: 'boolean', help: 'Warnings count as errors.' }],
+      examples: ['reins policy vet', 'reins policy vet .reins/hitl-policy.json --strict'],
+      exits: [3],
+    },
+    {
+      name: 'explain',
+      purpose: 'Say what would happen to a call, rule by rule.',
+      arguments: [
+        { name: 'tools', help: 'Tool provider, or <tools>/<tool>.' },
+        { name: 'tool', help: 'The tool.' },
+        { name: 'args', help: 'Its arguments as JSON.' },
+      ],
+      flags: [
+        { name: 'args', kind: 'string', value: 'json|@file', help: 'Arguments of the call.' },
+        { name: 'command', kind: 'string', value: 'line', help: 'A command line for local_shell.' },
+        { name: 'cwd', kind: 'path', value: 'dir', help: 'Directory of the call.' },
+        { name: 'ask', kind: 'string', value: 'id', help: 'Explain the call of this ask.' },
+      ],
+      examples: [
+        'reins policy explain --command "git status"',
+        'reins policy explain local_fs/read_file --args \'{"path":"a"}\'',
+      ],
+    },
+    {
+      name: 'test',
+      purpose: 'Run policy test files.',
+      arguments: [{ name: 'path', many: true, candidates: 'file', help: 'Test files.' }],
+      examples: ['reins policy test', 'reins policy test .reins/policy-test.json'],
+      exits: [3],
+    },
+    {
+      name: 'replay',
+      purpose: 'Run recorded calls through another policy.',
+      arguments: [{ name: 'policy', help: 'The other policy.' }],
+      flags: [
+        since,
+        { name: 'session', kind: 'string', value: 'name', help: 'Only calls of this session.' },
+        { name: 'tools', kind: 'string', value: 'x', help: 'Only calls of this tool provider.' },
+        { name: 'limit', kind: 'int', value: 'n', min: 1, help: 'At most this many calls.' },
+        {
+          name: 'fail-on',
+          kind: 'enum',
+          value: 'w',
+          words: ['widened', 'changed'],
+          help: 'Exit 1 if a decision did this.',
+        },
+      ],
+      examples: ['reins policy replay strict --since 30d', 'reins policy replay strict --fail-on widened'],
+    },
+    {
+      name: 'diff',
+      purpose: 'Compare two policies by what they decide.',
+      arguments: [
+        { name: 'a', required: true, help: 'A policy.' },
+        { name: 'b', required: true, help: 'Another one.' },
+      ],
+      flags: [{ name: 'fail-on-widening', kind: 'boolean', help: 'Exit 1 if the second permits more.' }],
+      examples: ['reins policy diff default strict', 'reins policy diff old.json new.json --fail-on-widening'],
+    },
+    {
+      name: 'suggest',
+      purpose: 'Propose the narrowest rules that would have answered past asks.',
+      flags: [since, { name: 'write', kind: 'boolean', help: 'Write the chosen rules to your own policy.' }],
+      examples: ['reins policy suggest', 'reins policy suggest --since 30d'],
+      insideTool: 'refused',
+    },
+    {
+      name: 'import',
+      purpose: 'Turn the permission settings of another program into a policy.',
+      arguments: [{ name: 'path', candidates: 'file', help: 'The settings file; its usual place without it.' }],
+      flags: [
+        {
+          name: 'from',
+          kind: 'enum',
+          value: 'format',
+          words: ['claude', 'codex', 'opencode', 'gemini'],
+          help: 'Format of the settings.',
+        },
+        { name: 'out', kind: 'path', value: 'file', help: 'Write to this file, not to stdout.' },
+      ],
+      examples: ['reins policy import --from claude', 'reins policy import --from codex --out hitl-policy.json'],
+      exits: [3],
+    },
+    {
+      name: 'trust',
+      purpose: 'Declare the binaries that a policy may run unasked.',
+      arguments: [{ name: 'name', many: true, help: 'Programs.' }],
+      flags: [
+        { name: 'refresh', kind: 'boolean', help: 'Take the hashes anew.' },
+        { name: 'list', kind: 'boolean', help: 'List what is declared.' },
+        { name: 'remove', kind: 'boolean', help: 'Take the declaration away.' },
+      ],
+      examples: ['reins policy trust git', 'reins policy trust --list'],
+      insideTool: 'refused',
+    },
+  ],
+};
+
+const audit: Command = {
+  name: 'audit',
+  purpose: 'Read, verify and export the record of decisions.',
+  examples: ['reins audit list --since 1d', 'reins audit verify'],
+  commands: [
+    {
+      name: 'list',
+      aliases: ['ls'],
+      purpose: 'List entries, newest first.',
+      flags: [
+        since,
+        { name: 'run', kind: 'string', value: 'id', help: 'Only entries of this run.' },
+        { name: 'type', kind: 'string', value: 't', help: 'Only entries of this type.' },
+        { name: 'tools', kind: 'string', value: 'x', help: 'Only entries of this tool provider.' },
+        { name: 'limit', kind: 'int', value: 'n', min: 1, max: 100_000, default: '100', help: 'At most this many.' },
+      ],
+      examples: ['reins audit list', 'reins audit list --since 1d --tools local_shell'],
+    },
+    {
+      name: 'verify',
+      purpose: 'Prove that the record is whole.',
+      flags: [{ name: 'head', kind: 'string', value: 'hash', help: 'The newest hash that you know.' }],
+      examples: ['reins audit verify', 'reins audit verify --json'],
+    },
+    {
+      name: 'export',
+      purpose: 'Write the record as JSON lines.',
+      flags: [
+        since,
+        { name: 'out', kind: 'path', value: 'file', help: 'Write to this file, not to stdout.' },
+        { name: 'with-text', kind: 'boolean', help: 'Also arguments and results.' },
+      ],
+      examples: ['reins audit export', 'reins audit export --since 30d --out audit.jsonl'],
+    },
+    {
+      name: 'prune',
+      purpose: 'Remove old entries behind an anchor row.',
+      flags: [
+        { name: 'before', kind: 'since', value: 'date', help: 'Entries older than this.' },
+        { name: 'yes', kind: 'boolean', help: 'Do not ask.' },
+      ],
+      examples: ['reins audit prune --before 2026-01-01', 'reins audit prune --before 365d --yes'],
+      insideTool: 'refused',
+    },
+  ],
+};
+
+const trust: Command = {
+  name: 'trust',
+  bare: true,
+  purpose: 'Review what this project brings along and decide what may be used.',
+  examples: ['reins trust', 'reins trust list'],
+  exits: [3],
+  insideTool: 'refused',
+  commands: [
+    {
+      name: 'list',
+      aliases: ['ls'],
+      purpose: 'List what is trusted.',
+      examples: ['reins trust list', 'reins trust list --json'],
+      insideTool: 'refused',
+    },
+    {
+      name: 'add',
+      purpose: 'Trust the present content of files.',
+      arguments: [{ name: 'path', required: true, many: true, candidates: 'file', help: 'The files.' }],
+      flags: [
+        { name: 'sha256', kind: 'string', value: 'hash', help: 'The hash that is meant; needed without a terminal.' },
+      ],
+      examples: [
+        'reins trust add .reins/default-chain.json',
+        'reins trust add .reins/hitl-policy.json --sha256 <hash>',
+      ],
+      exits: [3],
+      insideTool: 'refused',
+    },
+    {
+      name: 'show',
+      purpose: 'Show hash, state and the difference to what was trusted before.',
+      arguments: [{ name: 'path', required: true, candidates: 'file', help: 'The file.' }],
+      examples: ['reins trust show .reins/default-chain.json', 'reins trust show .reins/hitl-policy.json'],
+      insideTool: 'refused',
+    },
+    {
+      name: 'remove',
+      aliases: ['rm'],
+      purpose: 'Take trust away.',
+      arguments: [{ name: 'path|sha256', required: true, help: 'A path or a hash.' }],
+      examples: ['reins trust remove .reins/default-chain.json', 'reins trust rm .reins/hitl-policy.json'],
+      insideTool: 'refused',
+    },
+  ],
+};
+
+/** Asks, policies, the record, trust. */
+export const oversightCommands: readonly Command[] = [approvals, policy, audit, trust];
