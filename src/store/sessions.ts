@@ -1,0 +1,344 @@
+import { RuntimeError } from '../schema/errors.ts';
+import { codeOf } from './private-file.ts';
+import type { Sql, SqlValue } from './sql.ts';
+
+export type SessionRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly workspace: string;
+  readonly created_at: number;
+  readonly last_message_at: number | null;
+  /** All stored rows: messages, summaries and notes. */
+  readonly message_count: number;
+  readonly forked_from: string | null;
+};
+
+/** A session with what lists show beside it. */
+export type SessionListRow = SessionRow & {
+  /** Text of the newest user message, cut to 80 characters; empty when there is none. */
+  readonly preview: string;
+  /** Its run that is queued, running or waiting; null when there is none. */
+  readonly active_run_id: string | null;
+  readonly suspended_run_id: string | null;
+};
+
+export type MessageKind = 'message' | 'summary' | 'note';
+export type MessageStatus = 'complete' | 'partial' | 'failed';
+
+/** A message to be stored. `payload` is message JSON (04 §6.3) as text; of a summary: as it is sent to a model. */
+export type NewMessage = {
+  readonly id: string;
+  readonly role: string;
+  readonly kind: MessageKind;
+  readonly payload: string;
+  readonly status: MessageStatus;
+  readonly run_id: string | null;
+  /** JSON text or null. */
+  readonly error: string | null;
+  readonly tokens_in: number | null;
+  readonly tokens_out: number | null;
+  readonly created_at: number;
+  /** `seq` of the last row that a summary covers. */
+  readonly covers_to?: number;
+};
+
+export type MessageRow = Omit<NewMessage, 'covers_to'> & { readonly seq: number; readonly covers_to: number | null };
+
+/** 11 §11. */
+const maxMessages = 100_000;
+const maxSessions = 10_000;
+const activeKey = 'session.active';
+
+const sessionColumns = 'id, name, workspace, created_at, last_message_at, message_count, forked_from';
+const messageColumns = `id, seq, covers_to, role, kind, payload, status, run_id, error, tokens_in, tokens_out, created_at`;
+/** Reads one member of a payload; null for a row that is not JSON, which must not stop a list (07 §1.3). */
+const member = (path: string): string => `CASE WHEN json_valid(payload) THEN json_extract(payload, '${path}') END`;
+/** Calls and their results, which people see only when they ask for them (07 §2.8). */
+const isToolTraffic = `(role = 'tool' OR (role = 'assistant' AND kind = 'message' AND ${member('$.content')} = ''
+  AND ${member('$.tool_calls')} IS NOT NULL))`;
+/** Of the messages, what is sent to a model: everything but replies that hold no text (07 §2.3.3). */
+const isSent = `(status = 'complete' OR ${member('$.content')} <> '')`;
+/** Text that only arrived in part says so and calls nothing: its calls were never complete. */
+const sentPayload = `CASE status WHEN 'partial'
+  THEN json_set(json_remove(payload, '$.tool_calls'), '$.interrupted', json('true')) ELSE payload END`;
+
+/** Sessions, their messages and the active pointer (11 §2.3), of one tenant. */
+export function createSessions(sql: Sql, tenant: string) {
+  const owned = 'session_id = (SELECT id FROM sessions WHERE id = ? AND tenant_id = ?)';
+  const runOf = (statuses: string): string =>
+    `(SELECT r.id FROM runs r WHERE r.session_id = s.id AND r.status IN (${statuses}) ORDER BY r.created_at DESC LIMIT 1)`;
+  const listed = `SELECT ${sessionColumns},
+      ifnull((SELECT substr(${member('$.content')}, 1, 80) FROM messages m
+        WHERE m.session_id = s.id AND m.role = 'user' AND m.kind = 'message' ORDER BY m.seq DESC LIMIT 1), '') AS preview,
+      ${runOf("'queued', 'running', 'waiting'")} AS active_run_id, ${runOf("'suspended'")} AS suspended_run_id
+    FROM sessions s WHERE tenant_id = ?`;
+
+  const insertMessage = (sessionId: string, message: NewMessage): number => {
+    const counted = sql.run(
+      `UPDATE sessions SET message_count = message_count + 1, last_message_at = max(ifnull(last_message_at, 0), ?)
+       WHERE id = ? AND tenant_id = ? AND message_count < ?`,
+      message.created_at,
+      sessionId,
+      tenant,
+      maxMessages,
+    );
+    if (counted === 0) throw notCounted(sessionId);
+    const row = sql.get<{ seq: number }>(
+      `INSERT INTO messages (session_id, seq, ${messageColumns.replace(' seq,', '')})
+       VALUES (?, (SELECT coalesce(max(seq), 0) + 1 FROM messages WHERE session_id = ?), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       RETURNING seq`,
+      sessionId,
+      sessionId,
+      message.id,
+      message.covers_to ?? null,
+      message.role,
+      message.kind,
+      message.payload,
+      message.status,
+      message.run_id,
+      message.error,
+      message.tokens_in,
+      message.tokens_out,
+      message.created_at,
+    );
+    if (row === undefined) throw new Error('an INSERT with RETURNING gave no row');
+    return row.seq;
+  };
+  const notCounted = (sessionId: string): RuntimeError => {
+    const there = sql.get('SELECT 1 FROM sessions WHERE id = ? AND tenant_id = ?', sessionId, tenant) !== undefined;
+    return there
+      ? new RuntimeError('storage', `The session holds ${maxMessages} messages, which is the most; start a new one.`, {
+          hints: ['reins session new'],
+        })
+      : new RuntimeError('not_found', `There is no session ${sessionId}.`);
+  };
+
+  /**
+   * The first row that is sent when the last `trim` of them are wanted (07 §2.4), never inside a unit; null when there
+   * are fewer, so that all of them and the summary before them are sent.
+   */
+  const cutOf = (sessionId: string, trim: number, from: number, turnFrom: number): number | null => {
+    const rows = sql.all<{ seq: number; role: string }>(
+      `SELECT seq, role FROM messages WHERE ${owned} AND seq >= ? AND seq < ? AND role <> 'system' AND kind = 'message'
+         AND ${isSent} ORDER BY seq DESC LIMIT ?`,
+      sessionId,
+      tenant,
+      from,
+      turnFrom,
+      trim,
+    );
+    if (rows.length < trim) return null;
+    const starts = rows.toReversed().find((row) => row.role !== 'tool');
+    if (starts !== undefined) return starts.seq;
+    // All of them are results of one message with calls: that unit is sent whole.
+    const unit = sql.get<{ seq: number | null }>(
+      `SELECT max(seq) AS seq FROM messages WHERE ${owned} AND seq >= ? AND seq < ? AND role NOT IN ('tool', 'system')
+         AND kind = 'message' AND ${isSent}`,
+      sessionId,
+      tenant,
+      from,
+      turnFrom,
+    );
+    return unit?.seq ?? from;
+  };
+
+  const change = (message: string, body: () => number): boolean => {
+    try {
+      return sql.write('full', () => body() === 1);
+    } catch (error) {
+      if (codeOf(error) !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
+      throw new RuntimeError('already_exists', message, { cause: error });
+    }
+  };
+
+  return {
+    /** @throws RuntimeError already_exists when the name is taken, storage at 10,000 sessions. */
+    insert(row: Omit<SessionRow, 'last_message_at' | 'message_count'>): void {
+      change(`A session named "${row.name}" exists already.`, () => {
+        const count = sql.get<{ n: number }>('SELECT count(*) AS n FROM sessions WHERE tenant_id = ?', tenant)?.n ?? 0;
+        if (count >= maxSessions) {
+          throw new RuntimeError(
+            'storage',
+            `There are ${maxSessions} sessions, which is the most; delete some first.`,
+            {
+              hints: ['reins session list', 'reins session delete <name>'],
+            },
+          );
+        }
+        return sql.run(
+          `INSERT INTO sessions (id, tenant_id, name, workspace, created_at, last_message_at, message_count, forked_from)
+           VALUES (?, ?, ?, ?, ?, NULL, 0, ?)`,
+          row.id,
+          tenant,
+          row.name,
+          row.workspace,
+          row.created_at,
+          row.forked_from,
+        );
+      });
+    },
+
+    byId(id: string): SessionRow | undefined {
+      return sql.get<SessionRow>(`SELECT ${sessionColumns} FROM sessions WHERE tenant_id = ? AND id = ?`, tenant, id);
+    },
+
+    byName(name: string): SessionRow | undefined {
+      return sql.get<SessionRow>(
+        `SELECT ${sessionColumns} FROM sessions WHERE tenant_id = ? AND name = ?`,
+        tenant,
+        name,
+      );
+    },
+
+    /** Newest activity first. */
+    list(): SessionListRow[] {
+      return sql.all<SessionListRow>(`${listed} ORDER BY ifnull(last_message_at, created_at) DESC, id DESC`, tenant);
+    },
+
+    listed(id: string): SessionListRow | undefined {
+      return sql.get<SessionListRow>(`${listed} AND id = ?`, tenant, id);
+    },
+
+    /** @throws RuntimeError already_exists. @returns false when there is no such session. */
+    rename(id: string, name: string): boolean {
+      return change(`A session named "${name}" exists already.`, () =>
+        sql.run('UPDATE sessions SET name = ? WHERE tenant_id = ? AND id = ?', name, tenant, id),
+      );
+    },
+
+    /**
+     * Removes a session with its messages, remembered choices, read marks and draft, and the active pointer when it named
+     * it; its runs and the audit stay.
+     * @returns the number of removed messages; undefined when there was no such session
+     */
+    delete(id: string): number | undefined {
+      return sql.write('full', () => {
+        const row = sql.get<{ n: number }>(
+          `SELECT (SELECT count(*) FROM messages WHERE session_id = s.id) AS n FROM sessions s WHERE tenant_id = ? AND id = ?`,
+          tenant,
+          id,
+        );
+        if (row === undefined) return undefined;
+        sql.run('DELETE FROM sessions WHERE tenant_id = ? AND id = ?', tenant, id);
+        sql.run('DELETE FROM remembered WHERE session_id = ?', id);
+        sql.run('DELETE FROM read_marks WHERE scope = ?', id);
+        sql.run('DELETE FROM kv WHERE tenant_id = ? AND key = ?', tenant, `tui.draft.${id}`);
+        sql.run('DELETE FROM kv WHERE tenant_id = ? AND key = ? AND value = ?', tenant, activeKey, JSON.stringify(id));
+        return row.n;
+      });
+    },
+
+    /** Id of the active session; null when there is none or it was deleted. */
+    activeId(): string | null {
+      return (
+        sql.get<{ id: string }>(
+          `SELECT s.id FROM kv JOIN sessions s ON s.id = json_extract(kv.value, '$') AND s.tenant_id = kv.tenant_id
+           WHERE kv.tenant_id = ? AND kv.key = ?`,
+          tenant,
+          activeKey,
+        )?.id ?? null
+      );
+    },
+
+    setActive(id: string | null, now: number): void {
+      sql.write('full', () => {
+        if (id === null) sql.run('DELETE FROM kv WHERE tenant_id = ? AND key = ?', tenant, activeKey);
+        else
+          sql.run(
+            `INSERT INTO kv (tenant_id, key, value, updated_at) VALUES (?, ?, ?, ?)
+             ON CONFLICT (tenant_id, key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
+            tenant,
+            activeKey,
+            JSON.stringify(id),
+            now,
+          );
+      });
+    },
+
+    /**
+     * Adds a message as the last of its session. A user's message is durable when this returns (11 §2.7); others may be
+     * lost by a power failure unless the caller's transaction is a full one.
+     * @returns its `seq`. @throws RuntimeError not_found, storage at 100,000 messages
+     */
+    appendMessage(sessionId: string, message: NewMessage): number {
+      return sql.write(message.role === 'user' && message.kind === 'message' ? 'full' : 'normal', () =>
+        insertMessage(sessionId, message),
+      );
+    },
+
+    /**
+     * Stores a message that may be there already: the row with the id `replaces` (the message's own unless given) is
+     * overwritten in its place, else the message is appended.
+     * @returns its `seq`
+     */
+    putMessage(sessionId: string, message: NewMessage, replaces: string = message.id): number {
+      return sql.write('normal', () => {
+        const row = sql.get<{ seq: number }>(
+          `UPDATE messages SET id = ?, role = ?, kind = ?, payload = ?, status = ?, run_id = ?, error = ?, tokens_in = ?,
+             tokens_out = ? WHERE id = ? AND ${owned} RETURNING seq`,
+          message.id,
+          message.role,
+          message.kind,
+          message.payload,
+          message.status,
+          message.run_id,
+          message.error,
+          message.tokens_in,
+          message.tokens_out,
+          replaces,
+          sessionId,
+          tenant,
+        );
+        return row?.seq ?? insertMessage(sessionId, message);
+      });
+    },
+
+    /**
+     * Messages in order. `tail` and `head` count messages of this list, not of the session; without `tools` it leaves out
+     * results and messages that only call tools.
+     */
+    messages(
+      sessionId: string,
+      want: { readonly tools: boolean; readonly head?: number; readonly tail?: number },
+    ): MessageRow[] {
+      const where = `${owned}${want.tools ? '' : ` AND NOT ifnull(${isToolTraffic}, 0)`}`;
+      const select = `SELECT ${messageColumns} FROM messages WHERE ${where} ORDER BY seq`;
+      const params: readonly SqlValue[] = [sessionId, tenant];
+      if (want.tail !== undefined) {
+        return sql.all<MessageRow>(`${select} DESC LIMIT ?`, ...params, want.tail).reverse();
+      }
+      return sql.all<MessageRow>(`${select} LIMIT ?`, ...params, want.head ?? -1);
+    },
+
+    /**
+     * The stored conversation as JSON array text of messages (07 §2.3.3): the newest summary and what it does not cover,
+     * without notes and without replies that hold no text. Payloads are joined as they are, without parsing.
+     * @param trim send at most this many of them, system messages not counted; 0 = all (07 §2.4)
+     * @param turnFrom rows from this `seq` on belong to the new turn: always sent, never counted
+     */
+    historyText(sessionId: string, trim = 0, turnFrom: number = Number.MAX_SAFE_INTEGER): string {
+      const summary = sql.get<{ text: string; covers_to: number | null }>(
+        `SELECT payload AS text, covers_to FROM messages
+         WHERE ${owned} AND kind = 'summary' AND seq < ? AND json_valid(payload) ORDER BY seq DESC LIMIT 1`,
+        sessionId,
+        tenant,
+        turnFrom,
+      );
+      const from = (summary?.covers_to ?? 0) + 1;
+      const cut = trim > 0 ? cutOf(sessionId, trim, from, turnFrom) : null;
+      const rows = sql.all<{ text: string }>(
+        `SELECT ${sentPayload} AS text FROM messages WHERE ${owned} AND kind = 'message'
+           AND (seq >= ? OR role = 'system') AND ${isSent} AND json_valid(payload) ORDER BY seq`,
+        sessionId,
+        tenant,
+        cut ?? from,
+      );
+      // The summary is stored after the rows that it does not cover; in a request it comes first.
+      if (summary !== undefined && cut === null) rows.unshift(summary);
+      // Joined here: SQLite's own group_concat takes three times as long for 10,000 messages.
+      return `[${rows.map((row) => row.text).join(',')}]`;
+    },
+  };
+}
+
+export type Sessions = ReturnType<typeof createSessions>;
