@@ -14,7 +14,7 @@ import {
 } from 'superstruct';
 import type { ErrorCode, WireError } from './errors.ts';
 import type { EngineEvent } from './event.ts';
-import type { ToolSpec } from './message.ts';
+import type { History, ToolSpec } from './message.ts';
 
 /** A permitted (backend, model) pair with what an adapter needs. Crosses to the worker for one permitted turn only. */
 export type Route = {
@@ -158,12 +158,8 @@ export type RunJob = {
 };
 
 /** A history outside the engine's thread: ranges of the run's message numbers, first and last included. */
-export type HistoryRanges = {
+export type HistoryRanges = Omit<History, 'messages'> & {
   readonly $history: readonly (readonly [number, number])[];
-  readonly model?: string | null;
-  readonly input_tokens?: number;
-  readonly output_tokens?: number;
-  readonly finish_reason?: string | null;
 };
 
 export type RunEnd =

@@ -1,5 +1,6 @@
 import type { Struct } from 'superstruct';
 import type { Preview } from '../schema/ask.ts';
+import type { Notice } from '../schema/event.ts';
 import type { ToolSpec } from '../schema/message.ts';
 import type { CommandReading, ExecFact } from '../schema/policy.ts';
 import type { SpawnRequest, SpawnResult } from '../schema/protocol.ts';
@@ -53,9 +54,14 @@ export type ToolContext<F> = ToolSite & {
   readonly ports: ToolPorts;
   /** Live output; ephemeral. */
   output(stream: 'stdout' | 'stderr' | 'progress', text: string): void;
+  /** Reports a stored event of the run: the text of `print`, a notice such as `spool_full`. */
+  emit(event: ToolEvent): void;
   /** Policy verdict on a further path or URL that this call would reveal or reach (05 §4.8, §5.3.4). */
   judge(tools: string, tool: string, args: Readonly<Record<string, unknown>>): 'allow' | 'approve' | 'deny';
 };
+
+/** What a tool may add to the events of its run. */
+export type ToolEvent = Notice | { readonly kind: 'print'; readonly text: string };
 
 /** Ports that `app.ts` fills in (architecture, section 9): tools know no pool, no SQL. */
 export type ToolPorts = {
@@ -86,7 +92,7 @@ export type ReadMarks = {
 
 /** Full results on disk (05 §2.5). */
 export type Spool = {
-  /** Directory of a run, made with mode 0700. */
+  /** Directory of a run. It is made, with mode 0700, by whoever writes the first file into it. */
   directory(runId: string): string;
   /** Writes a full text, at most 8 MiB; null when the disk is full. Returns the name `@output/<call id>`. */
   put(runId: string, callId: string, text: string): { readonly name: string; readonly truncated: boolean } | null;
@@ -111,14 +117,28 @@ export type Prepared<F> =
       readonly extra?: Readonly<Record<string, unknown>>;
     };
 
+/** Where the tools of a list will run: the root, and `tools_policies` per provider. */
+export type ToolPlace = {
+  readonly root: string;
+  readonly limits: Readonly<Record<string, Readonly<Record<string, string>>>>;
+};
+
 /**
  * One tool. `prepare` runs before the gate (limits, confinement, facts); `preview` only when a person will see the
  * call; `execute` acts on the prepared facts. None of them throws for what a model or a file can cause.
  */
 export type Tool<A = unknown, F = unknown> = {
   readonly spec: ToolSpec;
+  /** The description for a run, where it depends on root and chain limits; else `spec.description` holds. */
+  describe?(where: ToolPlace): string;
   readonly args: Struct<A, unknown>;
   prepare(args: A, site: ToolSite, environment: Readonly<Record<string, string>>): Promise<Prepared<F>> | Prepared<F>;
   preview?(args: A, facts: F, site: ToolSite): Promise<Preview> | Preview;
   execute(args: A, context: ToolContext<F>): Promise<ToolResult>;
 };
+
+/** Forgets the types of one tool's arguments and facts, so that tools fit into one table. */
+export function defineTool<A, F>(tool: Tool<A, F>): Tool {
+  // True because the gate gives a tool only arguments that its own struct accepted and facts of its own `prepare`.
+  return tool as unknown as Tool;
+}

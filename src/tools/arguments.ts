@@ -1,0 +1,205 @@
+import type { Failure } from 'superstruct';
+import type { Tool } from './tool.ts';
+
+export type ParsedArguments =
+  | {
+      readonly ok: true;
+      /** What the tool gets: the same object as `record`, seen through the tool's struct. */
+      readonly args: unknown;
+      /** What the policy judges, the ask binds and the audit records. */
+      readonly record: Readonly<Record<string, unknown>>;
+    }
+  | { readonly ok: false; readonly path: string; readonly message: string };
+
+/** 04 §14.2.3. */
+const maxBytes = 1024 * 1024;
+const maxDepth = 64;
+const prototypeKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
+
+const refused = (path: string, message: string): ParsedArguments => ({ ok: false, path, message });
+
+/**
+ * Reads the arguments of a call as they came and checks them against the tool's struct (04 §14.2.3, 05 §2.1). Never
+ * throws and never repairs; with `direct` the strings of a chain's `args` are converted to the declared types (04 §7.3).
+ */
+export function parseArguments(tool: Tool, text: string, direct: boolean): ParsedArguments {
+  const read = readObject(text);
+  if (!read.ok) return read;
+  const converted = direct ? convert(read.record, tool.spec.input_schema) : read;
+  if (!converted.ok) return converted;
+  const { record } = converted;
+  const [error] = tool.args.validate(record);
+  if (error !== undefined) return describeFailure(error, record, tool);
+  return { ok: true, args: record, record };
+}
+
+type ReadRecord = { readonly ok: true; readonly record: Readonly<Record<string, unknown>> };
+type Rejected = Extract<ParsedArguments, { ok: false }>;
+const rejected = (path: string, message: string): Rejected => ({ ok: false, path, message });
+
+/** The strict reading of the JSON text: one object, small, shallow, no key twice, no key that names a prototype. */
+function readObject(text: string): ReadRecord | Rejected {
+  if (text.trim() === '') return { ok: true, record: {} };
+  const bytes = Buffer.byteLength(text);
+  if (bytes > maxBytes) {
+    return rejected('', `The arguments are ${bytes} bytes long; at most ${maxBytes} are accepted.`);
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const reason = error instanceof Error ? error.message.slice(0, 200) : 'unreadable';
+    return rejected('', `The arguments are not valid JSON: ${reason}. Send one JSON object.`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return rejected('', 'The arguments must be one JSON object.');
+  }
+  const fault = scanKeys(text) ?? badText(text, value);
+  if (fault !== null) return fault;
+  // True because a value that is neither null nor an array nor a scalar is a JSON object.
+  return { ok: true, record: value as Record<string, unknown> };
+}
+
+/** Walks valid JSON text: depth, keys that stand twice, keys that name a prototype. JSON.parse hides all three. */
+function scanKeys(text: string): Rejected | null {
+  const open: (Set<string> | null)[] = [];
+  let expectKey = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === quote) {
+      const end = stringEnd(text, at);
+      const keys = expectKey ? open.at(-1) : null;
+      if (keys != null) {
+        const key: string = JSON.parse(text.slice(at, end + 1));
+        if (prototypeKeys.has(key)) return rejected(key, `The key "${key}" is not accepted.`);
+        if (keys.has(key)) return rejected(key.slice(0, 100), `The key "${key.slice(0, 100)}" stands twice.`);
+        keys.add(key);
+      }
+      expectKey = false;
+      at = end;
+    } else if (code === openBrace || code === openBracket) {
+      open.push(code === openBrace ? new Set() : null);
+      if (open.length > maxDepth) return rejected('', `The arguments are nested deeper than ${maxDepth} levels.`);
+      expectKey = code === openBrace;
+    } else if (code === closeBrace || code === closeBracket) {
+      open.pop();
+      expectKey = false;
+    } else if (code === comma) {
+      expectKey = open.at(-1) != null;
+    }
+  }
+  return null;
+}
+
+const quote = 0x22;
+const comma = 0x2c;
+const openBracket = 0x5b;
+const closeBracket = 0x5d;
+const openBrace = 0x7b;
+const closeBrace = 0x7d;
+
+/** Index of the quote that ends the string which begins at `start`. */
+function stringEnd(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end > 0; end = text.indexOf('"', end + 1)) {
+    let first = end;
+    while (text.charCodeAt(first - 1) === 0x5c) first -= 1;
+    if ((end - first) % 2 === 0) return end;
+  }
+  return text.length;
+}
+
+/** U+0000 and unpaired surrogates (05 §2.1.2). They can only come from escapes or from ill-formed text. */
+function badText(text: string, value: unknown): Rejected | null {
+  if (!/\\u(?:0000|[dD][89a-fA-F])|[\ud800-\udfff]/.test(text)) return null;
+  return findBadText(value, '');
+}
+
+function findBadText(value: unknown, path: string): Rejected | null {
+  if (typeof value === 'string') return badString(value, path);
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [key, member] of Object.entries(value)) {
+    const at = Array.isArray(value) ? `${path}[${key}]` : joinPath(path, key);
+    const found = badString(key, path) ?? findBadText(member, at);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function badString(text: string, path: string): Rejected | null {
+  const zero = text.indexOf('\0');
+  if (zero >= 0) return rejected(path, `"${path}" contains U+0000 at position ${zero}.`);
+  const lone = text.search(/[\ud800-\udfff]/u);
+  if (lone >= 0) return rejected(path, `"${path}" contains an unpaired surrogate at position ${lone}.`);
+  return null;
+}
+
+const joinPath = (path: string, key: string): string => (path === '' ? key : `${path}.${key}`);
+
+/** 04 §7.3: a text rendered for an integer, number or boolean property becomes one. */
+function convert(record: Readonly<Record<string, unknown>>, schema: ToolSchema): ReadRecord | Rejected {
+  const properties = schema['properties'];
+  if (typeof properties !== 'object' || properties === null) return { ok: true, record };
+  const types = new Map<string, unknown>(
+    Object.entries(properties).map(([name, property]) => [name, typeOf(property)] as const),
+  );
+  const result: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(record)) {
+    const wanted = types.get(name);
+    const converted = typeof value === 'string' ? convertText(value, wanted) : value;
+    if (converted === undefined) return rejected(name, `"${name}" must be ${words(String(wanted))}.`);
+    result[name] = converted;
+  }
+  return { ok: true, record: result };
+}
+
+type ToolSchema = Readonly<Record<string, unknown>>;
+
+const typeOf = (property: unknown): unknown =>
+  typeof property === 'object' && property !== null && 'type' in property ? property.type : undefined;
+
+/** @returns undefined when the text does not denote a value of the type. */
+function convertText(text: string, type: unknown): unknown {
+  const trimmed = text.trim();
+  if (type === 'boolean') return trimmed === 'true' ? true : trimmed === 'false' ? false : undefined;
+  if (type !== 'integer' && type !== 'number') return text;
+  const value = Number(trimmed);
+  if (trimmed === '' || !Number.isFinite(value)) return undefined;
+  return type === 'integer' && !Number.isSafeInteger(value) ? undefined : value;
+}
+
+/** Says what is wrong in words of the schema; the value itself is not repeated. */
+function describeFailure(failure: Failure, record: Readonly<Record<string, unknown>>, tool: Tool): ParsedArguments {
+  const path = pathOf(failure);
+  if (failure.type === 'never') {
+    const known = Object.keys(tool.spec.input_schema['properties'] ?? {});
+    const takes = known.length === 0 ? 'no arguments' : known.join(', ');
+    return refused(path, `"${path}" is not an argument of ${tool.spec.tools}.${tool.spec.tool}, which takes ${takes}.`);
+  }
+  const name: unknown = failure.path[0];
+  if (failure.path.length === 1 && typeof name === 'string' && !Object.hasOwn(record, name)) {
+    return refused(path, `The argument "${path}" is missing.`);
+  }
+  // Our own structs and refinements give the end of the sentence.
+  const own = failure.message.startsWith('must ') ? failure.message : `must be ${words(failure.type)}`;
+  return refused(path, path === '' ? `The arguments ${own}.` : `"${path}" ${own}.`);
+}
+
+function pathOf(failure: Failure): string {
+  let path = '';
+  for (const key of failure.path as readonly unknown[]) {
+    path = typeof key === 'number' ? `${path}[${key}]` : joinPath(path, String(key).slice(0, 100));
+  }
+  return path;
+}
+
+const names: Readonly<Record<string, string>> = {
+  string: 'a string',
+  integer: 'an integer',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+  enums: 'one of the values that the schema lists',
+};
+const words = (type: string): string => names[type] ?? 'of the type that the schema names';

@@ -1,0 +1,198 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { statSync } from 'node:fs';
+import { constants } from 'node:os';
+import { StringDecoder } from 'node:string_decoder';
+import type { MessagePort } from 'node:worker_threads';
+import type { SpawnControl, SpawnMessage, SpawnRequest, SpawnResult } from '../src/schema/protocol.ts';
+import { type Capture, createCapture, type StreamName, shares } from './capture.ts';
+import { createGroupGuard } from './group-guard.ts';
+import { createStop, type Exit, endGroup } from './process-group.ts';
+
+export type SpawnJob = { readonly request: SpawnRequest; readonly port: MessagePort };
+
+/** 05 §3.6. */
+const maxOutputBytes = 64 * 1024 * 1024;
+const liveEveryMs = 50;
+const liveChars = 16 * 1024;
+
+/** The composition root of this thread; nothing is started before the first job. */
+const guard = createGroupGuard();
+
+/**
+ * Runs one child as the leader of its own session and process group until it ends, or until time, the `cancel` message
+ * or the output limit ends it. Never rejects: a child that did not start is a result. The port is closed at the end.
+ */
+export default async function spawnTool({ request, port }: SpawnJob): Promise<SpawnResult> {
+  try {
+    const changed = identityChange(request);
+    return changed === null ? await runChild(request, port) : notStarted('path_changed', changed);
+  } finally {
+    port.close();
+  }
+}
+
+const notStarted = (error: 'path_changed' | 'spawn_failed', message: string): SpawnResult => ({
+  kind: 'not_started',
+  error,
+  message,
+});
+
+/** What was judged is what starts: compared immediately before the start (05 §3.3.3, §3.4.1). */
+function identityChange(request: SpawnRequest): string | null {
+  const { identity, cwd_identity: place } = request;
+  if (identity !== null) {
+    const now = statSync(request.file, { bigint: true, throwIfNoEntry: false });
+    const same =
+      now !== undefined &&
+      String(now.dev) === identity.dev &&
+      String(now.ino) === identity.ino &&
+      String(now.ctimeNs) === identity.ctime_ns;
+    if (!same) return 'The program was replaced or changed after it was judged; nothing was started. Call again.';
+  }
+  if (place !== null) {
+    const now = statSync(request.cwd, { bigint: true, throwIfNoEntry: false });
+    const same = now?.isDirectory() === true && String(now.dev) === place.dev && String(now.ino) === place.ino;
+    if (!same) return 'The working directory was replaced after it was judged; nothing was started. Call again.';
+  }
+  return null;
+}
+
+async function runChild(request: SpawnRequest, port: MessagePort): Promise<SpawnResult> {
+  const startedAt = performance.now();
+  const child = start(request);
+  if (child instanceof Error) return notStarted('spawn_failed', failureText(child));
+  const failed = new Promise<Error>((resolve) => child.once('error', resolve));
+  const { pid, stdout, stderr } = child;
+  if (pid === undefined || stdout === null || stderr === null)
+    return notStarted('spawn_failed', failureText(await failed));
+  send(port, { kind: 'started', pid });
+  guard.add(pid);
+
+  const exited = new Promise<Exit>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const stopping = createStop(pid);
+  const captures = {
+    stdout: createCapture('stdout', request.max_output_bytes, request.spool),
+    stderr: createCapture('stderr', request.max_output_bytes, request.spool),
+  };
+  const live = createLive(port);
+  const listen = (stream: StreamName, chunk: Buffer): void => {
+    // After the limit the pipes are still drained, so that the group can die.
+    if (stopping.reason() === 'output') return;
+    captures[stream].push(chunk);
+    live.push(stream, chunk);
+    if (captures.stdout.bytes() + captures.stderr.bytes() > maxOutputBytes) stopping.stop('output');
+  };
+  stdout.on('data', (chunk: Buffer) => listen('stdout', chunk));
+  stderr.on('data', (chunk: Buffer) => listen('stderr', chunk));
+  const timer = setTimeout(() => stopping.stop('timeout'), request.timeout_ms);
+  port.on('message', (message: SpawnControl) => {
+    if (message.kind === 'cancel') stopping.stop('cancel');
+  });
+  // Main is gone: nobody waits for this child any more.
+  port.on('close', () => stopping.stop('cancel'));
+
+  const exit = await Promise.race([exited, stopping.gaveUp]);
+  clearTimeout(timer);
+  // What happens from here on is no reason any more: the main process has ended.
+  stopping.done();
+  const background = await endGroup(child, pid, closed);
+  guard.remove(pid);
+  live.flush();
+  const reason = stopping.reason();
+  return {
+    kind: 'ended',
+    exit_code: reason === 'timeout' ? 124 : exitCode(exit),
+    signal: reason === 'timeout' ? null : exit.signal,
+    timed_out: reason === 'timeout',
+    cancelled: reason === 'cancel',
+    output_limit: reason === 'output',
+    background_killed: background && reason === null,
+    ...render(captures, request.max_output_bytes),
+    duration_ms: performance.now() - startedAt,
+  };
+}
+
+function start(request: SpawnRequest): ChildProcess | Error {
+  try {
+    return spawn(request.file, [...request.args], {
+      argv0: request.argv0,
+      cwd: request.cwd,
+      env: request.env,
+      detached: true,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      windowsHide: true,
+    });
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+const failureText = (error: Error): string =>
+  `The system did not start it: ${'code' in error && typeof error.code === 'string' ? error.code : error.message}.`;
+
+function exitCode({ code, signal }: Exit): number {
+  return signal === null ? (code ?? 1) : 128 + constants.signals[signal];
+}
+
+type Captures = Readonly<Record<StreamName, Capture>>;
+
+/**
+ * Both streams within the budget. The budget counts bytes of JSON text, in which a line feed or a quote has two, since
+ * that is what the result becomes: so a result that fits here is not cut again.
+ */
+function render({ stdout, stderr }: Captures, budget: number) {
+  let room = budget;
+  let out = { text: '', cut: false };
+  let err = out;
+  for (let tries = 0; tries < 4; tries += 1) {
+    const [outShare, errShare] = shares(room, stdout.bytes(), stderr.bytes());
+    out = stdout.inline(outShare);
+    err = stderr.inline(errShare);
+    const size = jsonBytes(out.text) + jsonBytes(err.text);
+    if (size <= budget) break;
+    room = Math.floor(((room * budget) / size) * 0.98);
+  }
+  const outName = stdout.close();
+  const errName = stderr.close();
+  return {
+    stdout: out.text,
+    stderr: err.text,
+    stdout_bytes: stdout.bytes(),
+    stderr_bytes: stderr.bytes(),
+    truncated: out.cut || err.cut,
+    spooled: { ...(outName === null ? {} : { stdout: outName }), ...(errName === null ? {} : { stderr: errName }) },
+    spool_truncated: stdout.spoolTruncated() || stderr.spoolTruncated(),
+    spool_full: stdout.spoolFull() || stderr.spoolFull(),
+  };
+}
+
+const jsonBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
+
+/** Live output: at most one message a stream in 50 ms, and of more than 16 KiB the end. */
+function createLive(port: MessagePort) {
+  const decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
+  const pending = { stdout: '', stderr: '' };
+  let timer: NodeJS.Timeout | undefined;
+  const post = (): void => {
+    timer = undefined;
+    for (const stream of ['stdout', 'stderr'] as const) {
+      if (pending[stream] === '') continue;
+      send(port, { kind: 'output', stream, text: pending[stream] });
+      pending[stream] = '';
+    }
+  };
+  return {
+    push(stream: StreamName, chunk: Buffer): void {
+      const text = pending[stream] + decoders[stream].write(chunk);
+      pending[stream] = text.length > liveChars ? text.slice(-liveChars).toWellFormed() : text;
+      timer ??= setTimeout(post, liveEveryMs);
+    },
+    /** What is pending at the end comes with the result. */
+    flush(): void {
+      clearTimeout(timer);
+    },
+  };
+}
+
+const send = (port: MessagePort, message: SpawnMessage): void => port.postMessage(message);
