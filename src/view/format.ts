@@ -1,0 +1,81 @@
+/** Durations, sizes and widths as people read them. */
+
+const steps: readonly (readonly [unit: string, ms: number])[] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+];
+
+/** `3m ago`, `2d ago`, `just now`. @param ms how long ago; a future time counts as now */
+export function formatAge(ms: number): string {
+  const short = formatShort(ms);
+  return short === '0s' ? 'just now' : `${short} ago`;
+}
+
+/** One unit, rounded down: `7d`, `5s`. */
+export function formatShort(ms: number): string {
+  for (const [unit, size] of steps) if (ms >= size) return `${Math.floor(ms / size)}${unit}`;
+  return '0s';
+}
+
+/** Time left of a deadline (10 §7.2): `6d 23h`, `1h 05m`, `04:59`; `expired` at or below 0. */
+export function formatRemaining(ms: number): string {
+  if (ms <= 0) return 'expired';
+  const seconds = Math.floor(ms / 1000);
+  const minutes = Math.floor(seconds / 60);
+  const hours = Math.floor(minutes / 60);
+  const two = (value: number) => String(value).padStart(2, '0');
+  if (hours >= 24) return `${Math.floor(hours / 24)}d ${hours % 24}h`;
+  if (hours >= 1) return `${hours}h ${two(minutes % 60)}m`;
+  return `${two(minutes)}:${two(seconds % 60)}`;
+}
+
+/** Duration of a step (06 §8.3): `12µs` below 1 ms, `40ms` below 1 s, else `1.20s`. */
+export function formatStepDuration(ms: number): string {
+  if (ms < 1) return `${Math.round(ms * 1000)}µs`;
+  if (ms < 1000) return `${Math.round(ms)}ms`;
+  return `${(ms / 1000).toFixed(2)}s`;
+}
+
+/** Decimal units: `812 B`, `4.7 GB`. */
+export function formatBytes(bytes: number): string {
+  let value = bytes;
+  for (const unit of ['B', 'kB', 'MB', 'GB']) {
+    if (value < 1000) return unit === 'B' ? `${value} B` : `${value.toFixed(1)} ${unit}`;
+    value /= 1000;
+  }
+  return `${value.toFixed(1)} TB`;
+}
+
+/** `1 message`, `2 messages`. */
+export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+/**
+ * A function that gives the columns of a text. The package that knows wide characters is loaded only when one of
+ * `texts` holds a character beyond ASCII.
+ */
+export async function measure(texts: Iterable<string>): Promise<(text: string) => number> {
+  for (const text of texts) {
+    if (/^[\x20-\x7e]*$/.test(text)) continue;
+    const { default: stringWidth } = await import('string-width');
+    return stringWidth;
+  }
+  return (text) => text.length;
+}
+
+const segmenter = () => new Intl.Segmenter(undefined, { granularity: 'grapheme' });
+
+/** Cuts a text to at most `columns`, ending in `…` when something was cut. A cluster is never cut in half. */
+export function cut(text: string, columns: number, width: (text: string) => number): string {
+  if (width(text) <= columns) return text;
+  let out = '';
+  let used = 0;
+  for (const { segment } of segmenter().segment(text)) {
+    const size = width(segment);
+    if (used + size > columns - 1) break;
+    out += segment;
+    used += size;
+  }
+  return `${out}…`;
+}

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import {
+  cut,
+  formatAge,
+  formatBytes,
+  formatRemaining,
+  formatShort,
+  formatStepDuration,
+  measure,
+  plural,
+} from '../../src/view/format.ts';
+
+test('ages have one unit', () => {
+  expect([0, 999, 5000, 180_000, 7_200_000, 172_800_000].map(formatAge)).toEqual([
+    'just now',
+    'just now',
+    '5s ago',
+    '3m ago',
+    '2h ago',
+    '2d ago',
+  ]);
+  expect(formatShort(604_800_000)).toBe('7d');
+});
+
+test('a deadline gets finer as it comes nearer', () => {
+  expect([604_800_000 - 3_600_000, 3_900_000, 299_000, 59_000, 0].map(formatRemaining)).toEqual([
+    '6d 23h',
+    '1h 05m',
+    '04:59',
+    '00:59',
+    'expired',
+  ]);
+});
+
+test('step durations are microseconds, milliseconds or seconds', () => {
+  expect([0.012, 40.4, 999, 1200, 61_234].map(formatStepDuration)).toEqual([
+    '12µs',
+    '40ms',
+    '999ms',
+    '1.20s',
+    '61.23s',
+  ]);
+});
+
+test('sizes and counts read well', () => {
+  expect([812, 1500, 4_700_000_000].map(formatBytes)).toEqual(['812 B', '1.5 kB', '4.7 GB']);
+  expect([plural(1, 'message'), plural(2, 'message')]).toEqual(['1 message', '2 messages']);
+});
+
+test('widths count wide characters twice and never cut one in half', async () => {
+  const width = await measure(['漢字']);
+  expect([width('漢字'), width('👩‍💻'), width('é')]).toEqual([4, 2, 1]);
+  expect(cut('漢字仮名', 6, width)).toBe('漢字…');
+  expect(cut('plain', 5, width)).toBe('plain');
+});
