@@ -26,9 +26,14 @@ const minFreeBytes = 16 * 1024 * 1024;
 export function createGate(deps: GateDeps) {
   const ledger = createLedger(deps);
 
-  const judge = async (run: GateRun, request: CallRequest, found: Found): Promise<Judged | ToolOutcome> => {
+  const judge = async (
+    run: GateRun,
+    request: CallRequest,
+    found: Found,
+    planned: Planned | null,
+  ): Promise<Judged | ToolOutcome> => {
     const prepared = await prepareCall(run, request, found);
-    if (prepared.kind === 'refused') return ledger.refuse(run, request, found, prepared);
+    if (prepared.kind === 'refused') return ledger.refuse(run, request, found, prepared, planned);
     const evaluation = evaluate(run.policy(), prepared.call, run.host(prepared.cwd), {
       ...(prepared.site.command === null ? {} : { reading: prepared.site.command }),
     });
@@ -73,7 +78,7 @@ export function createGate(deps: GateDeps) {
         if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
         return ledger.skip(run, request, judged, planned, 'denied', deniedByAsk(verdict));
       }
-      const again = await judge(run, request, found);
+      const again = await judge(run, request, found, planned);
       if ('kind' in again) return again;
       if (again.evaluation.action === 'deny') {
         return ledger.skip(run, request, again, planned, 'denied', deniedByPolicy(again.evaluation));
@@ -85,6 +90,13 @@ export function createGate(deps: GateDeps) {
       replaced = planned.ask_id;
       judged = again;
     }
+  };
+
+  /** The wait does not count toward the task's time. */
+  const asked = async (run: GateRun, request: CallRequest, found: Found, judged: Judged): Promise<ToolOutcome> => {
+    const before = run.clock.waited();
+    const outcome = await ask(run, request, found, judged);
+    return outcome.kind === 'result' ? { ...outcome, waited_ms: run.clock.waited() - before } : outcome;
   };
 
   const waitFor = async (run: GateRun, askId: string): Promise<Ask> => {
@@ -102,12 +114,12 @@ export function createGate(deps: GateDeps) {
   return {
     async call(run: GateRun, request: CallRequest): Promise<ToolOutcome> {
       const found = findTool(run, request);
-      if (found.kind === 'refused') return ledger.refuse(run, request, null, found);
+      if (found.kind === 'refused') return ledger.refuse(run, request, null, found, null);
       const turn = await run.order.enter();
       try {
         if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
         if (!found.tool.spec.read_only) await turn.exclude();
-        const judged = await judge(run, request, found);
+        const judged = await judge(run, request, found, null);
         if ('kind' in judged) return judged;
         switch (judged.evaluation.action) {
           case 'deny':
@@ -119,7 +131,7 @@ export function createGate(deps: GateDeps) {
             if (ledger.deniedBefore(run, judged.hash))
               return ledger.skip(run, request, judged, null, 'denied', deniedAgain());
             await turn.exclude();
-            return await ask(run, request, found, judged);
+            return await asked(run, request, found, judged);
         }
       } finally {
         turn.leave();

@@ -29,7 +29,12 @@ export async function executeCall(
   judged: Judged,
   started: Started,
 ): Promise<ToolOutcome> {
-  const result = deps.maskResult(await act(deps, ledger, run, judged, started));
+  // The time that the task has left counts from the start: waits for people are over by now (04 §15.5).
+  const signal =
+    request.time_left_ms === undefined
+      ? run.signal
+      : AbortSignal.any([run.signal, AbortSignal.timeout(Math.max(Math.ceil(request.time_left_ms), 1))]);
+  const result = deps.maskResult(await act(deps, ledger, run, judged, started, signal));
   if (!run.records()) throw new RuntimeError('cancelled', 'stopped');
   const text = resultText(result);
   const isText = result.ok && typeof result.value === 'string';
@@ -64,13 +69,14 @@ async function act(
   run: GateRun,
   judged: Judged,
   started: Started,
+  signal: AbortSignal,
 ): Promise<ToolResult> {
   const { prepared } = judged;
   const context: ToolContext<unknown> = {
     ...prepared.site,
     facts: prepared.facts,
     exec: judged.evaluation.exec,
-    signal: run.signal,
+    signal,
     environment: run.environment,
     ports: {
       ...deps.ports,
@@ -88,7 +94,7 @@ async function act(
   try {
     return await prepared.found.tool.execute(prepared.args, context);
   } catch (error) {
-    if (run.signal.aborted) return { ok: false, error: 'cancelled', message: 'The call was cancelled while it ran.' };
+    if (signal.aborted) return { ok: false, error: 'cancelled', message: 'The call was cancelled while it ran.' };
     const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
     return {
       ok: false,

@@ -134,21 +134,29 @@ export function createLedger(deps: LedgerDeps) {
 
   return {
     /** A call that ended before it was judged. */
-    refuse(run: GateRun, request: CallRequest, found: Found | null, refused: Refused): ToolOutcome {
+    refuse(
+      run: GateRun,
+      request: CallRequest,
+      found: Found | null,
+      refused: Refused,
+      planned: Planned | null,
+    ): ToolOutcome {
       const names = found === null ? splitName(request.name) : { tools: found.tools, tool: found.name };
       const content = deps.mask(errorText(refused.error, refused.message, refused.extra));
       feed.commit('normal', (record) => {
-        const seq = calls.insert({
-          run_id: run.ref.run_id,
-          call_id: request.call_id,
-          batch: request.batch_index,
-          ...names,
-          args: null,
-          call_hash: '',
-          record: null,
-          state: 'skipped',
-          at: now(),
-        });
+        const seq =
+          planned?.seq ??
+          calls.insert({
+            run_id: run.ref.run_id,
+            call_id: request.call_id,
+            batch: request.batch_index,
+            ...names,
+            args: null,
+            call_hash: '',
+            record: null,
+            state: 'skipped',
+            at: now(),
+          });
         close(run, seq, content);
         ended(record, run, request, names, content, refused.error);
       });

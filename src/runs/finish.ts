@@ -1,12 +1,13 @@
 import type { Asks } from '../asks/asks.ts';
 import { exitOf } from '../schema/errors.ts';
-import { addUsage, noUsage, type Usage } from '../schema/message.ts';
-import type { RunEnd } from '../schema/protocol.ts';
+import type { Usage } from '../schema/message.ts';
+import type { HistoryRanges, RunEnd } from '../schema/protocol.ts';
 import type { PermissionDenial, RunAsk, RunFailure, RunResult, RunStatus } from '../schema/run.ts';
 import type { Calls } from '../store/calls.ts';
 import type { Feed, Record } from '../store/feed.ts';
 import type { Runs } from '../store/runs.ts';
 import type { LiveRun } from './live-run.ts';
+import { lastAnswer, materialise, outputText, runMessages } from './output.ts';
 import type { Supervised } from './supervisor.ts';
 
 export type FinishDeps = {
@@ -16,8 +17,12 @@ export type FinishDeps = {
   readonly asks: Asks;
   readonly now: () => number;
   readonly mask: <T>(value: T) => T;
-  /** The text of an output that is no history, for a session (06 §8.1). */
-  readonly outputText: (type: string, value: unknown) => string;
+};
+
+export type Finished = {
+  readonly result: RunResult;
+  /** The whole output; a history is read from its rows. */
+  output(): unknown;
 };
 
 type Outcome = { readonly status: RunStatus; readonly exit_code: number; readonly error: RunFailure | null };
@@ -49,20 +54,38 @@ function outcomeOf(live: LiveRun, end: RunEnd): Outcome {
 
 const failed = (error: RunFailure): Outcome => ({ status: 'failed', exit_code: exitOf(error.class), error });
 
+/** An output as faces get it: its text, the value for the last event, and the whole of it on demand. */
+type Output = { readonly type: string | null; readonly text: string; readonly shown: unknown; whole(): unknown };
+
+const nothing: Output = { type: null, text: '', shown: null, whole: () => null };
+
+function outputOf(deps: FinishDeps, live: LiveRun, end: RunEnd): Output {
+  if (end.kind !== 'completed') return nothing;
+  const type = end.output_type;
+  if (type !== 'chat_history') {
+    const value = deps.mask(end.output);
+    return { type, text: outputText(type, value), shown: value, whole: () => value };
+  }
+  // The engine ends a history as ranges of the run's message numbers.
+  const ranges = end.output as HistoryRanges;
+  const messages = runMessages(live.job.base_messages, deps.runs.messages(live.gate.ref.run_id));
+  const answer = lastAnswer(ranges, messages);
+  const whole = (): unknown => materialise(ranges, messages);
+  return { type, text: answer?.content ?? outputText('json', whole()), shown: answer, whole };
+}
+
 /**
  * Writes the end of a run, its last event and what it owes its session in one transaction (04 §18.4), and gives the
  * result that every output format is made from.
  */
-export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervised): RunResult {
+export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervised): Finished {
   const { gate, turn } = live;
   const runId = gate.ref.run_id;
-  const { end } = supervised;
-  const outcome = outcomeOf(live, end);
+  const outcome = outcomeOf(live, supervised.end);
   const at = deps.now();
-  const usage: Usage = addUsage(noUsage, supervised.usage);
-  const output = end.kind === 'completed' ? deps.mask(end.output) : null;
-  const outputType = end.kind === 'completed' ? end.output_type : null;
-  const duration = live.clock.active();
+  const { usage } = supervised;
+  const output =
+    outcome.status === 'completed' || outcome.status === 'exhausted' ? outputOf(deps, live, supervised.end) : nothing;
   const rests = outcome.status === 'suspended' || outcome.status === 'interrupted';
   if (!rests) deps.asks.cancelOfRun(runId);
 
@@ -70,7 +93,14 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
     deps.runs.finish(runId, {
       status: outcome.status,
       // A history is the run's transcript: it is not stored a second time.
-      output: outputType === 'chat_history' ? { type: outputType } : { type: outputType, value: output },
+      output:
+        output.type === null
+          ? null
+          : {
+              type: output.type,
+              text: output.text,
+              ...(output.type === 'chat_history' ? {} : { value: output.shown }),
+            },
       error: outcome.error,
       exit_code: outcome.exit_code,
       ...live.chosen,
@@ -83,21 +113,20 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
     if (turn !== null) {
       if (outcome.error !== null) turn.note(`failed (${outcome.error.class}): ${outcome.error.message}`, at);
       else if (outcome.status === 'cancelled' || outcome.status === 'interrupted') turn.note('interrupted', at);
-      else if (outputType !== null && outputType !== 'chat_history')
-        turn.output(deps.outputText(outputType, output), at);
+      else if (output.type !== null && output.type !== 'chat_history') turn.output(output.text, at);
     }
-    lastEvent(record, live, outcome, { output, outputType, usage, duration, askIds: deps.asks.pendingOfRun(runId) });
+    lastEvent(record, live, outcome, output, usage, deps.asks.pendingOfRun(runId));
   });
 
-  const asks = deps.asks.ofRun(runId);
-  const counters = gate.counters;
-  return {
+  const { counters } = gate;
+  const result: RunResult = {
     run_id: runId,
     status: outcome.status,
     exit_code: outcome.exit_code,
     error: outcome.error,
-    output_type: outputType,
-    output,
+    output_type: output.type,
+    text: output.text,
+    output: output.type === 'chat_history' ? null : output.shown,
     session_id: gate.ref.session_id,
     session_name: turn?.session_name ?? null,
     chain: live.started.chain,
@@ -112,7 +141,7 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
     duration_api_ms: counters.api_ms,
     waited_ms: live.clock.waited(),
     usage,
-    asks: asks.map(askLine),
+    asks: deps.asks.ofRun(runId).map(askLine),
     permission_denials: deps.calls.denials(runId).map(denial),
     steps: deps.runs.steps(runId).map(({ index, task_id, task_handler, duration_ms, eval: value, error }) => ({
       index,
@@ -124,24 +153,20 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
     })),
     warnings: live.warnings,
   };
+  return { result, output: output.whole };
 }
 
-type LastEvent = {
-  readonly output: unknown;
-  readonly outputType: string | null;
-  readonly usage: Usage;
-  readonly duration: number;
-  readonly askIds: readonly string[];
-};
-
-function lastEvent(record: Record, live: LiveRun, outcome: Outcome, last: LastEvent): void {
+function lastEvent(
+  record: Record,
+  live: LiveRun,
+  outcome: Outcome,
+  output: Output,
+  usage: Usage,
+  askIds: readonly string[],
+): void {
   const { gate } = live;
-  const numbers = {
-    usage: last.usage,
-    num_turns: gate.counters.turns,
-    num_tool_calls: gate.counters.tool_calls,
-    duration_ms: last.duration,
-  };
+  const duration_ms = live.clock.active();
+  const numbers = { usage, num_turns: gate.counters.turns, num_tool_calls: gate.counters.tool_calls, duration_ms };
   switch (outcome.status) {
     case 'completed':
     case 'exhausted':
@@ -149,8 +174,9 @@ function lastEvent(record: Record, live: LiveRun, outcome: Outcome, last: LastEv
         kind: 'chain_completed',
         status: outcome.status,
         exit_code: outcome.exit_code,
-        output_type: last.outputType ?? 'nil',
-        output: last.outputType === 'chat_history' ? lastMessage(last.output) : last.output,
+        output_type: output.type ?? 'nil',
+        // The answer; the transcript has been given by the `message` events.
+        output: output.shown,
         ...numbers,
       });
       return;
@@ -159,13 +185,13 @@ function lastEvent(record: Record, live: LiveRun, outcome: Outcome, last: LastEv
       record(gate.ref, {
         kind: 'chain_suspended',
         reason: live.stopped?.kind === 'rest' ? live.stopped.reason : 'ask',
-        ask_ids: last.askIds,
+        ask_ids: askIds,
         checkpoint_seq: 0,
       });
       return;
     case 'cancelled': {
       const by = live.stopped?.kind === 'cancel' ? live.stopped : { by: 'system:cancelled', reason: 'cancelled' };
-      record(gate.ref, { kind: 'chain_cancelled', reason: by.reason, by: by.by, duration_ms: last.duration });
+      record(gate.ref, { kind: 'chain_cancelled', reason: by.reason, by: by.by, duration_ms });
       return;
     }
     default: {
@@ -182,13 +208,6 @@ function lastEvent(record: Record, live: LiveRun, outcome: Outcome, last: LastEv
       });
     }
   }
-}
-
-/** The event carries the answer, not the transcript, which its `message` events have given already. */
-function lastMessage(history: unknown): unknown {
-  if (typeof history !== 'object' || history === null) return null;
-  const messages: unknown = Reflect.get(history, 'messages');
-  return Array.isArray(messages) ? (messages.at(-1) ?? null) : null;
 }
 
 const askLine = (ask: ReturnType<Asks['ofRun']>[number]): RunAsk => ({

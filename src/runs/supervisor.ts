@@ -121,6 +121,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
       case 'message': {
         const payload = JSON.stringify(deps.mask(event.message));
         deps.runs.appendMessage(runId, event.number, payload);
+        if (event.working === true) return;
         live.turn?.message(payload, event.message.role, event.message.interrupted === true, deps.now());
         if (event.message.role === 'assistant') streamed = '';
         break;

@@ -119,6 +119,9 @@ export type RunResult = {
   readonly exit_code: number;
   readonly error: RunFailure | null;
   readonly output_type: string | null;
+  /** What text format prints (06 §8.1); empty when there is no output. */
+  readonly text: string;
+  /** The value; of a `chat_history` only when it was asked for (`awaitRun` with `full`), else null. */
   readonly output: unknown;
   readonly session_id: string | null;
   readonly session_name: string | null;

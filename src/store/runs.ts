@@ -150,6 +150,11 @@ export function createRuns(sql: Sql) {
       sql.run('INSERT INTO run_messages (run_id, seq, payload) VALUES (?, ?, ?)', runId, seq, payload);
     },
 
+    /** The run's own messages, in order. */
+    messages(runId: string): { readonly seq: number; readonly payload: string }[] {
+      return sql.all('SELECT seq, payload FROM run_messages WHERE run_id = ? ORDER BY seq', runId);
+    },
+
     captureStep(runId: string, step: CapturedStep): void {
       sql.run(
         'INSERT OR REPLACE INTO run_steps (run_id, idx, data) VALUES (?, ?, ?)',

@@ -3,7 +3,6 @@ import { type RunResult, type RunStarted, SendMessage, StartRun } from '../../sc
 import { Session, SessionView } from '../../schema/session.ts';
 import { masked, operation, returns } from '../operation.ts';
 
-const runId = object({ run_id: string() });
 const named = object({ name: string() });
 
 /** Runs and sessions. */
@@ -18,8 +17,14 @@ export const work = {
     SendMessage,
     returns<RunStarted & { readonly turn: number }>(),
   ),
-  /** Waits until the run ended or rests. */
-  awaitRun: operation('GET', '/api/runs/{run_id}/result', 'read', runId, returns<RunResult>()),
+  /** Waits until the run ended or rests. With `full` a history output is given whole. */
+  awaitRun: operation(
+    'GET',
+    '/api/runs/{run_id}/result',
+    'read',
+    object({ run_id: string(), full: optional(boolean()) }),
+    returns<RunResult>(),
+  ),
   /** `cancel` is SIGINT; the run's open asks become `cancelled`. */
   cancelRun: operation(
     'POST',

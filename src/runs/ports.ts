@@ -1,0 +1,59 @@
+import type { LoadedPolicy, PolicyHost } from '../schema/policy.ts';
+import type { RuntimeError } from '../schema/errors.ts';
+import type { Tool } from '../tools/tool.ts';
+
+/** A chain that may run: read once, trusted, vetted (04 §2.5). What was hashed is what runs. */
+export type RunnableChain = {
+  readonly id: string;
+  readonly path: string | null;
+  readonly sha256: string;
+  /** The text as read, kept with the run. */
+  readonly source: string;
+  /** Normalised JSON text for the worker. */
+  readonly text: string;
+  /** Whether any task speaks to a model: without one nothing is probed (08 §12.3). */
+  readonly has_model_task: boolean;
+  readonly warnings: readonly string[];
+};
+
+/** The policy that governs a run; `current` reads it again when its file changed (02 §4). */
+export type GoverningPolicy = { current(): LoadedPolicy; readonly warnings: readonly string[] };
+
+export type ChainWanted = {
+  readonly use: 'run' | 'chat';
+  readonly path: string | null;
+  readonly trust: readonly string[];
+};
+
+export type PolicyWanted = { readonly name: string | null; readonly trust: readonly string[] };
+
+/** Effective configuration that a run needs (06 §18). */
+export type RunSettings = {
+  readonly max_rounds: number;
+  readonly max_tool_result_bytes: number;
+  readonly tool_parallelism: number;
+  readonly think: string;
+  readonly default_timeout_ms: number;
+  readonly shell_env: readonly string[];
+};
+
+/** Model and provider that a run falls back to, and where they come from. */
+export type RunDefaults = { readonly model: string; readonly provider: string };
+
+/** What `prepare` asks of other rooms; `app.ts` fills it in. */
+export type PrepareDeps = {
+  loadChain(wanted: ChainWanted): Promise<RunnableChain>;
+  openPolicy(wanted: PolicyWanted): Promise<GoverningPolicy>;
+  settings(): RunSettings;
+  defaults(given: { readonly model: string | null; readonly provider: string | null }): Promise<RunDefaults>;
+  /** 08 §12.3; null when nothing stands in the way. */
+  preRun(defaults: RunDefaults): Promise<RuntimeError | null>;
+  tools(options: { readonly shell: boolean }): readonly Tool[];
+  host(cwd: string, root: string, named: readonly string[]): PolicyHost;
+  environment(runId: string, allow: readonly string[]): Readonly<Record<string, string>>;
+  readonly workspace: { readonly root: string; readonly cwd: string; readonly home: string };
+  readonly surface: string;
+  readonly owner: string;
+  readonly tenant: string;
+  readonly now: () => number;
+};

@@ -1,0 +1,167 @@
+import { realpathSync, statSync } from 'node:fs';
+import type { GateRun } from '../gate/run.ts';
+import { createOrder } from '../gate/order.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import type { ToolSpec } from '../schema/message.ts';
+import type { RunJob } from '../schema/protocol.ts';
+import type { RunKind, StartRun } from '../schema/run.ts';
+import { noCounters } from '../store/runs.ts';
+import { type Catalog, createCatalog } from '../tools/catalog.ts';
+import type { ActiveClock } from './clock.ts';
+import type { GoverningPolicy, PrepareDeps, RunDefaults, RunnableChain, RunSettings } from './ports.ts';
+
+/** Everything that must hold before a row is written; each failure is one sentence and its exit code (06 §10). */
+export type PreparedRun = {
+  readonly kind: RunKind;
+  readonly input: StartRun;
+  readonly chain: RunnableChain;
+  readonly policy: GoverningPolicy;
+  readonly settings: RunSettings;
+  readonly defaults: RunDefaults;
+  readonly root: string;
+  readonly confined: boolean;
+  readonly catalog: Catalog;
+  readonly specs: readonly ToolSpec[];
+  readonly timeoutMs: number;
+  readonly warnings: readonly string[];
+};
+
+/**
+ * Turns a request into a run that can start: chain, policy, tools, defaults, readiness.
+ * @throws RuntimeError with the code of what is missing or wrong; nothing has been written then
+ */
+export async function prepareRun(deps: PrepareDeps, kind: RunKind, input: StartRun): Promise<PreparedRun> {
+  const use = kind === 'chat' ? 'chat' : 'run';
+  const chain = await deps.loadChain({ use, path: input.chain_path, trust: input.trust });
+  const policy = await deps.openPolicy({ name: input.policy, trust: input.trust });
+  if (input.on_ask === 'suspend') {
+    throw new RuntimeError('usage', '--on-ask suspend cannot be used yet: a run cannot be resumed by this version', {
+      hints: ['--on-ask deny', '--on-ask wait'],
+    });
+  }
+  const settings = deps.settings();
+  const { root, confined } = rootOf(deps, input.allowed_dir);
+  const defaults = await deps.defaults({ model: input.model, provider: input.provider });
+  if (chain.has_model_task) {
+    const obstacle = await deps.preRun(defaults);
+    if (obstacle !== null) throw obstacle;
+  }
+  const catalog = createCatalog(deps.tools({ shell: input.shell }));
+  return {
+    kind,
+    input,
+    chain,
+    policy,
+    settings,
+    defaults,
+    root,
+    confined,
+    catalog,
+    specs: catalog.list(undefined, { root, limits: {} }),
+    timeoutMs: input.timeout_ms,
+    warnings: [...chain.warnings, ...policy.warnings, ...wideRoot(deps, root)],
+  };
+}
+
+/** 05 §2.7: resolved to its real path once; it comes from the operator only. */
+function rootOf(deps: PrepareDeps, allowedDir: string | null): { root: string; confined: boolean } {
+  const given = allowedDir ?? deps.workspace.root;
+  try {
+    const root = realpathSync(given);
+    if (statSync(root).isDirectory()) return { root, confined: allowedDir !== null };
+  } catch {
+    // Said below in one sentence for a missing one and for a file alike.
+  }
+  const flag = allowedDir === null ? 'the workspace root' : '--local-exec-allowed-dir';
+  throw new RuntimeError('usage', `${flag} ${given} is not a directory`);
+}
+
+function wideRoot(deps: PrepareDeps, root: string): string[] {
+  const home = deps.workspace.home;
+  if (root !== '/' && root !== home && !home.startsWith(`${root}/`)) return [];
+  return [`the root of this run is ${root}: tools reach everything below it`];
+}
+
+/** The part of a run that the gate sees. */
+export function gateRun(
+  deps: PrepareDeps,
+  prepared: PreparedRun,
+  ids: { readonly runId: string; readonly sessionId: string | null },
+  clock: ActiveClock,
+  signal: AbortSignal,
+  moves: Pick<GateRun, 'records' | 'waiting'>,
+): GateRun {
+  const { input, root } = prepared;
+  const named = [prepared.chain.path, prepared.policy.current().identity.path].filter((path) => path !== null);
+  return {
+    ref: {
+      run_id: ids.runId,
+      session_id: ids.sessionId,
+      mission_id: ids.runId,
+      chain_id: prepared.chain.id,
+      tenant_id: deps.tenant,
+    },
+    owner: deps.owner,
+    scope: ids.sessionId ?? ids.runId,
+    root,
+    confined: prepared.confined,
+    home: deps.workspace.home,
+    policy: prepared.policy.current,
+    host: (cwd) => deps.host(cwd, root, named),
+    catalog: prepared.catalog,
+    allow: null,
+    onAsk: input.on_ask,
+    tighten: { maxTurns: input.max_turns, maxToolCalls: input.max_tool_calls, maxTokens: input.max_tokens },
+    order: createOrder(prepared.settings.tool_parallelism),
+    signal,
+    environment: deps.environment(ids.runId, prepared.settings.shell_env),
+    clock,
+    ...moves,
+    counters: noCounters,
+    finishing: false,
+  };
+}
+
+/** What the pool thread is given. `base` are the messages that stand before the run's own. */
+export function jobOf(
+  deps: PrepareDeps,
+  prepared: PreparedRun,
+  runId: string,
+  session: { readonly id: string; readonly name: string } | null,
+  base: { readonly messages: string; readonly input: RunJob['input'] },
+): RunJob {
+  const { input, chain, defaults, settings } = prepared;
+  return {
+    run_id: runId,
+    session_id: session?.id ?? null,
+    chain_text: chain.text,
+    chain_id: chain.id,
+    variables: {
+      ...input.variables,
+      model: defaults.model,
+      provider: defaults.provider,
+      chain: chain.id,
+      request_id: runId,
+      session: session?.name ?? '',
+      workspace: prepared.root,
+    },
+    base_messages: base.messages,
+    input: base.input,
+    resume: null,
+    tools: prepared.specs,
+    defaults: {
+      model: defaults.model,
+      provider: defaults.provider,
+      think: input.think ?? settings.think,
+      context: input.context,
+      max_rounds: settings.max_rounds,
+      max_tool_result_bytes: settings.max_tool_result_bytes,
+      tool_parallelism: settings.tool_parallelism,
+    },
+    host: {
+      os: process.platform === 'win32' ? 'windows' : process.platform,
+      arch: process.arch === 'x64' ? 'amd64' : process.arch,
+      timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    },
+  };
+}

@@ -1,0 +1,210 @@
+import type { Asks } from '../asks/asks.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import type { RunEvent } from '../schema/event.ts';
+import { noUsage } from '../schema/message.ts';
+import type { RunJob } from '../schema/protocol.ts';
+import type { RunKind, RunResult, RunStarted, StartRun } from '../schema/run.ts';
+import type { Documents } from '../store/documents.ts';
+import type { EventRef } from '../store/events.ts';
+import type { Record } from '../store/feed.ts';
+import { newId } from '../text/ids.ts';
+import { createActiveClock } from './clock.ts';
+import { type FinishDeps, type Finished, finishRun } from './finish.ts';
+import type { LiveRun, SessionTurn, StopReason } from './live-run.ts';
+import type { PrepareDeps } from './ports.ts';
+import { gateRun, jobOf, type PreparedRun, prepareRun } from './prepare.ts';
+import { createSupervisor, leaseMs, type SupervisorDeps } from './supervisor.ts';
+import { watchRun } from './watch.ts';
+
+export type RunsDeps = SupervisorDeps &
+  FinishDeps & {
+    readonly prepare: PrepareDeps;
+    readonly asks: Asks;
+    readonly documents: Documents;
+  };
+
+/** What a chat turn adds to a run; every function runs inside the transaction that starts the run. */
+export type TurnStart = {
+  readonly session: { readonly id: string; readonly name: string };
+  /** Stores the user's message; fails when the session has another open run. */
+  begin(runId: string, record: Record, ref: EventRef): SessionTurn;
+  /** Read after `begin` was committed: the history that the run starts from, the new message included. */
+  history(): string;
+};
+
+/** Runs of this process: prepare, write, start, watch, stop. */
+export function createRuns(deps: RunsDeps) {
+  const supervisor = createSupervisor(deps);
+  const lives = new Map<string, { readonly live: LiveRun; readonly finished: Promise<Finished> }>();
+
+  const stop = (live: LiveRun, reason: StopReason): void => {
+    if (live.stopped !== null) return;
+    live.stopped = reason;
+    live.abort.abort();
+  };
+
+  const begin = (prepared: PreparedRun, turn: TurnStart | null): { live: LiveRun; runId: string } => {
+    const at = deps.now();
+    const runId = newId('run', at);
+    const abort = new AbortController();
+    let live: LiveRun | undefined;
+    const clock = createActiveClock(prepared.timeoutMs, deps.now, () => {
+      if (live !== undefined) stop(live, { kind: 'timeout' });
+    });
+    const gate = gateRun(deps.prepare, prepared, { runId, sessionId: turn?.session.id ?? null }, clock, abort.signal, {
+      records: () => live?.stopped?.kind !== 'rest',
+      waiting: (on) => deps.feed.commit('normal', () => deps.runs.setStatus(runId, on ? 'waiting' : 'running')),
+    });
+    const policy = prepared.policy.current();
+    const session = writeStart(deps, prepared, turn, runId, gate.ref, at);
+    const base =
+      turn === null
+        ? { messages: '[]', input: { type: prepared.input.input.type, value: prepared.input.input.value } }
+        : { messages: turn.history(), input: { type: 'chat_history' } };
+    const { chain, defaults } = prepared;
+    const started: RunStarted = {
+      run_id: runId,
+      session_id: turn?.session.id ?? null,
+      session_name: turn?.session.name ?? null,
+      chain: { id: chain.id, path: chain.path, sha256: chain.sha256 },
+      model: defaults.model,
+      provider: defaults.provider,
+      backend: null,
+      policy: policy.identity,
+      cwd: deps.prepare.workspace.cwd,
+      tools: prepared.specs.map((spec) => `${spec.tools}.${spec.tool}`),
+      warnings: prepared.warnings,
+    };
+    const job: RunJob = jobOf(deps.prepare, prepared, runId, turn?.session ?? null, base);
+    live = {
+      started,
+      job,
+      gate,
+      clock,
+      startedAt: at,
+      defaults: { ...defaults, contextHint: prepared.input.context },
+      chosen: { model: null, provider: null, backend: null },
+      stopped: null,
+      abort,
+      turn: session,
+      warnings: [...prepared.warnings],
+    };
+    return { live, runId };
+  };
+
+  const find = (runId: string): { readonly live: LiveRun; readonly finished: Promise<Finished> } => {
+    const found = lives.get(runId);
+    if (found === undefined) throw new RuntimeError('run_not_active', `run ${runId} is not running in this process`);
+    return found;
+  };
+
+  const start = async (kind: RunKind, input: StartRun, turn: TurnStart | null): Promise<RunStarted> => {
+    const prepared = await prepareRun(deps.prepare, kind, input);
+    const { live, runId } = begin(prepared, turn);
+    const finished = supervisor.supervise(live).then((end) => {
+      live.clock.stop();
+      return finishRun(deps, live, end);
+    });
+    // A failure to record the end reaches whoever awaits the run; nobody may be there yet.
+    finished.catch(() => {});
+    lives.set(runId, { live, finished });
+    return live.started;
+  };
+
+  return {
+    startRun: (input: StartRun): Promise<RunStarted> => start('run', input, null),
+
+    /** Starts the run of a chat turn. */
+    startTurn: (input: StartRun, turn: TurnStart): Promise<RunStarted> => start('chat', input, turn),
+
+    /** Waits until the run ended or rests. With `full` a history output is given whole. */
+    async awaitRun(input: { readonly run_id: string; readonly full?: boolean | undefined }): Promise<RunResult> {
+      const finished = await find(input.run_id).finished;
+      return input.full === true ? { ...finished.result, output: finished.output() } : finished.result;
+    },
+
+    async cancelRun(input: { readonly run_id: string; readonly reason: string }, by: string): Promise<null> {
+      stop(find(input.run_id).live, { kind: 'cancel', by, reason: input.reason });
+      return null;
+    },
+
+    async stopRun(input: { readonly run_id: string; readonly reason: string }): Promise<null> {
+      const { reason } = input;
+      if (reason !== 'interrupted' && reason !== 'ask' && reason !== 'shutdown') {
+        throw new RuntimeError('invalid_parameter', `"${reason}" is no reason to stop: interrupted, ask, shutdown`);
+      }
+      stop(find(input.run_id).live, { kind: 'rest', reason });
+      return null;
+    },
+
+    watch: (input: { run_id: string; after: number; signal: AbortSignal }): AsyncIterable<readonly RunEvent[]> =>
+      watchRun(deps.feed, input),
+
+    /** Rests every run that is still going; resolves when they have been recorded. */
+    async close(): Promise<void> {
+      for (const { live } of lives.values()) stop(live, { kind: 'rest', reason: 'interrupted' });
+      await Promise.allSettled([...lives.values()].map(({ finished }) => finished));
+    },
+  };
+}
+
+export type RunService = ReturnType<typeof createRuns>;
+
+/** The rows of a run that begins: run, lease, snapshots, first event, and the user's message of a turn, in one transaction. */
+function writeStart(
+  deps: RunsDeps,
+  prepared: PreparedRun,
+  turn: TurnStart | null,
+  runId: string,
+  ref: EventRef,
+  at: number,
+): SessionTurn | null {
+  const { chain, defaults, input } = prepared;
+  const policy = prepared.policy.current();
+  const { workspace, surface, owner, tenant } = deps.prepare;
+  return deps.feed.commit('full', (record) => {
+    deps.documents.putChainSnapshot(chain.sha256, chain.id, chain.path, chain.source, at);
+    if (policy.identity.sha256 !== null) {
+      const { sha256, name, source } = policy.identity;
+      deps.documents.putPolicySnapshot(sha256, name, source, policy.text, at);
+    }
+    deps.runs.insert(
+      {
+        id: runId,
+        tenant_id: tenant,
+        kind: prepared.kind,
+        status: 'running',
+        workspace: workspace.root,
+        cwd: workspace.cwd,
+        chain_id: chain.id,
+        chain_sha256: chain.sha256,
+        chain_path: chain.path,
+        policy: policy.identity,
+        session_id: turn?.session.id ?? null,
+        parent_run_id: null,
+        mission_id: runId,
+        surface,
+        model: defaults.model,
+        provider: defaults.provider,
+        options: { ...input, input: undefined, variables: deps.mask(input.variables) },
+        input: turn === null ? deps.mask(input.input) : { type: 'chat_history' },
+        created_at: at,
+      },
+      noUsage,
+    );
+    deps.runs.openState(runId, owner, at + leaseMs, at);
+    record(ref, {
+      kind: 'chain_started',
+      chain_sha256: chain.sha256,
+      input_type: turn === null ? input.input.type : 'chat_history',
+      policy: { name: policy.identity.name, sha256: policy.identity.sha256 },
+      model: defaults.model,
+      provider: defaults.provider,
+      surface,
+      run_kind: prepared.kind,
+      cwd: workspace.cwd,
+      tools: prepared.specs.map((spec) => `${spec.tools}.${spec.tool}`),
+    });
+    return turn?.begin(runId, record, ref) ?? null;
+  });
+}

@@ -1,0 +1,56 @@
+import type { RunEvent } from '../schema/event.ts';
+import type { Feed } from '../store/feed.ts';
+
+/** Faces are woken at most this often (architecture §4). */
+const batchMs = 16;
+
+const last: ReadonlySet<string> = new Set(['chain_completed', 'chain_failed', 'chain_cancelled', 'chain_suspended']);
+
+/**
+ * Events of a run in batches: stored ones after `after`, then live ones with their deltas. Ends behind the event that
+ * closes the run's segment, or when the signal aborts. Listening begins before the replay is read, so nothing is missed
+ * in between and nothing comes twice.
+ */
+export async function* watchRun(
+  feed: Feed,
+  input: { readonly run_id: string; readonly after: number; readonly signal: AbortSignal },
+): AsyncGenerator<readonly RunEvent[]> {
+  let queue: RunEvent[] = [];
+  let wake: (() => void) | undefined;
+  const stopListening = feed.listen(input.run_id, (event) => {
+    queue.push(event);
+    wake?.();
+  });
+  const stopPolling = feed.poll(() => {});
+  const onAbort = (): void => wake?.();
+  input.signal.addEventListener('abort', onAbort);
+  try {
+    let seq = input.after;
+    queue = [...feed.replay(input.run_id, seq), ...queue];
+    let wokenAt = 0;
+    while (!input.signal.aborted) {
+      const batch = queue.filter((event) => event.seq === 0 || event.seq > seq);
+      queue = [];
+      for (const event of batch) if (event.seq > seq) seq = event.seq;
+      if (batch.length > 0) {
+        yield batch;
+        if (batch.some((event) => last.has(event.kind))) return;
+      }
+      if (queue.length === 0) {
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+          if (input.signal.aborted) resolve();
+        });
+        wake = undefined;
+      }
+      const pause = wokenAt + batchMs - performance.now();
+      if (pause > 0 && !queue.some((event) => event.seq > 0))
+        await new Promise((resolve) => setTimeout(resolve, pause));
+      wokenAt = performance.now();
+    }
+  } finally {
+    input.signal.removeEventListener('abort', onAbort);
+    stopListening();
+    stopPolling();
+  }
+}

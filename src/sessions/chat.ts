@@ -1,0 +1,179 @@
+import { RuntimeError } from '../schema/errors.ts';
+import type { Message } from '../schema/message.ts';
+import type { RunStarted, SendMessage, StartRun } from '../schema/run.ts';
+import type { Asks } from '../asks/asks.ts';
+import type { SessionTurn } from '../runs/live-run.ts';
+import type { RunService, TurnStart } from '../runs/runs.ts';
+import type { Feed } from '../store/feed.ts';
+import { ownerIsDead } from '../store/owner.ts';
+import type { RunHead, Runs } from '../store/runs.ts';
+import type { NewMessage, SessionRow, Sessions } from '../store/sessions.ts';
+import { ulid } from '../text/ids.ts';
+
+export type ChatDeps = {
+  readonly sessions: Sessions;
+  readonly runs: Runs;
+  readonly feed: Feed;
+  readonly asks: Pick<Asks, 'cancelOfRun' | 'pendingOfRun'>;
+  readonly service: Pick<RunService, 'startTurn'>;
+  /** The session that a turn without a name goes to: `default` is made when none is active (07 §2.2). */
+  readonly active: () => SessionRow;
+  readonly now: () => number;
+  /** Receives one line while another turn of the session is waited for. */
+  readonly say: (line: string) => void;
+};
+
+/** How long a second turn waits for the first one (07 §2.6). */
+const busyWaitMs = 10_000;
+const busyPollMs = 250;
+
+/** One turn of a session (07 §2.3): the message is stored before the model is asked. */
+export function createChat(deps: ChatDeps) {
+  const { sessions, runs, feed, now } = deps;
+
+  /** Runs of a session that nobody drives any more become `interrupted` (07 §2.6). */
+  const takeOver = (head: RunHead): void =>
+    feed.commit('full', () => {
+      runs.setStatus(head.id, 'interrupted');
+      runs.releaseLease(head.id);
+    });
+
+  const isDead = (head: RunHead): boolean =>
+    head.lease_owner === null || (head.lease_until ?? 0) < now() || ownerIsDead(head.lease_owner);
+
+  /** A run that rests gives way to a new turn: its open calls have no results, and the engine says so to the model. */
+  const abandon = (head: RunHead): void => {
+    deps.asks.cancelOfRun(head.id);
+    feed.commit('full', () => {
+      runs.setStatus(head.id, 'cancelled');
+      runs.deleteState(head.id);
+    });
+  };
+
+  /** @throws RuntimeError session_busy after 10 s, run_suspended */
+  const clear = async (session: SessionRow, giveUp: boolean): Promise<void> => {
+    const until = now() + busyWaitMs;
+    let said = false;
+    for (;;) {
+      const open = runs.openOfSession(session.id);
+      const live = open.find((head) => head.status !== 'suspended' && head.status !== 'interrupted' && !isDead(head));
+      if (live === undefined) {
+        for (const head of open) {
+          if (head.status === 'suspended' && !giveUp) throw suspended(session, head, deps.asks.pendingOfRun(head.id));
+          if (head.status !== 'suspended') takeOver(head);
+          abandon(head);
+        }
+        return;
+      }
+      if (now() > until) {
+        throw new RuntimeError('session_busy', `session "${session.name}" is busy with run ${live.id}`);
+      }
+      if (!said) deps.say(`session "${session.name}" is busy with run ${live.id}; waiting up to 10 s`);
+      said = true;
+      await new Promise((resolve) => setTimeout(resolve, busyPollMs));
+    }
+  };
+
+  const turnOf = (session: SessionRow, runId: string): SessionTurn => {
+    const partialId = `partial-${runId}`;
+    const row = (id: string, payload: string, rest: Partial<NewMessage>, at: number): NewMessage => ({
+      id,
+      role: 'assistant',
+      kind: 'message',
+      payload,
+      status: 'complete',
+      run_id: runId,
+      error: null,
+      tokens_in: null,
+      tokens_out: null,
+      created_at: at,
+      ...rest,
+    });
+    const text = (content: string, role: Message['role'], at: number): string =>
+      JSON.stringify({ id: ulid(at), role, content, timestamp: new Date(at).toISOString() } satisfies Message);
+    let hasPartial = false;
+    return {
+      session_name: session.name,
+      message(payload, role, interrupted, at) {
+        const id = `${runId}-${ulid(at)}`;
+        const stored = row(id, payload, { role, status: interrupted ? 'partial' : 'complete' }, at);
+        if (role === 'assistant' && hasPartial) {
+          sessions.putMessage(session.id, stored, partialId);
+          hasPartial = false;
+        } else {
+          sessions.appendMessage(session.id, stored);
+        }
+      },
+      partial(content, at) {
+        hasPartial = true;
+        sessions.putMessage(session.id, row(partialId, text(content, 'assistant', at), { status: 'partial' }, at));
+      },
+      output(content, at) {
+        sessions.appendMessage(session.id, row(`${runId}-output`, text(content, 'assistant', at), {}, at));
+      },
+      note(content, at) {
+        sessions.appendMessage(session.id, row(`${runId}-note`, text(content, 'assistant', at), { kind: 'note' }, at));
+      },
+    };
+  };
+
+  return {
+    /**
+     * Stores the message with its run in one transaction, then starts the run.
+     * @throws RuntimeError not_found, session_busy, run_suspended, and what `prepareRun` throws before anything is stored
+     */
+    async sendMessage(input: SendMessage): Promise<RunStarted & { readonly turn: number }> {
+      const { session: name, trim, abandon: giveUp, last: _last, ...run } = input;
+      const session = name === null ? deps.active() : sessions.byName(name);
+      if (session === undefined) {
+        throw new RuntimeError('not_found', `there is no session "${name}"`, { hints: ['reins session list'] });
+      }
+      await clear(session, giveUp);
+      let turnFrom = 0;
+      const turn: TurnStart = {
+        session: { id: session.id, name: session.name },
+        begin(runId, record, ref) {
+          const [other] = runs.openOfSession(session.id).filter((head) => head.id !== runId);
+          if (other !== undefined) {
+            throw new RuntimeError('session_busy', `session "${session.name}" is busy with run ${other.id}`);
+          }
+          const at = now();
+          const message = userMessage(run, at);
+          turnFrom = sessions.appendMessage(session.id, {
+            id: message.id,
+            role: 'user',
+            kind: 'message',
+            payload: JSON.stringify(message),
+            status: 'complete',
+            run_id: runId,
+            error: null,
+            tokens_in: null,
+            tokens_out: null,
+            created_at: at,
+          });
+          record(ref, { kind: 'message', number: 0, message, task_id: '', task_handler: '', attempt: 0 });
+          return turnOf(session, runId);
+        },
+        history: () => sessions.historyText(session.id, trim, turnFrom),
+      };
+      const started = await deps.service.startTurn(run satisfies StartRun, turn);
+      return { ...started, turn: turnFrom };
+    },
+  };
+}
+
+export type Chat = ReturnType<typeof createChat>;
+
+function userMessage(run: StartRun, at: number): Message {
+  const { value } = run.input;
+  const content = typeof value === 'string' ? value : JSON.stringify(value);
+  return { id: ulid(at), role: 'user', content: content.toWellFormed(), timestamp: new Date(at).toISOString() };
+}
+
+function suspended(session: SessionRow, head: RunHead, askIds: readonly string[]): RuntimeError {
+  const answer = askIds.map((id) => `reins approvals respond ${id} --approve`);
+  return new RuntimeError('run_suspended', `session "${session.name}" waits for an approval of run ${head.id}`, {
+    data: { run_id: head.id, ask_ids: askIds },
+    hints: [...answer.slice(0, 2), 'reins chat --abandon "…"'],
+  });
+}

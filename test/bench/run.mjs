@@ -1,0 +1,110 @@
+// `npm run bench [-- --runs N --scenarios a,b]`: measures Reins beside the floor in one run and prints ratios.
+// Reported, never asserted: the machine decides the milliseconds, the ratio is ours.
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const here = fileURLToPath(new URL('./', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const state = mkdtempSync(join(tmpdir(), 'reins-bench-'));
+const out = join(state, 'results.json');
+const given = process.argv.slice(2);
+const option = (name, fallback) => (given.includes(name) ? given[given.indexOf(name) + 1] : fallback);
+
+if (!existsSync('/usr/bin/time')) {
+  console.error('bench: /usr/bin/time is missing (Debian package "time"): it tells peak memory');
+  process.exit(1);
+}
+const isolated =
+  spawnSync('unshare', ['-n', '-p', '--fork', '--mount-proc', 'sh', '-c', 'ip link set lo up']).status === 0;
+if (!isolated) console.log('Without the right to isolate: measured on the open loopback, beside whatever else runs.\n');
+
+const runs = option('--runs', '9');
+const bench = (peers, scenarios, extra = []) =>
+  spawnSync(
+    process.execPath,
+    [
+      join(here, 'bench.mjs'),
+      '--install',
+      root,
+      '--state',
+      state,
+      '--out',
+      out,
+      '--merge',
+      '--keep-home',
+      '--peers',
+      peers,
+      '--scenarios',
+      scenarios,
+      '--runs',
+      runs,
+      ...(isolated ? [] : ['--no-isolate']),
+      ...extra,
+    ],
+    { stdio: ['ignore', 'inherit', 'inherit'] },
+  ).status ?? 1;
+
+const wanted = option(
+  '--scenarios',
+  'version,help,list,oneshot,loop-shell,loop-read,flood,flood-pipe,history,resume',
+).split(',');
+const plain = wanted.filter((name) => ['version', 'help', 'list'].includes(name));
+const model = wanted.filter((name) => !plain.includes(name));
+let failed = 0;
+if (plain.length > 0) failed += bench('node,reins', plain.join(','));
+if (model.length > 0) failed += bench('floor,reins,reins-default', model.join(','));
+
+const { peers } = JSON.parse(readFileSync(out, 'utf8'));
+const med = (peer, scenario, figure) => peers[peer]?.[scenario]?.[figure]?.med;
+const rows = [];
+const ratio = (label, ours, base, goal) => {
+  if (ours === undefined || base === undefined) return;
+  const value = ours / base;
+  rows.push([
+    label,
+    ours.toFixed(1),
+    base.toFixed(1),
+    `${value.toFixed(2)}x`,
+    goal === undefined ? '' : `${goal}x`,
+    goal === undefined || value <= goal ? '' : 'over',
+  ]);
+};
+const plainFigure = (label, ours, goal) => {
+  if (ours === undefined) return;
+  rows.push([label, ours.toFixed(1), '-', '-', `${goal}`, ours <= goal ? '' : 'over']);
+};
+ratio('--version, wall ms, to node -e 0', med('reins', 'version', 'wall'), med('node', 'version', 'wall'), 1.25);
+ratio('--help, wall ms, to node -e 0', med('reins', 'help', 'wall'), med('node', 'help', 'wall'), 1.25);
+ratio('session list, wall ms, to node -e 0', med('reins', 'list', 'wall'), med('node', 'list', 'wall'), 2);
+for (const peer of ['reins', 'reins-default']) {
+  const oneshot = med(peer, 'oneshot', 'wall');
+  ratio(`${peer}: one-shot, wall ms, to the floor`, oneshot, med('floor', 'oneshot', 'wall'), 3.5);
+  ratio(`${peer}: time to first request, ms`, med(peer, 'oneshot', 'ttfr'), med('floor', 'oneshot', 'ttfr'), 3.5);
+  plainFigure(`${peer}: one-shot, peak RSS MB`, med(peer, 'oneshot', 'rssMB'), 100);
+  plainFigure(
+    `${peer}: shell step, ms (floor ${med('floor', 'loop-shell', 'gap')?.toFixed(1)})`,
+    med(peer, 'loop-shell', 'gap'),
+    6,
+  );
+  plainFigure(
+    `${peer}: file-read step, ms (floor ${med('floor', 'loop-read', 'gap')?.toFixed(1)})`,
+    med(peer, 'loop-read', 'gap'),
+    3,
+  );
+  plainFigure(`${peer}: last steps of 500, ms`, med(peer, 'history', 'gapLate'), 8);
+  for (const flood of ['flood', 'flood-pipe']) {
+    const rise = (name) =>
+      med(name, flood, 'wall') === undefined ? undefined : med(name, flood, 'wall') - med(name, 'oneshot', 'wall');
+    ratio(`${peer}: ${flood} (1 MB), rise over one-shot, ms`, rise(peer), rise('floor'), 1.3);
+  }
+  const resume = med(peer, 'resume', 'wall');
+  if (resume !== undefined && oneshot !== undefined)
+    plainFigure(`${peer}: one more turn on 1,000 messages over a one-shot, ms`, resume - oneshot, 30);
+}
+console.log('\n| figure | reins | base | ratio | goal | |\n|---|---|---|---|---|---|');
+for (const row of rows) console.log(`| ${row.join(' | ')} |`);
+if (!given.includes('--keep')) rmSync(state, { recursive: true, force: true });
+process.exitCode = failed > 0 ? 1 : 0;
