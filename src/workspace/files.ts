@@ -1,0 +1,199 @@
+import { createHash, randomBytes } from 'node:crypto';
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { RuntimeError } from '../schema/errors.ts';
+import { syncDirectory } from '../store/private-file.ts';
+
+/** Largest policy or chain (11 §1.2.6). */
+export const maxDocumentBytes = 1024 * 1024;
+/** A temporary of a writer that died is removed after this time (11 §1.2.2). */
+const leftoverMs = 60 * 60 * 1000;
+
+/** Where a document was found: the layers of 11 §1.3, or a path that the operator typed. */
+export type DocumentPlace = 'project' | 'user' | 'file';
+
+/** Codes of 02 §3. */
+export type DocumentFault = 'missing' | 'unreadable' | 'unsafe_permissions' | 'too_large';
+
+export type DocumentFile =
+  | {
+      readonly ok: true;
+      readonly path: string;
+      readonly bytes: Uint8Array;
+      /** Of exactly these bytes: what was hashed is what is used. */
+      readonly sha256: string;
+      /** Device, inode, size, mtime and ctime: differs when the file is another one (02 §4). */
+      readonly identity: string;
+      /** Sentences that do not keep the document from being used. */
+      readonly warnings: readonly string[];
+    }
+  | {
+      readonly ok: false;
+      readonly path: string;
+      readonly fault: DocumentFault;
+      readonly message: string;
+      readonly identity: string;
+    };
+
+/**
+ * Reads a document once, whole, without following what a project could plant (11 §1.2.5, §1.2.6). Never throws and never
+ * waits on a FIFO or device.
+ * @param uid the current user; null skips the checks of owner and mode
+ */
+export function readDocument(path: string, place: DocumentPlace, uid: number | null): DocumentFile {
+  const fail = (fault: DocumentFault, message: string, identity = ''): DocumentFile => ({
+    ok: false,
+    path,
+    fault,
+    message,
+    identity,
+  });
+  // A link of the project's could name any file of the user's; the user's own directory may well be full of them.
+  const noFollow = place === 'project' ? constants.O_NOFOLLOW : 0;
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | noFollow);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT') return fail('missing', 'there is no such file');
+    if (code === 'ELOOP') return fail('unsafe_permissions', 'it is a symbolic link', identityOf(path));
+    return fail('unreadable', `it cannot be opened (${String(code)})`, identityOf(path));
+  }
+  try {
+    const stats = fstatSync(descriptor, { bigint: true });
+    const identity = identityText(stats);
+    if (!stats.isFile()) return fail('unreadable', 'it is not a regular file', identity);
+    const unsafe = uid === null ? null : unsafePermissions(path, stats, uid);
+    if (unsafe !== null) return fail('unsafe_permissions', unsafe, identity);
+    if (stats.size > maxDocumentBytes) return fail('too_large', 'it is larger than 1 MiB', identity);
+    const bytes = readWhole(descriptor);
+    if (bytes.length > maxDocumentBytes) return fail('too_large', 'it is larger than 1 MiB', identity);
+    const warnings =
+      uid !== null && (Number(stats.mode) & 0o020) !== 0 ? [`The file ${path} can be written by its group.`] : [];
+    return { ok: true, path, bytes, sha256: sha256Of(bytes), identity, warnings };
+  } catch (error) {
+    return fail('unreadable', error instanceof Error ? error.message : String(error));
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+export const sha256Of = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex');
+
+/** Identity of what a path names now, links followed; empty when there is nothing. One stat call. */
+export function identityOf(path: string): string {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return stats === undefined ? '' : identityText(stats);
+}
+
+/** Whether a name exists, also as a broken link: then it does not fall through to the next layer (02 §4). */
+export const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+
+const identityText = (stats: BigIntStats): string =>
+  [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':');
+
+function unsafePermissions(path: string, stats: BigIntStats, uid: number): string | null {
+  if ((Number(stats.mode) & 0o002) !== 0) return 'every user may write to it (chmod o-w)';
+  if (Number(stats.uid) !== uid && stats.uid !== 0n) return 'it belongs to another user';
+  const directory = statSync(dirname(path)).mode;
+  // Whoever may write to the directory may replace the file; the sticky bit keeps others' files in place.
+  if ((directory & 0o002) !== 0 && (directory & 0o1000) === 0) {
+    return `every user may write to its directory ${dirname(path)} (chmod o-w)`;
+  }
+  return null;
+}
+
+/** Reads to the end, but never more than one byte beyond the limit: the size may have grown since it was looked at. */
+function readWhole(descriptor: number): Uint8Array {
+  const buffer = Buffer.alloc(maxDocumentBytes + 1);
+  let length = 0;
+  while (length < buffer.length) {
+    const read = readSync(descriptor, buffer, length, buffer.length - length, null);
+    if (read === 0) break;
+    length += read;
+  }
+  return Uint8Array.prototype.slice.call(buffer, 0, length);
+}
+
+/**
+ * Replaces or creates a file of ours: temporary in the same directory, flushed, renamed, directory flushed (11 §1.2.2).
+ * A reader sees the old content or the new. @throws RuntimeError storage; the temporary is removed
+ */
+export function writeAtomic(path: string, text: string | Uint8Array, mode: number): void {
+  const temporary = `${path}.tmp-${randomBytes(6).toString('hex')}`;
+  try {
+    const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
+    const descriptor = openSync(temporary, flags, 0o600);
+    try {
+      const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+      for (let written = 0; written < bytes.length; ) written += writeSync(descriptor, bytes, written);
+      fchmodSync(descriptor, mode);
+      fsyncSync(descriptor);
+    } finally {
+      closeSync(descriptor);
+    }
+    renameSync(temporary, path);
+  } catch (error) {
+    rmSync(temporary, { force: true });
+    const why = error instanceof Error ? error.message : String(error);
+    throw new RuntimeError('storage', `The file ${path} cannot be written: ${why}.`, { cause: error });
+  }
+  syncDirectory(dirname(path));
+}
+
+/** Removes what writers that died left in a directory of ours more than an hour ago. Never throws. */
+export function removeLeftovers(directory: string, now: number): void {
+  let names: string[];
+  try {
+    names = readdirSync(directory);
+  } catch {
+    return;
+  }
+  for (const name of names) {
+    if (!/\.tmp-[0-9a-f]{12}$/.test(name)) continue;
+    const path = join(directory, name);
+    const stats = lstatSync(path, { throwIfNoEntry: false });
+    if (stats?.isFile() === true && now - stats.mtimeMs > leftoverMs) rmSync(path, { force: true });
+  }
+}
+
+/** Names of an overlay document (06 §5.4). */
+export const isDocumentName = (name: string): boolean => /^[a-z0-9][a-z0-9_-]{0,63}$/.test(name);
+
+/** Whether the operator's word is a path and not a name (02 §4). */
+export const isDocumentPath = (word: string): boolean => word.includes('/') || word.endsWith('.json');
+
+export type Layer = { readonly place: 'project' | 'user'; readonly directory: string };
+
+/** The writable layers in the order of 11 §1.3; the built-in one comes after them. */
+export const layersOf = (workspace: { readonly dataDir: string | null; readonly home: string }): readonly Layer[] => [
+  ...(workspace.dataDir === null ? [] : [{ place: 'project', directory: workspace.dataDir } as const]),
+  { place: 'user', directory: workspace.home },
+];
+
+/** The first layer that has the file, whatever it is; null when none has. */
+export function findDocument(
+  layers: readonly Layer[],
+  file: string,
+): { place: 'project' | 'user'; path: string } | null {
+  for (const { place, directory } of layers) {
+    const path = join(directory, basename(file));
+    if (exists(path)) return { place, path };
+  }
+  return null;
+}

@@ -1,0 +1,265 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { join, relative } from 'node:path';
+import { RuntimeError } from '../schema/errors.ts';
+import { ownerIsDead, processOwner } from '../store/owner.ts';
+import { ensurePrivateDirectory } from '../store/private-file.ts';
+import { writeAtomic } from './files.ts';
+import { realOf } from './paths.ts';
+
+export type TrustKind = 'chain' | 'policy' | 'agent' | 'database';
+
+/** One decision (06 §6.2). `path` is relative to the root. */
+export type TrustEntry = {
+  readonly kind: TrustKind;
+  readonly root: string;
+  readonly path: string;
+  readonly sha256: string;
+  /** RFC 3339. */
+  readonly trustedAt: string;
+  readonly by: 'init' | 'prompt' | 'command';
+};
+
+/** What is trusted: exactly these bytes at exactly this place of exactly this root. */
+export type TrustSubject = {
+  readonly kind: TrustKind;
+  /** Real path of the workspace root. */
+  readonly root: string;
+  /** Path of the file. */
+  readonly path: string;
+  readonly sha256: string;
+};
+
+export type TrustDeps = {
+  /** User-level directory; holds `trust.json`. */
+  readonly home: string;
+  readonly uid: number | null;
+  readonly now: () => number;
+};
+
+/** 11 §4.2. */
+const maxEntries = 10_000;
+const maxBytes = 8 * 1024 * 1024;
+const lockWaitMs = 5_000;
+const lockPollMs = 20;
+/** An advisory lock is held for the time of one small write; an older one belongs to nobody. */
+const lockStaleMs = 30_000;
+
+/** Trust decisions of the user (06 §6, 11 §4), kept in the user-level directory and never in a project. */
+export function createTrust(deps: TrustDeps) {
+  const path = join(deps.home, 'trust.json');
+  let known: { readonly identity: string; readonly entries: readonly TrustEntry[] } | undefined;
+
+  /** @throws RuntimeError config_invalid when the file may not be believed. */
+  const load = (): readonly TrustEntry[] => {
+    const read = readTrustFile(path, deps.uid, known?.identity);
+    if (read !== 'same') known = read;
+    return known?.entries ?? [];
+  };
+
+  const change = async (edit: (entries: readonly TrustEntry[]) => readonly TrustEntry[]): Promise<void> => {
+    ensurePrivateDirectory(deps.home);
+    const unlock = await lockFile(`${path}.lock`, deps.now);
+    try {
+      const entries = edit(load());
+      // The oldest decisions go first: whoever still needs one is asked again.
+      const kept = entries.slice(-maxEntries);
+      writeAtomic(path, `[\n${kept.map((entry) => JSON.stringify(entry)).join(',\n')}\n]\n`, 0o600);
+    } finally {
+      unlock();
+    }
+  };
+
+  return {
+    list: (): readonly TrustEntry[] => load(),
+
+    /**
+     * Whether this content may be used. `accepted` are the hashes of `--trust`: they count for this invocation and are
+     * never written down. @throws RuntimeError config_invalid when `trust.json` may not be believed
+     */
+    isTrusted(subject: TrustSubject, accepted: readonly string[] = []): boolean {
+      if (accepted.some((hash) => hash.toLowerCase() === subject.sha256)) return true;
+      const inside = insideRoot(subject);
+      return load().some((entry) => sameSubject(entry, subject, inside));
+    },
+
+    /** Records decisions; one that is there already stays as it was. Waits up to 5 s for another writer. */
+    async add(subjects: readonly TrustSubject[], by: TrustEntry['by']): Promise<void> {
+      if (subjects.length === 0) return;
+      await change((entries) => {
+        const trustedAt = new Date(deps.now()).toISOString();
+        const added = subjects
+          .filter((subject) => !entries.some((entry) => sameSubject(entry, subject, insideRoot(subject))))
+          .map((subject) => ({
+            kind: subject.kind,
+            root: subject.root,
+            path: insideRoot(subject),
+            sha256: subject.sha256,
+            trustedAt,
+            by,
+          }));
+        return [...entries, ...added];
+      });
+    },
+
+    /** Withdraws decisions about a path of this root, or about a hash anywhere. @returns how many. */
+    async remove(
+      what: { readonly root: string; readonly path: string } | { readonly sha256: string },
+    ): Promise<number> {
+      let removed = 0;
+      await change((entries) => {
+        const kept = entries.filter((entry) =>
+          'sha256' in what
+            ? entry.sha256 !== what.sha256.toLowerCase()
+            : entry.root !== what.root || entry.path !== insideRoot(what),
+        );
+        removed = entries.length - kept.length;
+        return kept;
+      });
+      return removed;
+    },
+  };
+}
+
+export type Trust = ReturnType<typeof createTrust>;
+
+const insideRoot = (subject: { readonly root: string; readonly path: string }): string =>
+  relative(subject.root, realOf(subject.path));
+
+const sameSubject = (entry: TrustEntry, subject: TrustSubject, inside: string): boolean =>
+  entry.sha256 === subject.sha256 &&
+  entry.kind === subject.kind &&
+  entry.root === subject.root &&
+  entry.path === inside;
+
+type TrustFile = { readonly identity: string; readonly entries: readonly TrustEntry[] };
+
+function readTrustFile(path: string, uid: number | null, known: string | undefined): TrustFile | 'same' {
+  const refuse = (what: string, hints: readonly string[] = []): RuntimeError =>
+    new RuntimeError('config_invalid', `The file ${path} is not used: it ${what}.`, { hints });
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT') return { identity: '', entries: [] };
+    if (code === 'ELOOP') throw refuse('is a symbolic link');
+    throw refuse(`cannot be opened (${String(code)})`);
+  }
+  try {
+    const stats = fstatSync(descriptor, { bigint: true });
+    const identity = [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':');
+    if (identity === known) return 'same';
+    if (!stats.isFile()) throw refuse('is not a regular file');
+    if (uid !== null && Number(stats.uid) !== uid) throw refuse('belongs to another user');
+    if (uid !== null && (Number(stats.mode) & 0o077) !== 0) {
+      throw refuse('can be read or written by other users', [`chmod 600 ${path}`]);
+    }
+    if (stats.size > maxBytes) throw refuse(`is larger than ${maxBytes} bytes`);
+    const entries = parseEntries(readFileSync(descriptor, 'utf8'));
+    if (entries === null) throw refuse('is not a list of trust decisions', [`mv ${path} ${path}.bak`]);
+    return { identity, entries };
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+const kinds: ReadonlySet<unknown> = new Set<TrustKind>(['chain', 'policy', 'agent', 'database']);
+const ways: ReadonlySet<unknown> = new Set<TrustEntry['by']>(['init', 'prompt', 'command']);
+
+/** Null when the text is no list, or any element is no decision: then nothing in it is believed. */
+function parseEntries(text: string): readonly TrustEntry[] | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  return Array.isArray(value) && value.every(isEntry) ? value : null;
+}
+
+function isEntry(value: unknown): value is TrustEntry {
+  if (typeof value !== 'object' || value === null) return false;
+  const entry = new Map(Object.entries(value));
+  return (
+    kinds.has(entry.get('kind')) &&
+    ways.has(entry.get('by')) &&
+    typeof entry.get('root') === 'string' &&
+    typeof entry.get('path') === 'string' &&
+    typeof entry.get('trustedAt') === 'string' &&
+    /^[0-9a-f]{64}$/.test(String(entry.get('sha256')))
+  );
+}
+
+/** Takes an advisory lock file. @throws RuntimeError in_use after 5 s. */
+async function lockFile(path: string, now: () => number): Promise<() => void> {
+  const owner = `${processOwner('trust')} ${randomBytes(4).toString('hex')}`;
+  const deadline = now() + lockWaitMs;
+  while (!tryLock(path, owner)) {
+    if (breakStale(path, now)) continue;
+    if (now() >= deadline) {
+      throw new RuntimeError('in_use', `The file ${path} is held by another process; try again.`, {
+        hints: [`rm ${path}`],
+      });
+    }
+    await new Promise((resolve) => setTimeout(resolve, lockPollMs));
+  }
+  return () => rmSync(path, { force: true });
+}
+
+function tryLock(path: string, owner: string): boolean {
+  // Written first and linked then: a lock that can be seen always names its owner.
+  const mine = `${path}-${owner.split(' ').at(-1)}`;
+  try {
+    const descriptor = openSync(mine, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    try {
+      writeSync(descriptor, owner);
+    } finally {
+      closeSync(descriptor);
+    }
+    linkSync(mine, path);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    throw new RuntimeError('config_invalid', `The file ${path} cannot be made: ${String(error)}.`, { cause: error });
+  } finally {
+    rmSync(mine, { force: true });
+  }
+}
+
+/** Moves away the lock of an owner that is gone. @returns whether it is worth trying again at once. */
+function breakStale(path: string, now: () => number): boolean {
+  const held = readLock(path);
+  if (held === null) return true;
+  if (!ownerIsDead(held.owner) && now() - held.since < lockStaleMs) return false;
+  const aside = `${path}-stale-${randomBytes(4).toString('hex')}`;
+  try {
+    renameSync(path, aside);
+    // Somebody else may have broken it first and taken a new one, which is given back.
+    if (readLock(aside)?.owner !== held.owner) linkSync(aside, path);
+  } catch {
+    return true;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+  return true;
+}
+
+function readLock(path: string): { readonly owner: string; readonly since: number } | null {
+  try {
+    return { owner: readFileSync(path, 'utf8'), since: statSync(path).mtimeMs };
+  } catch {
+    return null;
+  }
+}
