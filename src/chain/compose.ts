@@ -70,7 +70,9 @@ function override(current: Value, other: Value): Value {
   const own = objectOf(current);
   const given = objectOf(other);
   if (own !== null && given !== null) {
-    const type = current.type === 'chat_history' ? 'chat_history' : other.type === 'chat_history' ? other.type : 'json';
+    // The merged object is a history only if its messages are those of one.
+    const messagesFrom = Object.hasOwn(own, 'messages') ? current.type : other.type;
+    const type = messagesFrom === 'chat_history' ? 'chat_history' : 'json';
     return { type, value: { ...given, ...own } };
   }
   return own === null && given !== null ? other : current;
