@@ -69,6 +69,7 @@ export type ModelPart =
       readonly provider_meta?: Readonly<Record<string, unknown>>;
     }
   | { readonly kind: 'usage'; readonly usage: Usage }
+  /** `provider_meta`, here and on calls, is `{<backend type>: …}`: an adapter writes and reads its own type's member only. */
   | { readonly kind: 'meta'; readonly provider_meta: Readonly<Record<string, unknown>> }
   | { readonly kind: 'notice'; readonly code: string; readonly message: string }
   | { readonly kind: 'finish'; readonly reason: FinishReason }
@@ -95,3 +96,23 @@ export type DiscoveredModel = {
   readonly size_bytes?: number;
 };
 export type Capability = 'chat' | 'tools' | 'think' | 'vision' | 'embed';
+
+/** What discovery needs of a backend (08 §4). `key` and `headers` are resolved values, as in a Route. */
+export type DiscoverTarget = {
+  /** Named in failures; the host of the URL when absent. */
+  readonly backend?: string;
+  readonly base_url: string;
+  readonly key: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly proxy: string | null;
+  /** Limit of the whole discovery (08 §9.4). */
+  readonly timeout_ms: number;
+  readonly workspace: string;
+  /** Earlier findings: a model whose name and digest are unchanged is not asked for again. */
+  readonly known?: readonly DiscoveredModel[];
+};
+
+/** `complete: false`: the server answers but cannot list, so any wanted name is an exact match there (08 §4.3). */
+export type Discovery =
+  | { readonly ok: true; readonly models: readonly DiscoveredModel[]; readonly complete: boolean }
+  | { readonly ok: false; readonly failure: ModelFailure };

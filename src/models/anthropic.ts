@@ -1,0 +1,284 @@
+import type { FinishReason, Image, Message, Usage } from '../schema/message.ts';
+import type { Route } from '../schema/protocol.ts';
+import type { Origin } from './failure.ts';
+import { argumentsObject, conversation, ownMeta, systemText } from './history.ts';
+import type { Model, ModelRequest } from './model.ts';
+import { type WireNames, wireNames } from './names.ts';
+import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
+import { count, isObject } from './shape.ts';
+import { anthropicBudget, canThink, thinkNotices } from './think.ts';
+import { createWireModel, type Decoder, type Prepared, type Repair, type Wire, type WireDeps } from './wire-model.ts';
+
+const thinkRepair: Repair = { field: 'think', named: /thinking|budget_tokens/i, think: true };
+
+/** Sent when neither the task nor the model says how long a reply may be (08 §5.5.1). */
+const defaultMaxTokens = 8192;
+
+/** A model of the Anthropic Messages API (08 §5.5). */
+export function createAnthropic(route: Route, deps: WireDeps): Promise<Model> {
+  // The version is a header like a registered one, which may replace it.
+  const versioned = { ...route, headers: { 'anthropic-version': '2023-06-01', ...route.headers } };
+  const wire: Wire = {
+    framing: 'sse',
+    auth: (key) => ({ name: 'x-api-key', value: key }),
+    loadingNote: null,
+    prepare: (request, refused) => prepare(route, request, refused),
+  };
+  return createWireModel(versioned, wire, deps);
+}
+
+async function prepare(route: Route, request: ModelRequest, refused: (field: string) => boolean): Promise<Prepared> {
+  const names = await wireNames(request.tools);
+  const system = systemText(request);
+  const messages = conversation(request.messages);
+  const maxTokens = request.max_tokens ?? route.max_output ?? defaultMaxTokens;
+  const loop = toolLoop(messages);
+  const budget = refused('think') || !canThink(route) ? null : anthropicBudget(request.think, maxTokens);
+  // A loop that another model began has no thinking to hand back, which the service demands while thinking is on.
+  const thinks =
+    budget !== null && loop.every((message) => message.role !== 'assistant' || blocksOf(message).length > 0);
+  return {
+    kind: 'request',
+    path: '/v1/messages',
+    body: {
+      model: request.model,
+      stream: true,
+      max_tokens: maxTokens,
+      ...(system === '' ? {} : { system }),
+      messages: wireMessages(messages, new Set(thinks ? loop : []), names),
+      ...(request.tools.length === 0 ? {} : { tools: wireTools(request, names) }),
+      ...(request.temperature === undefined || thinks ? {} : { temperature: request.temperature }),
+      ...(request.top_p === undefined ? {} : { top_p: request.top_p }),
+      ...(request.stop === undefined || request.stop.length === 0 ? {} : { stop_sequences: request.stop }),
+      ...(thinks ? { thinking: { type: 'enabled', budget_tokens: budget } } : {}),
+    },
+    notices: canThink(route) ? [] : thinkNotices(route, request.model, request.think),
+    decoder: createDecoder(route, names),
+    repairs: thinks ? [thinkRepair] : [],
+  };
+}
+
+/** The messages behind the last one that a person wrote: the tool loop that is still open. */
+const toolLoop = (messages: readonly Message[]): readonly Message[] =>
+  messages.slice(messages.findLastIndex((message) => message.role === 'user') + 1);
+
+/** Thinking blocks that this service wrote into a message. */
+function blocksOf(message: Message): readonly unknown[] {
+  const blocks = ownMeta(message, 'anthropic')?.['blocks'];
+  return Array.isArray(blocks) ? blocks : [];
+}
+
+const wireTools = (request: ModelRequest, names: WireNames): readonly unknown[] =>
+  request.tools.map((tool) => ({
+    name: names.toWire(`${tool.tools}.${tool.tool}`),
+    description: tool.description,
+    input_schema: { ...tool.input_schema, type: 'object' },
+  }));
+
+type WireMessage = { readonly role: 'user' | 'assistant'; readonly content: readonly unknown[] };
+
+/** @param thinking the messages whose thinking blocks are handed back */
+function wireMessages(
+  messages: readonly Message[],
+  thinking: ReadonlySet<Message>,
+  names: WireNames,
+): readonly WireMessage[] {
+  const merged: { role: WireMessage['role']; content: unknown[] }[] = [];
+  const ids = createIds();
+  for (const message of messages) {
+    const role = message.role === 'assistant' ? 'assistant' : 'user';
+    const content =
+      role === 'assistant' ? assistantBlocks(message, thinking.has(message), ids, names) : userBlocks(message, ids);
+    if (content.length === 0) continue;
+    const last = merged.at(-1);
+    if (last?.role === role) last.content.push(...content);
+    else merged.push({ role, content: [...content] });
+  }
+  if (merged[0]?.role !== 'user') merged.unshift({ role: 'user', content: [{ type: 'text', text: '(continued)' }] });
+  return merged;
+}
+
+function assistantBlocks(
+  message: Message,
+  withThinking: boolean,
+  ids: (id: string) => string,
+  names: WireNames,
+): readonly unknown[] {
+  return [
+    ...(withThinking ? blocksOf(message) : []),
+    ...textBlocks(message.content),
+    ...(message.tool_calls ?? []).map((call) => ({
+      type: 'tool_use',
+      id: ids(call.id),
+      name: names.toWire(call.function.name),
+      input: argumentsObject(call.function.arguments),
+    })),
+  ];
+}
+
+/** Results stand before other content because they follow their assistant message directly in the history. */
+function userBlocks(message: Message, ids: (id: string) => string): readonly unknown[] {
+  const images = (message.images ?? []).map(imageBlock);
+  if (message.role !== 'tool') {
+    const content = [...textBlocks(message.content), ...images];
+    return content.length === 0 ? [{ type: 'text', text: '(empty)' }] : content;
+  }
+  return [
+    {
+      type: 'tool_result',
+      tool_use_id: ids(message.tool_call_id ?? ''),
+      content: images.length === 0 ? message.content : [...textBlocks(message.content), ...images],
+      ...(message.is_error === true ? { is_error: true } : {}),
+    },
+  ];
+}
+
+/** A text block of blanks is refused by the service. */
+const textBlocks = (text: string): readonly unknown[] => (text.trim() === '' ? [] : [{ type: 'text', text }]);
+
+const imageBlock = (image: Image): unknown => ({
+  type: 'image',
+  source: { type: 'base64', media_type: image.mime_type, data: image.data },
+});
+
+/** Call ids of other services may hold characters that this one refuses; the same id becomes the same id. */
+function createIds(): (id: string) => string {
+  const replaced = new Map<string, string>();
+  return (id) => {
+    if (/^[A-Za-z0-9_-]{1,64}$/.test(id)) return id;
+    const known = replaced.get(id) ?? `call_r${replaced.size}`;
+    replaced.set(id, known);
+    return known;
+  };
+}
+
+const finishReasons: Readonly<Record<string, FinishReason>> = {
+  end_turn: 'stop',
+  stop_sequence: 'stop',
+  tool_use: 'tool_calls',
+  max_tokens: 'length',
+  model_context_window_exceeded: 'length',
+  refusal: 'content_filter',
+};
+
+/** A thinking block while it arrives; handed back later exactly like this. */
+type ThinkingBlock = { type: 'thinking'; thinking: string; signature: string } | { type: string; data: unknown };
+
+function createDecoder(origin: Origin, names: WireNames): Decoder {
+  const thinking = new Map<number, ThinkingBlock>();
+  const calls = new Map<number, number>();
+  const tokens = { input: 0, cached: 0, output: 0 };
+  let reason: FinishReason | null = null;
+  let stopped = false;
+
+  const readUsage = (value: unknown): void => {
+    if (!isObject(value)) return;
+    const cached = count(value['cache_read_input_tokens']);
+    const input = count(value['input_tokens']) + cached + count(value['cache_creation_input_tokens']);
+    // The last report counts; `message_delta` often repeats the output alone.
+    if (input > 0) Object.assign(tokens, { input, cached });
+    tokens.output = count(value['output_tokens']) || tokens.output;
+  };
+
+  const startBlock = (index: number, block: Readonly<Record<string, unknown>>, parts: Parts): void => {
+    switch (block['type']) {
+      case 'text':
+        if (typeof block['text'] === 'string') parts.text(block['text']);
+        return;
+      case 'thinking': {
+        const text = typeof block['thinking'] === 'string' ? block['thinking'] : '';
+        const signature = typeof block['signature'] === 'string' ? block['signature'] : '';
+        thinking.set(index, { type: 'thinking', thinking: text, signature });
+        parts.thinking(text);
+        return;
+      }
+      case 'redacted_thinking':
+        thinking.set(index, { type: 'redacted_thinking', data: block['data'] });
+        return;
+      case 'tool_use': {
+        calls.set(index, calls.size);
+        const { id, name, input } = block;
+        const whole = isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : '';
+        parts.add({
+          kind: 'tool_call',
+          index: calls.size - 1,
+          ...(typeof id === 'string' && id !== '' ? { id } : {}),
+          name: names.toEngine(typeof name === 'string' ? name : ''),
+          ...(whole === '' ? {} : { arguments_delta: whole }),
+        });
+        return;
+      }
+      default:
+    }
+  };
+
+  const readDelta = (index: number, delta: Readonly<Record<string, unknown>>, parts: Parts): void => {
+    const { text, partial_json: json, thinking: thought, signature } = delta;
+    if (typeof text === 'string') parts.text(text);
+    else if (typeof json === 'string') {
+      const call = calls.get(index);
+      if (call === undefined) failMalformed(parts, origin, 'arguments of a tool call that was not begun');
+      else if (json !== '') parts.add({ kind: 'tool_call', index: call, arguments_delta: json });
+    }
+    const block = thinking.get(index);
+    if (typeof thought === 'string') {
+      parts.thinking(thought);
+      if (block !== undefined && 'thinking' in block) block.thinking += thought;
+    }
+    if (typeof signature === 'string' && block !== undefined && 'signature' in block) block.signature += signature;
+  };
+
+  return {
+    read(payload, parts) {
+      const index = typeof payload['index'] === 'number' ? payload['index'] : 0;
+      switch (payload['type']) {
+        case 'message_start':
+          if (isObject(payload['message'])) readUsage(payload['message']['usage']);
+          return 'more';
+        case 'content_block_start':
+          if (isObject(payload['content_block'])) startBlock(index, payload['content_block'], parts);
+          return 'more';
+        case 'content_block_delta':
+          if (isObject(payload['delta'])) readDelta(index, payload['delta'], parts);
+          return 'more';
+        case 'message_delta': {
+          readUsage(payload['usage']);
+          const word = isObject(payload['delta']) ? payload['delta']['stop_reason'] : undefined;
+          if (typeof word === 'string') {
+            reason = (Object.hasOwn(finishReasons, word) ? finishReasons[word] : undefined) ?? 'other';
+          }
+          return 'more';
+        }
+        case 'message_stop':
+          stopped = true;
+          return 'done';
+        case 'error':
+          failStream(parts, origin, payload);
+          return 'more';
+        default:
+          // `ping`, `content_block_stop`, and events of later versions.
+          return 'more';
+      }
+    },
+    end(parts) {
+      if (!stopped) {
+        failMalformed(parts, origin, 'a reply that ends without message_stop');
+        return;
+      }
+      if (tokens.input > 0 || tokens.output > 0) {
+        const usage: Usage = {
+          input_tokens: tokens.input,
+          output_tokens: tokens.output,
+          reasoning_tokens: 0,
+          cached_input_tokens: tokens.cached,
+          total_tokens: tokens.input + tokens.output,
+          estimated: false,
+        };
+        parts.add({ kind: 'usage', usage });
+      }
+      const blocks = [...thinking].sort((a, b) => a[0] - b[0]).map(([, block]) => block);
+      if (blocks.length > 0) parts.add({ kind: 'meta', provider_meta: { anthropic: { blocks } } });
+      finishParts(parts, origin, reason ?? 'other');
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { failure, type Origin } from './failure.ts';
+import type { ModelFailure } from './model.ts';
+
+/** Why nothing more comes from a server. */
+export type Broken =
+  | { readonly kind: 'cancelled' }
+  | { readonly kind: 'timeout'; readonly limit: 'connect' | 'first byte' | 'idle' | 'discovery'; readonly ms: number }
+  /** `started`: at least one byte of the body had come. */
+  | { readonly kind: 'network'; readonly error: unknown; readonly started: boolean };
+
+/** The failure of a connection (08 §9.2, §9.4); a limit says which one it was. */
+export function brokenFailure(origin: Origin, broken: Broken): ModelFailure {
+  const { backend } = origin;
+  switch (broken.kind) {
+    case 'cancelled':
+      return failure(origin, 'cancelled', 'the model call was cancelled');
+    case 'timeout':
+      return failure(origin, 'timeout', timeoutMessage(backend, broken.limit, broken.ms));
+    case 'network':
+      return networkFailure(origin, broken.error, broken.started);
+    default:
+      return broken satisfies never;
+  }
+}
+
+function timeoutMessage(backend: string, limit: string, ms: number): string {
+  const after = `within ${ms / 1000} s (${limit} limit)`;
+  if (limit === 'connect') return `backend "${backend}" did not accept a connection ${after}`;
+  if (limit === 'first byte') return `backend "${backend}" sent no reply ${after}`;
+  if (limit === 'discovery') return `backend "${backend}" did not list its models ${after}`;
+  return `backend "${backend}" sent nothing more for ${ms / 1000} s (idle limit)`;
+}
+
+const networkReasons: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'the connection was closed before a reply came',
+  EPIPE: 'the connection was closed before a reply came',
+  ENOTFOUND: 'the host name is not known',
+  EAI_AGAIN: 'the host name could not be looked up',
+  EHOSTUNREACH: 'the host is not reachable',
+  ENETUNREACH: 'the network is not reachable',
+  ETIMEDOUT: 'the connection timed out',
+};
+
+function networkFailure(origin: Origin, error: unknown, started: boolean): ModelFailure {
+  const code = codeOf(error);
+  const text = error instanceof Error && error.message !== '' ? error.message : code;
+  if (code.startsWith('HPE_')) {
+    return failure(origin, 'malformed', `backend "${origin.backend}" sent an undecodable HTTP reply: ${text}`);
+  }
+  if (code.startsWith('ERR_INVALID_') || code === 'ERR_UNESCAPED_CHARACTERS') {
+    return failure(origin, 'invalid_request', `the request to backend "${origin.backend}" cannot be sent: ${text}`);
+  }
+  if (started) {
+    return failure(origin, 'server_error', `backend "${origin.backend}" dropped the connection during its reply`);
+  }
+  const reason = networkReasons[code] ?? text;
+  return failure(origin, 'connect', `cannot reach backend "${origin.backend}" at ${hostOf(origin)}: ${reason}`);
+}
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
+/** Scheme, host and port: a path may hold what a person would not want to see in a message. */
+const hostOf = (origin: Origin): string =>
+  URL.canParse(origin.base_url) ? new URL(origin.base_url).origin : origin.base_url;

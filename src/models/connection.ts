@@ -1,0 +1,133 @@
+import type { Agent, IncomingMessage, RequestOptions } from 'node:http';
+import { brokenFailure } from './broken.ts';
+import { type Body, type Exchange, type Failed, startExchange, type Target } from './exchange.ts';
+import { failure } from './failure.ts';
+
+declare const REINS_VERSION: string | undefined;
+
+export type Outgoing = {
+  readonly method: 'GET' | 'POST' | 'DELETE';
+  /** Appended to the base URL; begins with a slash. */
+  readonly path: string;
+  readonly accept: string;
+  readonly body?: unknown;
+};
+
+/** A reply whose status and headers have come. */
+export type Incoming = {
+  readonly status: number;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Body;
+};
+
+/** The header that carries the key; null without a key. */
+export type Auth = { readonly name: string; readonly value: string } | null;
+
+export const bearer = (key: string): Auth => ({ name: 'authorization', value: `Bearer ${key}` });
+
+/** Requests to one backend over kept connections, at most 8 at a time (08 §11.2). */
+export type Client = {
+  /** Sends one request and waits for status and headers. Never throws; on abort the failure is `cancelled`. */
+  open(outgoing: Outgoing, signal: AbortSignal): Promise<{ readonly kind: 'reply'; readonly reply: Incoming } | Failed>;
+  /** Closes kept connections. */
+  close(): void;
+};
+
+const maxRedirects = 3;
+const agentOptions = { keepAlive: true, maxSockets: 8, scheduling: 'lifo' } as const;
+
+/**
+ * Loads `node:http` or `node:https`, and a proxy agent where the target has a proxy.
+ */
+export async function createClient(target: Target, auth: Auth): Promise<Client> {
+  const base = target.base_url.replace(/\/+$/, '');
+  const origin = new URL(base);
+  const secure = origin.protocol === 'https:';
+  const transport = secure ? await import('node:https') : await import('node:http');
+  const proxied = target.proxy !== null && !isLoopback(origin.hostname);
+  const agent: Agent = proxied
+    ? await (await import('./proxy-agent.ts')).createProxyAgent(target.proxy, secure, agentOptions)
+    : new transport.Agent(agentOptions);
+
+  const send = (url: URL, outgoing: Outgoing, body: string | null, signal: AbortSignal): Exchange => {
+    const options = { method: outgoing.method, agent, headers: headersOf(target, auth, outgoing.accept, body) };
+    // `abandon` is for the proxy agent: a request that is given up takes its half-made tunnel with it.
+    const start = (abandon: AbortSignal) => transport.request(url, { ...options, abandon } as RequestOptions);
+    return startExchange(start, { target, body, signal, secure, proxied });
+  };
+
+  return {
+    async open(outgoing, signal) {
+      const body = outgoing.body === undefined ? null : encodeBody(outgoing.body);
+      let url = new URL(base + outgoing.path);
+      let redirects = 0;
+      let renewed = false;
+      for (;;) {
+        const exchange = send(url, outgoing, body, signal);
+        const head = await exchange.head();
+        if (head.kind === 'broken') {
+          exchange.body.release(false);
+          // The server had closed the kept connection before it read the request: nothing was asked yet.
+          if (head.stale && !renewed && !signal.aborted) {
+            renewed = true;
+            continue;
+          }
+          return { kind: 'failure', failure: brokenFailure(target, head.broken) };
+        }
+        const { response } = head;
+        const status = response.statusCode ?? 0;
+        const location = response.headers.location;
+        if (status < 300 || status > 399 || location === undefined) {
+          return { kind: 'reply', reply: { status, headers: response.headers, body: exchange.body } };
+        }
+        exchange.body.release(true);
+        const next = URL.canParse(location, url.href) ? new URL(location, url.href) : null;
+        redirects += 1;
+        if (next === null || next.origin !== url.origin) {
+          return refused(target, status, `redirected to ${next === null ? 'an unreadable address' : next.origin}`);
+        }
+        if (redirects > maxRedirects) return refused(target, status, `redirected more than ${maxRedirects} times`);
+        // 303 asks for a GET, which would lose the request.
+        if (status === 303 && outgoing.method !== 'GET')
+          return refused(target, status, 'redirected a request to a page');
+        url = next;
+      }
+    },
+    close: () => agent.destroy(),
+  };
+}
+
+const refused = (target: Target, status: number, what: string): Failed => ({
+  kind: 'failure',
+  failure: failure(target, 'invalid_request', `backend "${target.backend}" ${what}; its URL needs to be corrected`, {
+    status,
+  }),
+});
+
+/** Loopback never goes through a proxy (08 §11.1). */
+export const isLoopback = (hostname: string): boolean =>
+  /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\])$/i.test(hostname);
+
+/** JSON text in well-formed Unicode (08 §1 rule 5): a lone surrogate is the one thing that is written as `\ud…`. */
+export function encodeBody(body: unknown): string {
+  const text = JSON.stringify(body);
+  return text.includes('\\ud') ? text.replace(/(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g, '$1\ufffd') : text;
+}
+
+const framing = new Set(['content-length', 'transfer-encoding', 'connection']);
+
+/** Registered headers come last, but cannot replace the key or the framing (08 §5). */
+function headersOf(target: Target, auth: Auth, accept: string, body: string | null): Record<string, string> {
+  const headers: Record<string, string> = {
+    'user-agent': `reins/${typeof REINS_VERSION === 'string' ? REINS_VERSION : 'dev'}`,
+    accept,
+  };
+  if (body !== null) headers['content-type'] = 'application/json';
+  for (const [name, value] of Object.entries(target.headers)) {
+    const lower = name.toLowerCase();
+    if (!framing.has(lower) && lower !== auth?.name) headers[lower] = value;
+  }
+  if (auth !== null) headers[auth.name] = auth.value;
+  if (body !== null) headers['content-length'] = String(Buffer.byteLength(body));
+  return headers;
+}

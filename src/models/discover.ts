@@ -1,0 +1,139 @@
+import { brokenFailure } from './broken.ts';
+import { type Auth, type Client, createClient } from './connection.ts';
+import type { Target } from './exchange.ts';
+import { failure, httpFailure, type Origin } from './failure.ts';
+import type { DiscoveredModel, DiscoverTarget, Discovery, ModelFailure } from './model.ts';
+import { isObject } from './shape.ts';
+import { readText } from './stream.ts';
+
+/** Reads JSON of a backend; every failure is a value. */
+export type Reader = {
+  readonly origin: Origin;
+  /** @param body sent by POST when present */
+  json(path: string, body?: unknown): Promise<ReadJson>;
+};
+
+export type ReadJson =
+  | { readonly kind: 'value'; readonly value: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'failure'; readonly failure: ModelFailure };
+
+/** What a list function returns: the models, or why they cannot be listed. */
+export type Listed =
+  | { readonly kind: 'models'; readonly models: readonly DiscoveredModel[] }
+  | { readonly kind: 'failure'; readonly failure: ModelFailure };
+
+/** Longest answer to a list or show request, in characters. */
+const maxAnswer = 16 * 1024 * 1024;
+
+/** Makes what a connection needs out of a discovery target; every limit is the one of the discovery. */
+export const targetOf = (target: DiscoverTarget, idle_ms = target.timeout_ms): Target => ({
+  backend: target.backend ?? (URL.canParse(target.base_url) ? new URL(target.base_url).host : target.base_url),
+  base_url: target.base_url,
+  key: target.key,
+  headers: target.headers,
+  proxy: target.proxy,
+  timeouts: { connect_ms: target.timeout_ms, first_byte_ms: idle_ms, idle_ms },
+});
+
+/**
+ * Runs one discovery within its limit (08 §9.4) and closes its connections. Never throws; on abort the failure is
+ * `cancelled`. A list call that is answered 404 or 405 makes the list incomplete, not the backend unusable (08 §4.3).
+ */
+export async function discoverWith(
+  given: DiscoverTarget,
+  auth: (key: string) => Auth,
+  list: (reader: Reader) => Promise<Listed>,
+  signal: AbortSignal,
+): Promise<Discovery> {
+  const target = targetOf(given);
+  const stop = new AbortController();
+  let timedOut = false;
+  const timer = setTimeout(() => {
+    timedOut = true;
+    stop.abort();
+  }, given.timeout_ms);
+  const onAbort = (): void => stop.abort();
+  signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) stop.abort();
+  let client: Client | null = null;
+  try {
+    client = await createClient(target, given.key === null ? null : auth(given.key));
+    const listed = await list(createReader(client, target, stop.signal));
+    if (listed.kind === 'models') return { ok: true, models: listed.models, complete: true };
+    const { failure: failed } = listed;
+    if (failed.status === 404 || failed.status === 405) return { ok: true, models: [], complete: false };
+    if (failed.class !== 'cancelled' || !timedOut) return { ok: false, failure: failed };
+    return { ok: false, failure: brokenFailure(target, { kind: 'timeout', limit: 'discovery', ms: given.timeout_ms }) };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { ok: false, failure: failure(target, 'invalid_request', `backend "${target.backend}": ${reason}`) };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+    client?.close();
+  }
+}
+
+function createReader(client: Client, target: Target, signal: AbortSignal): Reader {
+  return {
+    origin: target,
+    async json(path, body) {
+      const outgoing = { path, accept: 'application/json' };
+      const opened = await client.open(
+        body === undefined ? { method: 'GET', ...outgoing } : { method: 'POST', body, ...outgoing },
+        signal,
+      );
+      if (opened.kind === 'failure') return opened;
+      const { status, headers } = opened.reply;
+      const read = await readText(opened.reply.body, maxAnswer);
+      opened.reply.body.release(true);
+      if (read.failure !== null) return { kind: 'failure', failure: read.failure };
+      if (status < 200 || status > 299) {
+        return { kind: 'failure', failure: httpFailure(target, { status, headers, body: read.text, now: Date.now() }) };
+      }
+      return parse(read.text, target);
+    },
+  };
+}
+
+function parse(text: string, origin: Origin): ReadJson {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isObject(value)) return { kind: 'value', value };
+  } catch {
+    // Told below: whatever this is, it is not a list of models.
+  }
+  return {
+    kind: 'failure',
+    failure: failure(
+      origin,
+      'malformed',
+      `backend "${origin.backend}" answered with something that is no list of models`,
+    ),
+  };
+}
+
+/** The objects of a list member; null when there is no such list. */
+export function listOf(
+  value: Readonly<Record<string, unknown>>,
+  member: string,
+): readonly Readonly<Record<string, unknown>>[] | null {
+  const list = value[member];
+  return Array.isArray(list) ? list.filter(isObject) : null;
+}
+
+export const noList = (origin: Origin): Listed => ({
+  kind: 'failure',
+  failure: failure(
+    origin,
+    'malformed',
+    `backend "${origin.backend}" answered with something that is no list of models`,
+  ),
+});
+
+/** A positive whole number, or null. */
+export const tokensOr = (value: unknown): number | null =>
+  typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : null;
+
+/** A server cannot make us hold more than this many names. */
+export const maxModels = 10_000;

@@ -1,0 +1,294 @@
+import type { ModelFailure, ProviderErrorClass } from './model.ts';
+import { isObject } from './shape.ts';
+
+/** The backend that a failure is about, with the values that its text may not show. */
+export type Origin = {
+  readonly backend: string;
+  readonly base_url: string;
+  readonly key: string | null;
+  readonly headers: Readonly<Record<string, string>>;
+};
+
+type Details = { readonly status?: number; readonly request_id?: string; readonly retry_after_ms?: number };
+
+const maxMessage = 1000;
+
+/** Makes a failure whose message is masked (08 §11.4) and at most 1000 characters long. */
+export function failure(
+  origin: Origin,
+  errorClass: ProviderErrorClass,
+  message: string,
+  details: Details = {},
+): ModelFailure {
+  return { class: errorClass, message: maskSecrets(message, origin).toWellFormed().slice(0, maxMessage), ...details };
+}
+
+/** Replaces key and header values of at least 8 characters, plain, percent-encoded and in base64 (11 §5.3.1). */
+export function maskSecrets(text: string, origin: Origin): string {
+  let masked = text;
+  const hide = (value: string, field: string): void => {
+    if (value.length < 8) return;
+    const base64 = Buffer.from(value).toString('base64').replace(/=+$/, '');
+    for (const form of [value, encodeURIComponent(value.toWellFormed()), base64]) {
+      if (masked.includes(form)) masked = masked.replaceAll(form, `•••(${origin.backend}.${field})`);
+    }
+  };
+  if (origin.key !== null) hide(origin.key, 'key');
+  for (const [name, value] of Object.entries(origin.headers)) {
+    hide(value, name);
+    // `Bearer <token>`: an echo may hold the token alone.
+    hide(value.slice(value.indexOf(' ') + 1), name);
+  }
+  return masked;
+}
+
+/** What a server says about an error, taken from any of the usual shapes. */
+export type ServerError = {
+  readonly message: string;
+  /** `type`, `code` and `status` words of the error object, in lower case. */
+  readonly words: readonly string[];
+  /** A numeric code inside the error object, when the reply had no status of its own. */
+  readonly status?: number;
+  readonly retry_after_ms?: number;
+};
+
+/** Reads an error body: `{error: {…}}`, `{error: "…"}`, `{message}`, `{detail}`, a list of one, or plain text. */
+export function readServerError(body: string): ServerError {
+  let value: unknown;
+  try {
+    value = JSON.parse(body);
+  } catch {
+    return {
+      message: body
+        .replace(/<[^>]*>/g, ' ')
+        .replace(/\s+/g, ' ')
+        .trim()
+        .slice(0, 300),
+      words: [],
+    };
+  }
+  return readErrorValue(value);
+}
+
+export function readErrorValue(value: unknown): ServerError {
+  const outer = Array.isArray(value) ? value[0] : value;
+  if (typeof outer === 'string') return { message: outer, words: [] };
+  if (!isObject(outer)) return { message: '', words: [] };
+  const inner = outer['error'] ?? outer['detail'] ?? outer;
+  if (typeof inner === 'string') return { message: inner, words: wordsOf(outer) };
+  if (!isObject(inner)) return { message: JSON.stringify(inner).slice(0, 300), words: wordsOf(outer) };
+  const { message, code, param } = inner;
+  const delay = retryInfoOf(inner['details']);
+  const said = typeof message === 'string' ? message : JSON.stringify(inner).slice(0, 300);
+  return {
+    // The field that a server refuses is named here even where the sentence does not say it.
+    message: typeof param === 'string' && param !== '' && !said.includes(param) ? `${said} (${param})` : said,
+    words: [...wordsOf(inner), ...(hasQuotaFailure(inner['details']) ? ['quota_failure'] : [])],
+    ...(typeof code === 'number' && code >= 400 && code < 600 ? { status: code } : {}),
+    ...(delay === null ? {} : { retry_after_ms: delay }),
+  };
+}
+
+const wordsOf = (error: Readonly<Record<string, unknown>>): string[] =>
+  [error['type'], error['code'], error['status']]
+    .filter((word) => typeof word === 'string')
+    .map((word) => word.toLowerCase());
+
+const detailsOf = (details: unknown): readonly Readonly<Record<string, unknown>>[] =>
+  Array.isArray(details) ? details.filter(isObject) : [];
+
+const hasQuotaFailure = (details: unknown): boolean =>
+  detailsOf(details).some((entry) => String(entry['@type']).endsWith('QuotaFailure'));
+
+/** Gemini's `RetryInfo.retryDelay`, `"34s"` or `"0.5s"` (08 §9.3.3). */
+function retryInfoOf(details: unknown): number | null {
+  for (const entry of detailsOf(details)) {
+    const delay = entry['retryDelay'];
+    if (typeof delay !== 'string') continue;
+    const seconds = /^(\d+(?:\.\d+)?)s$/.exec(delay)?.[1];
+    if (seconds !== undefined) return Math.ceil(Number(seconds) * 1000);
+  }
+  return null;
+}
+
+/** Words of an error object that settle the class by themselves, whatever the status. */
+const classByWord: Readonly<Record<string, ProviderErrorClass>> = {
+  insufficient_quota: 'quota',
+  billing_error: 'quota',
+  billing_hard_limit_reached: 'quota',
+  billing_not_active: 'quota',
+  overloaded_error: 'overloaded',
+  context_length_exceeded: 'context_exceeded',
+  exceed_context_size_error: 'context_exceeded',
+  model_not_found: 'model_not_found',
+  invalid_api_key: 'auth',
+  authentication_error: 'auth',
+  unauthenticated: 'auth',
+  permission_error: 'permission',
+  permission_denied: 'permission',
+  rate_limit_error: 'rate_limit',
+  rate_limit_exceeded: 'rate_limit',
+  content_filter: 'content_filter',
+  content_policy_violation: 'content_filter',
+};
+
+/** Words that settle it only where the status does not (an error inside a stream has none). */
+const classByLooseWord: Readonly<Record<string, ProviderErrorClass>> = {
+  api_error: 'server_error',
+  server_error: 'server_error',
+  internal_server_error: 'server_error',
+  internalservererror: 'server_error',
+  internal: 'server_error',
+  unavailable: 'overloaded',
+  timeout_error: 'timeout',
+  deadline_exceeded: 'timeout',
+  not_found_error: 'model_not_found',
+};
+
+/** Texts that name a class where status and words are only "bad request" or nothing (08 §9.2). */
+const classByText: readonly (readonly [RegExp, ProviderErrorClass])[] = [
+  [
+    /prompt is too long|maximum context length|context[ _-]?(length|window|size)|too many tokens|token count.{0,40}exceeds|exceeds? the (available|maximum).{0,20}(context|tokens)/i,
+    'context_exceeded',
+  ],
+  [
+    /(do(es)?n'?t|do(es)? not|not) support (tool|function)|tools? (use )?(is|are) not supported|support tool use|enable-auto-tool-choice|function calling is not (enabled|supported)/i,
+    'no_tool_support',
+  ],
+  [
+    /model.{0,200}(not found|does not exist|doesn't exist|is not available)|unknown model|no such model/i,
+    'model_not_found',
+  ],
+  [
+    /(do(es)? not|doesn't|not) support (image|vision|multimodal)|image (input|url).{0,30}not supported|not a (vision|multimodal) model|missing data required for image input/i,
+    'unsupported',
+  ],
+  [/api[ _]key not valid|invalid api key|incorrect api key/i, 'auth'],
+  [/insufficient_quota|billing|credit balance/i, 'quota'],
+];
+
+/** Texts of a server that names no status: Ollama's error lines, mid-stream errors. */
+const classByLooseText: readonly (readonly [RegExp, ProviderErrorClass])[] = [
+  [/overloaded|server busy|too many requests|try again later/i, 'overloaded'],
+  [/rate limit/i, 'rate_limit'],
+  [/unauthorized/i, 'auth'],
+  [/timed? ?out/i, 'timeout'],
+  [/runner|out of memory|cuda|internal (server )?error|unexpected eof|resource|crash|terminated/i, 'server_error'],
+];
+
+const firstMatch = (
+  table: readonly (readonly [RegExp, ProviderErrorClass])[],
+  text: string,
+): ProviderErrorClass | null => table.find(([pattern]) => pattern.test(text))?.[1] ?? null;
+
+function firstWord(
+  table: Readonly<Record<string, ProviderErrorClass>>,
+  words: readonly string[],
+): ProviderErrorClass | null {
+  for (const word of words) {
+    const found = Object.hasOwn(table, word) ? table[word] : undefined;
+    if (found !== undefined) return found;
+  }
+  return null;
+}
+
+/** Class of an error by its words, then its status, then its text (08 §9.2). `status` 0: none was given. */
+export function classify(status: number, error: ServerError): ProviderErrorClass {
+  const { words, message } = error;
+  const settled = firstWord(classByWord, words);
+  if (settled === 'rate_limit' && status !== 0 && status !== 429) return byStatus(status, error);
+  if (settled !== null) return settled;
+  // Gemini: a used-up quota comes with its details and a wait; without them the service is out of capacity.
+  if (words.includes('resource_exhausted')) return words.includes('quota_failure') ? 'rate_limit' : 'overloaded';
+  if (status !== 0) return byStatus(status, error);
+  return (
+    firstWord(classByLooseWord, words) ??
+    firstMatch(classByText, message) ??
+    firstMatch(classByLooseText, message) ??
+    'permanent'
+  );
+}
+
+function byStatus(status: number, { message, words }: ServerError): ProviderErrorClass {
+  switch (status) {
+    case 401:
+      return 'auth';
+    case 402:
+      return 'quota';
+    case 403:
+      return words.some((word) => word.includes('billing')) ? 'quota' : 'permission';
+    case 404: {
+      const named = firstMatch(classByText, message);
+      return named ?? (/\bmodels?\b/i.test(message) ? 'model_not_found' : 'invalid_request');
+    }
+    case 408:
+    case 504:
+      return 'timeout';
+    case 429:
+      return /billing|insufficient_quota/i.test(words.length === 0 ? message : words.join(' '))
+        ? 'quota'
+        : 'rate_limit';
+    case 503:
+    case 529:
+      return 'overloaded';
+    default:
+  }
+  // Ollama and others answer 500 with a text that says more.
+  if (status >= 500) return firstMatch(classByText, message) ?? 'server_error';
+  if (status >= 400) return firstMatch(classByText, message) ?? 'invalid_request';
+  return 'permanent';
+}
+
+type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+const headerOf = (headers: Headers, name: string): string | null => {
+  const value = headers[name];
+  return typeof value === 'string' ? value : null;
+};
+
+/**
+ * Milliseconds that a reply asks to wait: `retry-after-ms`, or `retry-after` in seconds or as an HTTP date, which is
+ * counted from the reply's own `date` where it has one; null when it says nothing (08 §9.3.3).
+ */
+export function retryAfter(headers: Headers, now: number): number | null {
+  const exact = Number(headerOf(headers, 'retry-after-ms') ?? Number.NaN);
+  if (exact >= 0) return Math.ceil(exact);
+  const value = headerOf(headers, 'retry-after')?.trim();
+  if (value === undefined) return null;
+  if (/^\d+(\.\d+)?$/.test(value)) return Math.ceil(Number(value) * 1000);
+  const at = Date.parse(value);
+  if (Number.isNaN(at)) return null;
+  const sent = Date.parse(headerOf(headers, 'date') ?? '');
+  return Math.max(0, at - (Number.isNaN(sent) ? now : sent));
+}
+
+/** The failure of an HTTP reply whose status is not 2xx. */
+export function httpFailure(
+  origin: Origin,
+  reply: { readonly status: number; readonly headers: Headers; readonly body: string; readonly now: number },
+): ModelFailure {
+  const error = readServerError(reply.body);
+  const wait = retryAfter(reply.headers, reply.now) ?? error.retry_after_ms ?? null;
+  const requestId = headerOf(reply.headers, 'x-request-id') ?? headerOf(reply.headers, 'request-id');
+  const said = error.message === '' ? '' : `: ${error.message}`;
+  return failure(origin, classify(reply.status, error), `backend "${origin.backend}" answered ${reply.status}${said}`, {
+    status: reply.status,
+    ...(requestId === null ? {} : { request_id: requestId.slice(0, 200) }),
+    ...(wait === null ? {} : { retry_after_ms: wait }),
+  });
+}
+
+/** The failure of an error object inside a stream that began with status 200. */
+export function streamFailure(origin: Origin, value: unknown): ModelFailure {
+  const error = readErrorValue(value);
+  const status = error.status ?? 0;
+  return failure(
+    origin,
+    classify(status, error),
+    `backend "${origin.backend}" reported an error: ${error.message === '' ? 'no reason was given' : error.message}`,
+    {
+      ...(status === 0 ? {} : { status }),
+      ...(error.retry_after_ms === undefined ? {} : { retry_after_ms: error.retry_after_ms }),
+    },
+  );
+}

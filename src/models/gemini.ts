@@ -1,0 +1,217 @@
+import type { FinishReason, Image, Message, ToolCallPart, Usage } from '../schema/message.ts';
+import type { Route } from '../schema/protocol.ts';
+import type { Origin } from './failure.ts';
+import { reduceSchema } from './gemini-schema.ts';
+import { argumentsObject, conversation, ownMeta, systemText } from './history.ts';
+import type { Model, ModelRequest } from './model.ts';
+import { type WireNames, wireNames } from './names.ts';
+import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
+import { count, isObject } from './shape.ts';
+import { canThink, geminiThinking, thinkNotices } from './think.ts';
+import { createWireModel, type Decoder, type Prepared, type Repair, type Wire, type WireDeps } from './wire-model.ts';
+
+const thinkRepair: Repair = { field: 'think', named: /think/i, think: true };
+
+/** The service's documented value for a call that has no signature of its own (08 §5.4.5). */
+const skipSignature = 'skip_thought_signature_validator';
+
+/** A model of the Gemini API (08 §5.4). */
+export function createGemini(route: Route, deps: WireDeps): Promise<Model> {
+  const wire: Wire = {
+    framing: 'sse',
+    auth: (key) => ({ name: 'x-goog-api-key', value: key }),
+    loadingNote: null,
+    prepare: (request, refused) => prepare(route, request, refused),
+  };
+  return createWireModel(route, wire, deps);
+}
+
+async function prepare(route: Route, request: ModelRequest, refused: (field: string) => boolean): Promise<Prepared> {
+  const names = await wireNames(request.tools);
+  const system = systemText(request);
+  const thinks = canThink(route) && !refused('think');
+  const config = {
+    ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
+    ...(request.top_p === undefined ? {} : { topP: request.top_p }),
+    ...(request.seed === undefined ? {} : { seed: request.seed }),
+    ...(request.max_tokens === undefined ? {} : { maxOutputTokens: request.max_tokens }),
+    ...(request.stop === undefined || request.stop.length === 0 ? {} : { stopSequences: request.stop }),
+    ...(thinks ? { thinkingConfig: geminiThinking(request.model, request.think) } : {}),
+  };
+  const model = request.model.replace(/^models\//, '');
+  return {
+    kind: 'request',
+    path: `/v1beta/models/${encodeURIComponent(model)}:streamGenerateContent?alt=sse`,
+    body: {
+      ...(system === '' ? {} : { systemInstruction: { parts: [{ text: system }] } }),
+      contents: wireContents(request.messages, names),
+      ...(request.tools.length === 0 ? {} : { tools: [{ functionDeclarations: wireTools(request, names) }] }),
+      ...(Object.keys(config).length === 0 ? {} : { generationConfig: config }),
+    },
+    notices: canThink(route) ? [] : thinkNotices(route, request.model, request.think),
+    decoder: createDecoder(route, names),
+    repairs: thinks ? [thinkRepair] : [],
+  };
+}
+
+const wireTools = (request: ModelRequest, names: WireNames): readonly unknown[] =>
+  request.tools.map((tool) => {
+    const parameters = reduceSchema(tool.input_schema);
+    // An object without properties is refused; a function without parameters is not.
+    const empty = !isObject(parameters['properties']) || Object.keys(parameters['properties']).length === 0;
+    return {
+      name: names.toWire(`${tool.tools}.${tool.tool}`),
+      description: tool.description,
+      ...(empty ? {} : { parameters }),
+    };
+  });
+
+type Part = Readonly<Record<string, unknown>>;
+type Content = { readonly role: 'user' | 'model'; readonly parts: readonly Part[] };
+
+function wireContents(messages: readonly Message[], names: WireNames): readonly Content[] {
+  const contents: { role: Content['role']; parts: Part[] }[] = [];
+  for (const message of conversation(messages)) {
+    const role = message.role === 'assistant' ? 'model' : 'user';
+    const parts = wireParts(message, names);
+    if (parts.length === 0) continue;
+    const last = contents.at(-1);
+    if (last?.role === role) last.parts.push(...parts);
+    else contents.push({ role, parts: [...parts] });
+  }
+  if (contents[0]?.role !== 'user') contents.unshift({ role: 'user', parts: [{ text: '(continued)' }] });
+  return contents;
+}
+
+function wireParts(message: Message, names: WireNames): readonly Part[] {
+  const images = (message.images ?? []).map(imagePart);
+  if (message.role === 'tool') {
+    const name = names.toWire(message.tool_name ?? '');
+    return [{ functionResponse: { name, response: responseOf(message.content) } }, ...images];
+  }
+  if (message.role !== 'assistant') {
+    return message.content === '' && images.length > 0 ? images : [{ text: message.content }, ...images];
+  }
+  const own = ownMeta(message, 'gemini');
+  const signature = own?.['text_signature'];
+  const signed = typeof signature === 'string' ? { thoughtSignature: signature } : {};
+  const text = message.content === '' && !('thoughtSignature' in signed) ? [] : [{ text: message.content, ...signed }];
+  const calls = (message.tool_calls ?? []).map((call) => ({
+    functionCall: { name: names.toWire(call.function.name), args: argumentsObject(call.function.arguments) },
+    ...callSignature(call, own !== null),
+  }));
+  return [...text, ...calls];
+}
+
+/** A signature goes back unchanged; in a message that this service wrote, a call without one had none (08 §5.4.5). */
+function callSignature(call: ToolCallPart, ours: boolean): Part {
+  const signature = ownMeta(call, 'gemini')?.['thoughtSignature'];
+  if (typeof signature === 'string') return { thoughtSignature: signature };
+  return ours ? {} : { thoughtSignature: skipSignature };
+}
+
+const imagePart = (image: Image): Part => ({ inlineData: { mimeType: image.mime_type, data: image.data } });
+
+/** A result that is not an object is wrapped (08 §5.4.2). */
+function responseOf(content: string): unknown {
+  try {
+    const value: unknown = JSON.parse(content);
+    if (isObject(value)) return value;
+  } catch {
+    // Plain text, wrapped like every other value.
+  }
+  return { content };
+}
+
+const finishReasons: Readonly<Record<string, FinishReason>> = {
+  STOP: 'stop',
+  MAX_TOKENS: 'length',
+  SAFETY: 'content_filter',
+  RECITATION: 'content_filter',
+  PROHIBITED_CONTENT: 'content_filter',
+  BLOCKLIST: 'content_filter',
+  SPII: 'content_filter',
+};
+
+function createDecoder(origin: Origin, names: WireNames): Decoder {
+  let calls = 0;
+  let reason: FinishReason | null = null;
+  let usage: Usage | null = null;
+  let textSignature: string | null = null;
+
+  const readPart = (part: unknown, parts: Parts): void => {
+    if (!isObject(part)) return;
+    const { text, functionCall: call, thoughtSignature } = part;
+    const signature = typeof thoughtSignature === 'string' ? thoughtSignature : null;
+    if (isObject(call)) {
+      parts.add({
+        kind: 'tool_call',
+        index: calls,
+        ...(typeof call['id'] === 'string' && call['id'] !== '' ? { id: call['id'] } : {}),
+        name: names.toEngine(typeof call['name'] === 'string' ? call['name'] : ''),
+        arguments_delta: JSON.stringify(call['args'] ?? {}),
+        ...(signature === null ? {} : { provider_meta: { gemini: { thoughtSignature: signature } } }),
+      });
+      calls += 1;
+      return;
+    }
+    if (signature !== null && part['thought'] !== true) textSignature = signature;
+    if (typeof text !== 'string') return;
+    if (part['thought'] === true) parts.thinking(text);
+    else parts.text(text);
+  };
+
+  return {
+    read(payload, parts) {
+      if (payload['error'] !== undefined) {
+        failStream(parts, origin, payload);
+        return 'more';
+      }
+      if (isObject(payload['usageMetadata'])) usage = readUsage(payload['usageMetadata']);
+      const feedback = payload['promptFeedback'];
+      if (isObject(feedback) && typeof feedback['blockReason'] === 'string') reason = 'content_filter';
+      const candidates = payload['candidates'];
+      const candidate: unknown = Array.isArray(candidates) ? candidates[0] : undefined;
+      if (!isObject(candidate)) return 'more';
+      const content = candidate['content'];
+      if (isObject(content) && Array.isArray(content['parts'])) {
+        for (const part of content['parts']) readPart(part, parts);
+      }
+      const word = candidate['finishReason'];
+      if (word === 'MALFORMED_FUNCTION_CALL') failMalformed(parts, origin, 'a malformed function call');
+      else if (typeof word === 'string') {
+        reason = (Object.hasOwn(finishReasons, word) ? finishReasons[word] : undefined) ?? 'other';
+      }
+      return 'more';
+    },
+    end(parts) {
+      if (reason === null) {
+        failMalformed(parts, origin, 'a reply that ends without a finish reason');
+        return;
+      }
+      if (usage !== null) parts.add({ kind: 'usage', usage });
+      // Written for every message with calls: it says later that a call without a signature had none.
+      if (calls > 0 || textSignature !== null) {
+        const own = textSignature === null ? {} : { text_signature: textSignature };
+        parts.add({ kind: 'meta', provider_meta: { gemini: own } });
+      }
+      finishParts(parts, origin, reason);
+    },
+  };
+}
+
+/** Thinking is reported beside the answer; our output counts both (08 §9.5). */
+function readUsage(value: Readonly<Record<string, unknown>>): Usage | null {
+  const input = count(value['promptTokenCount']) + count(value['toolUsePromptTokenCount']);
+  const reasoning = count(value['thoughtsTokenCount']);
+  const output = count(value['candidatesTokenCount']) + reasoning;
+  if (input === 0 && output === 0) return null;
+  return {
+    input_tokens: input,
+    output_tokens: output,
+    reasoning_tokens: reasoning,
+    cached_input_tokens: count(value['cachedContentTokenCount']),
+    total_tokens: count(value['totalTokenCount']) || input + output,
+    estimated: false,
+  };
+}

@@ -1,0 +1,60 @@
+import type { ToolSpec } from '../schema/message.ts';
+
+/** Tool names of one request, as a model service accepts them, and back (05 §1.2, 08 §10). */
+export type WireNames = {
+  /** The wire name of an engine name; names of the history that are not offered go through the same function. */
+  toWire(engineName: string): string;
+  /** The engine name of a wire name; one that is not in the map comes back unchanged. */
+  toEngine(wireName: string): string;
+};
+
+const maxLength = 64;
+
+/** Builds the map of one request. It does not depend on the order of `tools`. */
+export async function wireNames(tools: readonly ToolSpec[]): Promise<WireNames> {
+  // Loaded here so that `toWire` can stay synchronous; it costs nothing where TLS or an id has loaded it before.
+  const { createHash } = await import('node:crypto');
+  const hash = (name: string): string => createHash('sha256').update(name).digest('hex');
+  const toWire = new Map<string, string>();
+  for (const { tools: provider, tool } of tools) {
+    const name = `${provider}.${tool}`;
+    toWire.set(name, baseName(name, hash));
+  }
+  // 4 digits tell two names apart; more are taken only if they do not.
+  for (const digits of [4, 8, 16, 32]) {
+    const shared = sharedValues(toWire);
+    if (shared.size === 0) break;
+    for (const [name, wire] of toWire) {
+      if (shared.has(wire))
+        toWire.set(name, `${baseName(name, hash).slice(0, 63 - digits)}_${hash(name).slice(0, digits)}`);
+    }
+  }
+  const toEngine = new Map([...toWire].map(([name, wire]) => [wire, name]));
+  return {
+    toWire: (name) => {
+      const known = toWire.get(name);
+      if (known !== undefined) return known;
+      const wire = baseName(name, hash);
+      toWire.set(name, wire);
+      return wire;
+    },
+    toEngine: (name) => toEngine.get(name) ?? name,
+  };
+}
+
+/** The prefix comes before the cut, so that no name is longer than 64. */
+function baseName(name: string, hash: (name: string) => string): string {
+  const plain = name.replace(/[^A-Za-z0-9_-]/gu, '_');
+  const led = /^[0-9-]/.test(plain) ? `t_${plain}` : plain;
+  return led.length <= maxLength ? led : `${led.slice(0, 55)}_${hash(name).slice(0, 8)}`;
+}
+
+function sharedValues(names: ReadonlyMap<string, string>): ReadonlySet<string> {
+  const seen = new Set<string>();
+  const shared = new Set<string>();
+  for (const wire of names.values()) {
+    if (seen.has(wire)) shared.add(wire);
+    seen.add(wire);
+  }
+  return shared;
+}

@@ -1,0 +1,191 @@
+import type { FinishReason, Message, Usage } from '../schema/message.ts';
+import type { Route } from '../schema/protocol.ts';
+import { bearer } from './connection.ts';
+import { estimateTokens } from '../text/tokens.ts';
+import { failure } from './failure.ts';
+import { argumentsObject, conversation, resultText, systemText } from './history.ts';
+import type { Model, ModelRequest } from './model.ts';
+import { type WireNames, wireNames } from './names.ts';
+import { chooseContext } from './num-ctx.ts';
+import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
+import { count, isObject } from './shape.ts';
+import { canThink, ollamaThink, thinkNotices } from './think.ts';
+import { createWireModel, type Decoder, type Prepared, type Repair, type Wire, type WireDeps } from './wire-model.ts';
+
+const thinkRepair: Repair = { field: 'think', named: /think/i, think: true };
+
+/** A model of an Ollama server over its own API (08 §5.1). */
+export function createOllama(route: Route, deps: WireDeps): Promise<Model> {
+  const wire: Wire = {
+    framing: 'ndjson',
+    auth: bearer,
+    loadingNote: `backend "${route.backend}" has sent nothing yet; it may be loading the model`,
+    prepare: (request, refused) => prepare(route, deps, request, refused),
+  };
+  return createWireModel(route, wire, deps);
+}
+
+async function prepare(
+  route: Route,
+  deps: WireDeps,
+  request: ModelRequest,
+  refused: (field: string) => boolean,
+): Promise<Prepared> {
+  const names = await wireNames(request.tools);
+  const messages = wireMessages(request, names);
+  const tools = wireTools(request, names);
+  const estimate = estimateRequest(messages, tools);
+  const context = chooseContext(route, request, estimate, deps.memory.contexts);
+  if (context.kind === 'exceeded') {
+    return { kind: 'failure', failure: failure(route, 'context_exceeded', context.message) };
+  }
+  const think = refused('think') || !canThink(route) ? null : ollamaThink(request.model, request.think);
+  const options = {
+    num_ctx: context.num_ctx,
+    ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
+    ...(request.top_p === undefined ? {} : { top_p: request.top_p }),
+    ...(request.seed === undefined ? {} : { seed: request.seed }),
+    ...(request.stop === undefined || request.stop.length === 0 ? {} : { stop: request.stop }),
+    ...(request.max_tokens === undefined ? {} : { num_predict: request.max_tokens }),
+  };
+  return {
+    kind: 'request',
+    path: '/api/chat',
+    body: {
+      model: request.model,
+      stream: true,
+      messages,
+      ...(tools.length === 0 ? {} : { tools }),
+      ...(think === null ? {} : { think }),
+      ...(route.keep_alive === '' ? {} : { keep_alive: keepAlive(route.keep_alive) }),
+      options,
+    },
+    notices: canThink(route) || refused('think') ? [] : thinkNotices(route, request.model, request.think),
+    decoder: createDecoder(route, names, context.num_ctx, estimate),
+    repairs: think === null ? [] : [thinkRepair],
+  };
+}
+
+/** Ollama reads a bare number as seconds only where it is a JSON number (`-1` = for ever). */
+const keepAlive = (text: string): string | number => (/^-?\d+$/.test(text) ? Number(text) : text);
+
+const wireTools = (request: ModelRequest, names: WireNames): readonly unknown[] =>
+  request.tools.map((tool) => ({
+    type: 'function',
+    function: {
+      name: names.toWire(`${tool.tools}.${tool.tool}`),
+      description: tool.description,
+      parameters: tool.input_schema,
+    },
+  }));
+
+type WireMessage = { readonly role: string; readonly content: string; readonly images?: readonly string[] };
+
+function wireMessages(request: ModelRequest, names: WireNames): readonly WireMessage[] {
+  const system = systemText(request);
+  const messages = conversation(request.messages).map((message) => wireMessage(message, names));
+  return system === '' ? messages : [{ role: 'system', content: system }, ...messages];
+}
+
+function wireMessage(message: Message, names: WireNames): WireMessage {
+  if (message.role === 'tool') {
+    const name = { tool_name: names.toWire(message.tool_name ?? '') };
+    return { role: 'tool', ...(message.tool_name === undefined ? {} : name), content: resultText(message) };
+  }
+  const images = message.images?.map((image) => image.data) ?? [];
+  const calls = message.tool_calls?.map((call) => ({
+    function: { name: names.toWire(call.function.name), arguments: argumentsObject(call.function.arguments) },
+  }));
+  return {
+    role: message.role,
+    content: message.content,
+    ...(images.length === 0 ? {} : { images }),
+    ...(calls === undefined || calls.length === 0 ? {} : { tool_calls: calls }),
+  };
+}
+
+/** Our estimate of the request (04 §13.2); an image counts 1000 (08 §9.1). */
+function estimateRequest(messages: readonly WireMessage[], tools: readonly unknown[]): number {
+  let tokens = tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools));
+  for (const { images, ...rest } of messages) {
+    const { content, ...others } = rest;
+    tokens += 4 + estimateTokens(content) + (images?.length ?? 0) * 1000;
+    if ('tool_calls' in others) tokens += estimateTokens(JSON.stringify(others.tool_calls));
+  }
+  return tokens;
+}
+
+function createDecoder(route: Route, names: WireNames, numCtx: number, estimate: number): Decoder {
+  let calls = 0;
+  let done = false;
+  let reason: FinishReason = 'other';
+  let usage: Usage | null = null;
+
+  const readMessage = (message: Readonly<Record<string, unknown>>, parts: Parts): void => {
+    if (typeof message['thinking'] === 'string') parts.thinking(message['thinking']);
+    if (typeof message['content'] === 'string') parts.text(message['content']);
+    if (!Array.isArray(message['tool_calls'])) return;
+    for (const call of message['tool_calls']) {
+      const given: unknown = isObject(call) ? call['function'] : undefined;
+      if (!isObject(given)) continue;
+      const args = given['arguments'];
+      const id = isObject(call) && typeof call['id'] === 'string' ? call['id'] : '';
+      // A call arrives whole, so order keeps calls apart; servers were seen that give every call the same index.
+      parts.add({
+        kind: 'tool_call',
+        index: calls,
+        ...(id === '' ? {} : { id }),
+        name: names.toEngine(typeof given['name'] === 'string' ? given['name'] : ''),
+        arguments_delta: typeof args === 'string' ? args : JSON.stringify(args ?? {}),
+      });
+      calls += 1;
+    }
+  };
+
+  return {
+    read(payload, parts) {
+      if (payload['error'] !== undefined) {
+        failStream(parts, route, payload);
+        return 'more';
+      }
+      if (isObject(payload['message'])) readMessage(payload['message'], parts);
+      if (payload['done'] !== true) return 'more';
+      done = true;
+      const word = payload['done_reason'];
+      // The server only loaded or unloaded the model: nothing was answered yet (08 §5.1.4).
+      if ((word === 'load' || word === 'unload') && !parts.begun) return 'again';
+      // Servers before done_reason simply stopped.
+      reason = word === 'length' ? 'length' : word === 'stop' || word === undefined ? 'stop' : 'other';
+      const input = count(payload['prompt_eval_count']);
+      const output = count(payload['eval_count']);
+      if (input > 0 || output > 0) {
+        usage = {
+          input_tokens: input,
+          output_tokens: output,
+          reasoning_tokens: 0,
+          cached_input_tokens: 0,
+          total_tokens: input + output,
+          estimated: false,
+        };
+      }
+      return 'done';
+    },
+    end(parts) {
+      if (!done) {
+        failMalformed(parts, route, 'a reply that ends without its last line');
+        return;
+      }
+      if (usage !== null && wasCut(usage, numCtx, estimate)) {
+        const message = `the request of about ${estimate} tokens did not fit num_ctx ${numCtx}; raise it with reins model set-context ${route.model} --context <tokens>`;
+        parts.add({ kind: 'notice', code: 'context_truncated', message });
+      }
+      if (usage !== null) parts.add({ kind: 'usage', usage });
+      finishParts(parts, route, reason);
+    },
+  };
+}
+
+/** Whether the server cut the history (08 §5.1.5). */
+const wasCut = (usage: Usage, numCtx: number, estimate: number): boolean =>
+  usage.input_tokens + usage.output_tokens >= numCtx - 1 ||
+  (usage.input_tokens < estimate / 2 && usage.input_tokens >= numCtx / 2);

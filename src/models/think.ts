@@ -1,0 +1,86 @@
+import type { Route } from '../schema/protocol.ts';
+import type { ThinkLevel } from './model.ts';
+
+/** Levels above `off`: an explicit wish to reason. */
+export const wantsThinking = (level: ThinkLevel): boolean => level !== 'auto' && level !== 'off';
+
+/** Unknown means no (08 §4.5). */
+export const canThink = (route: Route): boolean => route.capabilities['think'] === true;
+
+/** The warning of a level that a model cannot take (08 §8); none unless one above `off` was asked for. */
+export const thinkNotices = (
+  route: Route,
+  model: string,
+  level: ThinkLevel,
+): readonly { readonly code: string; readonly message: string }[] =>
+  wantsThinking(level)
+    ? [
+        {
+          code: 'think_unsupported',
+          message: `model "${model}" of backend "${route.backend}" takes no reasoning level; ${level} is left out`,
+        },
+      ]
+    : [];
+
+/** The last part of a model name in lower case: routers put an owner in front (`openai/gpt-5`). */
+export const bareName = (model: string): string => model.slice(model.lastIndexOf('/') + 1).toLowerCase();
+
+/** Names of reasoning models of OpenAI (08 §5.2.3). */
+export const isReasoningName = (model: string): boolean => /^(o\d|gpt-5)/.test(bareName(model));
+
+/** Efforts that a model is known to take, by name; the first line that matches holds. */
+const effortsByName: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/^o\d/, ['low', 'medium', 'high']],
+  [/^gpt-5\.\d+-pro/, ['medium', 'high', 'xhigh']],
+  [/^gpt-5-pro/, ['high']],
+  [/^gpt-5-codex/, ['low', 'medium', 'high']],
+  [/^gpt-5\.1-codex-max/, ['low', 'medium', 'high', 'xhigh']],
+  [/^gpt-5\.1-codex/, ['low', 'medium', 'high']],
+  [/^gpt-5\.1/, ['none', 'low', 'medium', 'high']],
+  [/^gpt-5\.\d/, ['none', 'low', 'medium', 'high', 'xhigh']],
+  [/^gpt-5/, ['minimal', 'low', 'medium', 'high']],
+];
+
+const wishes: Readonly<Record<Exclude<ThinkLevel, 'auto'>, readonly string[]>> = {
+  off: ['none', 'minimal', 'low'],
+  minimal: ['minimal', 'low'],
+  low: ['low'],
+  medium: ['medium'],
+  high: ['high'],
+  xhigh: ['xhigh', 'high'],
+};
+
+/** `reasoning_effort` of a level (08 §8); null when nothing is to be sent. */
+export function reasoningEffort(model: string, level: ThinkLevel): string | null {
+  if (level === 'auto') return null;
+  const allowed = effortsByName.find(([pattern]) => pattern.test(bareName(model)))?.[1] ?? ['low', 'medium', 'high'];
+  return wishes[level].find((effort) => allowed.includes(effort)) ?? null;
+}
+
+/** `think` of Ollama: a word for architectures that take levels, else a boolean; null = not sent. */
+export function ollamaThink(model: string, level: ThinkLevel): boolean | string | null {
+  if (level === 'auto') return null;
+  if (level === 'off') return false;
+  if (!bareName(model).startsWith('gpt-oss')) return true;
+  return { minimal: 'low', low: 'low', medium: 'medium', high: 'high', xhigh: 'high' }[level];
+}
+
+/** `thinkingConfig` of Gemini: a budget before version 3, a level from it; null = not sent. */
+export function geminiThinking(model: string, level: ThinkLevel): Readonly<Record<string, unknown>> {
+  if (level === 'auto') return { includeThoughts: true };
+  const shown = level === 'off' ? {} : { includeThoughts: true };
+  if (Number(/gemini-(\d+)/.exec(model)?.[1] ?? 2) >= 3) {
+    const words = { off: 'minimal', minimal: 'minimal', low: 'low', medium: 'medium', high: 'high', xhigh: 'high' };
+    return { thinkingLevel: words[level], ...shown };
+  }
+  const budgets = { off: 0, minimal: 1024, low: 1024, medium: 8192, high: 24576, xhigh: -1 };
+  return { thinkingBudget: budgets[level], ...shown };
+}
+
+/** Tokens that Anthropic may spend on thinking: below `maxTokens`, lowered to half of it; null = not sent. */
+export function anthropicBudget(level: ThinkLevel, maxTokens: number): number | null {
+  if (level === 'auto' || level === 'off') return null;
+  const wanted = { minimal: 1024, low: 2048, medium: 8192, high: 16384, xhigh: 32768 }[level];
+  const budget = wanted < maxTokens ? wanted : Math.floor(maxTokens / 2);
+  return budget < 1024 ? null : budget;
+}

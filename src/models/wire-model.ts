@@ -1,0 +1,246 @@
+import type { Route } from '../schema/protocol.ts';
+import { brokenFailure } from './broken.ts';
+import { type Auth, type Client, createClient, type Incoming } from './connection.ts';
+import { failure, httpFailure } from './failure.ts';
+import type { Model, ModelFailure, ModelPart, ModelRequest } from './model.ts';
+import { createParts, failMalformed, type Parts } from './parts.ts';
+import { isObject } from './shape.ts';
+import { createFramer, type Framing, readFrames, readText } from './stream.ts';
+
+/** What is remembered of backends for the life of a process (08 §5.3, §8): hand one to every `createModel` of a thread. */
+export type ProviderMemory = {
+  /** Fields that a server refused, as `<backend> <field>`. */
+  readonly refused: Set<string>;
+  /** Notices that are given once. */
+  readonly noticed: Set<string>;
+  /** Context of a model as last asked for; it never shrinks, so that a server does not reload (08 §9.1). */
+  readonly contexts: Map<string, number>;
+};
+
+export const createMemory = (): ProviderMemory => ({ refused: new Set(), noticed: new Set(), contexts: new Map() });
+
+export type WireDeps = {
+  readonly memory: ProviderMemory;
+  /** Milliseconds since the epoch, for a `Retry-After` date. */
+  now(): number;
+  /** After this long without a byte a notice says that a local server may be loading the model (08 §5.1.6). */
+  readonly loading_note_ms: number;
+};
+
+export const defaultDeps = (): WireDeps => ({ memory: createMemory(), now: Date.now, loading_note_ms: 5000 });
+
+/** Reads the payloads of one reply. */
+export type Decoder = {
+  /** Reads one payload, an object. `done`: the wire's own end mark; `again`: the request is to be sent once more. */
+  read(payload: Readonly<Record<string, unknown>>, parts: Parts): 'more' | 'done' | 'again';
+  /** The body has ended cleanly: closes the parts, with an error when something is missing. */
+  end(parts: Parts): void;
+};
+
+/** A field that a server may refuse with a 400 or 422 naming it; the request is then repeated once without it. */
+export type Repair = {
+  readonly field: string;
+  readonly named: RegExp;
+  /** The think parameter: the repeat is announced by `think_unsupported` and remembered per model (08 §8). */
+  readonly think?: boolean;
+};
+
+export type Prepared =
+  | {
+      readonly kind: 'request';
+      readonly path: string;
+      readonly body: unknown;
+      readonly notices: readonly { readonly code: string; readonly message: string }[];
+      readonly decoder: Decoder;
+      /** Fields of this very request that may be refused. */
+      readonly repairs: readonly Repair[];
+    }
+  /** Nothing is sent. */
+  | { readonly kind: 'failure'; readonly failure: ModelFailure };
+
+/** One wire format: how a request is written and a reply is read. */
+export type Wire = {
+  readonly framing: Framing;
+  auth(key: string): Auth;
+  /** `refused` tells which fields are to be left out. */
+  prepare(request: ModelRequest, refused: (field: string) => boolean): Promise<Prepared>;
+  /** Message of the note while nothing has come; null when this type has none. */
+  readonly loadingNote: string | null;
+};
+
+/** A model that answers every request with the same failure. */
+export const failingModel = (failed: ModelFailure): Model => ({
+  async *stream() {
+    yield { kind: 'error', error: failed };
+  },
+  close: () => {},
+});
+
+const accept = { sse: 'text/event-stream', ndjson: 'application/x-ndjson', json: 'application/json' } as const;
+
+/** Puts a wire format, a route and a connection together: the one place where a model call happens. */
+export async function createWireModel(route: Route, wire: Wire, deps: WireDeps): Promise<Model> {
+  if (!URL.canParse(route.base_url)) {
+    const message = `the URL of backend "${route.backend}" cannot be read; correct it with reins backend update`;
+    return failingModel(failure(route, 'invalid_request', message));
+  }
+  const client = await createClient(route, route.key === null ? null : wire.auth(route.key));
+  return {
+    stream: (request, signal) => streamReply({ route, wire, deps, client }, request, signal),
+    close: () => client.close(),
+  };
+}
+
+type Call = { readonly route: Route; readonly wire: Wire; readonly deps: WireDeps; readonly client: Client };
+
+async function* streamReply(call: Call, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
+  const { route } = call;
+  try {
+    yield* callModel(call, request, signal);
+  } catch (error) {
+    // A bug of ours: the contract says that failures are parts.
+    const reason = error instanceof Error ? error.message : String(error);
+    yield {
+      kind: 'error',
+      error: failure(route, 'permanent', `the call of backend "${route.backend}" failed: ${reason}`),
+    };
+  }
+}
+
+async function* callModel(call: Call, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
+  const { route, wire, deps, client } = call;
+  const { memory } = deps;
+  const scope = `${route.type} ${route.backend} ${route.base_url}`;
+  const keyOf = (field: string): string => `${scope} ${field === 'think' ? `think ${request.model}` : field}`;
+  let reloaded = false;
+  for (;;) {
+    const prepared = await wire.prepare(request, (field) => memory.refused.has(keyOf(field)));
+    if (prepared.kind === 'failure') {
+      yield { kind: 'error', error: prepared.failure };
+      return;
+    }
+    for (const notice of prepared.notices) {
+      const key = `${scope} ${request.model} ${notice.code} ${notice.message}`;
+      if (memory.noticed.has(key)) continue;
+      memory.noticed.add(key);
+      yield { kind: 'notice', ...notice };
+    }
+    const outgoing = {
+      method: 'POST',
+      path: prepared.path,
+      accept: accept[wire.framing],
+      body: prepared.body,
+    } as const;
+    const opening = client.open(outgoing, signal);
+    if (wire.loadingNote !== null && (await isSlow(opening, deps.loading_note_ms))) {
+      yield { kind: 'notice', code: 'model_loading', message: wire.loadingNote };
+    }
+    const opened = await opening;
+    if (opened.kind === 'failure') {
+      yield { kind: 'error', error: opened.failure };
+      return;
+    }
+    const { reply } = opened;
+    if (reply.status < 200 || reply.status > 299) {
+      const failed = await readFailure(call, reply);
+      const repair = prepared.repairs.find((one) => refuses(failed, one) && !memory.refused.has(keyOf(one.field)));
+      if (repair === undefined) {
+        yield { kind: 'error', error: failed };
+        return;
+      }
+      memory.refused.add(keyOf(repair.field));
+      if (repair.think === true) {
+        const message = `backend "${route.backend}" refuses a reasoning level for model "${request.model}"; it is left out`;
+        yield { kind: 'notice', code: 'think_unsupported', message };
+      }
+      continue;
+    }
+    if ((yield* readReply(call, { decoder: prepared.decoder, reply, mayRepeat: !reloaded, signal })) === 'again') {
+      reloaded = true;
+      continue;
+    }
+    return;
+  }
+}
+
+type Reading = {
+  readonly decoder: Decoder;
+  readonly reply: Incoming;
+  readonly mayRepeat: boolean;
+  readonly signal: AbortSignal;
+};
+
+/** Reads one reply to its end. `again`: the wire asks for the request once more, and nothing was yielded. */
+async function* readReply(
+  { route, wire }: Call,
+  { decoder, reply, mayRepeat, signal }: Reading,
+): AsyncGenerator<ModelPart, 'again' | 'ended'> {
+  const whole = wire.framing === 'sse' && (reply.headers['content-type'] ?? '').includes('json');
+  const frames = readFrames(reply.body, await createFramer(whole ? 'json' : wire.framing));
+  const parts = createParts();
+  let complete = false;
+  try {
+    while (!parts.closed) {
+      const next = await frames();
+      if (next.kind === 'failure') parts.fail(next.failure);
+      else if (next.kind === 'too_long') failMalformed(parts, route, next.what);
+      else {
+        for (const payload of next.payloads) {
+          const state = readPayload(payload, decoder, parts, route);
+          complete = state !== 'more';
+          if (state === 'again' && mayRepeat) return 'again';
+          if (complete || parts.closed) break;
+        }
+        if ((complete || next.last) && !parts.closed) decoder.end(parts);
+        if (next.last && !parts.closed) failMalformed(parts, route, 'an incomplete reply');
+      }
+      for (const part of parts.take()) {
+        if (signal.aborted) {
+          yield { kind: 'error', error: brokenFailure(route, { kind: 'cancelled' }) };
+          return 'ended';
+        }
+        yield part;
+      }
+    }
+    return 'ended';
+  } finally {
+    reply.body.release(complete);
+  }
+}
+
+function readPayload(payload: string, decoder: Decoder, parts: Parts, route: Route): 'more' | 'done' | 'again' {
+  if (payload === '[DONE]') return 'done';
+  let value: unknown;
+  try {
+    value = JSON.parse(payload);
+  } catch {
+    value = undefined;
+  }
+  if (isObject(value)) return decoder.read(value, parts);
+  failMalformed(parts, route, `undecodable data: ${JSON.stringify(payload.slice(0, 80))}`);
+  return 'more';
+}
+
+async function readFailure({ route, deps }: Call, reply: Incoming): Promise<ModelFailure> {
+  const { text, failure: broken } = await readText(reply.body, 64 * 1024);
+  reply.body.release(true);
+  if (broken !== null && broken.class === 'cancelled') return broken;
+  return httpFailure(route, { status: reply.status, headers: reply.headers, body: text, now: deps.now() });
+}
+
+/** Whether the server refused this field: a 400 or 422 that names it and is no other known failure. */
+const refuses = (failed: ModelFailure, repair: Repair): boolean =>
+  (failed.status === 400 || failed.status === 422) &&
+  (failed.class === 'invalid_request' || failed.class === 'unsupported') &&
+  repair.named.test(failed.message);
+
+/** Whether a promise is still open after `ms`. Leaves no timer behind. */
+function isSlow(waiting: Promise<unknown>, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(true), ms);
+    void waiting.then(() => {
+      clearTimeout(timer);
+      resolve(false);
+    });
+  });
+}
