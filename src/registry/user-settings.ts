@@ -1,17 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  fsyncSync,
-  lstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  unlinkSync,
-  writeSync,
-} from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
+import { writeAtomic } from '../workspace/files.ts';
 import type { UserSettings } from './ports.ts';
 
 /** Larger files are not ours. */
@@ -26,7 +16,7 @@ export function createUserSettings(deps: { readonly reinsHome: string }): UserSe
   const write = (values: Readonly<Record<string, unknown>>): void => {
     try {
       mkdirSync(deps.reinsHome, { recursive: true, mode: 0o700 });
-      replace(path, `${JSON.stringify(values, null, 2)}\n`);
+      writeAtomic(path, `${JSON.stringify(values, null, 2)}\n`, 0o600);
     } catch (error) {
       throw new RuntimeError('storage', `The settings file ${path} cannot be written (${reasonOf(error)}).`, {
         cause: error,
@@ -58,30 +48,6 @@ function read(path: string): Readonly<Record<string, unknown>> {
     return Object.fromEntries(Object.entries(value));
   } catch {
     return {};
-  }
-}
-
-/** The replacement of 11 §1.2.2: a reader sees the old or the new content. */
-function replace(path: string, text: string): void {
-  const temporary = `${path}.tmp-${randomBytes(6).toString('hex')}`;
-  const descriptor = openSync(temporary, 'wx', 0o600);
-  try {
-    writeSync(descriptor, text);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-  try {
-    renameSync(temporary, path);
-  } catch (error) {
-    unlinkSync(temporary);
-    throw error;
-  }
-  const directory = openSync(join(path, '..'), 'r');
-  try {
-    fsyncSync(directory);
-  } finally {
-    closeSync(directory);
   }
 }
 

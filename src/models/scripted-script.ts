@@ -1,0 +1,443 @@
+import {
+  array,
+  assign,
+  boolean,
+  define,
+  dynamic,
+  enums,
+  type Failure,
+  integer,
+  lazy,
+  literal,
+  max,
+  min,
+  nonempty,
+  number,
+  object,
+  optional,
+  record,
+  refine,
+  type Struct,
+  string,
+  unknown,
+} from 'superstruct';
+import { RuntimeError } from '../schema/errors.ts';
+import { FinishReason } from '../schema/message.ts';
+import type { Capability, ProviderErrorClass, ThinkLevel } from './model.ts';
+import { unknownPlaceholder } from './scripted-fill.ts';
+
+/** A text condition of 08 §6.2: a string is "contains", without case. */
+export type TextMatcher =
+  | string
+  | {
+      readonly equals?: string;
+      readonly contains?: string | readonly string[];
+      readonly any_of?: readonly string[];
+      readonly starts_with?: string;
+      readonly ends_with?: string;
+      readonly regex?: string;
+      readonly empty?: boolean;
+      readonly not?: TextMatcher;
+      readonly case?: boolean;
+    };
+
+export type NumberMatcher =
+  | number
+  | {
+      readonly eq?: number;
+      readonly lt?: number;
+      readonly lte?: number;
+      readonly gt?: number;
+      readonly gte?: number;
+    };
+
+export type Match = {
+  readonly role?: 'user' | 'assistant' | 'tool';
+  readonly last_user?: TextMatcher;
+  readonly last_assistant?: TextMatcher;
+  readonly system?: TextMatcher;
+  readonly any?: TextMatcher;
+  readonly tool?: { readonly name?: TextMatcher; readonly content?: TextMatcher; readonly count?: NumberMatcher };
+  readonly turn?: NumberMatcher;
+  readonly user_turn?: NumberMatcher;
+  readonly attempt?: NumberMatcher;
+  readonly model?: TextMatcher;
+  readonly offered?: readonly string[];
+  readonly not_offered?: readonly string[];
+  readonly images?: NumberMatcher;
+  readonly think?: ThinkLevel;
+};
+
+export type Expect = Pick<Match, 'system' | 'last_user' | 'offered' | 'not_offered' | 'images' | 'think'> & {
+  readonly messages?: NumberMatcher;
+  readonly max_tokens?: NumberMatcher;
+  readonly temperature?: NumberMatcher;
+  readonly num_ctx?: NumberMatcher;
+};
+
+export type Chunk = 'word' | 'char' | 'line' | 'none' | number;
+
+export type UsageForm =
+  | 'estimate'
+  | 'none'
+  | {
+      readonly input_tokens: number;
+      readonly output_tokens: number;
+      readonly reasoning_tokens?: number;
+      readonly cached_input_tokens?: number;
+    };
+
+export type ErrorForm = {
+  readonly class: ProviderErrorClass;
+  readonly status?: number;
+  readonly message?: string;
+  readonly retry_after_ms?: number;
+  readonly after_chars?: number;
+};
+
+export type ScriptStep =
+  | { readonly text: string }
+  | { readonly thinking: string }
+  | { readonly wait_ms: number }
+  | {
+      readonly tool_call: {
+        readonly index: number;
+        readonly id?: string;
+        readonly name?: string;
+        readonly arguments?: string;
+      };
+    }
+  | { readonly usage: UsageForm }
+  | { readonly finish: FinishReason }
+  | { readonly error: ErrorForm }
+  | { readonly drop: true }
+  | { readonly hang: true }
+  | { readonly garbage: string };
+
+export type ScriptCall = { readonly name: string; readonly arguments: unknown; readonly id?: string };
+
+export type Pace = {
+  readonly chunk?: Chunk;
+  readonly delay_ms?: number;
+  readonly first_delay_ms?: number;
+  readonly usage?: UsageForm;
+};
+
+/** Exactly one form: spoken (`text`, `thinking`, `tool_calls`), `steps`, `error`, or `hang` alone (08 §6.3). */
+export type Reply = Pace & {
+  readonly text?: string | readonly string[];
+  readonly thinking?: string | readonly string[];
+  readonly tool_calls?: readonly ScriptCall[];
+  readonly finish?: FinishReason;
+  readonly steps?: readonly ScriptStep[];
+  readonly error?: ErrorForm;
+  readonly hang?: true;
+  readonly expect?: Expect;
+};
+
+export type Turn = {
+  readonly name: string;
+  readonly match?: Match;
+  readonly times?: number;
+  readonly reply: Reply;
+};
+
+export type ScriptModel = {
+  readonly name: string;
+  readonly context?: number;
+  readonly max_output?: number;
+  readonly capabilities?: readonly Capability[];
+};
+
+export type Script = {
+  readonly script: 1;
+  readonly models: readonly ScriptModel[];
+  readonly defaults?: Pace;
+  readonly turns: readonly Turn[];
+  readonly fallback?: Reply;
+};
+
+/** Used for checking alone; the types above say what a checked value is. */
+type Check = Struct<unknown, unknown>;
+const as = (struct: unknown): Check => struct as Check;
+const isString = (value: unknown): value is string => typeof value === 'string';
+/** Says what a value must be, so that a failure names it instead of a list of attempts. */
+const either = (test: (value: unknown) => boolean, one: Check, other: Check): Check =>
+  dynamic((value) => (test(value) ? one : other));
+
+const count = (least: number, most: number) => max(min(integer(), least), most);
+const words = array(string());
+const textOrList = either(isString, as(string()), as(array(string())));
+
+const textMatcher: Check = lazy(() =>
+  either(
+    isString,
+    as(string()),
+    as(
+      object({
+        equals: optional(string()),
+        contains: optional(textOrList),
+        any_of: optional(words),
+        starts_with: optional(string()),
+        ends_with: optional(string()),
+        regex: optional(string()),
+        empty: optional(boolean()),
+        not: optional(textMatcher),
+        case: optional(boolean()),
+      }),
+    ),
+  ),
+);
+const numberMatcher = either(
+  (value) => typeof value === 'number',
+  as(number()),
+  as(
+    object({
+      eq: optional(number()),
+      lt: optional(number()),
+      lte: optional(number()),
+      gt: optional(number()),
+      gte: optional(number()),
+    }),
+  ),
+);
+const thinkLevel = enums(['auto', 'off', 'minimal', 'low', 'medium', 'high', 'xhigh']);
+
+const match = object({
+  role: optional(enums(['user', 'assistant', 'tool'])),
+  last_user: optional(textMatcher),
+  last_assistant: optional(textMatcher),
+  system: optional(textMatcher),
+  any: optional(textMatcher),
+  tool: optional(
+    object({ name: optional(textMatcher), content: optional(textMatcher), count: optional(numberMatcher) }),
+  ),
+  turn: optional(numberMatcher),
+  user_turn: optional(numberMatcher),
+  attempt: optional(numberMatcher),
+  model: optional(textMatcher),
+  offered: optional(words),
+  not_offered: optional(words),
+  images: optional(numberMatcher),
+  think: optional(thinkLevel),
+});
+const expectation = object({
+  system: optional(textMatcher),
+  last_user: optional(textMatcher),
+  messages: optional(numberMatcher),
+  offered: optional(words),
+  not_offered: optional(words),
+  max_tokens: optional(numberMatcher),
+  temperature: optional(numberMatcher),
+  num_ctx: optional(numberMatcher),
+  think: optional(thinkLevel),
+  images: optional(numberMatcher),
+});
+
+const tokens = count(0, 1e12);
+const usage = either(
+  isString,
+  as(enums(['estimate', 'none'])),
+  as(
+    object({
+      input_tokens: tokens,
+      output_tokens: tokens,
+      reasoning_tokens: optional(tokens),
+      cached_input_tokens: optional(tokens),
+    }),
+  ),
+);
+const delay = count(0, 60_000);
+const pace = {
+  chunk: optional(
+    either((value) => typeof value === 'number', as(count(1, 1_000_000)), as(enums(['word', 'char', 'line', 'none']))),
+  ),
+  delay_ms: optional(delay),
+  first_delay_ms: optional(delay),
+  usage: optional(usage),
+};
+const errorForm = object({
+  class: enums([
+    'cancelled',
+    'timeout',
+    'connect',
+    'rate_limit',
+    'overloaded',
+    'server_error',
+    'malformed',
+    'empty_reply',
+    'auth',
+    'permission',
+    'model_not_found',
+    'context_exceeded',
+    'quota',
+    'content_filter',
+    'no_tool_support',
+    'unsupported',
+    'invalid_request',
+    'permanent',
+  ]),
+  status: optional(count(100, 599)),
+  message: optional(string()),
+  retry_after_ms: optional(count(0, 86_400_000)),
+  after_chars: optional(count(0, 10_000_000)),
+});
+
+const stepKinds: Readonly<Record<string, Check>> = {
+  text: as(string()),
+  thinking: as(string()),
+  wait_ms: as(delay),
+  tool_call: as(
+    object({
+      index: count(0, 1000),
+      id: optional(string()),
+      name: optional(string()),
+      arguments: optional(string()),
+    }),
+  ),
+  usage,
+  finish: as(FinishReason),
+  error: as(errorForm),
+  drop: as(literal(true)),
+  hang: as(literal(true)),
+  garbage: as(string()),
+};
+const oneStep = define<unknown>('step', () => `a step has exactly one of ${Object.keys(stepKinds).join(', ')}`);
+const step = dynamic((value): Check => {
+  const keys = typeof value === 'object' && value !== null ? Object.keys(value) : [];
+  const kind = keys[0] ?? '';
+  const struct = Object.hasOwn(stepKinds, kind) ? stepKinds[kind] : undefined;
+  return keys.length === 1 && struct !== undefined ? as(object({ [kind]: struct })) : oneStep;
+});
+
+const reply = refine(
+  object({
+    ...pace,
+    text: optional(textOrList),
+    thinking: optional(textOrList),
+    tool_calls: optional(
+      array(
+        object({
+          name: nonempty(string()),
+          arguments: either(isString, as(string()), as(record(string(), unknown()))),
+          id: optional(string()),
+        }),
+      ),
+    ),
+    finish: optional(FinishReason),
+    steps: optional(array(step)),
+    error: optional(errorForm),
+    hang: optional(literal(true)),
+    expect: optional(expectation),
+  }),
+  'reply',
+  // The object has been checked when a refinement runs.
+  (value) => formProblem(value as unknown as Reply) ?? true,
+);
+
+const turnFields = object({ match: optional(match), times: optional(count(0, 1e9)), reply });
+const scriptStruct = object({
+  script: literal(1),
+  models: nonempty(
+    array(
+      object({
+        name: nonempty(string()),
+        context: optional(count(1, 1e9)),
+        max_output: optional(count(1, 1e9)),
+        capabilities: optional(array(enums(['chat', 'tools', 'think', 'vision', 'embed']))),
+      }),
+    ),
+  ),
+  defaults: optional(object(pace)),
+  turns: array(assign(object({ name: optional(nonempty(string())) }), turnFields)),
+  fallback: optional(reply),
+});
+
+/** What is wrong with the forms of a reply, or null. */
+function formProblem(value: Reply): string | null {
+  const spoken = value.text !== undefined || value.thinking !== undefined || value.tool_calls !== undefined;
+  const { steps, error, hang } = value;
+  if (steps !== undefined && (spoken || error !== undefined || hang !== undefined)) {
+    return 'steps stand alone: a reply has one form';
+  }
+  if (error !== undefined) {
+    if (hang !== undefined) return 'a reply has one form: error or hang';
+    if (!spoken) return error.after_chars === undefined ? null : 'after_chars needs a text beside the error';
+    const textOnly = value.thinking === undefined && value.tool_calls === undefined;
+    return textOnly && error.after_chars !== undefined
+      ? null
+      : 'a reply has one form: error takes a text beside it only with after_chars';
+  }
+  if (steps === undefined && !spoken && hang === undefined) {
+    return 'a reply needs a form: text, thinking or tool_calls, steps, error, or hang';
+  }
+  return null;
+}
+
+/**
+ * Reads the text of a script (08 §6.1).
+ * @param name how messages call the file
+ * @throws RuntimeError config_invalid naming the file and the JSON Pointer of the first defect
+ */
+export function parseScript(text: string, name: string): Script {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw invalid(name, '', error instanceof Error ? error.message : 'not JSON');
+  }
+  const [problem] = scriptStruct.validate(value);
+  if (problem !== undefined) {
+    throw invalid(name, pointerOf(problem.path), failureText(problem));
+  }
+  // The struct above is the type `Script`, but for turns without a name.
+  const checked = value as Script;
+  const names = new Set<string>();
+  const turns = checked.turns.map((turn, index) => {
+    // An unnamed turn is called by its place, from 1.
+    const turnName: string | undefined = turn.name;
+    const named = { ...turn, name: turnName ?? `#${index + 1}` };
+    if (names.has(named.name)) throw invalid(name, `/turns/${index}/name`, `a second turn named "${named.name}"`);
+    names.add(named.name);
+    return named;
+  });
+  const script: Script = { ...checked, turns };
+  checkPlaceholders(script, name);
+  return script;
+}
+
+function checkPlaceholders(script: Script, name: string): void {
+  for (const [index, turn] of script.turns.entries()) checkReply(turn.reply, name, `/turns/${index}/reply`);
+  if (script.fallback !== undefined) checkReply(script.fallback, name, '/fallback');
+}
+
+function checkReply(checked: Reply, name: string, pointer: string): void {
+  const { expect: _expect, ...texts } = checked;
+  const visit = (value: unknown, at: string): void => {
+    if (typeof value === 'string') {
+      const found = unknownPlaceholder(value);
+      if (found !== null) throw invalid(name, at, `unknown substitution \${${found}}`);
+      return;
+    }
+    if (typeof value !== 'object' || value === null) return;
+    for (const [key, member] of Object.entries(value)) visit(member, `${at}/${escapePointer(key)}`);
+  };
+  visit(texts, pointer);
+}
+
+export const invalid = (name: string, pointer: string, problem: string): RuntimeError =>
+  new RuntimeError(
+    'config_invalid',
+    `The script does not load: ${problem} at ${name}:${pointer === '' ? '/' : pointer}`,
+  );
+
+const escapePointer = (key: string): string => key.replaceAll('~', '~0').replaceAll('/', '~1');
+const pointerOf = (path: readonly unknown[]): string => path.map((key) => `/${escapePointer(String(key))}`).join('');
+
+function failureText(failure: Pick<Failure, 'type' | 'message' | 'path'>): string {
+  if (failure.type === 'never') return `unknown field "${String(failure.path.at(-1))}"`;
+  const { message } = failure;
+  // "Expected a value of type `x`, but received: …" names the value, which may be long.
+  const cut = message.indexOf(', but received');
+  return (cut === -1 ? message : message.slice(0, cut)).replace(/^Expected /, 'expected ').slice(0, 300);
+}
