@@ -3,7 +3,16 @@
 export type Action = 'allow' | 'approve' | 'deny';
 export type OnExhausted = 'fail' | 'ask' | 'finish';
 
-export type Condition = { readonly key: string; readonly op: string; readonly value: string };
+export type Condition = {
+  readonly key: string;
+  readonly op: string;
+  readonly value: string;
+  /**
+   * The compiled operand of op `regex`, put there by `parsePolicy`, because the engine is loaded only where a document
+   * needs it. Without it the condition is indeterminate.
+   */
+  readonly regex?: { readonly size: number; matchWhole(text: string): boolean };
+};
 
 export type Rule = {
   readonly tools: string;
@@ -71,7 +80,8 @@ export type ProgramFact = {
 export type CommandReading =
   | {
       readonly form: 'argv';
-      readonly verdict: 'readable';
+      /** `unreadable` for an argument that 02 §9.2 forbids: the call can be asked about, never granted. */
+      readonly verdict: 'readable' | 'unreadable';
       readonly words: readonly string[];
       /** Words that hold an unquoted `*`, `?` or `[` (05 §3.7 `not_expanded`). */
       readonly unexpanded: readonly string[];
@@ -99,20 +109,27 @@ export type PolicyHost = {
   readonly cwd: string;
   readonly home: string;
   readonly caseInsensitivePaths: boolean;
-  /** Real path of an absolute lexical path: links of the deepest existing ancestor resolved, the rest appended. */
+  /**
+   * Real path of an absolute path: links resolved step by step as the system does, `..` applied to the real directory,
+   * what does not exist appended. Never throws.
+   */
   realPath(path: string): string;
   /** Hard links of an existing regular file; 0 when it does not exist. */
   hardLinks(path: string): number;
   /** Resolution of 02 §9.5 with the executor's PATH. */
   resolveProgram(word: string, cwd: string): ProgramFact | null;
   readonly guarded: {
-    /** F1: absolute paths of own secrets, and prefixes ending in `/`. */
+    /** F1: absolute paths of own secrets; each covers what lies below it. */
     readonly secrets: readonly string[];
+    /** F1: what begins with one of these texts is a secret too (backups of the database). */
+    readonly secretPrefixes: readonly string[];
     /** F2 beside every `.reins` segment: REINS_HOME, the data directory, policy and chain files named by flags, the installation. */
     readonly plane: readonly string[];
     /** Directories on PATH (F3). */
     readonly path: readonly string[];
   };
+  /** The guarded set that an existing file belongs to by device and inode, whatever its name (11 §6.1.1), or null. */
+  guardOf(path: string): 'secret' | 'plane' | null;
   /** Amendment 17: paths outside this root are a floor; null when nothing is to be checked. */
   readonly root: string | null;
 };
