@@ -1,4 +1,4 @@
-import type { Reply, Script, Turn } from './scripted-script.ts';
+import type { Reply, Script, Turn } from './scripted-types.ts';
 
 /**
  * What `reins demo` plants in its workspace, and the prompt that starts the tour (06 §27). The credentials are invented:

@@ -2,7 +2,7 @@ import type { Message } from '../schema/message.ts';
 import { ownMeta, systemText } from './history.ts';
 import type { ModelRequest, ThinkLevel } from './model.ts';
 import type { FillScope } from './scripted-fill.ts';
-import type { Expect, Match, NumberMatcher, TextMatcher, Turn } from './scripted-script.ts';
+import type { Expect, Match, NumberMatcher, TextMatcher, Turn } from './scripted-types.ts';
 
 /** A request as conditions see it: nothing but its own content (08 §6.2). */
 export type RequestView = {
@@ -217,7 +217,7 @@ async function compile(
 ): Promise<(text: string) => Groups | null> {
   const { compileRegex } = await import('../text/linear-regex.ts');
   try {
-    const expression = await compileRegex(exactCase ? source : `(?i)${source}`);
+    const expression = await compileRegex(source, { ignoreCase: !exactCase });
     return (text) => expression.exec(text)?.groups ?? null;
   } catch (error) {
     throw problem(`the regular expression ${source} is not valid: ${error instanceof Error ? error.message : ''}`);

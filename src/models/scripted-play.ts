@@ -2,7 +2,7 @@ import type { FinishReason, Usage } from '../schema/message.ts';
 import { estimateTokens } from '../text/tokens.ts';
 import type { ModelFailure, ModelPart, ModelRequest } from './model.ts';
 import { fill, fillDeep, type FillScope } from './scripted-fill.ts';
-import type { Chunk, ErrorForm, Pace, Reply, ScriptStep, UsageForm } from './scripted-script.ts';
+import type { Chunk, ErrorForm, Pace, Reply, ScriptStep, UsageForm } from './scripted-types.ts';
 
 /** What a reply is played with. */
 export type Stage = {

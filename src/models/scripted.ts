@@ -4,7 +4,8 @@ import type { Route } from '../schema/protocol.ts';
 import type { DiscoveredModel, Model, ModelPart, ModelRequest } from './model.ts';
 import { chooseTurn, type CompiledTurn, compileTurn, scopeOf, viewOf } from './scripted-match.ts';
 import { playReply } from './scripted-play.ts';
-import { invalid, type Pace, parseScript, type Script } from './scripted-script.ts';
+import { invalid, parseScript } from './scripted-script.ts';
+import type { Pace, Script } from './scripted-types.ts';
 
 /** 08 §6.1. */
 const maxScriptBytes = 5 * 1024 * 1024;
