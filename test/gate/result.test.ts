@@ -1,0 +1,57 @@
+import { expect, it } from 'vitest';
+import { capResult, resultText } from '../../src/gate/result.ts';
+import type { Spool } from '../../src/tools/tool.ts';
+
+const spool = (kept: string[]): Spool => ({
+  directory: () => '/nowhere',
+  put: (_run, call, text) => {
+    kept.push(text);
+    return { name: `@output/${call}`, truncated: false };
+  },
+  resolve: () => null,
+});
+
+it('gives text as it is, nothing for null, and compact JSON for the rest', () => {
+  expect(resultText({ ok: true, value: 'a\n' })).toBe('a\n');
+  expect(resultText({ ok: true, value: null })).toBe('');
+  expect(resultText({ ok: true, value: { a: [1, 2] } })).toBe('{"a":[1,2]}');
+  expect(resultText({ ok: false, error: 'not_found', message: 'No file.', extra: { similar: ['b'] } })).toBe(
+    '{"ok":false,"error":"not_found","message":"No file.","similar":["b"]}',
+  );
+});
+
+it('makes text well-formed before a model sees it', () => {
+  expect(resultText({ ok: true, value: 'a\u0000b\ud800c' })).toBe('a\ufffdb\ufffdc');
+});
+
+it('keeps the first fifth and the last four fifths of a long text at line ends, and spools the whole', () => {
+  const kept: string[] = [];
+  const text = Array.from({ length: 1000 }, (_, index) => `line ${String(index).padStart(4, '0')}\n`).join('');
+  const rendered = capResult(text, true, 1000, 'run_1', 'call_1', spool(kept));
+  expect(kept).toEqual([text]);
+  expect(rendered.truncated).toBe(true);
+  expect(rendered.bytes).toBe(10_000);
+  expect(rendered.output_ref).toBe('@output/call_1');
+  const lines = rendered.content.split('\n');
+  expect(lines.slice(0, 2)).toEqual(['line 0000', 'line 0001']);
+  expect(lines.at(-2)).toBe('line 0999');
+  const marker = lines.find((line) => line.startsWith('[…')) ?? '';
+  expect(marker).toMatch(
+    /^\[… \d+ bytes left out; full result: @output\/call_1 \(10000 bytes, sha256 [0-9a-f]{64}\)\]$/,
+  );
+  const shown = lines.filter((line) => line.startsWith('line ')).length;
+  expect(marker).toContain(`${10_000 - shown * 10} bytes left out`);
+});
+
+it('never cuts a character in two', () => {
+  const text = '€'.repeat(2000);
+  const { content } = capResult(text, true, 1000, 'run_1', 'call_1', spool([]));
+  expect(content).not.toContain('\ufffd');
+});
+
+it('turns a long JSON value into a preview that names the whole', () => {
+  const text = JSON.stringify({ list: 'x'.repeat(5000) });
+  const { content } = capResult(text, false, 1024, 'run_1', 'call_2', spool([]));
+  const value: unknown = JSON.parse(content);
+  expect(value).toMatchObject({ ok: true, truncated: true, bytes: text.length, output: '@output/call_2' });
+});
