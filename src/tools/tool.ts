@@ -133,6 +133,12 @@ export type Tool<A = unknown, F = unknown> = {
   describe?(where: ToolPlace): string;
   readonly args: Struct<A, unknown>;
   prepare(args: A, site: ToolSite, environment: Readonly<Record<string, string>>): Promise<Prepared<F>> | Prepared<F>;
+  /**
+   * Why a call that the policy does not deny still cannot work: a missing file, a text that does not match. The gate
+   * looks at it before it asks a person; `execute` says the same. It is no part of `prepare`, because what a denied
+   * path holds, and whether it exists, is not told.
+   */
+  unfit?(facts: F): Extract<ToolResult, { ok: false }> | null;
   preview?(args: A, facts: F, site: ToolSite): Promise<Preview> | Preview;
   execute(args: A, context: ToolContext<F>): Promise<ToolResult>;
 };

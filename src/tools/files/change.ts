@@ -1,0 +1,137 @@
+import { posix } from 'node:path';
+import type { Preview } from '../../schema/ask.ts';
+import { cancelled, fail, isFailure, type ToolFailure } from '../failure.ts';
+import type { Prepared, ReadMark, ReadMarks, ToolContext, ToolResult, ToolSite } from '../tool.ts';
+import { commitFile, type Preimage, readPreimage, sha256Of } from './commit.ts';
+import { diffOf } from './diff.ts';
+import { type Replacement, replaceText } from './edit.ts';
+import { markFault, markWritten } from './marks.ts';
+import { kindFault, notFound } from './open.ts';
+import { binaryFile, faultOf, ready, type Subject, subjectOf } from './subject.ts';
+import { decodeText, encodeText } from './text.ts';
+
+/** A change as it will be written: what a card shows and what is written come from these bytes. */
+export type ChangeFacts = Subject & {
+  readonly before: Preimage;
+  readonly after: Buffer;
+  /** Null when the whole file is given. */
+  readonly replacements: number | null;
+};
+
+export type WriteDeps = {
+  /** Looked at before the gate too, so that nobody is asked about a change that cannot be made (05 §2.3). */
+  readonly marks: Pick<ReadMarks, 'get'>;
+};
+
+/** What a change makes of the present state of a file: the new bytes, or why there are none. */
+export type MakeChange = (
+  before: Preimage,
+  mark: ReadMark | null,
+  subject: Subject,
+) => { readonly ok: true; readonly after: Buffer; readonly replacements: number | null } | ToolFailure;
+
+/** Reads the present state once and makes the change from it; a link is followed to what will be replaced. */
+export async function planChange(
+  deps: WriteDeps,
+  given: string,
+  site: ToolSite,
+  make: MakeChange,
+): Promise<Prepared<ChangeFacts>> {
+  const subject = subjectOf(given, site);
+  if (isFailure(subject)) return subject;
+  const { path } = subject;
+  const unchanged = (fault: ToolFailure, before: Preimage = null): Prepared<ChangeFacts> =>
+    ready({ ...subject, fault, before, after: Buffer.alloc(0), replacements: null }, site, given);
+  const wrongKind = path.stat === null ? null : kindFault(path);
+  if (wrongKind !== null) return unchanged(wrongKind);
+  const before = await readPreimage(path);
+  if (isFailure(before)) return unchanged(before);
+  const made = make(before, deps.marks.get(site.scope, path.real), subject);
+  if (!made.ok) return unchanged(made, before);
+  const large = sizeFault(subject, made.after.length);
+  if (large !== null) return unchanged(large, before);
+  return ready({ ...subject, before, after: made.after, replacements: made.replacements }, site, given);
+}
+
+/** Literal replacement in a file that must be text and must have been read. */
+export const replaceIn =
+  (change: Replacement): MakeChange =>
+  (before, mark, subject) => {
+    const { path } = subject;
+    if (before === null) return notFound(path);
+    const unread = markFault(mark, before.sha256, path.given, 'any');
+    if (unread !== null) return unread;
+    const large = sizeFault(subject, before.bytes.length);
+    if (large !== null) return large;
+    const old = decodeText(before.bytes);
+    if (old.kind === 'binary') return binaryFile(path.given, before.bytes.length, old.media);
+    if (!old.editable) {
+      return fail('not_utf8', `"${path.given}" is not UTF-8 text, so it can be read but not edited in place.`);
+    }
+    const edited = replaceText(old.text, change, path.given);
+    if (!edited.ok) return edited;
+    return { ok: true, after: encodeText(edited.text, old.form), replacements: edited.replacements };
+  };
+
+function sizeFault({ path, limits }: Subject, size: number): ToolFailure | null {
+  const max = limits._max_write_bytes;
+  if (size <= max) return null;
+  return fail('too_large', `"${path.given}" would have ${size} bytes; _max_write_bytes is ${max}.`, {
+    bytes: size,
+    max_bytes: max,
+  });
+}
+
+export async function writeChange(context: ToolContext<ChangeFacts>): Promise<ToolResult> {
+  const { path, before, after, replacements } = context.facts;
+  const hopeless = faultOf(context);
+  if (hopeless !== null) return hopeless;
+  const { marks, lockPath } = context.ports;
+  const release = await lockPath(path.real, context.signal);
+  if (context.signal.aborted) {
+    release?.();
+    return cancelled();
+  }
+  if (release === null) return fail('busy', `Another call has been writing "${path.given}" for 10 s. Try again later.`);
+  try {
+    const result = (committed: boolean, notes: Readonly<Record<string, unknown>>): ToolResult => ({
+      ok: true,
+      value: {
+        path: path.given,
+        changed: committed,
+        created: committed && before === null,
+        old_bytes: before?.bytes.length ?? null,
+        new_bytes: after.length,
+        old_sha256: before?.sha256 ?? null,
+        new_sha256: sha256,
+        ...(replacements === null ? {} : { replacements }),
+        ...notes,
+      },
+    });
+    const sha256 = sha256Of(after);
+    if (before?.sha256 === sha256) return result(false, {});
+    // Two calls of one batch may have been prepared for the same state of the file.
+    const mark = marks.get(context.scope, path.real);
+    if (before !== null && before.bytes.length > 0) {
+      const fault = markFault(mark, before.sha256, path.given, replacements === null ? 'full' : 'any');
+      if (fault !== null) return fault;
+    }
+    const committed = await commitFile(path, before, after);
+    if (!committed.ok) return committed;
+    markWritten(marks, context.scope, path.real, sha256, replacements === null);
+    return result(true, committed.notes);
+  } finally {
+    release();
+  }
+}
+
+/** The card of a change (05 §4.7). */
+export async function previewChange({ path, place, before, after }: ChangeFacts): Promise<Preview> {
+  const name = path.outside_root ? path.real : posix.relative(place.root, path.real);
+  return {
+    ...(await diffOf(name, before, after)),
+    new_file: before === null,
+    preimage: { path: path.real, sha256: before?.sha256 ?? null },
+    paths: [{ given: path.given, real: path.real, inside: !path.outside_root, link: path.link }],
+  };
+}

@@ -1,0 +1,152 @@
+import { boolean, integer, object, optional, string } from 'superstruct';
+import { fail } from '../failure.ts';
+import { between, bytes, inputSchema } from '../input-schema.ts';
+import { defineTool, type Tool } from '../tool.ts';
+import {
+  type ChangeFacts,
+  type MakeChange,
+  planChange,
+  previewChange,
+  replaceIn,
+  type WriteDeps,
+  writeChange,
+} from './change.ts';
+import type { Preimage } from './commit.ts';
+import { markFault } from './marks.ts';
+import { pathText, unfit } from './subject.ts';
+import { decodeText, encodeText, plainForm } from './text.ts';
+
+/** A text to find is a part of a file that can be edited. */
+const maxFindBytes = 5 * 1024 * 1024;
+
+const pathNote = { description: 'Path of the file, relative to the root or absolute.', minLength: 1 };
+
+export function createWriteTools(deps: WriteDeps): readonly Tool[] {
+  return [writeFile(deps), editFile(deps), sed(deps)];
+}
+
+function writeFile(deps: WriteDeps): Tool {
+  const args = object({ path: pathText(), content: string() });
+  return defineTool<{ path: string; content: string }, ChangeFacts>({
+    spec: {
+      tools: 'local_fs',
+      tool: 'write_file',
+      description:
+        'Writes a whole text file, and makes missing directories. An existing file must have been read completely before.',
+      input_schema: inputSchema(args, { path: pathNote, content: { description: 'The whole new content.' } }),
+      read_only: false,
+    },
+    args,
+    prepare: ({ path, content }, site) => planChange(deps, path, site, wholeFile(content)),
+    unfit,
+    preview: (_args, facts) => previewChange(facts),
+    execute: (_args, context) => writeChange(context),
+  });
+}
+
+const wholeFile =
+  (content: string): MakeChange =>
+  (before, mark, { path }) => {
+    const known = before !== null && before.bytes.length > 0;
+    const unread = known ? markFault(mark, before.sha256, path.given, 'full') : null;
+    return unread ?? { ok: true, after: inOldForm(content, before), replacements: null };
+  };
+
+/** A model was shown LF and no byte order mark: what it gives back is put into the form of the old file (05 §4.4). */
+function inOldForm(content: string, before: Preimage): Buffer {
+  if (before === null || content.includes('\r')) return Buffer.from(content);
+  const old = decodeText(before.bytes);
+  const form = old.kind === 'text' && old.editable ? old.form : plainForm;
+  return encodeText(content, { ...form, bom: form.bom && !content.startsWith('\ufeff') });
+}
+
+type EditArgs = { path: string; old_string: string; new_string: string; replace_all?: boolean | undefined };
+
+function editFile(deps: WriteDeps): Tool {
+  const args = object({
+    path: pathText(),
+    old_string: bytes(string(), 1, maxFindBytes),
+    new_string: string(),
+    replace_all: optional(boolean()),
+  });
+  return defineTool<EditArgs, ChangeFacts>({
+    spec: {
+      tools: 'local_fs',
+      tool: 'edit_file',
+      description:
+        'Replaces one text by another in a file that was read before. The old text must occur exactly once, unless replace_all is true.',
+      input_schema: inputSchema(args, {
+        path: pathNote,
+        old_string: { description: 'The text to replace, exactly as the file has it.', minLength: 1 },
+        new_string: { description: 'The text to put in its place.' },
+        replace_all: { description: 'Replaces every occurrence.', default: false },
+      }),
+      read_only: false,
+    },
+    args,
+    prepare({ path, old_string, new_string, replace_all }, site) {
+      if (old_string === new_string) {
+        const message = '"old_string" and "new_string" are equal, so there is nothing to change.';
+        return fail('invalid_arguments', message, { path: 'new_string' });
+      }
+      const wanted = replace_all === true ? 'all' : 'one';
+      const change = { find: old_string, put: new_string, wanted, from: 1, to: Number.POSITIVE_INFINITY } as const;
+      return planChange(deps, path, site, replaceIn(change));
+    },
+    unfit,
+    preview: (_args, facts) => previewChange(facts),
+    execute: (_args, context) => writeChange(context),
+  });
+}
+
+type SedArgs = {
+  path: string;
+  pattern: string;
+  replacement: string;
+  all?: boolean | undefined;
+  expect_replacements?: number | undefined;
+  start_line?: number | undefined;
+  end_line?: number | undefined;
+};
+
+function sed(deps: WriteDeps): Tool {
+  const args = object({
+    path: pathText(),
+    pattern: bytes(string(), 1, maxFindBytes),
+    replacement: string(),
+    all: optional(boolean()),
+    expect_replacements: optional(between(integer(), 1)),
+    start_line: optional(between(integer(), 1)),
+    end_line: optional(between(integer(), 1)),
+  });
+  return defineTool<SedArgs, ChangeFacts>({
+    spec: {
+      tools: 'local_fs',
+      tool: 'sed',
+      description:
+        'Replaces literal text (no regular expression) in a file that was read before: exactly one match, all matches, or exactly expect_replacements.',
+      input_schema: inputSchema(args, {
+        path: pathNote,
+        pattern: { description: 'The literal text to find.', minLength: 1 },
+        replacement: { description: 'The literal text to put in its place.' },
+        all: { description: 'Replaces every match.', default: false },
+        expect_replacements: { description: 'Replaces every match, if there are exactly this many.', minimum: 1 },
+        start_line: { description: 'First line in which a match may begin, counted from 1.', minimum: 1 },
+        end_line: { description: 'Last line in which a match may begin.', minimum: 1 },
+      }),
+      read_only: false,
+    },
+    args,
+    prepare({ path, pattern, replacement, all, expect_replacements: count, start_line: from = 1, end_line }, site) {
+      const to = end_line ?? Number.POSITIVE_INFINITY;
+      if (to < from) {
+        return fail('invalid_arguments', '"end_line" must not be smaller than "start_line".', { path: 'end_line' });
+      }
+      const wanted = count ?? (all === true ? 'all' : 'one');
+      return planChange(deps, path, site, replaceIn({ find: pattern, put: replacement, wanted, from, to }));
+    },
+    unfit,
+    preview: (_args, facts) => previewChange(facts),
+    execute: (_args, context) => writeChange(context),
+  });
+}
