@@ -1,4 +1,4 @@
-import type { History, Message } from '../schema/message.ts';
+import type { History, Message, ToolCallPart } from '../schema/message.ts';
 
 /** First and last number, both included. */
 export type Range = readonly [from: number, to: number];
@@ -12,6 +12,7 @@ export type Ledger = {
   readonly next: number;
   /** The history that the run began with: the base messages. */
   readonly base: readonly Message[];
+  isBase(message: Message): boolean;
   /** Gives a new message its number. @throws never; a known message keeps the number it has. */
   add(message: Message): number;
   /** Messages of the history that have no number yet, in order. */
@@ -22,6 +23,8 @@ export type Ledger = {
   ranges(messages: readonly Message[]): readonly Range[];
   /** The messages of ranges that this ledger wrote. @throws RangeError on a number that it never gave. */
   read(ranges: readonly Range[]): Message[];
+  /** Calls of the run's own messages that have no result yet. */
+  openCalls(): readonly ToolCallPart[];
   /** Whether a message with this call id is in the run, so that a new call may not use it (04 §6.3.2). */
   hasCallId(id: string): boolean;
 };
@@ -75,8 +78,9 @@ export function createLedger(base: readonly Message[], own: readonly Message[]):
       return all.length + 1;
     },
     base,
+    isBase: (message) => (numbers.get(message) ?? all.length + 1) <= base.length,
     add,
-    unknown: (messages) => messages.filter((message) => !numbers.has(message)),
+    unknown: (messages) => (knownRanges.has(messages) ? [] : messages.filter((message) => !numbers.has(message))),
     append(history, message) {
       const before = ranges(history.messages);
       const number = add(message);
@@ -102,6 +106,11 @@ export function createLedger(base: readonly Message[], own: readonly Message[]):
       }
       knownRanges.set(messages, wanted);
       return messages;
+    },
+    openCalls() {
+      const own = all.slice(base.length);
+      const answered = new Set(own.map((message) => message.tool_call_id));
+      return own.flatMap((message) => message.tool_calls ?? []).filter((call) => !answered.has(call.id));
     },
     hasCallId: (id) => callIds.has(id),
   };

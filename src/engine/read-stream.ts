@@ -1,3 +1,4 @@
+import { wellFormed } from '../chain/values.ts';
 import type { ModelFailure, ModelPart } from '../models/model.ts';
 import type { FinishReason, Usage } from '../schema/message.ts';
 
@@ -29,10 +30,9 @@ export type StreamSink = {
   notice(code: string, message: string): void;
 };
 
-type OpenCall = { id: string; name: string; arguments: string; meta: Readonly<Record<string, unknown>> | null };
+type Meta = Readonly<Record<string, unknown>>;
 
-/** Well-formed Unicode: a lone surrogate becomes U+FFFD (08 §1 rule 5). */
-export const wellFormed = (text: string): string => text.replace(/[\ud800-\udfff]/gu, '\ufffd');
+type OpenCall = { id: string; name: string; arguments: string; meta: Meta };
 
 /**
  * Puts the parts of one model call together; the one assembler for all adapters (08 §1 rule 1).
@@ -48,13 +48,13 @@ export async function readStream(
   let content = '';
   let thinking = '';
   let usage: Usage | null = null;
-  let meta: Record<string, unknown> | null = null;
+  let meta: Meta = {};
   const collect = (): Reply => ({
     content: wellFormed(content),
     thinking: wellFormed(thinking),
     calls: [...calls].sort((a, b) => a[0] - b[0]).map(([, call]) => closeCall(call)),
     usage,
-    provider_meta: meta,
+    provider_meta: orNull(meta),
   });
   const iterator = parts[Symbol.asyncIterator]();
   try {
@@ -73,19 +73,19 @@ export async function readStream(
           if (part.text !== '') sink.thinking(part.text);
           break;
         case 'tool_call': {
-          const call = calls.get(part.index) ?? { id: '', name: '', arguments: '', meta: null };
+          const call = calls.get(part.index) ?? { id: '', name: '', arguments: '', meta: {} };
           calls.set(part.index, call);
           if (call.id === '') call.id = part.id ?? '';
           if (call.name === '') call.name = part.name ?? '';
           call.arguments += part.arguments_delta ?? '';
-          if (part.provider_meta !== undefined) call.meta = { ...call.meta, ...part.provider_meta };
+          call.meta = mergeMeta(call.meta, part.provider_meta ?? {});
           break;
         }
         case 'usage':
           usage = part.usage;
           break;
         case 'meta':
-          meta = { ...meta, ...part.provider_meta };
+          meta = mergeMeta(meta, part.provider_meta);
           break;
         case 'notice':
           sink.notice(part.code, part.message);
@@ -112,7 +112,22 @@ const cutOff: ModelFailure = { class: 'malformed', message: 'the reply ended bef
 
 function closeCall(call: OpenCall): ReplyCall {
   const closed = { id: call.id, name: wellFormed(call.name), arguments: wellFormed(call.arguments) };
-  return call.meta === null ? closed : { ...closed, provider_meta: call.meta };
+  const meta = orNull(call.meta);
+  return meta === null ? closed : { ...closed, provider_meta: meta };
+}
+
+const orNull = (meta: Meta): Meta | null => (Object.keys(meta).length === 0 ? null : meta);
+
+const isBag = (value: unknown): value is Meta => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Members of one provider type join; anything else is replaced by what came later. */
+function mergeMeta(before: Meta, added: Meta): Meta {
+  const merged: Record<string, unknown> = { ...before };
+  for (const [type, value] of Object.entries(added)) {
+    const known = merged[type];
+    merged[type] = isBag(known) && isBag(value) ? { ...known, ...value } : value;
+  }
+  return merged;
 }
 
 /** The next part, or `aborted` as soon as the signal says so. Keeps no listener behind. */

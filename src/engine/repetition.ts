@@ -1,3 +1,5 @@
+import { canonicalJson } from '../text/canonical-json.ts';
+
 /** The same call with the same result, consecutively (04 §14.8.2). Small enough for every checkpoint. */
 export type Repetition = { readonly call: string; readonly result: string; readonly count: number };
 
@@ -32,6 +34,18 @@ export const countRefused = (seen: Repetition): Repetition => ({ ...seen, count:
 /** The extra line of a result, or null while it is early. */
 export const repetitionNote = (seen: Repetition): string | null =>
   seen.count >= notedFrom ? `This exact call has now been made ${seen.count} times with the same result.` : null;
+
+/** The same text for the same tool with the same arguments, however they are written. */
+export const callKey = (tool: string, args: string): string => fingerprint(`${tool} ${canonicalText(args)}`);
+
+function canonicalText(args: string): string {
+  try {
+    return canonicalJson(JSON.parse(args === '' ? '{}' : args));
+  } catch {
+    // No JSON, or nested too deeply to be read: the text as it is.
+    return args;
+  }
+}
 
 /**
  * A short fingerprint of a text: its length and 53 bits. It guards against a model that goes in circles, not against an

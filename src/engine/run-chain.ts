@@ -1,13 +1,18 @@
 import type { CreateModel } from '../models/model.ts';
+import { RuntimeError, toWire } from '../schema/errors.ts';
 import type { RunEnd, RunJob } from '../schema/protocol.ts';
+import { attempt, beginStep } from './attempt.ts';
+import { stoppedBy } from './failure.ts';
 import type { RunHost } from './host.ts';
+import { openRun, positionOf, type Run } from './run.ts';
+import { closeCalls, settle } from './settle.ts';
 
 /** What the engine cannot have by itself: models, time, ids and chance come in. */
 export type EngineDeps = {
   readonly createModel: CreateModel;
   /** Milliseconds since the epoch. */
   now(): number;
-  /** A lower-case ULID with its kind in front (`call_…`), without one for messages. */
+  /** A new id: a ULID, with `call_` in front for a call. */
   newId(kind: 'call' | 'message'): string;
   /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
@@ -18,13 +23,46 @@ export type EngineDeps = {
 /**
  * Executes a chain against its host, from its first task or from a checkpoint.
  * @returns how the run ended or rests. Never throws: what is not understood is a failed end of class `internal`.
- * On abort the end is `cancelled`, or `suspended` when the signal's reason has code `suspended` or `interrupted`.
+ * On abort the end is `cancelled`, or `suspended` when the signal's reason is a RuntimeError of code `suspended` or
+ * `interrupted`; then the run goes on from its last checkpoint.
  */
-export async function runChain(
-  _job: RunJob,
-  _host: RunHost,
-  _deps: EngineDeps,
-  signal: AbortSignal,
-): Promise<RunEnd> {
-  return signal.aborted ? { kind: 'cancelled' } : { kind: 'suspended' };
+export async function runChain(job: RunJob, host: RunHost, deps: EngineDeps, signal: AbortSignal): Promise<RunEnd> {
+  let run: Run;
+  try {
+    run = openRun(job, host, deps, signal);
+  } catch (error) {
+    return endOf(error, signal);
+  }
+  try {
+    const end = await follow(run).catch((error: unknown) => endOf(error, signal));
+    // A run that rests goes on with its open calls; any other end answers them.
+    if (end.kind !== 'suspended') closeCalls(run, positionOf(run));
+    return end;
+  } catch (error) {
+    return endOf(error, signal);
+  } finally {
+    run.close();
+  }
+}
+
+/** The state machine: an attempt at the present task, what it comes to, and the state made durable. */
+async function follow(run: Run): Promise<RunEnd> {
+  for (;;) {
+    if (run.signal.aborted) return stoppedBy(run.signal);
+    const step = beginStep(run);
+    const settled = settle(step, await attempt(step));
+    if (settled.kind === 'end') return settled.end;
+    await run.checkpoint();
+  }
+}
+
+/** The host refused a request outside an attempt, or something is broken. */
+function endOf(error: unknown, signal: AbortSignal): RunEnd {
+  if (signal.aborted) return stoppedBy(signal);
+  if (error instanceof RuntimeError && error.code === 'cancelled') return { kind: 'cancelled' };
+  if (error instanceof RuntimeError && (error.code === 'suspended' || error.code === 'interrupted')) {
+    return { kind: 'suspended' };
+  }
+  const { code, message } = toWire(error);
+  return { kind: 'failed', error: { class: code, message } };
 }

@@ -1,0 +1,186 @@
+import { renderTemplate } from '../../chain/template.ts';
+import { narrow, strictNumber, taskError, type Value } from '../../chain/values.ts';
+import { RuntimeError } from '../../schema/errors.ts';
+import type { ToolSpec } from '../../schema/message.ts';
+import type { ToolOutcome } from '../../schema/protocol.ts';
+import { type Prepared, templateVariables } from '../expand.ts';
+import { type Failure, failed, failure, finalFailure, type Handled } from '../failure.ts';
+import { lastReport } from '../finish.ts';
+import { recordMessage } from '../run.ts';
+import { historyOf } from '../run-state.ts';
+import { timedOut } from '../turn.ts';
+import { mergeLimits } from './tool-round.ts';
+
+type Bag = Readonly<Record<string, unknown>>;
+
+/**
+ * `tools` (04 §7.3): one tool without a model, through the same gate. @throws RuntimeError task_error, template_limit
+ */
+export async function callOneTool(step: Prepared): Promise<Handled> {
+  const { run, task, config, clock } = step;
+  const name = toolName(step);
+  const args = await argumentsOf(step, name);
+  step.record.toolNames = [name];
+  await run.checkpoint();
+  const left = clock.leftMs();
+  const startedAt = run.deps.now();
+  const outcome = await clock.outside(() =>
+    run.host.callTool({
+      task_id: task.id,
+      attempt: step.at.attempt,
+      call_id: callId(step),
+      name,
+      arguments: JSON.stringify(args),
+      batch_index: 0,
+      batch_size: 1,
+      allow: [null],
+      hide: [],
+      limits: mergeLimits({}, config.limits),
+      offered: [name],
+      direct: true,
+      max_result_bytes: run.job.defaults.max_tool_result_bytes,
+      ...(Number.isFinite(left) ? { time_left_ms: Math.max(0, Math.ceil(left)) } : {}),
+    }),
+  );
+  const waited = outcome.kind === 'result' ? (outcome.waited_ms ?? 0) : 0;
+  clock.charge(Math.max(0, run.deps.now() - startedAt - waited));
+  switch (outcome.kind) {
+    case 'suspended':
+      return outcome;
+    case 'fatal':
+      return failed(finalFailure(outcome.error.code, outcome.error.message));
+    case 'finish':
+      return lastReport(step, historyOf(step.input) ?? { messages: [] }, outcome);
+    case 'result':
+      return outcome.ok ? succeeded(step, outcome) : failed(refusal(step, name, outcome));
+  }
+}
+
+/**
+ * The same for every resume of this visit, so that the gate knows the call again: a call with a recorded outcome is
+ * never made twice, by no retry either (04 §15.1, 03 §11). After a call that did not run comes another call.
+ */
+function callId(step: Prepared): string {
+  const run = step.run.job.run_id
+    .replace(/^run_/, '')
+    .replace(/[^A-Za-z0-9_-]/g, '_')
+    .slice(0, 80);
+  return `call_${run}_${step.run.state.moves}_${step.run.state.callTries}`;
+}
+
+/** `tool_name`, or the provider's only tool, or its tool of the same name. */
+function toolName(step: Prepared): string {
+  const { tools } = step.task;
+  if (tools === undefined) throw taskError('missing_tools_block', `task ${step.task.id} names no tool`);
+  if (tools.tool_name !== undefined && tools.tool_name !== '') return `${tools.name}.${tools.tool_name}`;
+  const own = step.run.job.tools.filter((tool) => tool.tools === tools.name);
+  const only = own.length === 1 ? own[0] : own.find((tool) => tool.tool === tools.name);
+  if (only !== undefined) return `${only.tools}.${only.tool}`;
+  throw taskError(
+    'missing_tool_name',
+    `task ${step.task.id} names the provider "${tools.name}", which has ${own.length} tools here; give tools.tool_name`,
+  );
+}
+
+/** The input, if it is an object, and over it the rendered `args`. */
+async function argumentsOf(step: Prepared, name: string): Promise<Bag> {
+  const { input, run, task } = step;
+  const spec = run.job.tools.find((tool) => `${tool.tools}.${tool.tool}` === name);
+  const given = task.tools?.args ?? {};
+  const variables = templateVariables(run);
+  const render = async (value: unknown): Promise<unknown> => {
+    if (typeof value === 'string') return renderTemplate(value, { field: 'tools.args', scope: step.scope, variables });
+    if (Array.isArray(value)) return Promise.all(value.map(render));
+    if (!isBag(value)) return value;
+    const members: Record<string, unknown> = {};
+    for (const [key, member] of Object.entries(value)) members[key] = await render(member);
+    return members;
+  };
+  const args: Record<string, unknown> = {};
+  for (const [key, value] of Object.entries(given)) {
+    const rendered = await render(value);
+    args[key] = typeof value === 'string' && typeof rendered === 'string' ? convert(rendered, key, spec) : rendered;
+  }
+  if (input.type === 'json' && isBag(input.value)) return { ...input.value, ...args };
+  const takesInput = spec !== undefined && propertyOf(spec, 'input') !== undefined;
+  if (takesInput && !Object.hasOwn(args, 'input') && input.type !== 'nil') return { input: input.value, ...args };
+  return args;
+}
+
+const isBag = (value: unknown): value is Bag => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function propertyOf(spec: ToolSpec, key: string): unknown {
+  const properties = spec.input_schema['properties'];
+  return isBag(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
+}
+
+/** A rendered text as the type that the tool's schema declares for it. */
+function convert(text: string, key: string, spec: ToolSpec | undefined): unknown {
+  const property = spec === undefined ? undefined : propertyOf(spec, key);
+  const type = isBag(property) ? property['type'] : undefined;
+  if (type === 'boolean') {
+    const word = text.trim();
+    if (word === 'true' || word === 'false') return word === 'true';
+  } else if (type === 'number' || type === 'integer') {
+    const value = strictNumber(text);
+    if (value !== null && (type === 'number' || Number.isInteger(value))) return value;
+  } else {
+    return text;
+  }
+  const message = `invalid_arguments: "${text.slice(0, 200)}" given for the argument "${key}" is no ${type}`;
+  throw new RuntimeError('tool_error', message);
+}
+
+type Result = Extract<ToolOutcome, { kind: 'result' }>;
+
+async function succeeded(step: Prepared, outcome: Result): Promise<Handled> {
+  const { run, task } = step;
+  const value = narrow(outcome.value === undefined ? outcome.content : outcome.value, run.fresh);
+  const history = historyOf(value);
+  if (task.output_template !== undefined && task.output_template !== '') {
+    const text = await renderTemplate(task.output_template, {
+      field: 'output_template',
+      scope: step.scope,
+      variables: templateVariables(run),
+      output: { value: value.value },
+    });
+    return { kind: 'done', output: { type: 'string', value: text }, evalText: text };
+  }
+  // A tool may hand back a history; its messages are the run's from here on, but nobody said them in the session.
+  for (const message of history === null ? [] : run.ledger.unknown(history.messages)) {
+    recordMessage(run, step.at, message, true);
+  }
+  return { kind: 'done', output: value satisfies Value, evalText: 'tools_executed' };
+}
+
+/** Classes of 05 §11 whose call certainly did not run, so that another attempt repeats nothing. */
+const didNotRun: ReadonlySet<string> = new Set([
+  'busy',
+  'unavailable',
+  'network_error',
+  'spawn_failed',
+  'quarantined',
+  'needs_auth',
+  'missing_secret',
+]);
+
+function refusal(step: Prepared, name: string, outcome: Result): Failure {
+  const error = outcome.error ?? 'tool_error';
+  const message = `${name}: ${error}: ${messageOf(outcome.content)}`;
+  if (error === 'denied') return failure('denied', message);
+  if (step.clock.leftMs() <= 0) return timedOut(step);
+  const retriable = didNotRun.has(error);
+  if (retriable) step.run.state.callTries += 1;
+  return { ...failure('tool_error', message), retriable };
+}
+
+/** The sentence of an error result, or its text. */
+function messageOf(content: string): string {
+  try {
+    const value: unknown = JSON.parse(content);
+    if (isBag(value) && typeof value['message'] === 'string') return value['message'];
+  } catch {
+    // A tool's own words.
+  }
+  return content.slice(0, 1000);
+}

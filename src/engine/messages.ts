@@ -1,0 +1,93 @@
+import { repairHistory } from '../chain/history.ts';
+import { isCallId } from '../chain/read-history.ts';
+import type { History, Message, ToolCallPart } from '../schema/message.ts';
+import type { Reply } from './read-stream.ts';
+import { adopt, newMessage, type Run, recordMessage } from './run.ts';
+import { historyValue } from './run-state.ts';
+import type { Step } from './step.ts';
+
+/** The history plus one message, which is reported as new. */
+export function append(step: Step, history: History, message: Message): History {
+  recordMessage(step.run, step.at, message);
+  return step.run.ledger.append(history, message);
+}
+
+/** A complete reply as a message. Call ids that cannot stand are replaced (04 §6.3.2). */
+export function assistantMessage(run: Run, reply: Reply): Message {
+  const taken = new Set<string>();
+  const calls = reply.calls.map((call): ToolCallPart => {
+    const kept = isCallId(call.id) && !taken.has(call.id) && !run.ledger.hasCallId(call.id);
+    const id = kept ? call.id : run.deps.newId('call');
+    taken.add(id);
+    return {
+      id,
+      type: 'function',
+      function: { name: call.name, arguments: call.arguments },
+      ...(call.provider_meta === undefined ? {} : { provider_meta: call.provider_meta }),
+    };
+  });
+  return newMessage(run, {
+    role: 'assistant',
+    content: reply.content,
+    ...(reply.thinking === '' ? {} : { thinking: reply.thinking }),
+    ...(calls.length === 0 ? {} : { tool_calls: calls }),
+    ...(reply.provider_meta === null ? {} : { provider_meta: reply.provider_meta }),
+  });
+}
+
+/**
+ * What had arrived of a reply that broke off, marked as such; null when it holds no text. Its calls are dropped: they
+ * may be half written, and nothing will answer them.
+ */
+export function interruptedMessage(run: Run, received: Reply | null): Message | null {
+  if (received === null || received.content.trim() === '') return null;
+  return newMessage(run, {
+    role: 'assistant',
+    content: received.content,
+    ...(received.thinking === '' ? {} : { thinking: received.thinking }),
+    interrupted: true,
+  });
+}
+
+/** Content of a result that reports an error (04 §14.4). */
+export const errorContent = (error: string, message: string): string => JSON.stringify({ ok: false, error, message });
+
+export const resultMessage = (run: Run, call: ToolCallPart, content: string, isError: boolean): Message =>
+  newMessage(run, {
+    role: 'tool',
+    content,
+    tool_call_id: call.id,
+    tool_name: call.function.name,
+    is_error: isError,
+  });
+
+/** Results that the engine writes itself, because the call never reached the gate or nothing came back from it. */
+export const ownResults = {
+  interrupted: 'no result was recorded; do not assume that it ran or did not run',
+  not_executed: 'the call was not run: the run went on or ended without executing it',
+  cancelled: 'the run was cancelled while the call was being made; it may have run in part',
+  too_many_calls: 'the call was not run: a message may hold at most 64 calls; send fewer at once',
+  repeated_call:
+    'the call was not run: it was made with the same arguments and the same result several times already; do something else',
+  invalid_arguments:
+    'the call was not run: the output limit cut the message, so the arguments are incomplete; send a shorter call',
+} as const;
+export type OwnResult = keyof typeof ownResults;
+
+export const ownResult = (run: Run, call: ToolCallPart, kind: OwnResult): Message =>
+  resultMessage(run, call, errorContent(kind, ownResults[kind]), true);
+
+/**
+ * The history with exactly one result for every call (04 §14.6); results that had to be made are reported. A call of
+ * an earlier run may have run there; one of this run was left behind by the chain.
+ */
+export function repaired(step: Step, history: History): History {
+  const { run } = step;
+  const result = repairHistory(history.messages, (call, assistant) =>
+    ownResult(run, call, run.ledger.isBase(assistant) ? 'interrupted' : 'not_executed'),
+  );
+  if (!result.changed) return history;
+  const fixed = { ...history, messages: [...result.messages] };
+  adopt(run, step.at, historyValue(fixed));
+  return fixed;
+}

@@ -1,0 +1,274 @@
+import type { ModelFailure, ModelRequest } from '../models/model.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import type { FinishReason, Message, ToolSpec, Usage } from '../schema/message.ts';
+import type { Route, TurnAdmission, TurnRequest } from '../schema/protocol.ts';
+import { type Failure, failure, type Stopped, stoppedBy } from './failure.ts';
+import { type Reply, readStream, type StreamEnd } from './read-stream.ts';
+import { classOf, type RetryPolicy, waitBefore } from './retry.ts';
+import { emit, notice, type Step } from './step.ts';
+import { account } from './usage.ts';
+import { contextLength, type Fitted, limitOf } from './window.ts';
+
+/** One model turn that a task wants. */
+export type TurnPlan = {
+  readonly purpose: TurnRequest['purpose'];
+  readonly models: readonly string[];
+  readonly providers: readonly string[];
+  readonly tools: readonly ToolSpec[];
+  readonly needsVision: boolean;
+  /** 0 = the host need not check. */
+  readonly tokenNeed: number;
+  readonly system: string;
+  readonly settings: Pick<ModelRequest, 'temperature' | 'max_tokens' | 'think'>;
+  readonly retry: RetryPolicy;
+  /** Whether text and reasoning go out while they arrive (04 §7.1.5, §7.5). */
+  readonly streams: boolean;
+  /** The messages for a route; `shrink` is below 1 after a provider refused the request as too long. */
+  fit(route: Route, shrink: number): Fitted;
+  /** Whether a request refused as too long is tried once more, smaller (04 §12). */
+  readonly canShrink: boolean;
+  /** Makes room before the first request, with a model call of its own (04 §13.4); `again` asks for admission anew. */
+  makeRoom?(route: Route, shrink: number): Promise<'ready' | 'again' | Stopped>;
+};
+
+export type TurnEnd =
+  | {
+      readonly kind: 'reply';
+      readonly reply: Reply;
+      readonly reason: FinishReason;
+      readonly route: Route;
+      readonly usage: Usage;
+    }
+  /** `received`: what had gone out before it broke. */
+  | { readonly kind: 'failed'; readonly failure: Failure; readonly received: Reply | null }
+  | Extract<TurnAdmission, { kind: 'finish' }>
+  | { readonly kind: 'suspended' }
+  | { readonly kind: 'cancelled'; readonly received: Reply | null };
+
+/** A try at one route. */
+type Tried =
+  | { readonly kind: 'unsent'; readonly failure: Failure }
+  | { readonly kind: 'finished'; readonly reply: Reply; readonly reason: FinishReason; readonly usage: Usage }
+  | Extract<StreamEnd, { kind: 'broken' }>;
+
+/** A request refused as too long is cut to this part of its budget (04 §12). */
+const shrunk = 0.75;
+
+/**
+ * One model call with admission, candidates, retries and usage (04 §12, 08 §9). Every failure is in the return value;
+ * what the host refuses to answer rejects. On abort it returns at once with what had arrived.
+ */
+export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
+  const { run, record } = step;
+  const unavailable = new Set<string>();
+  let { models } = plan;
+  let failures = 0;
+  let shrink = 1;
+  let lastFailure: Failure | null = null;
+  for (;;) {
+    const admission = await step.clock.outside(() => run.host.openTurn(requestFor(step, plan, models)));
+    if (admission.kind === 'refused') {
+      return { kind: 'failed', failure: failure(admission.error.code, admission.error.message), received: null };
+    }
+    if (admission.kind !== 'go') return admission;
+    const routes = admission.routes.filter((route) => !unavailable.has(keyOf(route)));
+    const [first] = routes;
+    if (first === undefined) {
+      const none = failure('model_unavailable', `no candidate is left for ${models.join(', ')}`);
+      return { kind: 'failed', failure: lastFailure ?? none, received: null };
+    }
+    if (plan.makeRoom !== undefined) {
+      const room = await plan.makeRoom(first, shrink);
+      if (room === 'again') continue;
+      if (room !== 'ready') return room.kind === 'cancelled' ? { ...room, received: null } : room;
+    }
+
+    const { route, tried } = await tryCandidates(step, plan, routes, failures + 1, shrink, unavailable);
+    if (tried.kind === 'unsent') return { kind: 'failed', failure: tried.failure, received: null };
+    if (tried.kind === 'finished') {
+      record.finishReason = tried.reason;
+      return { ...tried, kind: 'reply', route };
+    }
+
+    const { error } = tried;
+    const received = plan.streams && hasArrived(tried.received) ? tried.received : null;
+    if (step.clock.expired) return { kind: 'failed', failure: timedOut(step), received };
+    if (run.signal.aborted) return stoppedTurn(step, received);
+    lastFailure = failureOf(error, route);
+    const { code, retried } = classOf(error);
+    if (code === 'capacity' && plan.canShrink && shrink === 1) {
+      shrink = shrunk;
+      continue;
+    }
+    failures += 1;
+    if (received !== null || !retried || failures >= plan.retry.maxAttempts) {
+      return { kind: 'failed', failure: lastFailure, received };
+    }
+    const wait = waitBefore(plan.retry, failures, error, run.deps.random(), step.clock.leftMs());
+    if (wait.kind === 'too_long') {
+      const message = `${lastFailure.message}; a retry makes sense in ${Math.ceil(wait.ms / 1000)} s.`;
+      return { kind: 'failed', failure: failure(code, message), received };
+    }
+    if (plan.retry.fallbackModelId !== null && failures === plan.retry.fallbackAfter) {
+      models = [plan.retry.fallbackModelId];
+      unavailable.clear();
+      notice(step, 'warn', 'fallback_model', `After ${failures} failures the model is ${plan.retry.fallbackModelId}.`);
+    }
+    record.retries += 1;
+    emit(step, {
+      kind: 'model_retry',
+      class: code,
+      message: lastFailure.message,
+      wait_ms: wait.ms,
+      next_attempt: failures + 1,
+      model: models[0] ?? route.model,
+    });
+    await run.deps.sleep(wait.ms, step.clock.signal);
+    if (step.clock.expired) return { kind: 'failed', failure: timedOut(step), received: null };
+    if (run.signal.aborted) return stoppedTurn(step, null);
+  }
+}
+
+function requestFor(step: Step, plan: TurnPlan, models: readonly string[]): TurnRequest {
+  return {
+    task_id: step.task.id,
+    purpose: plan.purpose,
+    models: [...models],
+    providers: [...plan.providers],
+    needs_tools: plan.tools.length > 0,
+    needs_vision: plan.needsVision,
+    token_need: plan.tokenNeed,
+  };
+}
+
+const keyOf = (route: Route): string => `${route.backend}/${route.model}`;
+
+const hasArrived = (reply: Reply): boolean => reply.content !== '' || reply.thinking !== '' || reply.calls.length > 0;
+
+function stoppedTurn(step: Step, received: Reply | null): TurnEnd {
+  const stopped = stoppedBy(step.run.signal);
+  return stopped.kind === 'cancelled' ? { kind: 'cancelled', received } : stopped;
+}
+
+/** The failure of an attempt whose `timeout` is over (04 §15.5); unlike the run's own, `on_failure` sees it. */
+export const timedOut = (step: Step): Failure => ({
+  code: 'timeout',
+  message: `the time limit of the task (${String(step.task.timeout)}) is over`,
+  final: false,
+  retriable: true,
+});
+
+const failureOf = (error: ModelFailure, route: Route): Failure =>
+  failure(classOf(error).code, `${error.message} (model ${route.model}, backend ${route.backend})`);
+
+/** The candidates in order: the next one at once for the classes of 08 §3.7, which costs no attempt. */
+async function tryCandidates(
+  step: Step,
+  plan: TurnPlan,
+  routes: readonly Route[],
+  attempt: number,
+  shrink: number,
+  unavailable: Set<string>,
+): Promise<{ readonly route: Route; readonly tried: Tried }> {
+  const last = routes.length - 1;
+  for (const [index, route] of routes.entries()) {
+    const tried = await tryRoute(step, plan, route, attempt, shrink);
+    if (tried.kind !== 'broken' || !classOf(tried.error).nextCandidate) return { route, tried };
+    const { error } = tried;
+    // A lost connection may be back at the next attempt; what a backend does not serve it will not serve then.
+    if (error.class !== 'connect') unavailable.add(keyOf(route));
+    const next = routes[index + 1];
+    if (index === last || next === undefined) return { route, tried };
+    const message = `${route.model} on ${route.backend} failed (${error.message}); going on with ${next.model} on ${next.backend}.`;
+    notice(step, 'warn', 'backend_fallback', message);
+  }
+  throw new RangeError('a turn without candidates');
+}
+
+async function tryRoute(step: Step, plan: TurnPlan, route: Route, attempt: number, shrink: number): Promise<Tried> {
+  const { run, clock } = step;
+  const fitted = plan.fit(route, shrink);
+  if (fitted.kind === 'failed') return { kind: 'unsent', failure: fitted.failure };
+  select(step, route);
+  const numCtx = contextLength(run, route, fitted.tokens, plan.settings.max_tokens ?? null);
+  const request: ModelRequest = {
+    model: route.model,
+    system: plan.system,
+    messages: fitted.messages,
+    tools: plan.tools,
+    ...plan.settings,
+    ...(numCtx === null ? {} : { num_ctx: numCtx }),
+    attempt,
+  };
+  const startedAt = run.deps.now();
+  let chunks = 0;
+  const chunk = (body: { content: string } | { thinking: string }): void => {
+    if (!plan.streams) return;
+    emit(step, { kind: 'step_chunk', ...body, index: chunks });
+    chunks += 1;
+  };
+  let end: StreamEnd;
+  try {
+    const model = await run.modelOf(route);
+    end = await readStream(
+      model.stream(request, clock.signal),
+      {
+        text: (content) => chunk({ content }),
+        thinking: (thinking) => chunk({ thinking }),
+        notice: (code, message) => {
+          if (run.once(`${code} ${message}`)) notice(step, 'warn', code, message);
+        },
+      },
+      clock.signal,
+    );
+  } catch (error) {
+    // An adapter that cannot be made (an optional package that is not installed) fails the call, not the run.
+    if (!(error instanceof RuntimeError)) throw error;
+    return { kind: 'unsent', failure: failure(error.code, error.message) };
+  }
+  end = refuseEmpty(end);
+  const call = { route, estimated: fitted.tokens, chunks, apiMs: run.deps.now() - startedAt };
+  if (end.kind === 'finished') return { ...end, usage: account(step, call, end.reply, end.reason) };
+  // An attempt counts once a reply or usage came (08 §9.3.5).
+  if (end.received.usage !== null || hasArrived(end.received)) {
+    account(step, call, end.received, end.error.class === 'cancelled' ? 'cancelled' : null);
+  }
+  return end;
+}
+
+/** Says which candidate is used, when it is another than before in this attempt. */
+function select(step: Step, route: Route): void {
+  const { run, record } = step;
+  const before = record.route;
+  record.route = route;
+  if (before !== null && keyOf(before) === keyOf(route)) return;
+  const limit = limitOf(run, route);
+  emit(step, {
+    kind: 'model_selected',
+    provider: route.type,
+    backend: route.backend,
+    model: route.model,
+    context_length: route.context,
+    limit: limit === 0 ? null : limit,
+  });
+  if (route.substituted_for !== undefined && run.once(`model_substituted ${keyOf(route)}`)) {
+    const message = `No backend serves ${route.substituted_for} under that name; ${route.model} of ${route.backend} is used.`;
+    notice(step, 'warn', 'model_substituted', message);
+  }
+}
+
+/** A reply with neither text nor calls is an error (04 §7.1.7). */
+function refuseEmpty(end: StreamEnd): StreamEnd {
+  if (end.kind === 'broken' || end.reply.content.trim() !== '' || end.reply.calls.length > 0) return end;
+  const error: ModelFailure =
+    end.reason === 'content_filter'
+      ? { class: 'content_filter', message: 'the provider filtered the whole answer' }
+      : end.reason === 'length'
+        ? { class: 'empty_reply', message: 'the output limit was reached before any text; raise max_tokens' }
+        : { class: 'empty_reply', message: 'the model answered with neither text nor calls' };
+  return { kind: 'broken', received: end.reply, error };
+}
+
+/** Whether a request carries images, so that only models with `vision` are candidates (08 §10). */
+export const hasImages = (messages: readonly Message[]): boolean =>
+  messages.some((message) => (message.images?.length ?? 0) > 0);

@@ -1,0 +1,144 @@
+import { shiftHistory } from '../chain/shift.ts';
+import { historyTokens } from '../chain/tokens.ts';
+import type { Message } from '../schema/message.ts';
+import type { Route } from '../schema/protocol.ts';
+import { type Failure, failure } from './failure.ts';
+import { newMessage, type Run } from './run.ts';
+import { shorten } from './shorten.ts';
+import { emit, type Step } from './step.ts';
+
+/** Output that is left room for in `num_ctx` when `max_tokens` is unset (08 §9.1). */
+const defaultOutputReserve = 2048;
+const contextSizes = [8192, 16_384, 32_768, 65_536, 131_072, 262_144] as const;
+/** Types whose server takes the context length with each request (08 §9.1). */
+const sizedTypes: ReadonlySet<string> = new Set(['ollama', 'local']);
+
+/** The context that a route can be given, in tokens; null = unknown. */
+function contextOf(route: Route): number | null {
+  if (!sizedTypes.has(route.type)) return route.context;
+  const { fixed, cap } = route.num_ctx;
+  return Math.min(fixed ?? cap, route.context ?? Number.POSITIVE_INFINITY);
+}
+
+/** The limit in force (04 §13.1): the smallest positive of chain, invocation and model; 0 = none is known. */
+export function limitOf(run: Run, route: Route | null): number {
+  const known = [run.chain.token_limit ?? 0, run.job.defaults.context, route === null ? 0 : (contextOf(route) ?? 0)];
+  const positive = known.filter((limit) => limit > 0);
+  return positive.length === 0 ? 0 : Math.min(...positive);
+}
+
+/** Tokens kept free for the answer (04 §13.3). */
+export const reserveOf = (limit: number, maxTokens: number | null): number => maxTokens ?? Math.floor(limit / 8);
+
+/** Reported over estimated tokens of a model so far (08 §9.1). */
+export const ratioOf = (run: Run, model: string): number => run.state.ratios[model] ?? 1;
+
+/** Learns from a reply: reported input tokens against our estimate of them. */
+export function learnRatio(run: Run, model: string, reported: number, estimated: number): void {
+  if (reported <= 0 || estimated <= 0) return;
+  const ratio = Math.min(3, Math.max(0.5, reported / estimated));
+  run.state.ratios = { ...run.state.ratios, [model]: ratio };
+}
+
+/** No text is cut below this many bytes (04 §14.7). */
+const leastResultBytes = 2048;
+
+/** What a request must fit: its messages, and what else counts. Tokens here are plain estimates. */
+export type Load = {
+  readonly messages: readonly Message[];
+  /** System instruction and offered tools. */
+  readonly systemTokens: number;
+  readonly toolTokens: number;
+  readonly maxTokens: number | null;
+  readonly shift: boolean;
+};
+
+export type Fitted =
+  | { readonly kind: 'fits'; readonly messages: readonly Message[]; readonly tokens: number }
+  | { readonly kind: 'failed'; readonly failure: Failure };
+
+/**
+ * Keeps a request inside the context of a route (04 §13.3): as it is, shifted, or refused with the numbers. Affects
+ * the request only.
+ * @param shrink 1, or the part of the budget that is left after a provider refused the request as too long
+ */
+export function fitRequest(step: Step, load: Load, route: Route, shrink: number): Fitted {
+  const { run } = step;
+  const limit = limitOf(run, route);
+  const overhead = load.systemTokens + load.toolTokens;
+  const tokens = historyTokens(load.messages);
+  if (limit === 0 && shrink === 1) return { kind: 'fits', messages: load.messages, tokens: tokens + overhead };
+
+  const reserve = reserveOf(limit, load.maxTokens);
+  const ratio = ratioOf(run, route.model);
+  const whole = limit === 0 ? tokens : Math.floor((limit - reserve) / ratio) - overhead;
+  const budget = Math.floor(whole * shrink);
+  if (tokens <= budget) return { kind: 'fits', messages: load.messages, tokens: tokens + overhead };
+  if (!load.shift) return { kind: 'failed', failure: tooLong(load, tokens, overhead, ratio, limit, reserve) };
+
+  const shifted = shiftHistory(load.messages, budget, {
+    gap: (text) => newMessage(run, { role: 'user', content: text }),
+    shorten,
+  });
+  if (shifted.kind === 'too_large') {
+    return { kind: 'failed', failure: tooLong(load, tokens, overhead, ratio, limit, reserve) };
+  }
+  if (shifted.kind === 'shifted') {
+    emit(step, {
+      kind: 'context_shifted',
+      dropped_messages: shifted.dropped_messages,
+      kept_messages: shifted.kept_messages,
+      before_tokens: shifted.before_tokens,
+      after_tokens: shifted.after_tokens,
+    });
+  }
+  return { kind: 'fits', messages: shifted.messages, tokens: historyTokens(shifted.messages) + overhead };
+}
+
+/**
+ * Bytes of text that fit a route's context beside `overhead` tokens; Infinity when no limit is known. Three bytes a
+ * token errs on the safe side for most text.
+ */
+export function roomInBytes(run: Run, route: Route, overhead: number, maxTokens: number | null): number {
+  const limit = limitOf(run, route);
+  if (limit === 0) return Number.POSITIVE_INFINITY;
+  const tokens = (limit - reserveOf(limit, maxTokens)) / ratioOf(run, route.model) - overhead;
+  return Math.max(leastResultBytes, Math.floor(tokens * 3));
+}
+
+function tooLong(load: Load, tokens: number, overhead: number, ratio: number, limit: number, reserve: number): Failure {
+  const total = Math.ceil((tokens + overhead) * ratio);
+  const mend = load.shift
+    ? 'shorten the input or raise the limit'
+    : 'set shift or compact_policy on the task, shorten the input or raise the limit';
+  return failure(
+    'capacity',
+    `the request needs about ${total} tokens and the limit is ${limit}, of which ${reserve} are kept for the answer ` +
+      `(messages ${Math.ceil(tokens * ratio)}, tools ${Math.ceil(load.toolTokens * ratio)}); ${mend}.`,
+  );
+}
+
+/**
+ * The context length to ask an `ollama` or `local` server for (08 §9.1), null for other types. It never shrinks within
+ * a run, so that the server does not load the model again.
+ */
+export function contextLength(run: Run, route: Route, tokens: number, maxTokens: number | null): number | null {
+  if (!sizedTypes.has(route.type)) return null;
+  const allowed = contextOf(route) ?? route.num_ctx.cap;
+  if (route.num_ctx.fixed !== null) return allowed;
+  const need = Math.ceil(tokens * ratioOf(run, route.model)) + (maxTokens ?? defaultOutputReserve);
+  const rounded = contextSizes.find((size) => size >= need) ?? need;
+  const key = `${route.backend}/${route.model}`;
+  const chosen = Math.min(Math.max(rounded, run.state.numCtx[key] ?? 0), allowed);
+  run.state.numCtx = { ...run.state.numCtx, [key]: chosen };
+  return chosen;
+}
+
+/** Cap of the next tool result in bytes, from the window of the last chat turn (04 §14.7). */
+export function resultCap(run: Run, messages: readonly Message[]): number {
+  const configured = run.job.defaults.max_tool_result_bytes;
+  const { window } = run.state;
+  if (window === null || window.limit === 0) return configured;
+  const free = window.limit - window.overhead - historyTokens(messages) - window.reserve;
+  return Math.min(configured, Math.max(Math.floor(free * 3), leastResultBytes));
+}
