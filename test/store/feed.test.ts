@@ -3,9 +3,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { EventBody, RunEvent } from '../../src/schema/event.ts';
 import { createEvents, type EventRef } from '../../src/store/events.ts';
 import { createFeed, type Feed } from '../../src/store/feed.ts';
-import { createRuns } from '../../src/store/runs.ts';
-import { noUsage } from '../../src/schema/message.ts';
 import { type OpenedStore, openStore } from '../../src/store/store.ts';
+import { insertRun } from '../support/run-row.ts';
 import { type TempHome, tempHome } from '../support/temp-home.ts';
 
 let place: TempHome;
@@ -25,36 +24,8 @@ async function open(): Promise<{ store: OpenedStore; feed: Feed }> {
   });
   stores.push(store);
   const { sql } = store;
-  if (stores.length === 1) insertRun(store);
+  if (stores.length === 1) insertRun(sql, 'run_a');
   return { store, feed: createFeed({ sql, events: createEvents(sql), now: () => 0, mask: (value) => value }) };
-}
-
-function insertRun({ sql }: OpenedStore): void {
-  const policy = { name: 'default', source: 'builtin', path: null, sha256: null, state: 'ok' } as const;
-  createRuns(sql).insert(
-    {
-      id: 'run_a',
-      tenant_id: 't',
-      kind: 'run',
-      status: 'running',
-      workspace: '/',
-      cwd: '/',
-      chain_id: 'c',
-      chain_sha256: '0',
-      chain_path: null,
-      policy,
-      session_id: null,
-      parent_run_id: null,
-      mission_id: 'run_a',
-      surface: 'cli',
-      model: null,
-      provider: null,
-      options: {},
-      input: null,
-      created_at: 0,
-    },
-    noUsage,
-  );
 }
 
 beforeEach(() => {

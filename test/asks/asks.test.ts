@@ -1,0 +1,214 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Actor, createAsks } from '../../src/asks/asks.ts';
+import type { Evaluation } from '../../src/schema/policy.ts';
+import { createAsks as createRows } from '../../src/store/asks.ts';
+import { createAudit } from '../../src/store/audit.ts';
+import { createEvents } from '../../src/store/events.ts';
+import { createFeed } from '../../src/store/feed.ts';
+import { type OpenedStore, openStore } from '../../src/store/store.ts';
+import { insertRun } from '../support/run-row.ts';
+import { type TempHome, tempHome } from '../support/temp-home.ts';
+
+const tenant = '00000000-0000-0000-0000-000000000001';
+const policy = { name: 'default', source: 'builtin', path: null, sha256: 'ab', state: 'ok' } as const;
+const person: Actor = { by: 'operator:cli', name: 'u', client: 'test' };
+const binding = 'b'.repeat(64);
+
+let place: TempHome;
+let stores: OpenedStore[];
+let clock: number;
+
+const evaluation = (timeout_s: number): Evaluation => ({
+  action: 'approve',
+  matched_rule: 3,
+  reason: 'matched_rule',
+  timeout_s,
+  on_timeout: null,
+  policy,
+  detail: null,
+  note: null,
+  trust: [],
+  exec: null,
+});
+
+/** Asks as one process has them, on the database that all of them share. */
+async function open(ceilingMs: number | null = 3_600_000) {
+  const store = await openStore({
+    path: join(place.workspace, 'local.db'),
+    mode: 'create',
+    reinsHome: place.home,
+    version: '0',
+    now: () => clock,
+    warn: () => {},
+  });
+  stores.push(store);
+  const { sql } = store;
+  if (stores.length === 1) insertRun(sql, 'run_a');
+  const feed = createFeed({ sql, events: createEvents(sql), now: () => clock, mask: (value) => value });
+  const asks = createAsks({
+    rows: createRows(sql, tenant),
+    audit: createAudit(sql),
+    feed,
+    now: () => clock,
+    ceilingMs: () => ceilingMs,
+    tenant,
+  });
+  const raise = (timeout_s = 0): string =>
+    feed.commit('full', (record) =>
+      asks.raise(record, {
+        ref: { run_id: 'run_a', session_id: null, mission_id: 'run_a', chain_id: 'c', tenant_id: tenant },
+        task_id: 't',
+        call_id: 'call_1',
+        tools: 'local_fs',
+        tool: 'write_file',
+        args: { path: 'a.txt' },
+        summary: 'write a.txt',
+        preview: {},
+        cwd: '/',
+        evaluation: evaluation(timeout_s),
+        policy,
+        call_hash: 'h',
+        binding,
+      }),
+    );
+  return { sql, feed, asks, raise };
+}
+
+const answer = (id: string, outcome: 'approve' | 'deny', more: object = {}) => ({
+  id,
+  outcome,
+  feedback: null,
+  text: null,
+  binding: null,
+  ...more,
+});
+
+beforeEach(() => {
+  place = tempHome();
+  stores = [];
+  clock = Date.parse('2026-01-01T00:00:00.000Z');
+});
+afterEach(() => {
+  for (const store of stores) store.close();
+  place.remove();
+});
+
+it('keeps the first of two answers and tells the second who was first', async () => {
+  const one = await open();
+  const other = await open();
+  const id = one.raise();
+  const first = other.asks.answer(answer(id, 'deny', { feedback: 'not now' }), person);
+  expect(first.yours).toBe(true);
+  expect(first.ask).toMatchObject({ state: 'denied', verdict: { by: 'operator:cli', feedback: 'not now' } });
+  expect(() => one.asks.answer(answer(id, 'approve'), { ...person, by: 'operator:web' })).toThrow(
+    `${id} was already denied by operator:cli at 2026-01-01T00:00:00.000Z`,
+  );
+  expect(one.asks.show(id).state).toBe('denied');
+});
+
+it('gives the stored verdict to the same answer repeated within a minute, and refuses it after', async () => {
+  const { asks, raise } = await open();
+  const id = raise();
+  asks.answer(answer(id, 'approve'), person);
+  clock += 59_000;
+  expect(asks.answer(answer(id, 'approve'), person)).toMatchObject({ yours: false, ask: { state: 'approved' } });
+  clock += 2_000;
+  expect(() => asks.answer(answer(id, 'approve'), person)).toThrow('was already approved');
+});
+
+it('wakes a waiting run when another process answers', async () => {
+  const run = await open();
+  const terminal = await open();
+  const id = run.raise();
+  const waiting = run.asks.wait(id, new AbortController().signal);
+  terminal.asks.answer(answer(id, 'approve'), person);
+  expect((await waiting).state).toBe('approved');
+});
+
+it('closes an ask as cancelled when the run that waits for it is aborted', async () => {
+  const { asks, raise } = await open();
+  const id = raise();
+  const abort = new AbortController();
+  const waiting = asks.wait(id, abort.signal);
+  abort.abort();
+  expect(await waiting).toMatchObject({ state: 'cancelled', verdict: { by: 'system:cancelled' } });
+});
+
+it('reads an ask as expired from its deadline on, although nobody swept', async () => {
+  const { asks, raise } = await open();
+  const id = raise(60);
+  clock += 59_999;
+  expect(asks.show(id).state).toBe('pending');
+  clock += 1;
+  expect(asks.show(id)).toMatchObject({ state: 'expired', verdict: { by: 'system:timeout', outcome: 'expire' } });
+  expect(() => asks.answer(answer(id, 'approve'), person)).toThrow('that counted as a denial');
+});
+
+it('takes the deadline of the rule, of the ceiling, or none', async () => {
+  const { asks, raise } = await open(90_000);
+  expect(asks.show(raise(7200)).expires_at).toBe('2026-01-01T02:00:00.000Z');
+  expect(asks.show(raise(0)).expires_at).toBe('2026-01-01T00:01:30.000Z');
+  expect(asks.show(raise(-1)).expires_at).toBeNull();
+  const never = await open(null);
+  expect(never.asks.show(never.raise(0)).expires_at).toBeNull();
+});
+
+it('refuses an answer that was given to something else', async () => {
+  const { asks, raise } = await open();
+  const id = raise();
+  expect(() => asks.answer(answer(id, 'approve', { binding: 'c'.repeat(64) }), person)).toThrow(
+    'is not what was looked at',
+  );
+  expect(asks.show(id).state).toBe('pending');
+  expect(asks.answer(answer(id, 'approve', { binding: binding.slice(0, 12) }), person).ask.state).toBe('approved');
+});
+
+it('finds an ask by four characters of its end and refuses an ambiguous beginning', async () => {
+  const { asks, raise } = await open();
+  const ids = [raise(), raise()];
+  const [first] = ids;
+  expect(asks.show((first ?? '').slice(-6)).id).toBe(first);
+  // Both were made in the same millisecond: they begin alike.
+  expect(() => asks.show((first ?? '').slice(0, 10))).toThrow('names several asks');
+  expect(() => asks.show('nope')).toThrow('no such ask: nope');
+});
+
+it('sweeps before it lists and says how many expired, soonest deadline first', async () => {
+  const { asks, raise } = await open();
+  const late = raise(7200);
+  const soon = raise(60);
+  raise(1);
+  clock += 1_000;
+  const filter = { state: 'pending', kind: null, session_id: null, mission_id: null, by: null, limit: 50 } as const;
+  const listed = asks.list(filter);
+  expect(listed.expired).toBe(1);
+  expect(listed.asks.map((ask) => ask.id)).toEqual([soon, late]);
+  expect(asks.list({ ...filter, state: 'all', by: 'system' }).asks.map((ask) => ask.state)).toEqual(['expired']);
+});
+
+it('writes ask and verdict into the audit chain, without the words of the person', async () => {
+  const { asks, raise, sql } = await open();
+  const id = raise();
+  asks.answer(answer(id, 'deny', { feedback: 'my words' }), person);
+  const rows = sql.all<{ seq: number; type: string; body: string; prev_hash: string; hash: string }>(
+    'SELECT seq, type, body, prev_hash, hash FROM audit ORDER BY seq',
+  );
+  expect(rows.map((row) => row.type)).toEqual(['ask', 'verdict']);
+  expect(rows[1]?.prev_hash).toBe(rows[0]?.hash);
+  expect(rows[1]?.body).not.toContain('my words');
+});
+
+it('gives one verdict when three processes answer at the same moment', async () => {
+  const surfaces = [await open(), await open(), await open()];
+  for (let round = 0; round < 20; round += 1) {
+    const [first] = surfaces;
+    const id = first?.raise() ?? '';
+    const outcomes = await Promise.allSettled(
+      surfaces.map(async ({ asks }, index) =>
+        asks.answer(answer(id, 'approve'), { ...person, by: `operator:${index}` }),
+      ),
+    );
+    expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1);
+  }
+});
