@@ -1,0 +1,244 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Message } from '../../src/schema/message.ts';
+import { assistant, call, longTalk, readFile, result, user } from './conversation.ts';
+import { answers, collect, type Harness, harness, inTurn, merged, request, sends } from './wire-server.ts';
+
+const frame = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
+const done = frame({ candidates: [{ content: { parts: [{ text: 'ok' }] }, finishReason: 'STOP' }] });
+const ok = sends('gemini', done);
+
+let open: Harness | null = null;
+const start = async (...given: Parameters<typeof harness>): Promise<Harness> => {
+  open = await harness(...given);
+  return open;
+};
+afterEach(async () => {
+  await open?.close();
+  open = null;
+});
+const body = (index = 0): Record<string, unknown> => open?.server.requests[index]?.body as Record<string, unknown>;
+const contentsOf = async (messages: readonly Message[]): Promise<unknown> => {
+  const { model } = await start('gemini', ok);
+  await collect(model, request({ messages, tools: [readFile] }));
+  return body()['contents'];
+};
+
+describe('request of a Gemini server', () => {
+  it('holds system, history, tools, images and settings in the service’s form', async () => {
+    const { model, server } = await start('gemini', ok);
+    await collect(
+      model,
+      request({
+        model: 'models/gemini-2.5/x',
+        system: 'be kind',
+        messages: longTalk,
+        tools: [readFile],
+        temperature: 0.5,
+        top_p: 0.9,
+        seed: 7,
+        max_tokens: 100,
+        stop: ['END'],
+      }),
+    );
+    expect(server.requests[0]?.path).toBe('/v1beta/models/gemini-2.5%2Fx:streamGenerateContent?alt=sse');
+    expect(server.requests[0]?.headers['x-goog-api-key']).toBe('sk-secret-key-1');
+    expect(body()).toEqual({
+      systemInstruction: { parts: [{ text: 'be kind' }] },
+      contents: [
+        { role: 'user', parts: [{ text: 'look' }, { inlineData: { mimeType: 'image/png', data: 'aW1n' } }] },
+        {
+          role: 'model',
+          parts: [
+            {
+              functionCall: { name: 'local_fs_read_file', args: { path: 'a' } },
+              thoughtSignature: 'skip_thought_signature_validator',
+            },
+            {
+              functionCall: { name: 'local_fs_read_file', args: {} },
+              thoughtSignature: 'skip_thought_signature_validator',
+            },
+          ],
+        },
+        {
+          role: 'user',
+          parts: [
+            { functionResponse: { name: 'local_fs_read_file', response: { content: 'text of a' } } },
+            { inlineData: { mimeType: 'image/png', data: 'aW1n' } },
+            { functionResponse: { name: 'local_fs_read_file', response: { error: 'invalid_arguments' } } },
+            { text: 'and now?' },
+          ],
+        },
+      ],
+      tools: [
+        {
+          functionDeclarations: [
+            {
+              name: 'local_fs_read_file',
+              description: 'Reads a file.',
+              parameters: { type: 'object', properties: { path: { type: 'string' } }, required: ['path'] },
+            },
+          ],
+        },
+      ],
+      generationConfig: { temperature: 0.5, topP: 0.9, seed: 7, maxOutputTokens: 100, stopSequences: ['END'] },
+    });
+  });
+
+  it('begins with a user content when the history does not', async () => {
+    expect(await contentsOf([assistant('I said'), assistant('more')])).toEqual([
+      { role: 'user', parts: [{ text: '(continued)' }] },
+      { role: 'model', parts: [{ text: 'I said' }, { text: 'more' }] },
+    ]);
+  });
+
+  it('hands a signature back unchanged and invents none in a message of its own', async () => {
+    const own = assistant('', {
+      tool_calls: [call('1', '{}', { gemini: { thoughtSignature: 'c2ln' } }), call('2', '{}')],
+      provider_meta: { gemini: {} },
+    });
+    expect(await contentsOf([user('go'), own, result('1', '[1]'), result('2', '')])).toEqual([
+      { role: 'user', parts: [{ text: 'go' }] },
+      {
+        role: 'model',
+        parts: [
+          { functionCall: { name: 'local_fs_read_file', args: {} }, thoughtSignature: 'c2ln' },
+          { functionCall: { name: 'local_fs_read_file', args: {} } },
+        ],
+      },
+      {
+        role: 'user',
+        parts: [
+          { functionResponse: { name: 'local_fs_read_file', response: { content: '[1]' } } },
+          { functionResponse: { name: 'local_fs_read_file', response: { content: '' } } },
+        ],
+      },
+    ]);
+  });
+
+  it('returns the signature that a reply gave', async () => {
+    const signed = frame({
+      candidates: [
+        { content: { parts: [{ text: 'hi' }, { text: '', thoughtSignature: 'dGV4dA' }] }, finishReason: 'STOP' },
+      ],
+    });
+    const { model } = await start('gemini', inTurn(sends('gemini', signed), ok));
+    const parts = merged(await collect(model));
+    expect(parts[1]).toEqual({ kind: 'meta', provider_meta: { gemini: { text_signature: 'dGV4dA' } } });
+    const reply = assistant('hi', { provider_meta: { gemini: { text_signature: 'dGV4dA' } } });
+    await collect(model, request({ messages: [user('a'), reply, user('b')] }));
+    expect(body(1)['contents']).toMatchObject([{}, { parts: [{ text: 'hi', thoughtSignature: 'dGV4dA' }] }, {}]);
+  });
+
+  it('declares a tool without parameters as such', async () => {
+    const { model } = await start('gemini', ok);
+    const bare = { ...readFile, input_schema: { type: 'object', properties: {}, additionalProperties: false } };
+    await collect(model, request({ tools: [bare] }));
+    expect(body()['tools']).toEqual([
+      { functionDeclarations: [{ name: 'local_fs_read_file', description: 'Reads a file.' }] },
+    ]);
+  });
+
+  it.each([
+    ['gemini-2.5-flash', 'auto', { includeThoughts: true }],
+    ['gemini-2.5-flash', 'off', { thinkingBudget: 0 }],
+    ['gemini-2.5-flash', 'low', { thinkingBudget: 1024, includeThoughts: true }],
+    ['gemini-2.5-flash', 'high', { thinkingBudget: 24_576, includeThoughts: true }],
+    ['gemini-2.5-flash', 'xhigh', { thinkingBudget: -1, includeThoughts: true }],
+    ['gemini-3-pro-preview', 'off', { thinkingLevel: 'minimal' }],
+    ['gemini-3-pro-preview', 'medium', { thinkingLevel: 'medium', includeThoughts: true }],
+    ['gemini-3-pro-preview', 'xhigh', { thinkingLevel: 'high', includeThoughts: true }],
+  ] as const)('sends for %s at %s: %j', async (name, think, expected) => {
+    const { model } = await start('gemini', ok, { capabilities: { think: true } });
+    await collect(model, request({ model: name, think }));
+    expect(body()['generationConfig']).toEqual({ thinkingConfig: expected });
+  });
+
+  it('sends no thinking settings to a model that does not think', async () => {
+    const { model } = await start('gemini', ok);
+    expect((await collect(model, request({ think: 'low' })))[0]).toMatchObject({ code: 'think_unsupported' });
+    expect(body()).not.toHaveProperty('generationConfig');
+  });
+
+  it('repeats once without a budget that the server refuses', async () => {
+    const refusal = answers(400, {
+      error: {
+        code: 400,
+        message: 'Budget 0 is invalid. This model only works in thinking mode.',
+        status: 'INVALID_ARGUMENT',
+      },
+    });
+    const { model } = await start('gemini', inTurn(refusal, ok), { capabilities: { think: true } });
+    const parts = await collect(model, request({ model: 'gemini-2.5-pro', think: 'off' }));
+    expect(parts.map((part) => part.kind)).toEqual(['notice', 'text', 'finish']);
+    expect(body(1)).not.toHaveProperty('generationConfig');
+  });
+});
+
+describe('reply of a Gemini server', () => {
+  const reads = async (...frames: readonly unknown[]) => {
+    const { model } = await start('gemini', sends('gemini', frames.map(frame).join('')));
+    return merged(await collect(model));
+  };
+
+  it.each(['SAFETY', 'RECITATION', 'PROHIBITED_CONTENT', 'BLOCKLIST', 'SPII'])(
+    'finishes %s with content_filter',
+    async (finishReason) => {
+      expect(await reads({ candidates: [{ content: { parts: [{ text: 'a' }] }, finishReason }] })).toEqual([
+        { kind: 'text', text: 'a' },
+        { kind: 'finish', reason: 'content_filter' },
+      ]);
+    },
+  );
+
+  it('finishes MAX_TOKENS with length and an unknown reason with other', async () => {
+    expect((await reads({ candidates: [{ finishReason: 'MAX_TOKENS' }] })).at(-1)).toEqual({
+      kind: 'finish',
+      reason: 'length',
+    });
+    await open?.close();
+    expect((await reads({ candidates: [{ finishReason: 'LANGUAGE' }] })).at(-1)).toEqual({
+      kind: 'finish',
+      reason: 'other',
+    });
+  });
+
+  it('calls a blocked prompt content_filter', async () => {
+    expect(await reads({ promptFeedback: { blockReason: 'SAFETY' } })).toMatchObject([
+      { kind: 'error', error: { class: 'content_filter' } },
+    ]);
+  });
+
+  it('calls a malformed function call malformed', async () => {
+    expect(await reads({ candidates: [{ finishReason: 'MALFORMED_FUNCTION_CALL' }] })).toMatchObject([
+      { kind: 'error', error: { class: 'malformed' } },
+    ]);
+  });
+
+  it.each([
+    [[], 'overloaded', undefined],
+    [
+      [
+        { '@type': 'type.googleapis.com/google.rpc.QuotaFailure', violations: [] },
+        { '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.5s' },
+      ],
+      'rate_limit',
+      34_500,
+    ],
+  ])('reads an exhausted resource with details %j as %s', async (details, expected, wait) => {
+    const error = { code: 429, message: 'exhausted', status: 'RESOURCE_EXHAUSTED', details };
+    const { model } = await start('gemini', answers(429, [{ error }]));
+    const [part] = await collect(model);
+    expect(part).toMatchObject({ kind: 'error', error: { class: expected, status: 429 } });
+    expect(part?.kind === 'error' ? part.error.retry_after_ms : null).toBe(wait);
+  });
+
+  it('reads a token count above the limit as context_exceeded', async () => {
+    const error = {
+      code: 400,
+      message: 'The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).',
+      status: 'INVALID_ARGUMENT',
+    };
+    const { model } = await start('gemini', answers(400, { error }));
+    expect(await collect(model)).toMatchObject([{ kind: 'error', error: { class: 'context_exceeded' } }]);
+  });
+});
