@@ -197,3 +197,14 @@ export function findDocument(
   }
   return null;
 }
+
+/** Names of the JSON files directly in a directory, sorted; empty when it cannot be read. */
+export function listJson(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+      .filter((name) => name.endsWith('.json'))
+      .sort();
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,291 @@
+import { isAbsolute, join, relative, resolve } from 'node:path';
+import { type Chain, type Finding, isModelHandler } from '../schema/chain.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import {
+  type DocumentFile,
+  type DocumentPlace,
+  exists,
+  findDocument,
+  isDocumentPath,
+  layersOf,
+  listJson,
+  readDocument,
+  sha256Of,
+} from './files.ts';
+import { realOf, type Workspace } from './paths.ts';
+import type { Trust } from './trust.ts';
+import { notTrusted } from './untrusted.ts';
+
+export type ReadChain = {
+  /** The normalised document; null when there is any error. */
+  readonly chain: Chain | null;
+  /** Normalised JSON text; empty when `chain` is null. */
+  readonly text: string;
+  readonly findings: readonly Finding[];
+};
+
+export type ChainDeps = {
+  readonly workspace: Pick<Workspace, 'dataDir' | 'home' | 'root' | 'cwd'>;
+  readonly uid: number | null;
+  readonly trust: Trust;
+  /** Config key `default-chain`; null when it is not set. */
+  readonly configured: () => string | null;
+  /** Reads, normalises and checks a document (04 §2, §16). */
+  readonly read: (source: Uint8Array | string) => Promise<ReadChain>;
+  /** Text of a shipped chain by its file name (04 §19), and all such names. */
+  readonly shipped: { readonly files: readonly string[]; text(file: string): string | null };
+};
+
+export type ChainWanted = {
+  readonly use: 'run' | 'chat';
+  /** A path that the operator typed; null = the default of that use. */
+  readonly path: string | null;
+  /** Hashes accepted for this invocation (`--trust`). */
+  readonly trust: readonly string[];
+};
+
+/** A chain that may run: read once, trusted, vetted (04 §2.5). What was hashed is what runs. */
+export type RunnableChain = {
+  readonly id: string;
+  readonly path: string | null;
+  readonly sha256: string;
+  /** The text as read, kept with the run. */
+  readonly source: string;
+  /** Normalised JSON text for the worker. */
+  readonly text: string;
+  readonly has_model_task: boolean;
+  readonly warnings: readonly string[];
+};
+
+/** One chain of the overlay (06 §26). */
+export type ChainRow = {
+  readonly name: string;
+  readonly id: string | null;
+  readonly source: 'project' | 'user' | 'builtin';
+  readonly path: string | null;
+  readonly trust: 'trusted' | 'untrusted' | 'builtin' | 'user';
+  readonly sha256: string;
+};
+
+export type ChainVetFile = {
+  readonly path: string;
+  readonly worst: 'ok' | 'info' | 'warning' | 'error';
+  readonly findings: readonly Finding[];
+};
+
+type Readable = DocumentFile & { readonly ok: true };
+type Found = { readonly place: DocumentPlace; readonly path: string };
+
+const defaultFiles = { run: 'default-run-chain.json', chat: 'default-chain.json' } as const;
+/** Files of ours in a layer that are no chains. */
+const otherFiles: ReadonlySet<string> = new Set(['trust.json', 'keys.json', 'config.json', 'command-tables.json']);
+const isOther = (file: string): boolean =>
+  otherFiles.has(file) || file.startsWith('hitl-policy') || file.endsWith('.policy-test.json');
+
+/** Chains by use, path or name: found, read, trusted, vetted (04 §2). */
+export function createChains(deps: ChainDeps) {
+  const { workspace, trust } = deps;
+
+  const isTrusted = (read: Readable, accepted: readonly string[]): boolean =>
+    trust.isTrusted({ kind: 'chain', root: workspace.root, path: read.path, sha256: read.sha256 }, accepted);
+
+  /** The file of a use (04 §2.4). A path that the operator typed is his consent; all below the data directory is not. */
+  const locate = (wanted: ChainWanted): Found => {
+    if (wanted.path !== null) {
+      const path = resolve(workspace.cwd, wanted.path);
+      if (!exists(path)) throw chainNotFound(`There is no chain ${path}.`, []);
+      return { place: 'file', path };
+    }
+    const configured = wanted.use === 'chat' ? deps.configured() : null;
+    if (configured !== null) return placed(configuredPath(configured));
+    const path = workspace.dataDir === null ? null : join(workspace.dataDir, defaultFiles[wanted.use]);
+    if (path === null || !exists(path)) {
+      const where = path === null ? 'no data directory' : `no ${path}`;
+      throw chainNotFound(`No chain found: there is ${where}, and no --chain was given.`, [
+        'reins init',
+        `reins ${wanted.use} --chain <path>`,
+      ]);
+    }
+    return { place: 'project', path };
+  };
+
+  const configuredPath = (configured: string): string => {
+    const bases = [workspace.cwd, ...(workspace.dataDir === null ? [] : [workspace.dataDir])];
+    const paths = isAbsolute(configured) ? [configured] : bases.map((base) => resolve(base, configured));
+    const path = paths.find(exists);
+    if (path !== undefined) return path;
+    throw chainNotFound(`The chain of config default-chain is missing: ${paths.join(' and ')}.`, [
+      'reins config set default-chain <path>',
+      'reins config unset default-chain',
+    ]);
+  };
+
+  /** Whether a path that nobody typed lies in the project's data directory: then it needs trust. */
+  const placed = (path: string): Found => ({ place: isInProject(path) ? 'project' : 'file', path });
+  const isInProject = (path: string): boolean => {
+    if (workspace.dataDir === null) return false;
+    const inside = relative(realOf(workspace.dataDir), realOf(path));
+    return inside !== '' && !inside.startsWith('..') && !isAbsolute(inside);
+  };
+
+  const readFound = (found: Found): Readable => {
+    const read = readDocument(found.path, found.place, deps.uid);
+    if (!read.ok) throw unreadable(read);
+    return read;
+  };
+
+  /** A chain by path or name, for people: trusted or not, it is only shown. */
+  const open = (name: string): DocumentFile | { readonly ok: true; readonly path: string; readonly bytes: string } => {
+    if (isDocumentPath(name)) {
+      const path = resolve(workspace.cwd, name);
+      if (exists(path)) return readDocument(path, 'file', deps.uid);
+    }
+    const file = name.endsWith('.json') ? name : `${name}.json`;
+    const found = file.includes('/') || isOther(file) ? null : findDocument(layersOf(workspace), file);
+    if (found !== null) return readDocument(found.path, found.place, deps.uid);
+    const text = deps.shipped.text(file);
+    if (text !== null) return { ok: true, path: file, bytes: text };
+    throw chainNotFound(`There is no chain "${name}".`, ['reins chain list']);
+  };
+
+  const rows = async (): Promise<readonly ChainRow[]> => {
+    const seen = new Set<string>();
+    const listed: ChainRow[] = [];
+    for (const { place, directory } of layersOf(workspace)) {
+      for (const file of listJson(directory)) {
+        if (isOther(file) || seen.has(file)) continue;
+        const path = join(directory, file);
+        const read = readDocument(path, place, deps.uid);
+        const believed = place === 'user' || (read.ok && isTrusted(read, []));
+        seen.add(file);
+        listed.push({
+          name: file.slice(0, -'.json'.length),
+          // What is not trusted is not parsed (11 §4.4).
+          id: read.ok && believed ? idOf(read.bytes) : null,
+          source: place,
+          path,
+          trust: place === 'user' ? 'user' : believed ? 'trusted' : 'untrusted',
+          sha256: read.ok ? read.sha256 : '',
+        });
+      }
+    }
+    for (const file of deps.shipped.files) {
+      const text = deps.shipped.text(file);
+      if (text === null || seen.has(file)) continue;
+      const name = file.slice(0, -'.json'.length);
+      listed.push({ name, id: idOf(text), source: 'builtin', path: null, trust: 'builtin', sha256: sha256Of(text) });
+    }
+    return listed.sort((a, b) => (a.name < b.name ? -1 : 1));
+  };
+
+  return {
+    /**
+     * Loads the chain of a run. @throws RuntimeError chain_not_found, chain_untrusted with `{kind, path, sha256, bytes}`,
+     * chain_invalid with all findings
+     */
+    async loadChain(wanted: ChainWanted): Promise<RunnableChain> {
+      const found = locate(wanted);
+      const file = readFound(found);
+      if (found.place === 'project' && !isTrusted(file, wanted.trust)) throw notTrusted('chain', file);
+      const { chain, text, findings } = await deps.read(file.bytes);
+      if (chain === null) throw invalidChain(file.path, findings);
+      const cautions = findings.filter(({ severity }) => severity === 'warning').length;
+      return {
+        id: chain.id,
+        path: file.path,
+        sha256: file.sha256,
+        source: new TextDecoder().decode(file.bytes),
+        text,
+        has_model_task: chain.tasks.some(({ handler }) => isModelHandler(handler)),
+        warnings: [
+          ...file.warnings,
+          ...(cautions === 0
+            ? []
+            : [`The chain ${file.path} has ${cautions} warnings (reins chain vet ${file.path}).`]),
+        ],
+      };
+    },
+
+    /** The project file that `loadChain` would refuse as untrusted; null when there is none. @throws as that does. */
+    untrustedChain(wanted: ChainWanted): Readable | null {
+      const found = locate(wanted);
+      if (found.place !== 'project') return null;
+      const read = readFound(found);
+      return isTrusted(read, wanted.trust) ? null : read;
+    },
+
+    /** Every chain that a name finds, sorted; one that is not trusted is not parsed. */
+    async listChains(): Promise<readonly ChainRow[]> {
+      return rows();
+    },
+
+    /** Normalised JSON of a chain by path or name; a shipped one as it ships. */
+    async showChain(input: { readonly name: string }): Promise<{ readonly text: string }> {
+      const found = open(input.name);
+      if (!found.ok) throw unreadable(found);
+      if (typeof found.bytes === 'string') return { text: found.bytes };
+      const { chain, findings } = await deps.read(found.bytes);
+      if (chain === null) throw invalidChain(found.path, findings);
+      return { text: `${JSON.stringify(chain, null, 2)}\n` };
+    },
+
+    /** All findings of the given paths or names; without any, of every chain of the overlay. */
+    async vetChains(input: { readonly paths: readonly string[] }): Promise<readonly ChainVetFile[]> {
+      const wanted = input.paths.length > 0 ? input.paths : (await rows()).map(({ path, name }) => path ?? name);
+      const files: ChainVetFile[] = [];
+      for (const name of wanted) {
+        const found = open(name);
+        const findings = found.ok ? (await deps.read(found.bytes)).findings : [unreadableFinding(found)];
+        files.push({ path: found.path, worst: worstOf(findings), findings });
+      }
+      return files;
+    },
+  };
+}
+
+export type Chains = ReturnType<typeof createChains>;
+
+const chainNotFound = (message: string, hints: readonly string[]): RuntimeError =>
+  new RuntimeError('chain_not_found', message, { hints });
+
+type Unreadable = DocumentFile & { readonly ok: false };
+
+const unreadable = (file: Unreadable): RuntimeError =>
+  new RuntimeError(
+    file.fault === 'missing' ? 'chain_not_found' : 'chain_invalid',
+    `The chain ${file.path} cannot be used: ${file.message}.`,
+    { data: { path: file.path, findings: [unreadableFinding(file)] } },
+  );
+
+const unreadableFinding = (file: Unreadable): Finding => ({
+  severity: 'error',
+  code: file.fault,
+  path: '',
+  line: 1,
+  column: 1,
+  message: file.message,
+});
+
+function invalidChain(path: string, findings: readonly Finding[]): RuntimeError {
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  return new RuntimeError('chain_invalid', `The chain ${path} is not valid: ${errors.length} defects.`, {
+    data: { path, findings: errors },
+    hints: [`reins chain vet ${path}`],
+  });
+}
+
+function worstOf(findings: readonly Finding[]): ChainVetFile['worst'] {
+  const order = ['error', 'warning', 'info'] as const;
+  return order.find((severity) => findings.some((finding) => finding.severity === severity)) ?? 'ok';
+}
+
+/** The `id` member of a document that is believed; null when there is none. */
+function idOf(source: Uint8Array | string): string | null {
+  try {
+    const value: unknown = JSON.parse(typeof source === 'string' ? source : new TextDecoder().decode(source));
+    if (typeof value !== 'object' || value === null || !('id' in value)) return null;
+    return typeof value.id === 'string' ? value.id : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,123 @@
+import { chmodSync, mkdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { RuntimeError } from '../schema/errors.ts';
+import { exists, readDocument, sha256Of, writeAtomic } from './files.ts';
+import { dataDirFault, dataDirIn, isUserDirectory, realOf, type Workspace } from './paths.ts';
+import type { Trust } from './trust.ts';
+
+/** What `init <provider>` adds beyond files (06 §14.3); in production the registry's and the store's. */
+export type ProviderSetUp = {
+  /** The database of the data directory, when this run made or found it. */
+  readonly database: { readonly path: string; readonly action: 'created' | 'kept' } | null;
+  readonly settings: readonly { readonly key: string; readonly value: string }[];
+  /** Next steps, for stderr. */
+  readonly notes: readonly string[];
+};
+
+export type InitDeps = {
+  readonly workspace: Pick<Workspace, 'cwd' | 'home' | 'dataDir'>;
+  /** `--data-dir` or `REINS_DATA_DIR`; null = `.reins` in the working directory. */
+  readonly dataDirFlag: string | null;
+  readonly uid: number | null;
+  readonly trust: Trust;
+  /** The shipped text of a chain by its file name. */
+  readonly shipped: (file: string) => string;
+  /** Types that `init` takes (06 §3). */
+  readonly providers: readonly string[];
+  readonly setUpProvider: (provider: string, dataDir: string) => Promise<ProviderSetUp>;
+};
+
+type FileAction = { readonly path: string; readonly action: 'created' | 'kept' | 'replaced' };
+
+/** Chains that `init` writes (04 §19). */
+const chainFiles = ['default-chain.json', 'default-run-chain.json'] as const;
+const ignored = 'local.db*\nplans/\n*.bak\n*.tmp-*\n';
+
+/** Writes `.gitignore` of a data directory if there is none (11 §1.1): by `init`, and when its database is made. */
+export function ensureIgnoreFile(dataDir: string): FileAction {
+  return writeNew(join(dataDir, '.gitignore'), ignored, false);
+}
+
+/** `reins init` (06 §14). Running it twice changes nothing. */
+export function createInitialise(deps: InitDeps) {
+  return {
+    /**
+     * Creates the data directory and what belongs into it; what is written is trusted.
+     * @throws RuntimeError usage (unknown provider, user-level directory), config_invalid (directory not safe), storage
+     */
+    async initialise(input: { readonly provider: string | null; readonly force: boolean }): Promise<{
+      readonly dataDir: string;
+      readonly files: readonly FileAction[];
+      readonly settings: readonly { readonly key: string; readonly value: string }[];
+      readonly notes: readonly string[];
+    }> {
+      if (input.provider !== null && !deps.providers.includes(input.provider)) {
+        throw new RuntimeError(
+          'usage',
+          `There is no provider type "${input.provider}"; the types are ${deps.providers.join(', ')}.`,
+        );
+      }
+      const dataDir = deps.dataDirFlag ?? dataDirIn(deps.workspace.cwd);
+      const warnings = checkPlace(dataDir);
+      makeDirectory(dataDir);
+      const chains = chainFiles.map((file) => writeNew(join(dataDir, file), deps.shipped(file), input.force));
+      await trustWritten(dataDir, chains);
+      const ignoreFile = writeNew(join(dataDir, '.gitignore'), ignored, input.force);
+      const provider = input.provider === null ? null : await deps.setUpProvider(input.provider, dataDir);
+      return {
+        dataDir,
+        files: [...chains, ignoreFile, ...(provider?.database == null ? [] : [provider.database])],
+        settings: provider?.settings ?? [],
+        notes: [...warnings, ...(provider?.notes ?? [])],
+      };
+    },
+  };
+
+  /** @returns what the operator should know of the place. */
+  function checkPlace(dataDir: string): string[] {
+    const { workspace } = deps;
+    if (isUserDirectory(dataDir, workspace.home)) {
+      throw new RuntimeError('usage', `The directory ${dataDir} is the user-level directory; run init in a project.`);
+    }
+    const fault = dataDirFault(dataDir, deps.uid);
+    if (deps.dataDirFlag === null && fault !== null && fault !== 'missing') {
+      throw new RuntimeError('config_invalid', `The directory ${dataDir} cannot be used: it ${fault}.`);
+    }
+    if (deps.dataDirFlag !== null || workspace.dataDir === null || realOf(workspace.dataDir) === realOf(dataDir))
+      return [];
+    return [`The project data directory ${workspace.dataDir} above is not used below this directory any more.`];
+  }
+
+  /** The text that was written is trusted, not what the file may hold by now. */
+  async function trustWritten(dataDir: string, files: readonly FileAction[]): Promise<void> {
+    const root = realOf(join(dataDir, '..'));
+    await deps.trust.add(
+      files
+        .filter(({ action }) => action !== 'kept')
+        .map(({ path }) => ({ kind: 'chain', root, path, sha256: sha256Of(deps.shipped(basename(path))) })),
+      'init',
+    );
+  }
+}
+
+function makeDirectory(path: string): void {
+  try {
+    if (mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined) chmodSync(path, 0o700);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new RuntimeError('storage', `The directory ${path} cannot be made: ${why}.`, { cause: error });
+  }
+}
+
+/** Leaves a file that is there alone, or keeps it as `<file>.bak` when it is to be replaced. */
+function writeNew(path: string, text: string, force: boolean): FileAction {
+  const isThere = exists(path);
+  if (isThere && !force) return { path, action: 'kept' };
+  if (isThere) {
+    const old = readDocument(path, 'project', null);
+    if (!old.ok) throw new RuntimeError('config_invalid', `The file ${path} cannot be replaced: ${old.message}.`);
+    writeAtomic(`${path}.bak`, old.bytes, 0o600);
+  }
+  writeAtomic(path, text, 0o644);
+  return { path, action: isThere ? 'replaced' : 'created' };
+}

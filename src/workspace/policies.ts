@@ -1,0 +1,248 @@
+import { basename, join, resolve } from 'node:path';
+import { RuntimeError } from '../schema/errors.ts';
+import type { LoadedPolicy, Policy, PolicyFinding } from '../schema/policy.ts';
+import {
+  type DocumentFile,
+  exists,
+  identityOf,
+  isDocumentName,
+  isDocumentPath,
+  layersOf,
+  listJson,
+  readDocument,
+} from './files.ts';
+import type { Workspace } from './paths.ts';
+import type { Trust } from './trust.ts';
+import { notTrusted } from './untrusted.ts';
+
+/** A shipped policy: the document, its canonical JSON and the hash of that (02 §4). */
+export type PresetPolicy = { readonly policy: Policy; readonly text: string; readonly sha256: string };
+
+export type PolicyDeps = {
+  readonly workspace: Pick<Workspace, 'dataDir' | 'home' | 'root' | 'cwd'>;
+  readonly uid: number | null;
+  readonly trust: Trust;
+  /** Config key `hitl-policy-name`; null when it is not set. */
+  readonly configured: () => string | null;
+  /** The one validator (02 §3). A document with a finding of severity `load` has no policy. */
+  readonly parse: (bytes: Uint8Array) => {
+    readonly policy: Policy | null;
+    readonly findings: readonly PolicyFinding[];
+  };
+  /** No rules, no blocks, default `approve` (02 §4). */
+  readonly failClosed: Policy;
+  readonly presets: { readonly names: readonly string[]; get(name: string): PresetPolicy | null };
+};
+
+export type PolicyWanted = {
+  /** Name or path of `--policy` or `REINS_POLICY`; null = the configured one, else the default document. */
+  readonly name: string | null;
+  /** Hashes accepted for this invocation (`--trust`). */
+  readonly trust: readonly string[];
+  /** The operator chose the next layer of the overlay for this run (06 §6.5 `u`). */
+  readonly skipProject?: boolean;
+};
+
+/** The policy that governs a run. */
+export type GoverningPolicy = {
+  /**
+   * The policy as its file says now (02 §4): two stat calls when nothing changed. A file that became unreadable, invalid
+   * or untrusted gives the fail-closed policy with the compute bounds of the last good one. Never throws.
+   */
+  current(): LoadedPolicy;
+  readonly warnings: readonly string[];
+};
+
+type Candidate = { readonly place: 'project' | 'user' | 'file'; readonly path: string };
+/** Where a policy is looked for: files in order, then a preset. */
+type Lookup = { readonly name: string; readonly candidates: readonly Candidate[]; readonly preset: string | null };
+/** A policy as it was read once. `source` null = the preset. */
+type Reading = {
+  readonly source: Candidate | null;
+  /** Of the file, to see whether it is another one now. */
+  readonly identity: string;
+  /** The document, when only trust keeps it from being used. */
+  readonly awaitsTrust: (DocumentFile & { readonly ok: true }) | null;
+  readonly loaded: LoadedPolicy;
+  readonly warnings: readonly string[];
+};
+
+/** Policies by name or path: found, read, trusted, validated (02 §4). */
+export function createPolicies(deps: PolicyDeps) {
+  const { workspace, presets } = deps;
+
+  const lookUp = (wanted: PolicyWanted): Lookup => {
+    if (wanted.name !== null && isDocumentPath(wanted.name)) {
+      const path = resolve(workspace.cwd, wanted.name);
+      return { name: nameOfFile(path), candidates: [{ place: 'file', path }], preset: null };
+    }
+    const name = wanted.name ?? deps.configured();
+    if (name !== null && !isDocumentName(name)) {
+      throw new RuntimeError(
+        'usage',
+        `"${name}" is no policy name: small letters, digits, "_" and "-", at most 64; a path goes to --policy.`,
+      );
+    }
+    const file = name === null ? 'hitl-policy.json' : `hitl-policy-${name}.json`;
+    const layers = layersOf(workspace).filter(({ place }) => place !== 'project' || wanted.skipProject !== true);
+    const candidates = layers.map(({ place, directory }) => ({ place, path: join(directory, file) }));
+    return { name: name ?? 'default', candidates, preset: name ?? 'default' };
+  };
+
+  /** The first that is there, whatever it is: a file that exists and fails does not fall through. */
+  const locate = (lookup: Lookup): Candidate | PresetPolicy => {
+    const found = lookup.candidates.find(({ path }) => exists(path));
+    const preset = found === undefined && lookup.preset !== null ? presets.get(lookup.preset) : null;
+    const where = found ?? preset;
+    if (where === null) throw notFound(lookup, available(deps));
+    return where;
+  };
+
+  /** Why a file of the project does not count; null when it does. */
+  const distrustOf = (source: Candidate, sha256: string, accepted: readonly string[]): string | null => {
+    if (source.place !== 'project') return null;
+    const subject = { kind: 'policy', root: workspace.root, path: source.path, sha256 } as const;
+    try {
+      return deps.trust.isTrusted(subject, accepted) ? null : `it is not trusted (reins trust add ${source.path})`;
+    } catch (error) {
+      // A list of decisions that may not be believed trusts nothing; `openPolicy` says what is wrong with it.
+      return error instanceof Error ? error.message : String(error);
+    }
+  };
+
+  const shipped = (name: string, preset: PresetPolicy): Reading => ({
+    source: null,
+    identity: '',
+    awaitsTrust: null,
+    loaded: {
+      identity: { name, source: 'builtin', path: null, sha256: preset.sha256, state: 'ok' },
+      policy: preset.policy,
+      text: preset.text,
+      findings: [],
+    },
+    warnings: [],
+  });
+
+  /** Reads a file; whatever is wrong with it gives the fail-closed policy, with the bounds of the last good one. */
+  const read = (name: string, source: Candidate, accepted: readonly string[], lastGood: Policy | null): Reading => {
+    const file = readDocument(source.path, source.place, deps.uid);
+    const identity = { name, source: source.place, path: source.path };
+    const base = { source, identity: file.identity, awaitsTrust: null, warnings: file.ok ? file.warnings : [] };
+    const text = file.ok ? new TextDecoder().decode(file.bytes) : '';
+    const closed = (findings: readonly PolicyFinding[]): LoadedPolicy => ({
+      identity: { ...identity, sha256: null, state: 'invalid' },
+      policy: { ...deps.failClosed, compute: (lastGood ?? presets.get('strict')?.policy ?? deps.failClosed).compute },
+      text,
+      findings,
+    });
+    const closedBy = (code: string, message: string) => closed([{ severity: 'load', path: '$', code, message }]);
+    if (!file.ok) {
+      return { ...base, loaded: closedBy(file.fault === 'missing' ? 'unreadable' : file.fault, file.message) };
+    }
+    const distrust = distrustOf(source, file.sha256, accepted);
+    if (distrust !== null) return { ...base, awaitsTrust: file, loaded: closedBy('not_trusted', distrust) };
+    const { policy, findings } = deps.parse(file.bytes);
+    if (policy === null || findings.some(({ severity }) => severity === 'load')) {
+      return { ...base, loaded: closed(findings) };
+    }
+    const groupWritable = file.warnings.map(
+      (message): PolicyFinding => ({ severity: 'warn', path: '$', code: 'group_writable', message }),
+    );
+    const loaded: LoadedPolicy = {
+      identity: { ...identity, sha256: file.sha256, state: 'ok' },
+      policy,
+      text,
+      findings: [...groupWritable, ...findings],
+    };
+    return { ...base, loaded };
+  };
+
+  const first = (lookup: Lookup, accepted: readonly string[]): Reading => {
+    const where = locate(lookup);
+    return 'path' in where ? read(lookup.name, where, accepted, null) : shipped(lookup.name, where);
+  };
+
+  /** The candidate to read now, or null when the reading still holds. */
+  const changed = (lookup: Lookup, reading: Reading): Candidate | null => {
+    const { source } = reading;
+    const stronger =
+      source === null ? lookup.candidates : lookup.candidates.slice(0, lookup.candidates.indexOf(source));
+    // A file that came to be in a stronger layer governs from now on. One that governed and is gone is not replaced by a
+    // weaker layer, but fails closed: removing a policy must not widen what a run may do.
+    const appeared = stronger.find(({ path }) => exists(path));
+    if (appeared !== undefined || source === null) return appeared ?? null;
+    return reading.awaitsTrust !== null || identityOf(source.path) !== reading.identity ? source : null;
+  };
+
+  return {
+    /**
+     * Finds and loads the policy of a run. @throws RuntimeError usage (no name), policy_not_found, config_invalid
+     * (`trust.json`), not_trusted with `{kind, path, sha256, bytes}`
+     */
+    async openPolicy(wanted: PolicyWanted): Promise<GoverningPolicy> {
+      const lookup = lookUp(wanted);
+      let reading = first(lookup, wanted.trust);
+      if (reading.awaitsTrust !== null) {
+        deps.trust.list();
+        throw notTrusted('policy', reading.awaitsTrust);
+      }
+      let lastGood = reading.loaded.identity.state === 'ok' ? reading.loaded.policy : null;
+      return {
+        warnings: [...reading.warnings, ...failureLines(reading.loaded)],
+        current() {
+          const source = changed(lookup, reading);
+          if (source === null) return reading.loaded;
+          reading = read(lookup.name, source, wanted.trust, lastGood);
+          if (reading.loaded.identity.state === 'ok') lastGood = reading.loaded.policy;
+          return reading.loaded;
+        },
+      };
+    },
+
+    /** The project document that `openPolicy` would refuse as untrusted; null when there is none. @throws as that does. */
+    untrustedPolicy(wanted: PolicyWanted): (DocumentFile & { readonly ok: true }) | null {
+      return first(lookUp(wanted), wanted.trust).awaitsTrust;
+    },
+  };
+}
+
+export type Policies = ReturnType<typeof createPolicies>;
+
+/** `hitl-policy-<name>.json` and `hitl-policy.json` go by their names; any other file by its own. */
+function nameOfFile(path: string): string {
+  const file = basename(path, '.json');
+  if (file === 'hitl-policy') return 'default';
+  return file.startsWith('hitl-policy-') ? file.slice('hitl-policy-'.length) : file;
+}
+
+/** The message of 02 §3 for a policy that is not used; empty for one that is. */
+export function failureLines(loaded: LoadedPolicy): string[] {
+  const { path, state } = loaded.identity;
+  if (state === 'ok') return [];
+  const findings = loaded.findings.filter(({ severity }) => severity === 'load');
+  return [
+    ...findings.map(
+      (finding) => `policy ${path ?? loaded.identity.name}: ${finding.path}: ${finding.message} [${finding.code}]`,
+    ),
+    `this policy is not used: every tool call will ask until it is fixed (reins policy vet ${path ?? ''})`,
+  ];
+}
+
+/** Names that `--policy` would find here, sorted. */
+function available(deps: PolicyDeps): string[] {
+  const names = new Set(deps.presets.names);
+  for (const { directory } of layersOf(deps.workspace)) {
+    for (const file of listJson(directory)) {
+      if (file.startsWith('hitl-policy')) names.add(nameOfFile(file));
+    }
+  }
+  return [...names].sort();
+}
+
+function notFound(lookup: Lookup, names: readonly string[]): RuntimeError {
+  const [only] = lookup.candidates;
+  const what = only?.place === 'file' ? `there is no policy file ${only.path}` : `no policy named "${lookup.name}"`;
+  return new RuntimeError('policy_not_found', `${what}; available: ${names.join(', ')}`, {
+    data: { available: names },
+  });
+}
