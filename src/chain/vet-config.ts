@@ -1,0 +1,247 @@
+import { type Handler, isModelHandler, thinkLevel } from '../schema/chain.ts';
+import { exposesNothing, readEntry } from './allowlist.ts';
+import { at, atMember, type Findings } from './findings.ts';
+import type { JsonMember, JsonNode, JsonObject } from './json.ts';
+import { checkRange, type MemberType, readShape, type Shape, stringsOf } from './shape.ts';
+import { durationMs } from './values.ts';
+
+/** Providers that every installation has (05 §1.1), whether or not a run registers them. */
+export const builtInProviders: readonly string[] = [
+  'local_fs',
+  'local_shell',
+  'web',
+  'webhook',
+  'echo',
+  'print',
+  'plan_manager',
+  'plan_summary',
+];
+
+const configTypes: Readonly<Record<string, MemberType>> = {
+  model: 'string',
+  models: 'strings',
+  provider: 'string',
+  providers: 'strings',
+  temperature: 'number',
+  max_tokens: 'text_or_integer',
+  think: 'string',
+  tools: 'allowlist',
+  hide_tools: 'strings',
+  tools_policies: 'object',
+  pass_clients_tools: 'boolean',
+  shift: 'boolean',
+  retry_policy: 'object',
+  compact_policy: 'object',
+};
+
+const retryTypes: Readonly<Record<string, MemberType>> = {
+  max_attempts: 'integer',
+  initial_backoff: 'duration',
+  max_backoff: 'duration',
+  jitter: 'number',
+  rate_limit_min_wait: 'duration',
+  fallback_model_id: 'string',
+  fallback_after: 'integer',
+};
+
+const compactTypes: Readonly<Record<string, MemberType>> = {
+  trigger_fraction: 'number',
+  keep_recent: 'integer',
+  min_replaced_messages: 'integer',
+  max_failures: 'integer',
+  model: 'string',
+  provider: 'string',
+};
+
+const modelMembers = [
+  'model',
+  'models',
+  'provider',
+  'providers',
+  'temperature',
+  'max_tokens',
+  'think',
+  'shift',
+  'retry_policy',
+];
+
+/** What a handler reads of `execute_config`. */
+function readBy(handler: Handler): readonly string[] {
+  if (handler === 'chat_completion') return Object.keys(configTypes);
+  if (handler === 'execute_tool_calls') return ['tools', 'hide_tools', 'tools_policies', 'pass_clients_tools'];
+  if (handler === 'tools') return ['tools_policies'];
+  return isModelHandler(handler) ? modelMembers : [];
+}
+
+/** Values that say nothing, so that a member which holds one is not worth a warning. */
+export function saysNothing(node: JsonNode): boolean {
+  switch (node.kind) {
+    case 'string':
+      return node.value === '';
+    case 'array':
+      return node.items.length === 0;
+    case 'object':
+      return node.members.length === 0;
+    case 'boolean':
+      return !node.value;
+    case 'null':
+      return true;
+    case 'number':
+      return false;
+  }
+}
+
+export function warnUnused(member: JsonMember, handler: Handler, findings: Findings): void {
+  if (saysNothing(member.value)) return;
+  findings.warning('member_unused', atMember(member), `the handler ${handler} does not read ${member.name}`);
+}
+
+/** Checks `execute_config` (04 §5). `handler` is null when it is not known; `providers` when nothing is known of them. */
+export function vetConfig(
+  node: JsonObject,
+  handler: Handler | null,
+  providers: readonly string[] | null,
+  findings: Findings,
+): void {
+  const config = readShape(node, configTypes, 'execute_config', findings);
+  if (handler !== null) {
+    const read = readBy(handler);
+    for (const member of node.members) {
+      const known = Object.hasOwn(configTypes, member.name);
+      if (known && !read.includes(member.name)) warnUnused(member, handler, findings);
+    }
+  }
+  checkRange(config.number('temperature'), 'temperature', 0, 2, findings);
+  vetMaxTokens(config, findings);
+  const think = config.string('think');
+  if (think !== null && !hasMacro(think.value) && thinkLevel(think.value) === null) {
+    findings.error('out_of_range', at(think), `think knows no level ${JSON.stringify(think.value)}`);
+  }
+  vetAllowlist(config.value('tools'), providers, findings);
+  const limits = config.object('tools_policies');
+  if (limits !== null) vetLimits(limits, findings);
+  const retry = config.object('retry_policy');
+  if (retry !== null) vetRetry(readShape(retry, retryTypes, 'retry_policy', findings), findings);
+  const compact = config.object('compact_policy');
+  if (compact !== null) vetCompact(readShape(compact, compactTypes, 'compact_policy', findings), findings);
+}
+
+const hasMacro = (text: string): boolean => text.includes('{{');
+
+function vetMaxTokens(config: Shape, findings: Findings): void {
+  checkRange(config.number('max_tokens'), 'max_tokens', 0, Number.MAX_SAFE_INTEGER, findings);
+  const text = config.string('max_tokens');
+  if (text === null || hasMacro(text.value) || /^\s*\d{0,15}\s*$/.test(text.value)) return;
+  findings.error('out_of_range', at(text), 'max_tokens must be a whole number that is not negative, or empty');
+}
+
+function vetAllowlist(list: JsonNode | null, providers: readonly string[] | null, findings: Findings): void {
+  const entries = stringsOf(list);
+  const texts = entries.map((entry) => entry.value);
+  if (list !== null && !texts.some(hasMacro) && exposesNothing(texts)) {
+    findings.warning('allowlist_empty', at(list), 'this allowlist exposes no tool; name what is allowed, or "*"');
+  }
+  if (providers === null) return;
+  for (const entry of entries) {
+    const { exclude, provider } = readEntry(entry.value);
+    if (exclude || provider === '*' || hasMacro(entry.value)) continue;
+    warnUnknownProvider(provider, entry, providers, findings);
+  }
+}
+
+export function warnUnknownProvider(
+  provider: string,
+  node: JsonNode,
+  providers: readonly string[] | null,
+  findings: Findings,
+): void {
+  if (providers === null || builtInProviders.includes(provider) || providers.includes(provider)) return;
+  findings.warning('unknown_provider', at(node), `no tool provider ${JSON.stringify(provider)} is registered here`);
+}
+
+type LimitKey = 'text' | readonly [least: number, most: number];
+const mebibyte = 1024 * 1024;
+const webLimits: Readonly<Record<string, LimitKey>> = {
+  _allowed_schemes: 'text',
+  _allowed_hosts: 'text',
+  _denied_hosts: 'text',
+  _max_response_bytes: [1, 16 * mebibyte],
+  _max_request_body_bytes: [1, 4 * mebibyte],
+};
+
+/** Keys of `tools_policies` (05 §§3.5, 4.3, 5.2). */
+const limitKeys: Readonly<Record<string, Readonly<Record<string, LimitKey>>>> = {
+  local_fs: {
+    _allowed_dir: 'text',
+    _denied_path_substrings: 'text',
+    _max_read_bytes: [1, 104_857_600],
+    _max_output_bytes: [1024, mebibyte],
+    _max_write_bytes: [1, 104_857_600],
+    _max_list_depth: [1, 32],
+    _max_grep_matches: [1, 50_000],
+  },
+  local_shell: {
+    _allowed_commands: 'text',
+    _denied_commands: 'text',
+    _allowed_dir: 'text',
+    _max_timeout_s: [1, 3600],
+    _max_output_bytes: [1024, mebibyte],
+  },
+  web: webLimits,
+  webhook: webLimits,
+};
+
+function vetLimits(node: JsonObject, findings: Findings): void {
+  for (const { name: provider, value } of node.members) {
+    if (value.kind !== 'object') {
+      findings.error('bad_type', at(value), 'the limits of a provider must be an object');
+      continue;
+    }
+    const keys = Object.hasOwn(limitKeys, provider) ? (limitKeys[provider] ?? {}) : {};
+    for (const member of value.members) {
+      const key = Object.hasOwn(keys, member.name) ? keys[member.name] : undefined;
+      if (member.value.kind !== 'string') {
+        findings.error('bad_type', at(member.value), `${member.name} must be a string, a number or a boolean`);
+      } else if (key === undefined) {
+        findings.warning('unknown_policy_key', atMember(member), `${provider} has no limit ${member.name}`);
+      } else if (key !== 'text' && !hasMacro(member.value.value)) {
+        vetLimit(member.name, member.value, member.value.value, key, findings);
+      }
+    }
+  }
+}
+
+function vetLimit(
+  name: string,
+  node: JsonNode,
+  text: string,
+  [least, most]: readonly [number, number],
+  findings: Findings,
+): void {
+  const value = /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : Number.NaN;
+  if (value >= least && value <= most) return;
+  findings.error('out_of_range', at(node), `${name} must be a whole number between ${least} and ${most}`);
+}
+
+/** Reports a member that is there and is no duration above zero. */
+export function checkDuration(shape: Shape, name: string, findings: Findings): void {
+  const node = shape.value(name);
+  if (node === null || (node.kind !== 'string' && node.kind !== 'number')) return;
+  if (node.kind === 'string' && hasMacro(node.value)) return;
+  if (durationMs(node.value) !== null) return;
+  findings.error('bad_duration', at(node), `${name} must be a duration above zero, such as "500ms" or "1m30s"`);
+}
+
+function vetRetry(retry: Shape, findings: Findings): void {
+  checkRange(retry.number('max_attempts'), 'max_attempts', 0, 20, findings);
+  checkRange(retry.number('jitter'), 'jitter', 0, 1, findings);
+  checkRange(retry.number('fallback_after'), 'fallback_after', 0, Number.POSITIVE_INFINITY, findings);
+  for (const name of ['initial_backoff', 'max_backoff', 'rate_limit_min_wait']) checkDuration(retry, name, findings);
+}
+
+function vetCompact(compact: Shape, findings: Findings): void {
+  checkRange(compact.number('trigger_fraction'), 'trigger_fraction', 0.1, 1, findings);
+  for (const name of ['keep_recent', 'min_replaced_messages', 'max_failures']) {
+    checkRange(compact.number(name), name, 0, Number.POSITIVE_INFINITY, findings);
+  }
+}

@@ -1,0 +1,168 @@
+import { type Handler, handlers, isModelHandler } from '../schema/chain.ts';
+import { at, type Findings } from './findings.ts';
+import type { JsonNode, JsonObject, JsonString } from './json.ts';
+import { checkRange, type MemberType, readShape, type Shape } from './shape.ts';
+import { nearest } from './spelling.ts';
+import { readTransition, type TransitionDraft, vetReach, vocabulary } from './vet-branches.ts';
+import { checkDuration, vetConfig, warnUnknownProvider, warnUnused } from './vet-config.ts';
+
+/** A task as far as it could be read; what is wrong with it was reported. */
+export type TaskDraft = {
+  readonly node: JsonObject;
+  readonly shape: Shape;
+  readonly id: string | null;
+  readonly handler: Handler | null;
+  readonly transition: TransitionDraft;
+  readonly inputVar: JsonString | null;
+};
+
+const taskTypes: Readonly<Record<string, MemberType>> = {
+  id: 'string',
+  handler: 'string',
+  description: 'string',
+  system_instruction: 'string',
+  execute_config: 'object',
+  tools: 'object',
+  prompt_template: 'string',
+  output_template: 'string',
+  print: 'string',
+  input_var: 'string',
+  input_max_bytes: 'integer',
+  valid_conditions: 'object',
+  transition: 'object',
+  timeout: 'duration',
+  retry_on_failure: 'integer',
+};
+const toolsTypes: Readonly<Record<string, MemberType>> = { name: 'string', tool_name: 'string', args: 'object' };
+
+/** Which handlers read a member; a member that is not here is read by all (04 §4). */
+const readers: Readonly<Record<string, (handler: Handler) => boolean>> = {
+  system_instruction: isModelHandler,
+  execute_config: (handler) => isModelHandler(handler) || handler === 'execute_tool_calls' || handler === 'tools',
+  tools: (handler) => handler === 'tools',
+  prompt_template: (handler) => isModelHandler(handler) || handler === 'noop' || handler === 'raise_error',
+  output_template: (handler) => handler === 'tools',
+  valid_conditions: (handler) => handler === 'prompt_to_condition',
+};
+
+/** Reads one task and checks everything that needs no other task. */
+export function vetTask(node: JsonObject, providers: readonly string[] | null, findings: Findings): TaskDraft {
+  const shape = readShape(node, taskTypes, 'a task', findings);
+  const handler = readHandler(shape, findings);
+  const transition = readTransition(shape.object('transition'), findings);
+  if (!shape.has('id')) findings.error('missing_member', at(node), 'a task needs an id');
+  checkRange(shape.number('input_max_bytes'), 'input_max_bytes', 1, Number.POSITIVE_INFINITY, findings);
+  checkRange(shape.number('retry_on_failure'), 'retry_on_failure', 0, 20, findings);
+  checkDuration(shape, 'timeout', findings);
+  const config = shape.object('execute_config');
+  if (config !== null) {
+    const reads = handler !== null && readers['execute_config']?.(handler) === true;
+    vetConfig(config, reads ? handler : null, providers, findings);
+  }
+  if (handler !== null) vetByHandler(handler, shape, transition, providers, findings);
+  return { node, shape, id: shape.text('id'), handler, transition, inputVar: shape.string('input_var') };
+}
+
+function readHandler(shape: Shape, findings: Findings): Handler | null {
+  const node = shape.string('handler');
+  if (node === null) {
+    if (!shape.has('handler')) findings.error('missing_member', at(shape.node), 'a task needs a handler');
+    return null;
+  }
+  const handler = handlers.find((known) => known === node.value);
+  if (handler !== undefined) return handler;
+  const near = nearest(node.value, handlers);
+  const advice = near === null ? `the handlers are ${handlers.join(', ')}` : `did you mean ${near}?`;
+  findings.error('unknown_handler', at(node), `there is no handler ${JSON.stringify(node.value)}; ${advice}`);
+  return null;
+}
+
+function vetByHandler(
+  handler: Handler,
+  shape: Shape,
+  transition: TransitionDraft,
+  providers: readonly string[] | null,
+  findings: Findings,
+): void {
+  for (const member of shape.node.members) {
+    const reads = Object.hasOwn(readers, member.name) ? readers[member.name] : undefined;
+    if (reads !== undefined && !reads(handler)) warnUnused(member, handler, findings);
+  }
+  if (handler === 'tools') vetTools(shape, providers, findings);
+  if (handler === 'prompt_to_condition') vetConditions(shape, findings);
+  if (handler === 'route') vetLabels(shape, transition, findings);
+  if (handler === 'raise_error') {
+    const branches = shape.object('transition')?.members.find((member) => member.name === 'branches');
+    if (branches !== undefined) warnUnused(branches, handler, findings);
+    return;
+  }
+  vetReach(transition, vocabulary(handler, (shape.text('output_template') ?? '') !== ''), findings);
+}
+
+function vetTools(shape: Shape, providers: readonly string[] | null, findings: Findings): void {
+  const block = shape.object('tools');
+  if (block === null) {
+    if (!shape.has('tools')) {
+      findings.error('missing_tools_block', at(shape.node), 'a task of handler tools needs tools with a name');
+    }
+    return;
+  }
+  const tools = readShape(block, toolsTypes, 'tools', findings);
+  const name = tools.string('name');
+  if (name !== null && name.value !== '') warnUnknownProvider(name.value, name, providers, findings);
+  else if (name !== null || !tools.has('name')) {
+    findings.error('bad_tools_block', at(name ?? block), 'tools needs the name of a provider');
+  }
+}
+
+function vetConditions(shape: Shape, findings: Findings): void {
+  const conditions = shape.object('valid_conditions');
+  if (conditions === null) {
+    if (!shape.has('valid_conditions')) {
+      findings.error('missing_conditions', at(shape.node), 'prompt_to_condition needs valid_conditions');
+    }
+    return;
+  }
+  if (conditions.members.length === 0) {
+    findings.error('missing_conditions', at(conditions), 'valid_conditions must not be empty');
+  }
+  for (const { name, value } of conditions.members) {
+    if (value.kind !== 'boolean') {
+      findings.error('bad_type', at(value), `the condition ${JSON.stringify(name)} must be true or false`);
+    }
+  }
+  const twice = repeated(conditions.members.map((member) => ({ text: member.name, node: member.value })));
+  if (twice !== null) {
+    findings.error('missing_conditions', at(twice.node), `${JSON.stringify(twice.text)} is there twice, ignoring case`);
+  }
+}
+
+function vetLabels(shape: Shape, transition: TransitionDraft, findings: Findings): void {
+  const labels = transition.branches.flatMap(({ operator, when, node }) =>
+    operator === 'equals' && when !== null ? [{ text: when, node }] : [],
+  );
+  if (labels.length === 0) {
+    // A branch that could not be read was reported; it may have been the label.
+    if (transition.branches.every((branch) => branch.operator !== null)) {
+      findings.error('route_without_labels', at(shape.node), 'route needs an equals branch for each label');
+    }
+    return;
+  }
+  const twice = repeated(labels);
+  if (twice !== null) {
+    const message = `the label ${JSON.stringify(twice.text)} is there twice, ignoring case`;
+    findings.error('route_without_labels', at(twice.node), message);
+  }
+}
+
+function repeated(
+  given: readonly { readonly text: string; readonly node: JsonNode }[],
+): { readonly text: string; readonly node: JsonNode } | null {
+  const seen = new Set<string>();
+  for (const each of given) {
+    const key = each.text.toLowerCase();
+    if (seen.has(key)) return each;
+    seen.add(key);
+  }
+  return null;
+}

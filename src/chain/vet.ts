@@ -1,0 +1,171 @@
+import { composedName } from './compose.ts';
+import { at, type Findings } from './findings.ts';
+import { type FlowTask, flowGraph } from './edges.ts';
+import { analyseFlow } from './flow.ts';
+import type { JsonNode, JsonString } from './json.ts';
+import { vetLoops } from './loops.ts';
+import { type MemberType, readShape, type Shape } from './shape.ts';
+import { vetTargets } from './vet-branches.ts';
+import { stringsIn, vetMacros, vetTemplate, warnSecrets } from './vet-strings.ts';
+import { type TaskDraft, vetTask } from './vet-task.ts';
+
+const chainTypes: Readonly<Record<string, MemberType>> = {
+  id: 'string',
+  description: 'string',
+  debug: 'boolean',
+  tasks: 'array',
+  token_limit: 'integer',
+};
+
+const maxTasks = 500;
+
+/** Names that are always variables (04 §6.4). */
+const engineVariables: readonly string[] = ['input', 'previous_output', 'last_error', 'vars'];
+const reservedIds: ReadonlySet<string> = new Set(['end', ...engineVariables]);
+
+/**
+ * Checks a normalised document (04 §16) and reports everything that it finds; members that are broken are left out of
+ * later checks, so that one defect is one finding.
+ * @param providers tool providers that are registered here; null when nothing is known of them
+ */
+export async function vet(root: JsonNode, providers: readonly string[] | null, findings: Findings): Promise<void> {
+  if (root.kind !== 'object') {
+    findings.error('bad_type', at(root), 'a chain must be an object');
+    return;
+  }
+  const chain = readShape(root, chainTypes, 'a chain', findings);
+  vetChainId(chain, findings);
+  warnSecrets(root, findings);
+  const tasks = readTasks(chain, providers, findings);
+  const ids = vetIds(tasks, findings);
+  for (const task of tasks) vetTargets(task.transition, ids, findings);
+  const names = variableNames(tasks, ids);
+  const mentions = await vetFields(tasks, ids, names, findings);
+  vetInputVars(tasks, names, findings);
+  const model = tasks.map((task, index) => flowTask(task, mentions[index] ?? []));
+  const graph = flowGraph(model);
+  analyseFlow(model, graph, names, findings);
+  vetLoops(model, graph, findings);
+}
+
+function vetChainId(chain: Shape, findings: Findings): void {
+  const id = chain.string('id');
+  if (id === null) {
+    if (!chain.has('id')) findings.error('missing_member', at(chain.node), 'a chain needs an id');
+  } else if (!/^[A-Za-z0-9_.-]{1,128}$/.test(id.value)) {
+    findings.error('bad_id', at(id), 'an id has 1 to 128 letters, digits, dots, underscores or hyphens');
+  }
+}
+
+function readTasks(chain: Shape, providers: readonly string[] | null, findings: Findings): TaskDraft[] {
+  const list = chain.array('tasks');
+  if (list === null) {
+    if (!chain.has('tasks')) findings.error('missing_member', at(chain.node), 'a chain needs tasks');
+    return [];
+  }
+  if (list.items.length === 0) findings.error('no_tasks', at(list), 'a chain needs at least one task');
+  if (list.items.length > maxTasks) {
+    findings.error('too_large', at(list), `a chain may have ${maxTasks} tasks, not ${list.items.length}`);
+  }
+  const tasks: TaskDraft[] = [];
+  for (const item of list.items.slice(0, maxTasks)) {
+    if (item.kind === 'object') tasks.push(vetTask(item, providers, findings));
+    else findings.error('bad_type', at(item), 'a task must be an object');
+  }
+  return tasks;
+}
+
+function vetIds(tasks: readonly TaskDraft[], findings: Findings): ReadonlySet<string> {
+  const ids = new Set<string>();
+  for (const { shape, id } of tasks) {
+    const node = shape.string('id');
+    if (id === null || node === null) continue;
+    if (reservedIds.has(id))
+      findings.error('reserved_id', at(node), `${id} has a meaning of its own; choose another id`);
+    else if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(id)) {
+      findings.error('bad_id', at(node), 'an id has 1 to 128 letters, digits, dots, underscores or hyphens');
+    } else if (ids.has(id)) findings.error('duplicate_id', at(node), `another task has the id ${id}`);
+    ids.add(id);
+  }
+  return ids;
+}
+
+/** Every name that can hold a value in some run of this chain (04 §6.4). */
+function variableNames(tasks: readonly TaskDraft[], ids: ReadonlySet<string>): ReadonlySet<string> {
+  const names = new Set([...engineVariables, ...ids, ...[...ids].map((id) => `${id}_error`)]);
+  for (const { id, transition } of tasks) {
+    if (id === null) continue;
+    for (const branch of transition.branches) {
+      const name = composed(id, branch);
+      if (name !== null) names.add(name);
+    }
+  }
+  return names;
+}
+
+function composed(id: string, branch: TaskDraft['transition']['branches'][number]): string | null {
+  if (branch.operator === null || branch.compose === null) return null;
+  return composedName(id, { operator: branch.operator, ...(branch.when === null ? {} : { when: branch.when }) });
+}
+
+const templateFields = ['prompt_template', 'output_template', 'print'] as const;
+
+/** Checks macros and templates of all fields; returns the names that the templates of each task read. */
+async function vetFields(
+  tasks: readonly TaskDraft[],
+  ids: ReadonlySet<string>,
+  names: ReadonlySet<string>,
+  findings: Findings,
+): Promise<(readonly string[])[]> {
+  const mentions: (readonly string[])[] = [];
+  for (const { shape } of tasks) {
+    const plain = [shape.string('system_instruction'), shape.object('execute_config')];
+    for (const node of plain.flatMap((each) => (each === null ? [] : stringsIn(each)))) {
+      vetMacros(node, 'plain', ids, findings);
+    }
+    const read: string[] = [];
+    for (const { node, open } of templatesOf(shape)) {
+      vetMacros(node, 'template', ids, findings);
+      read.push(...(await vetTemplate(node, open ? null : names, findings)));
+    }
+    mentions.push(read);
+  }
+  return mentions;
+}
+
+/** All template strings of a task. `open`: a tool's output adds names that cannot be known. */
+function templatesOf(shape: Shape): { readonly node: JsonString; readonly open: boolean }[] {
+  const fields = templateFields.flatMap((name) => {
+    const node = shape.string(name);
+    return node === null ? [] : [{ node, open: name === 'output_template' }];
+  });
+  const args = shape.object('tools')?.members.find((member) => member.name === 'args')?.value;
+  return args === undefined ? fields : [...fields, ...stringsIn(args).map((node) => ({ node, open: false }))];
+}
+
+function vetInputVars(tasks: readonly TaskDraft[], names: ReadonlySet<string>, findings: Findings): void {
+  for (const { inputVar } of tasks) {
+    if (inputVar === null || inputVar.value === '' || names.has(inputVar.value)) continue;
+    const message = `${JSON.stringify(inputVar.value)} is neither a variable nor a task of this chain`;
+    findings.error('input_var_unknown', at(inputVar), message);
+  }
+}
+
+function flowTask(
+  { node, shape, id, handler, transition, inputVar }: TaskDraft,
+  mentions: readonly string[],
+): FlowTask {
+  const known = inputVar !== null && inputVar.value !== '' ? inputVar : null;
+  return {
+    node,
+    inputNode: known,
+    id,
+    handler,
+    inputVar: known?.value ?? null,
+    templated: (shape.text('prompt_template') ?? '') !== '',
+    hasOutputTemplate: (shape.text('output_template') ?? '') !== '',
+    branches: transition.branches,
+    onFailure: transition.onFailure?.id ?? null,
+    mentions,
+  };
+}
