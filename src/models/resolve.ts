@@ -135,7 +135,7 @@ type Match = {
 const unknownModel = (name: string): DiscoveredModel => ({ name, context: null, max_output: null, capabilities: {} });
 
 /** An Ollama name without a tag means `<name>:latest` (08 §3.3). */
-const sameName = (type: string, one: string, other: string): boolean =>
+export const sameName = (type: string, one: string, other: string): boolean =>
   one === other || (type === 'ollama' && latest(one) === latest(other));
 const latest = (name: string): string => (tagOf(name) === null ? `${name}:latest` : name);
 

@@ -1,0 +1,70 @@
+import { RuntimeError } from '../schema/errors.ts';
+import type { ProviderType } from '../schema/registry.ts';
+import type { BackendRow } from '../store/registry.ts';
+import type { BackendFields } from './backends.ts';
+
+const usage = (message: string): RuntimeError => new RuntimeError('usage', message);
+
+const keyless: ReadonlySet<ProviderType> = new Set(['local', 'scripted']);
+const maxHeaders = 50;
+const maxHeaderBytes = 8192;
+/** Framing and the like belong to the client (05 §5.2.2); `cookie`, `origin` and `referer` may be set. */
+const notSettable =
+  /^(?:host|content-length|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|proxy-.*|sec-.*)$/i;
+
+/** Checks what was given for a backend, but for its URL (06 §17, 08 §2). @throws RuntimeError usage */
+export function checkFields(type: ProviderType, fields: BackendFields): void {
+  const { key_env, key_literal, headers, proxy } = fields;
+  if (key_env !== null && key_literal !== null) {
+    throw usage('Give the key by --api-key-env or by --api-key, not by both.');
+  }
+  if (keyless.has(type) && ((key_env !== null && key_env !== '') || key_literal !== null)) {
+    throw usage(`A ${type} backend takes no key.`);
+  }
+  if (key_env !== null && key_env !== '' && !/^[A-Za-z_][A-Za-z0-9_]{0,255}$/.test(key_env)) {
+    throw usage(`"${key_env.slice(0, 64)}" is not the name of a variable; --api-key-env takes a name, not the key.`);
+  }
+  if (key_literal !== null && !/^[\x21-\x7e]{1,8192}$/.test(key_literal)) {
+    throw usage('The key is empty or holds blanks, line breaks or other characters that a header cannot carry.');
+  }
+  checkHeaders(headers ?? {});
+  if (proxy !== null && proxy !== '' && proxy !== 'none' && !isProxy(proxy)) {
+    throw usage('--proxy takes an http or https URL, or none.');
+  }
+  checkTime('--connect-timeout', fields.connect_timeout_ms);
+  checkTime('--first-byte-timeout', fields.first_byte_timeout_ms);
+  checkTime('--idle-timeout', fields.idle_timeout_ms);
+}
+
+function checkHeaders(headers: Readonly<Record<string, string>>): void {
+  const names = Object.keys(headers);
+  if (names.length > maxHeaders) throw usage(`A backend takes at most ${maxHeaders} headers.`);
+  for (const [name, value] of Object.entries(headers)) {
+    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) throw usage(`"${name.slice(0, 64)}" is not the name of a header.`);
+    if (notSettable.test(name)) throw usage(`The header ${name} cannot be set.`);
+    if (value.length > maxHeaderBytes || /[\r\n\u0000]/.test(value)) {
+      throw usage(`The value of header ${name} is longer than 8 KiB or holds a line break.`);
+    }
+  }
+}
+
+/** 08 §9.4: 1 s to 3600 s. */
+function checkTime(flag: string, ms: number | null): void {
+  if (ms === null || (Number.isInteger(ms) && ms >= 1000 && ms <= 3_600_000)) return;
+  throw usage(`${flag} takes a time from 1s to 3600s.`);
+}
+
+const isProxy = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text);
+
+/** The headers of a stored backend; none where the column does not parse. */
+export function readHeaders(row: Pick<BackendRow, 'headers'>): Readonly<Record<string, string>> {
+  try {
+    const value: unknown = JSON.parse(row.headers);
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
+    return Object.fromEntries(
+      Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),
+    );
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,324 @@
+import { createHash } from 'node:crypto';
+import type { Capability, DiscoveredModel, DiscoverTarget, Discovery, ModelFailure } from '../models/model.ts';
+import { discoverModels, providerTable } from '../models/providers.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import { capabilityNames, type ProviderType, providerTypes } from '../schema/registry.ts';
+import type { BackendRow, CachedModelRow, Registry } from '../store/registry.ts';
+import { readHeaders } from './backend-fields.ts';
+import type { Secrets } from './secrets.ts';
+import { proxyFor } from './urls.ts';
+
+/** What a backend answered, or why it did not. */
+export type Observation =
+  | {
+      /** `open`: it answers but cannot list its models (08 §4.3). */
+      readonly state: 'listed' | 'open';
+      readonly models: readonly DiscoveredModel[];
+      readonly at: number;
+      /** Of the request that brought it; null for one from the cache. */
+      readonly latencyMs: number | null;
+    }
+  | {
+      readonly state: 'failed';
+      readonly failure: ModelFailure;
+      readonly at: number;
+      /** Set when the operator's own file or record is at fault and nothing was asked. */
+      readonly error: RuntimeError | null;
+    };
+
+/** Values for one request; or the variable that it needs and does not have. */
+export type Credentials =
+  | { readonly kind: 'ready'; readonly key: string | null; readonly headers: Readonly<Record<string, string>> }
+  | { readonly kind: 'missing'; readonly variable: string; readonly failure: ModelFailure };
+
+export type ObserverDeps = {
+  readonly store: Pick<Registry, 'cached' | 'putCache' | 'putCheck'>;
+  readonly secrets: Secrets;
+  /** For the proxy variables. */
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly workspace: string;
+  readonly now: () => number;
+  /** The wire; the adapters' own unless a test gives another. */
+  readonly discover?: (type: ProviderType, target: DiscoverTarget, signal: AbortSignal) => Promise<Discovery>;
+};
+
+export type ObserveOptions = {
+  readonly timeoutMs: number;
+  /** Asks although the cache is fresh. */
+  readonly force?: boolean;
+};
+
+/** A backend that failed is not asked again by the next model turn for this long. */
+const failureKeptMs = 10_000;
+/** Stored in place of a list that has no models: an empty list and a missing cache are different things. */
+const noModels = '';
+
+/** Finds out what backends serve: cached, at most one request at a time for each (08 §4). */
+export function createObserver(deps: ObserverDeps) {
+  const discover = deps.discover ?? discoverModels;
+  const closing = new AbortController();
+  const memory = new Map<string, { readonly source: string; readonly seen: Observation }>();
+  const running = new Map<string, Promise<Observation>>();
+
+  const credentials = (backend: BackendRow): Credentials => {
+    const { secrets } = deps;
+    const missing = (variable: string): Credentials => ({
+      kind: 'missing',
+      variable,
+      failure: {
+        class: 'auth',
+        message: `backend "${backend.name}" needs the variable ${variable}, which is not set`,
+      },
+    });
+    let key = backend.key_literal;
+    if (key !== null) secrets.register(`${backend.name}.key`, key);
+    if (backend.key_env !== null) {
+      key = secrets.read(backend.key_env, `${backend.name}.key`);
+      if (key === null) return missing(backend.key_env);
+    }
+    const headers: Record<string, string> = {};
+    for (const [name, text] of Object.entries(readHeaders(backend))) {
+      const value = secrets.expand(text, `${backend.name}.${name}`);
+      if (value.kind === 'missing') return missing(value.variable);
+      headers[name] = value.value;
+    }
+    return { kind: 'ready', key, headers };
+  };
+
+  const proxyOf = (backend: BackendRow): string | null => {
+    const proxy = proxyFor(backend.proxy, backend.base_url, deps.environment);
+    // The password of a proxy is a secret like any other.
+    if (proxy !== null && URL.canParse(proxy)) deps.secrets.register('proxy.password', new URL(proxy).password);
+    return proxy;
+  };
+
+  const targetOf = (
+    backend: BackendRow,
+    ready: Extract<Credentials, { kind: 'ready' }>,
+    timeoutMs: number,
+    known: readonly DiscoveredModel[],
+  ): DiscoverTarget => ({
+    backend: backend.name,
+    base_url: backend.base_url,
+    key: ready.key,
+    headers: ready.headers,
+    proxy: proxyOf(backend),
+    timeout_ms: timeoutMs,
+    workspace: deps.workspace,
+    known,
+  });
+
+  /** What the database or this process last heard, however old; null when nothing, or when URL or key source changed. */
+  const last = (backend: BackendRow): Observation | null => {
+    const source = sourceHash(backend);
+    const kept = memory.get(backend.id);
+    if (kept?.source === source) return kept.seen;
+    const stored = readCache(deps.store.cached(backend.id), source);
+    if (stored !== null) memory.set(backend.id, { source, seen: stored });
+    return stored;
+  };
+
+  const isFresh = (backend: BackendRow, seen: Observation): boolean => {
+    const age = deps.now() - seen.at;
+    // A clock that was set back makes nothing fresh for ever.
+    if (age < 0) return false;
+    return age < (seen.state === 'failed' ? failureKeptMs : cacheMs(backend.type));
+  };
+
+  /** A fresh answer, or null: then it has to be asked for. Asks nobody. */
+  const fresh = (backend: BackendRow): Observation | null => {
+    const missing = credentials(backend);
+    if (missing.kind === 'missing') return { state: 'failed', failure: missing.failure, at: deps.now(), error: null };
+    const seen = last(backend);
+    return seen !== null && isFresh(backend, seen) ? seen : null;
+  };
+
+  const ask = async (backend: BackendRow, timeoutMs: number): Promise<Observation> => {
+    const started = deps.now();
+    const ready = credentials(backend);
+    if (ready.kind === 'missing') return { state: 'failed', failure: ready.failure, at: started, error: null };
+    if (backend.type === 'scripted') return readScript(backend, deps.workspace, started);
+    if (!isProviderType(backend.type)) return unknownType(backend, started);
+    const before = lastGood(backend);
+    const target = targetOf(backend, ready, timeoutMs, before?.models ?? []);
+    const answer = await discover(backend.type, target, closing.signal);
+    const at = deps.now();
+    if (!answer.ok) return { state: 'failed', failure: answer.failure, at, error: null };
+    return {
+      state: answer.complete ? 'listed' : 'open',
+      models: answer.models,
+      at,
+      latencyMs: Math.max(0, at - started),
+    };
+  };
+
+  /** The last list in the database, for a stale answer and for what need not be asked again. */
+  const lastGood = (backend: BackendRow): Extract<Observation, { state: 'listed' | 'open' }> | null => {
+    const kept = memory.get(backend.id);
+    if (kept?.source === sourceHash(backend) && kept.seen.state !== 'failed') return kept.seen;
+    return readCache(deps.store.cached(backend.id), sourceHash(backend));
+  };
+
+  const keep = (backend: BackendRow, seen: Observation): void => {
+    // An answer that our own closing cut short says nothing about the backend.
+    if (closing.signal.aborted || (seen.state === 'failed' && seen.failure.class === 'cancelled')) return;
+    const source = sourceHash(backend);
+    if (backend.type !== 'scripted') memory.set(backend.id, { source, seen });
+    // Backends without registration have no row to hang a cache on; for them these statements change nothing.
+    if (seen.state !== 'failed' && cacheMs(backend.type) > 0) {
+      deps.store.putCache(backend.id, source, cacheRows(seen), seen.at);
+    }
+    deps.store.putCheck({
+      backend_id: backend.id,
+      status: seen.state === 'failed' ? 'error' : 'ready',
+      error_class: seen.state === 'failed' ? seen.failure.class : null,
+      error: seen.state === 'failed' ? deps.secrets.mask(seen.failure.message) : null,
+      checked_at: seen.at,
+    });
+  };
+
+  /** Asks a backend, or gives its fresh answer. Never rejects. A question that is being asked is not asked twice. */
+  const observe = async (backend: BackendRow, options: ObserveOptions): Promise<Observation> => {
+    const known = options.force === true ? null : fresh(backend);
+    if (known !== null) return known;
+    const key = `${backend.id} ${sourceHash(backend)}`;
+    const inFlight = running.get(key);
+    if (inFlight !== undefined) return inFlight;
+    const asked = ask(backend, options.timeoutMs).then((seen) => {
+      running.delete(key);
+      try {
+        keep(backend, seen);
+      } catch {
+        // A cache that cannot be written (a read-only or busy database) costs the next run a request, no more.
+      }
+      return seen;
+    });
+    running.set(key, asked);
+    return asked;
+  };
+
+  return {
+    observe,
+    fresh,
+    lastGood,
+    credentials,
+    targetOf,
+    proxyOf,
+    /** Ends every request that is still waited for. */
+    close: () => closing.abort(),
+  };
+}
+
+export type Observer = ReturnType<typeof createObserver>;
+
+const isProviderType = (text: string): text is ProviderType => providerTypes.some((type) => type === text);
+const cacheMs = (type: string): number => (isProviderType(type) ? providerTable[type].cacheMs : 0);
+
+const unknownType = (backend: BackendRow, at: number): Observation => ({
+  state: 'failed',
+  failure: { class: 'unsupported', message: `backend "${backend.name}" has the unknown type ${backend.type}` },
+  at,
+  error: null,
+});
+
+async function readScript(backend: BackendRow, workspace: string, at: number): Promise<Observation> {
+  const { listScripted } = await import('../models/scripted.ts');
+  try {
+    return { state: 'listed', models: await listScripted(backend.base_url, workspace), at, latencyMs: 0 };
+  } catch (error) {
+    if (!(error instanceof RuntimeError)) throw error;
+    return { state: 'failed', failure: { class: 'invalid_request', message: error.message }, at, error };
+  }
+}
+
+/** What a cached list is bound to: type, URL and where the key comes from (08 §4.1). */
+function sourceHash(backend: BackendRow): string {
+  const { type, base_url, key_env, key_literal } = backend;
+  return createHash('sha256')
+    .update(JSON.stringify([type, base_url, key_env, key_literal]))
+    .digest('hex');
+}
+
+type Good = Extract<Observation, { state: 'listed' | 'open' }>;
+
+const cacheRows = (seen: Good): { model: string; data: string }[] =>
+  seen.models.length === 0 || seen.state === 'open'
+    ? [{ model: noModels, data: JSON.stringify({ state: seen.state }) }]
+    : seen.models.map((model) => ({ model: model.name, data: JSON.stringify(model) }));
+
+/** Rows of one list; null when there are none, or one is of another source or does not parse. */
+function readCache(rows: readonly CachedModelRow[], source: string): Good | null {
+  const [first] = rows;
+  if (first === undefined) return null;
+  const models: DiscoveredModel[] = [];
+  for (const row of rows) {
+    if (row.source_hash !== source) return null;
+    const value = parse(row.data);
+    if (value === null) return null;
+    if (row.model === noModels) {
+      return { state: value['state'] === 'open' ? 'open' : 'listed', models: [], at: row.fetched_at, latencyMs: null };
+    }
+    models.push(readModel(row.model, value));
+  }
+  return { state: 'listed', models, at: first.fetched_at, latencyMs: null };
+}
+
+function parse(text: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : null;
+  } catch {
+    return null;
+  }
+}
+
+function readModel(name: string, value: Readonly<Record<string, unknown>>): DiscoveredModel {
+  const tokens = (member: string): number | null => {
+    const given = value[member];
+    return typeof given === 'number' && given > 0 ? given : null;
+  };
+  const { capabilities, digest, size_bytes } = value;
+  return {
+    name,
+    context: tokens('context'),
+    max_output: tokens('max_output'),
+    capabilities: readCapabilities(capabilities),
+    ...(typeof digest === 'string' ? { digest } : {}),
+    ...(typeof size_bytes === 'number' ? { size_bytes } : {}),
+  };
+}
+
+/** The known capabilities of a JSON map; others are left out. */
+export function readCapabilities(value: unknown): Readonly<Partial<Record<Capability, boolean>>> {
+  if (typeof value !== 'object' || value === null) return {};
+  const members = new Map(Object.entries(value));
+  const found: Partial<Record<Capability, boolean>> = {};
+  for (const name of capabilityNames) {
+    const given = members.get(name);
+    if (typeof given === 'boolean') found[name] = given;
+  }
+  return found;
+}
+
+/** What a person can do about a backend that failed; null when nothing general can be said. */
+export function hintFor(backend: BackendRow, failure: ModelFailure): string | null {
+  const variable = isProviderType(backend.type) ? providerTable[backend.type].keyVariable : null;
+  switch (failure.class) {
+    case 'connect':
+      return backend.type === 'ollama'
+        ? 'Is the server running? Start it with: ollama serve'
+        : 'Is the server running?';
+    case 'timeout':
+      return 'The server did not answer in time; is it busy loading a model?';
+    case 'auth':
+      if (backend.key_env !== null && failure.status === undefined) return `export ${backend.key_env}=…`;
+      return `reins backend update ${backend.name} --api-key-env ${backend.key_env ?? variable ?? '<VAR>'}`;
+    case 'permission':
+      return `reins backend update ${backend.name} --api-key-env ${backend.key_env ?? variable ?? '<VAR>'}`;
+    case 'malformed':
+    case 'invalid_request':
+      return backend.type === 'scripted' ? null : `Is the URL right? reins backend show ${backend.name}`;
+    default:
+      return null;
+  }
+}

@@ -1,0 +1,108 @@
+import type { ProviderErrorClass } from '../models/model.ts';
+import type { Resolution, Wanted } from '../models/resolve.ts';
+import { type ErrorCode, toWire, type WireError } from '../schema/errors.ts';
+import type { View } from './seen.ts';
+
+/** How a run ends for which there is no route: one sentence, with what mends it (08 §3). */
+export function refusal(
+  resolution: Exclude<Resolution, { kind: 'candidates' | 'ask' }>,
+  wanted: Wanted,
+  views: readonly View[],
+): WireError {
+  const names = wanted.models.map((name) => `"${name}"`).join(', ');
+  const failedText = (failed: readonly { readonly name: string; readonly failure?: { readonly message: string } }[]) =>
+    failed.map(({ name, failure }) => failure?.message ?? `backend "${name}" did not answer`).join('; ');
+  switch (resolution.kind) {
+    case 'none_registered': {
+      const [type] = wanted.types;
+      const what =
+        type === undefined
+          ? 'No backend is registered'
+          : `No backend of type ${wanted.types.join(' or ')} is registered`;
+      const command = `reins backend add ${type ?? 'local'} --type ${type ?? 'ollama'}`;
+      return { code: 'setup_incomplete', message: `${what}: ${command}`, data: { issue: 'no_backends' } };
+    }
+    case 'not_allowed':
+      return {
+        code: 'compute_exhausted',
+        message: `The policy's compute.${resolution.list} leaves no ${resolution.list === 'modelAllowlist' ? 'model' : 'backend'} for ${names}.`,
+        data: { list: resolution.list },
+      };
+    case 'nothing_known': {
+      const broken = views
+        .map(({ observation }) => observation)
+        .find((seen) => seen?.state === 'failed' && seen.error !== null);
+      if (broken?.state === 'failed' && broken.error !== null) return toWire(broken.error);
+      return {
+        code: codeOf(resolution.failed[0]?.failure?.class ?? 'connect'),
+        message: `No backend can serve ${names}: ${failedText(resolution.failed)}`,
+        data: { issue: issueOf(resolution.failed[0]?.failure?.class ?? 'connect') },
+      };
+    }
+    case 'nothing_suitable': {
+      const reasons = new Set(resolution.dropped.map(({ reason }) => reason));
+      const [only] = reasons;
+      const model = resolution.dropped[0]?.model ?? wanted.models[0] ?? '';
+      if (reasons.size === 1 && only === 'no tools') {
+        return {
+          code: 'no_tool_support',
+          message: `model "${model}" does not support tools; choose another with --model, or declare it: reins model add ${model} --capability tools`,
+          data: { issue: 'model_without_tools' },
+        };
+      }
+      if (reasons.size === 1 && only === 'no vision') {
+        return {
+          code: 'permanent',
+          message: `model "${model}" does not take images; choose another with --model, or declare it: reins model add ${model} --capability vision`,
+          data: { class: 'unsupported' },
+        };
+      }
+      if (reasons.size === 1 && only === 'context') {
+        return {
+          code: 'capacity',
+          message: `the request needs about ${wanted.tokens} tokens, which is more than the context of ${names}; if the model has more: reins model set-context ${model} --context ${wanted.tokens}`,
+          data: { class: 'context_exceeded', issue: 'context_small' },
+        };
+      }
+      const dropped = resolution.dropped.map(({ backend, model: name, reason }) => `${backend}/${name}: ${reason}`);
+      const served = resolution.served.slice(0, 20);
+      const more = resolution.served.length - served.length;
+      const parts = [
+        `No backend serves ${names}`,
+        ...(dropped.length > 0 ? [`left out: ${dropped.join('; ')}`] : []),
+        ...(served.length > 0
+          ? [`served: ${served.join(', ')}${more > 0 ? ` and ${more} more` : ''}`]
+          : ['nothing is served']),
+        ...(resolution.failed.length > 0 ? [failedText(resolution.failed)] : []),
+      ];
+      return { code: 'model_unavailable', message: parts.join('; '), data: { issue: 'default_model_not_available' } };
+    }
+    default:
+      return resolution satisfies never;
+  }
+}
+
+/** Failure classes of runs (04 §12) for those of providers (08 §9.2). */
+function codeOf(errorClass: ProviderErrorClass): ErrorCode {
+  switch (errorClass) {
+    case 'auth':
+      return 'auth';
+    case 'timeout':
+      return 'model_timeout';
+    case 'rate_limit':
+    case 'overloaded':
+      return 'rate_limit';
+    case 'connect':
+    case 'server_error':
+    case 'malformed':
+      return 'server_error';
+    case 'permission':
+    case 'model_not_found':
+      return 'model_unavailable';
+    default:
+      return 'permanent';
+  }
+}
+
+const issueOf = (errorClass: ProviderErrorClass): string =>
+  errorClass === 'auth' ? 'default_provider_auth_failed' : 'all_backends_unreachable';

@@ -1,0 +1,78 @@
+import { RuntimeError } from '../schema/errors.ts';
+import type { ProviderType } from '../schema/registry.ts';
+
+const isLoopbackHost = (hostname: string): boolean =>
+  /^(?:localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\])$/i.test(hostname);
+
+export const isLoopback = (url: string): boolean => URL.canParse(url) && isLoopbackHost(new URL(url).hostname);
+
+/**
+ * The address of a model server as it is stored: no trailing slash, no `/api` of an Ollama server, and what the type puts
+ * where a path is missing (08 §2.1, §2.2).
+ * @throws RuntimeError usage for anything but an http or https URL without user-info, query and fragment
+ */
+export function serverUrl(type: ProviderType, given: string, pathWhenNone: string): string {
+  const refuse = (what: string): never => {
+    throw new RuntimeError('usage', `The URL of a ${type} backend ${what}.`);
+  };
+  if (!URL.canParse(given)) refuse('must be an http or https URL, such as http://127.0.0.1:8000');
+  const url = new URL(given);
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') refuse('must begin with http:// or https://');
+  if (url.username !== '' || url.password !== '') refuse('must not hold a user name or password; use --api-key-env');
+  if (url.search !== '' || url.hash !== '')
+    refuse('must not hold a query or fragment; use --header for what it carries');
+  let path = url.pathname.replace(/\/+$/, '');
+  if (type === 'ollama') path = path.replace(/\/api$/, '');
+  return `${url.origin}${path === '' ? pathWhenNone : path}`;
+}
+
+/**
+ * A base URL from `--ollama` or `OLLAMA_HOST`: a missing scheme is http, `0.0.0.0` is this machine, a missing port is
+ * 11434 (06 §4).
+ * @throws RuntimeError usage when it is no URL
+ */
+export function ollamaUrl(given: string): string {
+  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`;
+  if (!URL.canParse(text)) throw new RuntimeError('usage', `"${given}" is not the URL of a model server.`);
+  const url = new URL(text);
+  if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1';
+  // The default port of a scheme is not kept by URL, so it is looked for in the text.
+  const hasPort = /^[a-z][a-z0-9+.-]*:\/\/(?:\[[^\]]*\]|[^/:]*):\d+/i.test(text);
+  if (!hasPort && url.protocol === 'http:') url.port = '11434';
+  return serverUrl('ollama', url.href, '');
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+const variable = (environment: Environment, name: string): string => {
+  const found = environment[name] ?? environment[name.toLowerCase()] ?? '';
+  return found.trim();
+};
+
+/** The proxy of a request: a URL, or null for a direct one. Loopback never goes through a proxy (08 §11.1). */
+export function proxyFor(setting: string, url: string, environment: Environment): string | null {
+  if (setting === 'none' || !URL.canParse(url) || isLoopback(url)) return null;
+  if (setting !== '') return setting;
+  const target = new URL(url);
+  if (isExempt(target, variable(environment, 'NO_PROXY'))) return null;
+  const proxy = variable(environment, target.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY');
+  if (proxy === '') return null;
+  return /^[a-z][a-z0-9+.-]*:\/\//i.test(proxy) ? proxy : `http://${proxy}`;
+}
+
+/** Entries are `*`, hosts, and domains with or without a leading dot, each with an optional port. */
+function isExempt(target: URL, list: string): boolean {
+  const port = target.port === '' ? (target.protocol === 'https:' ? '443' : '80') : target.port;
+  const host = target.hostname.toLowerCase().replace(/^\[|\]$/g, '');
+  return list
+    .toLowerCase()
+    .split(/[\s,]+/)
+    .filter((word) => word !== '')
+    .some((word) => {
+      if (word === '*') return true;
+      const [, name = word, only] = /^(.*?)(?::(\d+))?$/.exec(word.replace(/^\[|\]$/g, '')) ?? [];
+      if (only !== undefined && only !== port && !name.includes(':')) return false;
+      const domain = (name.includes(':') ? word.replace(/^\[|\]$/g, '') : name).replace(/^\*?\./, '');
+      return host === domain || host.endsWith(`.${domain}`);
+    });
+}
