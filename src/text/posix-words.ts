@@ -160,7 +160,7 @@ export function ungrantableElement(element: string): string | null {
  * `${HOME}` counts as `$HOME`.
  */
 export function rawPieces(text: string): readonly string[] {
-  const pieces = text.replaceAll('${HOME}', '$HOME').split(/[^\p{L}\p{N}._+\-/~$]+/u);
+  const pieces = text.replace(/\$\{HOME\}/g, '$$HOME').split(/[^\p{L}\p{N}._+\-/~$]+/u);
   return pieces.filter((piece) => piece !== '');
 }
 

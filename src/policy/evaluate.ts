@@ -1,0 +1,233 @@
+import type {
+  Action,
+  CommandReading,
+  ConditionTrace,
+  Evaluation,
+  LoadedPolicy,
+  PolicyCall,
+  PolicyHost,
+} from '../schema/policy.ts';
+import { analyseCall, analyseLine } from './analysis.ts';
+import { type CompiledCondition, type CompiledRule, compilePolicy } from './compile.ts';
+import { shown, shownValue } from './detail.ts';
+import { resolveExec } from './exec.ts';
+import { floorOf, wallOf } from './guards.ts';
+import { createScope, no, type Reading, type Scope, unclear, yes } from './scope.ts';
+
+export type EvaluateOptions = {
+  /** Keeps what every condition saw (`explain`); every condition of a tried rule is evaluated then. */
+  readonly trace?: boolean;
+  /** The reading of a `local_shell` call; without it the call counts as unreadable. */
+  readonly reading?: CommandReading;
+};
+
+type Trace = NonNullable<Evaluation['trace']>[number];
+
+/** What the walk through the rules has come to. */
+type Found = {
+  readonly matched: number | null;
+  readonly detail: string | null;
+  /** Why no `allow` stands: an `approve` rule that could not be judged, a line that could not be read. */
+  readonly floor: string | null;
+  /** Why an allowlist did not grant the call: the detail when nothing better is known. */
+  readonly withheld: string | null;
+  readonly trace: readonly Trace[];
+};
+
+/**
+ * Decides one call (02 §8): a wall, else the first rule that matches, else the default, and then the floors. Pure but
+ * for the host. Never throws: an error of its own yields `approve` with reason `internal_error`.
+ */
+export function evaluate(
+  loaded: LoadedPolicy,
+  call: PolicyCall,
+  host: PolicyHost,
+  options: EvaluateOptions = {},
+): Evaluation {
+  try {
+    return judge(loaded, call, host, options);
+  } catch (error) {
+    const detail = shown(`the evaluator failed: ${error instanceof Error ? error.message : String(error)}`);
+    return { ...blank(loaded), action: 'approve', reason: 'internal_error', detail };
+  }
+}
+
+function judge(loaded: LoadedPolicy, call: PolicyCall, host: PolicyHost, options: EvaluateOptions): Evaluation {
+  const { policy } = loaded;
+  const scope = createScope(call, host, trusts(loaded), () => analyseCall(call, options.reading, host));
+  const base = { ...blank(loaded), ...(options.trace === true ? analysisRecord(scope) : {}) };
+  const wall = wallOf(scope);
+  if (wall !== null) {
+    return {
+      ...base,
+      action: 'deny',
+      reason: 'control_plane',
+      detail: shown(wall),
+      ...(options.trace === true ? { trace: [] } : {}),
+    };
+  }
+  const found = walk(compilePolicy(policy), scope, options.trace === true);
+  const rule = found.matched === null ? undefined : policy.rules[found.matched];
+  const action = rule?.action ?? policy.default_action;
+  const floor = action === 'allow' ? (found.floor ?? floorOf(scope)) : null;
+  const detail = floor ?? found.detail ?? found.withheld;
+  return {
+    ...base,
+    action: floor === null ? action : 'approve',
+    matched_rule: found.matched,
+    reason: floor !== null ? 'floor' : rule === undefined ? 'default_action' : 'matched_rule',
+    timeout_s: rule?.action === 'approve' ? rule.timeout_s : 0,
+    on_timeout: rule?.action === 'approve' ? rule.on_timeout : null,
+    detail: detail === null ? null : shown(detail),
+    note: rule?.note ?? null,
+    exec: options.reading === undefined ? null : resolveExec(options.reading, host),
+    ...(options.trace === true ? { trace: found.trace } : {}),
+  };
+}
+
+const trusts = ({ policy: { trusted_binaries: block } }: LoadedPolicy): boolean =>
+  block !== null && (block.dirs.length > 0 || Object.keys(block.hashes).length > 0);
+
+const blank = (loaded: LoadedPolicy): Evaluation => ({
+  action: 'approve',
+  matched_rule: null,
+  reason: 'default_action',
+  timeout_s: 0,
+  on_timeout: null,
+  policy: loaded.identity,
+  detail: null,
+  note: null,
+  trust: [],
+  exec: null,
+});
+
+/** The first rule that matches; an `approve` rule that cannot be judged sets the floor, a `deny` rule then matches. */
+function walk(rules: readonly CompiledRule[], scope: Scope, tracing: boolean): Found {
+  const { tools, tool } = scope.call;
+  const trace: Trace[] = [];
+  let floor: string | null = null;
+  let withheld: string | null = null;
+  for (let index = 0; index < rules.length; index += 1) {
+    const rule = rules[index];
+    if (rule === undefined) continue;
+    const selected = (rule.tools === null || rule.tools === tools) && (rule.tool === null || rule.tool === tool);
+    if (!selected) {
+      if (tracing) trace.push({ rule: index, selectors: false, conditions: [], outcome: 'other tool' });
+      continue;
+    }
+    const conditions: ConditionTrace[] = [];
+    const result = judgeRule(rule, scope, tracing ? conditions : null);
+    withheld ??= result.result === 'false' ? result.detail : null;
+    floor ??= result.floor ?? null;
+    const matches = result.result === 'true' || (result.result === 'indeterminate' && rule.rule.action === 'deny');
+    if (tracing) trace.push({ rule: index, selectors: true, conditions, outcome: outcomeOf(result, rule.rule.action) });
+    if (matches) return { matched: index, detail: result.detail, floor, withheld, trace };
+    if (result.result === 'indeterminate' && rule.rule.action === 'approve') {
+      floor ??= `rule ${index + 1} cannot be judged: ${result.detail}`;
+    }
+  }
+  return { matched: null, detail: null, floor, withheld, trace };
+}
+
+function outcomeOf({ result }: Reading, action: Action): string {
+  if (result === 'true') return action;
+  if (result === 'false') return 'no';
+  return action === 'deny' ? 'deny' : action === 'approve' ? 'floor' : 'no';
+}
+
+/** All conditions must hold: a false one wins over an indeterminate one. Stops at the first false unless tracing. */
+function judgeRule(rule: CompiledRule, scope: Scope, trace: ConditionTrace[] | null): Reading {
+  let detail: string | null = null;
+  let open: Reading | null = null;
+  let failed: Reading | null = null;
+  let floor: string | undefined;
+  for (const condition of rule.conditions) {
+    const reading = judgeCondition(condition, scope, rule.rule.action);
+    if (trace !== null) trace.push(traceOf(condition, scope, reading));
+    floor ??= reading.floor;
+    if (reading.result === 'false') failed ??= reading;
+    else if (reading.result === 'indeterminate') open ??= unclear(named(condition, reading.detail) ?? '');
+    else detail ??= named(condition, reading.detail);
+    if (failed !== null && trace === null) break;
+  }
+  const result = failed ?? open ?? { result: 'true', detail };
+  return floor === undefined ? result : { ...result, floor };
+}
+
+const named = ({ kind, condition }: CompiledCondition, detail: string | null): string | null =>
+  detail === null || kind === 'command' ? detail : `${condition.key} ${detail}`;
+
+function traceOf(compiled: CompiledCondition, scope: Scope, reading: Reading): ConditionTrace {
+  const { condition } = compiled;
+  const seen =
+    compiled.kind === 'command' && scope.call.tools === 'local_shell'
+      ? scope.analysis().texts.join(' ')
+      : valueAt(scope.call.args, compiled.steps);
+  return {
+    op: condition.op,
+    key: condition.key,
+    result: reading.result,
+    seen: seen === undefined ? null : shownValue(seen),
+    why: reading.detail === null ? null : shown(reading.detail),
+  };
+}
+
+/** 02 §7: missing is false, an array is tested element by element, what an operator cannot read is indeterminate. */
+function judgeCondition(compiled: CompiledCondition, scope: Scope, action: Action): Reading {
+  if (compiled.kind === 'command' && scope.call.tools === 'local_shell') {
+    return compiled.test(scope.analysis(), scope, action);
+  }
+  const value = valueAt(scope.call.args, compiled.steps);
+  const present = value !== undefined && value !== null;
+  if (compiled.kind === 'exists') {
+    if (present !== compiled.present) return no;
+    return yes(present ? 'is present' : 'is absent');
+  }
+  if (!present || (Array.isArray(value) && value.length === 0)) return no;
+  if (compiled.kind === 'command') return judgeLine(compiled, value, scope, action);
+  if (!Array.isArray(value)) return compiled.test(value, scope, action);
+  const readings = value.map((element) => compiled.test(element, scope, action));
+  const unclearOne = readings.find((reading) => reading.result === 'indeterminate');
+  if (action === 'allow') {
+    const failing = readings.find((reading) => reading.result === 'false');
+    return failing ?? unclearOne ?? readings[0] ?? no;
+  }
+  return readings.find((reading) => reading.result === 'true') ?? unclearOne ?? no;
+}
+
+/** The line of another toolset: a text, read as POSIX, never granted (02 §7.3). */
+function judgeLine(
+  compiled: CompiledCondition & { kind: 'command' },
+  value: unknown,
+  scope: Scope,
+  action: Action,
+): Reading {
+  if (typeof value !== 'string') return unclear('is no line of text');
+  const analysis = analyseLine(value, scope.host);
+  const reading = compiled.test(analysis, scope, action);
+  return analysis.unread === null ? reading : { ...reading, floor: analysis.unread };
+}
+
+/** The own member that the steps lead to; undefined when there is none. */
+function valueAt(args: unknown, steps: readonly string[]): unknown {
+  let value: unknown = args;
+  for (const step of steps) {
+    if (typeof value !== 'object' || value === null) return undefined;
+    if (Array.isArray(value) && !/^(0|[1-9][0-9]*)$/.test(step)) return undefined;
+    const member = Object.getOwnPropertyDescriptor(value, step);
+    if (member === undefined) return undefined;
+    value = member.value;
+  }
+  return value;
+}
+
+function analysisRecord(scope: Scope): Pick<Evaluation, 'analysis'> {
+  if (scope.call.tools !== 'local_shell') return {};
+  const { form, commands, unread, ungrantable } = scope.analysis();
+  const { host } = scope;
+  const segments = commands.map((words) => ({
+    words,
+    program: host.resolveProgram(words[0] ?? '', host.cwd)?.real ?? null,
+  }));
+  return { analysis: { form, verdict: unread === null ? 'readable' : 'unreadable', segments, unread, ungrantable } };
+}

@@ -1,0 +1,166 @@
+import { type Analysis, programName } from './analysis.ts';
+import { pathsIn } from './commands.ts';
+import { comparable, isWithin, type PathValue } from './paths.ts';
+import type { Scope } from './scope.ts';
+
+/** Walls and floors (02 §8.1) over the guarded paths of 11 §6.1. Each answer names what was touched, or is null. */
+
+const readers: ReadonlySet<string> = new Set(
+  'read_file read_file_range list_dir find_files grep stat_file count_stats'.split(' '),
+);
+/** Built-in toolsets whose arguments name no path of this machine. */
+const pathless: ReadonlySet<string> = new Set(['web', 'webhook', 'echo', 'print', 'plan_manager', 'plan_summary']);
+
+/** F3 (11 §6.1): directories that count with all they hold, and files by their name. */
+const protectedSource =
+  '(^|/)(\\.(git|hg|svn|husky|githooks|vscode|idea|devcontainer|cursor|claude|codex|gemini|ssh)' +
+  '|\\.config/(git|fish|autostart|systemd)|\\.github/workflows|Library/LaunchAgents)(/|$)' +
+  '|(^|/)(\\.gitmodules|\\.gitattributes|\\.gitconfig|\\.envrc|\\.npmrc|\\.yarnrc[^/]*|\\.pnpmfile\\.cjs|\\.pypirc|pip\\.conf' +
+  '|\\.pre-commit-config\\.yaml|\\.mcp\\.json|\\.gitlab-ci\\.yml|\\.profile|\\.bash[^/]*|\\.zsh[^/]*|\\.?crontab)$' +
+  '|^/var/spool/cron(/|$)|^/etc/cron[^/]*(/|$)';
+const protectedPath = new RegExp(protectedSource);
+const protectedFolded = new RegExp(protectedSource, 'i');
+const controlSegment = /(^|\/)\.reins(\/|$)/;
+
+/** What a call would do to a control-plane path: refused under every policy, without an ask. */
+export function wallOf(scope: Scope): string | null {
+  const { tools, tool, args } = scope.call;
+  if (tools === 'local_shell') return shellWall(scope);
+  if (pathless.has(tools)) return null;
+  const writes = tools !== 'local_fs' || !readers.has(tool);
+  for (const path of pathArguments(args, scope).paths) {
+    if (isSecret(path, scope)) return `own secret: ${path.given}`;
+    if (writes && isPlane(path, scope)) return `control plane: ${path.given}`;
+  }
+  return null;
+}
+
+/** Why an `allow` of this call becomes an ask under every policy. */
+export function floorOf(scope: Scope): string | null {
+  const { tools, tool, args } = scope.call;
+  if (tools === 'local_shell') return shellFloor(scope);
+  if (pathless.has(tools)) return null;
+  const { paths, whole } = pathArguments(args, scope);
+  if (!whole) return 'the arguments are nested too deep to look for paths';
+  const writes = tools !== 'local_fs' || !readers.has(tool);
+  for (const path of paths) {
+    const touched = writes ? touchedProtected(path, scope) : null;
+    if (touched !== null) return touched;
+    if (tools === 'local_fs' && isOutside(path, scope)) return `outside the workspace: ${path.given}`;
+  }
+  return null;
+}
+
+function shellWall(scope: Scope): string | null {
+  const analysis = scope.analysis();
+  for (const path of pathsIn(analysis, scope)) if (isSecret(path, scope)) return `own secret: ${path.given}`;
+  if (analysis.unread === null) return null;
+  for (const target of redirectTargets(analysis)) {
+    const path = scope.path(target);
+    if (isPlane(path, scope)) return `redirect into the control plane: ${path.given}`;
+  }
+  return null;
+}
+
+function shellFloor(scope: Scope): string | null {
+  const analysis = scope.analysis();
+  if (analysis.unread !== null) return analysis.unread;
+  const { host } = scope;
+  for (const words of analysis.commands) {
+    const program = host.resolveProgram(words[0] ?? '', host.cwd);
+    if (program !== null && isPlane(scope.path(program.real), scope)) {
+      return `the program belongs to Reins itself: ${programName(words[0] ?? '', host)}`;
+    }
+  }
+  for (const path of pathsIn({ ...analysis, commands: analysis.commands.map((words) => words.slice(1)) }, scope)) {
+    if (isPlane(path, scope)) return `control plane: ${path.given}`;
+    const touched = touchedProtected(path, scope);
+    if (touched !== null) return touched;
+  }
+  const cwd = scope.path(host.cwd);
+  return isOutside(cwd, scope) ? `outside the workspace: ${host.cwd}` : null;
+}
+
+/** What stands behind a `>` of a line that no grammar has read; quotes do not hide it. */
+function redirectTargets(analysis: Analysis): readonly string[] {
+  const texts = analysis.texts.join('\n');
+  return Array.from(texts.matchAll(/>[|&]?[\s'"\\]*([^\s'"\\;|&<>()`]+)/g), (match) => match[1] ?? '');
+}
+
+/** F1: by either name, or by identity. */
+function isSecret(path: PathValue, scope: Scope): boolean {
+  const { secrets, secretPrefixes } = scope.host.guarded;
+  const named = (text: string): boolean =>
+    secrets.some((secret) => isWithin(text, comparable(secret, scope.host))) ||
+    secretPrefixes.some((prefix) => text.startsWith(comparable(prefix, scope.host)));
+  return named(path.lexical) || named(path.real()) || scope.host.guardOf(path.found()) === 'secret';
+}
+
+/** F1 and F2: what no call may change. */
+function isPlane(path: PathValue, scope: Scope): boolean {
+  const { plane } = scope.host.guarded;
+  const named = (text: string): boolean =>
+    controlSegment.test(text) || plane.some((directory) => isWithin(text, comparable(directory, scope.host)));
+  return named(path.lexical) || named(path.real()) || scope.host.guardOf(path.found()) === 'plane';
+}
+
+/** F3, and what 11 §6.1.3 adds for writing: several hard links, a link that leaves the root. */
+function touchedProtected(path: PathValue, scope: Scope): string | null {
+  const { host } = scope;
+  const pattern = host.caseInsensitivePaths ? protectedFolded : protectedPath;
+  const named = (text: string): boolean =>
+    pattern.test(text) || host.guarded.path.some((directory) => isWithin(text, comparable(directory, host)));
+  if (named(path.lexical) || named(path.real())) return `protected path: ${path.given}`;
+  if (scope.call.tools === 'local_shell') return null;
+  if (host.hardLinks(path.found()) > 1) return `file with several hard links: ${path.given}`;
+  const inside = (text: string): boolean => scope.places().workspaces.some((root) => isWithin(text, root));
+  return inside(path.lexical) && !inside(path.real()) ? `link out of the workspace: ${path.given}` : null;
+}
+
+/** Amendment 17: without a confining root, a path outside the workspace asks. */
+function isOutside(path: PathValue, { host }: Scope): boolean {
+  return host.root !== null && !isWithin(path.real(), comparable(host.root, host));
+}
+
+const pathKeys: ReadonlySet<string> = new Set(['path', 'file', 'filename', 'directory', 'cwd', 'uri']);
+const maxDepth = 64;
+
+/** Texts of the members that name paths, at any depth (11 §6.1.2); `whole` is false when some were too deep to see. */
+function pathArguments(args: unknown, scope: Scope): { paths: readonly PathValue[]; whole: boolean } {
+  const paths: PathValue[] = [];
+  let whole = true;
+  const add = (text: unknown): void => {
+    if (typeof text !== 'string' || text.includes('\0')) return;
+    paths.push(scope.path(isFileUrl(text) ? fileUrlPath(text) : text));
+  };
+  const open: { value: unknown; depth: number }[] = [{ value: args, depth: 0 }];
+  for (let at = open.pop(); at !== undefined; at = open.pop()) {
+    if (typeof at.value !== 'object' || at.value === null) continue;
+    if (at.depth >= maxDepth) {
+      whole = false;
+      continue;
+    }
+    for (const [name, member] of Object.entries(at.value)) {
+      if (pathKeys.has(name) && (name !== 'uri' || isFileUrl(member))) {
+        for (const text of Array.isArray(member) ? member : [member]) add(text);
+      }
+      open.push({ value: member, depth: at.depth + 1 });
+    }
+  }
+  return { paths, whole };
+}
+
+const isFileUrl = (value: unknown): boolean =>
+  Array.isArray(value) ? value.some(isFileUrl) : typeof value === 'string' && /^file:/i.test(value);
+
+/** The path of a `file:` URL as a tool would open it. */
+function fileUrlPath(text: string): string {
+  if (!URL.canParse(text)) return text.slice('file:'.length);
+  const { pathname } = new URL(text);
+  const path = /^\/[A-Za-z]:(\/|$)/.test(pathname) ? pathname.slice(1) : pathname;
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}

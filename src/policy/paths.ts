@@ -1,0 +1,80 @@
+import type { PolicyHost } from '../schema/policy.ts';
+import { below, foldCase, type GlobPlaces } from './glob.ts';
+
+/** A path argument under both its names (02 §7.2), comparable: cleaned, NFC, folded where the file system folds. */
+export type PathValue = {
+  readonly given: string;
+  readonly lexical: string;
+  /** The real path; looked up when first asked for. */
+  real(): string;
+  /** The real path as the host gave it, for further questions to the host. */
+  found(): string;
+};
+
+const drive = /^[A-Za-z]:(\/|$)/;
+
+const isAbsolute = (path: string): boolean => path.startsWith('/') || drive.test(path);
+
+/** Removes `.`, `..`, doubled and trailing slashes from an absolute path; `..` never leaves the root. */
+function cleanPath(path: string): string {
+  if (!/\/\/|\/\.|\/$/.test(path)) return path;
+  const parts: string[] = [];
+  const root = drive.test(path) ? path.slice(0, 2) : '';
+  for (const part of path.slice(root.length).split('/')) {
+    if (part === '..') parts.pop();
+    else if (part !== '' && part !== '.') parts.push(part);
+  }
+  return parts.length === 0 && root !== '' ? root : `${root}/${parts.join('/')}`;
+}
+
+/** A path text as it is compared with others: NFC, and folded where the file system of the workspace folds. */
+export function comparable(path: string, host: PolicyHost): string {
+  const text = (host.platform === 'win32' ? path.replaceAll('\\', '/') : path).normalize('NFC');
+  return host.caseInsensitivePaths ? foldCase(text) : text;
+}
+
+/** The absolute path that a text names, `.` and `..` still in it: `~/` is the home directory, the rest lies in `base`. */
+export function absolutePath(text: string, base: string, host: PolicyHost): string {
+  const value = host.platform === 'win32' ? text.replaceAll('\\', '/') : text;
+  if (value.startsWith('~/')) return `${host.home}${value.slice(1)}`;
+  return isAbsolute(value) ? value : `${base}/${value}`;
+}
+
+/** Reads a path argument; relative ones lie in the call's directory. */
+export function pathValue(text: string, host: PolicyHost): PathValue {
+  const absolute = absolutePath(text, host.cwd, host);
+  const lexical = comparable(cleanPath(absolute), host);
+  let found: string | null = null;
+  let real: string | null = null;
+  return {
+    given: text,
+    lexical,
+    found() {
+      found ??= host.realPath(absolute);
+      return found;
+    },
+    real() {
+      real ??= comparable(this.found(), host);
+      return real;
+    },
+  };
+}
+
+/** A directory operand: absolute, `~/..`, or below each of the workspace's names. */
+export function directoriesOf(operand: string, places: GlobPlaces, host: PolicyHost): readonly string[] {
+  const bases = isAbsolute(operand) || operand.startsWith('~/') ? [''] : places.workspaces;
+  return bases.map((base) => comparable(cleanPath(absolutePath(operand, base, host)), host));
+}
+
+/** The roots that patterns are anchored at, comparable. */
+export function placesOf(host: PolicyHost): GlobPlaces {
+  const given = comparable(cleanPath(host.workspace), host);
+  const resolved = comparable(host.realPath(host.workspace), host);
+  return {
+    workspaces: given === resolved ? [given] : [given, resolved],
+    home: comparable(cleanPath(host.home), host),
+    fold: host.caseInsensitivePaths,
+  };
+}
+
+export const isWithin = (path: string, directory: string): boolean => below(path, directory) !== null;

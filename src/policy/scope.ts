@@ -1,0 +1,61 @@
+import type { Action, PolicyCall, PolicyHost } from '../schema/policy.ts';
+import type { Analysis } from './analysis.ts';
+import type { GlobPlaces } from './glob.ts';
+import { type PathValue, pathValue, placesOf } from './paths.ts';
+
+export type Result = 'true' | 'false' | 'indeterminate';
+
+/** What an operator found; `detail` says in words what was caught or what failed. */
+export type Reading = {
+  readonly result: Result;
+  readonly detail: string | null;
+  /** Something was not read on the way: no `allow` stands, whatever else matches. */
+  readonly floor?: string;
+};
+
+export const no: Reading = { result: 'false', detail: null };
+export const yes = (detail: string): Reading => ({ result: 'true', detail });
+export const notBecause = (detail: string): Reading => ({ result: 'false', detail });
+export const unclear = (detail: string): Reading => ({ result: 'indeterminate', detail });
+
+/** One call under judgement: every fact is looked up when first needed, and once. */
+export type Scope = {
+  readonly call: PolicyCall;
+  readonly host: PolicyHost;
+  /** The document carries `trusted_binaries`. */
+  readonly trusts: boolean;
+  places(): GlobPlaces;
+  path(text: string): PathValue;
+  /** The analysed command of a `local_shell` call. */
+  analysis(): Analysis;
+};
+
+export function createScope(call: PolicyCall, host: PolicyHost, trusts: boolean, analyse: () => Analysis): Scope {
+  const paths = new Map<string, PathValue>();
+  let places: GlobPlaces | null = null;
+  let analysis: Analysis | null = null;
+  return {
+    call,
+    host,
+    trusts,
+    places() {
+      places ??= placesOf(host);
+      return places;
+    },
+    path(text) {
+      const known = paths.get(text);
+      if (known !== undefined) return known;
+      const value = pathValue(text, host);
+      paths.set(text, value);
+      return value;
+    },
+    analysis() {
+      analysis ??= analyse();
+      return analysis;
+    },
+  };
+}
+
+/** Lexical and real path must both match under `allow`, either suffices else (02 §7.2). */
+export const pathMatches = (path: PathValue, action: Action, test: (comparable: string) => boolean): boolean =>
+  action === 'allow' ? test(path.lexical) && test(path.real()) : test(path.lexical) || test(path.real());
