@@ -57,7 +57,7 @@ export function flagTerm(flag: Flag): string {
 }
 
 function flagHelp(flag: Flag): string {
-  const words = flag.kind === 'enum' || flag.kind === 'optional' ? ` One of ${(flag.words ?? []).join(', ')}.` : '';
+  const words = flag.words === undefined || flag.kind === 'list' ? '' : ` One of ${flag.words.join(', ')}.`;
   const notes = [
     ...(flag.default === undefined ? [] : [`default ${flag.default}`]),
     ...(flag.env === undefined ? [] : [flag.env]),

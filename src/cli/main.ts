@@ -1,3 +1,44 @@
 #!/usr/bin/env node
+/**
+ * The entry point: the only reader of `process` and of its own place (amendment 1). Version and root help are printed
+ * before anything is imported; both texts are put in when the program is built.
+ */
 declare const REINS_VERSION: string;
-console.log(`reins ${REINS_VERSION}`);
+declare const REINS_ROOT_HELP: string;
+
+const argv = process.argv.slice(2);
+const only = argv.length === 1 ? argv[0] : undefined;
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+
+if (only === '--version' || only === '-v' || only === 'version') {
+  process.stdout.write(`reins ${REINS_VERSION}\n`);
+} else if (only === '--help' || only === '-h' || only === 'help') {
+  process.stdout.write(REINS_ROOT_HELP);
+} else if (major < 20 || (major === 20 && minor < 19)) {
+  process.stderr.write(`reins: Node ${process.versions.node} is too old: 20.19 or newer is needed\n`);
+  process.exitCode = 2;
+} else {
+  const { start } = await import('./start.ts');
+  await start({
+    argv,
+    environment: process.env,
+    cwd: process.cwd(),
+    importMeta: import.meta,
+    root: new URL('../../', import.meta.url),
+    version: REINS_VERSION,
+    rootHelp: REINS_ROOT_HELP,
+    runtime: { node: process.versions.node, platform: process.platform, arch: process.arch },
+    stdin: () => process.stdin,
+    stdout: process.stdout,
+    stderr: process.stderr,
+    now: () => Date.now(),
+    onSignal: (signal, listener) => {
+      process.on(signal, listener);
+      return () => process.off(signal, listener);
+    },
+    setExitCode: (code) => {
+      process.exitCode = code;
+    },
+    exit: (code) => process.exit(code),
+  });
+}

@@ -1,36 +1,16 @@
 import { RuntimeError } from '../schema/errors.ts';
+import { parseDuration, parseSize } from '../text/quantities.ts';
 import type { Flag } from './command.ts';
 
 const usage = (message: string) => new RuntimeError('usage', message);
 
-const unitMs = { w: 604_800_000, d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const;
-const durationForm = /^(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s)?(?:(\d+(?:\.\d+)?)ms)?$/;
-
-/** Milliseconds of `1h30m`, `90s`, `0.5h`; null for anything else, bare numbers and negatives included (06 §1.4). */
-export function parseDuration(text: string): number | null {
-  const match = text === '' ? null : durationForm.exec(text);
-  if (match === null) return null;
-  const [, hours, minutes, seconds, milliseconds] = match;
-  return (
-    Number(hours ?? 0) * unitMs.h +
-    Number(minutes ?? 0) * unitMs.m +
-    Number(seconds ?? 0) * unitMs.s +
-    Number(milliseconds ?? 0)
-  );
-}
-
-/** Tokens of `32768`, `32k`, `1m`; null for anything else (06 §1.4). */
-export function parseSize(text: string): number | null {
-  const match = /^(\d{1,12})([km]?)$/.exec(text);
-  if (match === null) return null;
-  return Number(match[1]) * (match[2] === 'k' ? 1000 : match[2] === 'm' ? 1_000_000 : 1);
-}
+const dayMs = 86_400_000;
 
 /** A time in milliseconds since the epoch: `30d`, `2w`, a duration, an ISO date or time that is not in the future. */
 export function parseSince(text: string, now: number): number | null {
   const long = /^(\d+(?:\.\d+)?)([dw])$/.exec(text);
-  if (long !== null) return now - Number(long[1]) * (long[2] === 'w' ? unitMs.w : unitMs.d);
-  const duration = parseDuration(text);
+  if (long !== null) return now - Number(long[1]) * (long[2] === 'w' ? 7 * dayMs : dayMs);
+  const duration = /^\d+$/.test(text) ? null : parseDuration(text);
   if (duration !== null) return now - duration;
   if (!/^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/.test(text)) return null;
   const time = Date.parse(text);
@@ -51,7 +31,7 @@ export type ValueSite = { readonly now: number; absolute(path: string): string }
 export function readValue(flag: Flag, text: string, source: string, site: ValueSite): string | number {
   switch (flag.kind) {
     case 'duration': {
-      const value = text === '0' && flag.zero === true ? 0 : parseDuration(text);
+      const value = parseDuration(text);
       if (value === null || (value === 0 && flag.zero !== true)) {
         throw usage(
           `${source}: "${text}" is not a duration (500ms, 90s, 5m, 1h30m${flag.zero === true ? '; 0 means none' : ''})`,

@@ -19,7 +19,7 @@ const run: Command = {
   flags: [
     {
       name: 'input-type',
-      kind: 'enum',
+      kind: 'string',
       value: 'type',
       words: inputTypes,
       default: 'string',

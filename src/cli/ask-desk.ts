@@ -1,0 +1,94 @@
+import type { RuntimeClient } from '../client/operations.ts';
+import type { RunEvent } from '../schema/event.ts';
+import type { OnAsk } from '../schema/run.ts';
+import { promptAsk } from './ask-prompt.ts';
+import type { Context } from './context.ts';
+
+export type AskDesk = {
+  /** A question stands on the terminal: everything else waits behind it. */
+  open(): boolean;
+  /** An event has arrived: a verdict withdraws its question at once, even if other events are still held back. */
+  arrived(event: RunEvent): void;
+  /** An event was shown: an ask becomes a question here, or a notice for people elsewhere. */
+  shown(event: RunEvent): void;
+  /** Resolves when no question is open. @throws what a question failed with */
+  done(): Promise<void>;
+};
+
+type Options = {
+  readonly onAsk: OnAsk;
+  /** `deny` stands in for a person who is not there (amendment 14). */
+  readonly denyByDefault: boolean;
+  /** Called when the last question was closed. */
+  closed(): void;
+};
+
+/** The asks of one run, as they come, one after another (06 §9, 03 §10). */
+export function createAskDesk(context: Context, client: RuntimeClient, runId: string, options: Options): AskDesk {
+  const waiting: string[] = [];
+  const withdrawals = new Map<string, AbortController>();
+  const settled = new Set<string>();
+  let working: Promise<void> | null = null;
+  let failure: unknown = null;
+  const summaries = new Map<string, string>();
+  let announced = false;
+
+  const work = async (): Promise<void> => {
+    try {
+      for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
+        const controller = withdrawals.get(id);
+        if (controller === undefined || settled.has(id)) continue;
+        const answered = await promptAsk(context, client, id, controller.signal);
+        withdrawals.delete(id);
+        if (answered === 'settled') continue;
+        waiting.length = 0;
+        if (answered === 'interrupt') await client.cancelRun({ run_id: runId, reason: 'SIGINT' });
+        else await client.stopRun({ run_id: runId, reason: 'interrupted' });
+      }
+    } catch (error) {
+      // A run whose question cannot be put would wait for ever.
+      failure = error;
+      await client.stopRun({ run_id: runId, reason: 'interrupted' }).catch(() => undefined);
+    } finally {
+      working = null;
+      options.closed();
+    }
+  };
+
+  const notice = (event: RunEvent): void => {
+    const { terminal } = context;
+    if (event.kind === 'ask') {
+      summaries.set(event.ask_id, context.safe(`${event.tools}.${event.tool} ${event.summary}`));
+      if (options.onAsk !== 'wait') return;
+      const until = event.expires_at === null ? '' : `, until ${event.expires_at}`;
+      terminal.err(
+        `reins: waiting for approval ${event.ask_id}: ${summaries.get(event.ask_id)}${until}\n` +
+          `reins: answer with: reins approvals respond ${event.ask_id} --approve|--deny\n`,
+      );
+    } else if (event.kind === 'verdict' && event.by === 'system:on-ask-deny' && !announced) {
+      announced = true;
+      const why = options.denyByDefault ? 'no terminal to ask on; --on-ask wait waits for an answer' : '--on-ask deny';
+      terminal.err(`reins: denied ${summaries.get(event.ask_id) ?? event.ask_id} (${why})\n`);
+    }
+  };
+
+  return {
+    open: () => working !== null,
+    arrived: (event) => {
+      if (event.kind !== 'verdict') return;
+      settled.add(event.ask_id);
+      withdrawals.get(event.ask_id)?.abort(`${event.verdict} by ${event.by}`);
+    },
+    shown: (event) => {
+      if (options.onAsk !== 'ask') return notice(event);
+      if (event.kind !== 'ask' || settled.has(event.ask_id)) return;
+      withdrawals.set(event.ask_id, new AbortController());
+      waiting.push(event.ask_id);
+      working ??= work();
+    },
+    done: async () => {
+      while (working !== null) await working;
+      if (failure !== null) throw failure;
+    },
+  };
+}

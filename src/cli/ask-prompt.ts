@@ -1,0 +1,178 @@
+import type { RuntimeClient } from '../client/operations.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import type { Ask } from '../schema/ask.ts';
+import { type AskCard, askCard, type CardChoice, cardLines } from '../view/ask-card.ts';
+import { escapeText } from '../view/escape.ts';
+import type { Context } from './context.ts';
+import { type Keys, openKeys } from './keys.ts';
+
+/** Keys in this time after a question was painted answer nothing (06 §9). */
+const guardMs = 400;
+const shownLines = 40;
+
+const keyOf: Readonly<Record<string, CardChoice>> = {
+  y: 'once',
+  s: 'session',
+  n: 'deny',
+  f: 'deny_feedback',
+  a: 'answer',
+  x: 'explain',
+  v: 'full',
+};
+const words: Readonly<Record<CardChoice, string>> = {
+  once: '[y] once',
+  session: '[s] this session',
+  deny: '[n] deny',
+  deny_feedback: '[f] deny with words',
+  answer: '[a] answer',
+  explain: '[x] explain',
+  full: '[v] view all',
+};
+
+/** `settled`: a verdict stands, from here or elsewhere; `interrupt`: Ctrl-C; `gone`: the terminal is. */
+export type Prompted = 'settled' | 'interrupt' | 'gone';
+
+/**
+ * Puts one ask on the terminal until it is answered, here or elsewhere (03 §10). Nothing but `y` and `s` approves;
+ * Enter and anything unknown repeats the question.
+ * @param withdrawn aborts when a verdict from elsewhere was seen; its reason is who answered
+ */
+export async function promptAsk(
+  context: Context,
+  client: RuntimeClient,
+  askId: string,
+  withdrawn: AbortSignal,
+): Promise<Prompted> {
+  const keys = openKeys(context.process.stdin());
+  try {
+    return await ask(context, client, askId, withdrawn, keys);
+  } finally {
+    keys.close();
+  }
+}
+
+async function ask(
+  context: Context,
+  client: RuntimeClient,
+  askId: string,
+  withdrawn: AbortSignal,
+  keys: Keys,
+): Promise<Prompted> {
+  const { terminal, process } = context;
+  let full = false;
+  let seen = false;
+  let painted = 0;
+  const read = await client.showAsk({ id: askId });
+  let current: Ask = read;
+  let card: AskCard = askCard(current, process.now());
+  const paint = () => {
+    const { lines, hidden } = cardLines(card, full ? Number.POSITIVE_INFINITY : shownLines);
+    seen = hidden === 0;
+    const [title = '', ...rest] = lines;
+    terminal.err(`\n${terminal.style('err', 'bold', title)}\n${rest.join('\n')}\n`);
+    question();
+    painted = process.now();
+  };
+  const question = () => {
+    terminal.err(`${card.choices.map((choice) => words[choice]).join('  ')}\n`);
+  };
+  const verdict = async (answer: Partial<Parameters<RuntimeClient['answerAsk']>[0]>): Promise<boolean> => {
+    try {
+      const recorded = await client.answerAsk({
+        id: current.id,
+        outcome: 'deny',
+        feedback: null,
+        text: null,
+        remember: null,
+        binding: current.binding,
+        ...answer,
+      });
+      terminal.err(`${recorded.ask.state} ${current.id}\n`);
+      return true;
+    } catch (error) {
+      if (!(error instanceof RuntimeError)) throw error;
+      terminal.err(`${context.safe(error.message)}\n`);
+      if (error.code === 'already_answered' || error.code === 'expired') return true;
+      current = await client.showAsk({ id: askId });
+      card = askCard(current, process.now());
+      full = false;
+      paint();
+      return false;
+    }
+  };
+
+  paint();
+  for (;;) {
+    const key = await keys.next(withdrawn);
+    if (withdrawn.aborted) {
+      terminal.err(`${context.safe(`${current.id} was ${String(withdrawn.reason)}`)}\n`);
+      return 'settled';
+    }
+    if (key === null) return 'gone';
+    if (key === '\u0003') return 'interrupt';
+    if (process.now() - painted < guardMs) continue;
+    const choice = Object.hasOwn(keyOf, key) ? keyOf[key] : undefined;
+    if (choice === undefined || !card.choices.includes(choice)) {
+      question();
+      continue;
+    }
+    switch (choice) {
+      case 'full':
+        full = true;
+        paint();
+        break;
+      case 'explain':
+        terminal.err(`${explain(current).join('\n')}\n`);
+        question();
+        break;
+      case 'deny':
+        if (await verdict({ outcome: 'deny' })) return 'settled';
+        break;
+      case 'deny_feedback': {
+        terminal.err('why (Enter alone goes back): ');
+        const text = await keys.line(withdrawn);
+        if (withdrawn.aborted) break;
+        if (text === null || text.trim() === '') question();
+        else if (await verdict({ outcome: 'deny', feedback: text.trim().slice(0, 4000) })) return 'settled';
+        break;
+      }
+      case 'answer': {
+        terminal.err('answer (Enter alone goes back): ');
+        const text = await keys.line(withdrawn);
+        if (withdrawn.aborted) break;
+        if (text === null || text.trim() === '') question();
+        else if (await verdict({ outcome: 'answer', text: text.trim().slice(0, 20_000) })) return 'settled';
+        break;
+      }
+      case 'once':
+      case 'session':
+        // What was never shown is not approved (03 §8.2).
+        if (!seen) {
+          terminal.err('some lines were not shown yet: press v first\n');
+          question();
+        } else if (await verdict({ outcome: 'approve', remember: choice === 'session' ? 'session' : null })) {
+          return 'settled';
+        }
+        break;
+    }
+  }
+}
+
+/** Rule by rule, as far as the record tells. Rules count from 1 for people. */
+export function explain(shown: Ask): readonly string[] {
+  const { record } = shown;
+  const safe = (text: string) => escapeText(text, { mode: 'line' });
+  const rule = record.matched_rule === null ? '' : `, rule ${record.matched_rule + 1}`;
+  return [
+    `  ${record.action}: ${record.reason.replaceAll('_', ' ')}${rule} of ${safe(record.policy.name)}`,
+    ...(record.note === null ? [] : [`  purpose of the rule: ${safe(record.note)}`]),
+    ...(record.detail === null ? [] : [`  ${safe(record.detail)}`]),
+    ...(record.trace ?? []).flatMap((entry) => [
+      `  rule ${entry.rule + 1}: ${safe(entry.outcome)}`,
+      ...entry.conditions.map(
+        (condition) =>
+          `    ${safe(condition.op)} ${safe(condition.key)}: ${condition.result}${condition.why === null ? '' : ` (${safe(condition.why)})`}`,
+      ),
+    ]),
+  ];
+}

@@ -1,0 +1,45 @@
+import type { Handler } from '../context.ts';
+import type { shells } from '../table/surfaces.ts';
+
+/**
+ * Each script asks `reins __complete` with the words up to the cursor, one candidate per line. So the command table
+ * stays the only list of words, and names that change (sessions, backends) are always the present ones.
+ */
+const scripts: Readonly<Record<(typeof shells)[number], string>> = {
+  bash: `_reins() {
+  local line
+  COMPREPLY=()
+  while IFS= read -r line; do
+    COMPREPLY+=("$line")
+  done < <(reins __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+complete -o default -F _reins reins
+`,
+  zsh: `#compdef reins
+_reins() {
+  local -a candidates
+  candidates=("\${(@f)$(reins __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ -n "\${candidates[1]}" ]]; then
+    compadd -- "\${candidates[@]}"
+  else
+    _files
+  fi
+}
+compdef _reins reins
+`,
+  fish: `function __reins_complete
+  set -l words (commandline -opc)[2..-1] (commandline -ct)
+  reins __complete $words 2>/dev/null
+end
+complete -c reins -a '(__reins_complete)'
+`,
+};
+
+const completion: Handler = async ({ invocation, terminal }) => {
+  const shell = invocation.words[0];
+  // The word was checked against the shells of the table.
+  await terminal.out(scripts[shell as keyof typeof scripts]);
+  return 0;
+};
+
+export const handlers = { '': completion };

@@ -1,0 +1,55 @@
+import { configKeys } from '../../schema/config.ts';
+import { RuntimeError } from '../../schema/errors.ts';
+import type { ConfigEntry } from '../../schema/registry.ts';
+import type { Context, Handler } from '../context.ts';
+import { nearest } from '../suggest.ts';
+
+const keyOf = (context: Context): string => {
+  const key = context.invocation.words[0] ?? '';
+  if ((configKeys as readonly string[]).includes(key)) return key;
+  const near = nearest(key, configKeys, 3, 1)[0];
+  throw new RuntimeError(
+    'usage',
+    `unknown config key "${key}"${near === undefined ? '' : ` (did you mean ${near}?)`}; the keys are ${configKeys.join(', ')}`,
+    { hints: ['reins help config'] },
+  );
+};
+
+const shown = async (context: Context, entry: ConfigEntry, text: string): Promise<number> => {
+  if (context.globals.format === 'text') await context.print(text);
+  else await context.printJson(entry);
+  return 0;
+};
+
+const set: Handler = async (context) => {
+  const key = keyOf(context);
+  const entry = await (await context.client()).setConfig({ key, value: context.invocation.words[1] ?? '' });
+  return shown(context, entry, `${entry.key} = ${entry.value}`);
+};
+
+const get: Handler = async (context) => {
+  const key = keyOf(context);
+  const entry = await (await context.client()).getConfig({ key });
+  return shown(context, entry, entry.value);
+};
+
+const unset: Handler = async (context) => {
+  const key = keyOf(context);
+  const entry = await (await context.client()).unsetConfig({ key });
+  return shown(context, entry, `${entry.key} = ${entry.value}`);
+};
+
+const list: Handler = async (context) => {
+  const entries = await (await context.client()).listConfig({});
+  if (context.globals.format !== 'text') {
+    await context.printJson(entries);
+    return 0;
+  }
+  await context.printTable(
+    [{ title: 'KEY' }, { title: 'VALUE', flexible: true }, { title: 'SOURCE' }],
+    entries.map((entry) => [entry.key, entry.value, entry.source]),
+  );
+  return 0;
+};
+
+export const handlers = { set, get, unset, list };

@@ -1,0 +1,206 @@
+import { mkdirSync, mkdtempSync, realpathSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { AppOptions } from '../../app-options.ts';
+import type { RunEvent } from '../../schema/event.ts';
+import type { StartRun } from '../../schema/run.ts';
+import { callSummary } from '../../view/call-summary.ts';
+import type { Context, Handler } from '../context.ts';
+import { followRun } from '../follow.ts';
+import type { Output } from '../output.ts';
+import type { Progress } from '../progress.ts';
+import { type AskMode, checkRunFlags } from '../start-run.ts';
+
+/** The script of the built-in model knows the tour by this text, and these files by their names (08 §6.5). */
+const prompt = 'Give me the tour.';
+const note = 'Buy oats for the horse. The gate sticks; lift it a little.\n';
+const credentials = '[default]\naws_access_key_id = INVENTED\naws_secret_access_key = invented-for-the-demo\n';
+
+/** `demo` (06 §27, amendment 27): a scripted model, everything else is real, in a workspace of its own. */
+const demo: Handler = async (context: Context) => {
+  checkRunFlags(context);
+  const place = plant();
+  const app = await context.open((options) => demoOptions(options, place));
+  const { client } = app;
+  await client.initialise({ provider: 'scripted', force: false });
+  const mode = askMode(context);
+  const text = context.globals.format === 'text' && !context.globals.raw;
+  const steps = createSteps(context);
+  if (text) {
+    await context.print(
+      'The model of this tour is a script. Everything around it is real: policy, gate, tools, record.',
+    );
+    await context.print(`Workspace (kept): ${place.workspace}`);
+    if (mode.denyByDefault) {
+      await context.print('Nobody can be asked here (no terminal), so what asks is denied: --on-ask deny.');
+    }
+    await context.print('');
+  }
+  const started = await client.startRun(startOf(context, mode));
+  const exit = await followRun(context, client, started, {
+    ...mode,
+    ...(text ? { output: steps, progress: silent } : {}),
+  });
+  if (text) {
+    await context.print(`\nLook around: ${place.workspace}`);
+    await context.print(`REINS_HOME of this tour: ${place.home}`);
+  }
+  return exit;
+};
+
+type Place = { readonly home: string; readonly workspace: string };
+
+/** A fresh directory with a note and planted credentials that open nothing. */
+function plant(): Place {
+  const root = mkdtempSync(join(realpathSync(tmpdir()), 'reins-demo-'));
+  const place = { home: join(root, 'home'), workspace: join(root, 'workspace') };
+  mkdirSync(place.home, { mode: 0o700 });
+  mkdirSync(join(place.workspace, '.aws'), { recursive: true, mode: 0o700 });
+  writeFileSync(join(place.workspace, 'note.txt'), note);
+  writeFileSync(join(place.workspace, '.aws', 'credentials'), credentials, { mode: 0o600 });
+  return place;
+}
+
+/** Nothing of the person's own set-up is read or written. */
+function demoOptions(options: AppOptions, place: Place): AppOptions {
+  const environment: Record<string, string | undefined> = {};
+  for (const [name, value] of Object.entries(options.environment)) {
+    if (!name.startsWith('REINS_')) environment[name] = value;
+  }
+  environment['REINS_HOME'] = place.home;
+  return {
+    ...options,
+    environment,
+    cwd: place.workspace,
+    dataDir: null,
+    database: null,
+    model: { value: 'demo', source: 'flag' },
+    provider: { value: 'scripted', source: 'flag' },
+    policy: null,
+    ollama: null,
+    context: 0,
+    shell: true,
+    allowedDir: null,
+    trust: [],
+  };
+}
+
+function askMode(context: Context): AskMode {
+  const given = context.globals.onAsk?.value;
+  if (given === 'wait' || given === 'deny') return { onAsk: given, denyByDefault: false };
+  if (context.terminal.interactive()) return { onAsk: 'ask', denyByDefault: false };
+  return { onAsk: 'deny', denyByDefault: true };
+}
+
+const startOf = (context: Context, mode: AskMode): StartRun => ({
+  input: { type: 'string', value: prompt },
+  chain_path: null,
+  model: 'demo',
+  provider: 'scripted',
+  policy: null,
+  on_ask: mode.onAsk,
+  timeout_ms: context.globals.timeoutMs ?? 300_000,
+  context: 0,
+  think: null,
+  shell: true,
+  allowed_dir: null,
+  max_turns: 0,
+  max_tool_calls: 0,
+  max_tokens: 0,
+  variables: {},
+  images: [],
+  trust: [],
+});
+
+const silent: Progress = {
+  started: async () => undefined,
+  event: () => undefined,
+  finished: () => undefined,
+  stop: () => undefined,
+};
+
+type Step = {
+  readonly what: string;
+  decision: string;
+  rule: string;
+  outcome: string;
+};
+
+/** The tour on stdout: what the script says, one line per call with decision and rule, then the list of decisions. */
+function createSteps(context: Context): Output {
+  const steps = new Map<string, Step>();
+  let said = '';
+  const number = (callId: string) => [...steps.keys()].indexOf(callId) + 1;
+  const event = async (event: RunEvent): Promise<void> => {
+    switch (event.kind) {
+      case 'message':
+        if (event.message.role === 'assistant' && event.message.content !== '') {
+          said = event.message.content;
+          await context.print(said);
+        }
+        return;
+      case 'tool_call_pending':
+        steps.set(event.call_id, {
+          what: `${event.tools}.${event.tool} ${callSummary(event.args)}`.trimEnd(),
+          decision: '',
+          rule: '',
+          outcome: '',
+        });
+        return;
+      case 'policy_decision': {
+        const step = steps.get(event.call_id);
+        if (step === undefined) return;
+        step.decision = event.action === 'allow' ? 'allowed' : event.action === 'deny' ? 'denied' : 'asks';
+        step.rule = event.rule === null ? event.reason.replaceAll('_', ' ') : `rule ${event.rule + 1}`;
+        if (event.action === 'deny') step.outcome = 'did not run';
+        const detail = event.detail === undefined ? '' : `: ${event.detail}`;
+        await context.print(
+          `  ${number(event.call_id)}. ${step.what} · ${step.decision} (${step.rule} of ${event.policy.name}${detail})`,
+        );
+        return;
+      }
+      case 'verdict': {
+        const step = event.call_id === null ? undefined : steps.get(event.call_id);
+        if (step === undefined || event.call_id === null) return;
+        step.outcome = `${event.verdict} by ${event.by}`;
+        await context.print(`  ${number(event.call_id)}. ${step.what} · ${step.outcome}`);
+        return;
+      }
+      case 'tool_call': {
+        const step = steps.get(event.call_id);
+        if (step !== undefined && event.ok) step.outcome = step.outcome === '' ? 'ran' : `${step.outcome}, ran`;
+        return;
+      }
+      default:
+        return;
+    }
+  };
+  return {
+    full: false,
+    started: async () => undefined,
+    event,
+    failed: async () => undefined,
+    finished: async (result) => {
+      if (result.text !== '' && result.text !== said) await context.print(result.text);
+      await context.print('\nDecisions');
+      await context.printTable(
+        [
+          { title: '#', align: 'right' },
+          { title: 'CALL', flexible: true },
+          { title: 'POLICY' },
+          { title: 'BY' },
+          { title: 'OUTCOME' },
+        ],
+        [...steps.values()].map((step, index) => [
+          String(index + 1),
+          step.what,
+          step.decision,
+          step.rule,
+          step.outcome,
+        ]),
+      );
+    },
+  };
+}
+
+export const handlers = { '': demo };

@@ -1,0 +1,74 @@
+import { RuntimeError } from '../../schema/errors.ts';
+import type { BackendCheck, DoctorReport, SetupIssue } from '../../schema/registry.ts';
+import { formatBytes, plural } from '../../view/format.ts';
+import type { Handler } from '../context.ts';
+
+/** `doctor` (06 §15): the same evaluation as every other surface; the exit code says whether something is wrong. */
+const doctor: Handler = async (context) => {
+  const { flags } = context.invocation;
+  if (flags.bool('bundle') === true || flags.has('out')) {
+    throw new RuntimeError('not_built', '"doctor --bundle" is not built yet');
+  }
+  const report = await (await context.client()).doctor({
+    probe: flags.bool('skip-probe') !== true,
+    ...(context.globals.model === null ? {} : { model: context.globals.model.value }),
+  });
+  const { issues } = report.status;
+  const strict = flags.bool('strict') ?? false;
+  const bad = issues.some((issue) => issue.severity === 'error' || (strict && issue.severity === 'warning'));
+  if (context.globals.format !== 'text') {
+    await context.printJson({
+      ...report.status,
+      policy: report.policy,
+      dataDir: report.dataDir,
+      database: report.database,
+    });
+  } else for (const line of lines(report)) await context.print(line);
+  return bad ? 1 : 0;
+};
+
+function lines(report: DoctorReport): readonly string[] {
+  const { status, policy, database } = report;
+  const hash = policy.sha256 === null ? '' : `, ${policy.sha256.slice(0, 8)}`;
+  const size = database.bytes === null ? 'not created yet' : formatBytes(database.bytes);
+  const schema = database.schema === null ? '' : `, schema ${database.schema}`;
+  return [
+    `Default model: ${status.defaultModel} (${status.defaultModelSource})`,
+    `Default provider: ${status.defaultProvider === '' ? 'any' : status.defaultProvider}`,
+    `Default chain: ${status.defaultChain === '' ? '-' : status.defaultChain}`,
+    `Policy: ${policy.name} (${policy.source}${hash})`,
+    `Data directory: ${report.dataDir ?? '-'}`,
+    `Database: ${database.path} (${size}${schema})`,
+    `Backends: ${status.backendCount} registered, ${status.reachableBackendCount} reachable`,
+    ...status.backendChecks.flatMap((check) => checkLines(check, status.defaultModel)),
+    ...(status.issues.length === 0 ? ['All checks passed.'] : ['Issues', ...status.issues.flatMap(issueLines)]),
+  ];
+}
+
+/** 08 §12.4. */
+function checkLines(check: BackendCheck, defaultModel: string): readonly string[] {
+  const key = check.keySource === 'none' ? '' : `  key ${check.keySource}`;
+  const head = `${check.name}  ${check.type}  ${check.baseUrl}${key}${check.defaultProvider ? '  [default]' : ''}`;
+  if (check.status === 'ready') {
+    const latency = check.latencyMs === null ? '' : `, ${Math.round(check.latencyMs)} ms`;
+    const models = check.chatModels.map((model) => (model === defaultModel ? `${model} *` : model)).join(', ');
+    return [
+      `● ${head}`,
+      `    reachable, ${plural(check.chatModelCount, 'chat model')} of ${check.modelCount}${latency}`,
+      ...(models === '' ? [] : [`    ${models}`]),
+    ];
+  }
+  if (check.status === 'pending') return [`● ${head}`, '    not asked yet'];
+  return [
+    `● ${head}`,
+    `    error (${check.errorClass ?? 'unknown'}): ${check.error ?? 'no answer'}`,
+    ...(check.hint === null ? [] : [`    Try: ${check.hint}`]),
+  ];
+}
+
+const issueLines = (issue: SetupIssue): readonly string[] => [
+  `[${issue.severity}] ${issue.code}: ${issue.message}`,
+  ...(issue.cliCommand === null ? [] : [`    Try: ${issue.cliCommand}`]),
+];
+
+export const handlers = { '': doctor };

@@ -1,0 +1,25 @@
+import type { Handler } from '../context.ts';
+
+const words = { created: 'Created', kept: 'Kept', replaced: 'Replaced' } as const;
+
+/** `init` (06 §14): one line per file, then the done line; what to do next goes to stderr. */
+const init: Handler = async (context) => {
+  const { words: given, flags } = context.invocation;
+  const client = await context.client();
+  const made = await client.initialise({ provider: given[0] ?? null, force: flags.bool('force') ?? false });
+  if (context.globals.format !== 'text') {
+    await context.printJson({ dataDir: made.dataDir, files: made.files, settings: made.settings });
+  } else {
+    for (const file of made.files) {
+      const tail = file.action === 'kept' ? ' (exists; --force overwrites)' : '';
+      await context.print(`${words[file.action]} ${file.path}${tail}`);
+    }
+    for (const setting of made.settings) await context.print(`Set ${setting.key} = ${setting.value}`);
+    const kept = made.files.filter((file) => file.action === 'kept').length;
+    await context.print(`Done: ${made.files.length - kept} created, ${kept} kept.`);
+  }
+  for (const note of made.notes) context.hint(note);
+  return 0;
+};
+
+export const handlers = { '': init };

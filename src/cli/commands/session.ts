@@ -1,0 +1,106 @@
+import { RuntimeError } from '../../schema/errors.ts';
+import type { SessionMessage } from '../../schema/session.ts';
+import { formatAge, measure, plural } from '../../view/format.ts';
+import type { Context, Handler } from '../context.ts';
+
+const list: Handler = async (context) => {
+  const client = await context.client();
+  const sessions = await client.listSessions({});
+  if (context.globals.format !== 'text') {
+    await context.printJson(sessions);
+    return 0;
+  }
+  if (sessions.length === 0) {
+    context.hint('no sessions; reins session new [name] creates one');
+    return 0;
+  }
+  const rows = sessions.map((session) => ({
+    mark: session.active ? '*' : ' ',
+    name: session.name,
+    count: `(${plural(session.message_count, 'message')})`,
+    when: when(context, session.last_message_at ?? session.created_at),
+  }));
+  const width = await measure(rows.map((row) => row.name));
+  const nameWidth = Math.max(...rows.map((row) => width(row.name)));
+  const countWidth = Math.max(...rows.map((row) => row.count.length));
+  for (const row of rows) {
+    const name = row.name + ' '.repeat(nameWidth - width(row.name));
+    await context.print(`${row.mark} ${name}  ${row.count.padEnd(countWidth)}  ${row.when}`);
+  }
+  return 0;
+};
+
+/** Relative on a terminal, ISO 8601 elsewhere (06 §2.4.3). */
+const when = (context: Context, at: string): string =>
+  context.terminal.stdoutIsTerminal ? formatAge(context.process.now() - Date.parse(at)) : at;
+
+const create: Handler = async (context) => {
+  const session = await (await context.client()).newSession({ name: context.invocation.words[0] ?? null });
+  await said(context, `Created session "${session.name}". Now active.`, session);
+  return 0;
+};
+
+const change: Handler = async (context) => {
+  const session = await (await context.client()).switchSession({ name: context.invocation.words[0] ?? '' });
+  await said(context, `Switched to session "${session.name}".`, session);
+  return 0;
+};
+
+const remove: Handler = async (context) => {
+  const { flags, words } = context.invocation;
+  const deleted = await (await context.client()).deleteSession({
+    name: words[0] ?? '',
+    force: flags.bool('force') ?? false,
+  });
+  const tail = deleted.was_active ? ' It was active; no session is active now.' : '';
+  await said(context, `Deleted session "${deleted.name}" (${plural(deleted.messages, 'message')}).${tail}`, deleted);
+  return 0;
+};
+
+const said = (context: Context, sentence: string, value: unknown): Promise<void> =>
+  context.globals.format === 'text' ? context.print(sentence) : context.printJson(value);
+
+const show: Handler = async (context) => {
+  const { flags, words } = context.invocation;
+  const tail = flags.number('tail');
+  const head = flags.number('head');
+  if (tail !== null && head !== null) throw new RuntimeError('usage', '--tail and --head exclude each other');
+  const tools = flags.bool('tools') ?? false;
+  const view = await (await context.client()).showSession({
+    name: words[0] ?? null,
+    ...(tail === null ? {} : { tail }),
+    ...(head === null ? {} : { head }),
+    tools,
+  });
+  if (context.globals.format !== 'text') {
+    await context.printJson(view);
+    return 0;
+  }
+  const count =
+    view.messages.length === view.total
+      ? plural(view.total, 'message')
+      : `${view.messages.length} of ${plural(view.total, 'message')}`;
+  await context.print(`Session: ${view.session.name} (${count})`);
+  for (const message of view.messages) await context.print(messageLines(message, tools).join('\n'));
+  return 0;
+};
+
+const mostToolLines = 20;
+
+/** `[ISO time] role:`, the content indented by two, a blank line (06 §12). */
+function messageLines(message: SessionMessage, tools: boolean): readonly string[] {
+  const role = message.kind === 'note' ? 'note' : message.role;
+  const state = message.status === 'complete' ? '' : ` (${message.status})`;
+  const summary = message.kind === 'summary' ? ' (summary)' : '';
+  const lines = message.text === '' ? [] : message.text.split('\n');
+  const shown = message.role === 'tool' ? lines.slice(0, mostToolLines) : lines;
+  return [
+    `[${message.created_at}] ${role}:${state}${summary}`,
+    ...shown.map((line) => `  ${line}`),
+    ...(shown.length < lines.length ? [`  (${lines.length - shown.length} of ${lines.length} lines hidden)`] : []),
+    ...(tools ? message.tool_calls.map((call) => `  → ${call.name} ${call.arguments}`) : []),
+    '',
+  ];
+}
+
+export const handlers = { list, new: create, switch: change, show, delete: remove };

@@ -1,0 +1,15 @@
+import type { Handler } from '../context.ts';
+
+/** `version` (06 §28). The plain form is printed by `main.ts` before any import. */
+const version: Handler = async (context) => {
+  const { process, globals } = context;
+  if (globals.format === 'text') {
+    await context.print(`reins ${process.version}`);
+    return 0;
+  }
+  const { databaseSchema } = await import('../../app.ts');
+  await context.printJson({ version: process.version, ...process.runtime, schema: databaseSchema });
+  return 0;
+};
+
+export const handlers = { '': version };

@@ -1,0 +1,97 @@
+import type { AppHandle, AppOptions } from '../app-options.ts';
+import type { RuntimeClient } from '../client/operations.ts';
+import { escapeText } from '../view/escape.ts';
+import { type Column, renderTable } from './columns.ts';
+import { appOptions, type Globals } from './globals.ts';
+import type { Invocation } from './parse.ts';
+import type { Process } from './process.ts';
+import type { Terminal } from './terminal.ts';
+
+export type App = AppHandle<RuntimeClient>;
+
+/** What a command gets. */
+export type Context = {
+  readonly invocation: Invocation;
+  readonly globals: Globals;
+  readonly process: Process;
+  readonly terminal: Terminal;
+  /** Opens the app once; its warnings go to stderr. The entry point closes it. */
+  client(): Promise<RuntimeClient>;
+  /** Opens a further app with other options; it is closed with the first. */
+  open(change: (options: AppOptions) => AppOptions): Promise<App>;
+  /** A line on stdout; foreign text in it is made visible on a terminal (06 §2.1.5). */
+  print(line: string): Promise<void>;
+  /** JSON on stdout: indented on a terminal, one line elsewhere (06 §2.4.5). */
+  printJson(value: unknown): Promise<void>;
+  /** A table on stdout, cut to the width of a terminal; cells are made visible there. */
+  printTable(heads: readonly Column[], rows: readonly (readonly string[])[]): Promise<void>;
+  /** `reins: warning: …` on stderr. */
+  warn(message: string): void;
+  /** A line on stderr that `--quiet` silences. */
+  hint(line: string): void;
+  /** Foreign text for stderr. */
+  safe(text: string): string;
+};
+
+/** One exit code per command; thrown errors become codes in `start.ts`. */
+export type Handler = (context: Context) => Promise<number>;
+
+/** A module of `commands/`: one handler per subcommand, `''` for none. */
+export type CommandModule = { readonly handlers: Readonly<Record<string, Handler>> };
+
+/** What `commands/` share, over the parts that `start.ts` made. `opened` collects what must be closed. */
+export function createContext(
+  parts: Pick<Context, 'invocation' | 'globals' | 'process' | 'terminal'>,
+  opened: App[],
+): Context {
+  const { process, terminal, globals } = parts;
+  const visible = (isTerminal: boolean, text: string): string =>
+    isTerminal ? escapeText(text, { mode: 'prose' }) : text;
+  const safe = (text: string) => visible(terminal.stderrIsTerminal, text);
+  const warn = (message: string) => terminal.err(`reins: warning: ${safe(message)}\n`);
+  const options = (): AppOptions =>
+    appOptions(globals, {
+      root: process.root,
+      environment: process.environment,
+      cwd: process.cwd,
+      terminal: terminal.interactive(),
+    });
+  const open = async (change: (options: AppOptions) => AppOptions): Promise<App> => {
+    const { createApp } = await import('../app.ts');
+    const app: App = await createApp(change(options()));
+    opened.push(app);
+    for (const warning of app.warnings) warn(warning);
+    return app;
+  };
+  let first: Promise<App> | undefined;
+  return {
+    ...parts,
+    client: async () => {
+      first ??= open((given) => given);
+      return (await first).client;
+    },
+    open,
+    print: (line) => terminal.out(`${visible(terminal.stdoutIsTerminal, line)}\n`),
+    printJson: (value) =>
+      terminal.out(
+        terminal.stdoutIsTerminal
+          ? `${escapeText(JSON.stringify(value, null, 2), { mode: 'prose' })}\n`
+          : `${JSON.stringify(value)}\n`,
+      ),
+    printTable: async (heads, rows) => {
+      const { stdoutIsTerminal } = terminal;
+      const cells = rows.map((row) =>
+        row.map((cell) => (stdoutIsTerminal ? escapeText(cell, { mode: 'line' }) : oneLine(cell))),
+      );
+      await terminal.out(await renderTable(heads, cells, stdoutIsTerminal ? terminal.columns : null));
+    },
+    warn,
+    hint: (line) => {
+      if (!terminal.quiet) terminal.err(`${safe(line)}\n`);
+    },
+    safe,
+  };
+}
+
+/** A cell stays in its row. */
+const oneLine = (text: string): string => text.replaceAll(/[\r\n]+/g, ' ');

@@ -1,0 +1,195 @@
+import type { RuntimeClient } from '../client/operations.ts';
+import type { RunEvent } from '../schema/event.ts';
+import type { OnAsk, RunResult, RunStarted } from '../schema/run.ts';
+import { createAskDesk } from './ask-desk.ts';
+import type { Context } from './context.ts';
+import { createOutput, type Output } from './output.ts';
+import { createProgress, type Progress } from './progress.ts';
+import type { Signal } from './process.ts';
+import { failureOf, printFailure } from './report-error.ts';
+import type { Turn } from './result-json.ts';
+
+export type FollowOptions = {
+  /** In place of what `--output-format` and the terminal choose. */
+  readonly output?: Output;
+  readonly progress?: Progress;
+  readonly onAsk: OnAsk;
+  /** True when `deny` was not asked for but stands in for a person who is not there (amendment 14). */
+  readonly denyByDefault: boolean;
+  /** Read after the run, for `chat --last`. */
+  turns?(): Promise<readonly Turn[]>;
+  /** Sees every event in order, after it was shown. */
+  seen?(event: RunEvent): void;
+};
+
+/** A second signal in this time ends the process at once (06 §2.5). */
+const secondSignalMs = 2000;
+
+/**
+ * Follows one started run to its end: shows events, puts asks, obeys signals, prints the result.
+ * @returns the exit code of the invocation (06 §2.2)
+ */
+export async function followRun(
+  context: Context,
+  client: RuntimeClient,
+  started: RunStarted,
+  options: FollowOptions,
+): Promise<number> {
+  const output = options.output ?? createOutput(context);
+  const progress = options.progress ?? createProgress(context);
+  const warned = new Set<string>();
+  const warn = (message: string) => {
+    if (!warned.has(message)) context.warn(message);
+    warned.add(message);
+  };
+  const watching = new AbortController();
+  const ignore = listenToSignals(context, client, started.run_id);
+  const held: RunEvent[] = [];
+  const asks = createAskDesk(context, client, started.run_id, { ...options, closed: resume });
+  let bound: string | null = null;
+  let pumping: Promise<void> | null = null;
+
+  const show = async (event: RunEvent): Promise<void> => {
+    progress.event(event);
+    await output.event(event);
+    if (event.kind === 'compute_exhausted') bound = event.bound;
+    if (event.kind === 'notice' && event.level === 'warn') warn(event.message);
+    options.seen?.(event);
+    asks.shown(event);
+  };
+  /** Shows what has arrived, in order, until a question opens. One at a time, whoever calls. */
+  const pump = (): Promise<void> => {
+    pumping ??= (async () => {
+      for (let event = held[0]; event !== undefined && !asks.open(); event = held[0]) {
+        held.shift();
+        await show(event);
+      }
+    })().finally(() => {
+      pumping = null;
+    });
+    return pumping;
+  };
+
+  /** A failure here meets the loop below again: it pumps too. */
+  function resume(): void {
+    pump().catch(() => undefined);
+  }
+
+  try {
+    for (const warning of started.warnings) warn(warning);
+    await output.started(started);
+    await progress.started(started);
+    const whole = client.awaitRun({ run_id: started.run_id, ...(output.full ? { full: true } : {}) });
+    // A run whose end could not be recorded has no last event to wait for.
+    whole.catch(() => watching.abort());
+    for await (const batch of client.watch({ run_id: started.run_id, after: 0, signal: watching.signal })) {
+      for (const event of batch) {
+        asks.arrived(event);
+        held.push(event);
+      }
+      await pump();
+    }
+    while (held.length > 0 || asks.open()) {
+      await asks.done();
+      await pump();
+    }
+    await asks.done();
+    const result = await whole;
+    return await finish(context, output, progress, result, { bound, warn, options });
+  } catch (error) {
+    // The run goes to rest when the app closes; a JSON reader gets its last object here.
+    const failure = failureOf(error);
+    await output.failed(failure);
+    printFailure(failure, context.terminal, context.globals.trace);
+    return failure.exit;
+  } finally {
+    ignore();
+    progress.stop();
+  }
+}
+
+type Ending = {
+  readonly bound: string | null;
+  warn(message: string): void;
+  readonly options: FollowOptions;
+};
+
+async function finish(
+  context: Context,
+  output: Output,
+  progress: Progress,
+  result: RunResult,
+  ending: Ending,
+): Promise<number> {
+  for (const warning of result.warnings) ending.warn(warning);
+  const { exit, error } = exitOfRun(result, context.globals.failOnDenial);
+  const turns = await ending.options.turns?.();
+  await output.finished(result, {
+    exit,
+    error,
+    warnings: result.warnings,
+    bound: ending.bound,
+    ...(turns === undefined ? {} : { turns }),
+  });
+  progress.finished(result);
+  const failure = result.error ?? error;
+  const { terminal } = context;
+  const prefix = terminal.style('err', exit === 0 || exit === 4 ? 'yellow' : 'red', 'reins:');
+  for (const ask of result.asks.filter((entry) => entry.state === 'pending')) {
+    terminal.err(
+      `${prefix} waiting for approval ${ask.id}: ${context.safe(`${ask.tools}.${ask.tool} ${ask.summary}`)}\n`,
+    );
+    terminal.err(`${prefix} answer with: reins approvals respond ${ask.id} --approve|--deny\n`);
+  }
+  if (result.status === 'cancelled') terminal.err(`${prefix} the run was cancelled\n`);
+  else if (result.status === 'interrupted') terminal.err(`${prefix} the run stopped at its last checkpoint\n`);
+  else if (failure !== null) terminal.err(`${prefix} ${context.safe(failureText(failure))}\n`);
+  return exit;
+}
+
+const failureText = (failure: { readonly class: string; readonly message: string; readonly task_id?: string }) =>
+  `${failure.task_id === undefined ? '' : `task ${failure.task_id}: `}${failure.message} (${failure.class})`;
+
+/** The order in which exit codes win when several apply (06 §2.2). */
+const order = [130, 143, 124, 4, 6, 5, 7, 3, 1];
+
+/** The run's own exit code, and 5 when denials make it so. */
+export function exitOfRun(
+  result: RunResult,
+  failOnDenial: boolean,
+): { readonly exit: number; readonly error: { readonly class: string; readonly message: string } | null } {
+  const refused = result.asks.some((ask) => ask.by === 'system:on-ask-deny');
+  const message =
+    refused && result.executed_tool_calls === 0
+      ? 'what needed approval was denied and no tool call ran'
+      : failOnDenial && result.permission_denials.length > 0
+        ? 'a tool call was denied (--fail-on-denial)'
+        : null;
+  if (message === null) return { exit: result.exit_code, error: null };
+  const exit = order.find((code) => code === 5 || code === result.exit_code) ?? 5;
+  return { exit, error: exit === 5 ? { class: 'denied', message } : null };
+}
+
+/** SIGINT cancels, SIGTERM and SIGHUP stop at the last checkpoint; a second signal in time ends at once (06 §2.5). */
+function listenToSignals(context: Context, client: RuntimeClient, runId: string): () => void {
+  const { process, terminal } = context;
+  let last = Number.NEGATIVE_INFINITY;
+  const on = (signal: Signal, exit: number, act: () => Promise<unknown>) =>
+    process.onSignal(signal, () => {
+      const now = process.now();
+      if (now - last < secondSignalMs) process.exit(exit);
+      last = now;
+      terminal.status(null);
+      // The run may have ended in this very moment; its result says so.
+      act().catch(() => undefined);
+    });
+  const stop = () => client.stopRun({ run_id: runId, reason: 'interrupted' });
+  const listeners = [
+    on('SIGINT', 130, () => client.cancelRun({ run_id: runId, reason: 'SIGINT' })),
+    on('SIGTERM', 143, stop),
+    on('SIGHUP', 143, stop),
+  ];
+  return () => {
+    for (const ignore of listeners) ignore();
+  };
+}

@@ -1,0 +1,220 @@
+import { createReadStream, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { RuntimeError } from '../schema/errors.ts';
+import { type InputType, inputTypes } from '../schema/run.ts';
+import { jsonErrorPosition } from './json-position.ts';
+import type { Process } from './process.ts';
+import type { Terminal } from './terminal.ts';
+
+/** The limit of instruction and content together (06 §7). */
+export const maxInputBytes = 10 * 1024 * 1024;
+const firstByteMs = 3000;
+
+const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
+
+export type InputSite = {
+  readonly process: Process;
+  readonly terminal: Terminal;
+  warn(message: string): void;
+};
+
+/**
+ * Instruction and content of an invocation (06 §7), joined by a blank line; null when neither was given.
+ * Reads stdin to its end when it is the content; waits at most 3 s for it when words are present.
+ * @param flag the value of `--input`, or null
+ * @throws RuntimeError usage: unreadable file, empty or too large input, a NUL byte
+ */
+export async function readInput(
+  words: readonly string[],
+  flag: string | null,
+  site: InputSite,
+): Promise<string | null> {
+  const dash = words.includes('-');
+  const instruction = words.filter((word) => word !== '-').join(' ');
+  if (dash && flag !== null) throw usage('--input and - both name the content: give one of them');
+  const content = await readContent(flag, dash, instruction !== '', site);
+  if (content === null && instruction === '') return null;
+  const parts = [instruction, content ?? ''].filter((part) => part !== '');
+  if (parts.length === 0) throw usage('the input is empty', ways(site.process.argv));
+  const text = parts.join('\n\n');
+  const bytes = Buffer.byteLength(text);
+  if (bytes > maxInputBytes) throw tooLarge('the input', bytes);
+  if (text.includes('\u0000')) throw usage('the input holds a NUL byte: it is not text');
+  return text;
+}
+
+/** The three ways to give input, as hints. */
+export const ways = (argv: readonly string[]): readonly string[] => {
+  const command = argv.includes('chat') ? 'reins chat' : 'reins run';
+  return [`${command} <text>`, `${command} --input @file`, `some-program | ${command} <text>`];
+};
+
+async function readContent(
+  flag: string | null,
+  dash: boolean,
+  hasWords: boolean,
+  site: InputSite,
+): Promise<string | null> {
+  if (dash || flag === '-') return decode(await readStdin(null, site), 'standard input', site);
+  if (flag !== null) {
+    if (flag === '') throw usage('--input is empty', ways(site.process.argv));
+    if (flag.startsWith('@@')) return flag.slice(1);
+    if (!flag.startsWith('@')) return flag;
+    return decode(await readFileBytes(resolve(site.process.cwd, flag.slice(1)), flag.slice(1)), flag.slice(1), site);
+  }
+  if (site.terminal.stdinKind() !== 'piped') return null;
+  const bytes = await readStdin(hasWords ? firstByteMs : null, site);
+  if (bytes === null) {
+    site.warn('standard input stays open and sends nothing: going on without it');
+    return null;
+  }
+  return bytes.length === 0 ? null : decode(bytes, 'standard input', site);
+}
+
+const tooLarge = (what: string, bytes: number | null) =>
+  usage(
+    `${what} is ${bytes === null ? 'more than' : `${bytes} bytes, more than`} the limit of ${maxInputBytes} bytes (10 MiB)`,
+  );
+
+async function readFileBytes(path: string, shown: string): Promise<Buffer> {
+  try {
+    const stat = statSync(path);
+    if (stat.isDirectory()) throw usage(`--input: ${shown} is a directory`);
+    if (stat.isFile() && stat.size > maxInputBytes) throw tooLarge(`--input: ${shown}`, stat.size);
+    const chunks: Buffer[] = [];
+    let size = 0;
+    for await (const chunk of createReadStream(path)) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > maxInputBytes) throw tooLarge(`--input: ${shown}`, null);
+    }
+    return Buffer.concat(chunks);
+  } catch (error) {
+    if (error instanceof RuntimeError) throw error;
+    throw new RuntimeError('usage', `--input: ${shown} cannot be read (${reasonOf(error)})`, { cause: error });
+  }
+}
+
+const reasonOf = (error: unknown): string => {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const words: Readonly<Record<string, string>> = { ENOENT: 'no such file', EACCES: 'permission denied' };
+  return words[code] ?? (code === '' ? String(error) : code);
+};
+
+/** All of stdin; null when `waitMs` passed before the first byte or the end. Stops reading at the limit. */
+function readStdin(waitMs: number | null, site: InputSite): Promise<Buffer | null> {
+  const stream = site.process.stdin();
+  return new Promise((settle, fail) => {
+    const chunks: Buffer[] = [];
+    let size = 0;
+    const done = (finish: () => void) => {
+      clearTimeout(timer);
+      stream.off('data', onData);
+      stream.off('end', onEnd);
+      stream.off('error', onError);
+      finish();
+    };
+    const timer =
+      waitMs === null
+        ? undefined
+        : setTimeout(() => {
+            // Left open on purpose by whoever started us: let go of it, or the process would not end.
+            done(() => settle(null));
+            stream.destroy();
+          }, waitMs);
+    const onData = (chunk: Buffer) => {
+      clearTimeout(timer);
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size <= maxInputBytes) return;
+      done(() => fail(tooLarge('standard input', null)));
+      stream.destroy();
+    };
+    const onEnd = () => done(() => settle(Buffer.concat(chunks)));
+    const onError = (error: Error) =>
+      done(() =>
+        fail(new RuntimeError('usage', `standard input cannot be read (${reasonOf(error)})`, { cause: error })),
+      );
+    stream.on('data', onData);
+    stream.on('end', onEnd);
+    stream.on('error', onError);
+  });
+}
+
+/** The text of a stream that a flag names with `-` (an answer, a key): read to its end, without a final line break. */
+export async function readStdinText(site: InputSite, what: string): Promise<string> {
+  if (site.terminal.stdinKind() === 'terminal') throw usage(`${what} - reads standard input, which is a terminal`);
+  const bytes = await readStdin(null, site);
+  return decode(bytes, 'standard input', site).replace(/\r?\n$/, '');
+}
+
+function decode(bytes: Buffer | null, what: string, site: InputSite): string {
+  const given = bytes ?? Buffer.alloc(0);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(given);
+  } catch {
+    site.warn(`${what} is not UTF-8 throughout: invalid bytes were replaced by U+FFFD`);
+    return new TextDecoder('utf-8').decode(given);
+  }
+}
+
+export type InputValue = { readonly type: InputType; readonly value: unknown };
+
+const booleans: Readonly<Record<string, boolean>> = {
+  '1': true,
+  t: true,
+  T: true,
+  TRUE: true,
+  true: true,
+  True: true,
+  '0': false,
+  f: false,
+  F: false,
+  FALSE: false,
+  false: false,
+  False: false,
+};
+
+/** The word of `--input-type`, in any case. @throws RuntimeError usage that lists the six types */
+export function readInputType(text: string | null): InputType {
+  const word = (text ?? 'string').toLowerCase();
+  const found = inputTypes.find((type) => type === word);
+  if (found === undefined) throw usage(`--input-type: "${text}" is not one of ${inputTypes.join(', ')}`);
+  return found;
+}
+
+/**
+ * Converts the input by its type (06 §7), before a chain is loaded or a model contacted.
+ * @throws RuntimeError usage, for JSON with the position
+ */
+export function convertInput(text: string, type: InputType): InputValue {
+  const trimmed = text.trim();
+  const wrong = (what: string) => usage(`--input is not ${what}: "${trimmed.slice(0, 60)}"`);
+  switch (type) {
+    case 'string':
+      return { type, value: text };
+    case 'chat':
+      return { type, value: trimmed };
+    case 'json': {
+      const at = jsonErrorPosition(trimmed);
+      if (at !== null) throw usage(`--input is not valid JSON at line ${at.line}, column ${at.column}`);
+      return { type, value: JSON.parse(trimmed) as unknown };
+    }
+    case 'int': {
+      const value = Number(trimmed);
+      if (!/^[+-]?\d+$/.test(trimmed) || !Number.isSafeInteger(value)) throw wrong('an integer');
+      return { type, value: value === 0 ? 0 : value };
+    }
+    case 'float': {
+      const value = Number(trimmed);
+      if (!/^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/.test(trimmed) || !Number.isFinite(value))
+        throw wrong('a number');
+      return { type, value };
+    }
+    case 'bool': {
+      const value = Object.hasOwn(booleans, trimmed) ? booleans[trimmed] : undefined;
+      if (value === undefined) throw wrong('a boolean');
+      return { type, value };
+    }
+  }
+}

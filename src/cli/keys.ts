@@ -1,0 +1,55 @@
+import type { ReadStream } from 'node:tty';
+
+/**
+ * Keys of a terminal while a question is open. Only a chunk that is exactly one character counts as a key: a paste, an
+ * escape sequence and typed-ahead words arrive in longer chunks and are dropped (06 §9).
+ */
+export type Keys = {
+  /** The next key; null when the signal aborted or the terminal is gone. */
+  next(signal: AbortSignal): Promise<string | null>;
+  /** One line with the terminal's own editing; null as above. */
+  line(signal: AbortSignal): Promise<string | null>;
+  close(): void;
+};
+
+export function openKeys(stream: ReadStream): Keys {
+  stream.setRawMode(true);
+  stream.resume();
+  const read = <T>(signal: AbortSignal, accept: (chunk: string) => T | undefined): Promise<T | null> =>
+    new Promise((settle) => {
+      if (signal.aborted) return settle(null);
+      const done = (value: T | null) => {
+        stream.off('data', onData);
+        stream.off('end', onEnd);
+        stream.off('error', onEnd);
+        signal.removeEventListener('abort', onEnd);
+        settle(value);
+      };
+      const onData = (chunk: Buffer) => {
+        const value = accept(chunk.toString('utf8'));
+        if (value !== undefined) done(value);
+      };
+      const onEnd = () => done(null);
+      stream.on('data', onData);
+      stream.on('end', onEnd);
+      stream.on('error', onEnd);
+      signal.addEventListener('abort', onEnd);
+    });
+  return {
+    next: (signal) => read(signal, (chunk) => ([...chunk].length === 1 ? chunk : undefined)),
+    line: async (signal) => {
+      stream.setRawMode(false);
+      let text = '';
+      const line = await read(signal, (chunk) => {
+        text += chunk;
+        return text.includes('\n') ? text.slice(0, text.indexOf('\n')) : undefined;
+      });
+      stream.setRawMode(true);
+      return line;
+    },
+    close: () => {
+      stream.setRawMode(false);
+      stream.pause();
+    },
+  };
+}

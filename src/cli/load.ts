@@ -1,0 +1,20 @@
+import type { ModuleName } from './command.ts';
+import type { CommandModule } from './context.ts';
+
+/** The module of each command, imported when it is chosen (06 §1.2). */
+export const modules: Readonly<Record<ModuleName, () => Promise<CommandModule>>> = {
+  approvals: () => import('./commands/approvals.ts'),
+  backend: () => import('./commands/backend.ts'),
+  chain: () => import('./commands/chain.ts'),
+  chat: () => import('./commands/chat.ts'),
+  completion: () => import('./commands/completion.ts'),
+  config: () => import('./commands/config.ts'),
+  demo: () => import('./commands/demo.ts'),
+  doctor: () => import('./commands/doctor.ts'),
+  help: () => import('./commands/help.ts'),
+  init: () => import('./commands/init.ts'),
+  model: () => import('./commands/model.ts'),
+  run: () => import('./commands/run.ts'),
+  session: () => import('./commands/session.ts'),
+  version: () => import('./commands/version.ts'),
+};

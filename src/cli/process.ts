@@ -1,0 +1,27 @@
+import type { ReadStream, WriteStream } from 'node:tty';
+import type { Environment } from './globals.ts';
+
+export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
+
+/** What `main.ts` alone takes from the running process; everything else of this room gets it as a parameter. */
+export type Process = {
+  readonly argv: readonly string[];
+  readonly environment: Environment;
+  readonly cwd: string;
+  readonly importMeta: ImportMeta;
+  /** Directory URL of the installation. */
+  readonly root: URL;
+  readonly version: string;
+  readonly rootHelp: string;
+  readonly runtime: { readonly node: string; readonly platform: string; readonly arch: string };
+  /** Opened when it is first read. */
+  stdin(): ReadStream;
+  readonly stdout: WriteStream;
+  readonly stderr: WriteStream;
+  now(): number;
+  /** Listens for a signal; returns what stops listening. */
+  onSignal(signal: Signal, listener: () => void): () => void;
+  setExitCode(code: number): void;
+  /** Ends at once; only for a second signal and for handles that outlive the command. */
+  exit(code: number): void;
+};

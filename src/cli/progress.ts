@@ -1,0 +1,192 @@
+import type { RunEvent } from '../schema/event.ts';
+import type { RunResult, RunStarted } from '../schema/run.ts';
+import { callSummary } from '../view/call-summary.ts';
+import { formatBytes, formatStepDuration } from '../view/format.ts';
+import type { Context } from './context.ts';
+
+/** What stderr tells of a run while it goes on (06 §8.3). */
+export type Progress = {
+  started(started: RunStarted): Promise<void>;
+  event(event: RunEvent): void;
+  finished(result: RunResult): void;
+  /** Stops the clock that redraws the waiting line. */
+  stop(): void;
+};
+
+const tickMs = 1000;
+/** After this long without output the waiting line says how long, and how much came in. */
+const quietMs = 8000;
+
+/** Progress lines only when stderr is a terminal; reasoning, steps and telemetry when they were asked for. */
+export function createProgress(context: Context): Progress {
+  const { terminal, globals, process } = context;
+  const lines = terminal.stderrIsTerminal && !terminal.quiet;
+  const say = (text: string) => terminal.err(`${terminal.style('err', 'dim', context.safe(text))}\n`);
+  const calls = new Map<string, string>();
+  let step = 0;
+  let bytes = 0;
+  let waitingFor = 'the run';
+  let quietSince = process.now();
+  let thinking = '';
+  let thought = false;
+
+  const timer = terminal.live
+    ? setInterval(() => {
+        const quiet = process.now() - quietSince;
+        if (quiet < tickMs) return;
+        const size = quiet >= quietMs ? `, ${formatBytes(bytes)} received` : '';
+        const text = context.safe(`waiting for ${waitingFor}, ${Math.floor(quiet / 1000)} s${size}`);
+        terminal.status(terminal.style('err', 'dim', text.slice(0, terminal.columns - 1)));
+      }, tickMs)
+    : undefined;
+  timer?.unref();
+
+  /** Reasoning arrives in pieces and is printed by whole lines, each with its prefix. */
+  const think = (text: string) => {
+    thinking += text;
+    const cut = thinking.lastIndexOf('\n');
+    if (cut >= 0) flushThinking(cut + 1);
+  };
+  const flushThinking = (length: number) => {
+    const ready = thinking.slice(0, length).replace(/\n$/, '');
+    thinking = thinking.slice(length);
+    if (ready === '') return;
+    for (const line of ready.split('\n')) terminal.err(`thinking: ${context.safe(line)}\n`);
+  };
+
+  const show = (event: RunEvent) => {
+    switch (event.kind) {
+      case 'step_started':
+        step += 1;
+        waitingFor = event.task_handler === 'execute_tool_calls' ? 'tools' : 'the model';
+        if (lines && !thought && event.task_handler === 'chat_completion') {
+          thought = true;
+          say('Thinking…');
+        }
+        if (lines) say(`[step ${step}] ${event.task_id} (${event.task_handler})`);
+        break;
+      case 'step_chunk':
+        bytes += (event.content?.length ?? 0) + (event.thinking?.length ?? 0);
+        if (globals.think.show && event.thinking !== undefined) think(event.thinking);
+        break;
+      case 'step_stream_end':
+        flushThinking(thinking.length);
+        break;
+      case 'tool_call_pending':
+        calls.set(event.call_id, `${event.tools}.${event.tool} ${callSummary(event.args)}`.trimEnd());
+        break;
+      case 'policy_decision':
+        if (lines && event.action !== 'approve') {
+          const word = event.action === 'allow' ? 'allowed' : 'denied';
+          const rule = event.rule === null ? event.reason.replaceAll('_', ' ') : `rule ${event.rule + 1}`;
+          say(`  → ${calls.get(event.call_id) ?? `${event.tools}.${event.tool}`} · ${word} (${rule})`);
+        }
+        break;
+      case 'ask':
+        waitingFor = 'an answer';
+        break;
+      case 'verdict':
+        if (lines && event.call_id !== null) {
+          say(`  → ${calls.get(event.call_id) ?? 'call'} · ${event.verdict} by ${event.by}`);
+        }
+        break;
+      case 'tool_call_started':
+        waitingFor = `${event.tools}.${event.tool}`;
+        break;
+      case 'tool_call':
+        waitingFor = 'the model';
+        if (lines && !event.ok) say(`    ${event.error ?? 'failed'}`);
+        break;
+      case 'model_retry':
+        if (lines) say(`${event.model}: ${event.message}; trying again in ${Math.ceil(event.wait_ms / 1000)} s`);
+        break;
+      case 'print':
+        if (!terminal.quiet) terminal.err(`${context.safe(event.text)}\n`);
+        break;
+      default:
+        break;
+    }
+  };
+
+  return {
+    started: async (started) => {
+      if (globals.trace) terminal.err(`${await traceHead(context, started)}\n`);
+    },
+    event: (event) => {
+      quietSince = process.now();
+      if (globals.trace && event.kind !== 'step_chunk' && event.kind !== 'tool_output') {
+        terminal.err(`${traceLine(event)}\n`);
+      }
+      show(event);
+    },
+    finished: (result) => {
+      clearInterval(timer);
+      terminal.status(null);
+      flushThinking(thinking.length);
+      if (globals.steps) terminal.err(`${stepLines(result, context.safe).join('\n')}\n`);
+    },
+    stop: () => {
+      clearInterval(timer);
+      terminal.status(null);
+    },
+  };
+}
+
+/** The block of `--steps`. */
+export const stepLines = (result: RunResult, safe: (text: string) => string): readonly string[] => [
+  'Steps',
+  ...result.steps.map((step) => {
+    const error = step.error === null ? '' : ` error: ${step.error.class}`;
+    const last = `${formatStepDuration(step.duration_ms)} ${step.eval ?? '-'}${error}`;
+    return safe(`  ${step.index}. ${step.task_id} (${step.task_handler}) ${last}`);
+  }),
+];
+
+const pair = (key: string, value: unknown): string => {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  // Quoted as JSON when it is needed; that also keeps control characters out of the line.
+  return `${key}=${/^[\w@%+:,./-]+$/.test(text) ? text : JSON.stringify(text)}`;
+};
+
+const traceRecord = (ts: string, msg: string, members: Readonly<Record<string, unknown>>): string =>
+  [
+    pair('ts', ts),
+    pair('level', members['level'] === 'warn' ? 'warn' : 'info'),
+    pair('msg', msg),
+    ...Object.entries(members)
+      .filter(([key, value]) => key !== 'level' && value !== undefined && value !== null)
+      .map(([key, value]) => pair(key, value)),
+  ].join(' ');
+
+/** The first line of `--trace`: what the run uses. */
+async function traceHead(context: Context, started: RunStarted): Promise<string> {
+  const report = await (await context.client()).doctor({ probe: false });
+  return traceRecord(new Date(context.process.now()).toISOString(), 'run', {
+    run_id: started.run_id,
+    model: started.model,
+    provider: started.provider,
+    backend: started.backend,
+    policy: started.policy.name,
+    policy_sha256: started.policy.sha256,
+    policy_source: started.policy.source,
+    chain: started.chain.id,
+    chain_sha256: started.chain.sha256,
+    database: report.database.path,
+    data_directory: report.dataDir ?? '',
+    trust: context.globals.trust.length === 0 ? 'stored' : 'this invocation',
+  });
+}
+
+const tracedLong = new Set(['args', 'result', 'output', 'message', 'diff', 'tools_offered']);
+
+function traceLine(event: RunEvent): string {
+  const { kind, timestamp, v: _version, seq, run_id, session_id, chain_id: _chain, ...own } = event;
+  const members: Record<string, unknown> = { run_id, session_id, seq };
+  for (const [key, value] of Object.entries(own)) {
+    // No request bodies, arguments or results: sizes and names only (08 §11.5).
+    if (tracedLong.has(key) && typeof value === 'object') continue;
+    if (key === 'task_id') members['step'] = value;
+    members[key === 'task_id' ? 'task' : key] = value;
+  }
+  return traceRecord(timestamp, kind, members);
+}

@@ -1,0 +1,141 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { RuntimeClient } from '../client/operations.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import type { OnAsk, StartRun } from '../schema/run.ts';
+import { parseDuration } from '../text/quantities.ts';
+import type { Context } from './context.ts';
+import type { InputValue } from './input.ts';
+import { consentToContent } from './trust-prompt.ts';
+
+const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
+
+/** How the asks of this invocation are met, and whether `deny` is only a stand-in for a missing person. */
+export type AskMode = { readonly onAsk: OnAsk; readonly denyByDefault: boolean };
+
+/**
+ * `--on-ask` > `REINS_ON_ASK` > a question on a terminal > config `on-ask` > deny (06 §9, amendment 14).
+ * @throws RuntimeError usage for `suspend`, which needs runs that can be resumed
+ */
+export async function resolveAskMode(context: Context, client: () => Promise<RuntimeClient>): Promise<AskMode> {
+  const { onAsk } = context.globals;
+  if (onAsk !== null) {
+    return {
+      onAsk: notSuspend(onAsk.value, onAsk.source === 'flag' ? '--on-ask' : 'REINS_ON_ASK'),
+      denyByDefault: false,
+    };
+  }
+  if (context.terminal.interactive()) return { onAsk: 'ask', denyByDefault: false };
+  const entry = await (await client()).getConfig({ key: 'on-ask' });
+  if (entry.source !== 'set') return { onAsk: 'deny', denyByDefault: true };
+  return { onAsk: notSuspend(entry.value, 'config on-ask'), denyByDefault: false };
+}
+
+function notSuspend(mode: string, source: string): OnAsk {
+  if (mode === 'wait' || mode === 'deny') return mode;
+  throw usage(`${source} suspend is not built yet: a waiting run cannot be resumed`, [
+    '--on-ask wait',
+    '--on-ask deny',
+  ]);
+}
+
+/** Flags that are checked before anything is opened. @throws RuntimeError usage, not_built */
+export function checkRunFlags(context: Context): void {
+  const { globals } = context;
+  if (globals.onAsk !== null) {
+    notSuspend(globals.onAsk.value, globals.onAsk.source === 'flag' ? '--on-ask' : 'REINS_ON_ASK');
+  }
+  if (globals.requireMcp !== null) throw new RuntimeError('not_built', '"--require-mcp" is not built yet');
+}
+
+/**
+ * The request of a run from the flags, after every question about trust was answered.
+ * @throws RuntimeError usage; not_trusted when content was refused
+ */
+export async function buildStartRun(
+  context: Context,
+  client: RuntimeClient,
+  use: 'run' | 'chat',
+  input: InputValue,
+  mode: AskMode,
+): Promise<StartRun> {
+  const { globals, invocation } = context;
+  const variables = readVariables(invocation.flags.list('var'));
+  const images = readImages(invocation.flags.list('image'), context.process.cwd);
+  const timeout =
+    globals.timeoutMs ?? parseDuration((await client.getConfig({ key: 'default-timeout' })).value) ?? 300_000;
+  const trust = await consentToContent(context, client, use);
+  return {
+    input: { type: input.type, value: input.value },
+    chain_path: globals.chain,
+    model: globals.model?.value ?? null,
+    provider: globals.provider?.value ?? null,
+    policy: globals.policy?.value ?? null,
+    on_ask: mode.onAsk,
+    timeout_ms: timeout,
+    context: globals.context,
+    think: globals.think.level,
+    shell: globals.shell,
+    allowed_dir: globals.allowedDir,
+    max_turns: globals.maxTurns,
+    max_tool_calls: globals.maxToolCalls,
+    max_tokens: globals.maxTokens,
+    variables,
+    images: [...images],
+    trust: [...trust],
+  };
+}
+
+const reserved = new Set(['model', 'provider', 'chain']);
+
+/** `--var k=v`; the three names that the runtime sets are refused (06 §10). */
+export function readVariables(given: readonly string[]): Record<string, string> {
+  const variables = new Map<string, string>();
+  for (const text of given) {
+    const equals = text.indexOf('=');
+    const name = text.slice(0, equals);
+    if (equals < 1) throw usage(`--var: "${text}" is not of the form name=value`);
+    if (reserved.has(name)) throw usage(`--var: "${name}" is set by the runtime and cannot be given`);
+    if (variables.has(name)) throw usage(`--var: "${name}" is given twice`);
+    variables.set(name, text.slice(equals + 1));
+  }
+  return Object.fromEntries(variables);
+}
+
+const mostImages = 8;
+const maxImageBytes = 10 * 1024 * 1024;
+
+/** By content, never by name (06 §7). */
+const signatures: readonly (readonly [offset: number, text: string])[] = [
+  [0, '\u0089PNG'],
+  [0, '\u00ff\u00d8\u00ff'],
+  [0, 'GIF8'],
+  [8, 'WEBP'],
+];
+
+function readImages(paths: readonly string[], cwd: string): readonly { readonly path: string }[] {
+  if (paths.length > mostImages) throw usage(`--image: ${paths.length} images, more than ${mostImages}`);
+  return paths.map((given) => {
+    const path = resolve(cwd, given);
+    const head = Buffer.alloc(12);
+    try {
+      const stat = statSync(path);
+      if (!stat.isFile()) throw usage(`--image: ${given} is not a file`);
+      if (stat.size > maxImageBytes) throw usage(`--image: ${given} is ${stat.size} bytes, more than 10 MiB`);
+      const file = openSync(path, 'r');
+      try {
+        readSync(file, head, 0, head.length, 0);
+      } finally {
+        closeSync(file);
+      }
+    } catch (error) {
+      if (error instanceof RuntimeError) throw error;
+      throw new RuntimeError('usage', `--image: ${given} cannot be read`, { cause: error });
+    }
+    const text = head.toString('latin1');
+    if (!signatures.some(([offset, mark]) => text.startsWith(mark, offset))) {
+      throw usage(`--image: ${given} is not a PNG, JPEG, GIF or WebP image`);
+    }
+    return { path };
+  });
+}

@@ -1,0 +1,178 @@
+import { resolve } from 'node:path';
+import { RuntimeError } from '../schema/errors.ts';
+import type { Command } from './command.ts';
+import { type App, type CommandModule, type Context, createContext } from './context.ts';
+import { readGlobals } from './globals.ts';
+import { parse } from './parse.ts';
+import type { Process } from './process.ts';
+import { type Failure, failureJson, failureOf, printFailure } from './report-error.ts';
+import { type Scan, scan } from './scan.ts';
+import { findCommand } from './table.ts';
+import { createTerminal, type Terminal } from './terminal.ts';
+import type { ValueSite } from './values.ts';
+
+const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
+
+/** How long handles that outlive a command may keep the process once everything is written. */
+const lingerMs = 1000;
+
+/** Runs one command line to its exit code. Never throws. */
+export async function start(process: Process): Promise<void> {
+  const opened: App[] = [];
+  let terminal: Terminal | null = null;
+  let code: number;
+  try {
+    if (process.argv[0] === '__complete') code = await completeLine(process, opened);
+    else {
+      const scanned = chooseCommand(process);
+      terminal = createTerminal(process, { colour: given(scanned, 'color') !== 'false', quiet: has(scanned, 'quiet') });
+      code = await dispatch(process, terminal, scanned, opened);
+    }
+  } catch (error) {
+    // The scanner failed: there is no invocation yet.
+    terminal ??= createTerminal(process, { colour: true, quiet: false });
+    code = await report(failureOf(error), terminal, process.argv.includes('--trace'), wantsJson(process));
+  }
+  for (const app of opened.reverse()) {
+    try {
+      await app.close();
+    } catch (error) {
+      terminal ??= createTerminal(process, { colour: true, quiet: false });
+      printFailure(failureOf(error), terminal, process.argv.includes('--trace'));
+      code = code === 0 ? 1 : code;
+    }
+  }
+  await terminal?.flush();
+  process.setExitCode(code);
+  setTimeout(() => process.exit(code), lingerMs).unref();
+}
+
+const given = (scanned: Scan, name: string): string | null =>
+  scanned.flags.find((entry) => entry.flag.name === name)?.text ?? null;
+const has = (scanned: Scan, name: string): boolean => given(scanned, name) === 'true';
+
+/** The scan, with the command that stands for "no words" (06 §1.3). */
+function chooseCommand(process: Process): Scan {
+  const scanned = scan(process.argv);
+  if (scanned.path.length > 0 || has(scanned, 'help') || has(scanned, 'version')) return scanned;
+  const terminal = createTerminal(process, { colour: false, quiet: true });
+  const stdin = terminal.stdinKind();
+  // `--input` names the input, whatever stdin is.
+  const word = stdin === 'piped' || given(scanned, 'input') !== null ? 'run' : null;
+  const command = findCommand(word ?? (stdin === 'terminal' && terminal.stdoutIsTerminal ? 'tui' : ''));
+  return command === undefined ? scanned : { ...scanned, path: [command] };
+}
+
+async function dispatch(process: Process, terminal: Terminal, scanned: Scan, opened: App[]): Promise<number> {
+  const trace = has(scanned, 'trace') || process.environment['REINS_TRACE'] === '1';
+  const runs = scanned.path[0]?.name === 'run' || scanned.path[0]?.name === 'chat';
+  let context: Context | null = null;
+  try {
+    if (has(scanned, 'version')) {
+      await terminal.out(`reins ${process.version}\n`);
+      return 0;
+    }
+    const command = scanned.path.at(-1);
+    if (has(scanned, 'help') || command === undefined) return await help(process, terminal, scanned.path, command);
+    checkWords(scanned.path, scanned.words);
+    const site: ValueSite = { now: process.now(), absolute: (path) => resolve(process.cwd, path) };
+    const invocation = await parse(scanned, process.importMeta, site);
+    const globals = readGlobals(invocation.flags, process.environment, site);
+    if (command.insideTool === 'refused' && (process.environment['REINS_RUN_ID'] ?? '') !== '') {
+      throw new RuntimeError('inside_tool', `refused: "${invocation.name}" was called from inside a tool run`);
+    }
+    if (command.module === undefined) throw new RuntimeError('not_built', `"${invocation.name}" is not built yet`);
+    context = createContext({ invocation, globals, process, terminal }, opened);
+    if (scanned.notice !== null) context.warn(scanned.notice);
+    const { modules } = await import('./load.ts');
+    const module: CommandModule = await modules[command.module]();
+    const handler = module.handlers[scanned.path[1]?.name ?? ''];
+    if (handler === undefined) throw new TypeError(`no handler for "${invocation.name}"`);
+    return await handler(context);
+  } catch (error) {
+    const failure = failureOf(error);
+    if (context === null || !runs || context.globals.format === 'text') {
+      const json = context === null ? wantsJson(process) : context.globals.format !== 'text';
+      return report(failure, terminal, trace, json);
+    }
+    const { createOutput } = await import('./output.ts');
+    await createOutput(context).failed(failure);
+    return report(failure, terminal, trace, false);
+  }
+}
+
+async function report(failure: Failure, terminal: Terminal, trace: boolean, json: boolean): Promise<number> {
+  if (json) await terminal.out(`${JSON.stringify(failureJson(failure))}\n`);
+  printFailure(failure, terminal, trace);
+  return failure.exit;
+}
+
+/** Help to stdout when it was asked for, else to stderr (06 §2.1). */
+async function help(
+  process: Process,
+  terminal: Terminal,
+  path: readonly Command[],
+  command: Command | undefined,
+): Promise<number> {
+  const asked = command !== undefined || process.argv.some((token) => token === '-h' || token === '--help');
+  const text = command === undefined ? process.rootHelp : (await import('./help.ts')).renderCommandHelp(path);
+  if (asked) {
+    await terminal.out(text);
+    return 0;
+  }
+  terminal.err(text);
+  return 2;
+}
+
+/** A command without its subcommand, a missing word, a word too many, a word outside the accepted ones. */
+function checkWords(path: readonly Command[], words: readonly string[]): void {
+  const command = path.at(-1);
+  if (command === undefined) return;
+  const name = path.map((entry) => entry.name).join(' ');
+  const hints = [`reins ${name} --help`];
+  if (command.commands !== undefined && command.bare !== true) {
+    throw usage(`"${name}" needs a subcommand (${command.commands.map((entry) => entry.name).join(', ')})`, hints);
+  }
+  const expected = command.arguments ?? [];
+  const missing = expected.slice(words.length).find((argument) => argument.required === true);
+  if (missing !== undefined) throw usage(`"${name}" needs <${missing.name}>`, hints);
+  if (words.length > expected.length && expected.at(-1)?.many !== true) {
+    throw usage(`"${name}" takes no further word: "${words[expected.length] ?? ''}"`, hints);
+  }
+  for (const [index, argument] of expected.entries()) {
+    const word = words[index];
+    if (word === undefined || argument.words === undefined || argument.candidates !== undefined) continue;
+    if (!argument.words.includes(word)) {
+      throw usage(`unknown ${argument.name} "${word}" (${argument.words.join(', ')})`);
+    }
+  }
+}
+
+/** Best guess about the output format while the command line could not be read. */
+function wantsJson(process: Process): boolean {
+  const end = process.argv.indexOf('--');
+  const tokens = end < 0 ? process.argv : process.argv.slice(0, end);
+  const named = tokens.find((token) => token.startsWith('--output-format='))?.slice('--output-format='.length);
+  const next = tokens[tokens.indexOf('--output-format') + 1];
+  const format = named ?? (tokens.includes('--output-format') ? next : process.environment['REINS_OUTPUT_FORMAT']);
+  return tokens.includes('--json') || format === 'json' || format === 'stream-json';
+}
+
+/** `reins __complete <words…>`: one candidate per line; never fails (06 §28). */
+async function completeLine(process: Process, opened: App[]): Promise<number> {
+  const { complete } = await import('./complete.ts');
+  const terminal = createTerminal(process, { colour: false, quiet: true });
+  const lookup = async () => {
+    try {
+      const site: ValueSite = { now: process.now(), absolute: (path) => resolve(process.cwd, path) };
+      const invocation = await parse(scan(['session', 'list']), process.importMeta, site);
+      const globals = readGlobals(invocation.flags, process.environment, site);
+      return await createContext({ invocation, globals, process, terminal }, opened).client();
+    } catch {
+      return null;
+    }
+  };
+  const found = await complete(process.argv.slice(1), lookup);
+  if (found.length > 0) await terminal.out(`${found.join('\n')}\n`);
+  return 0;
+}

@@ -1,0 +1,152 @@
+import { closeSync, fstatSync, openSync } from 'node:fs';
+import { isatty } from 'node:tty';
+import type { Environment } from './globals.ts';
+import type { Process } from './process.ts';
+
+export type Style = 'dim' | 'bold' | 'red' | 'yellow' | 'green' | 'cyan';
+const codes: Readonly<Record<Style, string>> = {
+  dim: '2',
+  bold: '1',
+  red: '31',
+  yellow: '33',
+  green: '32',
+  cyan: '36',
+};
+
+export type StdinKind = 'terminal' | 'piped' | 'none';
+
+/** Both ends of the pipe. Texts given here are already visible (view/escape.ts) where they were foreign. */
+export type Terminal = {
+  readonly stdoutIsTerminal: boolean;
+  readonly stderrIsTerminal: boolean;
+  /** Progress may be shown and redrawn on stderr (06 §2.4). */
+  readonly live: boolean;
+  readonly quiet: boolean;
+  readonly columns: number;
+  /** `piped`: a pipe, socket or file; `none`: closed or a device such as /dev/null (06 §7). */
+  stdinKind(): StdinKind;
+  /** A person can be asked: stdin and stderr are terminals, there is a controlling one, `CI` is unset (06 §9). */
+  interactive(): boolean;
+  /** Writes to stdout; resolves when the text was taken. A broken pipe is not an error: `stdoutClosed` tells. */
+  out(text: string): Promise<void>;
+  /** Writes to stderr, on a fresh line when streamed text stands on the terminal. */
+  err(text: string): void;
+  /** A piece of streamed text for stderr, dimmed; other output begins on a fresh line. */
+  copy(text: string): void;
+  /** A progress line that the next output replaces; null removes it. Nothing where `live` is false. */
+  status(text: string | null): void;
+  stdoutClosed(): boolean;
+  style(stream: 'out' | 'err', name: Style, text: string): string;
+  /** Resolves when everything written to both streams was taken. */
+  flush(): Promise<void>;
+};
+
+/** `CI` set and not `false` means that nobody sits there (06 §4). */
+export const inCi = (environment: Environment): boolean =>
+  environment['CI'] !== undefined && environment['CI'] !== 'false';
+
+const hasColour = (isTerminal: boolean, wanted: boolean, environment: Environment): boolean => {
+  if (!wanted || (environment['NO_COLOR'] ?? '') !== '') return false;
+  if (environment['FORCE_COLOR'] === '1') return true;
+  return isTerminal && environment['TERM'] !== 'dumb' && !inCi(environment);
+};
+
+/** @param options `colour`: false for --no-color; `quiet`: --quiet */
+export function createTerminal(
+  process: Process,
+  options: { readonly colour: boolean; readonly quiet: boolean },
+): Terminal {
+  const { stdout, stderr, environment } = process;
+  const stdoutIsTerminal = stdout.isTTY === true;
+  const stderrIsTerminal = stderr.isTTY === true;
+  const live = stderrIsTerminal && environment['TERM'] !== 'dumb' && !inCi(environment) && !options.quiet;
+  const colours = {
+    out: hasColour(stdoutIsTerminal, options.colour, environment),
+    err: hasColour(stderrIsTerminal, options.colour, environment),
+  };
+  let closed = false;
+  let failure: Error | null = null;
+  let midLine = false;
+  let shown = '';
+
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    closed = true;
+    if (error.code !== 'EPIPE') failure = error;
+  });
+  // Nothing can be reported about a broken stderr.
+  stderr.on('error', () => undefined);
+
+  const clear = () => {
+    if (shown === '') return;
+    shown = '';
+    stderr.write('\r\u001b[K');
+  };
+  const write = (stream: NodeJS.WritableStream, text: string) =>
+    new Promise<void>((resolve) => void stream.write(text, () => resolve()));
+
+  const style: Terminal['style'] = (stream, name, text) =>
+    colours[stream] && text !== '' ? `\u001b[${codes[name]}m${text}\u001b[0m` : text;
+
+  return {
+    stdoutIsTerminal,
+    stderrIsTerminal,
+    live,
+    quiet: options.quiet,
+    columns: Math.max(20, (stdoutIsTerminal ? stdout.columns : stderr.columns) || 80),
+    stdinKind,
+    interactive: () => stderrIsTerminal && !inCi(environment) && stdinKind() === 'terminal' && hasControllingTerminal(),
+    out: async (text) => {
+      if (failure !== null) throw failure;
+      if (closed || text === '') return;
+      clear();
+      if (stdoutIsTerminal) midLine = !text.endsWith('\n');
+      await write(stdout, text);
+      if (failure !== null) throw failure;
+    },
+    err: (text) => {
+      clear();
+      const fresh = midLine && stderrIsTerminal ? '\n' : '';
+      midLine = false;
+      stderr.write(fresh + text);
+    },
+    copy: (text) => {
+      if (text === '') return;
+      clear();
+      midLine = !text.endsWith('\n');
+      stderr.write(style('err', 'dim', text));
+    },
+    status: (text) => {
+      if (!live || midLine || text === shown) return;
+      if (text === null) return clear();
+      clear();
+      shown = text;
+      stderr.write(text);
+    },
+    stdoutClosed: () => closed,
+    style,
+    flush: async () => {
+      clear();
+      if (!closed) await write(stdout, '');
+      await write(stderr, '');
+    },
+  };
+}
+
+function stdinKind(): StdinKind {
+  try {
+    const stat = fstatSync(0);
+    if (stat.isFIFO() || stat.isSocket() || stat.isFile()) return 'piped';
+    return isatty(0) ? 'terminal' : 'none';
+  } catch {
+    return 'none';
+  }
+}
+
+function hasControllingTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r+'));
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,75 @@
+import type { RuntimeClient } from '../client/operations.ts';
+import type { UntrustedContent } from '../client/operations/oversight.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import { escapeText } from '../view/escape.ts';
+import type { Context } from './context.ts';
+import { type Keys, openKeys } from './keys.ts';
+
+const guardMs = 400;
+const shownLines = 200;
+
+/**
+ * Settles what a run would use of the project and nobody has trusted yet (06 §6).
+ * @returns the hashes that are accepted for this invocation
+ * @throws RuntimeError not_trusted: refused here, or nobody can be asked
+ */
+export async function consentToContent(
+  context: Context,
+  client: RuntimeClient,
+  use: 'run' | 'chat',
+): Promise<readonly string[]> {
+  const { globals } = context;
+  const pending = await client.untrusted({
+    chain: use,
+    chain_path: globals.chain,
+    policy: globals.policy?.value ?? null,
+    trust: [...globals.trust],
+  });
+  const accepted = [...globals.trust];
+  for (const content of pending) {
+    if (!context.terminal.interactive()) throw untrusted(content);
+    const answer = await question(context, content);
+    if (answer === 'refuse') throw untrusted(content);
+    if (answer === 'trust') await client.trustContent({ path: content.path, sha256: content.sha256, by: 'prompt' });
+    else accepted.push(content.sha256);
+  }
+  return accepted;
+}
+
+const untrusted = (content: UntrustedContent) =>
+  new RuntimeError('not_trusted', `the ${content.kind} ${content.path} is not trusted (sha256 ${content.sha256})`, {
+    hints: [`reins trust add ${content.path}`, `… --trust ${content.sha256}`],
+    data: { path: content.path, sha256: content.sha256 },
+  });
+
+/** Enter never trusts. */
+async function question(context: Context, content: UntrustedContent): Promise<'trust' | 'once' | 'refuse'> {
+  const { terminal, process } = context;
+  const keys: Keys = openKeys(process.stdin());
+  const lines = escapeText(content.text, { mode: 'lines' }).split('\n');
+  const paint = (most: number): number => {
+    const shown = lines.slice(0, most);
+    const hidden = lines.length - shown.length;
+    terminal.err(
+      `\n${terminal.style('err', 'bold', `TRUST ${content.kind}`)} ${escapeText(content.path, { mode: 'line' })}\n` +
+        `  ${content.bytes} bytes, sha256 ${content.sha256}\n${shown.map((line) => `  | ${line}\n`).join('')}` +
+        `${hidden > 0 ? `  (${hidden} of ${lines.length} lines hidden)\n` : ''}` +
+        `[y] trust it  [o] use it once  [n] refuse${hidden > 0 ? '  [v] view all' : ''}\n`,
+    );
+    return process.now();
+  };
+  try {
+    let painted = paint(shownLines);
+    for (;;) {
+      const key = await keys.next(new AbortController().signal);
+      if (key === null || key === '\u0003') return 'refuse';
+      if (process.now() - painted < guardMs) continue;
+      if (key === 'y') return 'trust';
+      if (key === 'o') return 'once';
+      if (key === 'n' || key === '\r' || key === '\n') return 'refuse';
+      if (key === 'v') painted = paint(Number.POSITIVE_INFINITY);
+    }
+  } finally {
+    keys.close();
+  }
+}

@@ -1,0 +1,188 @@
+import type { Ask } from '../schema/ask.ts';
+import { escapeText, hiddenCharacters, type SafeText } from './escape.ts';
+import { formatRemaining } from './format.ts';
+
+export type CardChoice = 'once' | 'session' | 'deny' | 'deny_feedback' | 'answer' | 'explain' | 'full';
+
+/** Labelled lines of a card; `data` lines came from outside and stand apart from what the runtime established. */
+export type CardPart = {
+  readonly label: string;
+  readonly lines: readonly SafeText[];
+  /** May be folded, with the number of hidden lines said; everything else is never cut. */
+  readonly foldable: boolean;
+};
+
+/** What every surface shows of an ask (03 §8, 10 §7.2). */
+export type AskCard = {
+  readonly title: SafeText;
+  readonly deadline: string;
+  readonly headline: SafeText;
+  readonly parts: readonly CardPart[];
+  readonly warnings: readonly SafeText[];
+  readonly choices: readonly CardChoice[];
+};
+
+const line = (text: string): SafeText => escapeText(text, { mode: 'line' });
+const fact = (label: string, ...lines: readonly string[]): CardPart => ({
+  label,
+  lines: lines.map(line),
+  foldable: false,
+});
+const data = (label: string, text: string): CardPart => ({
+  label,
+  lines: splitSafe(escapeText(text, { mode: 'lines' })),
+  foldable: true,
+});
+
+// Splitting a safe text at its own line breaks leaves safe lines.
+const splitSafe = (text: SafeText) =>
+  text.split('\n').filter((each, index, all) => each !== '' || index < all.length - 1) as SafeText[];
+
+/** The card of an ask. @param now milliseconds since the epoch, for the time that is left */
+export function askCard(ask: Ask, now: number): AskCard {
+  const policy = `${ask.policy.name} (${ask.policy.source}${ask.policy.sha256 === null ? '' : `, ${ask.policy.sha256.slice(0, 8)}`})`;
+  return {
+    title: line(`${ask.id} · ${ask.tools}.${ask.tool}`),
+    deadline: ask.expires_at === null ? 'waits for ever' : formatRemaining(Date.parse(ask.expires_at) - now),
+    headline: line(headline(ask)),
+    parts: [
+      ...(ask.question === null ? [] : questionParts(ask.question)),
+      ...diffParts(ask),
+      ...argumentParts(ask.args),
+      ...programParts(ask),
+      ...pathParts(ask),
+      ...urlParts(ask),
+      fact('cwd', ask.cwd),
+      fact('from', origin(ask)),
+      fact('rule', `${ruleText(ask)} of ${policy}${ask.record.note === null ? '' : `: ${ask.record.note}`}`),
+      ...(ask.record.detail === null ? [] : [fact('reason', ask.record.detail)]),
+      fact('binds', ask.binding.slice(0, 12)),
+    ],
+    warnings: warnings(ask).map(line),
+    choices: choices(ask),
+  };
+}
+
+function headline(ask: Ask): string {
+  if (ask.kind === 'question') return 'A question';
+  if (ask.kind === 'budget') return 'A bound is spent: grant it once more?';
+  if (ask.kind === 'unknown_outcome') return 'This call had started when the process ended; its outcome is unknown';
+  if (ask.preview.diff !== undefined) return ask.preview.new_file === true ? 'Create a file' : 'Change a file';
+  if (ask.record.exec !== null) return 'Run a command';
+  if (ask.preview.url !== undefined) return `${ask.preview.url.method} ${ask.preview.url.host}`;
+  return `Call ${ask.tools}.${ask.tool}`;
+}
+
+const questionParts = (question: NonNullable<Ask['question']>): readonly CardPart[] => [
+  data('question', question.text),
+  ...(question.detail === undefined ? [] : [data('detail', question.detail)]),
+  ...(question.choices === undefined
+    ? []
+    : [data('choices', question.choices.map((choice, index) => `${index + 1}. ${choice}`).join('\n'))]),
+];
+
+function diffParts(ask: Ask): readonly CardPart[] {
+  const { diff, diff_note: note } = ask.preview;
+  return [...(diff === undefined ? [] : [data('diff', diff)]), ...(note === undefined ? [] : [fact('diff', note)])];
+}
+
+/**
+ * Every argument, sorted by name, in full: what is shown is what will run. Names come from the model: `arg` stands
+ * before them, so that none can pass for a fact of the runtime.
+ */
+function argumentParts(args: unknown): readonly CardPart[] {
+  if (typeof args !== 'object' || args === null || Array.isArray(args))
+    return [data('arguments', JSON.stringify(args))];
+  const entries = Object.entries(args).sort(([left], [right]) => (left < right ? -1 : 1));
+  if (entries.length === 0) return [fact('arguments', 'none')];
+  return entries.map(([key, value]) =>
+    data(`arg ${line(key)}`, typeof value === 'string' ? value : JSON.stringify(value)),
+  );
+}
+
+function programParts(ask: Ask): readonly CardPart[] {
+  const { exec } = ask.record;
+  if (exec === null) return [];
+  const words = exec.argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');
+  return [
+    fact('runs', exec.form === 'sh' ? `/bin/sh: ${words}` : words),
+    fact('program', exec.file === null ? 'not resolved' : exec.file),
+  ];
+}
+
+const pathParts = (ask: Ask): readonly CardPart[] =>
+  (ask.preview.paths ?? []).map((path) =>
+    fact(
+      'path',
+      `${path.given}${path.real === path.given ? '' : ` → ${path.real}`}${path.inside ? '' : ' (outside the workspace)'}${path.link ? ' (through a link)' : ''}`,
+    ),
+  );
+
+function urlParts(ask: Ask): readonly CardPart[] {
+  const { url } = ask.preview;
+  return url === undefined ? [] : [fact('url', `${url.method} ${url.scheme}://${url.host}:${url.port}${url.path}`)];
+}
+
+function origin(ask: Ask): string {
+  const parts = [
+    ...(ask.session_id === null ? [] : [`session ${ask.session_id}`]),
+    ...(ask.run_id === null ? [] : [ask.run_id]),
+    ...(ask.chain_id === null ? [] : [`chain ${ask.chain_id}`]),
+    ...(ask.task_id === null ? [] : [`task ${ask.task_id}`]),
+  ];
+  return parts.join(', ');
+}
+
+/** Counted from 1 for people; JSON counts from 0. */
+function ruleText(ask: Ask): string {
+  const { matched_rule: rule, reason } = ask.record;
+  if (rule !== null) return `rule ${rule + 1}`;
+  return reason === 'default_action' ? 'default action' : reason.replaceAll('_', ' ');
+}
+
+function warnings(ask: Ask): readonly string[] {
+  const hidden = hiddenCharacters(allText(ask.args));
+  return [
+    ...(hidden.length === 0 ? [] : [`hidden or look-alike characters: ${hidden.join(', ')}`]),
+    ...((ask.preview.paths ?? []).some((path) => !path.inside) ? ['a path lies outside the workspace'] : []),
+    ...(ask.preview.url === undefined ? [] : ['this call uses the network']),
+    ...(ask.policy.state === 'invalid' ? ['the policy is invalid: everything asks'] : []),
+  ];
+}
+
+function allText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value !== 'object' || value === null) return '';
+  return Object.entries(value)
+    .map(([key, each]) => `${key}\n${allText(each)}`)
+    .join('\n');
+}
+
+/** 03 §8 `choices`: what this ask may be answered with; the runtime checks it once more. */
+function choices(ask: Ask): readonly CardChoice[] {
+  if (ask.kind === 'question') return ['answer', 'full'];
+  if (ask.kind === 'budget') return ['once', 'deny'];
+  if (ask.kind === 'unknown_outcome') return ['explain', 'full'];
+  // Not offered for a floor (03 §9), nor while something hidden stands in the call (10 §7.5).
+  const session = ask.record.reason !== 'floor' && hiddenCharacters(allText(ask.args)).length === 0;
+  return ['once', ...(session ? (['session'] as const) : []), 'deny', 'deny_feedback', 'explain', 'full'];
+}
+
+/** Lines of a card for a line-wise surface, and how many lines of foldable parts are hidden. */
+export function cardLines(card: AskCard, most: number): { readonly lines: readonly string[]; readonly hidden: number } {
+  const width = Math.max(...card.parts.map((part) => Math.min(part.label.length, 16)));
+  const out: string[] = [`ASK ${card.title}  (${card.deadline})`, card.headline];
+  let hidden = 0;
+  for (const part of card.parts) {
+    const shown = part.foldable ? part.lines.slice(0, most) : part.lines;
+    hidden += part.lines.length - shown.length;
+    for (const [index, text] of shown.entries()) {
+      out.push(`  ${(index === 0 ? part.label : '').padEnd(width)}  ${text}`);
+    }
+    if (shown.length < part.lines.length) {
+      out.push(`  ${''.padEnd(width)}  (${part.lines.length - shown.length} of ${part.lines.length} lines hidden)`);
+    }
+  }
+  out.push(...card.warnings.map((text) => `  ! ${text}`));
+  return { lines: out, hidden };
+}
