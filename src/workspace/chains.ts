@@ -1,5 +1,6 @@
 import { isAbsolute, join, relative, resolve } from 'node:path';
-import { type Chain, type Finding, isModelHandler } from '../schema/chain.ts';
+import { readChain } from '../chain/document.ts';
+import { type Finding, isModelHandler } from '../schema/chain.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import {
   type DocumentFile,
@@ -13,16 +14,9 @@ import {
   sha256Of,
 } from './files.ts';
 import { realOf, type Workspace } from './paths.ts';
+import { isShippedChain, shippedChains } from './presets/chains.ts';
 import type { Trust } from './trust.ts';
 import { notTrusted } from './untrusted.ts';
-
-export type ReadChain = {
-  /** The normalised document; null when there is any error. */
-  readonly chain: Chain | null;
-  /** Normalised JSON text; empty when `chain` is null. */
-  readonly text: string;
-  readonly findings: readonly Finding[];
-};
 
 export type ChainDeps = {
   readonly workspace: Pick<Workspace, 'dataDir' | 'home' | 'root' | 'cwd'>;
@@ -30,10 +24,8 @@ export type ChainDeps = {
   readonly trust: Trust;
   /** Config key `default-chain`; null when it is not set. */
   readonly configured: () => string | null;
-  /** Reads, normalises and checks a document (04 §2, §16). */
-  readonly read: (source: Uint8Array | string) => Promise<ReadChain>;
-  /** Text of a shipped chain by its file name (04 §19), and all such names. */
-  readonly shipped: { readonly files: readonly string[]; text(file: string): string | null };
+  /** Provider types that vet knows, for its warning; absent: it warns of none. */
+  readonly providers?: readonly string[];
 };
 
 export type ChainWanted = {
@@ -85,9 +77,11 @@ const isOther = (file: string): boolean =>
 /** Chains by use, path or name: found, read, trusted, vetted (04 §2). */
 export function createChains(deps: ChainDeps) {
   const { workspace, trust } = deps;
+  const read = (source: Uint8Array | string) =>
+    readChain(source, deps.providers === undefined ? {} : { providers: deps.providers });
 
-  const isTrusted = (read: Readable, accepted: readonly string[]): boolean =>
-    trust.isTrusted({ kind: 'chain', root: workspace.root, path: read.path, sha256: read.sha256 }, accepted);
+  const isTrusted = (file: Readable, accepted: readonly string[]): boolean =>
+    trust.isTrusted({ kind: 'chain', root: workspace.root, path: file.path, sha256: file.sha256 }, accepted);
 
   /** The file of a use (04 §2.4). A path that the operator typed is his consent; all below the data directory is not. */
   const locate = (wanted: ChainWanted): Found => {
@@ -129,9 +123,9 @@ export function createChains(deps: ChainDeps) {
   };
 
   const readFound = (found: Found): Readable => {
-    const read = readDocument(found.path, found.place, deps.uid);
-    if (!read.ok) throw unreadable(read);
-    return read;
+    const file = readDocument(found.path, found.place, deps.uid);
+    if (!file.ok) throw unreadable(file);
+    return file;
   };
 
   /** A chain by path or name, for people: trusted or not, it is only shown. */
@@ -143,8 +137,7 @@ export function createChains(deps: ChainDeps) {
     const file = name.endsWith('.json') ? name : `${name}.json`;
     const found = file.includes('/') || isOther(file) ? null : findDocument(layersOf(workspace), file);
     if (found !== null) return readDocument(found.path, found.place, deps.uid);
-    const text = deps.shipped.text(file);
-    if (text !== null) return { ok: true, path: file, bytes: text };
+    if (isShippedChain(file)) return { ok: true, path: file, bytes: shippedChains[file] };
     throw chainNotFound(`There is no chain "${name}".`, ['reins chain list']);
   };
 
@@ -155,23 +148,22 @@ export function createChains(deps: ChainDeps) {
       for (const file of listJson(directory)) {
         if (isOther(file) || seen.has(file)) continue;
         const path = join(directory, file);
-        const read = readDocument(path, place, deps.uid);
-        const believed = place === 'user' || (read.ok && isTrusted(read, []));
+        const document = readDocument(path, place, deps.uid);
+        const believed = place === 'user' || (document.ok && isTrusted(document, []));
         seen.add(file);
         listed.push({
           name: file.slice(0, -'.json'.length),
           // What is not trusted is not parsed (11 §4.4).
-          id: read.ok && believed ? idOf(read.bytes) : null,
+          id: document.ok && believed ? idOf(document.bytes) : null,
           source: place,
           path,
           trust: place === 'user' ? 'user' : believed ? 'trusted' : 'untrusted',
-          sha256: read.ok ? read.sha256 : '',
+          sha256: document.ok ? document.sha256 : '',
         });
       }
     }
-    for (const file of deps.shipped.files) {
-      const text = deps.shipped.text(file);
-      if (text === null || seen.has(file)) continue;
+    for (const [file, text] of Object.entries(shippedChains)) {
+      if (seen.has(file)) continue;
       const name = file.slice(0, -'.json'.length);
       listed.push({ name, id: idOf(text), source: 'builtin', path: null, trust: 'builtin', sha256: sha256Of(text) });
     }
@@ -187,7 +179,7 @@ export function createChains(deps: ChainDeps) {
       const found = locate(wanted);
       const file = readFound(found);
       if (found.place === 'project' && !isTrusted(file, wanted.trust)) throw notTrusted('chain', file);
-      const { chain, text, findings } = await deps.read(file.bytes);
+      const { chain, text, findings } = await read(file.bytes);
       if (chain === null) throw invalidChain(file.path, findings);
       const cautions = findings.filter(({ severity }) => severity === 'warning').length;
       return {
@@ -210,8 +202,8 @@ export function createChains(deps: ChainDeps) {
     untrustedChain(wanted: ChainWanted): Readable | null {
       const found = locate(wanted);
       if (found.place !== 'project') return null;
-      const read = readFound(found);
-      return isTrusted(read, wanted.trust) ? null : read;
+      const file = readFound(found);
+      return isTrusted(file, wanted.trust) ? null : file;
     },
 
     /** Every chain that a name finds, sorted; one that is not trusted is not parsed. */
@@ -224,7 +216,7 @@ export function createChains(deps: ChainDeps) {
       const found = open(input.name);
       if (!found.ok) throw unreadable(found);
       if (typeof found.bytes === 'string') return { text: found.bytes };
-      const { chain, findings } = await deps.read(found.bytes);
+      const { chain, findings } = await read(found.bytes);
       if (chain === null) throw invalidChain(found.path, findings);
       return { text: `${JSON.stringify(chain, null, 2)}\n` };
     },
@@ -235,7 +227,7 @@ export function createChains(deps: ChainDeps) {
       const files: ChainVetFile[] = [];
       for (const name of wanted) {
         const found = open(name);
-        const findings = found.ok ? (await deps.read(found.bytes)).findings : [unreadableFinding(found)];
+        const findings = found.ok ? (await read(found.bytes)).findings : [unreadableFinding(found)];
         files.push({ path: found.path, worst: worstOf(findings), findings });
       }
       return files;

@@ -81,8 +81,8 @@ export function readDocument(path: string, place: DocumentPlace, uid: number | n
     const unsafe = uid === null ? null : unsafePermissions(path, stats, uid);
     if (unsafe !== null) return fail('unsafe_permissions', unsafe, identity);
     if (stats.size > maxDocumentBytes) return fail('too_large', 'it is larger than 1 MiB', identity);
-    const bytes = readWhole(descriptor);
-    if (bytes.length > maxDocumentBytes) return fail('too_large', 'it is larger than 1 MiB', identity);
+    const bytes = readWhole(descriptor, Number(stats.size));
+    if (bytes === null) return fail('unreadable', 'it changed while it was read', identity);
     const warnings =
       uid !== null && (Number(stats.mode) & 0o020) !== 0 ? [`The file ${path} can be written by its group.`] : [];
     return { ok: true, path, bytes, sha256: sha256Of(bytes), identity, warnings };
@@ -118,16 +118,16 @@ function unsafePermissions(path: string, stats: BigIntStats, uid: number): strin
   return null;
 }
 
-/** Reads to the end, but never more than one byte beyond the limit: the size may have grown since it was looked at. */
-function readWhole(descriptor: number): Uint8Array {
-  const buffer = Buffer.alloc(maxDocumentBytes + 1);
+/** Reads to the end; null when there is more than the size that was looked at. */
+function readWhole(descriptor: number, size: number): Uint8Array | null {
+  const buffer = new Uint8Array(size + 1);
   let length = 0;
   while (length < buffer.length) {
     const read = readSync(descriptor, buffer, length, buffer.length - length, null);
-    if (read === 0) break;
+    if (read === 0) return buffer.slice(0, length);
     length += read;
   }
-  return Uint8Array.prototype.slice.call(buffer, 0, length);
+  return null;
 }
 
 /**

@@ -1,8 +1,9 @@
 import { chmodSync, mkdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { exists, readDocument, sha256Of, writeAtomic } from './files.ts';
 import { dataDirFault, dataDirIn, isUserDirectory, realOf, type Workspace } from './paths.ts';
+import { initialChains, shippedChains } from './presets/chains.ts';
 import type { Trust } from './trust.ts';
 
 /** What `init <provider>` adds beyond files (06 §14.3); in production the registry's and the store's. */
@@ -20,8 +21,6 @@ export type InitDeps = {
   readonly dataDirFlag: string | null;
   readonly uid: number | null;
   readonly trust: Trust;
-  /** The shipped text of a chain by its file name. */
-  readonly shipped: (file: string) => string;
   /** Types that `init` takes (06 §3). */
   readonly providers: readonly string[];
   readonly setUpProvider: (provider: string, dataDir: string) => Promise<ProviderSetUp>;
@@ -29,8 +28,6 @@ export type InitDeps = {
 
 type FileAction = { readonly path: string; readonly action: 'created' | 'kept' | 'replaced' };
 
-/** Chains that `init` writes (04 §19). */
-const chainFiles = ['default-chain.json', 'default-run-chain.json'] as const;
 const ignored = 'local.db*\nplans/\n*.bak\n*.tmp-*\n';
 
 /** Writes `.gitignore` of a data directory if there is none (11 §1.1): by `init`, and when its database is made. */
@@ -60,13 +57,20 @@ export function createInitialise(deps: InitDeps) {
       const dataDir = deps.dataDirFlag ?? dataDirIn(deps.workspace.cwd);
       const warnings = checkPlace(dataDir);
       makeDirectory(dataDir);
-      const chains = chainFiles.map((file) => writeNew(join(dataDir, file), deps.shipped(file), input.force));
+      const chains = initialChains.map((name) => {
+        const text = shippedChains[name];
+        return { text, file: writeNew(join(dataDir, name), text, input.force) };
+      });
       await trustWritten(dataDir, chains);
       const ignoreFile = writeNew(join(dataDir, '.gitignore'), ignored, input.force);
       const provider = input.provider === null ? null : await deps.setUpProvider(input.provider, dataDir);
       return {
         dataDir,
-        files: [...chains, ignoreFile, ...(provider?.database == null ? [] : [provider.database])],
+        files: [
+          ...chains.map(({ file }) => file),
+          ignoreFile,
+          ...(provider?.database == null ? [] : [provider.database]),
+        ],
         settings: provider?.settings ?? [],
         notes: [...warnings, ...(provider?.notes ?? [])],
       };
@@ -89,12 +93,14 @@ export function createInitialise(deps: InitDeps) {
   }
 
   /** The text that was written is trusted, not what the file may hold by now. */
-  async function trustWritten(dataDir: string, files: readonly FileAction[]): Promise<void> {
-    const root = realOf(join(dataDir, '..'));
+  async function trustWritten(
+    dataDir: string,
+    chains: readonly { readonly text: string; readonly file: FileAction }[],
+  ): Promise<void> {
+    const root = realOf(dirname(dataDir));
+    const written = chains.filter(({ file }) => file.action !== 'kept');
     await deps.trust.add(
-      files
-        .filter(({ action }) => action !== 'kept')
-        .map(({ path }) => ({ kind: 'chain', root, path, sha256: sha256Of(deps.shipped(basename(path))) })),
+      written.map(({ text, file }) => ({ kind: 'chain', root, path: file.path, sha256: sha256Of(text) })),
       'init',
     );
   }
