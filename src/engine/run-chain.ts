@@ -1,24 +1,11 @@
-import type { CreateModel } from '../models/model.ts';
 import { RuntimeError, toWire } from '../schema/errors.ts';
 import type { RunEnd, RunJob } from '../schema/protocol.ts';
 import { attempt, beginStep } from './attempt.ts';
+import type { EngineDeps } from './deps.ts';
 import { stoppedBy } from './failure.ts';
 import type { RunHost } from './host.ts';
 import { openRun, positionOf, type Run } from './run.ts';
 import { closeCalls, settle } from './settle.ts';
-
-/** What the engine cannot have by itself: models, time, ids and chance come in. */
-export type EngineDeps = {
-  readonly createModel: CreateModel;
-  /** Milliseconds since the epoch. */
-  now(): number;
-  /** A new id: a ULID, with `call_` in front for a call. */
-  newId(kind: 'call' | 'message'): string;
-  /** Resolves after `ms`, or at once when the signal aborts; never rejects. */
-  sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /** Uniform in [0, 1). */
-  random(): number;
-};
 
 /**
  * Executes a chain against its host, from its first task or from a checkpoint.
@@ -52,7 +39,8 @@ async function follow(run: Run): Promise<RunEnd> {
     const step = beginStep(run);
     const settled = settle(step, await attempt(step));
     if (settled.kind === 'end') return settled.end;
-    await run.checkpoint();
+    // A task that asks nobody for anything leaves nothing to lose (03 §11).
+    if (step.task.handler !== 'noop') await run.checkpoint();
   }
 }
 

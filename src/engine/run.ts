@@ -9,7 +9,7 @@ import type { Message, ToolSpec } from '../schema/message.ts';
 import type { Route, RunJob } from '../schema/protocol.ts';
 import type { RunHost } from './host.ts';
 import { createLedger, type Ledger } from './ledger.ts';
-import type { EngineDeps } from './run-chain.ts';
+import type { EngineDeps } from './deps.ts';
 import { decodeState, encodeState, historyOf, historyValue, newState, type RunState } from './run-state.ts';
 
 /** The members that every event inside a task carries. */

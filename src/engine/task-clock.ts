@@ -1,4 +1,4 @@
-import type { EngineDeps } from './run-chain.ts';
+import type { EngineDeps } from './deps.ts';
 
 /** The time of one attempt: its signal, and what a task's `timeout` leaves of it (04 §15.5). */
 export type TaskClock = {

@@ -1,0 +1,315 @@
+import { describe, expect, it } from 'vitest';
+import type { ExecuteConfig } from '../../src/schema/chain.ts';
+import { agent, calls, fails, ofKind, play, route, says, spoken } from '../support/recording-host.ts';
+
+const retry = { max_attempts: 4, initial_backoff: '1s', max_backoff: '3s', rate_limit_min_wait: '10s' };
+const chat = (config: ExecuteConfig) => ({
+  tasks: [{ id: 'chat', handler: 'chat_completion' as const, execute_config: config }],
+});
+const usage = (input: number, output: number) => ({
+  kind: 'usage' as const,
+  usage: {
+    input_tokens: input,
+    output_tokens: output,
+    reasoning_tokens: 0,
+    cached_input_tokens: 0,
+    total_tokens: input + output,
+    estimated: false,
+  },
+});
+
+describe('retries', () => {
+  it('waits longer each time, and at least as long as the server asks', async () => {
+    const played = await play({
+      chain: chat({ retry_policy: retry }),
+      script: [
+        fails({ class: 'server_error' }),
+        fails({ class: 'rate_limit', retry_after_ms: 12_000 }),
+        fails({ class: 'overloaded' }),
+        says('at last'),
+      ],
+    });
+    expect(ofKind(played, 'model_retry').map((event) => [event.class, event.wait_ms, event.next_attempt])).toEqual([
+      ['server_error', 1000, 2],
+      ['rate_limit', 12_000, 3],
+      ['rate_limit', 10_000, 4],
+    ]);
+    expect(played.waits).toEqual([1000, 12_000, 10_000]);
+    expect(played.requests.map((request) => request.attempt)).toEqual([1, 2, 3, 4]);
+    expect(played.turns).toHaveLength(4);
+    expect(ofKind(played, 'turn_usage')).toHaveLength(1);
+    expect(ofKind(played, 'captured_step')[0]?.step.retries).toBe(3);
+    expect(spoken(played)).toEqual(['user: hello', 'assistant: at last']);
+  });
+
+  it('adds jitter up to its share of the wait', async () => {
+    const played = await play({
+      chain: chat({ retry_policy: { ...retry, jitter: 0.5 } }),
+      script: [fails({ class: 'server_error' }), says('x')],
+      random: () => 0.5,
+    });
+    expect(played.waits).toEqual([1250]);
+  });
+
+  it('makes one attempt without a policy, and none again for errors that waiting does not mend', async () => {
+    const once = await play({ chain: chat({}), script: [fails({ class: 'server_error' })] });
+    expect(once.end).toMatchObject({ kind: 'failed', error: { class: 'server_error' } });
+    for (const [error, code] of [
+      ['auth', 'auth'],
+      ['quota', 'permanent'],
+      ['invalid_request', 'permanent'],
+    ] as const) {
+      const played = await play({ chain: chat({ retry_policy: retry }), script: [fails({ class: error })] });
+      expect(played.end).toMatchObject({ kind: 'failed', error: { class: code } });
+      expect(played.requests).toHaveLength(1);
+    }
+    const timeout = await play({ chain: chat({}), script: [fails({ class: 'timeout' })] });
+    expect(timeout.end).toMatchObject({ error: { class: 'model_timeout' } });
+  });
+
+  it('does not wait when the server asks for more than five minutes', async () => {
+    const played = await play({
+      chain: chat({ retry_policy: retry }),
+      script: [fails({ class: 'rate_limit', retry_after_ms: 400_000 })],
+    });
+    expect(played.end).toMatchObject({
+      error: { class: 'rate_limit', message: expect.stringContaining('a retry makes sense in 400 s') },
+    });
+    expect(played.waits).toEqual([]);
+  });
+
+  it('never retries a reply that had begun, and keeps its text as interrupted', async () => {
+    const played = await play({
+      chain: chat({ retry_policy: retry }),
+      script: [[{ kind: 'text', text: 'half an ans' }, ...fails({ class: 'server_error' })]],
+    });
+    expect(played.requests).toHaveLength(1);
+    expect(played.end).toMatchObject({ kind: 'failed', error: { class: 'server_error' } });
+    expect(played.messages.at(-1)).toMatchObject({ role: 'assistant', content: 'half an ans', interrupted: true });
+    expect(ofKind(played, 'captured_step')[0]?.step.partial).toBe('half an ans');
+    expect(ofKind(played, 'step_stream_end')[0]).toMatchObject({ chunk_count: 1, finish_reason: null });
+  });
+
+  it('retries an empty reply', async () => {
+    const played = await play({
+      chain: chat({ retry_policy: retry }),
+      script: [[{ kind: 'finish', reason: 'stop' }], says('now')],
+    });
+    expect(ofKind(played, 'model_retry').map((event) => event.class)).toEqual(['empty_reply']);
+    expect(played.end).toMatchObject({ kind: 'completed' });
+  });
+
+  it('treats a stream that stops without a word as malformed', async () => {
+    const played = await play({ chain: chat({}), script: [[]] });
+    expect(played.end).toMatchObject({
+      error: { class: 'server_error', message: expect.stringContaining('ended before it was complete') },
+    });
+  });
+
+  it('goes to the fallback model after its number of failures, once', async () => {
+    const played = await play({
+      chain: chat({ model: 'm1', retry_policy: { ...retry, fallback_model_id: 'm2', fallback_after: 2 } }),
+      script: [
+        fails({ class: 'server_error' }),
+        fails({ class: 'server_error' }),
+        fails({ class: 'server_error' }),
+        says('x'),
+      ],
+      openTurn: (request) => ({ kind: 'go', routes: [{ ...route, model: request.models[0] ?? '' }] }),
+    });
+    expect(played.turns.map((turn) => turn.models)).toEqual([['m1'], ['m1'], ['m2'], ['m2']]);
+    expect(ofKind(played, 'model_selected').map((event) => event.model)).toEqual(['m1', 'm2']);
+    expect(ofKind(played, 'notice').map((event) => event.code)).toEqual(['fallback_model']);
+  });
+});
+
+describe('candidates', () => {
+  const second = { ...route, backend: 'b2' };
+  const both = () => ({ kind: 'go' as const, routes: [route, second] });
+
+  it('takes the next one at once for a missing model, which is no attempt', async () => {
+    const played = await play({
+      chain: chat({}),
+      script: [fails({ class: 'model_not_found' }), says('x')],
+      openTurn: both,
+    });
+    expect(played.turns).toHaveLength(1);
+    expect(ofKind(played, 'model_selected').map((event) => event.backend)).toEqual(['b1', 'b2']);
+    expect(ofKind(played, 'notice').map((event) => event.code)).toEqual(['backend_fallback']);
+    expect(ofKind(played, 'model_retry')).toEqual([]);
+    expect(played.requests.map((request) => request.attempt)).toEqual([1, 1]);
+  });
+
+  it('does not ask a candidate again that does not serve the model', async () => {
+    const played = await play({
+      chain: chat({ retry_policy: retry }),
+      script: [fails({ class: 'model_not_found' }), fails({ class: 'server_error' }), says('x')],
+      openTurn: both,
+    });
+    expect(ofKind(played, 'captured_step')[0]?.step.backend).toBe('b2');
+    expect(played.requests).toHaveLength(3);
+  });
+
+  it('fails with the last reason when none is left', async () => {
+    const played = await play({
+      chain: chat({}),
+      script: [fails({ class: 'permission' }), fails({ class: 'no_tool_support' })],
+      openTurn: both,
+    });
+    expect(played.end).toMatchObject({ error: { class: 'no_tool_support' } });
+  });
+
+  it('goes from a refused connection to the next one, and back at the next attempt', async () => {
+    const played = await play({
+      chain: chat({ retry_policy: retry }),
+      script: [fails({ class: 'connect' }), fails({ class: 'connect' }), says('x')],
+      openTurn: both,
+    });
+    expect(ofKind(played, 'model_selected').map((event) => event.backend)).toEqual(['b1', 'b2', 'b1']);
+    expect(played.waits).toEqual([1000]);
+  });
+
+  it('ends with the reason of a refused admission', async () => {
+    const played = await play({
+      chain: chat({}),
+      openTurn: () => ({
+        kind: 'refused',
+        error: { code: 'compute_exhausted', message: 'compute bound exhausted: maxTurns 1/1' },
+      }),
+    });
+    expect(played.end).toMatchObject({
+      error: { class: 'compute_exhausted', message: 'compute bound exhausted: maxTurns 1/1' },
+    });
+  });
+
+  it('hands on what the task wants of the model', async () => {
+    const played = await play({
+      chain: chat({
+        model: '{{var:m}}',
+        models: ['m2', 'm1'],
+        provider: '{{var:p|}}',
+        providers: ['ollama'],
+        tools: ['*'],
+        max_tokens: '{{var:cap|}}',
+        temperature: 0.3,
+        think: 'yes',
+      }),
+      script: [says('x')],
+      job: { variables: { m: 'm1' } },
+    });
+    expect(played.turns[0]).toMatchObject({
+      models: ['m1', 'm2'],
+      providers: ['ollama'],
+      needs_tools: true,
+      needs_vision: false,
+    });
+    expect(played.requests[0]).toMatchObject({ temperature: 0.3, think: 'high' });
+    expect(played.requests[0]).not.toHaveProperty('max_tokens');
+  });
+
+  it('rests when the admission is suspended', async () => {
+    const played = await play({ chain: chat({}), openTurn: () => ({ kind: 'suspended' }) });
+    expect(played.end).toEqual({ kind: 'suspended' });
+    expect(played.log).toEqual(['step_started', 'message', 'checkpoint', 'openTurn turn']);
+  });
+
+  it('reports what was done when the admission grants a last turn', async () => {
+    const played = await play({
+      chain: agent(),
+      script: [calls({ id: 'a', name: 'local_fs.read_file' }), says('so far')],
+      openTurn: (request, index) =>
+        request.purpose === 'turn' && index > 0
+          ? { kind: 'finish', bound: 'maxTurns', used: 1, limit: 1 }
+          : { kind: 'go', routes: [route] },
+    });
+    expect(played.turns.map((turn) => turn.purpose)).toEqual(['turn', 'turn', 'finish']);
+    expect(played.end).toMatchObject({ kind: 'completed', status: 'exhausted' });
+    expect(spoken(played).at(-1)).toBe('assistant: so far');
+  });
+
+  it('fails with the bound when the last turn is refused as well', async () => {
+    const played = await play({
+      chain: chat({}),
+      openTurn: () => ({ kind: 'finish', bound: 'maxTokens', used: 120, limit: 100 }),
+    });
+    expect(played.end).toMatchObject({
+      error: { class: 'compute_exhausted', message: 'compute bound exhausted: maxTokens 120/100' },
+    });
+  });
+});
+
+describe('what a reply brings', () => {
+  it('adds up the tokens of the run and corrects later estimates by what was reported', async () => {
+    const played = await play({
+      chain: agent({ execute_config: { tools: [] } }),
+      script: [[usage(30, 5), ...calls({ id: 'a', name: 'x.y' })], says('done')],
+    });
+    const [first, second] = ofKind(played, 'token_usage');
+    expect(first).toMatchObject({ prompt: 30, completion: 5, total: 35, estimated: false, run_total: 35, limit: null });
+    // hello is 6 by estimate and 30 by report: the ratio stops at 3. 6 + 4+1+1 + 4+1 = 17.
+    expect(second).toMatchObject({ prompt: 51, estimated: true, run_total: 35 + 51 + 1 });
+  });
+
+  it('says once that a call was written as text, and does not execute it', async () => {
+    const text = '```json\n{"name": "local_fs.read_file", "arguments": {"path": "x"}}\n```';
+    const loop = {
+      branches: [
+        { operator: 'edge_traversed_at_least', edge: 'a->a', when: '1', goto: 'end' },
+        { operator: 'default', goto: 'a' },
+      ],
+    } as const;
+    const played = await play({
+      chain: { tasks: [{ id: 'a', handler: 'chat_completion', execute_config: { tools: ['*'] }, transition: loop }] },
+      script: [says(text), says('<tool_call>{"name":"read_file"}</tool_call>')],
+    });
+    expect(played.calls).toEqual([]);
+    expect(ofKind(played, 'notice').map((event) => event.code)).toEqual(['text_tool_call']);
+    const innocent = await play({ chain: agent(), script: [says('I would read_file with ```ls```.')] });
+    expect(ofKind(innocent, 'notice')).toEqual([]);
+  });
+
+  it('keeps what a provider wants back, under its own type, and forwards its notices once', async () => {
+    const played = await play({
+      chain: agent(),
+      script: [
+        [
+          { kind: 'notice', code: 'think_unsupported', message: 'no thinking' },
+          { kind: 'meta', provider_meta: { gemini: { a: 1 } } },
+          { kind: 'meta', provider_meta: { gemini: { b: 2 } } },
+          { kind: 'tool_call', index: 0, id: 'a', name: 'local_fs.', provider_meta: { gemini: { sig: 's' } } },
+          { kind: 'tool_call', index: 0, arguments_delta: '{}' },
+          { kind: 'finish', reason: 'tool_calls' },
+        ],
+        [{ kind: 'notice', code: 'think_unsupported', message: 'no thinking' }, ...says('x')],
+      ],
+    });
+    expect(played.messages[1]).toMatchObject({
+      provider_meta: { gemini: { a: 1, b: 2 } },
+      tool_calls: [{ id: 'a', provider_meta: { gemini: { sig: 's' } } }],
+    });
+    expect(ofKind(played, 'notice').map((event) => event.code)).toEqual(['think_unsupported']);
+  });
+
+  it('asks an ollama server for a context that never shrinks', async () => {
+    const ollama = { ...route, type: 'ollama', context: 131_072, num_ctx: { fixed: null, cap: 65_536 } };
+    const long = 'x'.repeat(40_000);
+    const played = await play({
+      chain: {
+        tasks: [
+          { id: 'a', handler: 'chat_completion', transition: { branches: [{ operator: 'default', goto: 'b' }] } },
+          { id: 'b', handler: 'chat_completion', prompt_template: 'short' },
+        ],
+      },
+      script: [says('x'), says('y')],
+      job: { input: { type: 'string', value: long } },
+      openTurn: () => ({ kind: 'go', routes: [ollama] }),
+    });
+    expect(played.requests.map((request) => request.num_ctx)).toEqual([16_384, 16_384]);
+    const fixed = await play({
+      chain: chat({}),
+      script: [says('x')],
+      openTurn: () => ({ kind: 'go', routes: [{ ...ollama, num_ctx: { fixed: 12_000, cap: 65_536 } }] }),
+    });
+    expect(fixed.requests[0]?.num_ctx).toBe(12_000);
+  });
+});
