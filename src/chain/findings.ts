@@ -4,9 +4,9 @@ import { type JsonMember, type JsonNode, type JsonString, offsetInString, pointe
 /** Where a finding is: an index in the text, and the pointer of what it is about. */
 export type Place = { readonly offset: number; readonly pointer: string };
 
-export const at = (node: JsonNode): Place => ({ offset: node.offset, pointer: pointerOf(node) });
+export const placeOf = (node: JsonNode): Place => ({ offset: node.offset, pointer: pointerOf(node) });
 
-export const atMember = (member: JsonMember): Place => ({
+export const placeOfMember = (member: JsonMember): Place => ({
   offset: member.nameOffset,
   pointer: pointerOf(member.value),
 });

@@ -1,7 +1,7 @@
 import type { Handler } from '../schema/chain.ts';
 import { composedName } from './compose.ts';
 import type { Edge, FlowGraph, FlowTask } from './edges.ts';
-import { at, type Findings } from './findings.ts';
+import { placeOf, type Findings } from './findings.ts';
 
 /** Sets of data types as bits: what can reach a task is a union over all paths. */
 const types = { string: 1, bool: 2, int: 4, float: 8, json: 16, chat_history: 32, nil: 64 } as const;
@@ -75,14 +75,14 @@ export function analyseFlow(
   tasks.forEach((task, index) => {
     const entry = entries[index];
     if (!graph.reachable.has(index) || entry === undefined) {
-      if (!graph.uncertain) findings.warning('unreachable_task', at(task.node), 'no path leads to this task');
+      if (!graph.uncertain) findings.warning('unreachable_task', placeOf(task.node), 'no path leads to this task');
       return;
     }
     checkInputVar(task, entry, names, graph, findings);
     const input = inputTypes(task, entry, variables);
     if (task.handler === null || input === 0 || (input & accepted[task.handler]) !== 0) return;
     const message = `the handler ${task.handler} takes ${namesOf(accepted[task.handler])}, but only ${namesOf(input)} can reach it`;
-    findings.error('input_type_mismatch', at(task.inputNode ?? task.node), message);
+    findings.error('input_type_mismatch', placeOf(task.inputNode ?? task.node), message);
   });
 }
 
@@ -107,10 +107,10 @@ function checkInputVar(
   if (!entry.may.has(name)) {
     // A name that nothing in this chain sets was reported as `input_var_unknown`.
     if (settable.has(name)) {
-      findings.error('input_var_not_ready', at(node), `${name} is not set on any path to this task`);
+      findings.error('input_var_not_ready', placeOf(node), `${name} is not set on any path to this task`);
     }
   } else if (entry.must?.has(name) !== true && !graph.uncertain) {
-    findings.warning('input_var_maybe', at(node), `${name} is set on some paths to this task only`);
+    findings.warning('input_var_maybe', placeOf(node), `${name} is set on some paths to this task only`);
   }
 }
 

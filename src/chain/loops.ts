@@ -1,6 +1,6 @@
 import { isModelHandler } from '../schema/chain.ts';
 import { type Edge, type FlowGraph, type FlowTask, reachableFrom } from './edges.ts';
-import { at, type Findings } from './findings.ts';
+import { placeOf, type Findings } from './findings.ts';
 import type { BranchDraft } from './vet-branches.ts';
 
 /** Warns of loops that nothing bounds, and of results that no model sees (04 §16). */
@@ -18,12 +18,12 @@ export function vetLoops(tasks: readonly FlowTask[], graph: FlowGraph, findings:
       reported.add(loop);
       findings.warning(
         'unbounded_loop',
-        at(task.node),
+        placeOf(task.node),
         'nothing bounds the loop through this task; add an edge_traversed_at_least branch',
       );
     }
     if (task.handler === 'execute_tool_calls' && !resultsAreRead(index, tasks, graph.from)) {
-      findings.warning('loop_drops_results', at(task.node), 'its results never reach a chat_completion task');
+      findings.warning('loop_drops_results', placeOf(task.node), 'its results never reach a chat_completion task');
     }
   });
 }

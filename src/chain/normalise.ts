@@ -1,4 +1,4 @@
-import { at, atMember, type Findings } from './findings.ts';
+import { placeOf, placeOfMember, type Findings } from './findings.ts';
 import type { JsonMember, JsonNode, JsonObject, JsonString } from './json.ts';
 
 /**
@@ -50,7 +50,7 @@ const asText = (value: JsonNode): JsonNode =>
 
 function notNegative(value: JsonNode, findings: Findings): JsonNode {
   if (value.kind !== 'number' || !(value.value < 0)) return value;
-  findings.warning('out_of_range', at(value), 'a negative retry_on_failure counts as 0');
+  findings.warning('out_of_range', placeOf(value), 'a negative retry_on_failure counts as 0');
   return { ...value, value: 0 };
 }
 
@@ -92,7 +92,7 @@ function canonicalMacros(node: JsonString, findings: Findings): JsonString {
 }
 
 function instead(node: JsonString, word: string, findings: Findings): JsonString {
-  findings.info('alias_used', at(node), `${node.value} is read as ${word}`);
+  findings.info('alias_used', placeOf(node), `${node.value} is read as ${word}`);
   return { ...node, value: word };
 }
 
@@ -100,10 +100,10 @@ function rename(object: JsonObject, alias: string, name: string, findings: Findi
   const used = object.members.find((member) => member.name === alias);
   if (used === undefined) return object;
   if (object.members.some((member) => member.name === name)) {
-    findings.error('alias_conflict', atMember(used), `${alias} is another name of ${name}; keep one of the two`);
+    findings.error('alias_conflict', placeOfMember(used), `${alias} is another name of ${name}; keep one of the two`);
     return { ...object, members: object.members.filter((member) => member !== used) };
   }
-  findings.info('alias_used', atMember(used), `${alias} is read as ${name}`);
+  findings.info('alias_used', placeOfMember(used), `${alias} is read as ${name}`);
   return {
     ...object,
     members: object.members.map((member) => (member === used ? { ...member, name } : member)),

@@ -1,4 +1,4 @@
-import { at, atMember, type Findings } from './findings.ts';
+import { placeOf, placeOfMember, type Findings } from './findings.ts';
 import type { JsonArray, JsonMember, JsonNode, JsonObject, JsonString } from './json.ts';
 
 /** JSON types that members of the document have. */
@@ -72,10 +72,14 @@ export function readShape(
     const type = Object.hasOwn(types, member.name) ? types[member.name] : undefined;
     if (type === undefined) {
       if (!isFree(member.name)) {
-        findings.warning('unknown_member', atMember(member), `${what} has no member ${JSON.stringify(member.name)}`);
+        findings.warning(
+          'unknown_member',
+          placeOfMember(member),
+          `${what} has no member ${JSON.stringify(member.name)}`,
+        );
       }
     } else if (tests[type](member.value)) good.set(member.name, member);
-    else findings.error('bad_type', at(member.value), `${member.name} must be ${wanted[type]}`);
+    else findings.error('bad_type', placeOf(member.value), `${member.name} must be ${wanted[type]}`);
   }
   const value = (name: string): JsonNode | null => good.get(name)?.value ?? null;
   const string = (name: string): JsonString | null => {
@@ -121,5 +125,5 @@ export function checkRange(
 ): void {
   if (node === null || (node.value >= least && node.value <= most)) return;
   const range = most === Number.POSITIVE_INFINITY ? `at least ${least}` : `between ${least} and ${most}`;
-  findings.error('out_of_range', at(node), `${name} must be ${range}, not ${node.value}`);
+  findings.error('out_of_range', placeOf(node), `${name} must be ${range}, not ${node.value}`);
 }

@@ -55,9 +55,6 @@ export function shiftHistory(messages: readonly Message[], budget: number, parts
     left -= unit.tokens;
     kept.add(index);
   }
-  if (newest < 0 || (kept.has(newest) && newest === firstUser && left < 0)) {
-    return { kind: 'too_large', tokens: before };
-  }
   return assemble(messages, sized, kept, shortened, before, budget, parts);
 }
 

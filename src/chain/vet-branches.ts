@@ -1,5 +1,5 @@
 import { type Branch, composeStrategies, type Handler, type Operator, operators } from '../schema/chain.ts';
-import { at, atMember, type Findings } from './findings.ts';
+import { placeOf, placeOfMember, type Findings } from './findings.ts';
 import type { JsonNode, JsonObject } from './json.ts';
 import { type MemberType, readShape, type Shape } from './shape.ts';
 import { nearest } from './spelling.ts';
@@ -43,12 +43,12 @@ export function readTransition(node: JsonObject | null, findings: Findings): Tra
   const list = transition.array('branches');
   const items = list?.items ?? [];
   if (list !== null && items.length > maxBranches) {
-    findings.error('too_large', at(list), `a task may have ${maxBranches} branches, not ${items.length}`);
+    findings.error('too_large', placeOf(list), `a task may have ${maxBranches} branches, not ${items.length}`);
   }
   const branches: BranchDraft[] = [];
   for (const item of items.slice(0, maxBranches)) {
     if (item.kind === 'object') branches.push(readBranch(item, findings));
-    else findings.error('bad_type', at(item), 'a branch must be an object');
+    else findings.error('bad_type', placeOf(item), 'a branch must be an object');
   }
   const onFailure = transition.string('on_failure');
   return {
@@ -75,14 +75,18 @@ function readBranch(node: JsonObject, findings: Findings): BranchDraft {
 function readOperator(branch: Shape, findings: Findings): Operator | null {
   const node = branch.string('operator');
   if (node === null) {
-    if (!branch.has('operator')) findings.error('missing_member', at(branch.node), 'a branch needs an operator');
+    if (!branch.has('operator')) findings.error('missing_member', placeOf(branch.node), 'a branch needs an operator');
     return null;
   }
   const operator = operators.find((known) => known === node.value);
   if (operator !== undefined) return operator;
   const near = nearest(node.value, operators);
   const advice = near === null ? `one of ${operators.join(', ')}` : near;
-  findings.error('unknown_operator', at(node), `there is no operator ${JSON.stringify(node.value)}; use ${advice}`);
+  findings.error(
+    'unknown_operator',
+    placeOf(node),
+    `there is no operator ${JSON.stringify(node.value)}; use ${advice}`,
+  );
   return null;
 }
 
@@ -93,16 +97,17 @@ function checkOperand(operator: Operator, branch: Shape, findings: Findings): vo
     const member = branch.member(name);
     const used = name === 'when' ? operator !== 'default' : operator === 'edge_traversed_at_least';
     if (member === null || used || saysNothing(member.value)) continue;
-    findings.warning('member_unused', atMember(member), `the operator ${operator} does not read ${name}`);
+    findings.warning('member_unused', placeOfMember(member), `the operator ${operator} does not read ${name}`);
   }
   if (operator === 'default') return;
   if (operator === 'edge_traversed_at_least') checkEdge(branch, findings);
   if (when === null) {
-    if (!branch.has('when')) findings.error('bad_operand', at(branch.node), `the operator ${operator} needs a when`);
+    if (!branch.has('when'))
+      findings.error('bad_operand', placeOf(branch.node), `the operator ${operator} needs a when`);
     return;
   }
   const wrong = operandDefect(operator, when.value);
-  if (wrong !== null) findings.error('bad_operand', at(when), `when of ${operator} must be ${wrong}`);
+  if (wrong !== null) findings.error('bad_operand', placeOf(when), `when of ${operator} must be ${wrong}`);
 }
 
 function operandDefect(operator: Operator, when: string): string | null {
@@ -129,10 +134,10 @@ function checkEdge(branch: Shape, findings: Findings): void {
   const edge = branch.string('edge');
   if (edge !== null) {
     if (edgeKey(edge.value) === null) {
-      findings.error('bad_edge', at(edge), `${JSON.stringify(edge.value)} is no edge; write from->to`);
+      findings.error('bad_edge', placeOf(edge), `${JSON.stringify(edge.value)} is no edge; write from->to`);
     }
   } else if (!branch.has('edge')) {
-    findings.error('missing_member', at(branch.node), 'the operator edge_traversed_at_least needs an edge');
+    findings.error('missing_member', placeOf(branch.node), 'the operator edge_traversed_at_least needs an edge');
   }
 }
 
@@ -141,12 +146,12 @@ function readCompose(node: JsonObject | null, findings: Findings): BranchDraft['
   const compose = readShape(node, composeTypes, 'compose', findings);
   const withVar = compose.text('with_var');
   if (withVar === null && !compose.has('with_var')) {
-    findings.error('missing_member', at(node), 'compose needs with_var');
+    findings.error('missing_member', placeOf(node), 'compose needs with_var');
   }
   const given = compose.string('strategy');
   const strategy = composeStrategies.find((known) => known === given?.value);
   if (given !== null && strategy === undefined) {
-    findings.error('bad_strategy', at(given), `there is no such strategy; use ${composeStrategies.join(', ')}`);
+    findings.error('bad_strategy', placeOf(given), `there is no such strategy; use ${composeStrategies.join(', ')}`);
   }
   if (withVar === null) return null;
   return { with_var: withVar, ...(strategy === undefined ? {} : { strategy }) };
@@ -159,7 +164,7 @@ export function vetTargets(transition: TransitionDraft, ids: ReadonlySet<string>
     if (goto !== null && goto !== 'end' && !ids.has(goto)) reportTarget(member('goto'), goto, ids, findings);
     const missing = edge?.split('->').find((id) => !ids.has(id));
     if (missing !== undefined) {
-      findings.error('bad_edge', at(member('edge')), `there is no task ${JSON.stringify(missing)} for this edge`);
+      findings.error('bad_edge', placeOf(member('edge')), `there is no task ${JSON.stringify(missing)} for this edge`);
     }
   }
   const { onFailure } = transition;
@@ -169,7 +174,7 @@ export function vetTargets(transition: TransitionDraft, ids: ReadonlySet<string>
 function reportTarget(node: JsonNode, id: string, ids: ReadonlySet<string>, findings: Findings): void {
   const near = nearest(id, [...ids]);
   const advice = near === null ? '' : `; did you mean ${near}?`;
-  findings.error('unknown_target', at(node), `there is no task ${JSON.stringify(id)}${advice}`);
+  findings.error('unknown_target', placeOf(node), `there is no task ${JSON.stringify(id)}${advice}`);
 }
 
 /** The evals that a handler can yield; null when they are open (04 §16). */
@@ -200,23 +205,27 @@ export function vetReach(transition: TransitionDraft, words: readonly string[] |
       const place = node.members.find((member) => member.name === 'when')?.value ?? node;
       findings.error(
         'branch_never',
-        at(place),
+        placeOf(place),
         `the handler never yields ${JSON.stringify(when)}; it yields ${words.join(', ')}`,
       );
     }
     if (operator === 'default') {
       if (before.some((earlier) => earlier.operator === 'default')) {
-        findings.warning('duplicate_default', at(node), 'only the first default branch is ever taken');
+        findings.warning('duplicate_default', placeOf(node), 'only the first default branch is ever taken');
       }
     } else if (before.some((earlier) => shadows(earlier, branch))) {
-      findings.warning('shadowed_branch', at(node), 'an earlier branch always matches first');
+      findings.warning('shadowed_branch', placeOf(node), 'an earlier branch always matches first');
     }
     before.push(branch);
   }
   const first = branches[0];
   if (words === null && first !== undefined && !branches.some((branch) => branch.operator === 'default')) {
     const list = first.node.parent ?? first.node;
-    findings.warning('no_default', at(list), 'the eval of this task can be anything, and there is no default branch');
+    findings.warning(
+      'no_default',
+      placeOf(list),
+      'the eval of this task can be anything, and there is no default branch',
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 import { type Handler, isModelHandler, thinkLevel } from '../schema/chain.ts';
 import { exposesNothing, readEntry } from './allowlist.ts';
-import { at, atMember, type Findings } from './findings.ts';
+import { placeOf, placeOfMember, type Findings } from './findings.ts';
 import type { JsonMember, JsonNode, JsonObject } from './json.ts';
 import { checkRange, type MemberType, readShape, type Shape, stringsOf } from './shape.ts';
 import { durationMs } from './values.ts';
@@ -93,7 +93,7 @@ export function saysNothing(node: JsonNode): boolean {
 
 export function warnUnused(member: JsonMember, handler: Handler, findings: Findings): void {
   if (saysNothing(member.value)) return;
-  findings.warning('member_unused', atMember(member), `the handler ${handler} does not read ${member.name}`);
+  findings.warning('member_unused', placeOfMember(member), `the handler ${handler} does not read ${member.name}`);
 }
 
 /** Checks `execute_config` (04 §5). `handler` is null when it is not known; `providers` when nothing is known of them. */
@@ -115,7 +115,7 @@ export function vetConfig(
   vetMaxTokens(config, findings);
   const think = config.string('think');
   if (think !== null && !hasMacro(think.value) && thinkLevel(think.value) === null) {
-    findings.error('out_of_range', at(think), `think knows no level ${JSON.stringify(think.value)}`);
+    findings.error('out_of_range', placeOf(think), `think knows no level ${JSON.stringify(think.value)}`);
   }
   vetAllowlist(config.value('tools'), providers, findings);
   const limits = config.object('tools_policies');
@@ -132,14 +132,14 @@ function vetMaxTokens(config: Shape, findings: Findings): void {
   checkRange(config.number('max_tokens'), 'max_tokens', 0, Number.MAX_SAFE_INTEGER, findings);
   const text = config.string('max_tokens');
   if (text === null || hasMacro(text.value) || /^\s*\d{0,15}\s*$/.test(text.value)) return;
-  findings.error('out_of_range', at(text), 'max_tokens must be a whole number that is not negative, or empty');
+  findings.error('out_of_range', placeOf(text), 'max_tokens must be a whole number that is not negative, or empty');
 }
 
 function vetAllowlist(list: JsonNode | null, providers: readonly string[] | null, findings: Findings): void {
   const entries = stringsOf(list);
   const texts = entries.map((entry) => entry.value);
   if (list !== null && !texts.some(hasMacro) && exposesNothing(texts)) {
-    findings.warning('allowlist_empty', at(list), 'this allowlist exposes no tool; name what is allowed, or "*"');
+    findings.warning('allowlist_empty', placeOf(list), 'this allowlist exposes no tool; name what is allowed, or "*"');
   }
   if (providers === null) return;
   for (const entry of entries) {
@@ -156,7 +156,11 @@ export function warnUnknownProvider(
   findings: Findings,
 ): void {
   if (providers === null || builtInProviders.includes(provider) || providers.includes(provider)) return;
-  findings.warning('unknown_provider', at(node), `no tool provider ${JSON.stringify(provider)} is registered here`);
+  findings.warning(
+    'unknown_provider',
+    placeOf(node),
+    `no tool provider ${JSON.stringify(provider)} is registered here`,
+  );
 }
 
 type LimitKey = 'text' | readonly [least: number, most: number];
@@ -194,16 +198,16 @@ const limitKeys: Readonly<Record<string, Readonly<Record<string, LimitKey>>>> = 
 function vetLimits(node: JsonObject, findings: Findings): void {
   for (const { name: provider, value } of node.members) {
     if (value.kind !== 'object') {
-      findings.error('bad_type', at(value), 'the limits of a provider must be an object');
+      findings.error('bad_type', placeOf(value), 'the limits of a provider must be an object');
       continue;
     }
     const keys = Object.hasOwn(limitKeys, provider) ? (limitKeys[provider] ?? {}) : {};
     for (const member of value.members) {
       const key = Object.hasOwn(keys, member.name) ? keys[member.name] : undefined;
       if (member.value.kind !== 'string') {
-        findings.error('bad_type', at(member.value), `${member.name} must be a string, a number or a boolean`);
+        findings.error('bad_type', placeOf(member.value), `${member.name} must be a string, a number or a boolean`);
       } else if (key === undefined) {
-        findings.warning('unknown_policy_key', atMember(member), `${provider} has no limit ${member.name}`);
+        findings.warning('unknown_policy_key', placeOfMember(member), `${provider} has no limit ${member.name}`);
       } else if (key !== 'text' && !hasMacro(member.value.value)) {
         vetLimit(member.name, member.value, member.value.value, key, findings);
       }
@@ -220,7 +224,7 @@ function vetLimit(
 ): void {
   const value = /^\s*\d{1,15}\s*$/.test(text) ? Number(text) : Number.NaN;
   if (value >= least && value <= most) return;
-  findings.error('out_of_range', at(node), `${name} must be a whole number between ${least} and ${most}`);
+  findings.error('out_of_range', placeOf(node), `${name} must be a whole number between ${least} and ${most}`);
 }
 
 /** Reports a member that is there and is no duration above zero. */
@@ -229,7 +233,7 @@ export function checkDuration(shape: Shape, name: string, findings: Findings): v
   if (node === null || (node.kind !== 'string' && node.kind !== 'number')) return;
   if (node.kind === 'string' && hasMacro(node.value)) return;
   if (durationMs(node.value) !== null) return;
-  findings.error('bad_duration', at(node), `${name} must be a duration above zero, such as "500ms" or "1m30s"`);
+  findings.error('bad_duration', placeOf(node), `${name} must be a duration above zero, such as "500ms" or "1m30s"`);
 }
 
 function vetRetry(retry: Shape, findings: Findings): void {

@@ -1,5 +1,5 @@
 import { isLiteralLayout } from './clock.ts';
-import { at, type Findings } from './findings.ts';
+import { placeOf, type Findings } from './findings.ts';
 import type { JsonNode, JsonString } from './json.ts';
 import { type Macro, macroOf, macroSites } from './macro-syntax.ts';
 import { checkTemplate } from './template.ts';
@@ -106,7 +106,7 @@ const secretForms =
 export function warnSecrets(root: JsonNode, findings: Findings): void {
   for (const node of stringsIn(root)) {
     if (node.value.length >= 16 && secretForms.test(node.value)) {
-      findings.warning('literal_secret', at(node), 'this looks like a key or a token; a chain must not hold one');
+      findings.warning('literal_secret', placeOf(node), 'this looks like a key or a token; a chain must not hold one');
     }
   }
 }

@@ -1,5 +1,5 @@
 import { type Handler, handlers, isModelHandler } from '../schema/chain.ts';
-import { at, type Findings } from './findings.ts';
+import { placeOf, type Findings } from './findings.ts';
 import type { JsonNode, JsonObject, JsonString } from './json.ts';
 import { checkRange, type MemberType, readShape, type Shape } from './shape.ts';
 import { nearest } from './spelling.ts';
@@ -50,7 +50,7 @@ export function vetTask(node: JsonObject, providers: readonly string[] | null, f
   const shape = readShape(node, taskTypes, 'a task', findings);
   const handler = readHandler(shape, findings);
   const transition = readTransition(shape.object('transition'), findings);
-  if (!shape.has('id')) findings.error('missing_member', at(node), 'a task needs an id');
+  if (!shape.has('id')) findings.error('missing_member', placeOf(node), 'a task needs an id');
   checkRange(shape.number('input_max_bytes'), 'input_max_bytes', 1, Number.POSITIVE_INFINITY, findings);
   checkRange(shape.number('retry_on_failure'), 'retry_on_failure', 0, 20, findings);
   checkDuration(shape, 'timeout', findings);
@@ -66,14 +66,14 @@ export function vetTask(node: JsonObject, providers: readonly string[] | null, f
 function readHandler(shape: Shape, findings: Findings): Handler | null {
   const node = shape.string('handler');
   if (node === null) {
-    if (!shape.has('handler')) findings.error('missing_member', at(shape.node), 'a task needs a handler');
+    if (!shape.has('handler')) findings.error('missing_member', placeOf(shape.node), 'a task needs a handler');
     return null;
   }
   const handler = handlers.find((known) => known === node.value);
   if (handler !== undefined) return handler;
   const near = nearest(node.value, handlers);
   const advice = near === null ? `the handlers are ${handlers.join(', ')}` : `did you mean ${near}?`;
-  findings.error('unknown_handler', at(node), `there is no handler ${JSON.stringify(node.value)}; ${advice}`);
+  findings.error('unknown_handler', placeOf(node), `there is no handler ${JSON.stringify(node.value)}; ${advice}`);
   return null;
 }
 
@@ -103,7 +103,7 @@ function vetTools(shape: Shape, providers: readonly string[] | null, findings: F
   const block = shape.object('tools');
   if (block === null) {
     if (!shape.has('tools')) {
-      findings.error('missing_tools_block', at(shape.node), 'a task of handler tools needs tools with a name');
+      findings.error('missing_tools_block', placeOf(shape.node), 'a task of handler tools needs tools with a name');
     }
     return;
   }
@@ -111,7 +111,7 @@ function vetTools(shape: Shape, providers: readonly string[] | null, findings: F
   const name = tools.string('name');
   if (name !== null && name.value !== '') warnUnknownProvider(name.value, name, providers, findings);
   else if (name !== null || !tools.has('name')) {
-    findings.error('bad_tools_block', at(name ?? block), 'tools needs the name of a provider');
+    findings.error('bad_tools_block', placeOf(name ?? block), 'tools needs the name of a provider');
   }
 }
 
@@ -119,21 +119,25 @@ function vetConditions(shape: Shape, findings: Findings): void {
   const conditions = shape.object('valid_conditions');
   if (conditions === null) {
     if (!shape.has('valid_conditions')) {
-      findings.error('missing_conditions', at(shape.node), 'prompt_to_condition needs valid_conditions');
+      findings.error('missing_conditions', placeOf(shape.node), 'prompt_to_condition needs valid_conditions');
     }
     return;
   }
   if (conditions.members.length === 0) {
-    findings.error('missing_conditions', at(conditions), 'valid_conditions must not be empty');
+    findings.error('missing_conditions', placeOf(conditions), 'valid_conditions must not be empty');
   }
   for (const { name, value } of conditions.members) {
     if (value.kind !== 'boolean') {
-      findings.error('bad_type', at(value), `the condition ${JSON.stringify(name)} must be true or false`);
+      findings.error('bad_type', placeOf(value), `the condition ${JSON.stringify(name)} must be true or false`);
     }
   }
   const twice = repeated(conditions.members.map((member) => ({ text: member.name, node: member.value })));
   if (twice !== null) {
-    findings.error('missing_conditions', at(twice.node), `${JSON.stringify(twice.text)} is there twice, ignoring case`);
+    findings.error(
+      'missing_conditions',
+      placeOf(twice.node),
+      `${JSON.stringify(twice.text)} is there twice, ignoring case`,
+    );
   }
 }
 
@@ -144,14 +148,14 @@ function vetLabels(shape: Shape, transition: TransitionDraft, findings: Findings
   if (labels.length === 0) {
     // A branch that could not be read was reported; it may have been the label.
     if (transition.branches.every((branch) => branch.operator !== null)) {
-      findings.error('route_without_labels', at(shape.node), 'route needs an equals branch for each label');
+      findings.error('route_without_labels', placeOf(shape.node), 'route needs an equals branch for each label');
     }
     return;
   }
   const twice = repeated(labels);
   if (twice !== null) {
     const message = `the label ${JSON.stringify(twice.text)} is there twice, ignoring case`;
-    findings.error('route_without_labels', at(twice.node), message);
+    findings.error('route_without_labels', placeOf(twice.node), message);
   }
 }
 

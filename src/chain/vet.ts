@@ -1,5 +1,5 @@
 import { composedName } from './compose.ts';
-import { at, type Findings } from './findings.ts';
+import { placeOf, type Findings } from './findings.ts';
 import { type FlowTask, flowGraph } from './edges.ts';
 import { analyseFlow } from './flow.ts';
 import type { JsonNode, JsonString } from './json.ts';
@@ -30,7 +30,7 @@ const reservedIds: ReadonlySet<string> = new Set(['end', ...engineVariables]);
  */
 export async function vet(root: JsonNode, providers: readonly string[] | null, findings: Findings): Promise<void> {
   if (root.kind !== 'object') {
-    findings.error('bad_type', at(root), 'a chain must be an object');
+    findings.error('bad_type', placeOf(root), 'a chain must be an object');
     return;
   }
   const chain = readShape(root, chainTypes, 'a chain', findings);
@@ -51,26 +51,26 @@ export async function vet(root: JsonNode, providers: readonly string[] | null, f
 function vetChainId(chain: Shape, findings: Findings): void {
   const id = chain.string('id');
   if (id === null) {
-    if (!chain.has('id')) findings.error('missing_member', at(chain.node), 'a chain needs an id');
+    if (!chain.has('id')) findings.error('missing_member', placeOf(chain.node), 'a chain needs an id');
   } else if (!/^[A-Za-z0-9_.-]{1,128}$/.test(id.value)) {
-    findings.error('bad_id', at(id), 'an id has 1 to 128 letters, digits, dots, underscores or hyphens');
+    findings.error('bad_id', placeOf(id), 'an id has 1 to 128 letters, digits, dots, underscores or hyphens');
   }
 }
 
 function readTasks(chain: Shape, providers: readonly string[] | null, findings: Findings): TaskDraft[] {
   const list = chain.array('tasks');
   if (list === null) {
-    if (!chain.has('tasks')) findings.error('missing_member', at(chain.node), 'a chain needs tasks');
+    if (!chain.has('tasks')) findings.error('missing_member', placeOf(chain.node), 'a chain needs tasks');
     return [];
   }
-  if (list.items.length === 0) findings.error('no_tasks', at(list), 'a chain needs at least one task');
+  if (list.items.length === 0) findings.error('no_tasks', placeOf(list), 'a chain needs at least one task');
   if (list.items.length > maxTasks) {
-    findings.error('too_large', at(list), `a chain may have ${maxTasks} tasks, not ${list.items.length}`);
+    findings.error('too_large', placeOf(list), `a chain may have ${maxTasks} tasks, not ${list.items.length}`);
   }
   const tasks: TaskDraft[] = [];
   for (const item of list.items.slice(0, maxTasks)) {
     if (item.kind === 'object') tasks.push(vetTask(item, providers, findings));
-    else findings.error('bad_type', at(item), 'a task must be an object');
+    else findings.error('bad_type', placeOf(item), 'a task must be an object');
   }
   return tasks;
 }
@@ -81,10 +81,10 @@ function vetIds(tasks: readonly TaskDraft[], findings: Findings): ReadonlySet<st
     const node = shape.string('id');
     if (id === null || node === null) continue;
     if (reservedIds.has(id))
-      findings.error('reserved_id', at(node), `${id} has a meaning of its own; choose another id`);
+      findings.error('reserved_id', placeOf(node), `${id} has a meaning of its own; choose another id`);
     else if (!/^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$/.test(id)) {
-      findings.error('bad_id', at(node), 'an id has 1 to 128 letters, digits, dots, underscores or hyphens');
-    } else if (ids.has(id)) findings.error('duplicate_id', at(node), `another task has the id ${id}`);
+      findings.error('bad_id', placeOf(node), 'an id has 1 to 128 letters, digits, dots, underscores or hyphens');
+    } else if (ids.has(id)) findings.error('duplicate_id', placeOf(node), `another task has the id ${id}`);
     ids.add(id);
   }
   return ids;
@@ -147,7 +147,7 @@ function vetInputVars(tasks: readonly TaskDraft[], names: ReadonlySet<string>, f
   for (const { inputVar } of tasks) {
     if (inputVar === null || inputVar.value === '' || names.has(inputVar.value)) continue;
     const message = `${JSON.stringify(inputVar.value)} is neither a variable nor a task of this chain`;
-    findings.error('input_var_unknown', at(inputVar), message);
+    findings.error('input_var_unknown', placeOf(inputVar), message);
   }
 }
 
