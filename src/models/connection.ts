@@ -35,6 +35,8 @@ export type Client = {
 
 const maxRedirects = 3;
 const agentOptions = { keepAlive: true, maxSockets: 8, scheduling: 'lifo' } as const;
+/** Said, because Node would take an environment variable's word for the contrary (08 §11.1). */
+const verified = { rejectUnauthorized: true } as const;
 
 /**
  * Loads `node:http` or `node:https`, and a proxy agent where the target has a proxy.
@@ -46,11 +48,12 @@ export async function createClient(target: Target, auth: Auth): Promise<Client> 
   const transport = secure ? await import('node:https') : await import('node:http');
   const proxied = target.proxy !== null && !isLoopback(origin.hostname);
   const agent: Agent = proxied
-    ? await (await import('./proxy-agent.ts')).createProxyAgent(target.proxy, secure, agentOptions)
+    ? await (await import('./proxy-agent.ts')).createProxyAgent(target.proxy, secure, { ...agentOptions, ...verified })
     : new transport.Agent(agentOptions);
 
   const send = (url: URL, outgoing: Outgoing, body: string | null, signal: AbortSignal): Exchange => {
-    const options = { method: outgoing.method, agent, headers: headersOf(target, auth, outgoing.accept, body) };
+    const headers = headersOf(target, auth, outgoing.accept, body);
+    const options = { method: outgoing.method, agent, headers, ...verified };
     // `abandon` is for the proxy agent: a request that is given up takes its half-made tunnel with it.
     const start = (abandon: AbortSignal) => transport.request(url, { ...options, abandon } as RequestOptions);
     return startExchange(start, { target, body, signal, secure, proxied });

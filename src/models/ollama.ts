@@ -2,15 +2,16 @@ import type { FinishReason, Message, Usage } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
 import { bearer } from './connection.ts';
 import { estimateTokens } from '../text/tokens.ts';
-import { failure } from './failure.ts';
 import { argumentsObject, conversation, resultText, systemText } from './history.ts';
 import type { Model, ModelRequest } from './model.ts';
 import { type WireNames, wireNames } from './names.ts';
-import { chooseContext } from './num-ctx.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
 import { count, isObject } from './shape.ts';
 import { canThink, ollamaThink, thinkNotices } from './think.ts';
 import { createWireModel, type Decoder, type Prepared, type Repair, type Wire, type WireDeps } from './wire-model.ts';
+
+/** Always said, because the server's own default is small; the engine chooses a larger one where it is needed (08 §9.1). */
+const smallestContext = 8192;
 
 const thinkRepair: Repair = { field: 'think', named: /think/i, think: true };
 
@@ -20,28 +21,20 @@ export function createOllama(route: Route, deps: WireDeps): Promise<Model> {
     framing: 'ndjson',
     auth: bearer,
     loadingNote: `backend "${route.backend}" has sent nothing yet; it may be loading the model`,
-    prepare: (request, refused) => prepare(route, deps, request, refused),
+    prepare: (request, refused) => prepare(route, request, refused),
   };
   return createWireModel(route, wire, deps);
 }
 
-async function prepare(
-  route: Route,
-  deps: WireDeps,
-  request: ModelRequest,
-  refused: (field: string) => boolean,
-): Promise<Prepared> {
+async function prepare(route: Route, request: ModelRequest, refused: (field: string) => boolean): Promise<Prepared> {
   const names = await wireNames(request.tools);
   const messages = wireMessages(request, names);
   const tools = wireTools(request, names);
   const estimate = estimateRequest(messages, tools);
-  const context = chooseContext(route, request, estimate, deps.memory.contexts);
-  if (context.kind === 'exceeded') {
-    return { kind: 'failure', failure: failure(route, 'context_exceeded', context.message) };
-  }
+  const numCtx = request.num_ctx ?? route.num_ctx.fixed ?? smallestContext;
   const think = refused('think') || !canThink(route) ? null : ollamaThink(request.model, request.think);
   const options = {
-    num_ctx: context.num_ctx,
+    num_ctx: numCtx,
     ...(request.temperature === undefined ? {} : { temperature: request.temperature }),
     ...(request.top_p === undefined ? {} : { top_p: request.top_p }),
     ...(request.seed === undefined ? {} : { seed: request.seed }),
@@ -61,7 +54,7 @@ async function prepare(
       options,
     },
     notices: canThink(route) || refused('think') ? [] : thinkNotices(route, request.model, request.think),
-    decoder: createDecoder(route, names, context.num_ctx, estimate),
+    decoder: createDecoder(route, names, numCtx, estimate),
     repairs: think === null ? [] : [thinkRepair],
   };
 }

@@ -106,9 +106,9 @@ async function prepare(
 const otherSpelling = (name: Dialect['maxTokens']): Dialect['maxTokens'] =>
   name === 'max_tokens' ? 'max_completion_tokens' : 'max_tokens';
 
-/** A server of type vllm says nothing about reasoning, so its template is told unless the model is declared without. */
+/** Nothing is known of the reasoning of a vLLM model; a template without the switch ignores it (08 §8). */
 const takesLevel = (route: Route, dialect: Dialect, reasoning: boolean): boolean =>
-  dialect.think === 'template' ? route.capabilities['think'] !== false : reasoning || canThink(route);
+  dialect.think === 'template' || reasoning || canThink(route);
 
 function thinkFields(
   route: Route,

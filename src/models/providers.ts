@@ -1,5 +1,5 @@
 import type { Route } from '../schema/protocol.ts';
-import { type ProviderType, providerTypes } from '../schema/registry.ts';
+import type { ProviderType } from '../schema/registry.ts';
 import { failure } from './failure.ts';
 import type { DiscoverTarget, Discovery, Model } from './model.ts';
 import { defaultDeps, failingModel, type WireDeps } from './wire-model.ts';
@@ -116,7 +116,7 @@ async function discoverScripted(target: DiscoverTarget): Promise<Discovery> {
   }
 }
 
-const isProviderType = (type: string): type is ProviderType => providerTypes.some((known) => known === type);
+const isProviderType = (type: string): type is ProviderType => Object.hasOwn(providerTable, type);
 
 /**
  * Makes the model of a route and loads its adapter. Rejects only where a script cannot be read (RuntimeError).

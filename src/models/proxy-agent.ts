@@ -14,7 +14,12 @@ type Connecting = {
 export async function createProxyAgent(
   proxy: string | null,
   secure: boolean,
-  options: { readonly keepAlive: boolean; readonly maxSockets: number; readonly scheduling: 'lifo' },
+  options: {
+    readonly keepAlive: boolean;
+    readonly maxSockets: number;
+    readonly scheduling: 'lifo';
+    readonly rejectUnauthorized: boolean;
+  },
 ): Promise<Agent> {
   const url = proxy ?? '';
   const agent = secure

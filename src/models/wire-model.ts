@@ -7,27 +7,16 @@ import { createParts, failMalformed, type Parts } from './parts.ts';
 import { isObject } from './shape.ts';
 import { createFramer, type Framing, readFrames, readText } from './stream.ts';
 
-/** What is remembered of backends for the life of a process (08 §5.3, §8): hand one to every `createModel` of a thread. */
-export type ProviderMemory = {
-  /** Fields that a server refused, as `<backend> <field>`. */
-  readonly refused: Set<string>;
-  /** Notices that are given once. */
-  readonly noticed: Set<string>;
-  /** Context of a model as last asked for; it never shrinks, so that a server does not reload (08 §9.1). */
-  readonly contexts: Map<string, number>;
-};
-
-export const createMemory = (): ProviderMemory => ({ refused: new Set(), noticed: new Set(), contexts: new Map() });
-
 export type WireDeps = {
-  readonly memory: ProviderMemory;
+  /** Fields that a backend refused, for the life of a process (08 §5.3, §8): give the same set to every model. */
+  readonly refused: Set<string>;
   /** Milliseconds since the epoch, for a `Retry-After` date. */
   now(): number;
   /** After this long without a byte a notice says that a local server may be loading the model (08 §5.1.6). */
   readonly loading_note_ms: number;
 };
 
-export const defaultDeps = (): WireDeps => ({ memory: createMemory(), now: Date.now, loading_note_ms: 5000 });
+export const defaultDeps = (): WireDeps => ({ refused: new Set(), now: Date.now, loading_note_ms: 5000 });
 
 /** Reads the payloads of one reply. */
 export type Decoder = {
@@ -109,22 +98,18 @@ async function* streamReply(call: Call, request: ModelRequest, signal: AbortSign
 
 async function* callModel(call: Call, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
   const { route, wire, deps, client } = call;
-  const { memory } = deps;
   const scope = `${route.type} ${route.backend} ${route.base_url}`;
   const keyOf = (field: string): string => `${scope} ${field === 'think' ? `think ${request.model}` : field}`;
+  let repeated = false;
   let reloaded = false;
   for (;;) {
-    const prepared = await wire.prepare(request, (field) => memory.refused.has(keyOf(field)));
+    const prepared = await wire.prepare(request, (field) => deps.refused.has(keyOf(field)));
     if (prepared.kind === 'failure') {
       yield { kind: 'error', error: prepared.failure };
       return;
     }
-    for (const notice of prepared.notices) {
-      const key = `${scope} ${request.model} ${notice.code} ${notice.message}`;
-      if (memory.noticed.has(key)) continue;
-      memory.noticed.add(key);
-      yield { kind: 'notice', ...notice };
-    }
+    for (const notice of prepared.notices) if (!repeated) yield { kind: 'notice', ...notice };
+    repeated = true;
     const outgoing = {
       method: 'POST',
       path: prepared.path,
@@ -143,12 +128,12 @@ async function* callModel(call: Call, request: ModelRequest, signal: AbortSignal
     const { reply } = opened;
     if (reply.status < 200 || reply.status > 299) {
       const failed = await readFailure(call, reply);
-      const repair = prepared.repairs.find((one) => refuses(failed, one) && !memory.refused.has(keyOf(one.field)));
+      const repair = prepared.repairs.find((one) => refuses(failed, one) && !deps.refused.has(keyOf(one.field)));
       if (repair === undefined) {
         yield { kind: 'error', error: failed };
         return;
       }
-      memory.refused.add(keyOf(repair.field));
+      deps.refused.add(keyOf(repair.field));
       if (repair.think === true) {
         const message = `backend "${route.backend}" refuses a reasoning level for model "${request.model}"; it is left out`;
         yield { kind: 'notice', code: 'think_unsupported', message };

@@ -81,26 +81,10 @@ describe('request of an Ollama server', () => {
     });
   });
 
-  it('asks for a larger context when the history needs one, and never for a smaller one again', async () => {
-    const { model } = await start('ollama', ok);
-    await collect(model, request({ messages: [user('word '.repeat(16_000))] }));
+  it('sends a declared context when the request names none', async () => {
+    const { model } = await start('ollama', ok, { num_ctx: { fixed: 16_000, cap: 8192 } });
     await collect(model);
-    expect([body(0)['options'], body(1)['options']]).toEqual([{ num_ctx: 32_768 }, { num_ctx: 32_768 }]);
-  });
-
-  it('refuses before sending what does not fit', async () => {
-    const { model, server } = await start('ollama', ok, { num_ctx: { fixed: null, cap: 8192 } });
-    expect(await collect(model, request({ messages: [user('word '.repeat(16_000))] }))).toEqual([
-      {
-        kind: 'error',
-        error: {
-          class: 'context_exceeded',
-          message:
-            'the request needs 22052 tokens and model "m" of backend "b" may use 8192; raise it with reins model set-context m --context 22052',
-        },
-      },
-    ]);
-    expect(server.requests).toEqual([]);
+    expect(body()['options']).toEqual({ num_ctx: 16_000 });
   });
 
   it.each([
@@ -118,7 +102,7 @@ describe('request of an Ollama server', () => {
     expect(body()['think']).toBe(expected);
   });
 
-  it('sends no level to a model that does not think, with one notice', async () => {
+  it('sends no level to a model that does not think, and says so', async () => {
     const { model } = await start('ollama', ok, { capabilities: { think: false } });
     expect((await collect(model, request({ think: 'high' })))[0]).toMatchObject({ code: 'think_unsupported' });
     expect((await collect(model, request({ think: 'off' })))[0]).toEqual({ kind: 'text', text: 'ok' });

@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import { brokenFailure } from '../../src/models/broken.ts';
+import { failure, httpFailure, type Origin, retryAfter, streamFailure } from '../../src/models/failure.ts';
+
+const origin: Origin = {
+  backend: 'far',
+  base_url: 'https://h.example/v1/private-path',
+  key: 'sk-1234567890',
+  headers: { 'x-token': 'Bearer tok-abcdefgh', 'x-short': 'abc' },
+};
+const now = Date.parse('2026-01-02T10:00:00Z');
+const http = (status: number, body: unknown, headers: Record<string, string> = {}) =>
+  httpFailure(origin, { status, headers, body: typeof body === 'string' ? body : JSON.stringify(body), now });
+
+describe('class of an HTTP reply (08 §9.2)', () => {
+  it.each([
+    [400, { error: { code: 'context_length_exceeded' } }, 'context_exceeded'],
+    [400, { error: { type: 'exceed_context_size_error' } }, 'context_exceeded'],
+    [400, { error: { code: 'content_policy_violation', message: 'x' } }, 'content_filter'],
+    [
+      400,
+      { error: { message: 'API key not valid. Please pass a valid API key.', status: 'INVALID_ARGUMENT' } },
+      'auth',
+    ],
+    [400, { error: { message: 'this model does not support image input' } }, 'unsupported'],
+    [400, { message: 'odd' }, 'invalid_request'],
+    [401, { error: { type: 'permission_error' } }, 'permission'],
+    [403, { error: { code: 'insufficient_quota' } }, 'quota'],
+    [403, { error: { type: 'billing_error' } }, 'quota'],
+    [404, { error: { code: 'model_not_found', message: 'x' } }, 'model_not_found'],
+    [404, { error: { message: 'No endpoints found that support tool use' } }, 'no_tool_support'],
+    [404, '404 page not found', 'invalid_request'],
+    [413, { error: { code: 'rate_limit_exceeded', message: 'too large' } }, 'invalid_request'],
+    [429, 'billing limit reached', 'quota'],
+    [429, { error: { type: 'requests', message: 'see your billing page' } }, 'rate_limit'],
+    [500, { error: 'model "x" not found, try pulling it first' }, 'model_not_found'],
+    [502, 'Bad gateway', 'server_error'],
+    [301, '', 'permanent'],
+  ])('reads %i with %j as %s', (status, body, expected) => {
+    expect(http(status, body).class).toBe(expected);
+  });
+
+  it('takes the class from the words before it looks at the text', () => {
+    expect(http(529, { error: { type: 'overloaded_error', message: 'maximum context length' } }).class).toBe(
+      'overloaded',
+    );
+  });
+
+  it('shows a page as plain text', () => {
+    expect(http(502, '<html><h1>Bad\n gateway</h1></html>').message).toBe('backend "far" answered 502: Bad gateway');
+  });
+
+  it('names the field that the error object names', () => {
+    expect(http(400, { error: { message: 'not allowed', param: 'seed' } }).message).toBe(
+      'backend "far" answered 400: not allowed (seed)',
+    );
+  });
+});
+
+describe('class of an error inside a stream', () => {
+  it.each([
+    [{ error: { type: 'server_error', message: 'x' } }, 'server_error'],
+    [{ error: { type: 'rate_limit_error' } }, 'rate_limit'],
+    [{ error: { code: 529, message: 'x' } }, 'overloaded'],
+    [{ error: { message: 'Rate limit reached' } }, 'rate_limit'],
+    [{ error: 'request timed out' }, 'timeout'],
+    [{ error: [1] }, 'permanent'],
+    [{ error: null }, 'permanent'],
+  ])('reads %j as %s', (value, expected) => {
+    expect(streamFailure(origin, value).class).toBe(expected);
+  });
+});
+
+describe('time to wait (08 §9.3)', () => {
+  it.each([
+    [{ 'retry-after-ms': '1500', 'retry-after': '9' }, 1500],
+    [{ 'retry-after': '2' }, 2000],
+    [{ 'retry-after': '0.5' }, 500],
+    [{ 'retry-after': 'Fri, 02 Jan 2026 10:00:30 GMT' }, 30_000],
+    [{ 'retry-after': 'Fri, 02 Jan 2026 10:00:30 GMT', date: 'Fri, 02 Jan 2026 10:00:20 GMT' }, 10_000],
+    [{ 'retry-after': 'Fri, 02 Jan 2026 09:00:00 GMT' }, 0],
+    [{ 'retry-after': 'soon' }, null],
+    [{}, null],
+  ])('reads %j as %s ms', (headers, expected) => {
+    expect(retryAfter(headers, now)).toBe(expected);
+  });
+});
+
+describe('secrets in failures (08 §11.4)', () => {
+  it.each([
+    ['sk-1234567890', '•••(far.key)'],
+    [encodeURIComponent('Bearer tok-abcdefgh'), '•••(far.x-token)'],
+    ['tok-abcdefgh', '•••(far.x-token)'],
+    [Buffer.from('sk-1234567890').toString('base64'), '•••(far.key)=='],
+    ['abc', 'abc'],
+  ])('shows %s as %s', (secret, shown) => {
+    expect(failure(origin, 'permanent', `got ${secret}.`).message).toBe(`got ${shown}.`);
+  });
+
+  it('cuts a message to 1000 characters after masking', () => {
+    const { message } = failure(origin, 'permanent', `${'x'.repeat(995)}sk-1234567890`);
+    expect(message).toHaveLength(1000);
+    expect(message).not.toContain('sk-');
+  });
+});
+
+describe('a broken connection', () => {
+  const network = (code: string, started = false) =>
+    brokenFailure(origin, { kind: 'network', error: Object.assign(new Error(`${code} text`), { code }), started });
+
+  it.each([
+    ['ECONNREFUSED', 'connect', 'cannot reach backend "far" at https://h.example: connection refused'],
+    ['ENOTFOUND', 'connect', 'cannot reach backend "far" at https://h.example: the host name is not known'],
+    ['CERT_HAS_EXPIRED', 'connect', 'cannot reach backend "far" at https://h.example: CERT_HAS_EXPIRED text'],
+    ['HPE_INVALID_CONSTANT', 'malformed', 'backend "far" sent an undecodable HTTP reply: HPE_INVALID_CONSTANT text'],
+    ['ERR_INVALID_CHAR', 'invalid_request', 'the request to backend "far" cannot be sent: ERR_INVALID_CHAR text'],
+  ])('reads %s as %s', (code, expected, message) => {
+    expect(network(code)).toEqual({ class: expected, message });
+  });
+
+  it('is a server error once the reply had begun', () => {
+    expect(network('ECONNRESET', true).class).toBe('server_error');
+  });
+});
