@@ -1,4 +1,5 @@
 import { basename, join, resolve } from 'node:path';
+import { loadFailureLines } from '../policy/findings.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { LoadedPolicy, Policy, PolicyFinding } from '../schema/policy.ts';
 import {
@@ -25,10 +26,10 @@ export type PolicyDeps = {
   /** Config key `hitl-policy-name`; null when it is not set. */
   readonly configured: () => string | null;
   /** The one validator (02 §3). A document with a finding of severity `load` has no policy. */
-  readonly parse: (bytes: Uint8Array) => {
+  readonly parse: (bytes: Uint8Array) => Promise<{
     readonly policy: Policy | null;
     readonly findings: readonly PolicyFinding[];
-  };
+  }>;
   /** No rules, no blocks, default `approve` (02 §4). */
   readonly failClosed: Policy;
   readonly presets: { readonly names: readonly string[]; get(name: string): PresetPolicy | null };
@@ -47,8 +48,10 @@ export type PolicyWanted = {
 export type GoverningPolicy = {
   /**
    * The policy as its file says now (02 §4): two stat calls when nothing changed. A file that became unreadable, invalid
-   * or untrusted gives the fail-closed policy with the compute bounds of the last good one. Never throws.
+   * or untrusted gives the fail-closed policy with the compute bounds of the last good one. Never rejects.
    */
+  refresh(): Promise<LoadedPolicy>;
+  /** The same without waiting: what changed since `refresh` counts as unreadable until the next one. Never throws. */
   current(): LoadedPolicy;
   readonly warnings: readonly string[];
 };
@@ -123,25 +126,39 @@ export function createPolicies(deps: PolicyDeps) {
     warnings: [],
   });
 
+  /** The fail-closed policy in the place of a document: everything asks, bounds as they were (02 §4). */
+  const shut = (
+    name: string,
+    source: Candidate,
+    text: string,
+    findings: readonly PolicyFinding[],
+    lastGood: Policy | null,
+  ): LoadedPolicy => ({
+    identity: { name, source: source.place, path: source.path, sha256: null, state: 'invalid' },
+    policy: { ...deps.failClosed, compute: (lastGood ?? presets.get('strict')?.policy ?? deps.failClosed).compute },
+    text,
+    findings,
+  });
+
   /** Reads a file; whatever is wrong with it gives the fail-closed policy, with the bounds of the last good one. */
-  const read = (name: string, source: Candidate, accepted: readonly string[], lastGood: Policy | null): Reading => {
+  const read = async (
+    name: string,
+    source: Candidate,
+    accepted: readonly string[],
+    lastGood: Policy | null,
+  ): Promise<Reading> => {
     const file = readDocument(source.path, source.place, deps.uid);
     const identity = { name, source: source.place, path: source.path };
     const base = { source, identity: file.identity, awaitsTrust: null, warnings: file.ok ? file.warnings : [] };
     const text = file.ok ? new TextDecoder().decode(file.bytes) : '';
-    const closed = (findings: readonly PolicyFinding[]): LoadedPolicy => ({
-      identity: { ...identity, sha256: null, state: 'invalid' },
-      policy: { ...deps.failClosed, compute: (lastGood ?? presets.get('strict')?.policy ?? deps.failClosed).compute },
-      text,
-      findings,
-    });
+    const closed = (findings: readonly PolicyFinding[]): LoadedPolicy => shut(name, source, text, findings, lastGood);
     const closedBy = (code: string, message: string) => closed([{ severity: 'load', path: '$', code, message }]);
     if (!file.ok) {
       return { ...base, loaded: closedBy(file.fault === 'missing' ? 'unreadable' : file.fault, file.message) };
     }
     const distrust = distrustOf(source, file.sha256, accepted);
     if (distrust !== null) return { ...base, awaitsTrust: file, loaded: closedBy('not_trusted', distrust) };
-    const { policy, findings } = deps.parse(file.bytes);
+    const { policy, findings } = await deps.parse(file.bytes);
     if (policy === null || findings.some(({ severity }) => severity === 'load')) {
       return { ...base, loaded: closed(findings) };
     }
@@ -157,7 +174,7 @@ export function createPolicies(deps: PolicyDeps) {
     return { ...base, loaded };
   };
 
-  const first = (lookup: Lookup, accepted: readonly string[]): Reading => {
+  const first = async (lookup: Lookup, accepted: readonly string[]): Promise<Reading> => {
     const where = locate(lookup);
     return 'path' in where ? read(lookup.name, where, accepted, null) : shipped(lookup.name, where);
   };
@@ -181,7 +198,7 @@ export function createPolicies(deps: PolicyDeps) {
      */
     async openPolicy(wanted: PolicyWanted): Promise<GoverningPolicy> {
       const lookup = lookUp(wanted);
-      let reading = first(lookup, wanted.trust);
+      let reading = await first(lookup, wanted.trust);
       if (reading.awaitsTrust !== null) {
         deps.trust.list();
         throw notTrusted('policy', reading.awaitsTrust);
@@ -189,19 +206,31 @@ export function createPolicies(deps: PolicyDeps) {
       let lastGood = reading.loaded.identity.state === 'ok' ? reading.loaded.policy : null;
       return {
         warnings: [...reading.warnings, ...failureLines(reading.loaded)],
+        async refresh() {
+          const source = changed(lookup, reading);
+          if (source === null) return reading.loaded;
+          reading = await read(lookup.name, source, wanted.trust, lastGood);
+          if (reading.loaded.identity.state === 'ok') lastGood = reading.loaded.policy;
+          return reading.loaded;
+        },
         current() {
           const source = changed(lookup, reading);
           if (source === null) return reading.loaded;
-          reading = read(lookup.name, source, wanted.trust, lastGood);
-          if (reading.loaded.identity.state === 'ok') lastGood = reading.loaded.policy;
-          return reading.loaded;
+          const message = 'it has changed and was not read again yet';
+          return shut(
+            lookup.name,
+            source,
+            '',
+            [{ severity: 'load', path: '$', code: 'unreadable', message }],
+            lastGood,
+          );
         },
       };
     },
 
-    /** The project document that `openPolicy` would refuse as untrusted; null when there is none. @throws as that does. */
-    untrustedPolicy(wanted: PolicyWanted): (DocumentFile & { readonly ok: true }) | null {
-      return first(lookUp(wanted), wanted.trust).awaitsTrust;
+    /** The project document that `openPolicy` would refuse as untrusted; null when there is none. Rejects as that does. */
+    async untrustedPolicy(wanted: PolicyWanted): Promise<(DocumentFile & { readonly ok: true }) | null> {
+      return (await first(lookUp(wanted), wanted.trust)).awaitsTrust;
     },
   };
 }
@@ -220,12 +249,8 @@ export function failureLines(loaded: LoadedPolicy): string[] {
   const { path, state } = loaded.identity;
   if (state === 'ok') return [];
   const findings = loaded.findings.filter(({ severity }) => severity === 'load');
-  return [
-    ...findings.map(
-      (finding) => `policy ${path ?? loaded.identity.name}: ${finding.path}: ${finding.message} [${finding.code}]`,
-    ),
-    `this policy is not used: every tool call will ask until it is fixed (reins policy vet ${path ?? ''})`,
-  ];
+  // A face puts its own prefix before a warning.
+  return loadFailureLines(path ?? loaded.identity.name, findings).map((line) => line.replace(/^reins: /, ''));
 }
 
 /** Names that `--policy` would find here, sorted. */

@@ -37,7 +37,7 @@ export function createTrustOperations(deps: TrustOperationDeps) {
       readonly trust: readonly string[];
     }): Promise<readonly UntrustedContent[]> {
       const chain = deps.chains.untrustedChain({ use: input.chain, path: input.chain_path, trust: input.trust });
-      const policy = deps.policies.untrustedPolicy({ name: input.policy, trust: input.trust });
+      const policy = await deps.policies.untrustedPolicy({ name: input.policy, trust: input.trust });
       return [
         ...(chain === null ? [] : [shown('chain', chain)]),
         ...(policy === null ? [] : [shown('policy', policy)]),
