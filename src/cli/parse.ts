@@ -58,7 +58,8 @@ async function parseWithMeow(given: readonly GivenFlag[], importMeta: ImportMeta
   const parsed = meow({
     importMeta,
     pkg: { name: 'reins' },
-    argv: given.map(({ flag, text }) => `--${flag.name}=${text ?? ''}`),
+    // meow takes one pair of quotes off every value, also off `--input='"x"'`: it gets a pair of ours to take.
+    argv: given.map(({ flag, text }) => `--${flag.name}=${flag.kind === 'boolean' ? text : `"${text ?? ''}"`}`),
     flags: options,
     autoHelp: false,
     autoVersion: false,
