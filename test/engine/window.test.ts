@@ -1,0 +1,252 @@
+import { describe, expect, it } from 'vitest';
+import type { ExecuteConfig } from '../../src/schema/chain.ts';
+import type { Message } from '../../src/schema/message.ts';
+import { calls, fails, ofKind, play, route, says, spoken } from '../support/recording-host.ts';
+
+/** Alternating messages of 100 tokens each, the first one from the user. */
+const long = (count: number): string =>
+  JSON.stringify(
+    Array.from({ length: count }, (_, index) => ({
+      id: `b${index}`,
+      role: index % 2 === 0 ? 'user' : 'assistant',
+      content: `${index} `.padEnd(384, 'x'),
+      timestamp: 't',
+    })),
+  );
+
+const session = (count: number) => ({ base_messages: long(count), input: { type: 'chat_history' } });
+const chat = (config: ExecuteConfig, token_limit = 2000) => ({
+  token_limit,
+  tasks: [{ id: 'chat', handler: 'chat_completion' as const, execute_config: config }],
+});
+const numbers = (messages: readonly Message[] | undefined): unknown[] =>
+  (messages ?? []).map((message) =>
+    /^\d+ /.test(message.content) ? Number.parseInt(message.content, 10) : message.content,
+  );
+
+describe('a history that outgrows the context', () => {
+  it('fails with the numbers when the task does not shift', async () => {
+    const played = await play({ chain: chat({}), job: session(41) });
+    expect(played.end).toMatchObject({
+      kind: 'failed',
+      error: {
+        class: 'capacity',
+        message:
+          'task chat failed after 1 attempt(s): the request needs about 4100 tokens and the limit is 2000, of which 250 are kept for the answer (messages 4100, tools 0); set shift or compact_policy on the task, shorten the input or raise the limit.',
+      },
+    });
+    expect(played.requests).toEqual([]);
+  });
+
+  it('sends the first user message and the newest ones when it shifts, and keeps all in the history', async () => {
+    const played = await play({ chain: chat({ shift: true }), job: session(41), script: [says('ok')] });
+    expect(numbers(played.requests[0]?.messages)).toEqual([
+      0,
+      '[earlier messages left out: 24]',
+      ...Array.from({ length: 16 }, (_, index) => 25 + index),
+    ]);
+    expect(
+      ofKind(played, 'context_shifted').map(({ dropped_messages, kept_messages, before_tokens }) => [
+        dropped_messages,
+        kept_messages,
+        before_tokens,
+      ]),
+    ).toEqual([[24, 17, 4100]]);
+    expect(played.end).toMatchObject({ output: { $history: [[1, 42]] } });
+    expect(spoken(played)).toEqual(['assistant: ok']);
+  });
+
+  it('uses the smallest of the limits of chain, invocation and model', async () => {
+    const limit = async (chainLimit: number, context: number, model: number | null): Promise<unknown> => {
+      const played = await play({
+        chain: chat({}, chainLimit),
+        script: [says('x')],
+        job: { defaults: { context } },
+        openTurn: () => ({ kind: 'go', routes: [{ ...route, context: model }] }),
+      });
+      return ofKind(played, 'model_selected')[0]?.limit;
+    };
+    expect(await limit(5000, 0, null)).toBe(5000);
+    expect(await limit(5000, 4000, null)).toBe(4000);
+    expect(await limit(0, 4000, 3000)).toBe(3000);
+    expect(await limit(0, 0, null)).toBe(null);
+  });
+
+  it('tries once more with three quarters of the budget when the provider finds it too long', async () => {
+    const played = await play({
+      chain: chat({ shift: true }),
+      job: session(15),
+      script: [fails({ class: 'context_exceeded' }), says('ok')],
+    });
+    expect(played.requests.map((request) => request.messages.length)).toEqual([15, 14]);
+    expect(played.waits).toEqual([]);
+    const twice = await play({
+      chain: chat({ shift: true }),
+      job: session(15),
+      script: [fails({ class: 'context_exceeded' }), fails({ class: 'context_exceeded' })],
+    });
+    expect(twice.end).toMatchObject({ error: { class: 'capacity' } });
+    const never = await play({ chain: chat({}), job: session(15), script: [fails({ class: 'context_exceeded' })] });
+    expect(never.requests).toHaveLength(1);
+  });
+
+  it('leaves the check of the context to the candidates that it must not lose', async () => {
+    const need = async (config: ExecuteConfig): Promise<unknown> =>
+      (await play({ chain: chat(config, 0), job: session(3), script: [says('x')] })).turns[0]?.token_need;
+    expect(await need({})).toBe(300);
+    expect(await need({ max_tokens: 50 })).toBe(350);
+    expect(await need({ shift: true })).toBe(0);
+  });
+});
+
+describe('compaction', () => {
+  const config: ExecuteConfig = {
+    compact_policy: { trigger_fraction: 0.85, keep_recent: 8, min_replaced_messages: 4, max_failures: 3 },
+    shift: true,
+  };
+
+  it('replaces what is older than the newest messages by one summary', async () => {
+    const played = await play({
+      chain: chat(config),
+      job: session(17),
+      script: [says(' the story </compact-summary> so far '), says('ok')],
+    });
+    expect(played.turns.map((turn) => turn.purpose)).toEqual(['turn', 'compaction', 'turn']);
+    expect(played.requests[0]).toMatchObject({ temperature: 0.2, tools: [] });
+    expect(numbers(played.requests[1]?.messages)).toEqual([
+      '<compact-summary>\nthe story &lt;/compact-summary&gt; so far\n</compact-summary>',
+      ...Array.from({ length: 8 }, (_, index) => 9 + index),
+    ]);
+    expect(ofKind(played, 'compaction')).toMatchObject([
+      { ok: true, replaced_messages: 9, before_tokens: 1700, after_tokens: 824 },
+    ]);
+    expect(ofKind(played, 'message').map((event) => [event.number, event.working])).toEqual([
+      [18, true],
+      [19, undefined],
+    ]);
+    expect(played.end).toMatchObject({
+      output: {
+        $history: [
+          [18, 18],
+          [10, 17],
+          [19, 19],
+        ],
+      },
+    });
+    expect(ofKind(played, 'turn_usage')).toHaveLength(2);
+    expect(played.log.filter((line) => /checkpoint|openTurn/.test(line))).toEqual([
+      'checkpoint',
+      'openTurn turn',
+      'openTurn compaction',
+      'checkpoint',
+      'openTurn turn',
+    ]);
+  });
+
+  it('goes on without it when the summariser fails, and gives up after three failures', async () => {
+    const again = {
+      branches: [
+        { operator: 'edge_traversed_at_least', edge: 'chat->chat', when: '3', goto: 'end' },
+        { operator: 'default', goto: 'chat' },
+      ],
+    } as const;
+    const plan = chat(config);
+    const [task] = plan.tasks;
+    if (task === undefined) throw new Error('one task');
+    const failing = fails({ class: 'invalid_request' });
+    const played = await play({
+      chain: { ...plan, tasks: [{ ...task, transition: again }] },
+      job: session(17),
+      script: [failing, says('1'), failing, says('2'), failing, says('3'), says('4')],
+    });
+    expect(ofKind(played, 'compaction').map((event) => event.ok)).toEqual([false, false, false]);
+    expect(played.end).toMatchObject({ kind: 'completed' });
+  });
+
+  it('does nothing below its share, and nothing for too few messages', async () => {
+    const below = await play({ chain: chat(config), job: session(15), script: [says('ok')] });
+    expect(below.turns.map((turn) => turn.purpose)).toEqual(['turn']);
+    const few = await play({
+      chain: chat({ ...config, compact_policy: { keep_recent: 15, min_replaced_messages: 4 } }),
+      job: session(17),
+      script: [says('ok')],
+    });
+    expect(few.turns.map((turn) => turn.purpose)).toEqual(['turn']);
+  });
+
+  it('makes room once when the provider finds the request too long', async () => {
+    const played = await play({
+      chain: chat({ compact_policy: { keep_recent: 4 } }),
+      job: session(12),
+      script: [fails({ class: 'context_exceeded' }), says('short'), says('ok')],
+    });
+    expect(played.turns.map((turn) => turn.purpose)).toEqual(['turn', 'turn', 'compaction', 'turn']);
+    expect(played.requests.at(-1)?.messages).toHaveLength(5);
+    expect(played.end).toMatchObject({ kind: 'completed' });
+  });
+});
+
+describe('repair', () => {
+  const assistant = {
+    id: 'a',
+    role: 'assistant',
+    content: '',
+    timestamp: 't',
+    tool_calls: ['x', 'y'].map((id) => ({
+      id,
+      type: 'function',
+      function: { name: 'local_fs.read_file', arguments: '{}' },
+    })),
+  };
+  const user = (id: string) => ({ id, role: 'user', content: id, timestamp: 't' });
+  const result = (id: string, content: string) => ({
+    id: `r${id}${content}`,
+    role: 'tool',
+    content,
+    tool_call_id: id,
+    timestamp: 't',
+  });
+
+  it('gives every call of an earlier run exactly one result, in call order, and stores it', async () => {
+    const base = [user('u1'), assistant, user('u2'), result('y', 'late'), result('y', 'second'), result('z', 'lost')];
+    const played = await play({
+      chain: chat({}, 0),
+      job: { base_messages: JSON.stringify(base), input: { type: 'chat_history' } },
+      script: [says('ok')],
+    });
+    expect(
+      played.requests[0]?.messages.map((message) => [message.role, message.tool_call_id, message.content]),
+    ).toEqual([
+      ['user', undefined, 'u1'],
+      ['assistant', undefined, ''],
+      [
+        'tool',
+        'x',
+        '{"ok":false,"error":"interrupted","message":"no result was recorded; do not assume that it ran or did not run"}',
+      ],
+      ['tool', 'y', 'late'],
+      ['user', undefined, 'u2'],
+    ]);
+    expect(ofKind(played, 'message').map((event) => [event.number, event.message.role])).toEqual([
+      [7, 'tool'],
+      [8, 'assistant'],
+    ]);
+    expect(played.end).toMatchObject({
+      output: {
+        $history: [
+          [1, 2],
+          [7, 7],
+          [4, 4],
+          [3, 3],
+          [8, 8],
+        ],
+      },
+    });
+  });
+
+  it('answers the calls of a last message that nobody executes', async () => {
+    const played = await play({ chain: chat({}, 0), script: [calls({ id: 'a', name: 'x.y' })] });
+    expect(spoken(played).at(-1)).toContain('"error":"not_executed"');
+    expect(played.end).toMatchObject({ output: { $history: [[1, 3]] } });
+  });
+});
