@@ -38,7 +38,6 @@ async function prepare(route: Route, request: ModelRequest, refused: (field: str
   const thinks =
     budget !== null && loop.every((message) => message.role !== 'assistant' || blocksOf(message).length > 0);
   return {
-    kind: 'request',
     path: '/v1/messages',
     body: {
       model: request.model,

@@ -40,7 +40,6 @@ async function prepare(route: Route, request: ModelRequest, refused: (field: str
   };
   const model = request.model.replace(/^models\//, '');
   return {
-    kind: 'request',
     path: `/v1beta/models/${encodeURIComponent(model)}:streamGenerateContent?alt=sse`,
     body: {
       ...(system === '' ? {} : { systemInstruction: { parts: [{ text: system }] } }),

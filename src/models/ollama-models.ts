@@ -125,7 +125,7 @@ export function pullOllama(
 async function followPull(target: Target, body: Body, onProgress: (progress: PullProgress) => void): Promise<Pulled> {
   const malformed = (what: string): Failure =>
     failed(failure(target, 'malformed', `backend "${target.backend}" ${what}`));
-  const frames = readFrames(body, await createFramer('ndjson'));
+  const frames = readFrames(body, createFramer('ndjson'));
   const layers = createLayers();
   for (;;) {
     const next = await frames();

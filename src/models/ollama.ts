@@ -42,7 +42,6 @@ async function prepare(route: Route, request: ModelRequest, refused: (field: str
     ...(request.max_tokens === undefined ? {} : { num_predict: request.max_tokens }),
   };
   return {
-    kind: 'request',
     path: '/api/chat',
     body: {
       model: request.model,

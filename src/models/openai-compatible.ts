@@ -94,7 +94,6 @@ async function prepare(
   };
   const sent = { ...body, think: Object.keys(think).length > 0 || undefined, max_tokens: request.max_tokens };
   return {
-    kind: 'request',
     path: '/chat/completions',
     body,
     notices,

@@ -1,3 +1,4 @@
+import { createParser } from 'eventsource-parser';
 import type { Body } from './exchange.ts';
 import type { ModelFailure } from './model.ts';
 
@@ -16,13 +17,12 @@ const maxReply = 32 * 1024 * 1024;
 /** `json`: the whole body is one payload, which is how a server answers that does not stream. */
 export type Framing = 'sse' | 'ndjson' | 'json';
 
-export async function createFramer(framing: Framing): Promise<Framer> {
+export function createFramer(framing: Framing): Framer {
   if (framing === 'sse') return sseFramer();
   return framing === 'ndjson' ? lineFramer() : wholeFramer();
 }
 
-async function sseFramer(): Promise<Framer> {
-  const { createParser } = await import('eventsource-parser');
+function sseFramer(): Framer {
   let give: (payload: string) => void = () => {};
   let fits = true;
   const parser = createParser({

@@ -34,18 +34,14 @@ export type Repair = {
   readonly think?: boolean;
 };
 
-export type Prepared =
-  | {
-      readonly kind: 'request';
-      readonly path: string;
-      readonly body: unknown;
-      readonly notices: readonly { readonly code: string; readonly message: string }[];
-      readonly decoder: Decoder;
-      /** Fields of this very request that may be refused. */
-      readonly repairs: readonly Repair[];
-    }
-  /** Nothing is sent. */
-  | { readonly kind: 'failure'; readonly failure: ModelFailure };
+export type Prepared = {
+  readonly path: string;
+  readonly body: unknown;
+  readonly notices: readonly { readonly code: string; readonly message: string }[];
+  readonly decoder: Decoder;
+  /** Fields of this very request that may be refused. */
+  readonly repairs: readonly Repair[];
+};
 
 /** One wire format: how a request is written and a reply is read. */
 export type Wire = {
@@ -104,10 +100,6 @@ async function* callModel(call: Call, request: ModelRequest, signal: AbortSignal
   let reloaded = false;
   for (;;) {
     const prepared = await wire.prepare(request, (field) => deps.refused.has(keyOf(field)));
-    if (prepared.kind === 'failure') {
-      yield { kind: 'error', error: prepared.failure };
-      return;
-    }
     for (const notice of prepared.notices) if (!repeated) yield { kind: 'notice', ...notice };
     repeated = true;
     const outgoing = {
@@ -161,7 +153,7 @@ async function* readReply(
   { decoder, reply, mayRepeat, signal }: Reading,
 ): AsyncGenerator<ModelPart, 'again' | 'ended'> {
   const whole = wire.framing === 'sse' && (reply.headers['content-type'] ?? '').includes('json');
-  const frames = readFrames(reply.body, await createFramer(whole ? 'json' : wire.framing));
+  const frames = readFrames(reply.body, createFramer(whole ? 'json' : wire.framing));
   const parts = createParts();
   let complete = false;
   try {
