@@ -1,0 +1,77 @@
+import { statSync } from 'node:fs';
+import { delimiter, isAbsolute } from 'node:path';
+import type { PolicyHost } from '../schema/policy.ts';
+import { createGuards } from './guarded.ts';
+import type { Machine } from './machine.ts';
+import { realPath } from './real-path.ts';
+import { findProgram } from './programs.ts';
+
+/** One host: the machine as one call sees it. */
+export const createPolicyHost = (machine: Machine & { readonly cwd: string }): PolicyHost =>
+  createPolicyHosts(machine)(machine.cwd);
+
+/**
+ * The real machine behind the evaluator. The guarded lists are made once for a run; each host is for one call, relative
+ * to its directory, and keeps every answer, so that what was judged is what is executed. The answers never throw: what
+ * cannot be looked at counts as not there.
+ */
+export function createPolicyHosts(machine: Machine): (cwd: string) => PolicyHost {
+  const directories = machine.path.split(delimiter);
+  const guards = createGuards(machine, directories.filter(isAbsolute));
+  const root = realPath(machine.workspace);
+  return (cwd) => {
+    const real = memo(realPath);
+    return {
+      platform: machine.platform,
+      shell: machine.shell,
+      workspace: machine.workspace,
+      cwd,
+      home: machine.home,
+      caseInsensitivePaths: machine.caseInsensitivePaths,
+      realPath: real,
+      hardLinks: memo(hardLinks),
+      resolveProgram: memo((word: string, directory: string) =>
+        findProgram(word, directory, directories, root, machine),
+      ),
+      guarded: guards.lists,
+      guardOf: memo(guards.identify()),
+      root: machine.confined ? null : root,
+    };
+  };
+}
+
+function memo<T extends string | number | object | null>(
+  ask: (text: string, more: string) => T,
+): (text: string, more?: string) => T {
+  const known = new Map<string, T>();
+  return (text, more = '') => {
+    const key = `${text}\0${more}`;
+    const old = known.get(key);
+    if (old !== undefined) return old;
+    const fresh = ask(text, more);
+    known.set(key, fresh);
+    return fresh;
+  };
+}
+
+function hardLinks(path: string): number {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    return found?.isFile() === true ? found.nlink : 0;
+  } catch {
+    return 0;
+  }
+}
+
+/** Whether the file system folds case: a name of the directory's own path is the same under another case. */
+export function foldsCase(directory: string): boolean {
+  const at = realPath(directory);
+  const other = at.toUpperCase() === at ? at.toLowerCase() : at.toUpperCase();
+  if (other === at) return false;
+  try {
+    const [left, right] = [statSync(at), statSync(other)];
+    return left.dev === right.dev && left.ino === right.ino;
+  } catch {
+    return false;
+  }
+}

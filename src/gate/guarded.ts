@@ -1,0 +1,76 @@
+import { statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { PolicyHost } from '../schema/policy.ts';
+import type { Machine } from './machine.ts';
+import { realPath } from './real-path.ts';
+
+type Guarded = Pick<
+  Machine,
+  'database' | 'reinsHome' | 'dataDir' | 'secretFiles' | 'namedFiles' | 'installation' | 'pid'
+>;
+
+/** The guarded paths of this machine (11 §6.1), under the names given and under their real ones. */
+export function createGuards(machine: Guarded, path: readonly string[]) {
+  const secrets = [
+    ...['', '-wal', '-shm', '-journal'].map((suffix) => machine.database + suffix),
+    ...['machine.key', 'trust.json', 'beam-token', 'audit-anchors'].map((name) => join(machine.reinsHome, name)),
+    ...machine.secretFiles,
+    `/proc/${machine.pid}`,
+  ];
+  const plane = [
+    machine.reinsHome,
+    ...(machine.dataDir === null ? [] : [machine.dataDir]),
+    ...machine.namedFiles,
+    machine.installation,
+  ];
+  const lists: PolicyHost['guarded'] = {
+    secrets: underBothNames(secrets),
+    secretPrefixes: underBothNames([machine.database]).map((database) => `${database}.backup-`),
+    plane: underBothNames(plane),
+    path: underBothNames(path),
+  };
+  return {
+    lists,
+    /**
+     * Tells guarded files and directories by device and inode, so that hard links and bind mounts are seen: of the
+     * path itself, and of every directory above it. The guarded ones are looked at once for each function made here.
+     */
+    identify(): PolicyHost['guardOf'] {
+      let known: ReadonlyMap<string, Guard> | null = null;
+      return (target) => {
+        // A secret lies in the control plane too: the stronger word is the later one.
+        known ??= new Map<string, Guard>([...identities(plane, 'plane'), ...identities(secrets, 'secret')]);
+        for (let at = target; ; at = dirname(at)) {
+          const identity = identityOf(at);
+          const guard = identity === null ? undefined : known.get(identity);
+          if (guard !== undefined) return guard;
+          if (dirname(at) === at) return null;
+        }
+      };
+    },
+  };
+}
+
+const underBothNames = (paths: readonly string[]): readonly string[] => [
+  ...new Set(paths.flatMap((path) => [trimmed(path), trimmed(realPath(path))])),
+];
+
+/** Without the slash that a directory may be given with. */
+const trimmed = (path: string): string => (path.length > 1 ? path.replace(/[\\/]+$/, '') : path);
+
+type Guard = 'secret' | 'plane';
+
+const identities = (paths: readonly string[], guard: Guard): readonly (readonly [string, Guard])[] =>
+  paths.flatMap((path) => {
+    const identity = identityOf(path);
+    return identity === null ? [] : [[identity, guard] as const];
+  });
+
+function identityOf(path: string): string | null {
+  try {
+    const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return found === undefined ? null : `${found.dev}:${found.ino}`;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,79 @@
+import { accessSync, type BigIntStats, constants, statSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import type { ProgramFact } from '../schema/policy.ts';
+import type { Machine } from './machine.ts';
+import { realPath } from './real-path.ts';
+
+/** Mode bit: others may write. */
+const othersWrite = 0o002n;
+
+type Hit = { readonly real: string; readonly found: BigIntStats };
+
+/**
+ * Resolves a program word once, as the executor starts it (02 §9.5, 05 §3.3): a word with a slash against the call's
+ * directory, a bare name in PATH. Null when there is no executable file.
+ * @param directories elements of PATH; empty and relative ones are never executed from, and a hit there refuses a grant
+ * @param root real path of the workspace
+ */
+export function findProgram(
+  word: string,
+  cwd: string,
+  directories: readonly string[],
+  root: string,
+  { platform }: Pick<Machine, 'platform'>,
+): ProgramFact | null {
+  if (word === '' || word.includes('\0')) return null;
+  if (/\//.test(word) || (platform === 'win32' && word.includes('\\'))) {
+    const hit = executable(isAbsolute(word) ? word : join(cwd, word), platform);
+    return hit === null ? null : fact(word, hit, isAbsolute(word) ? ungrantable(hit, root) : 'relative');
+  }
+  let relative = false;
+  for (const directory of directories) {
+    if (!isAbsolute(directory)) {
+      relative ||= executable(join(cwd, directory, word), platform) !== null;
+      continue;
+    }
+    const hit = executable(join(directory, word), platform);
+    if (hit !== null) return fact(word, hit, relative ? 'relative' : ungrantable(hit, root));
+  }
+  return null;
+}
+
+const fact = (word: string, { real, found }: Hit, reason: string | null): ProgramFact => ({
+  word,
+  real,
+  dev: String(found.dev),
+  ino: String(found.ino),
+  ctime_ns: String(found.ctimeNs),
+  ungrantable: reason,
+});
+
+const extensions = ['', '.exe', '.cmd', '.bat'];
+
+/** The regular executable file that a path leads to. */
+function executable(path: string, platform: string): Hit | null {
+  for (const extension of platform === 'win32' ? extensions : ['']) {
+    try {
+      const real = realPath(path + extension);
+      const found = statSync(real, { bigint: true });
+      if (!found.isFile()) continue;
+      accessSync(real, constants.X_OK);
+      return { real, found };
+    } catch {
+      // Not there, or not ours to start: the next one.
+    }
+  }
+  return null;
+}
+
+/** Why no allowlist may grant this file (02 §9.5), or null. */
+function ungrantable({ real, found }: Hit, root: string): string | null {
+  const prefix = root.endsWith('/') ? root : `${root}/`;
+  if (real.startsWith(prefix)) return 'program_in_workspace';
+  try {
+    const open = (found.mode | statSync(dirname(real), { bigint: true }).mode) & othersWrite;
+    return open === 0n ? null : 'unsafe_permissions';
+  } catch {
+    return 'unsafe_permissions';
+  }
+}

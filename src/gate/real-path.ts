@@ -1,0 +1,56 @@
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { dirname, isAbsolute, parse, sep } from 'node:path';
+
+const maxLinks = 40;
+
+/**
+ * The real path of an absolute path: links resolved one component after the other, `..` applied to the real directory,
+ * links without a target followed to where they would lead, and what does not exist appended. Linear in the components;
+ * never throws: a loop, or what may not be looked at, stays as it is written.
+ */
+export function realPath(path: string): string {
+  try {
+    return realpathSync.native(path);
+  } catch {
+    return walk(path);
+  }
+}
+
+/** For what the system cannot resolve as a whole. */
+function walk(path: string): string {
+  const { root } = parse(path);
+  let at = root;
+  let links = 0;
+  let exists = true;
+  const rest = componentsOf(path.slice(root.length)).reverse();
+  for (let name = rest.pop(); name !== undefined; name = rest.pop()) {
+    if (name === '..') {
+      at = dirname(at);
+      exists = true;
+      continue;
+    }
+    const next = at.endsWith(sep) ? at + name : at + sep + name;
+    const target = exists && links < maxLinks ? linkTarget(next) : null;
+    if (target === 'missing') exists = false;
+    if (target === null || target === 'missing') {
+      at = next;
+      continue;
+    }
+    links += 1;
+    if (isAbsolute(target.to)) at = parse(target.to).root;
+    rest.push(...componentsOf(isAbsolute(target.to) ? target.to.slice(at.length) : target.to).reverse());
+  }
+  return at;
+}
+
+const componentsOf = (path: string): string[] =>
+  path.split(sep === '\\' ? /[\\/]/ : '/').filter((name) => name !== '' && name !== '.');
+
+/** Where a link leads; null for anything else that exists. */
+function linkTarget(path: string): { readonly to: string } | 'missing' | null {
+  try {
+    return lstatSync(path).isSymbolicLink() ? { to: readlinkSync(path) } : null;
+  } catch {
+    return 'missing';
+  }
+}
