@@ -1,0 +1,254 @@
+import type { SetupIssue } from '../schema/registry.ts';
+import type { BackendRow } from '../store/registry.ts';
+import type { Inspection } from './inspection.ts';
+
+/** What the registry itself contributes to the doctor's list. */
+export type OwnFindings = {
+  readonly backends: readonly BackendRow[];
+  /** Types whose missing key is an error: the default provider's; empty = all. */
+  readonly defaultType: string;
+  /** Backends whose missing key is told by a readiness issue already. */
+  readonly told: ReadonlySet<string>;
+  readonly isSet: (variable: string) => boolean;
+  readonly unreadableKeys: readonly string[];
+};
+
+type Draft = Omit<SetupIssue, 'fixPath' | 'cliCommand' | 'subject'> & {
+  readonly fixPath?: string;
+  readonly cliCommand?: string;
+  readonly subject?: string;
+};
+
+export const issue = (draft: Draft): SetupIssue => ({
+  ...draft,
+  fixPath: draft.fixPath ?? null,
+  cliCommand: draft.cliCommand ?? null,
+  subject: draft.subject ?? null,
+});
+
+/** The codes of 06 §15 beside those of readiness, in the order of that table. */
+export function doctorIssues(found: Inspection, own: OwnFindings): readonly SetupIssue[] {
+  return [
+    ...projectIssues(found),
+    ...databaseIssues(found),
+    ...directoryIssues(found),
+    ...policyIssues(found),
+    ...recordIssues(found),
+    ...keyIssues(own),
+  ];
+}
+
+function* projectIssues(found: Inspection): Generator<SetupIssue> {
+  if (found.dataDir === null) {
+    yield issue({
+      code: 'no_project',
+      severity: 'info',
+      category: 'storage',
+      message: 'There is no .reins directory here or above.',
+      cliCommand: 'reins init',
+    });
+  } else if (!found.hasRunChain) {
+    yield issue({
+      code: 'default_run_chain_missing',
+      severity: 'warning',
+      category: 'storage',
+      message: `The data directory ${found.dataDir} has no default-run-chain.json.`,
+      fixPath: '/chains',
+      cliCommand: 'reins init',
+      subject: found.dataDir,
+    });
+  }
+  for (const { path, defect } of found.invalidChains) {
+    yield issue({
+      code: 'chain_invalid',
+      severity: 'error',
+      category: 'storage',
+      message: `The chain ${path} does not load: ${defect}`,
+      fixPath: '/chains',
+      cliCommand: `reins chain vet ${path}`,
+      subject: path,
+    });
+  }
+  for (const { kind, path } of found.untrusted) {
+    yield issue({
+      code: 'content_untrusted',
+      severity: 'warning',
+      category: 'security',
+      message: `The ${kind} ${path} of this project is not trusted and is not used.`,
+      cliCommand: `reins trust add ${path}`,
+      subject: path,
+    });
+  }
+}
+
+function* databaseIssues({ database }: Inspection): Generator<SetupIssue> {
+  const { problem, path } = database;
+  if (problem === null) return;
+  const category = problem.code === 'foreign' ? 'security' : 'storage';
+  const about = { severity: 'error', category, message: problem.message, subject: path } as const;
+  if (problem.code === 'foreign') yield issue({ code: 'database_foreign', ...about, cliCommand: 'reins trust' });
+  else yield issue({ code: `database_${problem.code}`, ...about });
+}
+
+function* directoryIssues(found: Inspection): Generator<SetupIssue> {
+  const { dataDir, home } = found.unwritable;
+  for (const [code, path] of [
+    ['data_dir_unwritable', dataDir],
+    ['home_unwritable', home],
+  ] as const) {
+    if (path === null) continue;
+    yield issue({
+      code,
+      severity: 'error',
+      category: 'storage',
+      message: `The directory ${path} cannot be written.`,
+      cliCommand: `chmod u+rwx ${path}`,
+      subject: path,
+    });
+  }
+  for (const { path, message, mend } of found.openPermissions) {
+    yield issue({
+      code: 'permissions_open',
+      severity: 'warning',
+      category: 'security',
+      message,
+      cliCommand: mend,
+      subject: path,
+    });
+  }
+  for (const { path, reason, mount } of found.refused) {
+    const where = mount === null ? '' : ` It lies on the mount ${mount}, whose files everybody may write.`;
+    yield issue({
+      code: 'permissions_open',
+      severity: 'warning',
+      category: 'security',
+      message: `${path} is not used: it ${reason}.${where}`,
+      cliCommand: mount === null ? `chmod o-w ${path}` : 'reins --data-dir <directory on another mount> doctor',
+      subject: path,
+    });
+  }
+}
+
+function* policyIssues({ policy }: Inspection): Generator<SetupIssue> {
+  const file = policy.path ?? policy.name;
+  const about = { category: 'policy', fixPath: '/policies', subject: file } as const;
+  if (policy.state === 'invalid') {
+    yield issue({
+      ...about,
+      code: 'policy_invalid',
+      severity: 'error',
+      message: `The policy ${file} cannot be used, so everything asks: ${policy.defect ?? 'it is not valid'}`,
+      cliCommand: `reins policy vet ${file}`,
+    });
+  }
+  if (policy.state === 'missing') {
+    yield issue({
+      ...about,
+      code: 'policy_missing',
+      severity: 'error',
+      message: `The policy "${policy.name}" is found nowhere; every run stops until it is.`,
+      cliCommand: 'reins config set hitl-policy-name <name>',
+    });
+  }
+  if (policy.warnings > 0) {
+    yield issue({
+      ...about,
+      code: 'policy_dead_rules',
+      severity: 'warning',
+      message: `The policy ${file} has ${policy.warnings} ${policy.warnings === 1 ? 'warning' : 'warnings'}.`,
+      cliCommand: 'reins policy vet',
+    });
+  }
+  if (policy.presetChanged !== null) {
+    yield issue({
+      ...about,
+      code: 'policy_preset_changed',
+      severity: 'info',
+      message: `The policy ${file} was copied from the preset "${policy.presetChanged}", which has changed since.`,
+      cliCommand: `reins policy show ${policy.presetChanged}`,
+    });
+  }
+  if (policy.attentionChainMissing) {
+    yield issue({
+      ...about,
+      code: 'attention_chain_missing',
+      severity: 'warning',
+      message: 'The policy lets agents answer, but no readable attention chain is configured.',
+      cliCommand: 'reins config set attention-chain <chain>',
+    });
+  }
+}
+
+function* recordIssues(found: Inspection): Generator<SetupIssue> {
+  const { pending, oldest } = found.asks;
+  if (pending > 0) {
+    yield issue({
+      code: 'asks_pending',
+      severity: 'info',
+      category: 'policy',
+      message: `${pending} ${pending === 1 ? 'ask waits' : 'asks wait'} for an answer${oldest === null ? '' : `, the oldest since ${oldest}`}.`,
+      fixPath: '/approvals',
+      cliCommand: 'reins approvals list',
+    });
+  }
+  const { interrupted, unknownOutcome } = found.runs;
+  if (interrupted > 0) {
+    yield issue({
+      code: 'runs_interrupted',
+      severity: 'warning',
+      category: 'storage',
+      message: `${interrupted} ${interrupted === 1 ? 'run was' : 'runs were'} interrupted and can be continued.`,
+      fixPath: '/runs',
+      cliCommand: 'reins state list --status interrupted',
+    });
+  }
+  for (const run of unknownOutcome) {
+    yield issue({
+      code: 'outcome_unknown',
+      severity: 'warning',
+      category: 'policy',
+      message: `The run ${run} has a tool call of which nobody knows whether it ran.`,
+      fixPath: '/runs',
+      cliCommand: `reins state show ${run}`,
+      subject: run,
+    });
+  }
+}
+
+function* keyIssues(own: OwnFindings): Generator<SetupIssue> {
+  for (const { name, type, key_env } of own.backends) {
+    if (key_env === null || own.isSet(key_env) || own.told.has(name)) continue;
+    yield issue({
+      code: 'api_key_env_unset',
+      severity: type === own.defaultType ? 'error' : 'warning',
+      category: 'health',
+      message: `The variable ${key_env}, which backend "${name}" names, is not set.`,
+      fixPath: '/backends',
+      cliCommand: `export ${key_env}=…`,
+      subject: name,
+    });
+  }
+  for (const { name, key_literal } of own.backends) {
+    if (key_literal === null) continue;
+    yield issue({
+      code: 'api_key_literal',
+      severity: 'warning',
+      category: 'security',
+      message: `The key of backend "${name}" is stored in the database.`,
+      fixPath: '/backends',
+      cliCommand: `reins backend update ${name} --api-key-env NAME`,
+      subject: name,
+    });
+  }
+  for (const key of own.unreadableKeys) {
+    yield issue({
+      code: 'config_unreadable',
+      severity: 'warning',
+      category: 'storage',
+      message: `The stored value of the config key ${key} cannot be read; its default counts.`,
+      fixPath: '/settings',
+      cliCommand: `reins config unset ${key}`,
+      subject: key,
+    });
+  }
+}

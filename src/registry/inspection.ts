@@ -1,0 +1,40 @@
+/** What other rooms know about the set-up and `doctor` reports (06 §15). Made by the port `inspect`. */
+export type Inspection = {
+  /** Null when there is no data directory. */
+  readonly dataDir: string | null;
+  readonly hasRunChain: boolean;
+  /** Default and configured chains that do not load: one entry per file, its first defect. */
+  readonly invalidChains: readonly { readonly path: string; readonly defect: string }[];
+  readonly untrusted: readonly { readonly kind: 'chain' | 'policy' | 'agent'; readonly path: string }[];
+  readonly policy: {
+    readonly name: string;
+    readonly source: string;
+    readonly sha256: string | null;
+    readonly path: string | null;
+    /** `missing`: the configured name is found nowhere. */
+    readonly state: 'ok' | 'invalid' | 'missing';
+    readonly defect: string | null;
+    /** Warnings of `policy vet`. */
+    readonly warnings: number;
+    /** The shipped preset that it was copied from has changed since (amendment 23). */
+    readonly presetChanged: string | null;
+    /** Members of a declared attention block allow agents, but no readable chain is configured. */
+    readonly attentionChainMissing: boolean;
+  };
+  readonly database: {
+    readonly path: string;
+    readonly bytes: number | null;
+    readonly schema: number | null;
+    readonly problem: { readonly code: 'foreign' | 'corrupt' | 'newer'; readonly message: string } | null;
+  };
+  /** Files readable, and directories writable, by others, each with the command that mends it. */
+  readonly openPermissions: readonly { readonly path: string; readonly message: string; readonly mend: string }[];
+  readonly unwritable: { readonly dataDir: string | null; readonly home: string | null };
+  /** Data directories and policies that were passed over for their permissions (amendment 24). */
+  readonly refused: readonly { readonly path: string; readonly reason: string; readonly mount: string | null }[];
+  readonly asks: { readonly pending: number; readonly oldest: string | null };
+  readonly runs: { readonly interrupted: number; readonly unknownOutcome: readonly string[] };
+  /** The largest `max_tokens` that a default chain asks for. */
+  readonly chainMaxTokens: { readonly path: string; readonly tokens: number } | null;
+  readonly defaultChain: string;
+};

@@ -1,0 +1,347 @@
+import { hasCapability, sameName, type SeenModel } from '../models/resolve.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import { capabilityNames, type ModelDetail, type ModelRow } from '../schema/registry.ts';
+import type { DeclarationRow, Registry } from '../store/registry.ts';
+import { type Backend, type Backends, demoId } from './backends.ts';
+import type { Observation, Observer } from './observe.ts';
+import { createModelFiles } from './model-files.ts';
+import type { RecordChange } from './ports.ts';
+import { createRoutes } from './routes.ts';
+import { declaredContext, seenBackend } from './seen.ts';
+import type { Settings } from './settings.ts';
+
+export type ModelsDeps = {
+  readonly store: Registry;
+  readonly backends: Backends;
+  readonly observer: Observer;
+  readonly settings: Settings;
+  readonly record: RecordChange;
+  readonly now: () => number;
+  /** `--model` and `--provider`, or their variables; null = not given. */
+  readonly given: { readonly model: Given | null; readonly provider: Given | null };
+};
+
+export type Given = { readonly value: string; readonly source: 'flag' | 'environment' };
+
+export type Defaults = {
+  readonly model: string;
+  readonly modelSource: 'flag' | 'environment' | 'config' | 'script' | 'builtin';
+  /** Empty = any. */
+  readonly provider: string;
+};
+
+/** What a person asks about is asked anew with this limit; a listing waits as long as a run does. */
+const listMs = 3000;
+
+type Named = { readonly name: string; readonly backend: string | null };
+
+/** What the backends serve, and what the operator declared about it (08 §4, 06 §16). */
+export function createModels(deps: ModelsDeps) {
+  const { store, backends, observer, settings } = deps;
+  const { routes } = createRoutes(deps);
+  const files = createModelFiles(deps);
+
+  /**
+   * The model and provider that count where nothing else is named (08 §3).
+   * @throws RuntimeError config_invalid when the script that would name the model does not load
+   */
+  const defaults = async (input: {
+    readonly model: string | null;
+    readonly provider: string | null;
+  }): Promise<Defaults> => {
+    const provider = input.provider ?? deps.given.provider?.value ?? settings.value('default-provider') ?? '';
+    if (input.model !== null && input.model !== '') return { model: input.model, modelSource: 'flag', provider };
+    const { model } = deps.given;
+    if (model !== null) return { model: model.value, modelSource: model.source, provider };
+    if (settings.isSet('default-model')) {
+      return { model: settings.value('default-model'), modelSource: 'config', provider };
+    }
+    if (provider !== 'scripted') return { model: settings.value('default-model'), modelSource: 'builtin', provider };
+    return { model: await scriptModel(), modelSource: 'script', provider };
+  };
+
+  const scriptModel = async (): Promise<string> => {
+    const scripted = backends.inUse().filter(({ type }) => type === 'scripted');
+    const [first] = scripted.sort(
+      (one, other) => Number(one.implicit) - Number(other.implicit) || (one.name < other.name ? -1 : 1),
+    );
+    if (first === undefined) throw new TypeError('the built-in demo is always there');
+    const seen = await observer.observe(first, { timeoutMs: listMs });
+    if (seen.state === 'failed') throw seen.error ?? new RuntimeError('config_invalid', seen.failure.message);
+    return seen.models[0]?.name ?? '';
+  };
+
+  /** The backends of a listing: registered ones, the demo when it is meant, the local server when it answers. */
+  const listed = async (
+    only: string | null,
+    refresh: boolean,
+    provider: string,
+  ): Promise<{ backend: Backend; seen: Observation }[]> => {
+    const wanted =
+      only === null
+        ? backends.inUse().filter(({ id }) => id !== demoId || provider === 'scripted')
+        : [backends.inUse().find(({ name }) => name === only) ?? backends.find(only)];
+    const asked = await Promise.all(
+      wanted.map(async (backend) => ({
+        backend,
+        seen: await observer.observe(backend, { timeoutMs: listMs, force: refresh }),
+      })),
+    );
+    // Nobody registered it: that it is not there is no row, but a footnote.
+    return asked.filter(({ backend, seen }) => !backend.implicit || only !== null || seen.state !== 'failed');
+  };
+
+  const backendId = (name: string | null): string | null => {
+    if (name === null) return null;
+    const found = backends.find(name);
+    if (found.id === demoId)
+      throw new RuntimeError('usage', 'The models of the built-in demo are fixed by its script.');
+    return found.id;
+  };
+  const declarationOf = (id: string | null, name: string): DeclarationRow | undefined =>
+    store.declarations().find((row) => row.backend_id === id && row.model === name);
+  const where = (backend: string | null): string => (backend === null ? '' : ` on backend "${backend}"`);
+
+  return {
+    routes,
+    defaults,
+
+    /** One row per model and backend; a backend that does not answer is one row. @throws RuntimeError not_found. */
+    async listModels(input: { readonly backend: string | null; readonly refresh: boolean }): Promise<{
+      readonly rows: readonly ModelRow[];
+      readonly notes: readonly string[];
+      readonly answered: number;
+      readonly backends: number;
+    }> {
+      const { model: defaultModel, provider } = await defaults({ model: null, provider: null });
+      const asked = await listed(input.backend, input.refresh, provider);
+      const declarations = store.declarations();
+      const rows: ModelRow[] = [];
+      const notes: string[] = [];
+      for (const { backend, seen } of asked) {
+        const view = seenBackend(backend, { observation: seen, stale: false }, declarations);
+        if (seen.state === 'failed') rows.push(unreachable(backend.name, seen.failure.message));
+        if (seen.state === 'open') notes.push(`${backend.name} cannot list its models; any name is sent to it`);
+        for (const model of view.models.filter(({ origin }) => origin !== 'anywhere')) {
+          rows.push(rowOf(backend, model, sameName(backend.type, model.name, defaultModel)));
+        }
+      }
+      for (const row of declarations.filter(({ backend_id }) => backend_id === null)) {
+        const served = rows.some(({ model }) => model === row.model || model === `${row.model}:latest`);
+        if (served || input.backend !== null) continue;
+        const seen = seenBackend(anyBackend, { observation: null, stale: false }, [row]).models[0];
+        if (seen !== undefined) rows.push(rowOf(anyBackend, seen, row.model === defaultModel));
+      }
+      if (asked.length === 0)
+        notes.push('no backend is registered and no local server answers: reins backend add local --type ollama');
+      return {
+        rows,
+        notes,
+        answered: asked.filter(({ seen }) => seen.state !== 'failed').length,
+        backends: asked.length,
+      };
+    },
+
+    /** @throws RuntimeError usage, not_found for the backend, already_exists. */
+    async addModel(
+      input: Named & {
+        readonly context: number | null;
+        readonly max_output: number | null;
+        readonly capabilities: readonly string[];
+        readonly url: string | null;
+        readonly sha256: string | null;
+      },
+    ): Promise<null> {
+      checkName(input.name);
+      checkTokens('--context', input.context);
+      checkTokens('--max-output', input.max_output);
+      if (input.sha256 !== null && !/^[0-9a-f]{64}$/i.test(input.sha256)) {
+        throw new RuntimeError('usage', '--sha256 takes 64 hexadecimal digits.');
+      }
+      const capabilities = JSON.stringify(readCapabilityWords(input.capabilities));
+      const id = backendId(input.backend);
+      if (declarationOf(id, input.name) !== undefined) {
+        throw new RuntimeError(
+          'already_exists',
+          `The model "${input.name}" is declared already${where(input.backend)}.`,
+          {
+            hints: [`reins model remove ${input.name}`],
+          },
+        );
+      }
+      const now = deps.now();
+      deps.record('registry_changed', { registry: 'model', name: input.name, change: 'declared' }, () =>
+        store.putDeclaration({
+          backend_id: id,
+          model: input.name,
+          context: input.context,
+          max_output: input.max_output,
+          capabilities,
+          source_url: input.url,
+          sha256: input.sha256?.toLowerCase() ?? null,
+          created_at: now,
+          updated_at: now,
+        }),
+      );
+      return null;
+    },
+
+    /**
+     * Removes the declaration; with `delete_file` also the model itself from the `ollama` backends that serve it.
+     * @throws RuntimeError not_found when it is not declared, or the failure of a server that does not delete
+     */
+    async removeModel(
+      input: Named & { readonly delete_file: boolean },
+    ): Promise<{ readonly deleted_from: readonly string[] }> {
+      const id = backendId(input.backend);
+      if (declarationOf(id, input.name) === undefined) {
+        throw new RuntimeError('not_found', `The model "${input.name}" is not declared${where(input.backend)}.`, {
+          hints: ['reins model list'],
+        });
+      }
+      const deleted: string[] = [];
+      if (input.delete_file) {
+        const holders = backends
+          .inUse()
+          .filter(({ type, name }) => type === 'ollama' && (input.backend === null || name === input.backend));
+        for (const holder of holders) if (await files.deleteFrom(holder, input.name)) deleted.push(holder.name);
+      }
+      deps.record('registry_changed', { registry: 'model', name: input.name, change: 'removed' }, () =>
+        store.deleteDeclaration(id, input.name),
+      );
+      return { deleted_from: deleted };
+    },
+
+    /** @throws RuntimeError not_found when no backend serves it and nobody declared it. */
+    async showModel(input: Named): Promise<ModelDetail> {
+      const { provider } = await defaults({ model: null, provider: null });
+      const asked = await listed(input.backend, false, provider);
+      const declarations = store.declarations();
+      const holders = asked.flatMap(({ backend, seen }) => {
+        const model = seenBackend(backend, { observation: seen, stale: false }, declarations).models.find(
+          (one) => one.origin !== 'anywhere' && sameName(backend.type, one.name, input.name),
+        );
+        return model === undefined ? [] : [{ backend, seen, model }];
+      });
+      const general = declarations.find((row) => row.backend_id === null && row.model === input.name);
+      const [first] = holders;
+      if (first === undefined && general === undefined) {
+        throw new RuntimeError('not_found', `No backend serves the model "${input.name}", and it is not declared.`, {
+          hints: ['reins model list --refresh'],
+        });
+      }
+      const model: SeenModel | undefined =
+        first?.model ??
+        seenBackend(anyBackend, { observation: null, stale: false }, general === undefined ? [] : [general]).models[0];
+      if (model === undefined) throw new TypeError('a declaration is always seen');
+      const found = first === undefined ? null : discoveredContext(first.backend, first.seen, model.name);
+      const declared = declaredContext(first?.backend ?? anyBackend, model.name, declarations);
+      return {
+        model: model.name,
+        capabilities: capabilitiesOf(model),
+        context: { discovered: found, declared, effective: declared ?? found },
+        max_output: model.max_output,
+        size_bytes: model.size_bytes ?? null,
+        digest: model.digest ?? null,
+        backends: holders.map(({ backend }) => backend.name),
+      };
+    },
+
+    /** Declares the context; 0 takes it back. @throws RuntimeError usage, not_found for the backend. */
+    async setModelContext(input: Named & { readonly context: number }): Promise<null> {
+      checkName(input.name);
+      if (input.context !== 0) checkTokens('--context', input.context);
+      const id = backendId(input.backend);
+      const now = deps.now();
+      const before = declarationOf(id, input.name);
+      // Nothing declared, nothing to take back.
+      if (before === undefined && input.context === 0) return null;
+      const empty = { max_output: null, capabilities: '{}', source_url: null, sha256: null, created_at: now };
+      deps.record('registry_changed', { registry: 'model', name: input.name, change: 'context' }, () =>
+        store.putDeclaration({
+          ...(before ?? { ...empty, backend_id: id, model: input.name }),
+          context: input.context === 0 ? null : input.context,
+          updated_at: now,
+        }),
+      );
+      return null;
+    },
+
+    pullModel: files.pullModel,
+  };
+}
+
+export type Models = ReturnType<typeof createModels>;
+
+/** Stands for "any backend" where a declaration names none. */
+const anyBackend: Backend = {
+  id: '',
+  name: '-',
+  type: '',
+  base_url: '',
+  key_env: null,
+  key_literal: null,
+  headers: '{}',
+  proxy: '',
+  connect_timeout_ms: null,
+  first_byte_timeout_ms: null,
+  idle_timeout_ms: null,
+  created_at: 0,
+  updated_at: 0,
+  implicit: true,
+};
+
+const capabilitiesOf = (model: SeenModel): Record<string, boolean> =>
+  Object.fromEntries(capabilityNames.map((name) => [name, hasCapability(model, name)]));
+
+const rowOf = (backend: Backend, model: SeenModel, isDefault: boolean): ModelRow => ({
+  backend: backend.name,
+  model: model.name,
+  capabilities: capabilitiesOf(model),
+  context: model.context,
+  is_default: isDefault,
+  state: model.origin === 'served' ? 'served' : 'declared',
+  reason: null,
+});
+
+const unreachable = (backend: string, reason: string): ModelRow => ({
+  backend,
+  model: '',
+  capabilities: {},
+  context: null,
+  is_default: false,
+  state: 'unreachable',
+  reason,
+});
+
+function discoveredContext(backend: Backend, seen: Observation, name: string): number | null {
+  if (seen.state === 'failed') return null;
+  return seen.models.find((model) => sameName(backend.type, model.name, name))?.context ?? null;
+}
+
+function checkName(name: string): void {
+  if (/^[^\s\p{Cc}]{1,512}$/u.test(name)) return;
+  throw new RuntimeError('usage', 'The name of a model is 1 to 512 characters without blanks.');
+}
+
+function checkTokens(flag: string, tokens: number | null): void {
+  if (tokens === null || (Number.isInteger(tokens) && tokens >= 1 && tokens <= 1_000_000_000)) return;
+  throw new RuntimeError('usage', `${flag} takes a number of tokens above 0, such as 32768 or 32k.`);
+}
+
+/** `tools`, `no-tools`, …: what the model can do and cannot. @throws RuntimeError usage */
+function readCapabilityWords(words: readonly string[]): Readonly<Record<string, boolean>> {
+  const found: Record<string, boolean> = {};
+  for (const word of words.flatMap((text) => text.split(',')).map((text) => text.trim())) {
+    const denied = word.startsWith('no-');
+    const name = capabilityNames.find((known) => known === (denied ? word.slice(3) : word));
+    if (name === undefined) {
+      throw new RuntimeError(
+        'usage',
+        `"${word}" is not a capability; they are ${capabilityNames.join(', ')}, each also with no- in front.`,
+      );
+    }
+    found[name] = !denied;
+  }
+  return found;
+}

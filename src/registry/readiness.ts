@@ -1,0 +1,301 @@
+import { hasCapability, resolveRoutes, sameName, type SeenBackend, type SeenModel } from '../models/resolve.ts';
+import { providerTable } from '../models/providers.ts';
+import { type BackendCheck, type ProviderType, providerTypes, type SetupIssue } from '../schema/registry.ts';
+import { issue } from './doctor.ts';
+import type { Defaults } from './models.ts';
+
+/** A backend with its probe, as readiness judges it. */
+export type Probed = {
+  readonly check: BackendCheck;
+  readonly seen: SeenBackend;
+  /** False for the local server and the demo that nobody registered. */
+  readonly registered: boolean;
+  /** The key's variable is named and unset. */
+  readonly lacksKey: string | null;
+};
+
+export type ReadinessInput = {
+  readonly defaults: Defaults;
+  readonly probed: readonly Probed[];
+  /** URL of the local model server, and whether it is not the built-in one. */
+  readonly ollama: { readonly url: string; readonly standard: boolean };
+  readonly chainMaxTokens: { readonly path: string; readonly tokens: number } | null;
+};
+
+const fallbackModel = 'qwen2.5:7b';
+const smallContext = 8192;
+
+/** Issues 0 to 14 of 08 §12.2, in that order. Pure. */
+export function readinessIssues(input: ReadinessInput): readonly SetupIssue[] {
+  const { defaults, probed } = input;
+  const { provider, model } = defaults;
+  const registered = probed.filter((one) => one.registered);
+  const usable = isUsable(input);
+  const issues: SetupIssue[] = [];
+
+  if (defaults.modelSource === 'builtin') {
+    issues.push(
+      issue({
+        code: 'missing_default_model',
+        severity: usable ? 'warning' : 'error',
+        category: 'defaults',
+        message: usable
+          ? `No default model is set; the built-in "${model}" is used.`
+          : `No default model is set, and the built-in "${model}" is not served.`,
+        fixPath: '/settings',
+        cliCommand: `reins config set default-model ${firstChatModel(input) ?? fallbackModel}`,
+      }),
+    );
+  }
+  if (provider === '') {
+    const ready = probed.find(({ check }) => check.status === 'ready' && check.type !== 'scripted');
+    issues.push(
+      issue({
+        code: 'missing_default_provider',
+        severity: usable ? 'info' : 'warning',
+        category: 'defaults',
+        message: 'No default provider is set; any backend may serve.',
+        fixPath: '/settings',
+        cliCommand: `reins config set default-provider ${ready?.check.type ?? 'ollama'}`,
+      }),
+    );
+  }
+  const implicitReady = probed.some((one) => !one.registered && one.check.status === 'ready');
+  if (registered.length === 0) {
+    issues.push(noBackends(input, usable));
+    if (!implicitReady) return issues;
+  }
+  const ofProvider = probed.filter(({ check }) =>
+    provider === '' ? check.type !== 'scripted' : check.type === provider,
+  );
+  const own = ofProvider.filter((one) => one.registered || one.check.status === 'ready');
+  if (provider !== '' && own.length === 0) {
+    issues.push(
+      issue({
+        code: 'default_provider_backend_missing',
+        severity: 'error',
+        category: 'registration',
+        message: `The default provider is ${provider}, and no backend of that type is registered.${startHint(input)}`,
+        fixPath: '/backends',
+        cliCommand: addCommand(provider, provider),
+        subject: provider,
+      }),
+    );
+    return issues;
+  }
+  const health = reachability(input, registered, own);
+  if (health !== null) issues.push(health);
+  return [...issues, ...modelIssues(input, own)];
+}
+
+/** Whether the default model would be found now (08 §12.2). */
+export function isUsable(input: Pick<ReadinessInput, 'defaults' | 'probed'>): boolean {
+  const { provider, model } = input.defaults;
+  const resolution = resolveRoutes(
+    {
+      types: provider === '' ? [] : [provider],
+      defaultType: provider,
+      models: [model],
+      needs: ['chat'],
+      tokens: 0,
+      allow: { models: [], backends: [] },
+    },
+    input.probed.map(({ seen }) => seen),
+  );
+  return resolution.kind === 'candidates';
+}
+
+const isProviderType = (text: string): text is ProviderType => providerTypes.some((type) => type === text);
+
+/** The line that registers a backend of a type, with its usual key variable. */
+export function addCommand(name: string, type: string): string {
+  const provider = isProviderType(type) ? providerTable[type] : null;
+  const url = provider?.defaultUrl === null ? ' --url <url>' : '';
+  const key = provider?.keyRequired === true ? ` --api-key-env ${provider.keyVariable}` : '';
+  return `reins backend add ${name} --type ${type}${url}${key}`;
+}
+
+function noBackends(input: ReadinessInput, usable: boolean): SetupIssue {
+  const { provider } = input.defaults;
+  const local = input.probed.find((one) => !one.registered && one.check.type === 'ollama');
+  const isLocal = provider === '' || provider === 'ollama';
+  const answers = isLocal && local?.check.status === 'ready';
+  const url = input.ollama.standard ? '' : ` --url ${input.ollama.url}`;
+  return issue({
+    code: 'no_backends',
+    severity: usable ? 'info' : 'error',
+    category: 'registration',
+    message: answers
+      ? `No backend is registered; the model server at ${input.ollama.url} answers.`
+      : `No backend is registered.${isLocal ? startHint(input) : ''}`,
+    fixPath: '/backends',
+    cliCommand: isLocal ? `${addCommand('local', 'ollama')}${url}` : addCommand(provider, provider),
+  });
+}
+
+/** One more sentence where the local model server is all there could be (08 §12.2). */
+function startHint(input: ReadinessInput): string {
+  const { provider } = input.defaults;
+  if (provider !== '' && provider !== 'ollama') return '';
+  if (input.probed.some(({ check }) => check.type === 'ollama' && check.status === 'ready')) return '';
+  return ` Start Ollama with "ollama serve", or install it from https://ollama.com.`;
+}
+
+/** At most one of issues 4 to 9: the most specific. */
+function reachability(input: ReadinessInput, registered: readonly Probed[], own: readonly Probed[]): SetupIssue | null {
+  const about = { category: 'health', fixPath: '/backends' } as const;
+  if (registered.length > 0 && registered.every(({ check }) => check.status === 'pending')) {
+    return issue({
+      ...about,
+      code: 'runtime_state_empty',
+      severity: 'error',
+      message: 'No backend has been asked yet.',
+      cliCommand: 'reins doctor',
+    });
+  }
+  if (own.some(({ check }) => check.status === 'ready')) {
+    const pending = own.find(({ check }) => check.status === 'pending');
+    return pending === undefined ? null : notSynced(pending);
+  }
+  const keyless = own.find(({ lacksKey }) => lacksKey !== null);
+  if (keyless !== undefined) {
+    return issue({
+      ...about,
+      code: 'default_provider_api_key_missing',
+      severity: 'error',
+      message: `The backend "${keyless.check.name}" needs the variable ${keyless.lacksKey}, which is not set.`,
+      cliCommand: `export ${keyless.lacksKey}=…`,
+      subject: keyless.check.name,
+    });
+  }
+  const refused = own.find(({ check }) => check.errorClass === 'auth' || check.errorClass === 'permission');
+  if (refused !== undefined) {
+    const { name, type, keySource } = refused.check;
+    const variable = keySource.startsWith('env:') ? keySource.slice(4) : providerTable[type].keyVariable;
+    return issue({
+      ...about,
+      code: 'default_provider_auth_failed',
+      severity: 'error',
+      message: `The backend "${name}" refused the key: ${refused.check.error ?? 'no reason was given'}`,
+      cliCommand: `reins backend update ${name} --api-key-env ${variable ?? '<VAR>'}`,
+      subject: name,
+    });
+  }
+  const pending = own.find(({ check }) => check.status === 'pending');
+  if (pending !== undefined) return notSynced(pending);
+  const first = own[0] ?? registered[0];
+  if (first === undefined) return null;
+  const reason = first.check.error ?? 'no reason was given';
+  const command = `reins backend test ${first.check.name}`;
+  const unreachable = new Set(['connect', 'timeout', 'server_error']);
+  const all = registered.every(({ check }) => check.status === 'error');
+  if (input.defaults.provider !== '' && (unreachable.has(first.check.errorClass ?? '') || !all)) {
+    return issue({
+      ...about,
+      code: 'default_provider_unreachable',
+      severity: 'error',
+      message: `The backend "${first.check.name}" of the default provider does not answer: ${reason}`,
+      cliCommand: command,
+      subject: first.check.name,
+    });
+  }
+  return issue({
+    ...about,
+    code: 'all_backends_unreachable',
+    severity: 'error',
+    message: `No registered backend answers.${startHint(input)}`,
+    cliCommand: command,
+    subject: first.check.name,
+  });
+}
+
+const notSynced = ({ check }: Probed): SetupIssue =>
+  issue({
+    code: 'default_provider_not_synced',
+    severity: 'warning',
+    category: 'health',
+    message: `The backend "${check.name}" has not been asked yet.`,
+    fixPath: '/backends',
+    cliCommand: 'reins doctor',
+    subject: check.name,
+  });
+
+/** Issues 10 to 14: what the answering backends serve. */
+function* modelIssues(input: ReadinessInput, own: readonly Probed[]): Generator<SetupIssue> {
+  const { model } = input.defaults;
+  const ready = own.filter(({ check }) => check.status === 'ready');
+  if (ready.length === 0) return;
+  const about = { category: 'health', fixPath: '/models' } as const;
+  const open = ready.some(({ seen }) => seen.state === 'open');
+  const first = firstChatModel(input);
+  const isOllama = ready.some(({ check }) => check.type === 'ollama');
+  if (first === null && !open) {
+    yield issue({
+      ...about,
+      code: 'no_chat_models',
+      severity: 'error',
+      message: 'The backends answer, but none of them serves a model to chat with.',
+      cliCommand: isOllama ? `ollama pull ${fallbackModel}` : 'reins model list',
+    });
+    return;
+  }
+  const found = ready.flatMap(({ seen }) => seen.models.filter((one) => sameName(seen.type, one.name, model)));
+  const [known] = found;
+  if (known === undefined) {
+    if (open) return;
+    yield issue({
+      ...about,
+      code: 'default_model_not_available',
+      severity: 'error',
+      message: `The default model "${model}" is not served.`,
+      cliCommand: first === null ? `reins model pull ${model}` : `reins config set default-model ${first}`,
+      subject: model,
+    });
+    return;
+  }
+  yield* limitIssues(known, input);
+}
+
+function* limitIssues(known: SeenModel, input: ReadinessInput): Generator<SetupIssue> {
+  const { model } = input.defaults;
+  const about = { category: 'health', severity: 'warning', subject: model } as const;
+  if (known.capabilities.tools === false) {
+    yield issue({
+      ...about,
+      code: 'model_without_tools',
+      message: `The default model "${model}" does not support tools.`,
+      fixPath: '/models',
+      cliCommand: 'reins model list',
+    });
+  }
+  if (known.context !== null && known.context < smallContext) {
+    yield issue({
+      ...about,
+      code: 'context_small',
+      message: `The default model "${model}" has a context of ${known.context} tokens, which is little for work with tools.`,
+      fixPath: '/models',
+      cliCommand: `reins model set-context ${model} --context 16k`,
+    });
+  }
+  const { chainMaxTokens } = input;
+  if (chainMaxTokens !== null && known.max_output !== null && chainMaxTokens.tokens > known.max_output) {
+    yield issue({
+      ...about,
+      code: 'max_output_exceeded',
+      message: `The chain ${chainMaxTokens.path} asks for ${chainMaxTokens.tokens} tokens; "${model}" gives at most ${known.max_output}.`,
+      fixPath: '/chains',
+      cliCommand: `reins chain show ${chainMaxTokens.path}`,
+    });
+  }
+}
+
+/** The first model to chat with that the backends of the default provider serve, in their order. */
+function firstChatModel(input: ReadinessInput): string | null {
+  const { provider } = input.defaults;
+  for (const { seen, check } of input.probed) {
+    if (check.status !== 'ready' || (provider === '' ? check.type === 'scripted' : check.type !== provider)) continue;
+    const model = seen.models.find((one) => one.origin === 'served' && hasCapability(one, 'chat'));
+    if (model !== undefined) return model.name;
+  }
+  return null;
+}

@@ -1,0 +1,278 @@
+import { hasCapability } from '../models/resolve.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import {
+  type BackendCheck,
+  type DoctorReport,
+  type ProviderType,
+  providerTypes,
+  type SetupIssue,
+  type SetupStatus,
+} from '../schema/registry.ts';
+import type { CheckRow, Registry } from '../store/registry.ts';
+import { type Backend, type Backends, demoId, keySource } from './backends.ts';
+import { doctorIssues } from './doctor.ts';
+import type { Inspection } from './inspection.ts';
+import type { Defaults, Models } from './models.ts';
+import { hintFor, type Observation, type Observer } from './observe.ts';
+import type { RouteBounds } from './ports.ts';
+import { addCommand, type Probed, readinessIssues } from './readiness.ts';
+import type { Secrets } from './secrets.ts';
+import { seenBackend } from './seen.ts';
+import type { Settings } from './settings.ts';
+
+export type SetupDeps = {
+  readonly store: Pick<Registry, 'checks' | 'declarations'>;
+  readonly backends: Backends;
+  readonly observer: Observer;
+  readonly models: Pick<Models, 'defaults' | 'routes'>;
+  readonly settings: Settings;
+  readonly secrets: Secrets;
+  readonly ollama: { readonly url: string; readonly explicit: boolean };
+  /** Real path of the workspace root. */
+  readonly workspace: string;
+  readonly now: () => number;
+  /** What other rooms know; called once per evaluation. */
+  inspect(): Promise<Inspection>;
+};
+
+/** What a run needs before it starts: the names that its chain's tasks fall back to. */
+export type PreRunWanted = {
+  readonly model: string;
+  readonly provider: string;
+  /** Where the model comes from; absent = found out by comparison with the configuration. */
+  readonly modelSource?: Defaults['modelSource'];
+  /** Names and types that the chain's tasks name themselves, when none of them uses the default. */
+  readonly models?: readonly string[];
+  readonly providers?: readonly string[];
+};
+
+const probeMs = 5000;
+const localProbeMs = 2000;
+/** A probe of this age is good enough for a page that looks again and again (08 §12.4). */
+const keptMs = 10_000;
+const maxListedModels = 50;
+const standardOllama = 'http://127.0.0.1:11434';
+
+/** Readiness for doctor, the setup page, the banner and the check before a run (08 §12). */
+export function createSetup(deps: SetupDeps) {
+  const { backends, observer, models, settings, secrets } = deps;
+  let kept: { readonly at: number; readonly report: DoctorReport } | null = null;
+
+  /** Never rejects: a script that does not load leaves the default model without a name. */
+  const defaultsNow = async (model: string | null): Promise<Defaults> => {
+    try {
+      return await models.defaults({ model, provider: null });
+    } catch {
+      return { model: 'demo', modelSource: 'script', provider: 'scripted' };
+    }
+  };
+
+  const probe = async (defaults: Defaults, ask: boolean): Promise<readonly Probed[]> => {
+    const checks = deps.store.checks();
+    const declarations = deps.store.declarations();
+    // The demo counts only where it is asked for by name (08 §2.4).
+    const meant = backends.inUse().filter(({ id }) => id !== demoId || defaults.provider === 'scripted');
+    const probed = await Promise.all(
+      meant.map(async (backend): Promise<Probed> => {
+        const registered = !backend.implicit;
+        const observation = ask
+          ? await observer.observe(backend, { timeoutMs: registered ? probeMs : localProbeMs, force: true })
+          : lastKnown(backend, observer, checks);
+        const credentials = observer.credentials(backend);
+        return {
+          registered,
+          lacksKey: credentials.kind === 'missing' ? credentials.variable : null,
+          seen: seenBackend(backend, { observation, stale: false }, declarations),
+          check: checkOf(backend, observation, defaults.provider),
+        };
+      }),
+    );
+    return inOrder(probed);
+  };
+
+  /** One backend as 08 §12.1 shows it; no key, header value or user-info is in it. */
+  const checkOf = (backend: Backend, seen: Observation | null, provider: string): BackendCheck => {
+    const good = seen !== null && seen.state !== 'failed' ? seen : null;
+    const failure = seen?.state === 'failed' ? seen.failure : null;
+    const chat = (good?.models ?? []).filter((model) => hasCapability(model, 'chat')).map(({ name }) => name);
+    return {
+      id: backend.id,
+      name: backend.name,
+      type: typeOf(backend.type),
+      baseUrl: secrets.mask(backend.base_url),
+      status: seen === null ? 'pending' : failure === null ? 'ready' : 'error',
+      reachable: good !== null,
+      defaultProvider: backend.type === provider,
+      modelCount: good?.models.length ?? 0,
+      chatModelCount: chat.length,
+      chatModels: chat.slice(0, maxListedModels),
+      latencyMs: good?.latencyMs ?? null,
+      keySource: keySource(backend),
+      errorClass: failure?.class ?? null,
+      error: failure === null ? null : secrets.mask(failure.message),
+      hint: failure === null ? null : hintFor(backend, failure),
+    };
+  };
+
+  const evaluate = async (ask: boolean, model: string | null): Promise<DoctorReport> => {
+    const [found, defaults] = [await deps.inspect(), await defaultsNow(model)];
+    const probed = await probe(defaults, ask);
+    const registered = probed.filter((one) => one.registered);
+    const readiness = readinessIssues({
+      defaults,
+      probed,
+      ollama: { url: deps.ollama.url, standard: deps.ollama.url === standardOllama },
+      chainMaxTokens: found.chainMaxTokens,
+    });
+    const told = readiness.filter(({ code }) => code === 'default_provider_api_key_missing');
+    const issues: SetupIssue[] = [
+      ...readiness,
+      ...doctorIssues(found, {
+        backends: backends.registered(),
+        defaultType: defaults.provider,
+        told: new Set(told.map(({ subject }) => subject ?? '')),
+        isSet: secrets.isSet,
+        unreadableKeys: settings.unreadable(),
+      }),
+    ];
+    const status: SetupStatus = {
+      defaultModel: defaults.model,
+      defaultModelSource: defaults.modelSource,
+      defaultProvider: defaults.provider,
+      defaultChain: found.defaultChain,
+      hitlPolicyName: found.policy.name,
+      backendCount: registered.length,
+      reachableBackendCount: registered.filter(({ check }) => check.reachable).length,
+      ready: !issues.some(({ severity, category }) => severity === 'error' && blocking.has(category)),
+      checkedAt: new Date(deps.now()).toISOString(),
+      issues,
+      // What nobody registered is listed only when it would serve.
+      backendChecks: probed.filter((one) => one.registered || one.check.reachable).map(({ check }) => check),
+    };
+    const { policy, database, dataDir } = found;
+    return {
+      status,
+      policy: { name: policy.name, source: policy.source, sha256: policy.sha256 },
+      dataDir,
+      database: { path: database.path, bytes: database.bytes, schema: database.schema },
+    };
+  };
+
+  return {
+    /** Evaluates anew; without `probe` nothing is asked and the last known state is told. Never rejects. */
+    async doctor(input: { readonly probe: boolean; readonly model?: string | undefined }): Promise<DoctorReport> {
+      const report = await evaluate(input.probe, input.model ?? null);
+      if (input.probe && input.model === undefined) kept = { at: deps.now(), report };
+      return report;
+    },
+
+    /** The evaluation of at most 10 s ago, else a new one (08 §12.4). Never rejects. */
+    async status(): Promise<SetupStatus> {
+      const age = kept === null ? Number.POSITIVE_INFINITY : deps.now() - kept.at;
+      if (kept === null || age < 0 || age >= keptMs) kept = { at: deps.now(), report: await evaluate(true, null) };
+      return kept.report.status;
+    },
+
+    /**
+     * What stands in the way of a run, or null (08 §12.3). Asks only backends that the run could use, and none where the
+     * cache or a declaration settles it; what it finds out serves the run's first turn.
+     * @param bounds allowlists of the policy: what they exclude is not asked
+     */
+    async preRun(
+      wanted: PreRunWanted,
+      bounds: RouteBounds = { models: [], backends: [] },
+      signal: AbortSignal = new AbortController().signal,
+    ): Promise<RuntimeError | null> {
+      const result = await models.routes(
+        {
+          providers: wanted.providers ?? (wanted.provider === '' ? [] : [wanted.provider]),
+          models: wanted.models ?? [wanted.model],
+          defaultModel: wanted.model,
+          defaultProvider: wanted.provider,
+          needs: { tools: false, vision: false },
+          tokenNeed: 0,
+          contextHint: 0,
+          workspace: deps.workspace,
+        },
+        bounds,
+        signal,
+      );
+      if (result.kind === 'routes') return null;
+      const { error } = result;
+      // The policy, or a script of the operator's, has its own code and exit.
+      if (error.code === 'compute_exhausted' || error.code === 'config_invalid') {
+        return new RuntimeError(error.code, error.message, { data: error.data });
+      }
+      const inUse = backends.inUse().filter(({ implicit }) => !implicit);
+      const { provider } = wanted;
+      if (inUse.length === 0 && provider !== 'scripted') {
+        const type = provider === '' ? 'ollama' : provider;
+        return obstacle('setup_incomplete', 'no_backends', `No backend is registered. ${error.message}`, [
+          addCommand(provider === '' ? 'local' : provider, type),
+          'reins doctor',
+        ]);
+      }
+      if (provider !== '' && provider !== 'scripted' && !inUse.some(({ type }) => type === provider)) {
+        return obstacle(
+          'setup_incomplete',
+          'default_provider_backend_missing',
+          `No backend of type ${provider} is registered. ${error.message}`,
+          [addCommand(provider, provider)],
+        );
+      }
+      if (isBuiltinModel(wanted) && error.code === 'model_unavailable') {
+        return obstacle(
+          'setup_incomplete',
+          'missing_default_model',
+          `No default model is set, and the built-in "${wanted.model}" is not usable. ${error.message}`,
+          ['reins model list', 'reins config set default-model <model>'],
+        );
+      }
+      return obstacle('setup_unhealthy', 'health', error.message, ['reins doctor']);
+    },
+  };
+
+  function isBuiltinModel(wanted: PreRunWanted): boolean {
+    if (wanted.modelSource !== undefined) return wanted.modelSource === 'builtin';
+    return !settings.isSet('default-model') && wanted.model === settings.value('default-model');
+  }
+}
+
+export type Setup = ReturnType<typeof createSetup>;
+
+/** Errors of these categories keep a run from starting (08 §12.1). */
+const blocking: ReadonlySet<SetupIssue['category']> = new Set(['defaults', 'registration', 'health']);
+
+const obstacle = (
+  code: 'setup_incomplete' | 'setup_unhealthy',
+  issueCode: string,
+  message: string,
+  hints: readonly string[],
+): RuntimeError => new RuntimeError(code, message, { data: { issue: issueCode }, hints });
+
+const typeOf = (text: string): ProviderType => providerTypes.find((type) => type === text) ?? 'openai-compatible';
+
+/** Without a probe: the stored verdict, and the stored list where it was good. */
+function lastKnown(backend: Backend, observer: Observer, checks: readonly CheckRow[]): Observation | null {
+  const check = checks.find(({ backend_id }) => backend_id === backend.id);
+  const good = observer.lastGood(backend);
+  if (check === undefined) return good;
+  if (check.status === 'ready') return good ?? { state: 'open', models: [], at: check.checked_at, latencyMs: null };
+  const message = check.error ?? 'it did not answer';
+  return {
+    state: 'failed',
+    // Only classes of 08 §9.2 are ever written there.
+    failure: { class: (check.error_class ?? 'connect') as 'connect', message },
+    at: check.checked_at,
+    error: null,
+  };
+}
+
+/** Order of 08 §12.4: the default provider's first, then failing before ready, then by name. */
+const inOrder = (probed: readonly Probed[]): readonly Probed[] =>
+  [...probed].sort(
+    (one, other) =>
+      Number(other.check.defaultProvider) - Number(one.check.defaultProvider) ||
+      Number(one.check.reachable) - Number(other.check.reachable) ||
+      (one.check.name < other.check.name ? -1 : 1),
+  );
