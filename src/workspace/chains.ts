@@ -22,7 +22,7 @@ export type ChainDeps = {
   readonly workspace: Pick<Workspace, 'dataDir' | 'home' | 'root' | 'cwd'>;
   readonly uid: number | null;
   readonly trust: Trust;
-  /** Config key `default-chain`; null when it is not set. */
+  /** Config key `default-chain`; null or empty when it is not set. */
   readonly configured: () => string | null;
   /** Provider types that vet knows, for its warning; absent: it warns of none. */
   readonly providers?: readonly string[];
@@ -90,7 +90,7 @@ export function createChains(deps: ChainDeps) {
       if (!exists(path)) throw chainNotFound(`There is no chain ${path}.`, []);
       return { place: 'file', path };
     }
-    const configured = wanted.use === 'chat' ? deps.configured() : null;
+    const configured = wanted.use === 'chat' ? deps.configured() || null : null;
     if (configured !== null) return placed(configuredPath(configured));
     const path = workspace.dataDir === null ? null : join(workspace.dataDir, defaultFiles[wanted.use]);
     if (path === null || !exists(path)) {

@@ -1,5 +1,7 @@
 import { basename, join, resolve } from 'node:path';
+import { failClosedPolicy } from '../policy/fail-closed.ts';
 import { loadFailureLines } from '../policy/findings.ts';
+import { parsePolicy } from '../policy/validate.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { LoadedPolicy, Policy, PolicyFinding } from '../schema/policy.ts';
 import {
@@ -11,28 +13,26 @@ import {
   layersOf,
   listJson,
   readDocument,
+  sha256Of,
 } from './files.ts';
 import type { Workspace } from './paths.ts';
+import {
+  isPresetName,
+  type PresetName,
+  presetNames,
+  presetPolicy,
+  presetText,
+  strictBounds,
+} from './presets/policies.ts';
 import type { Trust } from './trust.ts';
 import { notTrusted } from './untrusted.ts';
-
-/** A shipped policy: the document, its canonical JSON and the hash of that (02 §4). */
-export type PresetPolicy = { readonly policy: Policy; readonly text: string; readonly sha256: string };
 
 export type PolicyDeps = {
   readonly workspace: Pick<Workspace, 'dataDir' | 'home' | 'root' | 'cwd'>;
   readonly uid: number | null;
   readonly trust: Trust;
-  /** Config key `hitl-policy-name`; null when it is not set. */
+  /** Config key `hitl-policy-name`; null or empty when it is not set. */
   readonly configured: () => string | null;
-  /** The one validator (02 §3). A document with a finding of severity `load` has no policy. */
-  readonly parse: (bytes: Uint8Array) => Promise<{
-    readonly policy: Policy | null;
-    readonly findings: readonly PolicyFinding[];
-  }>;
-  /** No rules, no blocks, default `approve` (02 §4). */
-  readonly failClosed: Policy;
-  readonly presets: { readonly names: readonly string[]; get(name: string): PresetPolicy | null };
 };
 
 export type PolicyWanted = {
@@ -58,7 +58,7 @@ export type GoverningPolicy = {
 
 type Candidate = { readonly place: 'project' | 'user' | 'file'; readonly path: string };
 /** Where a policy is looked for: files in order, then a preset. */
-type Lookup = { readonly name: string; readonly candidates: readonly Candidate[]; readonly preset: string | null };
+type Lookup = { readonly name: string; readonly candidates: readonly Candidate[]; readonly preset: PresetName | null };
 /** A policy as it was read once. `source` null = the preset. */
 type Reading = {
   readonly source: Candidate | null;
@@ -72,14 +72,14 @@ type Reading = {
 
 /** Policies by name or path: found, read, trusted, validated (02 §4). */
 export function createPolicies(deps: PolicyDeps) {
-  const { workspace, presets } = deps;
+  const { workspace } = deps;
 
   const lookUp = (wanted: PolicyWanted): Lookup => {
     if (wanted.name !== null && isDocumentPath(wanted.name)) {
       const path = resolve(workspace.cwd, wanted.name);
       return { name: nameOfFile(path), candidates: [{ place: 'file', path }], preset: null };
     }
-    const name = wanted.name ?? deps.configured();
+    const name = wanted.name ?? (deps.configured() || null);
     if (name !== null && !isDocumentName(name)) {
       throw new RuntimeError(
         'usage',
@@ -89,15 +89,14 @@ export function createPolicies(deps: PolicyDeps) {
     const file = name === null ? 'hitl-policy.json' : `hitl-policy-${name}.json`;
     const layers = layersOf(workspace).filter(({ place }) => place !== 'project' || wanted.skipProject !== true);
     const candidates = layers.map(({ place, directory }) => ({ place, path: join(directory, file) }));
-    return { name: name ?? 'default', candidates, preset: name ?? 'default' };
+    const preset = name ?? 'default';
+    return { name: preset, candidates, preset: isPresetName(preset) ? preset : null };
   };
 
   /** The first that is there, whatever it is: a file that exists and fails does not fall through. */
-  const locate = (lookup: Lookup): Candidate | PresetPolicy => {
-    const found = lookup.candidates.find(({ path }) => exists(path));
-    const preset = found === undefined && lookup.preset !== null ? presets.get(lookup.preset) : null;
-    const where = found ?? preset;
-    if (where === null) throw notFound(lookup, available(deps));
+  const locate = (lookup: Lookup): Candidate | PresetName => {
+    const where = lookup.candidates.find(({ path }) => exists(path)) ?? lookup.preset;
+    if (where === null) throw notFound(lookup, available(workspace));
     return where;
   };
 
@@ -113,18 +112,21 @@ export function createPolicies(deps: PolicyDeps) {
     }
   };
 
-  const shipped = (name: string, preset: PresetPolicy): Reading => ({
-    source: null,
-    identity: '',
-    awaitsTrust: null,
-    loaded: {
-      identity: { name, source: 'builtin', path: null, sha256: preset.sha256, state: 'ok' },
-      policy: preset.policy,
-      text: preset.text,
-      findings: [],
-    },
-    warnings: [],
-  });
+  const shipped = (name: PresetName): Reading => {
+    const text = presetText(name);
+    return {
+      source: null,
+      identity: '',
+      awaitsTrust: null,
+      loaded: {
+        identity: { name, source: 'builtin', path: null, sha256: sha256Of(text), state: 'ok' },
+        policy: presetPolicy(name),
+        text,
+        findings: [],
+      },
+      warnings: [],
+    };
+  };
 
   /** The fail-closed policy in the place of a document: everything asks, bounds as they were (02 §4). */
   const shut = (
@@ -135,7 +137,7 @@ export function createPolicies(deps: PolicyDeps) {
     lastGood: Policy | null,
   ): LoadedPolicy => ({
     identity: { name, source: source.place, path: source.path, sha256: null, state: 'invalid' },
-    policy: { ...deps.failClosed, compute: (lastGood ?? presets.get('strict')?.policy ?? deps.failClosed).compute },
+    policy: failClosedPolicy(lastGood?.compute ?? strictBounds()),
     text,
     findings,
   });
@@ -158,10 +160,8 @@ export function createPolicies(deps: PolicyDeps) {
     }
     const distrust = distrustOf(source, file.sha256, accepted);
     if (distrust !== null) return { ...base, awaitsTrust: file, loaded: closedBy('not_trusted', distrust) };
-    const { policy, findings } = await deps.parse(file.bytes);
-    if (policy === null || findings.some(({ severity }) => severity === 'load')) {
-      return { ...base, loaded: closed(findings) };
-    }
+    const { policy, findings } = await parsePolicy(file.bytes);
+    if (policy === null) return { ...base, loaded: closed(findings) };
     const groupWritable = file.warnings.map(
       (message): PolicyFinding => ({ severity: 'warn', path: '$', code: 'group_writable', message }),
     );
@@ -176,7 +176,7 @@ export function createPolicies(deps: PolicyDeps) {
 
   const first = async (lookup: Lookup, accepted: readonly string[]): Promise<Reading> => {
     const where = locate(lookup);
-    return 'path' in where ? read(lookup.name, where, accepted, null) : shipped(lookup.name, where);
+    return typeof where === 'string' ? shipped(where) : read(lookup.name, where, accepted, null);
   };
 
   /** The candidate to read now, or null when the reading still holds. */
@@ -254,9 +254,9 @@ export function failureLines(loaded: LoadedPolicy): string[] {
 }
 
 /** Names that `--policy` would find here, sorted. */
-function available(deps: PolicyDeps): string[] {
-  const names = new Set(deps.presets.names);
-  for (const { directory } of layersOf(deps.workspace)) {
+function available(workspace: PolicyDeps['workspace']): string[] {
+  const names = new Set<string>(presetNames);
+  for (const { directory } of layersOf(workspace)) {
     for (const file of listJson(directory)) {
       if (file.startsWith('hitl-policy')) names.add(nameOfFile(file));
     }
