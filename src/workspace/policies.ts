@@ -50,9 +50,7 @@ export type GoverningPolicy = {
    * The policy as its file says now (02 §4): two stat calls when nothing changed. A file that became unreadable, invalid
    * or untrusted gives the fail-closed policy with the compute bounds of the last good one. Never rejects.
    */
-  refresh(): Promise<LoadedPolicy>;
-  /** The same without waiting: what changed since `refresh` counts as unreadable until the next one. Never throws. */
-  current(): LoadedPolicy;
+  current(): Promise<LoadedPolicy>;
   readonly warnings: readonly string[];
 };
 
@@ -128,20 +126,6 @@ export function createPolicies(deps: PolicyDeps) {
     };
   };
 
-  /** The fail-closed policy in the place of a document: everything asks, bounds as they were (02 §4). */
-  const shut = (
-    name: string,
-    source: Candidate,
-    text: string,
-    findings: readonly PolicyFinding[],
-    lastGood: Policy | null,
-  ): LoadedPolicy => ({
-    identity: { name, source: source.place, path: source.path, sha256: null, state: 'invalid' },
-    policy: failClosedPolicy(lastGood?.compute ?? strictBounds()),
-    text,
-    findings,
-  });
-
   /** Reads a file; whatever is wrong with it gives the fail-closed policy, with the bounds of the last good one. */
   const read = async (
     name: string,
@@ -153,7 +137,12 @@ export function createPolicies(deps: PolicyDeps) {
     const identity = { name, source: source.place, path: source.path };
     const base = { source, identity: file.identity, awaitsTrust: null, warnings: file.ok ? file.warnings : [] };
     const text = file.ok ? new TextDecoder().decode(file.bytes) : '';
-    const closed = (findings: readonly PolicyFinding[]): LoadedPolicy => shut(name, source, text, findings, lastGood);
+    const closed = (findings: readonly PolicyFinding[]): LoadedPolicy => ({
+      identity: { ...identity, sha256: null, state: 'invalid' },
+      policy: failClosedPolicy(lastGood?.compute ?? strictBounds()),
+      text,
+      findings,
+    });
     const closedBy = (code: string, message: string) => closed([{ severity: 'load', path: '$', code, message }]);
     if (!file.ok) {
       return { ...base, loaded: closedBy(file.fault === 'missing' ? 'unreadable' : file.fault, file.message) };
@@ -206,24 +195,12 @@ export function createPolicies(deps: PolicyDeps) {
       let lastGood = reading.loaded.identity.state === 'ok' ? reading.loaded.policy : null;
       return {
         warnings: [...reading.warnings, ...failureLines(reading.loaded)],
-        async refresh() {
+        async current() {
           const source = changed(lookup, reading);
           if (source === null) return reading.loaded;
           reading = await read(lookup.name, source, wanted.trust, lastGood);
           if (reading.loaded.identity.state === 'ok') lastGood = reading.loaded.policy;
           return reading.loaded;
-        },
-        current() {
-          const source = changed(lookup, reading);
-          if (source === null) return reading.loaded;
-          const message = 'it has changed and was not read again yet';
-          return shut(
-            lookup.name,
-            source,
-            '',
-            [{ severity: 'load', path: '$', code: 'unreadable', message }],
-            lastGood,
-          );
         },
       };
     },

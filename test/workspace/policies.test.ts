@@ -52,20 +52,20 @@ describe('which policy governs', () => {
   it('is the built-in default when nothing is named and nothing is there', async () => {
     const { current, warnings } = await open();
     const text = presetText('default');
-    expect(current().identity).toEqual({
+    expect((await current()).identity).toEqual({
       name: 'default',
       source: 'builtin',
       path: null,
       sha256: sha256Of(text),
       state: 'ok',
     });
-    expect(current().text).toBe(text);
+    expect((await current()).text).toBe(text);
     expect(warnings).toEqual([]);
   });
 
   it('is the project document first, then the user document, then the preset', async () => {
     const users = put(temp.home, 'hitl-policy.json', denyAll);
-    expect((await open()).current().identity).toEqual({
+    expect((await (await open()).current()).identity).toEqual({
       name: 'default',
       source: 'user',
       path: users,
@@ -73,7 +73,7 @@ describe('which policy governs', () => {
       state: 'ok',
     });
     const path = await putTrusted('hitl-policy.json', allowAll);
-    const governing = (await open()).current();
+    const governing = await (await open()).current();
     expect(governing.identity).toEqual({
       name: 'default',
       source: 'project',
@@ -88,17 +88,23 @@ describe('which policy governs', () => {
   it('is found by a name from the flag, else by the configured one', async () => {
     put(temp.home, 'hitl-policy-work.json', denyAll);
     put(temp.home, 'hitl-policy.json', allowAll);
-    expect(brief((await open({ name: 'work' })).current())).toEqual(['work', 'user', 'ok', 'deny', []]);
-    expect(brief((await open({}, 'work')).current())).toEqual(['work', 'user', 'ok', 'deny', []]);
-    expect(brief((await open({ name: 'open' }, 'work')).current())).toEqual(['open', 'builtin', 'ok', 'allow', []]);
+    expect(brief(await (await open({ name: 'work' })).current())).toEqual(['work', 'user', 'ok', 'deny', []]);
+    expect(brief(await (await open({}, 'work')).current())).toEqual(['work', 'user', 'ok', 'deny', []]);
+    expect(brief(await (await open({ name: 'open' }, 'work')).current())).toEqual([
+      'open',
+      'builtin',
+      'ok',
+      'allow',
+      [],
+    ]);
   });
 
   it('is the file that the operator typed, without trust, also below the data directory', async () => {
     const path = put(dataDir, 'hitl-policy-x.json', denyAll);
-    const governing = (await open({ name: '.reins/hitl-policy-x.json' })).current();
+    const governing = await (await open({ name: '.reins/hitl-policy-x.json' })).current();
     expect(governing.identity).toEqual({ name: 'x', source: 'file', path, sha256: sha256Of(denyAll), state: 'ok' });
     put(temp.workspace, 'mine.json', allowAll);
-    expect(brief((await open({ name: 'mine.json' })).current())).toEqual(['mine', 'file', 'ok', 'allow', []]);
+    expect(brief(await (await open({ name: 'mine.json' })).current())).toEqual(['mine', 'file', 'ok', 'allow', []]);
   });
 
   it('is refused when it is found nowhere, with the names that are there', async () => {
@@ -131,7 +137,7 @@ describe('a policy of the project', () => {
       data: { kind: 'policy', path, sha256, bytes: allowAll.length },
       hints: [`reins trust add ${path}`, `--trust ${sha256}`],
     });
-    expect(brief((await open({ trust: [sha256] })).current())).toEqual(['default', 'project', 'ok', 'allow', []]);
+    expect(brief(await (await open({ trust: [sha256] })).current())).toEqual(['default', 'project', 'ok', 'allow', []]);
     await putTrusted('hitl-policy.json', allowAll);
     await open();
     writeFileSync(path, `${allowAll}\n`);
@@ -141,7 +147,7 @@ describe('a policy of the project', () => {
   it('is passed over for one run when the operator says so', async () => {
     put(dataDir, 'hitl-policy.json', allowAll);
     put(temp.home, 'hitl-policy.json', denyAll);
-    expect(brief((await open({ skipProject: true })).current())).toEqual(['default', 'user', 'ok', 'deny', []]);
+    expect(brief(await (await open({ skipProject: true })).current())).toEqual(['default', 'user', 'ok', 'deny', []]);
   });
 
   it('says what is wrong with the list of trust itself', async () => {
@@ -157,9 +163,9 @@ describe('a policy that cannot be used', () => {
     put(temp.home, 'hitl-policy.json', allowAll);
     const path = await putTrusted('hitl-policy.json', '{"default_action":"alow"}');
     const { current, warnings } = await open();
-    expect(brief(current())).toEqual(['default', 'project', 'invalid', 'approve', ['bad_action']]);
-    expect(current().identity.sha256).toBeNull();
-    expect(current().policy).toMatchObject({
+    expect(brief(await current())).toEqual(['default', 'project', 'invalid', 'approve', ['bad_action']]);
+    expect((await current()).identity.sha256).toBeNull();
+    expect((await current()).policy).toMatchObject({
       rules: [],
       trusted_binaries: null,
       compute: { maxTurns: 100, maxToolCalls: 150, maxTokens: 1_000_000, onExhausted: 'fail' },
@@ -182,12 +188,12 @@ describe('a policy that cannot be used', () => {
     ['unreadable', (path: string) => symlinkSync('/dev/zero', path)],
   ])('because its file is %s', async (code, plant) => {
     plant(join(temp.home, 'hitl-policy.json'));
-    expect(brief((await open()).current())).toEqual(['default', 'user', 'invalid', 'approve', [code]]);
+    expect(brief(await (await open()).current())).toEqual(['default', 'user', 'invalid', 'approve', [code]]);
   });
 
   it('because it is a link in a project, whatever it points to', async () => {
     symlinkSync(put(temp.home, 'real.json', allowAll), join(dataDir, 'hitl-policy.json'));
-    expect(brief((await open({ trust: [sha256Of(allowAll)] })).current())).toEqual([
+    expect(brief(await (await open({ trust: [sha256Of(allowAll)] })).current())).toEqual([
       'default',
       'project',
       'invalid',
@@ -200,7 +206,7 @@ describe('a policy that cannot be used', () => {
     const path = put(temp.home, 'hitl-policy.json', denyAll);
     chmodSync(path, 0o664);
     const { current, warnings } = await open();
-    expect(brief(current())).toEqual(['default', 'user', 'ok', 'deny', ['group_writable']]);
+    expect(brief(await current())).toEqual(['default', 'user', 'ok', 'deny', ['group_writable']]);
     expect(warnings).toEqual([`The file ${path} can be written by its group.`]);
   });
 });
@@ -208,64 +214,61 @@ describe('a policy that cannot be used', () => {
 describe('a policy whose file changes while a run is active', () => {
   it('is the same object while nothing changes', async () => {
     put(temp.home, 'hitl-policy.json', denyAll);
-    const { current, refresh } = await open();
-    expect(current()).toBe(current());
-    expect(await refresh()).toBe(current());
+    const governing = await open();
+    expect(await governing.current()).toBe(await governing.current());
     const preset = await open({ name: 'strict' });
-    expect(await preset.refresh()).toBe(preset.current());
+    expect(await preset.current()).toBe(await preset.current());
   });
 
   it('is the new content from the next look on', async () => {
     const path = put(temp.home, 'hitl-policy.json', denyAll);
-    const { current, refresh } = await open();
+    const { current } = await open();
     writeFileSync(path, allowAll);
-    expect(brief(current())).toEqual(['default', 'user', 'invalid', 'approve', ['unreadable']]);
-    expect(brief(await refresh())).toEqual(['default', 'user', 'ok', 'allow', []]);
-    expect(brief(current())).toEqual(['default', 'user', 'ok', 'allow', []]);
+    expect(brief(await current())).toEqual(['default', 'user', 'ok', 'allow', []]);
   });
 
   it('keeps the bounds of the last good document while it is broken', async () => {
     const path = put(temp.home, 'hitl-policy.json', denyAll);
-    const { refresh } = await open();
+    const { current } = await open();
     writeFileSync(path, '{');
-    const broken = await refresh();
+    const broken = await current();
     expect(brief(broken)).toEqual(['default', 'user', 'invalid', 'approve', ['not_json']]);
     expect(broken.policy.compute.maxTurns).toBe(7);
     writeFileSync(path, allowAll);
-    expect(brief(await refresh())).toEqual(['default', 'user', 'ok', 'allow', []]);
+    expect(brief(await current())).toEqual(['default', 'user', 'ok', 'allow', []]);
   });
 
   it('fails closed when it is removed, instead of falling to a weaker layer', async () => {
     put(temp.home, 'hitl-policy.json', allowAll);
     const path = await putTrusted('hitl-policy.json', denyAll);
-    const { refresh } = await open();
+    const { current } = await open();
     rmSync(path);
-    const gone = await refresh();
+    const gone = await current();
     expect(brief(gone)).toEqual(['default', 'project', 'invalid', 'approve', ['unreadable']]);
     expect(gone.policy.compute.maxTurns).toBe(7);
   });
 
   it('is what came to be in a stronger layer', async () => {
-    const { refresh } = await open();
+    const { current } = await open();
     put(temp.home, 'hitl-policy.json', denyAll);
-    expect(brief(await refresh())).toEqual(['default', 'user', 'ok', 'deny', []]);
+    expect(brief(await current())).toEqual(['default', 'user', 'ok', 'deny', []]);
     await putTrusted('hitl-policy.json', allowAll);
-    expect(brief(await refresh())).toEqual(['default', 'project', 'ok', 'allow', []]);
+    expect(brief(await current())).toEqual(['default', 'project', 'ok', 'allow', []]);
   });
 
   it('is untrusted again after an edit in the project, until it is trusted', async () => {
     const path = await putTrusted('hitl-policy.json', denyAll);
-    const { refresh } = await open();
+    const { current } = await open();
     writeFileSync(path, allowAll);
-    expect(brief(await refresh())).toEqual(['default', 'project', 'invalid', 'approve', ['not_trusted']]);
+    expect(brief(await current())).toEqual(['default', 'project', 'invalid', 'approve', ['not_trusted']]);
     await trust().add([{ kind: 'policy', root: temp.workspace, path, sha256: sha256Of(allowAll) }], 'command');
-    expect(brief(await refresh())).toEqual(['default', 'project', 'ok', 'allow', []]);
+    expect(brief(await current())).toEqual(['default', 'project', 'ok', 'allow', []]);
   });
 
   it('fails closed when its permissions are loosened', async () => {
     const path = put(temp.home, 'hitl-policy.json', denyAll);
-    const { refresh } = await open();
+    const { current } = await open();
     chmodSync(path, 0o666);
-    expect(brief(await refresh())).toEqual(['default', 'user', 'invalid', 'approve', ['unsafe_permissions']]);
+    expect(brief(await current())).toEqual(['default', 'user', 'invalid', 'approve', ['unsafe_permissions']]);
   });
 });
