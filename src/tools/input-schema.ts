@@ -32,8 +32,7 @@ function typeSchema(struct: Struct<unknown, unknown>, name: string): Readonly<Re
     case 'integer':
     case 'boolean':
       return { type: struct.type };
-    case 'any':
-    case 'unknown':
+    case 'json':
       return {};
     case 'enums':
       // True because `enums` keeps its choices as the values of its schema; ours are strings.
@@ -59,6 +58,9 @@ export const between = (struct: Struct<number, null>, min: number, max = Number.
     if (value >= min && value <= max) return true;
     return max === Number.MAX_SAFE_INTEGER ? `must be at least ${min}` : `must be ${min} to ${max}`;
   });
+
+/** Any JSON value, null included, but not nothing. */
+export const json = (): Struct<unknown, null> => own('json', (value) => value !== undefined || 'must be given');
 
 /** A struct of our own; `test` gives true or the end of a sentence that begins with the argument's name ("must be …"). */
 export const own = <T>(name: string, test: (value: unknown) => true | string): Struct<T, null> =>

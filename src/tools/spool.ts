@@ -46,9 +46,9 @@ export function createSpool(deps: SpoolDeps): Spool & { sweep(): void } {
   return {
     directory: directoryOf,
 
-    put(runId, callId, text) {
-      const bytes = Buffer.from(text);
-      const kept = cutText(bytes, spoolFileBytes);
+    put(runId, callId, content) {
+      const bytes = Buffer.from(content);
+      const kept = typeof content === 'string' ? cutText(bytes, spoolFileBytes) : bytes.subarray(0, spoolFileBytes);
       try {
         const directory = directoryOf(runId);
         makeDirectory(deps.directory);

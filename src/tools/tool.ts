@@ -94,8 +94,12 @@ export type ReadMarks = {
 export type Spool = {
   /** Directory of a run. It is made, with mode 0700, by whoever writes the first file into it. */
   directory(runId: string): string;
-  /** Writes a full text, at most 8 MiB; null when the disk is full. Returns the name `@output/<call id>`. */
-  put(runId: string, callId: string, text: string): { readonly name: string; readonly truncated: boolean } | null;
+  /** Writes a full result, at most 8 MiB; null when the disk is full. Returns the name `@output/<call id>`. */
+  put(
+    runId: string,
+    callId: string,
+    content: string | Uint8Array,
+  ): { readonly name: string; readonly truncated: boolean } | null;
   /** Path of a spool name for this scope, or null: only calls of the same run or session. */
   resolve(scope: string, runId: string, name: string): string | null;
 };

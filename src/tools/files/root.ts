@@ -91,6 +91,16 @@ export function resolvePath(given: string, place: Place, site: ToolSite, follow 
   );
 }
 
+/** The real path of an absolute one, the missing rest appended; null when it cannot be told. Never throws. */
+export function realPathOf(absolute: string): string | null {
+  try {
+    const found = locate(absolute, true, absolute);
+    return 'ok' in found ? null : found.real;
+  } catch {
+    return null;
+  }
+}
+
 function unresolved(error: unknown, given: string): ToolFailure {
   const code = codeOf(error) ?? 'UNKNOWN';
   if (code === 'ELOOP') return fail('bad_path', `"${given}" goes through too many links, or through a loop of links.`);

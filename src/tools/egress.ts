@@ -1,0 +1,165 @@
+import type { LookupAddress } from 'node:dns';
+import { BlockList, isIP } from 'node:net';
+import { fail, type ToolFailure } from './failure.ts';
+
+/** One parsed URL for facts, policy and connection (05 §5.2.1). */
+export type Target = {
+  readonly url: URL;
+  /** Lower case, ASCII, without a final dot or brackets. */
+  readonly host: string;
+  readonly port: number;
+};
+
+export type EgressDeps = {
+  /** Config `web-private-hosts`: `host` or `host:port`. */
+  readonly privateHosts: readonly string[];
+  /** Ports on which this product listens: they stay refused even where a private host is listed. */
+  readonly ownPorts: () => readonly number[];
+  readonly lookup: (host: string) => Promise<readonly LookupAddress[]>;
+};
+
+/** Which addresses an outgoing call may reach (05 §5.3). No policy widens it. */
+export type Egress = {
+  /** What the text alone says: literal addresses and names. Asks no server, so a denied call tells nobody its name. */
+  nameFault(target: Target): ToolFailure | null;
+  /** Resolves once; every address must be permitted, and the connection goes to one of these. */
+  resolve(target: Target): Promise<readonly LookupAddress[] | ToolFailure>;
+};
+
+const maxUrlBytes = 8192;
+
+/** Numeric spellings of addresses, case and international names are settled by the one parser. */
+export function parseTarget(text: string): Target | string {
+  if (Buffer.byteLength(text) > maxUrlBytes) return `must be at most ${maxUrlBytes} bytes long`;
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null) return 'must be an absolute URL';
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must begin with http:// or https://';
+  if (url.username !== '' || url.password !== '') return 'must not hold a user name or password';
+  if (url.hostname.endsWith('.')) url.hostname = url.hostname.replace(/\.+$/, '');
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
+  if (host === '' || port < 1) return 'must name a host and a port';
+  return { url, host, port };
+}
+
+export function createEgress(deps: EgressDeps): Egress {
+  let list: BlockList | null = null;
+  const isPublic = (address: string): boolean => {
+    list ??= blockedRanges();
+    return !isBlocked(list, address);
+  };
+
+  const isListed = ({ host, port }: Target): boolean =>
+    deps.privateHosts.some((entry) => {
+      const wanted = entry.trim().toLowerCase();
+      return (
+        wanted === host || wanted === `${host}:${port}` || wanted === `[${host}]` || wanted === `[${host}]:${port}`
+      );
+    });
+
+  /** @returns why the address is not reached, or null. */
+  const addressReason = (target: Target, address: string): string | null => {
+    if (isPublic(address)) return null;
+    if (isLinkLocal(address)) return 'its address is link-local';
+    if (deps.ownPorts().includes(target.port)) return 'this program listens there';
+    return isListed(target) ? null : 'its address is not public';
+  };
+
+  return {
+    nameFault(target) {
+      const reason =
+        isIP(target.host) !== 0
+          ? addressReason(target, target.host)
+          : isLocalName(target.host) && !isListed(target)
+            ? 'the name is local'
+            : null;
+      return reason === null ? null : blocked(target, reason);
+    },
+    async resolve(target) {
+      const family = isIP(target.host);
+      if (family !== 0) return [{ address: target.host, family }];
+      const addresses = await deps.lookup(target.host);
+      for (const { address } of addresses) {
+        const reason = addressReason(target, address);
+        if (reason !== null) return blocked(target, reason);
+      }
+      return addresses;
+    },
+  };
+}
+
+const blocked = ({ host }: Target, reason: string): ToolFailure =>
+  fail(
+    'egress_blocked',
+    `"${host.slice(0, 200)}" is not reached: ${reason}. No approval widens this; the operator may list it in web-private-hosts.`,
+  );
+
+function isLocalName(host: string): boolean {
+  if (!host.includes('.')) return true;
+  return ['localhost', 'local', 'internal', 'home.arpa'].some(
+    (suffix) => host === suffix || host.endsWith(`.${suffix}`),
+  );
+}
+
+/** 05 §5.3.2. */
+const blocked4 =
+  '0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.0.2.0/24 192.88.99.0/24 192.168.0.0/16 198.18.0.0/15 198.51.100.0/24 203.0.113.0/24 224.0.0.0/4 240.0.0.0/4';
+const blocked6 = '::/128 ::1/128 100::/64 2001::/23 2001:db8::/32 fc00::/7 fe80::/10 fec0::/10 ff00::/8 64:ff9b:1::/48';
+
+function blockedRanges(): BlockList {
+  const list = new BlockList();
+  for (const [ranges, family] of [
+    [blocked4, 'ipv4'],
+    [blocked6, 'ipv6'],
+  ] as const) {
+    for (const range of ranges.split(' ')) {
+      const [network = '', bits] = range.split('/');
+      list.addSubnet(network, Number(bits), family);
+    }
+  }
+  return list;
+}
+
+function isBlocked(list: BlockList, address: string): boolean {
+  const plain = address.replace(/%.*$/, '');
+  const family = isIP(plain);
+  if (family === 0) return true;
+  if (family === 4) return list.check(plain, 'ipv4');
+  if (list.check(plain, 'ipv6')) return true;
+  const inner = embedded(plain);
+  return inner !== null && list.check(inner, 'ipv4');
+}
+
+function isLinkLocal(address: string): boolean {
+  const plain = address.replace(/%.*$/, '');
+  const inner = isIP(plain) === 6 ? embedded(plain) : plain;
+  const groups = groupsOf(plain);
+  return inner?.startsWith('169.254.') === true || (groups !== null && ((groups[0] ?? 0) & 0xffc0) === 0xfe80);
+}
+
+/** The IPv4 address inside `::ffff:0:0/96`, `::/96`, `64:ff9b::/96` and `2002::/16`, which is judged as such. */
+function embedded(address: string): string | null {
+  const groups = groupsOf(address);
+  if (groups === null) return null;
+  const [a, b, c, d, e, f] = groups;
+  const dotted = (high = 0, low = 0): string => [high >> 8, high & 255, low >> 8, low & 255].join('.');
+  if (a === 0x2002) return dotted(b, c);
+  const zeros = b === 0 && c === 0 && d === 0 && e === 0;
+  if (a === 0 && zeros && (f === 0 || f === 0xffff)) return dotted(groups[6], groups[7]);
+  if (a === 0x64 && b === 0xff9b && c === 0 && d === 0 && e === 0 && f === 0) return dotted(groups[6], groups[7]);
+  return null;
+}
+
+/** The eight groups of an IPv6 address, or null. */
+function groupsOf(address: string): readonly number[] | null {
+  if (isIP(address) !== 6) return null;
+  const text = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, a, b, c, d) => {
+    const hex = (high: unknown, low: unknown): string => (Number(high) * 256 + Number(low)).toString(16);
+    return `${hex(a, b)}:${hex(c, d)}`;
+  });
+  const [head = '', tail] = text.split('::');
+  const before = head === '' ? [] : head.split(':');
+  const after = tail === undefined || tail === '' ? [] : tail.split(':');
+  const zeros = tail === undefined ? [] : Array.from({ length: 8 - before.length - after.length }, () => '0');
+  return [...before, ...zeros, ...after].map((group) => Number.parseInt(group, 16));
+}

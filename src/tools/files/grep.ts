@@ -1,0 +1,241 @@
+import { closeSync } from 'node:fs';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { boolean, integer, object, optional, refine, string } from 'superstruct';
+import { compileRegex, type LinearRegex } from '../../text/linear-regex.ts';
+import { cancelled, fail, ioFailure, isFailure, type ToolFailure } from '../failure.ts';
+import { between, bytes, inputSchema } from '../input-schema.ts';
+import { defineTool, type Prepared, type Tool, type ToolContext, type ToolResult, type ToolSite } from '../tool.ts';
+import { isSpoolName } from '../spool.ts';
+import { compileGlob, type Glob } from './glob.ts';
+import { createHits, type Hits } from './hits.ts';
+import { notFound, openRegular, readWhole } from './open.ts';
+import { createScope, unreadableNote, walkSubject } from './search.ts';
+import {
+  openSubject,
+  outputPathNote,
+  readSubjectOf,
+  ready,
+  type SpoolSubject,
+  type Subject,
+  subjectOf,
+  unfit,
+} from './subject.ts';
+import { decodeText, showName } from './text.ts';
+import { maxDepth } from './walk.ts';
+
+const maxFileBytes = 16 * 1024 * 1024;
+const maxPatternCharacters = 8192;
+const sliceMs = 10;
+const linesPerLook = 512;
+
+type Args = {
+  pattern: string;
+  path?: string | undefined;
+  regex?: boolean | undefined;
+  ignore_case?: boolean | undefined;
+  include?: string | undefined;
+  context?: number | undefined;
+  start_line?: number | undefined;
+  end_line?: number | undefined;
+  max_matches?: number | undefined;
+};
+
+/** Where a line matches first; -1 when it does not. */
+type Find = (line: string) => number;
+
+type Search = { readonly find: Find; readonly include: Glob | null };
+type Facts = (Subject | SpoolSubject) & { readonly search: Search };
+
+export function createGrepTool(): Tool {
+  const args = object({
+    pattern: refine(string(), 'length', (value) => {
+      const { length } = value;
+      return (length >= 1 && length <= maxPatternCharacters) || `must have 1 to ${maxPatternCharacters} characters`;
+    }),
+    path: optional(bytes(string(), 1, 4096)),
+    regex: optional(boolean()),
+    ignore_case: optional(boolean()),
+    include: optional(bytes(string(), 1, 1024)),
+    context: optional(between(integer(), 0, 5)),
+    start_line: optional(between(integer(), 1)),
+    end_line: optional(between(integer(), 1)),
+    max_matches: optional(between(integer(), 1)),
+  });
+  return defineTool<Args, Facts>({
+    spec: {
+      tools: 'local_fs',
+      tool: 'grep',
+      description:
+        'Finds lines with a literal text, or with a regular expression (RE2 syntax), in a file or below a directory.',
+      input_schema: inputSchema(args, {
+        pattern: { description: 'What to find: literal text unless regex is true.', minLength: 1 },
+        path: {
+          ...outputPathNote,
+          description: `${outputPathNote.description} A directory is searched with all below.`,
+          default: '.',
+        },
+        regex: { description: 'Reads the pattern as a regular expression (RE2 syntax).', default: false },
+        ignore_case: { description: 'Does not tell capital from small letters.', default: false },
+        include: { description: 'Glob of the files to look at, for example *.ts.' },
+        context: { description: 'Lines to show before and behind each match.', minimum: 0, maximum: 5, default: 0 },
+        start_line: { description: 'First line to look at; for a file only.', minimum: 1 },
+        end_line: { description: 'Last line to look at; for a file only.', minimum: 1 },
+        max_matches: { description: 'At most this many matching lines.', minimum: 1 },
+      }),
+      read_only: true,
+    },
+    args,
+    prepare,
+    unfit,
+    async execute(given, context) {
+      const { facts } = context;
+      try {
+        const isDirectory = facts.kind === 'path' && facts.path.stat?.isDirectory() === true;
+        return isDirectory ? await searchTree(given, pathContext(context)) : await searchFile(given, context);
+      } catch (error) {
+        return ioFailure(error, `"${given.path ?? '.'}"`);
+      }
+    },
+  });
+}
+
+/** True to the type because only a path, never a spool name, is a directory. */
+const pathContext = (context: ToolContext<Facts>) => context as ToolContext<Subject & { readonly search: Search }>;
+
+async function prepare(given: Args, site: ToolSite): Promise<Prepared<Facts>> {
+  const { path = '.', start_line = 1, end_line = Number.POSITIVE_INFINITY } = given;
+  if (end_line < start_line) {
+    return fail('invalid_arguments', '"end_line" must not be smaller than "start_line".', { path: 'end_line' });
+  }
+  const find = await findOf(given);
+  if (isFailure(find)) return find;
+  const include = given.include === undefined ? null : compileGlob(given.include);
+  if (typeof include === 'string') return fail('invalid_arguments', `"include" ${include}.`, { path: 'include' });
+  const subject = isSpoolName(path) ? readSubjectOf(path, site) : subjectOf(path, site);
+  if (isFailure(subject)) return subject;
+  const search = { find, include };
+  if (subject.kind === 'spool') return ready({ ...subject, search }, site, path);
+  return ready({ ...subject, search, fault: targetFault(subject, given) }, site, path);
+}
+
+function targetFault({ path }: Subject, given: Args): ToolFailure | null {
+  const { stat } = path;
+  if (stat === null) return notFound(path);
+  if (stat.isDirectory()) {
+    const ranged = given.start_line !== undefined || given.end_line !== undefined;
+    const message = '"start_line" and "end_line" are for a file; this path is a directory.';
+    return ranged ? fail('invalid_arguments', message, { path: 'start_line' }) : null;
+  }
+  return stat.isFile() ? null : fail('not_regular', `"${path.given}" is neither a regular file nor a directory.`);
+}
+
+async function findOf({ pattern, regex, ignore_case }: Args): Promise<Find | ToolFailure> {
+  if (regex === true) {
+    let compiled: LinearRegex;
+    try {
+      compiled = await compileRegex(pattern, { ignoreCase: ignore_case === true });
+    } catch (error) {
+      const reason = error instanceof Error ? error.message.slice(0, 200) : 'it cannot be read';
+      return fail('invalid_arguments', `"pattern" is not a regular expression in RE2 syntax: ${reason}.`, {
+        path: 'pattern',
+      });
+    }
+    return (line) => (compiled.test(line) ? (compiled.exec(line)?.index ?? -1) : -1);
+  }
+  if (ignore_case !== true) return (line) => line.indexOf(pattern);
+  // Literal text has no operators, so this expression cannot backtrack.
+  const literal = new RegExp(pattern.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&').replaceAll('\n', '\\n'), 'iu');
+  return (line) => line.search(literal);
+}
+
+async function searchFile(given: Args, context: ToolContext<Facts>): Promise<ToolResult> {
+  const opened = openSubject(context);
+  if (isFailure(opened)) return opened;
+  const hits = createHits(given, context.facts.limits);
+  try {
+    const seen = await searchOpen(opened, '', given, context, hits);
+    if (seen === 'aborted') return cancelled();
+    if (seen !== 'searched') return skippedFile(seen, given.path ?? '.', opened.size);
+    return { ok: true, value: hits.text(1, []) };
+  } finally {
+    closeSync(opened.fd);
+  }
+}
+
+const skippedFile = (why: 'binary' | 'large', given: string, size: number): ToolFailure =>
+  why === 'binary'
+    ? fail('binary_file', `"${given}" is not text (${size} bytes), so it is not searched.`, { bytes: size })
+    : fail('too_large', `"${given}" has ${size} bytes; files above ${maxFileBytes} bytes are not searched.`, {
+        bytes: size,
+        max_bytes: maxFileBytes,
+      });
+
+async function searchTree(
+  given: Args,
+  context: ToolContext<Subject & { readonly search: Search }>,
+): Promise<ToolResult> {
+  const { search, limits } = context.facts;
+  const scope = createScope(context, 'grep', { ...given });
+  const hits = createHits(given, limits);
+  const count = { files: 0, binary: 0, large: 0, unreadable: 0 };
+  const walked = await walkSubject(context, given.path ?? '.', maxDepth, async (entry) => {
+    if (entry.kind !== 'file' || search.include?.matches(entry.path) === false || !scope.mayShow(entry))
+      return undefined;
+    const opened = openRegular(entry.at, entry.path, null);
+    if (isFailure(opened)) {
+      count.unreadable += 1;
+      return undefined;
+    }
+    try {
+      const seen = await searchOpen(opened, `${showName(entry.path)}:`, given, context, hits);
+      if (seen === 'binary') count.binary += 1;
+      if (seen === 'large') count.large += 1;
+      if (seen === 'searched') count.files += 1;
+      return hits.full() || seen === 'aborted' ? 'stop' : undefined;
+    } finally {
+      closeSync(opened.fd);
+    }
+  });
+  if ('ok' in walked) return walked;
+  if (context.signal.aborted) return cancelled();
+  const skipped = [
+    ...(count.binary > 0 ? [`${count.binary} binary files`] : []),
+    ...(count.large > 0 ? [`${count.large} files above 16 MiB`] : []),
+    ...(count.unreadable > 0 ? [`${count.unreadable} unreadable files`] : []),
+  ];
+  const notes = [...unreadableNote(walked), ...scope.notes()];
+  if (skipped.length > 0) notes.push(`[skipped: ${skipped.join(', ')}]`);
+  return { ok: true, value: hits.text(count.files, notes) };
+}
+
+type Opened = { readonly fd: number; readonly size: number };
+
+async function searchOpen(
+  { fd, size }: Opened,
+  prefix: string,
+  given: Args,
+  context: ToolContext<Facts>,
+  hits: Hits,
+): Promise<'searched' | 'binary' | 'large' | 'aborted'> {
+  const content = await readWhole(fd, size, maxFileBytes);
+  if (content === null) return 'large';
+  const decoded = decodeText(content);
+  if (decoded.kind === 'binary') return 'binary';
+  const { text } = decoded;
+  const { find } = context.facts.search;
+  const { start_line = 1, end_line = Number.POSITIVE_INFINITY } = given;
+  hits.open(prefix);
+  let pausedAt = performance.now();
+  for (let at = 0, line = 1; at < text.length && line <= end_line; line += 1) {
+    if (line % linesPerLook === 0 && performance.now() - pausedAt > sliceMs) {
+      await nextTurn();
+      if (context.signal.aborted) return 'aborted';
+      pausedAt = performance.now();
+    }
+    const feed = text.indexOf('\n', at);
+    const end = feed < 0 ? text.length : feed;
+    if (line >= start_line && !hits.line(line, text.slice(at, end), find)) break;
+    at = end + 1;
+  }
+  return 'searched';
+}

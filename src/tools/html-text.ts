@@ -1,0 +1,237 @@
+/** What never shows text, up to its end tag. */
+const rawElements: ReadonlySet<string> = new Set(
+  'script style noscript template iframe object svg math canvas audio video select textarea'.split(' '),
+);
+const voidElements: ReadonlySet<string> = new Set(
+  'area base br col embed hr img input link meta param source track wbr'.split(' '),
+);
+const blockElements: ReadonlySet<string> = new Set(
+  'address article aside blockquote body center dd details dialog div dl dt fieldset figcaption figure footer form header html main nav ol p pre section summary table tbody tfoot thead tr ul title'.split(
+    ' ',
+  ),
+);
+
+const entities: Readonly<Record<string, string>> = {
+  amp: '&',
+  lt: '<',
+  gt: '>',
+  quot: '"',
+  apos: "'",
+  nbsp: ' ',
+  copy: '©',
+  reg: '®',
+  trade: '™',
+  hellip: '…',
+  mdash: '—',
+  ndash: '–',
+  lsquo: '‘',
+  rsquo: '’',
+  ldquo: '“',
+  rdquo: '”',
+  laquo: '«',
+  raquo: '»',
+  bull: '•',
+  middot: '·',
+  times: '×',
+  euro: '€',
+};
+
+type Tag = {
+  readonly name: string;
+  readonly closing: boolean;
+  readonly selfClosing: boolean;
+  readonly attributes: ReadonlyMap<string, string>;
+  /** Index behind the tag. */
+  readonly end: number;
+};
+
+/**
+ * Reduces HTML to text with headings, lists and `[text](url)` links (05 §5.4). Scripts, styles and hidden elements are
+ * left out. Linear in the length: every character is looked at once, whatever is left open. Never throws.
+ */
+export function htmlToText(html: string, base: string): string {
+  const writer = createWriter(base);
+  let hidden: { readonly name: string; depth: number } | null = null;
+  for (let at = 0; at < html.length; ) {
+    const open = html.indexOf('<', at);
+    if (hidden === null) writer.text(html.slice(at, open < 0 ? html.length : open));
+    if (open < 0) break;
+    if (html.startsWith('<!--', open)) {
+      at = behind(html, '-->', open + 4);
+      continue;
+    }
+    const next = html.charAt(open + 1);
+    if (next === '!' || next === '?') {
+      at = behind(html, '>', open + 1);
+      continue;
+    }
+    if (!/[A-Za-z/]/.test(next)) {
+      if (hidden === null) writer.text('<');
+      at = open + 1;
+      continue;
+    }
+    const tag = readTag(html, open);
+    at = tag.end;
+    if (hidden !== null) {
+      if (tag.name === hidden.name && !tag.selfClosing) hidden.depth += tag.closing ? -1 : 1;
+      if (hidden.depth === 0) hidden = null;
+    } else if (!tag.closing && rawElements.has(tag.name)) {
+      if (!tag.selfClosing) at = behindEndTag(html, tag.name, at);
+    } else if (!tag.closing && !tag.selfClosing && !voidElements.has(tag.name) && isHidden(tag)) {
+      hidden = { name: tag.name, depth: 1 };
+    } else {
+      writer.tag(tag);
+    }
+  }
+  return writer.end();
+}
+
+function behind(text: string, mark: string, from: number): number {
+  const found = text.indexOf(mark, from);
+  return found < 0 ? text.length : found + mark.length;
+}
+
+/** A raw element that is not closed hides the rest. */
+function behindEndTag(html: string, name: string, from: number): number {
+  for (let at = html.indexOf('</', from); at >= 0; at = html.indexOf('</', at + 2)) {
+    if (html.slice(at + 2, at + 2 + name.length).toLowerCase() === name) return behind(html, '>', at);
+  }
+  return html.length;
+}
+
+function isHidden({ attributes }: Tag): boolean {
+  if (attributes.has('hidden') || attributes.get('aria-hidden') === 'true') return true;
+  const style = attributes.get('style')?.toLowerCase().replaceAll(' ', '') ?? '';
+  return style.includes('display:none') || style.includes('visibility:hidden');
+}
+
+function readTag(html: string, open: number): Tag {
+  const closing = html.charAt(open + 1) === '/';
+  let at = open + (closing ? 2 : 1);
+  const start = at;
+  while (at < html.length && /[A-Za-z0-9-]/.test(html.charAt(at))) at += 1;
+  const name = html.slice(start, at).toLowerCase();
+  const attributes = new Map<string, string>();
+  let selfClosing = false;
+  while (at < html.length && html.charAt(at) !== '>') {
+    const character = html.charAt(at);
+    selfClosing = character === '/';
+    if (character === '/' || character <= ' ') {
+      at += 1;
+      continue;
+    }
+    const attribute = readAttribute(html, at);
+    attributes.set(attribute.name, attribute.value);
+    at = attribute.end;
+  }
+  return { name, closing, selfClosing, attributes, end: at + 1 };
+}
+
+function readAttribute(html: string, start: number): { name: string; value: string; end: number } {
+  let at = start + 1;
+  while (at < html.length && !/[\s=>/]/.test(html.charAt(at))) at += 1;
+  const name = html.slice(start, at).toLowerCase();
+  let after = at;
+  while (after < html.length && html.charAt(after) <= ' ') after += 1;
+  if (html.charAt(after) !== '=') return { name, value: '', end: at };
+  at = after + 1;
+  while (at < html.length && html.charAt(at) <= ' ') at += 1;
+  const quote = html.charAt(at);
+  if (quote === '"' || quote === "'") {
+    const end = html.indexOf(quote, at + 1);
+    const stop = end < 0 ? html.length : end;
+    return { name, value: decodeEntities(html.slice(at + 1, stop)), end: stop + 1 };
+  }
+  const from = at;
+  while (at < html.length && !/[\s>]/.test(html.charAt(at))) at += 1;
+  return { name, value: decodeEntities(html.slice(from, at)), end: at };
+}
+
+function decodeEntities(text: string): string {
+  if (!text.includes('&')) return text;
+  return text.replace(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|([a-z]{2,8}));/gi, (whole, hex, decimal, name) => {
+    if (name !== undefined) return entities[String(name).toLowerCase()] ?? whole;
+    const point = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+    return point > 0 && point <= 0x10ffff && (point < 0xd800 || point > 0xdfff)
+      ? String.fromCodePoint(point)
+      : '\ufffd';
+  });
+}
+
+/** Collects the text: blanks collapse, blocks stand on lines of their own. */
+function createWriter(base: string) {
+  const parts: string[] = [];
+  const links: { readonly at: number; readonly url: string }[] = [];
+  let lists = 0;
+  let pre = 0;
+  /** What the text so far ends with, so that it need not be joined to be known. */
+  let tail = '\n\n';
+
+  const put = (text: string): void => {
+    if (text === '') return;
+    parts.push(text);
+    tail = (tail + text).slice(-2);
+  };
+  const breakLine = (count: number): void => {
+    const has = tail.endsWith('\n\n') ? 2 : tail.endsWith('\n') ? 1 : 0;
+    if (has < count) put('\n'.repeat(count - has));
+  };
+  const endLink = (): void => {
+    const link = links.pop();
+    if (link === undefined) return;
+    const text = parts.splice(link.at).join('').trim();
+    tail = '  ';
+    put(text === '' ? '' : `[${text}](${link.url})`);
+  };
+
+  return {
+    text(raw: string): void {
+      const text = decodeEntities(raw);
+      if (pre > 0) {
+        put(text);
+        return;
+      }
+      const collapsed = text.replace(/\s+/g, ' ');
+      put(/\s$/.test(tail) ? collapsed.replace(/^ /, '') : collapsed);
+    },
+    tag({ name, closing, attributes }: Tag): void {
+      const heading = /^h([1-6])$/.exec(name)?.[1];
+      if (name === 'br') breakLine(1);
+      else if (name === 'hr') breakLine(2);
+      else if (heading !== undefined) {
+        breakLine(2);
+        if (!closing) put(`${'#'.repeat(Number(heading))} `);
+      } else if (name === 'li') {
+        breakLine(1);
+        if (!closing) put(`${'  '.repeat(Math.min(Math.max(lists - 1, 0), 10))}- `);
+      } else if (name === 'td' || name === 'th') {
+        if (closing) put(' ');
+      } else if (name === 'a') {
+        endLink();
+        const url = closing ? null : linkUrl(attributes.get('href'), base);
+        if (url !== null) links.push({ at: parts.length, url });
+      } else if (blockElements.has(name)) {
+        breakLine(name === 'p' || name === 'pre' || name === 'table' ? 2 : 1);
+        if (name === 'ul' || name === 'ol') lists = Math.max(0, lists + (closing ? -1 : 1));
+        if (name === 'pre') pre = Math.max(0, pre + (closing ? -1 : 1));
+      }
+    },
+    end(): string {
+      endLink();
+      return parts
+        .join('')
+        .split('\n')
+        .map((line) => line.trimEnd())
+        .join('\n')
+        .replace(/\n{3,}/g, '\n\n')
+        .trim();
+    },
+  };
+}
+
+/** Only links that lead somewhere: no script, no data, no place on the same page. */
+function linkUrl(href: string | undefined, base: string): string | null {
+  if (href === undefined || href === '' || href.startsWith('#') || !URL.canParse(href, base)) return null;
+  const url = new URL(href, base);
+  return /^(?:https?|mailto):$/.test(url.protocol) ? url.href : null;
+}

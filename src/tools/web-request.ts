@@ -1,0 +1,187 @@
+import type { LookupAddress } from 'node:dns';
+import { type ClientRequest, type IncomingMessage, request as requestHttp, type RequestOptions } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
+import { connect as connectTls } from 'node:tls';
+import type { Target } from './egress.ts';
+
+export type Exchange = {
+  readonly target: Target;
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer | null;
+  /** Checked; the connection goes to one of these and nothing is resolved again. */
+  readonly addresses: readonly LookupAddress[];
+  readonly proxy: URL | null;
+  readonly connectMs: number;
+  /** Milliseconds that are left for all, the body included. */
+  readonly totalMs: number;
+  readonly maxBodyBytes: number;
+};
+
+export type Reply =
+  | {
+      readonly kind: 'reply';
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+      readonly body: Buffer;
+      readonly truncated: boolean;
+    }
+  /** `sent`: the server may have got the request. */
+  | {
+      readonly kind: 'broken';
+      readonly why: 'timeout' | 'cancelled' | 'error';
+      readonly reason: string;
+      readonly sent: boolean;
+    };
+
+/** One request and its answer, decompressed and cut at `maxBodyBytes`. Never rejects. Certificates are always verified. */
+export function exchange(wanted: Exchange, signal: AbortSignal): Promise<Reply> {
+  return new Promise((resolve) => {
+    let sent = false;
+    let request: ClientRequest | null = null;
+    let tunnel: ClientRequest | null = null;
+    const settle = (reply: Reply): void => {
+      clearTimeout(total);
+      clearTimeout(connecting);
+      signal.removeEventListener('abort', onAbort);
+      resolve(reply);
+      request?.destroy();
+      tunnel?.destroy();
+    };
+    const broken = (why: 'timeout' | 'cancelled' | 'error', reason: string): void =>
+      settle({ kind: 'broken', why, reason, sent });
+    const onAbort = (): void => broken('cancelled', 'cancelled');
+    const total = setTimeout(() => broken('timeout', `no complete answer within the time limit`), wanted.totalMs);
+    const connecting = setTimeout(() => {
+      if (!sent) broken('timeout', `no connection within ${wanted.connectMs / 1000} s`);
+    }, wanted.connectMs);
+    signal.addEventListener('abort', onAbort);
+    if (signal.aborted) return onAbort();
+
+    const start = (through: Socket | null): void => {
+      const secure = wanted.target.url.protocol === 'https:';
+      const options = requestOptions(wanted, through);
+      request = secure ? requestHttps(wanted.target.url, options) : requestHttp(wanted.target.url, options);
+      request.on('error', (error) => broken('error', reasonOf(error)));
+      request.on('socket', (socket) => {
+        const connected = (): void => {
+          sent = true;
+        };
+        if (through !== null) connected();
+        else socket.once(secure ? 'secureConnect' : 'connect', connected);
+      });
+      request.on('response', (response) => {
+        clearTimeout(connecting);
+        readBody(response, wanted.maxBodyBytes).then(
+          (read) => settle({ kind: 'reply', status: response.statusCode ?? 0, headers: response.headers, ...read }),
+          (error: unknown) => broken('error', reasonOf(error)),
+        );
+      });
+      request.end(wanted.body ?? undefined);
+    };
+
+    if (wanted.proxy === null || wanted.target.url.protocol === 'http:') start(null);
+    else {
+      tunnel = openTunnel(wanted.proxy, wanted.target, (socket, reason) => {
+        if (socket === null) broken('error', reason);
+        else start(socket);
+      });
+    }
+  });
+}
+
+function requestOptions(wanted: Exchange, through: Socket | null): RequestOptions {
+  const { target, proxy, method, addresses } = wanted;
+  const headers: Record<string, string> = { ...wanted.headers };
+  if (wanted.body !== null) headers['content-length'] = String(wanted.body.length);
+  const base: RequestOptions = { method, headers, agent: false };
+  if (through !== null) return { ...base, createConnection: () => through };
+  if (proxy !== null) {
+    // A proxy gets the whole URL, and `Host` names the target.
+    headers['host'] = target.url.host;
+    Object.assign(headers, proxyHeaders(proxy));
+    return { ...base, host: proxy.hostname, port: proxyPort(proxy), path: target.url.href.replace(/#.*$/, '') };
+  }
+  return { ...base, lookup: lookupOf(addresses) };
+}
+
+/** Answers with the addresses that were checked. */
+function lookupOf(addresses: readonly LookupAddress[]): NonNullable<RequestOptions['lookup']> {
+  return (_host, options, callback) => {
+    const [first] = addresses;
+    if (first === undefined) callback(new Error('the name has no address'), '', 4);
+    else if (options.all === true) callback(null, [...addresses]);
+    else callback(null, first.address, first.family);
+  };
+}
+
+const proxyPort = (proxy: URL): number => Number(proxy.port === '' ? 80 : proxy.port);
+
+function proxyHeaders(proxy: URL): Readonly<Record<string, string>> {
+  if (proxy.username === '') return {};
+  const login = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`;
+  return { 'proxy-authorization': `Basic ${Buffer.from(login).toString('base64')}` };
+}
+
+function openTunnel(
+  proxy: URL,
+  { host, port, url }: Target,
+  done: (socket: Socket | null, reason: string) => void,
+): ClientRequest {
+  const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const request = requestHttp({
+    host: proxy.hostname,
+    port: proxyPort(proxy),
+    method: 'CONNECT',
+    path: authority,
+    headers: { host: authority, ...proxyHeaders(proxy) },
+    agent: false,
+  });
+  request.on('error', (error) => done(null, `proxy: ${reasonOf(error)}`));
+  request.on('response', (response) => done(null, `the proxy answered ${response.statusCode ?? 0}`));
+  request.on('connect', (response, socket) => {
+    if (response.statusCode !== 200) {
+      socket.destroy();
+      done(null, `the proxy answered ${response.statusCode ?? 0}`);
+      return;
+    }
+    const secured = connectTls({ socket, servername: url.hostname });
+    secured.once('error', (error) => done(null, reasonOf(error)));
+    secured.once('secureConnect', () => done(secured, ''));
+  });
+  request.end();
+  return request;
+}
+
+async function readBody(response: IncomingMessage, max: number): Promise<{ body: Buffer; truncated: boolean }> {
+  const stream = await decompressed(response);
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    const part: Buffer = chunk;
+    size += part.length;
+    parts.push(part);
+    if (size > max) return { body: Buffer.concat(parts).subarray(0, max), truncated: true };
+  }
+  return { body: Buffer.concat(parts), truncated: false };
+}
+
+/** The cut applies to what comes out, so a small answer cannot grow without end. */
+async function decompressed(response: IncomingMessage): Promise<Readable> {
+  const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? '';
+  if (encoding === '' || encoding === 'identity') return response;
+  const { createBrotliDecompress, createGunzip, createInflate } = await import('node:zlib');
+  const decoder =
+    encoding === 'br' ? createBrotliDecompress() : encoding === 'deflate' ? createInflate() : createGunzip();
+  response.once('error', (error) => decoder.destroy(error));
+  return response.pipe(decoder);
+}
+
+/** The system's or TLS's word for it, without addresses. */
+function reasonOf(error: unknown): string {
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
+  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
+  return error instanceof Error ? error.message.slice(0, 200) : 'unknown';
+}

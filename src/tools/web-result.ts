@@ -1,0 +1,93 @@
+import { isUtf8 } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { fail } from './failure.ts';
+import { htmlToText } from './html-text.ts';
+import type { ToolContext, ToolResult } from './tool.ts';
+import type { Reply } from './web-request.ts';
+
+type Answer = Extract<Reply, { kind: 'reply' }>;
+
+/** Of the headers of an answer only these are told (05 §5.4). */
+const shownHeaders = ['content-type', 'content-length', 'last-modified', 'etag', 'location', 'retry-after'];
+const maxErrorBody = 4096;
+
+/** What a model sees of an answer: JSON parsed, text decoded, HTML reduced, anything else as a file of the spool. */
+export function webResult(
+  answer: Answer,
+  url: string,
+  method: string,
+  format: 'text' | 'raw',
+  context: ToolContext<unknown>,
+): ToolResult {
+  const headers = shown(answer);
+  const type = headers['content-type'] ?? '';
+  if (answer.status < 200 || answer.status > 299) {
+    const body = isText(type, answer.body) ? decode(answer.body, type).slice(0, maxErrorBody) : null;
+    const location = headers['location'] === undefined ? {} : { location: headers['location'] };
+    return fail('http_status', `The server answered ${answer.status}.`, { status: answer.status, body, ...location });
+  }
+  const common = { status: answer.status, url, content_type: type === '' ? null : type, headers };
+  const truncated = answer.truncated ? { truncated: true } : {};
+  if (method === 'HEAD') return { ok: true, value: { ...common, body: null } };
+  if (isText(type, answer.body)) {
+    return { ok: true, value: { ...common, body: textBody(answer, type, url, format), ...truncated } };
+  }
+  const kept = context.ports.spool.put(context.run_id, context.call_id, answer.body);
+  return {
+    ok: true,
+    value: {
+      ...common,
+      body: null,
+      output: kept?.name ?? null,
+      bytes: answer.body.length,
+      sha256: createHash('sha256').update(answer.body).digest('hex'),
+      ...truncated,
+      ...(kept?.truncated === true ? { spool_truncated: true } : {}),
+    },
+    ...(kept === null ? {} : { output_ref: kept.name }),
+  };
+}
+
+function shown(answer: Answer): Readonly<Record<string, string>> {
+  const headers: Record<string, string> = {};
+  for (const name of shownHeaders) {
+    const value = answer.headers[name];
+    if (value !== undefined) headers[name] = typeof value === 'string' ? value : value.join(', ');
+  }
+  return headers;
+}
+
+const mediaOf = (type: string): string => (type.split(';')[0] ?? '').trim().toLowerCase();
+const isJson = (media: string): boolean => media === 'application/json' || media.endsWith('+json');
+const isHtml = (media: string): boolean => media === 'text/html' || media === 'application/xhtml+xml';
+
+function isText(type: string, body: Buffer): boolean {
+  const media = mediaOf(type);
+  if (media === '') return isUtf8(body) && !body.includes(0);
+  if (media.startsWith('text/') || isJson(media) || media.endsWith('+xml') || media.endsWith('+yaml')) return true;
+  return /^application\/(?:xml|xhtml\+xml|javascript|ecmascript|yaml|x-yaml|toml|sql|graphql|x-ndjson|jsonl|x-www-form-urlencoded)$/.test(
+    media,
+  );
+}
+
+function textBody(answer: Answer, type: string, url: string, format: 'text' | 'raw'): unknown {
+  const media = mediaOf(type);
+  const text = decode(answer.body, type);
+  if (isJson(media) && !answer.truncated) {
+    try {
+      return JSON.parse(text);
+    } catch {
+      return text;
+    }
+  }
+  return isHtml(media) && format === 'text' ? htmlToText(text, url) : text;
+}
+
+function decode(body: Buffer, type: string): string {
+  const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(type)?.[1] ?? 'utf-8';
+  try {
+    return new TextDecoder(charset).decode(body);
+  } catch {
+    return body.toString('utf8');
+  }
+}

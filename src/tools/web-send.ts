@@ -1,0 +1,148 @@
+import { type Egress, parseTarget, type Target } from './egress.ts';
+import { cancelled, codeOf, fail, isFailure, type ToolFailure } from './failure.ts';
+import type { ToolContext, ToolResult } from './tool.ts';
+import { limitFault, type WebFacts } from './web-call.ts';
+import { exchange, type Reply } from './web-request.ts';
+import { webResult } from './web-result.ts';
+
+export type SendDeps = { readonly timeoutMs: number; readonly proxy: string | null; readonly userAgent: string };
+export type ToolName = { readonly tools: string; readonly tool: string };
+export type Send = (
+  context: ToolContext<WebFacts>,
+  args: Readonly<Record<string, unknown>>,
+  name: ToolName,
+) => Promise<ToolResult>;
+
+/** 05 §5.2.3, §5.3.4. */
+const connectMs = 10_000;
+const maxRedirects = 5;
+const redirectStatus: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const rank = { allow: 0, approve: 1, deny: 2 };
+
+/** Sends what was judged and follows redirects as far as the gate would allow each of them. Never rejects. */
+export function createSender(deps: SendDeps, egress: Egress): Send {
+  const proxy = deps.proxy === null ? null : new URL(deps.proxy);
+
+  const sendOnce = async (
+    context: ToolContext<WebFacts>,
+    target: Target,
+    callerHeaders: Readonly<Record<string, string>>,
+    totalMs: number,
+  ): Promise<Reply | ToolFailure> => {
+    const { method, body, limits } = context.facts;
+    // A proxy resolves names itself: then only literal addresses and listed names can be checked (05 §5.2.5).
+    const addresses = proxy === null ? await addressesOf(egress, target) : [];
+    if (isFailure(addresses)) return addresses;
+    const headers = {
+      accept: '*/*',
+      ...lowerCase(callerHeaders),
+      ...(body === null ? {} : { 'content-type': lowerCase(callerHeaders)['content-type'] ?? body.type }),
+      'user-agent': deps.userAgent,
+      'accept-encoding': 'gzip, deflate, br',
+    };
+    const bytes = body === null ? null : body.bytes;
+    const maxBodyBytes = limits.responseBytes;
+    return exchange(
+      { target, method, headers, body: bytes, addresses, proxy, connectMs, totalMs, maxBodyBytes },
+      context.signal,
+    );
+  };
+
+  return async (context, args, name) => {
+    const { facts } = context;
+    const until = performance.now() + deps.timeoutMs;
+    const safe = facts.method === 'GET' || facts.method === 'HEAD';
+    let target = facts.target;
+    let headers = facts.headers;
+    for (let hops = 0; ; hops += 1) {
+      if (context.signal.aborted) return cancelled();
+      const reply = await sendOnce(context, target, headers, Math.max(until - performance.now(), 1));
+      if (isFailure(reply)) return reply;
+      if (reply.kind === 'broken') return brokenResult(reply, target, safe, deps.timeoutMs);
+      const location = reply.headers['location'];
+      if (!safe || !redirectStatus.has(reply.status) || typeof location !== 'string') {
+        return webResult(reply, target.url.href, facts.method, facts.format, context);
+      }
+      const next = redirectTarget(location, target, facts, egress, hops);
+      if ('ok' in next) return next;
+      const fault = judgeHop(context, args, name, target, next);
+      if (fault !== null) return fault;
+      if (next.url.origin !== target.url.origin) headers = {};
+      target = next;
+    }
+  };
+}
+
+async function addressesOf(egress: Egress, target: Target) {
+  try {
+    const addresses = await egress.resolve(target);
+    return addresses;
+  } catch (error) {
+    return fail(
+      'network_error',
+      `The name "${target.host.slice(0, 200)}" was not resolved: ${codeOf(error) ?? 'unknown'}.`,
+    );
+  }
+}
+
+const lowerCase = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+function brokenResult(
+  { why, reason, sent }: Extract<Reply, { kind: 'broken' }>,
+  { host }: Target,
+  safe: boolean,
+  timeoutMs: number,
+): ToolFailure {
+  const shown = host.slice(0, 200);
+  if (sent && !safe) {
+    return fail(
+      'outcome_unknown',
+      `The connection to "${shown}" ended (${reason}) after the request was sent: it may have been served. Check before repeating it.`,
+    );
+  }
+  if (why === 'cancelled') return cancelled();
+  if (why === 'timeout') return fail('timeout', `"${shown}": ${reason} (web-timeout is ${timeoutMs / 1000} s).`);
+  return fail('network_error', `"${shown}" could not be reached: ${reason}.`);
+}
+
+/** Each hop passes what the first request passed (05 §5.3.4). */
+function redirectTarget(
+  location: string,
+  from: Target,
+  facts: WebFacts,
+  egress: Egress,
+  hops: number,
+): Target | ToolFailure {
+  const extra = { location };
+  const refused = (why: string): ToolFailure => fail('redirect_refused', `The redirect is refused: ${why}.`, extra);
+  if (hops >= maxRedirects) return refused(`there were ${maxRedirects} before it`);
+  if (!URL.canParse(location, from.url.href)) return refused('its location is no URL');
+  const target = parseTarget(new URL(location, from.url).href);
+  if (typeof target === 'string') return refused(`its location ${target}`);
+  if (from.url.protocol === 'https:' && target.url.protocol === 'http:') return refused('it leads from https to http');
+  const limited = limitFault(target, facts.limits) ?? egress.nameFault(target);
+  return limited === null ? target : { ...limited, extra: { ...limited.extra, ...extra } };
+}
+
+/**
+ * The hop as a call of the same tool: to another host only with `allow`; on the same host nothing that the policy
+ * treats more strictly than the call itself.
+ */
+function judgeHop(
+  context: ToolContext<WebFacts>,
+  args: Readonly<Record<string, unknown>>,
+  { tools, tool }: ToolName,
+  from: Target,
+  to: Target,
+): ToolFailure | null {
+  const hop = rank[context.judge(tools, tool, { ...args, url: to.url.href })];
+  const most = to.host === from.host && to.port === from.port ? rank[context.judge(tools, tool, args)] : rank.allow;
+  if (hop <= most && hop < rank.deny) return null;
+  const location = to.url.href;
+  return fail(
+    'redirect_not_followed',
+    `The server redirects to another address, which this call does not cover. Call the location itself if it is needed.`,
+    { location },
+  );
+}
