@@ -257,7 +257,8 @@ export function parseScript(text: string, name: string): Script {
   }
   const [problem] = scriptStruct.validate(value);
   if (problem !== undefined) {
-    throw invalid(name, pointerOf(problem.path), failureText(problem));
+    const failure = problem.failures()[0] ?? problem;
+    throw invalid(name, pointerOf(failure.path), failureText(failure));
   }
   // The struct above is the type `Script`, but for turns without a name.
   const checked = value as Script;
@@ -307,6 +308,6 @@ function failureText(failure: Pick<Failure, 'type' | 'message' | 'path'>): strin
   if (failure.type === 'never') return `unknown field "${String(failure.path.at(-1))}"`;
   const { message } = failure;
   // "Expected a value of type `x`, but received: …" names the value, which may be long.
-  const cut = message.indexOf(', but received');
+  const cut = message.search(/,? but received/);
   return (cut === -1 ? message : message.slice(0, cut)).replace(/^Expected /, 'expected ').slice(0, 300);
 }
