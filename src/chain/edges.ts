@@ -39,6 +39,7 @@ export function flowGraph(tasks: readonly FlowTask[]): FlowGraph {
   });
   let uncertain = index.size < tasks.length;
   const edges: Edge[] = [];
+  const anywhere = new Set<number>();
   const connect = (from: number, goto: string | null, branch: BranchDraft | null): void => {
     if (goto === 'end' && branch !== null) return;
     const to = goto === null ? undefined : index.get(goto);
@@ -47,6 +48,8 @@ export function flowGraph(tasks: readonly FlowTask[]): FlowGraph {
       return;
     }
     uncertain = true;
+    if (anywhere.has(from)) return;
+    anywhere.add(from);
     tasks.forEach((_, any) => {
       edges.push({ from, to: any, branch: null });
     });

@@ -1,5 +1,5 @@
 import type { Finding } from '../schema/chain.ts';
-import { type JsonMember, type JsonNode, type JsonString, offsetInString, pointerOf } from './json.ts';
+import { type JsonMember, type JsonNode, type JsonString, placeInString, pointerOf, type StringPlace } from './json.ts';
 
 /** Where a finding is: an index in the text, and the pointer of what it is about. */
 export type Place = { readonly offset: number; readonly pointer: string };
@@ -30,11 +30,17 @@ export function createFindings(text: string): Findings {
     (code: string, { offset, pointer }: Place, message: string): void => {
       found.push({ severity, code, offset, pointer, message });
     };
+  // Findings of a string come mostly in order, so each is counted on from the one before.
+  let last: { readonly node: JsonString; readonly place: StringPlace } | null = null;
   return {
     error: add('error'),
     warning: add('warning'),
     info: add('info'),
-    inside: (node, index) => ({ offset: offsetInString(text, node, index), pointer: pointerOf(node) }),
+    inside(node, index) {
+      const from = last !== null && last.node === node && last.place.index <= index ? last.place : null;
+      last = { node, place: placeInString(text, node, index, from) };
+      return { offset: last.place.offset, pointer: pointerOf(node) };
+    },
     failed: () => found.some((finding) => finding.severity === 'error'),
     sorted() {
       const lineColumn = positions(text);

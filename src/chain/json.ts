@@ -55,14 +55,20 @@ export function plainValue(node: JsonNode): unknown {
   }
 }
 
-/** Index in the text of a place in a string's value. */
-export function offsetInString(text: string, node: JsonString, index: number): number {
-  let at = node.offset + 1;
-  for (let left = index; left > 0 && at < text.length; left -= 1) {
+/** A place in a string: its index in the value, and where that is in the text. */
+export type StringPlace = { readonly index: number; readonly offset: number };
+
+/**
+ * Where an index of a string's value is in the text.
+ * @param from a place before it that is known already, which spares the way from the beginning
+ */
+export function placeInString(text: string, node: JsonString, index: number, from: StringPlace | null): StringPlace {
+  let at = from?.offset ?? node.offset + 1;
+  for (let left = index - (from?.index ?? 0); left > 0 && at < text.length; left -= 1) {
     if (text.charAt(at) !== '\\') at += 1;
     else at += text.charAt(at + 1) === 'u' ? 6 : 2;
   }
-  return at;
+  return { index, offset: at };
 }
 
 /** Ends the reading: nothing behind this problem can be understood. */

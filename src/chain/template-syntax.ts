@@ -20,6 +20,8 @@ export type PreparedTemplate = {
   sourceIndex(index: number): number;
 };
 
+type FoundMacro = { readonly site: MacroSite; readonly macro: Macro };
+
 /** The name under which the value of a macro is handed to the engine. */
 export const macroName = (index: number): string => `__macro_${index}__`;
 
@@ -28,11 +30,12 @@ export const macroName = (index: number): string => `__macro_${index}__`;
  * @param dot what a lone dot stands for
  */
 export function prepareTemplate(source: string, dot: 'vars' | 'output'): PreparedTemplate {
-  const sites = new Map<number, { readonly site: MacroSite; readonly macro: Macro }>();
+  const list: FoundMacro[] = [];
   for (const site of macroSites(source)) {
     const macro = macroOf(site);
-    if (macro !== null) sites.set(site.start, { site, macro });
+    if (macro !== null) list.push({ site, macro });
   }
+  const sites = new Map(list.map((found) => [found.site.start, found]));
   const macros: Macro[] = [];
   const parts: Part[] = [];
   const out = writer();
@@ -100,7 +103,7 @@ export function prepareTemplate(source: string, dot: 'vars' | 'output'): Prepare
     const name = tagName(source, open);
     if (name === '#') out.write(source.slice(open, end), open);
     else copyRegion(open, end);
-    if (name === 'raw') at = copyRaw(source, end, sites, out, place);
+    if (name === 'raw') at = copyRaw(source, end, list, out, place);
   }
   return { text: out.text(), macros, parts: simple ? parts : null, misplaced, sourceIndex: out.sourceIndex };
 }
@@ -134,7 +137,7 @@ function nextOpening(source: string, from: number): number {
 }
 
 /** Behind the braces that close an output; quotes and macros are stepped over. The end of the text if it is open. */
-function outputEnd(source: string, open: number, sites: ReadonlyMap<number, { readonly site: MacroSite }>): number {
+function outputEnd(source: string, open: number, sites: ReadonlyMap<number, FoundMacro>): number {
   let quote = '';
   let at = open + 2;
   while (at < source.length) {
@@ -167,7 +170,7 @@ function tagName(source: string, open: number): string {
 function copyRaw(
   source: string,
   from: number,
-  sites: ReadonlyMap<number, { readonly site: MacroSite; readonly macro: Macro }>,
+  list: readonly FoundMacro[],
   out: ReturnType<typeof writer>,
   place: (macro: Macro) => number,
 ): number {
@@ -175,15 +178,28 @@ function copyRaw(
   close.lastIndex = from;
   const end = close.exec(source)?.index ?? source.length;
   let at = from;
-  for (const [start, { site, macro }] of sites) {
-    if (start >= end) break;
-    if (start < from) continue;
-    out.write(source.slice(at, start), at);
-    out.write(`{% endraw %}{{ ${macroName(place(macro))} }}{% raw %}`, start);
+  for (let index = firstFrom(list, from); index < list.length; index += 1) {
+    const found = list[index];
+    if (found === undefined || found.site.start >= end) break;
+    const { site, macro } = found;
+    out.write(source.slice(at, site.start), at);
+    out.write(`{% endraw %}{{ ${macroName(place(macro))} }}{% raw %}`, site.start);
     at = site.end;
   }
   out.write(source.slice(at, end), at);
   return end;
+}
+
+/** Index of the first macro that begins at this place or behind it. */
+function firstFrom(list: readonly FoundMacro[], from: number): number {
+  let low = 0;
+  let high = list.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((list[middle]?.site.start ?? 0) < from) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 /** What stands for a dot that begins an operand (04 §9.5); null for every other dot, which stays. */

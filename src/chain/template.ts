@@ -226,6 +226,11 @@ export type TemplateReport = {
   readonly names: readonly { readonly name: string; readonly at: number }[];
 };
 
+const analysedLength = 32 * 1024;
+
+/** What a template reads that is too large to be analysed. */
+const everything: TemplateReport['names'] = [{ name: 'vars', at: 0 }];
+
 /** Checks the syntax of a template when a chain is loaded (04 §9.4). Never throws. */
 export async function checkTemplate(text: string, kind: 'output_template' | 'other'): Promise<TemplateReport> {
   const prepared = prepareTemplate(text, kind === 'other' ? 'vars' : 'output');
@@ -235,14 +240,16 @@ export async function checkTemplate(text: string, kind: 'output_template' | 'oth
   });
   if (prepared.misplaced !== null) return problem(prepared.misplaced, misplacedMacro);
   if (prepared.parts !== null) {
-    return { problem: null, names: prepared.parts.flatMap((part) => (part.kind === 'path' ? rootOf(part) : [])) };
+    return { problem: null, names: plainNames(prepared.parts) };
   }
   const clock = /(["'])(?:now|today)\1\s*\|\s*date/.exec(prepared.text);
   if (clock !== null) return problem(prepared.sourceIndex(clock.index), clockFilter);
   const library = await import('liquidjs');
   try {
     const templates = createEngine(library).parse(prepared.text);
-    return { problem: null, names: namesOf(library, templates, prepared) };
+    // The library counts lines from the beginning for each name, which takes seconds for a large template.
+    const names = prepared.text.length > analysedLength ? everything : namesOf(library, templates, prepared);
+    return { problem: null, names };
   } catch (error) {
     const cause = originalOf(error);
     const message = (cause instanceof Error ? cause.message : String(cause)).replace(/, line:\d+, col:\d+$/, '');
@@ -254,10 +261,14 @@ export async function checkTemplate(text: string, kind: 'output_template' | 'oth
   }
 }
 
-const rootOf = (part: Part & { readonly kind: 'path' }): { name: string; at: number }[] => {
-  const name = part.path[0];
-  return name === undefined ? [] : [{ name, at: part.at }];
-};
+function plainNames(parts: readonly Part[]): { name: string; at: number }[] {
+  const first = new Map<string, number>();
+  for (const part of parts) {
+    const name = part.kind === 'path' ? part.path[0] : undefined;
+    if (part.kind === 'path' && name !== undefined && !first.has(name)) first.set(name, part.at);
+  }
+  return [...first].map(([name, at]) => ({ name, at }));
+}
 
 /** The token at which the library failed, if it says so. */
 function tokenOf(error: unknown): Library.Token | null {

@@ -172,7 +172,8 @@ export function vetTargets(transition: TransitionDraft, ids: ReadonlySet<string>
 }
 
 function reportTarget(node: JsonNode, id: string, ids: ReadonlySet<string>, findings: Findings): void {
-  const near = nearest(id, [...ids]);
+  // Among hundreds of ids a near one is a guess, and looking for it takes long.
+  const near = ids.size > 50 ? null : nearest(id, [...ids]);
   const advice = near === null ? '' : `; did you mean ${near}?`;
   findings.error('unknown_target', placeOf(node), `there is no task ${JSON.stringify(id)}${advice}`);
 }

@@ -1,5 +1,5 @@
 import { isLiteralLayout } from './clock.ts';
-import { placeOf, type Findings } from './findings.ts';
+import { type Findings, type Place, placeOf } from './findings.ts';
 import type { JsonNode, JsonString } from './json.ts';
 import { type Macro, macroOf, macroSites } from './macro-syntax.ts';
 import { checkTemplate } from './template.ts';
@@ -31,24 +31,24 @@ export function vetMacros(
 }
 
 function vetMacro(macro: Macro, node: JsonString, index: number, ids: ReadonlySet<string>, findings: Findings): void {
-  const place = findings.inside(node, index);
-  if (macro.kind === 'bad') findings.error('bad_macro', place, macro.message);
+  const place = (): Place => findings.inside(node, index);
+  if (macro.kind === 'bad') findings.error('bad_macro', place(), macro.message);
   if (macro.kind === 'time' && isLiteralLayout(macro.layout)) {
     findings.warning(
       'named_layout',
-      place,
+      place(),
       `${JSON.stringify(macro.layout)} comes out as it is; write how 2006-01-02 15:04:05 would look`,
     );
   }
   if (macro.kind !== 'edge_count') return;
   const key = edgeKey(macro.edge);
   if (key === null) {
-    findings.error('bad_edge', place, `${JSON.stringify(macro.edge)} is no edge; write from->to`);
+    findings.error('bad_edge', place(), `${JSON.stringify(macro.edge)} is no edge; write from->to`);
     return;
   }
   const missing = key.split('->').find((id) => !ids.has(id));
   if (missing !== undefined) {
-    findings.error('bad_edge', place, `there is no task ${JSON.stringify(missing)} for this edge`);
+    findings.error('bad_edge', place(), `there is no task ${JSON.stringify(missing)} for this edge`);
   }
 }
 

@@ -439,6 +439,17 @@ describe('macros and templates', () => {
   });
 });
 
+test('several findings of one string keep their places', async () => {
+  const text =
+    '{"id":"d","tasks":[{"id":"a","handler":"chat_completion","system_instruction":"{{a}}\\n\\u00e4{{b}} {{c}}"}]}';
+  const start = text.indexOf('{{a}}') + 1;
+  expect((await readChain(text)).findings.map(({ code, column }) => [code, column - start])).toEqual([
+    ['unknown_macro', 0],
+    ['unknown_macro', 13],
+    ['unknown_macro', 19],
+  ]);
+});
+
 describe('the hook dialect', () => {
   const dialect = {
     id: 'demo',
