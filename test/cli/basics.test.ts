@@ -1,0 +1,145 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createWorld, type World } from './world.ts';
+
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8'));
+
+let world: World;
+beforeEach(() => {
+  world = createWorld();
+});
+afterEach(() => world.remove());
+
+describe('version and help', () => {
+  test.each([['version'], ['--version'], ['-v'], ['--json', '--version']])('%s prints one line', async (...argv) => {
+    expect(await world.run(argv)).toEqual({ code: 0, signal: null, stdout: `reins ${version}\n`, stderr: '' });
+  });
+
+  test('version --json names the runtime and the database schema', async () => {
+    const { code, stdout } = await world.run(['version', '--json']);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout)).toEqual({
+      version,
+      node: process.versions.node,
+      platform: process.platform,
+      arch: process.arch,
+      schema: expect.any(Number),
+    });
+  });
+
+  test('help goes to stdout when it is asked for, and to stderr when nothing else can be done', async () => {
+    const asked = await world.run(['--help']);
+    expect([asked.code, asked.stderr]).toEqual([0, '']);
+    expect((await world.run(['--json', '-h'])).stdout).toBe(asked.stdout);
+    expect(await world.run([])).toEqual({ code: 2, signal: null, stdout: '', stderr: asked.stdout });
+  });
+
+  test('help of commands and topics', async () => {
+    const flag = await world.run(['session', 'show', '--help']);
+    expect(flag.stdout).toContain('Usage\n  reins session show [name] [flags]\n');
+    expect((await world.run(['help', 'session', 'show'])).stdout).toBe(flag.stdout);
+    expect((await world.run(['help', 'exit-codes'])).stdout).toContain('  130  SIGINT: the run was cancelled.\n');
+    const unknown = await world.run(['help', 'nosuch']);
+    expect([unknown.code, unknown.stdout, unknown.stderr]).toEqual([
+      2,
+      '',
+      'reins: "nosuch" is neither a command nor a topic (flags, env, exit-codes, config)\n  reins --help\n',
+    ]);
+  });
+
+  test('none of them makes a directory or a database', async () => {
+    for (const argv of [
+      ['version', '--json'],
+      ['help', 'run'],
+      ['completion', 'bash'],
+      ['--nosuch', 'hi'],
+    ]) {
+      await world.run(argv);
+    }
+    expect(existsSync(join(world.home, '.reins'))).toBe(false);
+    expect(existsSync(join(world.workspace, '.reins'))).toBe(false);
+  });
+});
+
+describe('completion', () => {
+  test('the bash script is valid and asks the program', async () => {
+    const { stdout } = await world.run(['completion', 'bash']);
+    expect(spawnSync('bash', ['-n'], { input: stdout }).status).toBe(0);
+    expect(stdout).toContain('reins __complete');
+  });
+
+  test('__complete prints one candidate per line and never fails', async () => {
+    expect((await world.run(['__complete', 'session', 's'])).stdout).toBe('show\nswitch\n');
+    expect(await world.run(['__complete', 'session', 'switch', ''])).toMatchObject({ code: 0, stderr: '' });
+    expect(await world.run(['__complete', '--nosuch', 'x', ''])).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  test('an unknown shell names the known ones', async () => {
+    expect((await world.run(['completion', 'tcsh'])).stderr).toBe('reins: unknown shell "tcsh" (bash, zsh, fish)\n');
+  });
+});
+
+describe('refusals before anything is opened', () => {
+  test('an unknown flag', async () => {
+    expect(await world.run(['--modle', 'x', 'hi'])).toEqual({
+      code: 2,
+      signal: null,
+      stdout: '',
+      stderr:
+        'reins: --modle is not a flag (did you mean --model?); text that begins with - goes after --\n  reins --help\n',
+    });
+  });
+
+  test('a JSON reader gets an object for a bad command line too', async () => {
+    const { code, stdout } = await world.run(['session', 'switch', '--json']);
+    expect(code).toBe(2);
+    expect(JSON.parse(stdout)).toEqual({
+      error: { message: '"session switch" needs <name>', code: 'usage', hint: 'reins session switch --help' },
+      exit_code: 2,
+    });
+  });
+
+  test('what is not built yet says so in one line', async () => {
+    expect(await world.run(['plan', 'next'])).toEqual({
+      code: 2,
+      signal: null,
+      stdout: '',
+      stderr: 'reins: "plan next" is not built yet\n',
+    });
+    expect((await world.run(['run', '--on-ask', 'suspend', 'hi'])).code).toBe(2);
+    expect((await world.run(['run', 'hi'], { environment: { REINS_ON_ASK: 'suspend' } })).stderr).toContain(
+      'REINS_ON_ASK suspend is not built yet',
+    );
+  });
+
+  test('a command that a tool has started may not change the program', async () => {
+    const inside = { environment: { REINS_RUN_ID: 'run_1' } };
+    for (const argv of [
+      ['config', 'set', 'default-model', 'x'],
+      ['approvals', 'respond', 'ask_1', '--approve'],
+      ['run', 'hi'],
+      ['init'],
+    ]) {
+      expect(await world.run(argv, inside)).toMatchObject({ code: 5, stdout: '' });
+    }
+    const json = await world.run(['backend', 'add', 'x', '--json'], inside);
+    expect(JSON.parse(json.stdout)).toMatchObject({ error: { code: 'inside_tool' }, exit_code: 5 });
+    expect(existsSync(join(world.home, '.reins'))).toBe(false);
+  });
+
+  test('a bad value names the flag and what is accepted', async () => {
+    for (const [argv, text] of [
+      [['run', '--timeout', '5', 'hi'], '--timeout: "5" is not a duration (500ms, 90s, 5m, 1h30m; 0 means none)'],
+      [['run', '--on-ask', 'maybe', 'hi'], '--on-ask: "maybe" is not one of wait, suspend, deny'],
+      [['chat', '--trim', '-1', 'hi'], '--trim: "-1" is not a whole number from 0'],
+      [['session', 'show', '--tail', '1', '--head', '1'], '--tail and --head exclude each other'],
+      [['run', '--raw', '--json', 'hi'], '--raw and a JSON output format exclude each other'],
+      [['run', '--var', 'model=x', 'hi'], '--var: "model" is set by the runtime and cannot be given'],
+    ] as const) {
+      const { code, stderr } = await world.run(argv);
+      expect([code, stderr.split('\n')[0]]).toEqual([2, `reins: ${text}`]);
+    }
+  });
+});

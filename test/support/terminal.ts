@@ -1,0 +1,86 @@
+import { spawn } from '@lydell/node-pty';
+import headless from '@xterm/headless';
+import { type CliHome, cliEnvironment, program } from './run-cli.ts';
+
+/** The program in a real pseudo-terminal, with an emulator that holds the screen as a person would see it. */
+export type CliTerminal = {
+  /** Everything that was written, escape bytes included. */
+  bytes(): string;
+  /** The emulated lines, scrollback included, without trailing blanks. */
+  screen(): string;
+  /** Resolves when the screen holds the text. @throws when the program ends without it */
+  saw(text: string): Promise<void>;
+  type(keys: string): void;
+  kill(signal: string): void;
+  readonly ended: Promise<{ readonly code: number; readonly signal: number | undefined }>;
+};
+
+export function openTerminal(
+  home: CliHome,
+  argv: readonly string[],
+  options: {
+    readonly columns?: number;
+    readonly cwd?: string;
+    readonly environment?: Readonly<Record<string, string>>;
+    readonly command?: readonly string[];
+  } = {},
+): CliTerminal {
+  const columns = options.columns ?? 100;
+  const screen = new headless.Terminal({ cols: columns, rows: 40, scrollback: 5000, allowProposedApi: true });
+  const [file = process.execPath, ...before] = options.command ?? [process.execPath, program];
+  const pty = spawn(file, [...before, ...argv], {
+    cols: columns,
+    rows: 40,
+    cwd: options.cwd ?? home.workspace,
+    env: { ...cliEnvironment(home, options.environment) },
+  });
+  let bytes = '';
+  let over = false;
+  const watchers = new Set<() => void>();
+  const wake = () => {
+    for (const watcher of watchers) watcher();
+  };
+  pty.onData((data) => {
+    bytes += data;
+    screen.write(data, wake);
+  });
+  const ended = new Promise<{ code: number; signal: number | undefined }>((resolve) => {
+    pty.onExit(({ exitCode, signal }) => {
+      // What is still being drawn is drawn first.
+      screen.write('', () => {
+        over = true;
+        wake();
+        resolve({ code: exitCode, signal });
+      });
+    });
+  });
+  const read = () => {
+    const { active } = screen.buffer;
+    const lines: string[] = [];
+    for (let index = 0; index < active.length; index += 1) {
+      const line = active.getLine(index);
+      const text = line?.translateToString(true) ?? '';
+      if (line?.isWrapped === true) lines.push(`${lines.pop() ?? ''}${text}`);
+      else lines.push(text);
+    }
+    return lines.join('\n').trimEnd();
+  };
+  return {
+    bytes: () => bytes,
+    screen: read,
+    saw: (text) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          if (read().includes(text)) resolve();
+          else if (over) reject(new Error(`never saw ${JSON.stringify(text)} on:\n${read()}`));
+          else return;
+          watchers.delete(look);
+        };
+        watchers.add(look);
+        look();
+      }),
+    type: (keys) => pty.write(keys),
+    kill: (signal) => pty.kill(signal),
+    ended,
+  };
+}
