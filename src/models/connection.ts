@@ -128,7 +128,7 @@ function headersOf(target: Target, auth: Auth, accept: string, body: string | nu
   if (body !== null) headers['content-type'] = 'application/json';
   for (const [name, value] of Object.entries(target.headers)) {
     const lower = name.toLowerCase();
-    if (!framing.has(lower) && lower !== auth?.name) headers[lower] = value;
+    if (!framing.has(lower)) headers[lower] = value;
   }
   if (auth !== null) headers[auth.name] = auth.value;
   if (body !== null) headers['content-length'] = String(Buffer.byteLength(body));

@@ -160,6 +160,17 @@ describe.each(types)('adapter %s', (type) => {
     await closed;
   });
 
+  it('gives nothing more after an abort, even when it has arrived', async () => {
+    const { model } = await start(type, sends(type, whole));
+    const stop = new AbortController();
+    const kinds: string[] = [];
+    for await (const part of model.stream(request(), stop.signal)) {
+      kinds.push(part.kind === 'error' ? part.error.class : part.kind);
+      stop.abort();
+    }
+    expect(kinds).toEqual(['text', 'cancelled']);
+  });
+
   it('closes the connection when its reader leaves', async () => {
     const { model, server } = await start(type, startsOnly(type));
     const closed = server.nextClose();

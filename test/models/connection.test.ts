@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { type Client, createClient, encodeBody, isLoopback } from '../../src/models/connection.ts';
 import { createModel } from '../../src/models/providers.ts';
 import { readText } from '../../src/models/stream.ts';
-import { answers, collect, inTurn, passed, routeTo, type WireServer, wireServer } from './wire-server.ts';
+import { answers, collect, inTurn, passed, request, routeTo, type WireServer, wireServer } from './wire-server.ts';
 
 const timeouts = { connect_ms: 10_000, first_byte_ms: 10_000, idle_ms: 10_000 };
 const target = (base_url: string, more = {}) => ({
@@ -166,10 +166,7 @@ describe('connections of a backend', () => {
   it('starts the idle time anew after a reader that was busy elsewhere', async () => {
     const { model, finish } = await pausing();
     const kinds: string[] = [];
-    for await (const part of model.stream(
-      { model: 'm', system: '', messages: [], tools: [], think: 'auto', attempt: 1 },
-      never,
-    )) {
+    for await (const part of model.stream(request(), never)) {
       kinds.push(part.kind);
       if (kinds.length > 1) continue;
       // A second call runs into a longer limit; meanwhile the reader of the first does not read.
@@ -177,6 +174,40 @@ describe('connections of a backend', () => {
       finish();
     }
     expect(kinds).toEqual(['text', 'finish']);
+  });
+
+  it('starts the idle time anew with every chunk', async () => {
+    const server = await serve(async (_request, response) => {
+      for (let chunk = 0; chunk < 4; chunk += 1) {
+        response.write(': still here\n\n');
+        await elapse(300);
+      }
+      response.end('data: {"choices":[{"delta":{},"finish_reason":"stop"}]}\n\n');
+    });
+    const model = await createModel(routeTo(server.url, 'vllm', { timeouts: { ...timeouts, idle_ms: 1000 } }));
+    cleanups.push(() => model.close());
+    expect(await collect(model)).toEqual([{ kind: 'finish', reason: 'stop' }]);
+  });
+
+  it('hands over what had arrived when the connection was lost', async () => {
+    const line = (content: string) => `${JSON.stringify({ message: { content }, done: false })}\n`;
+    let drop = (): void => {};
+    const server = await serve((_request, response) => {
+      response.write(line('one'));
+      drop = () => void response.write(line('two'), () => void passed().then(() => response.socket?.destroy()));
+    });
+    const model = await createModel(routeTo(server.url, 'ollama'));
+    cleanups.push(() => model.close());
+    const seen: string[] = [];
+    for await (const part of model.stream(request(), never)) {
+      seen.push(part.kind === 'text' ? part.text : part.kind);
+      if (seen.length > 1) continue;
+      const closed = server.nextClose();
+      drop();
+      await closed;
+      await passed();
+    }
+    expect(seen).toEqual(['one', 'two', 'error']);
   });
 
   it('does not let a registered header change the length of the body', async () => {
@@ -278,10 +309,7 @@ describe('limits of size (08 §5)', () => {
     const model = await createModel(routeTo(server.url, 'ollama'));
     cleanups.push(() => model.close());
     let looked = false;
-    for await (const part of model.stream(
-      { model: 'm', system: '', messages: [], tools: [], think: 'auto', attempt: 1 },
-      never,
-    )) {
+    for await (const part of model.stream(request(), never)) {
       if (looked || part.kind !== 'text') continue;
       looked = true;
       for (let round = 0; round < 200; round += 1) await passed();

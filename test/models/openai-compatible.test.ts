@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { longTalk, readFile } from './conversation.ts';
-import { answers, collect, type Harness, harness, inTurn, merged, request, sends } from './wire-server.ts';
+import { answers, collect, type Harness, harness, inTurn, merged, passed, request, sends } from './wire-server.ts';
 
 const done = 'data: {"choices":[{"delta":{"content":"ok"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
 const ok = sends('openai', done);
@@ -317,10 +317,16 @@ describe('reply of an OpenAI server', () => {
     ]);
   });
 
-  it('puts a surrogate pair together that two deltas share', async () => {
-    const raw =
-      'data: {"choices":[{"delta":{"content":"\\ud83d"}}]}\n\ndata: {"choices":[{"delta":{"content":"\\ude00"},"finish_reason":"stop"}]}\n\n';
-    expect(await reads(raw)).toEqual([
+  it('puts a surrogate pair together that two network chunks share', async () => {
+    const { model } = await start('openai', (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: {"choices":[{"delta":{"content":"a\\ud83d"}}]}\n\n', () => {
+        const rest = 'data: {"choices":[{"delta":{"content":"\\ude00"},"finish_reason":"stop"}]}\n\n';
+        void passed().then(() => response.end(rest));
+      });
+    });
+    expect(await collect(model)).toEqual([
+      { kind: 'text', text: 'a' },
       { kind: 'text', text: '😀' },
       { kind: 'finish', reason: 'stop' },
     ]);
