@@ -91,6 +91,8 @@ function open(options: Resolved, connect: Connect): OpenedStore {
   if (mode === 'read')
     return file === null || file.size === 0 ? emptyStore(options, connect) : readStore(options, connect);
 
+  // With the key comes the user-level directory, where the database may lie.
+  if (file === null) machineKey(options.reinsHome, true);
   const created = file === null && makeFile(path);
   // Recovery and the checkpoint of closing would write to a file that is to be refused, so it is looked at first.
   if (sizeOf(`${path}-wal`) > 0) {

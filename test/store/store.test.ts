@@ -54,9 +54,17 @@ describe('a new database', () => {
 
   it('makes the user-level directory with mode 0700 when it is missing', async () => {
     const home = join(temp.dir, 'fresh', 'home');
-    const store = await openIn(temp, { reinsHome: home });
+    const store = await openIn(temp, { reinsHome: home, path: join(home, 'local.db') });
     expect(modeOf(home)).toBe('700');
     store.close();
+  });
+
+  it('is refused where its directory is missing or no directory', async () => {
+    const path = join(temp.dir, 'none', 'local.db');
+    await expect(openIn(temp, { path })).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: `The database ${path} cannot be created: ENOENT: no such file or directory, open '${path}'.`,
+    });
   });
 
   it('has the settings of the chapter and only STRICT tables', async () => {
