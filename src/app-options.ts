@@ -11,6 +11,10 @@ export type AppOptions = {
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
   readonly surface: 'cli' | 'tui' | 'web';
+  /** Of this program, for rows and support. */
+  readonly version: string;
+  /** A warning that comes up after the app was made: one line for stderr, without prefix. */
+  readonly warn: (line: string) => void;
   /** A lower-case UUID. */
   readonly tenant: string;
   /** True when a person can be asked: stdin and stderr are terminals and `CI` is unset (06 §9). */

@@ -55,6 +55,8 @@ export function createContext(
       environment: process.environment,
       cwd: process.cwd,
       terminal: terminal.interactive(),
+      version: process.version,
+      warn,
     });
   const open = async (change: (options: AppOptions) => AppOptions): Promise<App> => {
     const { createApp } = await import('../app.ts');

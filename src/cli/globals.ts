@@ -188,7 +188,7 @@ function thinkLevel(flags: Flags): string | null {
 /** What the app is opened with. */
 export function appOptions(
   globals: Globals,
-  site: { readonly root: URL; readonly environment: Environment; readonly cwd: string; readonly terminal: boolean },
+  site: Pick<AppOptions, 'root' | 'environment' | 'cwd' | 'terminal' | 'version' | 'warn'>,
 ): AppOptions {
   return {
     ...site,

@@ -1,0 +1,328 @@
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { cliEnvironment, program, startCli } from '../support/run-cli.ts';
+import {
+  addScript,
+  createProject,
+  createWorld,
+  echoChain,
+  scripted,
+  tester,
+  type World,
+  writingTurns,
+} from './world.ts';
+
+const greeting =
+  '(scripted demo) Hello. You said: hello there\nI am not a model. Ask what I can do, or say: write a note.\n';
+
+let world: World;
+afterEach(() => world.remove());
+
+describe('without a project', () => {
+  beforeEach(() => {
+    world = createWorld();
+  });
+
+  test('a run exits 3 and names init and --chain', async () => {
+    const { code, stdout, stderr } = await world.run(['hi']);
+    expect([code, stdout]).toEqual([3, '']);
+    expect(stderr).toContain('reins init');
+    expect(stderr).toContain('--chain');
+  });
+
+  test('a chain in the user directory does not count', async () => {
+    mkdirSync(join(world.home, '.reins'), { mode: 0o700 });
+    world.write('../home/.reins/default-run-chain.json', echoChain);
+    expect((await world.run(['hi'])).code).toBe(3);
+    expect((await world.run(['hi'], { cwd: world.home })).code).toBe(3);
+  });
+
+  test('a chain that was named runs', async () => {
+    const path = world.write('echo.json', echoChain);
+    expect(await world.run(['run', '--chain', path, 'hello'])).toMatchObject({ code: 0, stdout: 'hello\n' });
+  });
+});
+
+describe('a run in a project', () => {
+  beforeEach(async () => {
+    world = await createProject();
+  });
+
+  test('prints the answer and nothing else to a pipe', async () => {
+    expect(await world.run([...scripted, 'hello', 'there'])).toEqual({
+      code: 0,
+      signal: null,
+      stdout: greeting,
+      stderr: '',
+    });
+  });
+
+  test('finds the project from a directory below it', async () => {
+    mkdirSync(join(world.workspace, 'a', 'b'), { recursive: true });
+    const { code, stdout } = await world.run([...scripted, 'hello there'], { cwd: join(world.workspace, 'a', 'b') });
+    expect([code, stdout]).toEqual([0, greeting]);
+  });
+
+  test('takes the text from a pipe, joins it with words, and takes words after -- as text', async () => {
+    const chain = ['--chain', world.write('echo.json', echoChain)];
+    expect((await world.run(chain, { stdin: 'from a pipe\n' })).stdout).toBe('from a pipe\n');
+    expect((await world.run([...chain, 'review', 'this'], { stdin: 'diff' })).stdout).toBe('review this\n\ndiff\n');
+    expect((await world.run([...chain, '--', 'chat', '--about', 'cats'])).stdout).toBe('chat --about cats\n');
+    expect((await world.run([...chain, '--input', '-'], { stdin: 'x' })).stdout).toBe('x\n');
+    world.write('in.txt', 'a file');
+    expect((await world.run([...chain, 'read', '--input', '@in.txt'])).stdout).toBe('read\n\na file\n');
+    expect((await world.run([...chain, '--input', '@@x'])).stdout).toBe('@x\n');
+  });
+
+  test('goes on after a while when a pipe stays open and sends nothing', async () => {
+    const started = startCli(world, ['run', '--chain', world.write('echo.json', echoChain), 'hello']);
+    const { code, stdout, stderr } = await started.ended;
+    expect([code, stdout]).toEqual([0, 'hello\n']);
+    expect(stderr).toContain('standard input stays open and sends nothing');
+  });
+
+  test('input types become values, and wrong ones are refused before the chain is read', async () => {
+    const chain = ['run', '--chain', world.write('echo.json', echoChain)];
+    expect((await world.run([...chain, '--input-type', 'json', '--input', '{"sum":3}'])).stdout).toBe(
+      '{\n  "sum": 3\n}\n',
+    );
+    expect((await world.run([...chain, '--input-type', 'INT', '--input', ' 42 '])).stdout).toBe('42\n');
+    expect((await world.run([...chain, '--input-type', 'bool', '--input', 't'])).stdout).toBe('true\n');
+    const missing = ['run', '--chain', 'missing.json', '--input-type', 'int', '--input', 'x'];
+    expect(await world.run(missing)).toMatchObject({ code: 2, stderr: 'reins: --input is not an integer: "x"\n' });
+  });
+
+  test('--raw prints the whole value', async () => {
+    const chain = ['run', '--raw', '--chain', world.write('echo.json', echoChain)];
+    expect((await world.run([...chain, 'hello'])).stdout).toBe('"hello"\n');
+    const history = JSON.parse((await world.run([...scripted, '--raw', 'hello there'])).stdout);
+    expect(history.messages.map((message: { role: string }) => message.role)).toEqual(['user', 'assistant']);
+    expect(history.model).toBe('demo');
+  });
+
+  test('--steps reports on stderr after the result', async () => {
+    const { stdout, stderr } = await world.run([...scripted, '--steps', 'hello there']);
+    expect(stdout).toBe(greeting);
+    expect(stderr).toMatch(/^Steps\n {2}1\. work \(chat_completion\) \d+(\.\d\d)?(µs|ms|s) executed\n$/);
+  });
+
+  test('--trace names what the run uses, one record per line', async () => {
+    const { stderr } = await world.run([...scripted, '--trace', 'hello there']);
+    const [first = '', ...rest] = stderr.trimEnd().split('\n');
+    expect(first).toMatch(/^ts=\S+ level=info msg=run run_id=run_\w+ model=demo provider=scripted /);
+    expect(first).toContain(' policy=default ');
+    expect(first).toContain('database=');
+    expect(rest.every((line) => /^ts=\S+ level=(info|warn) msg=\w+ /.test(line))).toBe(true);
+  });
+
+  test('a time limit ends a model that says nothing', async () => {
+    await addScript(world, [{ name: 'stuck', reply: { hang: true } }]);
+    const { code, stdout, stderr } = await world.run([...tester, '--timeout', '1s', 'hi']);
+    expect([code, stdout]).toEqual([124, '']);
+    expect(stderr).toContain('(timeout)');
+  });
+
+  test('an unreachable server exits 7 and says how to mend it', async () => {
+    const { code, stdout, stderr } = await world.run(['--provider', 'ollama', '--ollama', 'http://127.0.0.1:1', 'hi']);
+    expect([code, stdout]).toEqual([7, '']);
+    expect(stderr).toMatch(/^reins: .+/);
+    expect(stderr).not.toContain('    at ');
+  });
+
+  test('text of a model reaches a pipe byte for byte', async () => {
+    const text = 'a\u001b]0;x\u0007b \u202e \u2028 c';
+    await addScript(world, [{ name: 'raw', reply: { text } }]);
+    expect((await world.run([...tester, 'hi'])).stdout).toBe(`${text}\n`);
+  });
+
+  test('every byte of a long answer arrives through a slow pipe', async () => {
+    await addScript(world, [{ name: 'long', reply: { text: 'x'.repeat(3_000_000), chunk: 'none' } }]);
+    const child = spawn(process.execPath, [program, ...tester, 'hi'], {
+      cwd: world.workspace,
+      env: { ...cliEnvironment(world) },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const code = new Promise((resolve) => child.on('exit', resolve));
+    let size = 0;
+    for await (const chunk of child.stdout) {
+      size += (chunk as Buffer).length;
+      // The writer has to wait for us after every piece.
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    expect([await code, size]).toEqual([0, 3_000_001]);
+  });
+});
+
+describe('signals', () => {
+  beforeEach(async () => {
+    world = await createProject();
+    await addScript(world, [{ name: 'stuck', reply: { hang: true } }]);
+  });
+
+  test.each([
+    ['SIGINT', 130, 'the run was cancelled'],
+    ['SIGTERM', 143, 'the run stopped at its last checkpoint'],
+    ['SIGHUP', 143, 'the run stopped at its last checkpoint'],
+  ] as const)('%s exits %i', async (signal, exit, text) => {
+    const started = startCli(world, [...tester, '--trace', '--input', 'hi']);
+    await started.saw('msg=step_started');
+    started.child.kill(signal);
+    const { code, stdout, stderr } = await started.ended;
+    expect([code, stdout]).toEqual([exit, '']);
+    expect(stderr).toContain(text);
+  });
+});
+
+describe('calls that need approval, without a terminal', () => {
+  beforeEach(async () => {
+    world = await createProject();
+    await addScript(world, writingTurns);
+  });
+  const written = () => existsSync(join(world.workspace, 'new.txt'));
+
+  test('are denied, which is said once; exit 5 when no tool ran', async () => {
+    const { code, stdout, stderr } = await world.run([...tester, 'write']);
+    expect([code, stdout, written()]).toEqual([5, 'It was denied.\n', false]);
+    expect(stderr.match(/^reins: denied local_fs\.write_file new\.txt \(no terminal to ask on; .+\)$/gm)).toHaveLength(
+      1,
+    );
+  });
+
+  test('wait for an answer from another process with --on-ask wait', async () => {
+    const started = startCli(world, [...tester, '--on-ask', 'wait', '--input', 'write']);
+    await started.saw('reins: answer with: reins approvals respond');
+    const listed = await world.run(['approvals', 'list', '--json']);
+    const { asks, total } = JSON.parse(listed.stdout);
+    expect([total, asks[0].tools, asks[0].tool, asks[0].state]).toEqual([1, 'local_fs', 'write_file', 'pending']);
+    const card = await world.run(['approvals', 'show', asks[0].id.slice(-6)]);
+    expect(card.stdout).toContain('local_fs.write_file');
+    expect(card.stdout).toContain('+hello');
+
+    const answered = await world.run(['approvals', 'respond', asks[0].id, '--approve']);
+    expect(answered).toMatchObject({ code: 0, stdout: `approved ${asks[0].id}\n` });
+    const { code, stdout } = await started.ended;
+    expect([code, stdout, written()]).toEqual([0, 'It is written.\n', true]);
+
+    const late = await world.run(['approvals', 'respond', asks[0].id, '--deny']);
+    expect([late.code, late.stdout]).toEqual([1, '']);
+    expect(late.stderr).toContain('operator:cli');
+  });
+
+  test('end as cancelled asks when the run is cancelled', async () => {
+    const started = startCli(world, [...tester, '--on-ask', 'wait', '--input', 'write']);
+    await started.saw('reins: answer with: reins approvals respond');
+    started.child.kill('SIGINT');
+    expect((await started.ended).code).toBe(130);
+    const { asks } = JSON.parse((await world.run(['approvals', 'list', '--state', 'all', '--json'])).stdout);
+    expect(asks.map((ask: { state: string }) => ask.state)).toEqual(['cancelled']);
+  });
+
+  test('an answer is one verdict, and an unknown id is not found', async () => {
+    expect((await world.run(['approvals', 'respond', 'nosuch', '--approve'])).code).toBe(1);
+    expect(await world.run(['approvals', 'respond', 'nosuch'])).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('give exactly one of --approve, --deny'),
+    });
+    expect(await world.run(['approvals', 'list'])).toMatchObject({ code: 0, stdout: '', stderr: 'no pending asks\n' });
+  });
+});
+
+describe('JSON formats', () => {
+  const keys =
+    'schema_version type subtype is_error result output_type output run_id session_id session_name plan chain model provider backend policy num_turns num_tool_calls duration_ms duration_api_ms waited_ms usage asks permission_denials steps warnings error exit_code'.split(
+      ' ',
+    );
+  beforeEach(async () => {
+    world = await createProject();
+  });
+
+  test('json is one object with all keys, whatever happened', async () => {
+    await addScript(world, [
+      { name: 'stuck', match: { last_user: 'stuck' }, reply: { hang: true } },
+      { name: 'broken', match: { last_user: 'broken' }, reply: { error: { class: 'auth', status: 401 } } },
+      ...writingTurns,
+    ]);
+    const outcomes: [string, readonly string[], number][] = [
+      ['success', [...scripted, 'hello there'], 0],
+      ['error_denied', [...tester, 'write'], 5],
+      ['error_provider', [...tester, 'broken'], 7],
+      ['error_timeout', [...tester, '--timeout', '500ms', 'stuck'], 124],
+      ['error_invalid', ['run', '--chain', 'nosuch.json', 'hi'], 3],
+      ['error_invalid', ['run', '--input', '@nosuch', 'hi'], 2],
+    ];
+    for (const [subtype, argv, exit] of outcomes) {
+      const { code, stdout } = await world.run(['--json', ...argv]);
+      const object = JSON.parse(stdout);
+      expect([argv, Object.keys(object)]).toEqual([argv, keys]);
+      expect([argv, code, object.exit_code, object.subtype, object.is_error]).toEqual([
+        argv,
+        exit,
+        exit,
+        subtype,
+        exit !== 0,
+      ]);
+      expect(stdout.endsWith('}\n') && stdout.trimEnd().split('\n')).toHaveLength(1);
+    }
+  });
+
+  test('the denied call is listed with its rule', async () => {
+    await addScript(world, writingTurns);
+    const { stdout } = await world.run(['--json', ...tester, 'write']);
+    const object = JSON.parse(stdout);
+    expect(object.result).toBe('It was denied.');
+    expect(object.asks).toMatchObject([{ state: 'denied', by: 'system:on-ask-deny', summary: 'new.txt' }]);
+    expect(object.error).toEqual({ class: 'denied', message: 'what needed approval was denied and no tool call ran' });
+  });
+
+  test('stream-json begins with init, ends with result, and counts its lines', async () => {
+    await addScript(world, [{ name: 'text', reply: { text: 'one\u2028two' } }]);
+    const { stdout } = await world.run(['--output-format', 'stream-json', ...tester, 'hi']);
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.map((line) => line.seq)).toEqual(lines.map((_, index) => index + 1));
+    expect([lines[0].type, lines.at(-1).type, lines.at(-1).result]).toEqual(['init', 'result', 'one\u2028two']);
+    expect(stdout).not.toContain('\u2028');
+    const types = new Set(lines.map((line) => line.type));
+    for (const type of [
+      'chain_started',
+      'step_started',
+      'step_chunk',
+      'message',
+      'step_completed',
+      'chain_completed',
+    ]) {
+      expect([type, types.has(type)]).toEqual([type, true]);
+    }
+  });
+
+  test('stream-json has its first and last line when nothing could start', async () => {
+    const { code, stdout } = await world.run(['--output-format', 'stream-json', 'run', '--chain', 'nosuch.json', 'hi']);
+    const lines = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.map((line) => line.type)).toEqual(['init', 'result']);
+    expect([code, lines[1].exit_code, lines[1].error.class]).toEqual([3, 3, 'chain_not_found']);
+  });
+});
+
+describe('trust', () => {
+  beforeEach(async () => {
+    world = await createProject();
+  });
+
+  test('an edited chain is inert until its hash is accepted', async () => {
+    const path = join(world.workspace, '.reins', 'default-run-chain.json');
+    world.write('.reins/default-run-chain.json', `${readFileSync(path, 'utf8')} `);
+    const refused = await world.run([...scripted, 'hello there']);
+    expect([refused.code, refused.stdout]).toEqual([3, '']);
+    const hash = /sha256 ([0-9a-f]{64})/.exec(refused.stderr)?.[1] ?? '';
+    expect(refused.stderr).toContain(path);
+    expect(await world.run([...scripted, '--trust', hash, 'hello there'])).toMatchObject({ code: 0, stdout: greeting });
+    expect((await world.run([...scripted, '--trust', 'a'.repeat(64), 'hello there'])).code).toBe(3);
+  });
+});
