@@ -1,5 +1,5 @@
 import { cutBefore } from '../chain/history.ts';
-import { estimateTokens, historyTokens } from '../chain/tokens.ts';
+import { estimateTokens } from '../chain/tokens.ts';
 import { transcript } from '../chain/transcript.ts';
 import type { History } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
@@ -40,7 +40,7 @@ export async function compact(
   const limit = limitOf(run, route);
   if (policy === null || limit === 0) return { kind: 'unchanged' };
   if (run.state.compactionFailures >= (policy.max_failures ?? 3)) return { kind: 'unchanged' };
-  const before = historyTokens(history.messages);
+  const before = run.ledger.tokens(history.messages);
   const used = (before + overhead) * ratioOf(run, route.model);
   if (!forced && used < limit * (policy.trigger_fraction ?? 0.85)) return { kind: 'unchanged' };
 
@@ -101,7 +101,7 @@ export async function compact(
     ok: true,
     replaced_messages: replaced.length,
     before_tokens: before,
-    after_tokens: historyTokens(compacted.messages),
+    after_tokens: run.ledger.tokens(compacted.messages),
   });
   return { kind: 'compacted', history: compacted };
 }

@@ -77,6 +77,7 @@ export async function expand(step: Step): Promise<Prepared> {
     input = capInput(input, task.input_max_bytes);
     adopt(run, step.at, input, true);
   }
+  step.record.input = input;
   return { ...step, input, scope, system, config };
 }
 

@@ -43,6 +43,8 @@ const finalCodes: ReadonlySet<ErrorCode> = new Set([
   'database_newer',
   'database_foreign',
   'worker_crash',
+  // The run's own; a task's limit is made by the engine itself.
+  'timeout',
   'cancelled',
   'interrupted',
   'suspended',

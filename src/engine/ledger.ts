@@ -1,3 +1,4 @@
+import { historyTokens, messageTokens } from '../chain/tokens.ts';
 import type { History, Message, ToolCallPart } from '../schema/message.ts';
 
 /** First and last number, both included. */
@@ -5,24 +6,32 @@ export type Range = readonly [from: number, to: number];
 
 /**
  * The messages of a run under one numbering from 1: those that stood before it, then its own (amendment 8). A history
- * is a list of numbers; a checkpoint holds ranges of them, never the messages.
+ * is a list of numbers; a checkpoint holds ranges of them, never the messages. What a turn needs to know of a long
+ * history is answered from its ranges, so the cost of a turn does not grow with the history.
  */
 export type Ledger = {
   /** The number that the next new message gets. */
   readonly next: number;
   /** The history that the run began with: the base messages. */
-  readonly base: readonly Message[];
+  readonly base: History;
   isBase(message: Message): boolean;
-  /** Gives a new message its number. @throws never; a known message keeps the number it has. */
+  /** Gives a new message its number; a known message keeps the number it has. */
   add(message: Message): number;
   /** Messages of the history that have no number yet, in order. */
   unknown(messages: readonly Message[]): readonly Message[];
   /** The history plus one message, which gets a number. Costs no look at the earlier messages. */
   append(history: History, message: Message): History;
-  /** Ranges of numbers of a history whose messages are all known. */
+  /** Ranges of numbers of a history. @throws RangeError when a message is not known. */
   ranges(messages: readonly Message[]): readonly Range[];
+  /** How many messages at the head of a history are exactly this other history: all of it, or 0. */
+  sharedHead(messages: readonly Message[], head: readonly Message[]): number;
   /** The messages of ranges that this ledger wrote. @throws RangeError on a number that it never gave. */
   read(ranges: readonly Range[]): Message[];
+  /** Estimated tokens of a list of messages, known or not (04 §13.2). */
+  tokens(messages: readonly Message[]): number;
+  /** Whether any message of the run is a system message, or holds images; a history without need not be looked through. */
+  readonly hasSystem: boolean;
+  readonly hasImages: boolean;
   /** Calls of the run's own messages that have no result yet. */
   openCalls(): readonly ToolCallPart[];
   /** Whether a message with this call id is in the run, so that a new call may not use it (04 §6.3.2). */
@@ -32,22 +41,23 @@ export type Ledger = {
 /** @param own messages that the run added before it was resumed, in order of their numbers. */
 export function createLedger(base: readonly Message[], own: readonly Message[]): Ledger {
   const all: Message[] = [];
-  const numbers = new WeakMap<Message, number>();
+  const numbers = new Map<Message, number>();
   const knownRanges = new WeakMap<readonly Message[], readonly Range[]>();
   const callIds = new Set<string>();
+  /** Estimated tokens of the messages up to each number. */
+  const sums = [0];
+  let hasSystem = false;
+  let hasImages = false;
 
   const add = (message: Message): number => {
     const known = numbers.get(message);
     if (known !== undefined) return known;
     all.push(message);
     numbers.set(message, all.length);
-    for (const call of message.tool_calls ?? []) callIds.add(call.id);
+    if (message.role === 'system') hasSystem = true;
+    if (message.images !== undefined) hasImages = true;
+    if (message.tool_calls !== undefined) for (const call of message.tool_calls) callIds.add(call.id);
     return all.length;
-  };
-  const numberOf = (message: Message): number => {
-    const number = numbers.get(message);
-    if (number === undefined) throw new RangeError(`message ${message.id} was never numbered`);
-    return number;
   };
   const ranges = (messages: readonly Message[]): readonly Range[] => {
     const known = knownRanges.get(messages);
@@ -56,7 +66,8 @@ export function createLedger(base: readonly Message[], own: readonly Message[]):
     let from = 0;
     let to = 0;
     for (const message of messages) {
-      const number = numberOf(message);
+      const number = numbers.get(message);
+      if (number === undefined) throw new RangeError(`message ${message.id} was never numbered`);
       if (from > 0 && number === to + 1) {
         to = number;
         continue;
@@ -69,15 +80,24 @@ export function createLedger(base: readonly Message[], own: readonly Message[]):
     knownRanges.set(messages, result);
     return result;
   };
+  const sumTo = (number: number): number => {
+    for (let next = sums.length; next <= number; next += 1) {
+      const message = all[next - 1];
+      sums.push((sums[next - 1] ?? 0) + (message === undefined ? 0 : messageTokens(message)));
+    }
+    return sums[number] ?? 0;
+  };
 
   for (const message of base) add(message);
+  const baseMessages = [...base];
+  knownRanges.set(baseMessages, base.length === 0 ? [] : [[1, base.length]]);
   for (const message of own) add(message);
 
   return {
     get next() {
       return all.length + 1;
     },
-    base,
+    base: { messages: baseMessages },
     isBase: (message) => (numbers.get(message) ?? all.length + 1) <= base.length,
     add,
     unknown: (messages) => (knownRanges.has(messages) ? [] : messages.filter((message) => !numbers.has(message))),
@@ -95,6 +115,7 @@ export function createLedger(base: readonly Message[], own: readonly Message[]):
       return { ...history, messages };
     },
     ranges,
+    sharedHead: (messages, head) => (beginsWith(ranges(messages), ranges(head)) ? head.length : 0),
     read(wanted) {
       const messages: Message[] = [];
       for (const [from, to] of wanted) {
@@ -107,6 +128,17 @@ export function createLedger(base: readonly Message[], own: readonly Message[]):
       knownRanges.set(messages, wanted);
       return messages;
     },
+    tokens(messages) {
+      const known = knownRanges.get(messages);
+      if (known === undefined) return historyTokens(messages);
+      return known.reduce((tokens, [from, to]) => tokens + sumTo(to) - sumTo(from - 1), 0);
+    },
+    get hasSystem() {
+      return hasSystem;
+    },
+    get hasImages() {
+      return hasImages;
+    },
     openCalls() {
       const own = all.slice(base.length);
       const answered = new Set(own.map((message) => message.tool_call_id));
@@ -114,4 +146,12 @@ export function createLedger(base: readonly Message[], own: readonly Message[]):
     },
     hasCallId: (id) => callIds.has(id),
   };
+}
+
+function beginsWith(whole: readonly Range[], head: readonly Range[]): boolean {
+  return head.every((range, index) => {
+    const other = whole[index];
+    if (other === undefined || other[0] !== range[0]) return false;
+    return index === head.length - 1 ? other[1] >= range[1] : other[1] === range[1];
+  });
 }

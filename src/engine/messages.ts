@@ -83,11 +83,16 @@ export const ownResult = (run: Run, call: ToolCallPart, kind: OwnResult): Messag
  */
 export function repaired(step: Step, history: History): History {
   const { run } = step;
-  const result = repairHistory(history.messages, (call, assistant) =>
-    ownResult(run, call, run.ledger.isBase(assistant) ? 'interrupted' : 'not_executed'),
+  const { ledger } = run;
+  const { messages } = history;
+  // Histories grow at their end: what was in order at the last turn still is.
+  const head = ledger.sharedHead(messages, run.orderly.messages);
+  const tail = head === 0 ? messages : messages.slice(head);
+  const result = repairHistory(tail, (call, assistant) =>
+    ownResult(run, call, ledger.isBase(assistant) ? 'interrupted' : 'not_executed'),
   );
-  if (!result.changed) return history;
-  const fixed = { ...history, messages: [...result.messages] };
-  adopt(run, step.at, historyValue(fixed));
+  const fixed = result.changed ? { ...history, messages: [...messages.slice(0, head), ...result.messages] } : history;
+  if (result.changed) adopt(run, step.at, historyValue(fixed));
+  run.orderly = fixed;
   return fixed;
 }

@@ -5,7 +5,7 @@ import type { Model } from '../models/model.ts';
 import type { Chain, Task } from '../schema/chain.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { EngineEvent } from '../schema/event.ts';
-import type { Message, ToolSpec } from '../schema/message.ts';
+import type { History, Message, ToolSpec } from '../schema/message.ts';
 import type { Route, RunJob } from '../schema/protocol.ts';
 import type { RunHost } from './host.ts';
 import { createLedger, type Ledger } from './ledger.ts';
@@ -26,6 +26,8 @@ export type Run = {
   readonly ledger: Ledger;
   readonly state: RunState;
   readonly fresh: Fresh;
+  /** The history that was repaired last: every call in it has its result. */
+  orderly: History;
   /** The adapter of a route, made once and kept for the run. @throws RuntimeError of the adapter's making */
   modelOf(route: Route): Promise<Model>;
   /** Tools that an allowlist and a hide list leave, sorted by `<provider>.<tool>` (04 §7.1.3). */
@@ -75,6 +77,7 @@ export function openRun(job: RunJob, host: RunHost, deps: EngineDeps, signal: Ab
     ledger,
     state,
     fresh,
+    orderly: { messages: [] },
     modelOf: models.of,
     offered: createOffers(job.tools),
     changed: () => {
@@ -128,7 +131,7 @@ export function adopt(run: Run, at: At, value: Value, working = false): void {
 /** The chain input (04 §6.2): text of type `chat` is a history of one user message. */
 function inputOf(job: RunJob, ledger: Ledger, fresh: Fresh): Value {
   const { type, value } = job.input;
-  if (type === 'chat_history' && value === undefined) return historyValue({ messages: [...ledger.base] });
+  if (type === 'chat_history' && value === undefined) return historyValue(ledger.base);
   if (type === 'chat' && typeof value === 'string') {
     const message: Message = { id: fresh.messageId(), role: 'user', content: value, timestamp: fresh.timestamp };
     return historyValue({ messages: [message] });

@@ -11,6 +11,8 @@ import type { TaskClock } from './task-clock.ts';
 
 /** What the attempt's model calls and tool calls leave for its captured step (04 §17). */
 export type StepRecord = {
+  /** The input after its template and its cap; null until it is known. */
+  input: Value | null;
   route: Route | null;
   toolNames: readonly string[];
   usage: Usage | null;
@@ -34,6 +36,7 @@ export type Step = {
 };
 
 export const newRecord = (): StepRecord => ({
+  input: null,
   route: null,
   toolNames: [],
   usage: null,
@@ -67,19 +70,20 @@ const timeLimits: ReadonlySet<string> = new Set(['timeout', 'model_timeout']);
 
 /** One record per attempt; histories are ranges (04 §17). */
 export function captured(step: Step, end: StepEnd): CapturedStep {
-  const { run, record, received, at, task } = step;
+  const { run, record, at, task } = step;
   const { usage, route } = record;
+  const input = record.input ?? step.received;
   return {
     ...at,
     index: run.state.stepIndex,
     started_at: timestamp({ now: () => step.startedAt }),
     duration_ms: run.deps.now() - step.startedAt,
-    input_type: received.type,
+    input_type: input.type,
     output_type: end.output?.type ?? null,
     input_var: task.input_var ?? '',
     eval: end.evalText,
     next: end.next,
-    input: shownValue(received, run.ledger),
+    input: shownValue(input, run.ledger),
     output: end.output === null ? null : shownValue(end.output, run.ledger),
     partial: record.partial,
     provider: route?.type ?? null,

@@ -251,10 +251,6 @@ function select(step: Step, route: Route): void {
     context_length: route.context,
     limit: limit === 0 ? null : limit,
   });
-  if (route.substituted_for !== undefined && run.once(`model_substituted ${keyOf(route)}`)) {
-    const message = `No backend serves ${route.substituted_for} under that name; ${route.model} of ${route.backend} is used.`;
-    notice(step, 'warn', 'model_substituted', message);
-  }
 }
 
 /** A reply with neither text nor calls is an error (04 §7.1.7). */

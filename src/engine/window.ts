@@ -1,5 +1,4 @@
 import { shiftHistory } from '../chain/shift.ts';
-import { historyTokens } from '../chain/tokens.ts';
 import type { Message } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
 import { type Failure, failure } from './failure.ts';
@@ -66,7 +65,7 @@ export function fitRequest(step: Step, load: Load, route: Route, shrink: number)
   const { run } = step;
   const limit = limitOf(run, route);
   const overhead = load.systemTokens + load.toolTokens;
-  const tokens = historyTokens(load.messages);
+  const tokens = run.ledger.tokens(load.messages);
   if (limit === 0 && shrink === 1) return { kind: 'fits', messages: load.messages, tokens: tokens + overhead };
 
   const reserve = reserveOf(limit, load.maxTokens);
@@ -74,15 +73,14 @@ export function fitRequest(step: Step, load: Load, route: Route, shrink: number)
   const whole = limit === 0 ? tokens : Math.floor((limit - reserve) / ratio) - overhead;
   const budget = Math.floor(whole * shrink);
   if (tokens <= budget) return { kind: 'fits', messages: load.messages, tokens: tokens + overhead };
-  if (!load.shift) return { kind: 'failed', failure: tooLong(load, tokens, overhead, ratio, limit, reserve) };
+  const overflow = { load, route, tokens, ratio, limit, reserve };
+  if (!load.shift) return { kind: 'failed', failure: tooLong(overflow) };
 
   const shifted = shiftHistory(load.messages, budget, {
     gap: (text) => newMessage(run, { role: 'user', content: text }),
     shorten,
   });
-  if (shifted.kind === 'too_large') {
-    return { kind: 'failed', failure: tooLong(load, tokens, overhead, ratio, limit, reserve) };
-  }
+  if (shifted.kind === 'too_large') return { kind: 'failed', failure: tooLong(overflow) };
   if (shifted.kind === 'shifted') {
     emit(step, {
       kind: 'context_shifted',
@@ -92,7 +90,7 @@ export function fitRequest(step: Step, load: Load, route: Route, shrink: number)
       after_tokens: shifted.after_tokens,
     });
   }
-  return { kind: 'fits', messages: shifted.messages, tokens: historyTokens(shifted.messages) + overhead };
+  return { kind: 'fits', messages: shifted.messages, tokens: run.ledger.tokens(shifted.messages) + overhead };
 }
 
 /**
@@ -106,15 +104,28 @@ export function roomInBytes(run: Run, route: Route, overhead: number, maxTokens:
   return Math.max(leastResultBytes, Math.floor(tokens * 3));
 }
 
-function tooLong(load: Load, tokens: number, overhead: number, ratio: number, limit: number, reserve: number): Failure {
-  const total = Math.ceil((tokens + overhead) * ratio);
-  const mend = load.shift
-    ? 'shorten the input or raise the limit'
-    : 'set shift or compact_policy on the task, shorten the input or raise the limit';
+type Overflow = {
+  readonly load: Load;
+  readonly route: Route;
+  /** Estimated tokens of the messages. */
+  readonly tokens: number;
+  readonly ratio: number;
+  readonly limit: number;
+  readonly reserve: number;
+};
+
+/** The numbers, and what raises the limit that was the smallest (04 §13.3.1, 08 §9.1). */
+function tooLong({ load, route, tokens, ratio, limit, reserve }: Overflow): Failure {
+  const total = Math.ceil((tokens + load.systemTokens + load.toolTokens) * ratio);
+  const raise =
+    contextOf(route) === limit
+      ? `reins model set-context ${route.model} --context <n>`
+      : 'token_limit of the chain or --context';
   return failure(
     'capacity',
     `the request needs about ${total} tokens and the limit is ${limit}, of which ${reserve} are kept for the answer ` +
-      `(messages ${Math.ceil(tokens * ratio)}, tools ${Math.ceil(load.toolTokens * ratio)}); ${mend}.`,
+      `(messages ${Math.ceil(tokens * ratio)}, tools ${Math.ceil(load.toolTokens * ratio)}); ` +
+      `${load.shift ? '' : 'set shift or compact_policy on the task, '}shorten the input, or raise the limit: ${raise}`,
   );
 }
 
@@ -139,6 +150,6 @@ export function resultCap(run: Run, messages: readonly Message[]): number {
   const configured = run.job.defaults.max_tool_result_bytes;
   const { window } = run.state;
   if (window === null || window.limit === 0) return configured;
-  const free = window.limit - window.overhead - historyTokens(messages) - window.reserve;
+  const free = window.limit - window.overhead - run.ledger.tokens(messages) - window.reserve;
   return Math.min(configured, Math.max(Math.floor(free * 3), leastResultBytes));
 }

@@ -247,7 +247,7 @@ describe('a failed task', () => {
     expect(played.end).toMatchObject({ error: { class: 'compute_exhausted' } });
   });
 
-  it('reports an adapter that cannot be made as a failure of the call', async () => {
+  it('reports an adapter that throws as a failure of the call', async () => {
     const played = await play({
       chain: { tasks: [{ id: 'chat', handler: 'chat_completion' }] },
       openTurn: () => ({ kind: 'go', routes: [route] }),

@@ -1,4 +1,4 @@
-import { estimateTokens, historyTokens, toolsTokens } from '../../chain/tokens.ts';
+import { estimateTokens, toolsTokens } from '../../chain/tokens.ts';
 import { taskError } from '../../chain/values.ts';
 import type { History, Message } from '../../schema/message.ts';
 import { compact } from '../compaction.ts';
@@ -7,7 +7,7 @@ import { failed, type Handled, type Stopped } from '../failure.ts';
 import { lastReport } from '../finish.ts';
 import { append, assistantMessage, interruptedMessage, repaired } from '../messages.ts';
 import type { Reply } from '../read-stream.ts';
-import { newMessage } from '../run.ts';
+import { newMessage, type Run } from '../run.ts';
 import { historyOf, historyValue } from '../run-state.ts';
 import { notice } from '../step.ts';
 import { spellsToolCall } from '../text-call.ts';
@@ -27,7 +27,7 @@ export async function chat(step: Prepared): Promise<Handled> {
   const systemTokens = estimateTokens(system);
   const toolTokens = toolsTokens(tools);
   const load = (): Parameters<typeof fitRequest>[1] => ({
-    messages: spoken(history),
+    messages: spoken(run, history),
     systemTokens,
     toolTokens,
     maxTokens: config.maxTokens,
@@ -39,12 +39,12 @@ export async function chat(step: Prepared): Promise<Handled> {
     models: config.models,
     providers: config.providers,
     tools,
-    needsVision: hasImages(history.messages),
+    needsVision: run.ledger.hasImages && hasImages(history.messages),
     // Shift and compaction make a request fit, so the host must not drop a candidate for its size.
     tokenNeed:
       config.shift || config.compact !== null
         ? 0
-        : historyTokens(history.messages) + systemTokens + toolTokens + (config.maxTokens ?? 0),
+        : run.ledger.tokens(history.messages) + systemTokens + toolTokens + (config.maxTokens ?? 0),
     system,
     settings: {
       think: config.think,
@@ -115,15 +115,15 @@ function keepWorking(step: Prepared, history: History): void {
 }
 
 /** Messages that are sent as such; system messages go into the system place (08 §1 rule 4). */
-const spoken = (history: History): readonly Message[] =>
-  history.messages.some((message) => message.role === 'system')
-    ? history.messages.filter((message) => message.role !== 'system')
-    : history.messages;
+const spoken = (run: Run, history: History): readonly Message[] =>
+  run.ledger.hasSystem ? history.messages.filter((message) => message.role !== 'system') : history.messages;
 
 /** The task's instruction, then the system messages of the history, without a repetition of it (04 §7.1.2). */
 function systemText(step: Prepared, history: History): string {
   const { system, config } = step;
-  const own = history.messages.filter((message) => message.role === 'system' && message.content !== system);
+  const own = step.run.ledger.hasSystem
+    ? history.messages.filter((message) => message.role === 'system' && message.content !== system)
+    : [];
   const wantsTools = (config.allow?.length ?? 0) > 0;
   const parts = [system, ...own.map((message) => message.content)];
   if (wantsTools && config.offered.length === 0) parts.push(noToolsLine);
