@@ -50,7 +50,9 @@ export type GoverningPolicy = {
    * The policy as its file says now (02 §4): two stat calls when nothing changed. A file that became unreadable, invalid
    * or untrusted gives the fail-closed policy with the compute bounds of the last good one. Never rejects.
    */
-  current(): Promise<LoadedPolicy>;
+  refresh(): Promise<LoadedPolicy>;
+  /** The policy as it was last read; a decision is made after `refresh`. */
+  current(): LoadedPolicy;
   readonly warnings: readonly string[];
 };
 
@@ -195,13 +197,14 @@ export function createPolicies(deps: PolicyDeps) {
       let lastGood = reading.loaded.identity.state === 'ok' ? reading.loaded.policy : null;
       return {
         warnings: [...reading.warnings, ...failureLines(reading.loaded)],
-        async current() {
+        async refresh() {
           const source = changed(lookup, reading);
           if (source === null) return reading.loaded;
           reading = await read(lookup.name, source, wanted.trust, lastGood);
           if (reading.loaded.identity.state === 'ok') lastGood = reading.loaded.policy;
           return reading.loaded;
         },
+        current: () => reading.loaded,
       };
     },
 

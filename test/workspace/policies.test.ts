@@ -50,22 +50,22 @@ const brief = ({ identity, policy, findings }: LoadedPolicy) => [
 
 describe('which policy governs', () => {
   it('is the built-in default when nothing is named and nothing is there', async () => {
-    const { current, warnings } = await open();
+    const { refresh, warnings } = await open();
     const text = presetText('default');
-    expect((await current()).identity).toEqual({
+    expect((await refresh()).identity).toEqual({
       name: 'default',
       source: 'builtin',
       path: null,
       sha256: sha256Of(text),
       state: 'ok',
     });
-    expect((await current()).text).toBe(text);
+    expect((await refresh()).text).toBe(text);
     expect(warnings).toEqual([]);
   });
 
   it('is the project document first, then the user document, then the preset', async () => {
     const users = put(temp.home, 'hitl-policy.json', denyAll);
-    expect((await (await open()).current()).identity).toEqual({
+    expect((await (await open()).refresh()).identity).toEqual({
       name: 'default',
       source: 'user',
       path: users,
@@ -73,7 +73,7 @@ describe('which policy governs', () => {
       state: 'ok',
     });
     const path = await putTrusted('hitl-policy.json', allowAll);
-    const governing = await (await open()).current();
+    const governing = await (await open()).refresh();
     expect(governing.identity).toEqual({
       name: 'default',
       source: 'project',
@@ -88,9 +88,9 @@ describe('which policy governs', () => {
   it('is found by a name from the flag, else by the configured one', async () => {
     put(temp.home, 'hitl-policy-work.json', denyAll);
     put(temp.home, 'hitl-policy.json', allowAll);
-    expect(brief(await (await open({ name: 'work' })).current())).toEqual(['work', 'user', 'ok', 'deny', []]);
-    expect(brief(await (await open({}, 'work')).current())).toEqual(['work', 'user', 'ok', 'deny', []]);
-    expect(brief(await (await open({ name: 'open' }, 'work')).current())).toEqual([
+    expect(brief(await (await open({ name: 'work' })).refresh())).toEqual(['work', 'user', 'ok', 'deny', []]);
+    expect(brief(await (await open({}, 'work')).refresh())).toEqual(['work', 'user', 'ok', 'deny', []]);
+    expect(brief(await (await open({ name: 'open' }, 'work')).refresh())).toEqual([
       'open',
       'builtin',
       'ok',
@@ -101,10 +101,10 @@ describe('which policy governs', () => {
 
   it('is the file that the operator typed, without trust, also below the data directory', async () => {
     const path = put(dataDir, 'hitl-policy-x.json', denyAll);
-    const governing = await (await open({ name: '.reins/hitl-policy-x.json' })).current();
+    const governing = await (await open({ name: '.reins/hitl-policy-x.json' })).refresh();
     expect(governing.identity).toEqual({ name: 'x', source: 'file', path, sha256: sha256Of(denyAll), state: 'ok' });
     put(temp.workspace, 'mine.json', allowAll);
-    expect(brief(await (await open({ name: 'mine.json' })).current())).toEqual(['mine', 'file', 'ok', 'allow', []]);
+    expect(brief(await (await open({ name: 'mine.json' })).refresh())).toEqual(['mine', 'file', 'ok', 'allow', []]);
   });
 
   it('is refused when it is found nowhere, with the names that are there', async () => {
@@ -137,7 +137,7 @@ describe('a policy of the project', () => {
       data: { kind: 'policy', path, sha256, bytes: allowAll.length },
       hints: [`reins trust add ${path}`, `--trust ${sha256}`],
     });
-    expect(brief(await (await open({ trust: [sha256] })).current())).toEqual(['default', 'project', 'ok', 'allow', []]);
+    expect(brief(await (await open({ trust: [sha256] })).refresh())).toEqual(['default', 'project', 'ok', 'allow', []]);
     await putTrusted('hitl-policy.json', allowAll);
     await open();
     writeFileSync(path, `${allowAll}\n`);
@@ -147,7 +147,7 @@ describe('a policy of the project', () => {
   it('is passed over for one run when the operator says so', async () => {
     put(dataDir, 'hitl-policy.json', allowAll);
     put(temp.home, 'hitl-policy.json', denyAll);
-    expect(brief(await (await open({ skipProject: true })).current())).toEqual(['default', 'user', 'ok', 'deny', []]);
+    expect(brief(await (await open({ skipProject: true })).refresh())).toEqual(['default', 'user', 'ok', 'deny', []]);
   });
 
   it('says what is wrong with the list of trust itself', async () => {
@@ -162,10 +162,10 @@ describe('a policy that cannot be used', () => {
   it('makes everything ask under the bounds of strict, and never falls through to the next layer', async () => {
     put(temp.home, 'hitl-policy.json', allowAll);
     const path = await putTrusted('hitl-policy.json', '{"default_action":"alow"}');
-    const { current, warnings } = await open();
-    expect(brief(await current())).toEqual(['default', 'project', 'invalid', 'approve', ['bad_action']]);
-    expect((await current()).identity.sha256).toBeNull();
-    expect((await current()).policy).toMatchObject({
+    const { refresh, warnings } = await open();
+    expect(brief(await refresh())).toEqual(['default', 'project', 'invalid', 'approve', ['bad_action']]);
+    expect((await refresh()).identity.sha256).toBeNull();
+    expect((await refresh()).policy).toMatchObject({
       rules: [],
       trusted_binaries: null,
       compute: { maxTurns: 100, maxToolCalls: 150, maxTokens: 1_000_000, onExhausted: 'fail' },
@@ -188,12 +188,12 @@ describe('a policy that cannot be used', () => {
     ['unreadable', (path: string) => symlinkSync('/dev/zero', path)],
   ])('because its file is %s', async (code, plant) => {
     plant(join(temp.home, 'hitl-policy.json'));
-    expect(brief(await (await open()).current())).toEqual(['default', 'user', 'invalid', 'approve', [code]]);
+    expect(brief(await (await open()).refresh())).toEqual(['default', 'user', 'invalid', 'approve', [code]]);
   });
 
   it('because it is a link in a project, whatever it points to', async () => {
     symlinkSync(put(temp.home, 'real.json', allowAll), join(dataDir, 'hitl-policy.json'));
-    expect(brief(await (await open({ trust: [sha256Of(allowAll)] })).current())).toEqual([
+    expect(brief(await (await open({ trust: [sha256Of(allowAll)] })).refresh())).toEqual([
       'default',
       'project',
       'invalid',
@@ -205,8 +205,8 @@ describe('a policy that cannot be used', () => {
   it('is used with a warning when only its group may write it', async () => {
     const path = put(temp.home, 'hitl-policy.json', denyAll);
     chmodSync(path, 0o664);
-    const { current, warnings } = await open();
-    expect(brief(await current())).toEqual(['default', 'user', 'ok', 'deny', ['group_writable']]);
+    const { refresh, warnings } = await open();
+    expect(brief(await refresh())).toEqual(['default', 'user', 'ok', 'deny', ['group_writable']]);
     expect(warnings).toEqual([`The file ${path} can be written by its group.`]);
   });
 });
@@ -215,60 +215,63 @@ describe('a policy whose file changes while a run is active', () => {
   it('is the same object while nothing changes', async () => {
     put(temp.home, 'hitl-policy.json', denyAll);
     const governing = await open();
-    expect(await governing.current()).toBe(await governing.current());
+    const first = governing.current();
+    expect(await governing.refresh()).toBe(first);
     const preset = await open({ name: 'strict' });
-    expect(await preset.current()).toBe(await preset.current());
+    expect(await preset.refresh()).toBe(preset.current());
   });
 
   it('is the new content from the next look on', async () => {
     const path = put(temp.home, 'hitl-policy.json', denyAll);
-    const { current } = await open();
+    const { refresh, current } = await open();
     writeFileSync(path, allowAll);
-    expect(brief(await current())).toEqual(['default', 'user', 'ok', 'allow', []]);
+    expect(brief(current())).toEqual(['default', 'user', 'ok', 'deny', []]);
+    expect(brief(await refresh())).toEqual(['default', 'user', 'ok', 'allow', []]);
+    expect(brief(current())).toEqual(['default', 'user', 'ok', 'allow', []]);
   });
 
   it('keeps the bounds of the last good document while it is broken', async () => {
     const path = put(temp.home, 'hitl-policy.json', denyAll);
-    const { current } = await open();
+    const { refresh } = await open();
     writeFileSync(path, '{');
-    const broken = await current();
+    const broken = await refresh();
     expect(brief(broken)).toEqual(['default', 'user', 'invalid', 'approve', ['not_json']]);
     expect(broken.policy.compute.maxTurns).toBe(7);
     writeFileSync(path, allowAll);
-    expect(brief(await current())).toEqual(['default', 'user', 'ok', 'allow', []]);
+    expect(brief(await refresh())).toEqual(['default', 'user', 'ok', 'allow', []]);
   });
 
   it('fails closed when it is removed, instead of falling to a weaker layer', async () => {
     put(temp.home, 'hitl-policy.json', allowAll);
     const path = await putTrusted('hitl-policy.json', denyAll);
-    const { current } = await open();
+    const { refresh } = await open();
     rmSync(path);
-    const gone = await current();
+    const gone = await refresh();
     expect(brief(gone)).toEqual(['default', 'project', 'invalid', 'approve', ['unreadable']]);
     expect(gone.policy.compute.maxTurns).toBe(7);
   });
 
   it('is what came to be in a stronger layer', async () => {
-    const { current } = await open();
+    const { refresh } = await open();
     put(temp.home, 'hitl-policy.json', denyAll);
-    expect(brief(await current())).toEqual(['default', 'user', 'ok', 'deny', []]);
+    expect(brief(await refresh())).toEqual(['default', 'user', 'ok', 'deny', []]);
     await putTrusted('hitl-policy.json', allowAll);
-    expect(brief(await current())).toEqual(['default', 'project', 'ok', 'allow', []]);
+    expect(brief(await refresh())).toEqual(['default', 'project', 'ok', 'allow', []]);
   });
 
   it('is untrusted again after an edit in the project, until it is trusted', async () => {
     const path = await putTrusted('hitl-policy.json', denyAll);
-    const { current } = await open();
+    const { refresh } = await open();
     writeFileSync(path, allowAll);
-    expect(brief(await current())).toEqual(['default', 'project', 'invalid', 'approve', ['not_trusted']]);
+    expect(brief(await refresh())).toEqual(['default', 'project', 'invalid', 'approve', ['not_trusted']]);
     await trust().add([{ kind: 'policy', root: temp.workspace, path, sha256: sha256Of(allowAll) }], 'command');
-    expect(brief(await current())).toEqual(['default', 'project', 'ok', 'allow', []]);
+    expect(brief(await refresh())).toEqual(['default', 'project', 'ok', 'allow', []]);
   });
 
   it('fails closed when its permissions are loosened', async () => {
     const path = put(temp.home, 'hitl-policy.json', denyAll);
-    const { current } = await open();
+    const { refresh } = await open();
     chmodSync(path, 0o666);
-    expect(brief(await current())).toEqual(['default', 'user', 'invalid', 'approve', ['unsafe_permissions']]);
+    expect(brief(await refresh())).toEqual(['default', 'user', 'invalid', 'approve', ['unsafe_permissions']]);
   });
 });
