@@ -2,12 +2,16 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
 import { runChain } from '../src/engine/run-chain.ts';
 import { createModel } from '../src/models/providers.ts';
+import { defaultDeps } from '../src/models/wire-model.ts';
 import { toWire } from '../src/schema/errors.ts';
 import type { RunJob } from '../src/schema/protocol.ts';
 import { newId, ulid } from '../src/text/ids.ts';
 import { createPortHost } from './port-host.ts';
 
 declare const FAIL_POINTS: boolean;
+
+/** Kept over the runs of this thread: fields that a server has refused are not tried again (08 §5.3). */
+const wire = defaultDeps();
 
 /** Engine, models and port put together. Catches everything: what it cannot explain becomes a failed end. */
 export default async function run({ job, port }: { job: RunJob; port: MessagePort }): Promise<void> {
@@ -19,7 +23,7 @@ export default async function run({ job, port }: { job: RunJob; port: MessagePor
         job,
         host,
         {
-          createModel,
+          createModel: (route) => createModel(route, wire),
           now: Date.now,
           newId: (kind) => (kind === 'message' ? ulid(Date.now()) : newId(kind, Date.now())),
           // An aborted wait ends at once; the engine looks at the signal itself.

@@ -32,6 +32,7 @@ export function createGate(deps: GateDeps) {
     found: Found,
     planned: Planned | null,
   ): Promise<Judged | ToolOutcome> => {
+    await run.refresh();
     const prepared = await prepareCall(run, request, found);
     if (prepared.kind === 'refused') return ledger.refuse(run, request, found, prepared, planned);
     const evaluation = evaluate(run.policy(), prepared.call, run.host(prepared.cwd), {

@@ -15,8 +15,10 @@ export type GateRun = {
   readonly root: string;
   readonly confined: boolean;
   readonly home: string;
-  /** The governing policy, read again when its file changed (02 §4). */
+  /** The governing policy as it was last read. */
   policy(): LoadedPolicy;
+  /** Reads the policy again when its file changed (02 §4); before every decision. */
+  refresh(): Promise<void>;
   /** A fresh view of the machine for one call, relative to its directory. */
   host(cwd: string): PolicyHost;
   readonly catalog: Catalog;

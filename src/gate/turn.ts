@@ -26,6 +26,7 @@ export async function admitTurn(
   request: TurnRequest,
   context: { readonly model: string; readonly provider: string; readonly contextHint: number },
 ): Promise<TurnAdmission> {
+  await run.refresh();
   const { policy } = run.policy();
   const exhausted =
     run.finishing && request.purpose === 'finish' ? null : turnBound(policy.compute, run.tighten, counters);

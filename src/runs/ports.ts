@@ -16,8 +16,12 @@ export type RunnableChain = {
   readonly warnings: readonly string[];
 };
 
-/** The policy that governs a run; `current` reads it again when its file changed (02 §4). */
-export type GoverningPolicy = { current(): LoadedPolicy; readonly warnings: readonly string[] };
+/** The policy that governs a run (02 §4). `refresh` reads it again when its file changed. */
+export type GoverningPolicy = {
+  refresh(): Promise<LoadedPolicy>;
+  current(): LoadedPolicy;
+  readonly warnings: readonly string[];
+};
 
 export type ChainWanted = {
   readonly use: 'run' | 'chat';
@@ -33,12 +37,17 @@ export type RunSettings = {
   readonly max_tool_result_bytes: number;
   readonly tool_parallelism: number;
   readonly think: string;
-  readonly default_timeout_ms: number;
   readonly shell_env: readonly string[];
 };
 
 /** Model and provider that a run falls back to, and where they come from. */
 export type RunDefaults = { readonly model: string; readonly provider: string };
+
+/** What must be ready: the defaults, or the names that the chain's own tasks give. */
+export type ReadyWanted = RunDefaults & {
+  readonly models?: readonly string[];
+  readonly providers?: readonly string[];
+};
 
 /** What `prepare` asks of other rooms; `app.ts` fills it in. */
 export type PrepareDeps = {
@@ -47,9 +56,15 @@ export type PrepareDeps = {
   settings(): RunSettings;
   defaults(given: { readonly model: string | null; readonly provider: string | null }): Promise<RunDefaults>;
   /** 08 §12.3; null when nothing stands in the way. */
-  preRun(defaults: RunDefaults): Promise<RuntimeError | null>;
+  preRun(wanted: ReadyWanted, policy: LoadedPolicy): Promise<RuntimeError | null>;
   tools(options: { readonly shell: boolean }): readonly Tool[];
-  host(cwd: string, root: string, named: readonly string[]): PolicyHost;
+  /** Hosts of one run: the guarded lists are made once, each host is for one call. */
+  hosts(run: {
+    readonly root: string;
+    readonly confined: boolean;
+    readonly named: readonly string[];
+    readonly path: string;
+  }): (cwd: string) => PolicyHost;
   environment(runId: string, allow: readonly string[]): Readonly<Record<string, string>>;
   readonly workspace: { readonly root: string; readonly cwd: string; readonly home: string };
   readonly surface: string;

@@ -7,6 +7,7 @@ import type { RunKind, RunResult, RunStarted, StartRun } from '../schema/run.ts'
 import type { Documents } from '../store/documents.ts';
 import type { EventRef } from '../store/events.ts';
 import type { Record } from '../store/feed.ts';
+import { ownerIsDead } from '../store/owner.ts';
 import { newId } from '../text/ids.ts';
 import { createActiveClock } from './clock.ts';
 import { type FinishDeps, type Finished, finishRun } from './finish.ts';
@@ -55,7 +56,6 @@ export function createRuns(deps: RunsDeps) {
       records: () => live?.stopped?.kind !== 'rest',
       waiting: (on) => deps.feed.commit('normal', () => deps.runs.setStatus(runId, on ? 'waiting' : 'running')),
     });
-    const policy = prepared.policy.current();
     const session = writeStart(deps, prepared, turn, runId, gate.ref, at);
     const base =
       turn === null
@@ -70,12 +70,12 @@ export function createRuns(deps: RunsDeps) {
       model: defaults.model,
       provider: defaults.provider,
       backend: null,
-      policy: policy.identity,
+      policy: prepared.loaded.identity,
       cwd: deps.prepare.workspace.cwd,
       tools: prepared.specs.map((spec) => `${spec.tools}.${spec.tool}`),
       warnings: prepared.warnings,
     };
-    const job: RunJob = jobOf(deps.prepare, prepared, runId, turn?.session ?? null, base);
+    const job: RunJob = jobOf(prepared, runId, turn?.session ?? null, base);
     live = {
       started,
       job,
@@ -137,6 +137,25 @@ export function createRuns(deps: RunsDeps) {
       return null;
     },
 
+    /** Ends a run of this process, or one that rests (07 §2.8); resolves when its row says so. */
+    async cancelAnywhere(runId: string, reason: string): Promise<void> {
+      const mine = lives.get(runId);
+      if (mine !== undefined) {
+        stop(mine.live, { kind: 'cancel', by: 'system:cancelled', reason });
+        await mine.finished;
+        return;
+      }
+      const head = deps.runs.head(runId);
+      const isLive =
+        head?.lease_owner != null && (head.lease_until ?? 0) > deps.now() && !ownerIsDead(head.lease_owner);
+      if (isLive) throw new RuntimeError('in_use', `run ${runId} is driven by another process: ${head.lease_owner}`);
+      deps.asks.cancelOfRun(runId);
+      deps.feed.commit('full', () => {
+        deps.runs.setStatus(runId, 'cancelled');
+        deps.runs.deleteState(runId);
+      });
+    },
+
     watch: (input: { run_id: string; after: number; signal: AbortSignal }): AsyncIterable<readonly RunEvent[]> =>
       watchRun(deps.feed, input),
 
@@ -160,13 +179,13 @@ function writeStart(
   at: number,
 ): SessionTurn | null {
   const { chain, defaults, input } = prepared;
-  const policy = prepared.policy.current();
+  const { loaded } = prepared;
   const { workspace, surface, owner, tenant } = deps.prepare;
   return deps.feed.commit('full', (record) => {
     deps.documents.putChainSnapshot(chain.sha256, chain.id, chain.path, chain.source, at);
-    if (policy.identity.sha256 !== null) {
-      const { sha256, name, source } = policy.identity;
-      deps.documents.putPolicySnapshot(sha256, name, source, policy.text, at);
+    if (loaded.identity.sha256 !== null) {
+      const { sha256, name, source } = loaded.identity;
+      deps.documents.putPolicySnapshot(sha256, name, source, loaded.text, at);
     }
     deps.runs.insert(
       {
@@ -179,7 +198,7 @@ function writeStart(
         chain_id: chain.id,
         chain_sha256: chain.sha256,
         chain_path: chain.path,
-        policy: policy.identity,
+        policy: loaded.identity,
         session_id: turn?.session.id ?? null,
         parent_run_id: null,
         mission_id: runId,
@@ -197,7 +216,7 @@ function writeStart(
       kind: 'chain_started',
       chain_sha256: chain.sha256,
       input_type: turn === null ? input.input.type : 'chat_history',
-      policy: { name: policy.identity.name, sha256: policy.identity.sha256 },
+      policy: { name: loaded.identity.name, sha256: loaded.identity.sha256 },
       model: defaults.model,
       provider: defaults.provider,
       surface,

@@ -1,7 +1,6 @@
 import { RuntimeError } from '../schema/errors.ts';
 import type { Message } from '../schema/message.ts';
 import type { RunStarted, SendMessage, StartRun } from '../schema/run.ts';
-import type { Asks } from '../asks/asks.ts';
 import type { SessionTurn } from '../runs/live-run.ts';
 import type { RunService, TurnStart } from '../runs/runs.ts';
 import type { Feed } from '../store/feed.ts';
@@ -14,10 +13,10 @@ export type ChatDeps = {
   readonly sessions: Sessions;
   readonly runs: Runs;
   readonly feed: Feed;
-  readonly asks: Pick<Asks, 'cancelOfRun' | 'pendingOfRun'>;
+  readonly asks: { cancelOfRun(runId: string): void; pendingOfRun(runId: string): readonly string[] };
   readonly service: Pick<RunService, 'startTurn'>;
-  /** The session that a turn without a name goes to: `default` is made when none is active (07 §2.2). */
-  readonly active: () => SessionRow;
+  /** The named session, else the active one, else `default`, made when it is missing (07 §2.2). */
+  readonly sessionForTurn: (name: string | null) => SessionRow;
   readonly now: () => number;
   /** Receives one line while another turn of the session is waited for. */
   readonly say: (line: string) => void;
@@ -32,10 +31,11 @@ export function createChat(deps: ChatDeps) {
   const { sessions, runs, feed, now } = deps;
 
   /** Runs of a session that nobody drives any more become `interrupted` (07 §2.6). */
-  const takeOver = (head: RunHead): void =>
+  const takeOver = (session: SessionRow, head: RunHead): void =>
     feed.commit('full', () => {
       runs.setStatus(head.id, 'interrupted');
       runs.releaseLease(head.id);
+      turnOf(session, head.id).note('interrupted', now());
     });
 
   const isDead = (head: RunHead): boolean =>
@@ -60,7 +60,7 @@ export function createChat(deps: ChatDeps) {
       if (live === undefined) {
         for (const head of open) {
           if (head.status === 'suspended' && !giveUp) throw suspended(session, head, deps.asks.pendingOfRun(head.id));
-          if (head.status !== 'suspended') takeOver(head);
+          if (head.status !== 'suspended' && head.status !== 'interrupted') takeOver(session, head);
           abandon(head);
         }
         return;
@@ -124,10 +124,7 @@ export function createChat(deps: ChatDeps) {
      */
     async sendMessage(input: SendMessage): Promise<RunStarted & { readonly turn: number }> {
       const { session: name, trim, abandon: giveUp, last: _last, ...run } = input;
-      const session = name === null ? deps.active() : sessions.byName(name);
-      if (session === undefined) {
-        throw new RuntimeError('not_found', `there is no session "${name}"`, { hints: ['reins session list'] });
-      }
+      const session = deps.sessionForTurn(name);
       await clear(session, giveUp);
       let turnFrom = 0;
       const turn: TurnStart = {

@@ -145,6 +145,26 @@ export function createRuns(sql: Sql) {
       );
     },
 
+    /** Runs of a session: their spooled results are its own. */
+    idsOfSession(sessionId: string): string[] {
+      return sql.all<{ id: string }>('SELECT id FROM runs WHERE session_id = ?', sessionId).map((row) => row.id);
+    },
+
+    /** Runs that rest without a live owner, and calls whose outcome is unknown (06 §15). */
+    resting(now: number): { readonly interrupted: number; readonly unknown: string[] } {
+      const interrupted =
+        sql.get<{ n: number }>(
+          `SELECT count(*) AS n FROM runs r LEFT JOIN run_state s ON s.run_id = r.id
+           WHERE r.status = 'interrupted'
+              OR (r.status IN ('running', 'waiting', 'queued') AND coalesce(s.lease_until, 0) < ?)`,
+          now,
+        )?.n ?? 0;
+      const unknown = sql
+        .all<{ run_id: string }>("SELECT DISTINCT run_id FROM tool_calls WHERE state = 'unknown' LIMIT 20")
+        .map((row) => row.run_id);
+      return { interrupted, unknown };
+    },
+
     /** Appends one message of the run's own; append-only (amendment 8). */
     appendMessage(runId: string, seq: number, payload: string): void {
       sql.run('INSERT INTO run_messages (run_id, seq, payload) VALUES (?, ?, ?)', runId, seq, payload);

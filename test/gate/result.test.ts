@@ -5,7 +5,7 @@ import type { Spool } from '../../src/tools/tool.ts';
 const spool = (kept: string[]): Spool => ({
   directory: () => '/nowhere',
   put: (_run, call, text) => {
-    kept.push(text);
+    kept.push(String(text));
     return { name: `@output/${call}`, truncated: false };
   },
   resolve: () => null,

@@ -1,0 +1,145 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { vetPolicy } from '../policy/vet.ts';
+import type { Inspection } from '../registry/inspection.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import type { Chains } from '../workspace/chains.ts';
+import type { Workspace } from '../workspace/paths.ts';
+import { failureLines, type Policies } from '../workspace/policies.ts';
+import type { Machine } from './machine.ts';
+import type { StoreRooms } from './store-rooms.ts';
+
+/** Why a database is not used; `doctor` reports it instead of failing with it. */
+export type DatabaseProblem = { readonly code: 'foreign' | 'corrupt' | 'newer'; readonly message: string };
+
+export function databaseProblem(error: unknown): DatabaseProblem | null {
+  if (!(error instanceof RuntimeError)) return null;
+  const { message } = error;
+  if (error.code === 'database_foreign') return { code: 'foreign', message };
+  if (error.code === 'database_newer') return { code: 'newer', message };
+  if (error.code === 'database_damaged') return { code: 'corrupt', message };
+  return null;
+}
+
+export type InspectDeps = {
+  readonly machine: Machine;
+  readonly workspace: Workspace;
+  readonly store: StoreRooms;
+  readonly problem: DatabaseProblem | null;
+  readonly chains: Chains;
+  readonly policies: Policies;
+  readonly now: () => number;
+};
+
+/** Gathers for `doctor` what other rooms know (06 §15). What cannot be looked at is reported, never thrown. */
+export const inspectWith = (deps: InspectDeps) => async (): Promise<Inspection> => {
+  const { workspace, machine, store } = deps;
+  const chains = await inspectChains(deps);
+  const policy = await inspectPolicy(deps);
+  const { asks } = store.asks.list({
+    state: 'pending',
+    kind: null,
+    session_id: null,
+    mission_id: null,
+    by: null,
+    limit: 1000,
+  });
+  const { interrupted, unknown } = store.runs.resting(deps.now());
+  const dataDir = workspace.dataDirExists ? workspace.dataDir : null;
+  return {
+    dataDir,
+    hasRunChain: dataDir !== null && sizeOf(join(dataDir, 'default-run-chain.json')) !== null,
+    invalidChains: chains.invalid,
+    untrusted: [...chains.untrusted, ...policy.untrusted],
+    policy: policy.policy,
+    database: {
+      path: workspace.dbPath,
+      bytes: sizeOf(workspace.dbPath),
+      schema: deps.problem === null && sizeOf(workspace.dbPath) !== null ? store.store.schema : null,
+      problem: deps.problem,
+    },
+    openPermissions: openPermissions([
+      workspace.dbPath,
+      join(machine.reinsHome, 'machine.key'),
+      join(machine.reinsHome, 'trust.json'),
+    ]),
+    unwritable: {
+      dataDir: dataDir !== null && !isWritable(dataDir) ? dataDir : null,
+      home: isWritable(nearest(machine.reinsHome)) ? null : machine.reinsHome,
+    },
+    refused: workspace.warnings.map((reason) => ({ path: /\/\S+/.exec(reason)?.[0] ?? '', reason, mount: null })),
+    asks: { pending: asks.length, oldest: asks.map((ask) => ask.created_at).sort()[0] ?? null },
+    runs: { interrupted, unknownOutcome: unknown },
+    chainMaxTokens: null,
+    defaultChain: store.settings.value('default-chain') ?? '',
+  };
+};
+
+async function inspectChains({ chains, workspace }: InspectDeps) {
+  const invalid: { path: string; defect: string }[] = [];
+  const untrusted: { kind: 'chain'; path: string }[] = [];
+  if (!workspace.dataDirExists) return { invalid, untrusted };
+  for (const use of ['run', 'chat'] as const) {
+    try {
+      await chains.loadChain({ use, path: null, trust: [] });
+    } catch (error) {
+      if (!(error instanceof RuntimeError)) throw error;
+      const path = pathIn(error.data) ?? `the default chain of ${use}`;
+      if (error.code === 'chain_untrusted') untrusted.push({ kind: 'chain', path });
+      else if (error.code !== 'chain_not_found') invalid.push({ path, defect: error.message });
+    }
+  }
+  return { invalid, untrusted };
+}
+
+async function inspectPolicy({ policies }: InspectDeps) {
+  const nothing = { presetChanged: null, attentionChainMissing: false, warnings: 0, defect: null };
+  try {
+    const governing = await policies.openPolicy({ name: null, trust: [] });
+    const loaded = await governing.current();
+    const { name, source, sha256, path, state } = loaded.identity;
+    const vetted = state === 'ok' ? vetPolicy(loaded.policy).filter(({ severity }) => severity !== 'load').length : 0;
+    const defect = failureLines(loaded)[0] ?? null;
+    return { untrusted: [], policy: { ...nothing, name, source, sha256, path, state, defect, warnings: vetted } };
+  } catch (error) {
+    if (!(error instanceof RuntimeError)) throw error;
+    const path = pathIn(error.data);
+    const missing = { ...nothing, name: 'default', source: 'project', sha256: null, path };
+    if (error.code === 'not_trusted' && path !== null) {
+      return { untrusted: [{ kind: 'policy' as const, path }], policy: { ...missing, state: 'ok' as const } };
+    }
+    const state = error.code === 'policy_not_found' ? ('missing' as const) : ('invalid' as const);
+    return { untrusted: [], policy: { ...missing, state, defect: error.message } };
+  }
+}
+
+function pathIn(data: unknown): string | null {
+  const path: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'path') : null;
+  return typeof path === 'string' ? path : null;
+}
+
+function sizeOf(path: string): number | null {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? null;
+}
+
+/** The path itself, or the nearest directory above it that exists. */
+function nearest(path: string): string {
+  return sizeOf(path) !== null || dirname(path) === path ? path : nearest(dirname(path));
+}
+
+function isWritable(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function openPermissions(paths: readonly string[]): Inspection['openPermissions'] {
+  return paths.flatMap((path) => {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined || process.platform === 'win32' || (stats.mode & 0o077) === 0) return [];
+    return [{ path, message: `${path} can be read by others`, mend: `chmod 600 ${path}` }];
+  });
+}

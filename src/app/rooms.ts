@@ -1,0 +1,275 @@
+import { fileURLToPath } from 'node:url';
+import type { AppOptions } from '../app-options.ts';
+import type { Services } from '../client/local-client.ts';
+import { createGate } from '../gate/call.ts';
+import { createPolicyHosts, foldsCase } from '../gate/facts.ts';
+import { createProviderSetUp } from '../registry/provider-set-up.ts';
+import { createBackends } from '../registry/backends.ts';
+import { createModels } from '../registry/models.ts';
+import { createObserver } from '../registry/observe.ts';
+import type { Secrets } from '../registry/secrets.ts';
+import { createSetup } from '../registry/setup.ts';
+import type { Pools } from '../runs/pools.ts';
+import type { PrepareDeps } from '../runs/ports.ts';
+import { createRuns } from '../runs/runs.ts';
+import type { LoadedPolicy } from '../schema/policy.ts';
+import { createChat } from '../sessions/chat.ts';
+import { createSessionOperations } from '../sessions/sessions.ts';
+import { createBuiltinTools } from '../tools/builtin.ts';
+import { childEnvironment } from '../tools/environment.ts';
+import { createSpool } from '../tools/spool.ts';
+import type { ToolPorts } from '../tools/tool.ts';
+import { createChains } from '../workspace/chains.ts';
+import type { Workspace } from '../workspace/paths.ts';
+import { createPolicies } from '../workspace/policies.ts';
+import type { Trust } from '../workspace/trust.ts';
+import { createTrustOperations } from '../workspace/trust-operations.ts';
+import { type DatabaseProblem, inspectWith } from './inspect.ts';
+import { freeBytes, type Machine, pidStart } from './machine.ts';
+import { maskResultWith } from './mask-result.ts';
+import type { StoreRooms } from './store-rooms.ts';
+
+export type RoomsInput = {
+  readonly options: AppOptions;
+  readonly machine: Machine;
+  readonly workspace: Workspace;
+  readonly trust: Trust;
+  readonly secrets: Secrets;
+  readonly pools: Pools;
+  readonly store: StoreRooms;
+  /** Why the database itself could not be opened; then `store` is an empty one in memory, for `doctor` alone. */
+  readonly problem: DatabaseProblem | null;
+  readonly now: () => number;
+  readonly warn: (line: string) => void;
+};
+
+/** The services of an opened database, and what must be closed with it. */
+export type Rooms = {
+  readonly services: Omit<Services, 'initialise'>;
+  /** What `init <provider>` registers and sets. */
+  readonly setUpProvider: ReturnType<typeof createProviderSetUp>;
+  /** Ends what runs; the database is closed by whoever opened it. */
+  close(): Promise<void>;
+};
+
+/** Puts the rooms together. Each service has the names and types of its section of the table of operations. */
+export function openRooms(input: RoomsInput): Rooms {
+  const { options, machine, workspace, trust, secrets, pools, store, now } = input;
+  const { settings } = store;
+  const ollama = {
+    url: options.ollama?.value ?? 'http://127.0.0.1:11434',
+    explicit: options.ollama?.source === 'flag',
+  };
+  const chains = createChains({
+    workspace,
+    uid: machine.uid,
+    trust,
+    configured: () => settings.value('default-chain'),
+  });
+  const policies = createPolicies({
+    workspace,
+    uid: machine.uid,
+    trust,
+    configured: () => settings.value('hitl-policy-name'),
+  });
+  const observer = createObserver({
+    store: store.registry,
+    secrets,
+    environment: options.environment,
+    workspace: workspace.root,
+    now,
+  });
+  const backends = createBackends({
+    store: store.registry,
+    secrets,
+    observer,
+    record: store.record,
+    now,
+    cwd: workspace.cwd,
+    home: machine.reinsHome,
+    ollama,
+  });
+  const given = { model: options.model, provider: options.provider };
+  const models = createModels({
+    store: store.registry,
+    backends,
+    observer,
+    settings,
+    record: store.record,
+    now,
+    given,
+  });
+  const setup = createSetup({
+    store: store.registry,
+    backends,
+    observer,
+    models,
+    settings,
+    secrets,
+    ollama,
+    workspace: workspace.root,
+    now,
+    inspect: inspectWith({ ...input, chains, policies }),
+  });
+  const spool = createSpool({
+    directory: `${machine.reinsHome}/tool_output`,
+    runsOf: (scope) => store.runs.idsOfSession(scope),
+    now,
+  });
+  const ports: ToolPorts = {
+    spawn: pools.spawn,
+    marks: store.documents.marks,
+    spool,
+    lockPath: store.documents.lockPath,
+    now,
+  };
+  const gate = createGate({
+    ...store,
+    now,
+    ports,
+    pidStart,
+    mask: secrets.maskDeep,
+    maskResult: maskResultWith(secrets),
+    freeBytes: () => freeBytes(workspace.dbPath),
+  });
+  const runs = createRuns({
+    ...store,
+    now,
+    gate,
+    pools,
+    mask: secrets.maskDeep,
+    routes: models.routes,
+    prepare: prepareDeps({ ...input, chains, policies, models, setup }),
+  });
+  const sessions = createSessionOperations({
+    sql: store.sql,
+    sessions: store.sessions,
+    runs: store.runs,
+    workspace: workspace.root,
+    now,
+    cancelRun: runs.cancelAnywhere,
+  });
+  const chat = createChat({ ...store, service: runs, sessionForTurn: sessions.sessionForTurn, now, say: input.warn });
+  const actor = { by: `operator:${options.surface}`, name: machine.userName, client: options.surface };
+  const trustOperations = createTrustOperations({
+    workspace,
+    uid: machine.uid,
+    trust,
+    chains,
+    policies,
+    recorded: (entry) =>
+      store.sql.write('full', () =>
+        store.audit.append(
+          { type: 'trust', tenant_id: options.tenant, run_id: null, session_id: null, body: { ...entry } },
+          now(),
+        ),
+      ),
+  });
+  return {
+    services: {
+      ...settings,
+      ...backends,
+      ...models,
+      ...chains,
+      ...sessions,
+      ...trustOperations,
+      doctor: setup.doctor,
+      startRun: runs.startRun,
+      sendMessage: chat.sendMessage,
+      awaitRun: runs.awaitRun,
+      cancelRun: (wanted) => runs.cancelRun(wanted, actor.by),
+      stopRun: runs.stopRun,
+      watch: runs.watch,
+      listAsks: async (filter) => store.asks.list(sessionFilter(filter, store)),
+      showAsk: async ({ id }) => store.asks.show(id),
+      answerAsk: async (answer) => store.asks.answer(answer, actor),
+    },
+    setUpProvider: createProviderSetUp({ settings, backends }),
+    async close() {
+      await runs.close();
+      observer.close();
+    },
+  };
+}
+
+type AskFilterInput = Parameters<Services['listAsks']>[0];
+
+/** Surfaces name a session; rows have its id. */
+function sessionFilter(filter: AskFilterInput, store: StoreRooms) {
+  const { session, mission, state, ...rest } = filter;
+  const session_id = session === null ? null : (store.sessions.byName(session)?.id ?? session);
+  return { ...rest, state: state as 'pending' | 'all', session_id, mission_id: mission };
+}
+
+type PrepareInput = RoomsInput & {
+  readonly chains: ReturnType<typeof createChains>;
+  readonly policies: ReturnType<typeof createPolicies>;
+  readonly models: ReturnType<typeof createModels>;
+  readonly setup: ReturnType<typeof createSetup>;
+};
+
+function prepareDeps(input: PrepareInput): PrepareDeps {
+  const { options, machine, workspace, store, chains, policies, models, setup, now } = input;
+  const { settings } = store;
+  return {
+    loadChain: chains.loadChain,
+    openPolicy: async (wanted) => {
+      const governing = await policies.openPolicy(wanted);
+      let loaded = await governing.current();
+      const refresh = async (): Promise<LoadedPolicy> => {
+        loaded = await governing.current();
+        return loaded;
+      };
+      return { warnings: governing.warnings, refresh, current: () => loaded };
+    },
+    settings: () => ({
+      max_rounds: settings.value('max-rounds'),
+      max_tool_result_bytes: settings.value('max-tool-result-bytes'),
+      tool_parallelism: settings.value('tool-parallelism'),
+      think: settings.value('think'),
+      shell_env: settings.value('shell-env'),
+    }),
+    defaults: models.defaults,
+    preRun: (wanted, loaded) =>
+      setup.preRun(wanted, {
+        models: loaded.policy.compute.modelAllowlist,
+        backends: loaded.policy.compute.backendAllowlist,
+      }),
+    tools: ({ shell }) =>
+      createBuiltinTools({
+        shell: shell || settings.value('shell'),
+        shellTimeoutS: settings.value('shell-timeout') / 1000,
+        marks: store.documents.marks,
+        web: {
+          privateHosts: settings.value('web-private-hosts'),
+          timeoutMs: settings.value('web-timeout'),
+          proxy: settings.value('web-proxy'),
+          userAgent: `reins/${options.version}`,
+        },
+      }),
+    hosts: ({ root, confined, named, path }) =>
+      createPolicyHosts({
+        platform: process.platform,
+        shell: 'sh',
+        workspace: root,
+        home: machine.home,
+        caseInsensitivePaths: foldsCase(root),
+        path,
+        confined,
+        database: workspace.dbPath,
+        reinsHome: machine.reinsHome,
+        dataDir: workspace.dataDir,
+        secretFiles: [options.environment['REINS_JWT_SECRET_FILE']].filter((file) => file !== undefined),
+        namedFiles: named,
+        installation: fileURLToPath(options.root),
+        pid: process.pid,
+      }),
+    environment: (runId, allow) =>
+      childEnvironment({ parent: options.environment, allow, marker: runId, term: 'dumb' }),
+    workspace: { root: workspace.root, cwd: workspace.cwd, home: machine.home },
+    surface: options.surface,
+    owner: store.owner,
+    tenant: options.tenant,
+    now,
+  };
+}

@@ -1,0 +1,51 @@
+import type { ProviderType } from '../schema/registry.ts';
+import type { Backends } from './backends.ts';
+import type { Settings } from './settings.ts';
+
+export type ProviderSetUpDeps = {
+  readonly settings: Pick<Settings, 'setConfig'>;
+  readonly backends: Pick<Backends, 'addBackend' | 'listBackends'>;
+};
+
+type SetUp = {
+  readonly settings: readonly { readonly key: string; readonly value: string }[];
+  /** Next steps, for stderr. */
+  readonly notes: readonly string[];
+};
+
+/** Types that `init` registers by itself, with the variable that their key is read from (06 §14.3). */
+const byItself: Readonly<Partial<Record<ProviderType, string | null>>> = {
+  ollama: null,
+  scripted: null,
+  openai: 'OPENAI_API_KEY',
+  gemini: 'GEMINI_API_KEY',
+  anthropic: 'ANTHROPIC_API_KEY',
+};
+
+/** What `init <provider>` sets and registers; a type that needs a URL only gets the command that adds it. */
+export function createProviderSetUp(deps: ProviderSetUpDeps) {
+  return async (provider: string): Promise<SetUp> => {
+    // `init` has checked the word against the types.
+    const type = provider as ProviderType;
+    const settings = [{ key: 'default-provider', value: provider }];
+    if (type === 'scripted') settings.push({ key: 'default-model', value: 'demo' });
+    for (const setting of settings) await deps.settings.setConfig(setting);
+    const keyVariable = byItself[type];
+    if (keyVariable === undefined) return { settings, notes: [`reins backend add ${type} --type ${type} --url <url>`] };
+    const registered = await deps.backends.listBackends();
+    if (registered.some((backend) => backend.type === type && !backend.builtIn)) return { settings, notes: [] };
+    const { warnings } = await deps.backends.addBackend({
+      name: type,
+      type,
+      url: null,
+      key_env: keyVariable,
+      key_literal: null,
+      headers: null,
+      proxy: null,
+      connect_timeout_ms: null,
+      first_byte_timeout_ms: null,
+      idle_timeout_ms: null,
+    });
+    return { settings, notes: warnings };
+  };
+}
