@@ -1,0 +1,170 @@
+import { describe, expect, it } from 'vitest';
+import { createMask } from '../../src/registry/mask.ts';
+import { createSecrets, variablesOf } from '../../src/registry/secrets.ts';
+
+const key = 'sk-Zebra+42/tail==';
+
+function masked(text: string): string {
+  const mask = createMask();
+  mask.register('far.key', key);
+  return mask.mask(text);
+}
+
+describe('known values', () => {
+  it('are replaced by their label wherever they stand', () => {
+    expect(masked(`a ${key} b ${key}`)).toBe('a •••(far.key) b •••(far.key)');
+    expect(masked('nothing here')).toBe('nothing here');
+  });
+
+  it('are replaced in percent-encoded form, in either case', () => {
+    expect(masked('x=sk-Zebra%2B42%2Ftail%3D%3D&y')).toBe('x=•••(far.key)&y');
+    expect(masked('x=sk-Zebra%2b42%2ftail%3d%3d')).toBe('x=•••(far.key)');
+  });
+
+  it('are replaced inside base64 at each of the three places', () => {
+    for (const before of ['', 'u:', 'us:', 'use:']) {
+      const encoded = Buffer.from(`${before}${key} and more`).toString('base64');
+      const text = masked(`Basic ${encoded}.`);
+      expect(text).toContain('•••(far.key)');
+      // What is left of the encoding no longer holds the middle of the value.
+      expect(Buffer.from(text.replace('•••(far.key)', ''), 'base64').toString()).not.toContain('Zebra');
+    }
+  });
+
+  it('are replaced inside JSON text that escapes them', () => {
+    const mask = createMask();
+    mask.register('a.b', 'say "hello" now');
+    expect(mask.mask(JSON.stringify({ a: 'say "hello" now' }))).toBe('{"a":"•••(a.b)"}');
+  });
+
+  it('are left alone below eight characters', () => {
+    const mask = createMask();
+    mask.register('a.b', 'short12');
+    expect(mask.mask('a short12 b')).toBe('a short12 b');
+  });
+
+  it('are replaced as a whole when one contains another', () => {
+    const mask = createMask();
+    mask.register('short', 'abcdefgh');
+    mask.register('long', 'xx-abcdefgh-yy');
+    expect(mask.mask('xx-abcdefgh-yy abcdefgh')).toBe('•••(long) •••(short)');
+  });
+
+  it('are counted for results on their way to the model, which patterns leave alone', () => {
+    const mask = createMask();
+    mask.register('far.key', key);
+    expect(mask.maskKnown(`${key} ${key} https://u:p@h/`)).toEqual({
+      text: '•••(far.key) •••(far.key) https://u:p@h/',
+      count: 2,
+    });
+  });
+});
+
+describe('patterns', () => {
+  it.each([
+    ['Authorization: Bearer abc.def', 'Authorization: •••'],
+    ['{"authorization":"Bearer abc","x":1}', '{"authorization":"•••","x":1}'],
+    ['Set-Cookie: a=b; Path=/\r\nx: y', 'Set-Cookie: •••\r\nx: y'],
+    ["curl -H 'X-Api-Key: 12345' u", "curl -H 'X-Api-Key: •••' u"],
+    ['https://user:pass@host/path', 'https://•••@host/path'],
+    ['GET /a?b=1&access_token=xyz&c=2', 'GET /a?b=1&access_token=•••&c=2'],
+    ['/cb?code=123#f', '/cb?code=•••#f'],
+    ['/x?signature=ab%20c', '/x?signature=•••'],
+    ['token eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl end', 'token ••• end'],
+    [
+      'a\n-----BEGIN RSA PRIVATE KEY-----\nMIIE\nabc\n-----END RSA PRIVATE KEY-----\nb',
+      'a\n-----BEGIN RSA PRIVATE KEY-----•••-----END RSA PRIVATE KEY-----\nb',
+    ],
+    ['-----BEGIN PRIVATE KEY-----\nMIIE cut off', '-----BEGIN PRIVATE KEY-----•••'],
+    [
+      '-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----',
+      '-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----',
+    ],
+  ])('hide %j', (text, expected) => {
+    expect(createMask().mask(text)).toBe(expected);
+  });
+
+  it.each([
+    'the author is: me',
+    'ask for a cookie recipe',
+    'mail me@example.org about https://example.org/a',
+    '?q=keyboard&page=2',
+    'a == b && key = 3',
+    'eyJ is how such tokens begin',
+  ])('leave %j as it is', (text) => {
+    expect(createMask().mask(text)).toBe(text);
+  });
+
+  it('change nothing a second time', () => {
+    const once = masked(`Authorization: Bearer ${key}\nhttps://u:${key}@h/?token=${key}`);
+    expect(masked(once)).toBe(once);
+  });
+
+  it('take time in proportion to hostile text', () => {
+    const mask = createMask();
+    const hostile = [
+      'eyJ-'.repeat(250_000),
+      '-----BEGIN '.repeat(90_000),
+      `${'-----BEGIN PRIVATE KEY-----'.repeat(30_000)}`,
+      'a.'.repeat(500_000),
+      '://@'.repeat(250_000),
+      '&token'.repeat(150_000),
+      'authorization:'.repeat(70_000),
+    ];
+    for (const text of hostile) expect(mask.mask(text).length).toBeGreaterThan(0);
+  });
+});
+
+describe('values of any depth', () => {
+  it('are masked in strings, keys and members with the names of credential headers', () => {
+    const mask = createMask();
+    mask.register('far.key', key);
+    expect(
+      mask.maskDeep({ a: [`x ${key}`, 1, null], [key]: true, headers: { Authorization: 'Bearer q', Accept: '*/*' } }),
+    ).toEqual({
+      a: ['x •••(far.key)', 1, null],
+      '•••(far.key)': true,
+      headers: { Authorization: '•••', Accept: '*/*' },
+    });
+  });
+
+  it('come back as they are when there is nothing to hide', () => {
+    const mask = createMask();
+    mask.register('far.key', key);
+    const value = { a: [{ b: 'text that is long enough' }], c: null };
+    expect(mask.maskDeep(value)).toBe(value);
+  });
+});
+
+describe('variables', () => {
+  const secrets = createSecrets({ environment: { A_KEY: 'value-of-a-key', EMPTY: '' } });
+
+  it('are read at the moment of use, and their values are known from then on', () => {
+    const environment: Record<string, string | undefined> = {};
+    const later = createSecrets({ environment });
+    expect(later.read('NEW_KEY', 'b.key')).toBeNull();
+    environment['NEW_KEY'] = 'set-afterwards';
+    expect(later.mask('set-afterwards')).toBe('set-afterwards');
+    expect(later.read('NEW_KEY', 'b.key')).toBe('set-afterwards');
+    expect(later.mask('it is set-afterwards')).toBe('it is •••(b.key)');
+  });
+
+  it('count as unset when they are empty, or inherited', () => {
+    expect(secrets.isSet('EMPTY')).toBe(false);
+    expect(secrets.isSet('toString')).toBe(false);
+    expect(secrets.read('toString', 'x')).toBeNull();
+  });
+
+  it('are put into header values; other dollars are literal', () => {
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax under test
+    const text = 'Bearer ${env:A_KEY} $5 ${other}';
+    expect(variablesOf(text)).toEqual(['A_KEY']);
+    expect(secrets.expand(text, 'b.x')).toEqual({
+      kind: 'value',
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax under test
+      value: 'Bearer value-of-a-key $5 ${other}',
+    });
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax under test
+    expect(secrets.expand('${env:EMPTY} ${env:NONE}', 'b.x')).toEqual({ kind: 'missing', variable: 'EMPTY' });
+  });
+});
