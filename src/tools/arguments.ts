@@ -29,7 +29,8 @@ export function parseArguments(tool: Tool, text: string, direct: boolean): Parse
   if (!converted.ok) return converted;
   const { record } = converted;
   const [error] = tool.args.validate(record);
-  if (error !== undefined) return describeFailure(error, record, tool);
+  const [failure] = error?.failures() ?? [];
+  if (failure !== undefined) return describeFailure(failure, record, tool);
   return { ok: true, args: record, record };
 }
 

@@ -52,6 +52,7 @@ export function createWebTools(deps: WebDeps): readonly Tool[] {
 }
 
 const urlText = () => bytes(string(), 1, maxUrlBytes);
+const objectOrText = [{ type: 'object' }, { type: 'string' }];
 const notes = {
   url: { description: 'The whole URL, with http:// or https://.', minLength: 1 },
   query: { description: 'Query parameters to add: name to text, number, boolean or a list of these.', type: 'object' },
@@ -157,8 +158,8 @@ function webhook(egress: Egress, send: Send): Tool {
       input_schema: inputSchema(args, {
         url: notes.url,
         method: { description: 'The HTTP method.', default: 'POST' },
-        headers: { description: 'Request headers: an object, or its JSON text.' },
-        query: { description: 'Query parameters: an object, or query text.' },
+        headers: { description: 'Request headers: an object, or its JSON text.', anyOf: objectOrText },
+        query: { description: 'Query parameters: an object, or query text.', anyOf: objectOrText },
         body: { description: 'A text, or any JSON value.' },
         input: { description: 'What is sent when there is no body.' },
       }),
