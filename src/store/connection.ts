@@ -143,6 +143,7 @@ export const newer = (path: string, found: number, known: number): RuntimeError 
     { data: { path, schema: found, known } },
   );
 
-function sleep(ms: number): void {
+/** Waits without letting anything else of this thread run, as a lock wait of SQLite does. */
+export function sleep(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }

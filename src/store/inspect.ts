@@ -1,0 +1,95 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { statSync } from 'node:fs';
+import { RuntimeError } from '../schema/errors.ts';
+import { type Handle, newer } from './connection.ts';
+import { damaged } from './failure.ts';
+import { expectedDigest, latest, schemaDigest } from './migrate.ts';
+import type { Migration } from './migrations/migration.ts';
+import { ownerIsDead } from './owner.ts';
+import { machineKey } from './private-file.ts';
+
+/** Marks a SQLite file as ours: `REIN` (11 §2). */
+export const applicationId = 0x5245494e;
+/** A file above this size is not checked on opening after a crash; `doctor` advises it (11 §2.12). */
+const quickCheckMaxBytes = 256 * 1024 * 1024;
+
+export type InspectOptions = {
+  readonly path: string;
+  readonly reinsHome: string;
+  readonly migrations: readonly Migration[];
+};
+
+/**
+ * Judges a database without writing to it and without running anything that is in it.
+ * @returns its schema number, or `new` for a file without content
+ */
+export function inspect(handle: Handle, options: InspectOptions): number | 'new' {
+  const { path } = options;
+  const application = Number(handle.pragma('application_id', { simple: true }));
+  const version = Number(handle.pragma('user_version', { simple: true }));
+  if (application === 0 && version === 0 && isEmpty(handle)) return 'new';
+  if (application !== applicationId) throw damaged(path, 'it is not a Reins database');
+  if (version > latest(options.migrations)) throw newer(path, version, latest(options.migrations));
+  const digest = expectedDigest(options.migrations, version);
+  if (digest === undefined || schemaDigest(handle) !== digest) {
+    throw damaged(path, `its tables, indexes or triggers are not those of schema ${version}`);
+  }
+  if (!isOurs(handle, options.reinsHome)) {
+    throw new RuntimeError(
+      'database_foreign',
+      `The database ${path} was not made by this installation, so nothing in it is used.`,
+      { data: { path, kind: 'database' }, hints: ['reins --db <path of your own>', `mv ${path} ${path}.foreign`] },
+    );
+  }
+  return version;
+}
+
+const isEmpty = (handle: Handle): boolean => handle.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
+
+/** A database is ours if `origin_mac` verifies with this machine's key (11 §4.7). */
+function isOurs(handle: Handle, reinsHome: string): boolean {
+  const key = machineKey(reinsHome, false);
+  const id = meta(handle, 'instance_id');
+  const mac = meta(handle, 'origin_mac');
+  if (key === null || id === undefined || mac === undefined) return false;
+  const expected = Buffer.from(originMac(key, id));
+  const given = Buffer.from(mac);
+  return expected.length === given.length && timingSafeEqual(expected, given);
+}
+
+export const originMac = (key: Uint8Array, instanceId: string): string =>
+  createHmac('sha256', key).update(instanceId).digest('hex');
+
+const meta = (handle: Handle, key: string): string | undefined =>
+  // The one column of the SELECT is `meta.value`, TEXT in a STRICT table.
+  handle.prepare('SELECT value FROM meta WHERE key = ?').pluck().get(key) as string | undefined;
+
+export const quickCheck = (handle: Handle): string => String(handle.prepare('PRAGMA quick_check(1)').pluck().get());
+
+/** `meta.clean_shutdown` is `1`, or who wrote last without closing yet. One who died while writing calls for a check. */
+export function checkAfterCrash(handle: Handle, path: string): void {
+  const last = meta(handle, 'clean_shutdown');
+  if (last === undefined || last === '1' || !ownerIsDead(last)) return;
+  if (sizeOf(path) < quickCheckMaxBytes) {
+    const verdict = quickCheck(handle);
+    if (verdict !== 'ok') throw damaged(path, `it was damaged when the last process ended (${verdict})`);
+  }
+  handle.prepare("UPDATE meta SET value = '1' WHERE key = 'clean_shutdown' AND value = ?").run(last);
+}
+
+/** Leaves the word of another process alone: when that one dies, a check is due all the same. */
+export const noteWriter = (handle: Handle, me: string): unknown =>
+  handle.prepare("UPDATE meta SET value = ? WHERE key = 'clean_shutdown' AND value = '1'").run(me);
+
+export function noteClean(handle: Handle, me: string): void {
+  try {
+    handle.prepare("UPDATE meta SET value = '1' WHERE key = 'clean_shutdown' AND value = ?").run(me);
+  } catch {
+    // A full disk or another's lock: the next process checks the file once more, which is all that is lost.
+  }
+}
+
+/** Bytes of a file, 0 when there is none. */
+export function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}

@@ -1,0 +1,104 @@
+import { randomUUID } from 'node:crypto';
+import { RuntimeError } from '../schema/errors.ts';
+import { backUp } from './backup.ts';
+import { type Handle, sleep } from './connection.ts';
+import { damaged } from './failure.ts';
+import { applicationId, type InspectOptions, originMac, quickCheck } from './inspect.ts';
+import { applyMigrations, expectedDigest, latest, schemaDigest } from './migrate.ts';
+import { codeOf, machineKey, reason } from './private-file.ts';
+
+type UpgradeOptions = InspectOptions & { readonly version: string; readonly now: () => number };
+
+/** Makes the schema in an empty file, once, whoever comes first. */
+export function initialise(handle: Handle, options: UpgradeOptions): void {
+  const key = machineKey(options.reinsHome, true);
+  if (key === null) throw new RuntimeError('internal', 'The machine key was made and is missing.');
+  // Must be set while the file has no page.
+  handle.pragma('auto_vacuum = INCREMENTAL');
+  useWal(handle, options.path);
+  exclusive(handle, () => {
+    // Another process may have been first.
+    if (Number(handle.pragma('user_version', { simple: true })) !== 0) return;
+    handle.pragma(`application_id = ${applicationId}`);
+    applyMigrations(handle, options.migrations, 0);
+    const id = randomUUID();
+    const insert = handle.prepare('INSERT INTO meta (key, value) VALUES (?, ?)');
+    insert.run('instance_id', id);
+    insert.run('origin_mac', originMac(key, id));
+    insert.run('created_at', String(options.now()));
+    insert.run('created_by', options.version);
+    insert.run('credential_epoch', '1');
+    insert.run('clean_shutdown', '1');
+  });
+}
+
+/**
+ * Brings an older schema up to date: backup, then all pending steps, under one exclusive transaction that re-reads the
+ * schema number, so that of several processes one migrates and makes the one backup (11 §2.10).
+ */
+export function migrate(handle: Handle, options: UpgradeOptions, connect: (path: string) => Handle): void {
+  const { path } = options;
+  exclusive(handle, () => {
+    const from = Number(handle.pragma('user_version', { simple: true }));
+    if (from >= latest(options.migrations)) return;
+    try {
+      // Another connection copies: VACUUM cannot run inside this transaction, and readers are not held up by it.
+      backUp(path, from, options.now(), {
+        copyInto: (target) => using(connect(path), (reader) => reader.prepare('VACUUM INTO ?').run(target)),
+        check: (target) => using(connect(target), quickCheck),
+      });
+    } catch (error) {
+      throw damaged(path, `its backup before the upgrade failed, so it was not upgraded (${reason(error)})`, error);
+    }
+    applyMigrations(handle, options.migrations, from);
+    const version = latest(options.migrations);
+    if (schemaDigest(handle) !== expectedDigest(options.migrations, version)) {
+      throw damaged(path, `the upgrade to schema ${version} gave other tables than expected and was undone`);
+    }
+  });
+}
+
+function using<T>(handle: Handle, body: (handle: Handle) => T): T {
+  try {
+    return body(handle);
+  } finally {
+    handle.close();
+  }
+}
+
+function exclusive(handle: Handle, body: () => void): void {
+  handle.exec('BEGIN EXCLUSIVE');
+  try {
+    body();
+    handle.exec('COMMIT');
+  } catch (error) {
+    if (handle.inTransaction) handle.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+/** @throws RuntimeError config_invalid where the file system cannot do it. */
+export function useWal(handle: Handle, path: string): void {
+  const set = switchToWal(handle);
+  if (set !== 'wal') {
+    throw new RuntimeError(
+      'config_invalid',
+      `The database ${path} cannot use write-ahead logging (it uses ${String(set)}), as on some network file systems; name a local path with --db.`,
+    );
+  }
+}
+
+/**
+ * A file that is in use while it is switched for the first time answers "busy" at once, without the busy timeout: other
+ * processes are creating it too. Tried again for as long as that timeout would have waited.
+ */
+function switchToWal(handle: Handle): unknown {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return handle.pragma('journal_mode = WAL', { simple: true });
+    } catch (error) {
+      if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true || tries === 250) throw error;
+      sleep(20);
+    }
+  }
+}
