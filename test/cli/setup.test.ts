@@ -1,0 +1,245 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createProject, createWorld, scripted, type World } from './world.ts';
+
+let world: World;
+afterEach(() => world.remove());
+
+describe('init', () => {
+  beforeEach(() => {
+    world = createWorld();
+  });
+  const place = (name: string) => join(world.workspace, '.reins', name);
+
+  test('prints one line per file, and changes nothing the second time', async () => {
+    expect(await world.run(['init'])).toMatchObject({
+      code: 0,
+      stdout: `Created ${place('default-chain.json')}\nCreated ${place('default-run-chain.json')}\nCreated ${place('.gitignore')}\nDone: 3 created, 0 kept.\n`,
+    });
+    expect(statSync(place('.')).mode & 0o777).toBe(0o700);
+    const before = readFileSync(place('default-chain.json'), 'utf8');
+    const again = await world.run(['init']);
+    expect([again.code, again.stdout.match(/^Kept /gm)?.length, again.stdout.split('\n').at(-2)]).toEqual([
+      0,
+      3,
+      'Done: 0 created, 3 kept.',
+    ]);
+    expect(readFileSync(place('default-chain.json'), 'utf8')).toBe(before);
+  });
+
+  test('--force keeps the old content beside the new one', async () => {
+    await world.run(['init']);
+    world.write('.reins/default-chain.json', '{}');
+    const forced = await world.run(['init', '--force']);
+    expect(forced.stdout).toContain(`Replaced ${place('default-chain.json')}\n`);
+    expect(readFileSync(place('default-chain.json.bak'), 'utf8')).toBe('{}');
+  });
+
+  test('a provider is set up, and an unknown one refused with the known ones', async () => {
+    const made = await world.run(['init', 'scripted']);
+    expect(made.stdout).toContain('Set default-provider = scripted\n');
+    expect(made.stdout).toContain('Set default-model = demo\n');
+    expect((await world.run(['config', 'get', 'default-model'])).stdout).toBe('demo\n');
+    const json = JSON.parse((await world.run(['init', '--json'])).stdout);
+    expect(json.files.map((file: { action: string }) => file.action)).toContain('kept');
+  });
+});
+
+describe('config', () => {
+  beforeEach(async () => {
+    world = await createProject();
+  });
+
+  test('set, get, unset and list agree', async () => {
+    expect((await world.run(['config', 'set', 'default-model', 'qwen2.5:7b'])).stdout).toBe(
+      'default-model = qwen2.5:7b\n',
+    );
+    expect((await world.run(['config', 'get', 'default-model'])).stdout).toBe('qwen2.5:7b\n');
+    expect((await world.run(['config', 'get', 'approval-ceiling'])).stdout).toBe('168h\n');
+    const entries: { key: string; value: string; source: string }[] = JSON.parse(
+      (await world.run(['config', 'list', '--json'])).stdout,
+    );
+    expect(entries.map((entry) => entry.key)).toEqual(entries.map((entry) => entry.key).sort());
+    expect(entries.find((entry) => entry.key === 'default-model')).toEqual({
+      key: 'default-model',
+      value: 'qwen2.5:7b',
+      source: 'set',
+    });
+    await world.run(['config', 'unset', 'default-model']);
+    expect((await world.run(['config', 'get', 'default-model', '--json'])).stdout).toContain('"source":"default"');
+  });
+
+  test.each(['30', '1.5s', '0', '8d', '169h'])('approval-ceiling refuses %s', async (value) => {
+    expect(await world.run(['config', 'set', 'approval-ceiling', value])).toMatchObject({ code: 2, stdout: '' });
+  });
+});
+
+describe('session', () => {
+  beforeEach(async () => {
+    world = await createProject();
+  });
+
+  test('new, switch, list, show and delete', async () => {
+    expect((await world.run(['session', 'new', 'work'])).stdout).toBe('Created session "work". Now active.\n');
+    expect((await world.run(['session', 'new', 'other'])).stdout).toBe('Created session "other". Now active.\n');
+    expect((await world.run(['session', 'new', 'work'])).code).toBe(2);
+    expect((await world.run(['session', 'switch', 'work'])).stdout).toBe('Switched to session "work".\n');
+    const chat = await world.run([...scripted, 'chat', 'hello there']);
+    expect(chat.stdout).toMatch(/^\(scripted demo\) Hello\. You said: hello there\n/);
+    const list = await world.run(['session', 'list']);
+    expect(list.stdout).toMatch(/^\* work {3}\(2 messages\) {2}\S+\n {2}other {2}\(0 messages\) {2}\S+\n$/);
+    const shown = await world.run(['session', 'show', '--tail', '1']);
+    expect(shown.stdout).toMatch(/^Session: work \(1 of 2 messages\)\n\[\S+\] assistant:\n {2}\(scripted demo\) Hello/);
+    const json = JSON.parse((await world.run(['session', 'show', 'work', '--json'])).stdout);
+    expect(json.messages.map((message: { role: string }) => message.role)).toEqual(['user', 'assistant']);
+    expect((await world.run(['session', 'delete', 'work'])).stdout).toBe(
+      'Deleted session "work" (2 messages). It was active; no session is active now.\n',
+    );
+    expect((await world.run(['session', 'show'])).code).toBe(1);
+  });
+
+  test('chat keeps the history, --trim cuts it, --last prints turns on stderr', async () => {
+    await world.run(['session', 'new', 'work']);
+    await world.run([...scripted, 'chat', 'hello one']);
+    const second = await world.run([...scripted, 'chat', '--last', '2', '--trim', '1', 'hello two']);
+    expect(second.stdout).toContain('You said: hello two');
+    expect(second.stderr).toMatch(
+      /^\[\d\d:\d\d:\d\d\] user:\n {2}hello one\n\[.*\] assistant:\n[\s\S]*\] user:\n {2}hello two\n\[.*\] assistant:\n/,
+    );
+    const json = JSON.parse((await world.run([...scripted, 'chat', '--json', '--last', '1', 'hello three'])).stdout);
+    expect([json.session_name, json.turns.length, json.turns[0].user]).toEqual(['work', 1, 'hello three']);
+  });
+
+  test('--session and REINS_SESSION do not move the active pointer', async () => {
+    await world.run(['session', 'new', 'a']);
+    await world.run(['session', 'new', 'b']);
+    await world.run([...scripted, 'chat', '--session', 'a', 'hello there']);
+    await world.run([...scripted, 'chat', 'hello there'], { environment: { REINS_SESSION: 'a' } });
+    const sessions: { name: string; active: boolean; message_count: number }[] = JSON.parse(
+      (await world.run(['session', 'list', '--json'])).stdout,
+    );
+    expect(sessions.map(({ name, active, message_count }) => [name, active, message_count])).toEqual([
+      ['a', false, 4],
+      ['b', true, 0],
+    ]);
+  });
+
+  test('an empty list is empty, with a hint; a broken pipe is no error', async () => {
+    expect(await world.run(['session', 'list'])).toMatchObject({ code: 0, stdout: '' });
+    expect((await world.run(['session', 'list', '--json'])).stdout).toBe('[]\n');
+  });
+});
+
+describe('backend', () => {
+  beforeEach(async () => {
+    world = await createProject();
+  });
+
+  test('add, list, show, update and remove, with no secret anywhere', async () => {
+    const secret = 'sk-very-secret-literal-value';
+    const added = await world.run(['backend', 'add', 'far', '--type', 'openai', '--api-key', '-'], { stdin: secret });
+    expect(added.stdout).toBe('Backend "far" added (openai → https://api.openai.com/v1).\n');
+    await world.run(['backend', 'update', 'far', '--header', 'X-Team: hidden-team-value']);
+    const texts = [];
+    for (const argv of [
+      ['backend', 'list'],
+      ['backend', 'list', '--json'],
+      ['backend', 'show', 'far'],
+      ['doctor', '--skip-probe'],
+      ['doctor', '--skip-probe', '--json'],
+      ['--trace', 'backend', 'show', 'far'],
+    ]) {
+      const { stdout, stderr } = await world.run(argv);
+      texts.push(stdout, stderr);
+    }
+    expect(texts.join('\n')).not.toContain('very-secret');
+    expect(texts.join('\n')).not.toContain('hidden-team-value');
+    expect(texts[0]).toMatch(/^NAME +TYPE +URL +KEY\n/);
+    expect(texts[0]).toMatch(/^far +openai +https:\/\/api\.openai\.com\/v1 +stored$/m);
+    expect(texts[0]).toMatch(/^demo \(built-in\) +scripted /m);
+    const shown = JSON.parse((await world.run(['backend', 'show', 'far'])).stdout);
+    expect([shown.keySource, shown.headers]).toEqual(['stored', ['X-Team']]);
+    expect((await world.run(['backend', 'add', 'far', '--type', 'openai'])).code).toBe(2);
+    expect((await world.run(['backend', 'rm', 'far'])).stdout).toBe('Removed backend "far".\n');
+    expect((await world.run(['backend', 'show', 'far'])).code).toBe(1);
+  });
+});
+
+describe('with a model server', () => {
+  let server: Server;
+  let url: string;
+  beforeEach(async () => {
+    world = await createProject();
+    server = createServer((request, response) => {
+      response.setHeader('content-type', 'application/json');
+      if (request.url === '/api/tags') response.end(JSON.stringify({ models: [{ name: 'tiny:1b', size: 1_000_000 }] }));
+      else if (request.url === '/api/show') {
+        response.end(
+          JSON.stringify({
+            capabilities: ['completion', 'tools'],
+            model_info: { 'general.architecture': 'x', 'x.context_length': 4096 },
+          }),
+        );
+      } else response.end('{}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await world.run(['backend', 'add', 'local', '--url', url]);
+  });
+  afterEach(() => new Promise((resolve) => server.close(resolve)));
+
+  test('backend test and model list ask it', async () => {
+    expect((await world.run(['backend', 'test', 'local'])).stdout).toMatch(/^reachable; 1 chat model; \d+ ms\n$/);
+    const { code, stdout } = await world.run(['model', 'list']);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^BACKEND +MODEL +CHAT +TOOLS +THINK +VISION +EMBED +CTX\n/);
+    expect(stdout).toMatch(/^local +tiny:1b +✓ +✓ +- +- +- +4096$/m);
+  });
+
+  test('declared models are listed, changed and removed', async () => {
+    expect((await world.run(['model', 'add', 'later:3b', '--backend', 'local'])).stdout).toBe(
+      'Declared model "later:3b".\n',
+    );
+    expect(
+      (await world.run(['model', 'set-context', 'later:3b', '--backend', 'local', '--context', '32k'])).stdout,
+    ).toBe('Context of later:3b = 32000.\n');
+    expect((await world.run(['model', 'list'])).stdout).toContain('later:3b (declared, not available)');
+    expect((await world.run(['model', 'add', 'later:3b', '--backend', 'local'])).code).toBe(2);
+    expect((await world.run(['model', 'rm', 'later:3b', '--backend', 'local'])).stdout).toBe(
+      'Removed model "later:3b".\n',
+    );
+  });
+
+  test('doctor names what is missing and how to mend it', async () => {
+    const { stdout } = await world.run(['doctor']);
+    expect(stdout).toMatch(/^Default model: demo \(config\)\nDefault provider: scripted\n/);
+    expect(stdout).toContain('\n● local  ollama  ');
+    await new Promise((resolve) => server.close(resolve));
+    const { code, stdout: failing } = await world.run(['doctor', '--model', 'tiny:1b', '--json', '--strict']);
+    expect(code).toBe(1);
+    expect(JSON.parse(failing).issues.length).toBeGreaterThan(0);
+  });
+});
+
+describe('chain', () => {
+  beforeEach(async () => {
+    world = await createProject();
+  });
+
+  test('list, show and vet', async () => {
+    const list = await world.run(['chain', 'list']);
+    expect(list.stdout).toMatch(/^NAME +ID +SOURCE +TRUST +SHA256 +PATH\n/);
+    expect(list.stdout).toMatch(/^default-run-chain +chain-run +project +trusted /m);
+    const shown = await world.run(['chain', 'show', 'default-run-chain']);
+    expect(JSON.parse(shown.stdout).id).toBe('chain-run');
+    expect((await world.run(['chain', 'vet', '--strict'])).code).toBe(0);
+    world.write('bad.json', '{"id":"c","tasks":[{"id":"a","handler":"teleport"}]}');
+    const bad = await world.run(['chain', 'vet', 'bad.json']);
+    expect(bad.code).toBe(3);
+    expect(bad.stdout).toMatch(/bad\.json:\d+:\d+: error unknown_handler at \/tasks\/0\/handler: /);
+    expect(existsSync(join(world.workspace, 'bad.json'))).toBe(true);
+  });
+});

@@ -1,0 +1,235 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type CliTerminal, openTerminal } from '../support/terminal.ts';
+import { addScript, createProject, scripted, tester, type World, writingTurns } from './world.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createProject();
+});
+afterEach(() => world.remove());
+
+const question = '[y] once';
+const count = (text: string, part: string) => text.split(part).length - 1;
+
+/** Waits until the guard against keys that were meant for something else has passed (06 §9). */
+const afterGuard = () => new Promise((resolve) => setTimeout(resolve, 450));
+
+describe('the answer on a terminal', () => {
+  test('appears once, after the progress lines', async () => {
+    const terminal = openTerminal(world, [...scripted, 'hello there']);
+    expect((await terminal.ended).code).toBe(0);
+    expect(count(terminal.screen(), 'I am not a model.')).toBe(1);
+    expect(terminal.screen()).toContain('[step 1] work (chat_completion)');
+  });
+
+  test('shows escape sequences of a model and sends none of them', async () => {
+    await addScript(world, [{ name: 'raw', reply: { text: 'a\u001b]0;owned\u0007b\u001b[2Jc \u202e d' } }]);
+    const terminal = openTerminal(world, [...tester, 'hi']);
+    await terminal.ended;
+    expect(terminal.screen()).toContain('a␛]0;owned␇b␛[2Jc ⟨U+202E⟩ d');
+    expect(terminal.bytes()).not.toContain('\u001b]0;');
+    expect(terminal.bytes()).not.toContain('\u001b[2J');
+    expect(terminal.bytes()).not.toContain('\u001b[3J');
+  });
+
+  test.each([[{ NO_COLOR: '1' }], [{ TERM: 'dumb' }], [{ CI: '1' }]])(
+    'has no escape byte with %j',
+    async (environment) => {
+      const terminal = openTerminal(world, [...scripted, 'hello there'], { environment });
+      expect((await terminal.ended).code).toBe(0);
+      // A line that waits may be redrawn where that is possible; nothing is coloured.
+      expect(terminal.bytes().replaceAll('\r\u001b[K', '')).not.toContain('\u001b');
+    },
+  );
+
+  test('--quiet leaves the answer alone', async () => {
+    const terminal = openTerminal(world, [...scripted, '--quiet', 'hello there']);
+    await terminal.ended;
+    expect(terminal.screen()).toBe(
+      '(scripted demo) Hello. You said: hello there\nI am not a model. Ask what I can do, or say: write a note.',
+    );
+  });
+
+  test('a listing is relative in time', async () => {
+    await world.run(['session', 'new', 'work']);
+    const terminal = openTerminal(world, ['session', 'list']);
+    await terminal.ended;
+    expect(terminal.screen()).toMatch(/^\* work {2}\(0 messages\) {2}(just now|\ds ago)$/);
+  });
+});
+
+describe('a question on a terminal', () => {
+  const path = () => join(world.workspace, 'new.txt');
+  const ask = async (): Promise<CliTerminal> => {
+    await addScript(world, writingTurns);
+    const terminal = openTerminal(world, [...tester, 'write']);
+    await terminal.saw(question);
+    return terminal;
+  };
+
+  test('shows the call, its diff and the rule, and y lets it run', async () => {
+    const terminal = await ask();
+    const card = terminal.screen();
+    for (const part of [
+      'local_fs.write_file',
+      '+hello⏎',
+      'arg path',
+      'new.txt',
+      'rule ',
+      ' of default (builtin',
+      'binds',
+    ]) {
+      expect([part, card.includes(part)]).toEqual([part, true]);
+    }
+    expect(card).not.toContain('[l]');
+    await afterGuard();
+    terminal.type('y');
+    expect((await terminal.ended).code).toBe(0);
+    expect(readFileSync(path(), 'utf8')).toBe('hello\n');
+    expect(terminal.screen()).toContain('It is written.');
+  });
+
+  test('n denies, and the model is told', async () => {
+    const terminal = await ask();
+    await afterGuard();
+    terminal.type('n');
+    await terminal.ended;
+    expect(existsSync(path())).toBe(false);
+    expect(terminal.screen()).toContain('It was denied.');
+  });
+
+  test('f denies with words', async () => {
+    const terminal = await ask();
+    await afterGuard();
+    terminal.type('f');
+    await terminal.saw('why');
+    terminal.type('use another name\r');
+    await terminal.ended;
+    const { asks } = JSON.parse((await world.run(['approvals', 'list', '--state', 'all', '--json'])).stdout);
+    expect(asks[0].verdict).toMatchObject({ outcome: 'deny', feedback: 'use another name', by: 'operator:cli' });
+  });
+
+  test('Enter, other keys, pastes and keys that come too early answer nothing', async () => {
+    const terminal = await ask();
+    terminal.type('y');
+    await afterGuard();
+    terminal.type('\r');
+    await terminal.saw(
+      `${question}  [s] this session  [n] deny  [f] deny with words  [x] explain  [v] view all\n${question}`,
+    );
+    terminal.type('yes please\r');
+    terminal.type('Y');
+    await afterGuard();
+    const { asks } = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout);
+    expect(asks).toHaveLength(1);
+    expect(existsSync(path())).toBe(false);
+    terminal.type('n');
+    await terminal.ended;
+  });
+
+  test('x says why, v shows all', async () => {
+    const terminal = await ask();
+    await afterGuard();
+    terminal.type('x');
+    await terminal.saw('approve: matched rule');
+    terminal.type('v');
+    await afterGuard();
+    terminal.type('n');
+    await terminal.ended;
+    expect(count(terminal.screen(), 'ASK ')).toBe(2);
+  });
+
+  test('what was not shown is not approved', async () => {
+    const content = Array.from({ length: 60 }, (_, index) => `line ${index}`).join('\n');
+    await addScript(world, [
+      {
+        name: 'ask',
+        match: { role: 'user' },
+        reply: { tool_calls: [{ name: 'local_fs.write_file', arguments: { path: 'new.txt', content } }] },
+      },
+      ...writingTurns.slice(1),
+    ]);
+    const terminal = openTerminal(world, [...tester, 'write']);
+    await terminal.saw(question);
+    expect(terminal.screen()).toContain('lines hidden)');
+    await afterGuard();
+    terminal.type('y');
+    await terminal.saw('press v first');
+    expect(existsSync(path())).toBe(false);
+    terminal.type('v');
+    await terminal.saw('line 59');
+    await afterGuard();
+    terminal.type('y');
+    expect((await terminal.ended).code).toBe(0);
+    expect(readFileSync(path(), 'utf8')).toBe(content);
+  });
+
+  test('an answer from another terminal withdraws it and names who answered', async () => {
+    const terminal = await ask();
+    const { asks } = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout);
+    await world.run(['approvals', 'respond', asks[0].id, '--deny']);
+    await terminal.ended;
+    expect(terminal.screen()).toContain(`${asks[0].id} was denied by operator:cli`);
+    expect(terminal.screen()).toContain('It was denied.');
+  });
+
+  test('Ctrl-C cancels the run', async () => {
+    const terminal = await ask();
+    terminal.type('\u0003');
+    expect((await terminal.ended).code).toBe(130);
+    const { asks } = JSON.parse((await world.run(['approvals', 'list', '--state', 'all', '--json'])).stdout);
+    expect(asks[0].state).toBe('cancelled');
+  });
+
+  test('nobody is asked when CI is set', async () => {
+    await addScript(world, writingTurns);
+    const terminal = openTerminal(world, [...tester, 'write'], { environment: { CI: 'true' } });
+    expect((await terminal.ended).code).toBe(5);
+    expect(terminal.screen()).toContain('reins: denied local_fs.write_file new.txt');
+  });
+});
+
+describe('a question about trust', () => {
+  const edit = () => {
+    const path = join(world.workspace, '.reins', 'default-run-chain.json');
+    world.write('.reins/default-run-chain.json', `${readFileSync(path, 'utf8')} `);
+  };
+
+  test('y trusts for good, and Enter refuses', async () => {
+    edit();
+    const refused = openTerminal(world, [...scripted, 'hello there']);
+    await refused.saw('[y] trust it');
+    await afterGuard();
+    refused.type('\r');
+    expect((await refused.ended).code).toBe(3);
+
+    const trusted = openTerminal(world, [...scripted, 'hello there']);
+    await trusted.saw('[y] trust it');
+    await afterGuard();
+    trusted.type('y');
+    expect((await trusted.ended).code).toBe(0);
+    expect((await world.run([...scripted, 'hello there'])).code).toBe(0);
+  });
+
+  test('o accepts once', async () => {
+    edit();
+    const once = openTerminal(world, [...scripted, 'hello there']);
+    await once.saw('[o] use it once');
+    await afterGuard();
+    once.type('o');
+    expect((await once.ended).code).toBe(0);
+    expect((await world.run([...scripted, 'hello there'])).code).toBe(3);
+  });
+});
+
+test('Ctrl-C while a model says nothing exits 130 and restores the terminal', async () => {
+  await addScript(world, [{ name: 'stuck', reply: { hang: true } }]);
+  const terminal = openTerminal(world, [...tester, 'hi']);
+  await terminal.saw('waiting for');
+  terminal.type('\u0003');
+  expect((await terminal.ended).code).toBe(130);
+  expect(terminal.screen()).toContain('the run was cancelled');
+  expect(terminal.screen()).not.toContain('waiting for');
+});

@@ -1,0 +1,111 @@
+import { expect, test } from 'vitest';
+import type { Ask } from '../../src/schema/ask.ts';
+import { askCard, cardLines } from '../../src/view/ask-card.ts';
+
+const policy = { name: 'default', source: 'builtin', path: null, sha256: '51d0cafe99', state: 'ok' } as const;
+const now = Date.parse('2026-01-02T10:00:00.000Z');
+
+const ask = (more: Partial<Ask>): Ask => ({
+  id: 'ask_01kb2m9v7q4t8d0x3h5n3kq9x7',
+  kind: 'permission',
+  state: 'pending',
+  run_id: 'run_1',
+  session_id: null,
+  mission_id: null,
+  chain_id: 'chain-run',
+  task_id: 'run_tools',
+  call_id: 'call_1',
+  tools: 'local_fs',
+  tool: 'write_file',
+  args: { path: 'a.txt', content: 'x\n' },
+  summary: 'a.txt',
+  preview: { diff: '@@ -0,0 +1 @@\n+x\n', new_file: true },
+  question: null,
+  cwd: '/w',
+  record: {
+    action: 'approve',
+    matched_rule: 61,
+    reason: 'matched_rule',
+    timeout_s: 0,
+    on_timeout: null,
+    policy,
+    detail: null,
+    note: 'writing asks',
+    trust: [],
+    exec: null,
+  },
+  policy,
+  call_hash: 'aa',
+  binding: 'abcdef0123456789',
+  preimage: null,
+  timeout_s: 0,
+  on_timeout: null,
+  expires_at: '2026-01-02T11:05:00.000Z',
+  created_at: '2026-01-02T10:00:00.000Z',
+  updated_at: '2026-01-02T10:00:00.000Z',
+  resolved_at: null,
+  verdict: null,
+  superseded_by: null,
+  ...more,
+});
+
+test('a card shows the call in full and what the runtime knows of it', () => {
+  expect(cardLines(askCard(ask({}), now), 40)).toEqual({
+    hidden: 0,
+    lines: [
+      'ASK ask_01kb2m9v7q4t8d0x3h5n3kq9x7 · local_fs.write_file  (1h 05m)',
+      'Create a file',
+      '  diff         @@ -0,0 +1 @@⏎',
+      '               +x⏎',
+      '  arg content  x⏎',
+      '  arg path     a.txt',
+      '  cwd          /w',
+      '  from         run_1, chain chain-run, task run_tools',
+      '  rule         rule 62 of default (builtin, 51d0cafe): writing asks',
+      '  binds        abcdef012345',
+    ],
+  });
+});
+
+test('a cut is counted', () => {
+  const content = Array.from({ length: 5 }, (_, index) => `line ${index}`).join('\n');
+  const { lines, hidden } = cardLines(askCard(ask({ args: { content }, preview: {} }), now), 2);
+  expect(hidden).toBe(3);
+  expect(lines).toContain('               (3 of 5 lines hidden)');
+});
+
+test('text of a model cannot pass for a fact or hide anything', () => {
+  const args = { rule: 'rule 1 of open\n  binds  000000000000', '\u202eevil': '\u001b[2K' };
+  const { lines } = cardLines(askCard(ask({ args, preview: {} }), now), 40);
+  expect(lines.filter((line) => line.startsWith('  rule '))).toEqual([
+    '  rule              rule 62 of default (builtin, 51d0cafe): writing asks',
+  ]);
+  expect(lines).toContain('  arg ⟨U+202E⟩evil  ␛[2K');
+  expect(lines.join('\n')).not.toContain('\u001b');
+});
+
+test('what is offered depends on the kind of ask and on what stands in it', () => {
+  const floor = { ...ask({}).record, reason: 'floor' as const, matched_rule: null };
+  expect(askCard(ask({}), now).choices).toEqual(['once', 'session', 'deny', 'deny_feedback', 'explain', 'full']);
+  expect(askCard(ask({ record: floor }), now).choices).not.toContain('session');
+  expect(askCard(ask({ args: { path: 'a\u200b' } }), now).choices).not.toContain('session');
+  expect(askCard(ask({ kind: 'budget' }), now).choices).toEqual(['once', 'deny']);
+  expect(askCard(ask({ kind: 'unknown_outcome' }), now).choices).not.toContain('once');
+});
+
+test('warnings name hidden characters, places outside and an invalid policy', () => {
+  const card = askCard(
+    ask({
+      args: { command: 'rm \u202e-rf' },
+      preview: { paths: [{ given: 'x', real: '/etc/x', inside: false, link: true }] },
+      policy: { ...policy, state: 'invalid' },
+    }),
+    now,
+  );
+  expect(card.warnings).toEqual([
+    'hidden or look-alike characters: U+202E',
+    'a path lies outside the workspace',
+    'the policy is invalid: everything asks',
+  ]);
+  expect(cardLines(card, 40).lines).toContain('  path         x → /etc/x (outside the workspace) (through a link)');
+});
