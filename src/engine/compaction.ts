@@ -7,7 +7,7 @@ import type { Prepared } from './expand.ts';
 import type { Stopped } from './failure.ts';
 import { newMessage, recordMessage } from './run.ts';
 import { emit } from './step.ts';
-import { takeTurn } from './turn.ts';
+import { type LastTurn, takeTurn } from './turn.ts';
 import { fitRequest, limitOf, ratioOf, roomInBytes } from './window.ts';
 
 const instruction = [
@@ -20,6 +20,7 @@ export type Compacted =
   | { readonly kind: 'compacted'; readonly history: History }
   /** Nothing to do, or the summariser failed: the run goes on with what it has. */
   | { readonly kind: 'unchanged' }
+  | LastTurn
   | Stopped;
 
 /**
@@ -74,8 +75,8 @@ export async function compact(
     },
   });
   if (end.kind === 'suspended' || end.kind === 'cancelled') return { kind: end.kind };
-  if (end.kind !== 'reply') {
-    const error = end.kind === 'failed' ? end.failure.message : `the bound ${end.bound} is used up`;
+  if (end.kind === 'finish') return end;
+  if (end.kind === 'failed') {
     run.state.compactionFailures += 1;
     run.changed();
     emit(step, {
@@ -84,7 +85,7 @@ export async function compact(
       replaced_messages: 0,
       before_tokens: before,
       after_tokens: before,
-      error,
+      error: end.failure.message,
     });
     return { kind: 'unchanged' };
   }

@@ -28,8 +28,11 @@ export type TurnPlan = {
   /** Whether a request refused as too long is tried once more, smaller (04 §12). */
   readonly canShrink: boolean;
   /** Makes room before the first request, with a model call of its own (04 §13.4); `again` asks for admission anew. */
-  makeRoom?(route: Route, shrink: number): Promise<'ready' | 'again' | Stopped>;
+  makeRoom?(route: Route, shrink: number): Promise<'ready' | 'again' | Stopped | LastTurn>;
 };
+
+/** A bound that grants one last turn (02 §11). */
+export type LastTurn = Extract<TurnAdmission, { kind: 'finish' }>;
 
 export type TurnEnd =
   | {
@@ -41,7 +44,7 @@ export type TurnEnd =
     }
   /** `received`: what had gone out before it broke. */
   | { readonly kind: 'failed'; readonly failure: Failure; readonly received: Reply | null }
-  | Extract<TurnAdmission, { kind: 'finish' }>
+  | LastTurn
   | { readonly kind: 'suspended' }
   | { readonly kind: 'cancelled'; readonly received: Reply | null };
 

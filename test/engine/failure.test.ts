@@ -125,6 +125,25 @@ describe('a failed task', () => {
     });
   });
 
+  it('still reports the first error when the task that should mend it succeeded', async () => {
+    const played = await play({
+      chain: {
+        tasks: [
+          { id: 'ask', handler: 'prompt_to_int', ...to('end', 'mend') },
+          { id: 'mend', handler: 'noop', ...to('raise') },
+          { id: 'raise', handler: 'raise_error', prompt_template: 'gave up' },
+        ],
+      },
+      script: [says('none')],
+    });
+    expect(played.end).toMatchObject({
+      error: {
+        message: 'task raise failed after 1 attempt(s): gave up',
+        root: 'task ask failed after 1 attempt(s): no_number: "none" holds no number',
+      },
+    });
+  });
+
   it('names the task, the field and the variable of a macro that has no value', async () => {
     const played = await play({
       chain: { tasks: [{ id: 'chat', handler: 'chat_completion', system_instruction: 'x {{var:who}}' }] },

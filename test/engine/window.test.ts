@@ -244,6 +244,26 @@ describe('repair', () => {
     });
   });
 
+  it('sends what it repaired in the same order at the next turn', async () => {
+    const [first] = chat({}, 0).tasks;
+    if (first === undefined) throw new Error('one task');
+    const next = { transition: { branches: [{ operator: 'default' as const, goto: 'again' }] } };
+    const played = await play({
+      chain: {
+        tasks: [
+          { ...first, ...next },
+          { ...first, id: 'again' },
+        ],
+      },
+      job: { base_messages: JSON.stringify([user('u1'), assistant]), input: { type: 'chat_history' } },
+      script: [says('one'), says('two')],
+    });
+    const order = (turn: number) =>
+      played.requests[turn]?.messages.map((message) => message.tool_call_id ?? message.role);
+    expect(order(0)).toEqual(['user', 'assistant', 'x', 'y']);
+    expect(order(1)).toEqual(['user', 'assistant', 'x', 'y', 'assistant']);
+  });
+
   it('answers the calls of a last message that nobody executes', async () => {
     const played = await play({ chain: chat({}, 0), script: [calls({ id: 'a', name: 'x.y' })] });
     expect(spoken(played).at(-1)).toContain('"error":"not_executed"');
