@@ -3,7 +3,7 @@ import { delimiter, isAbsolute } from 'node:path';
 import type { PolicyHost } from '../schema/policy.ts';
 import { createGuards } from './guarded.ts';
 import type { Machine } from './machine.ts';
-import { realPath } from './real-path.ts';
+import { createRealPath, realPath } from './real-path.ts';
 import { findProgram } from './programs.ts';
 
 /** One host: the machine as one call sees it. */
@@ -20,7 +20,9 @@ export function createPolicyHosts(machine: Machine): (cwd: string) => PolicyHost
   const guards = createGuards(machine, directories.filter(isAbsolute));
   const root = realPath(machine.workspace);
   return (cwd) => {
-    const real = memo(realPath);
+    const real = createRealPath();
+    // Most names of a call lie in its directory: it is resolved first.
+    real(cwd);
     return {
       platform: machine.platform,
       shell: machine.shell,
@@ -34,7 +36,7 @@ export function createPolicyHosts(machine: Machine): (cwd: string) => PolicyHost
         findProgram(word, directory, directories, root, machine),
       ),
       guarded: guards.lists,
-      guardOf: memo(guards.identify()),
+      guardOf: guards.identify(),
       root: machine.confined ? null : root,
     };
   };

@@ -36,16 +36,25 @@ export function createGuards(machine: Guarded, path: readonly string[]) {
      * path itself, and of every directory above it. The guarded ones are looked at once for each function made here.
      */
     identify(): PolicyHost['guardOf'] {
-      let known: ReadonlyMap<string, Guard> | null = null;
-      return (target) => {
+      let guarded: ReadonlyMap<string, Guard> | null = null;
+      const known = new Map<string, Guard | null>();
+      const look = (path: string): Guard | null => {
         // A secret lies in the control plane too: the stronger word is the later one.
-        known ??= new Map<string, Guard>([...identities(plane, 'plane'), ...identities(secrets, 'secret')]);
-        for (let at = target; ; at = dirname(at)) {
-          const identity = identityOf(at);
-          const guard = identity === null ? undefined : known.get(identity);
-          if (guard !== undefined) return guard;
-          if (dirname(at) === at) return null;
+        guarded ??= new Map<string, Guard>([...identities(plane, 'plane'), ...identities(secrets, 'secret')]);
+        const identity = identityOf(path);
+        return identity === null ? null : (guarded.get(identity) ?? null);
+      };
+      return (target) => {
+        const passed: string[] = [];
+        let guard: Guard | null = null;
+        for (let at = target; guard === null; at = dirname(at)) {
+          const old = known.get(at);
+          guard = old ?? (old === undefined ? look(at) : null);
+          passed.push(at);
+          if (old !== undefined || dirname(at) === at) break;
         }
+        for (const path of passed) known.set(path, guard);
+        return guard;
       };
     },
   };

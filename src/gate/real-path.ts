@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, parse, sep } from 'node:path';
 
 const maxLinks = 40;
@@ -10,10 +10,32 @@ const maxLinks = 40;
  */
 export function realPath(path: string): string {
   try {
-    return realpathSync.native(path);
+    if (statSync(path, { throwIfNoEntry: false }) !== undefined) return realpathSync.native(path);
   } catch {
-    return walk(path);
+    // A loop, or a directory that is closed to us: as far as it can be seen.
   }
+  return walk(path);
+}
+
+/** The same with a memory of what was resolved, for many names below few directories. */
+export function createRealPath(): (path: string) => string {
+  const known = new Map<string, string>();
+  return (path) => {
+    const old = known.get(path);
+    if (old !== undefined) return old;
+    const found = belowKnown(path, known) ?? realPath(path);
+    known.set(path, found);
+    return found;
+  };
+}
+
+/** A name that does not exist, in a directory that was resolved before. */
+function belowKnown(path: string, known: ReadonlyMap<string, string>): string | null {
+  const slash = path.lastIndexOf('/');
+  const name = path.slice(slash + 1);
+  const directory = known.get(path.slice(0, slash));
+  if (directory === undefined || name === '' || name === '.' || name === '..') return null;
+  return linkTarget(path) === 'missing' ? `${directory.endsWith('/') ? '' : directory}/${name}` : null;
 }
 
 /** For what the system cannot resolve as a whole. */
@@ -49,7 +71,9 @@ const componentsOf = (path: string): string[] =>
 /** Where a link leads; null for anything else that exists. */
 function linkTarget(path: string): { readonly to: string } | 'missing' | null {
   try {
-    return lstatSync(path).isSymbolicLink() ? { to: readlinkSync(path) } : null;
+    const found = lstatSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return 'missing';
+    return found.isSymbolicLink() ? { to: readlinkSync(path) } : null;
   } catch {
     return 'missing';
   }

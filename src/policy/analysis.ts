@@ -19,7 +19,7 @@ export type Analysis = {
   readonly texts: readonly string[];
   /** The line when it was read as one, else null. */
   readonly line: string | null;
-  /** Pieces of the raw texts (02 §7.3). */
+  /** Pieces of the raw texts (02 §7.3), as written and without quotes. */
   pieces(): readonly string[];
 };
 
@@ -75,7 +75,11 @@ function analysis(
     texts,
     line,
     pieces() {
-      pieces ??= rawPieces(texts.join('\n'));
+      if (pieces === null) {
+        const text = texts.join('\n');
+        // Quotes and backslashes may split a word that the shell joins again.
+        pieces = [...new Set([...rawPieces(text), ...rawPieces(text.replace(/\\\n|['"\\]/g, ''))])];
+      }
       return pieces;
     },
   };

@@ -193,6 +193,8 @@ function notGranted(entries: readonly Entry[], analysis: Analysis, scope: Scope)
   if (resolved === null) return `program ${program} does not resolve`;
   if (resolved.ungrantable !== null) return `${resolved.ungrantable}: ${resolved.real}`;
   if (scope.trusts) return 'trusted_binaries is not checked, so no program is granted';
+  const named = scope.call.args['cwd'] ?? null;
+  if (named !== null && typeof named !== 'string') return 'the directory of the call is no text';
   const cwd = scope.path(host.cwd);
   const inside = (path: string): boolean => scope.places().workspaces.some((root) => isWithin(path, root));
   return inside(cwd.lexical) && inside(cwd.real()) ? null : `the directory is outside the workspace: ${host.cwd}`;

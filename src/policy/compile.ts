@@ -1,18 +1,21 @@
 import type { Action, Condition, Policy, Rule } from '../schema/policy.ts';
 import { type CommandTest, commandOperators } from './commands.ts';
-import { type Parsed, parseExists, type ValueTest, valueOperators } from './operators.ts';
+import { parseExists, type ValueTest, valueOperators } from './operators.ts';
 import { unclear } from './scope.ts';
 
-/** A condition whose operand was read once. */
+/** A condition ready to be judged; its operand is read once, when first needed. */
 export type CompiledCondition = {
   readonly condition: Condition;
   /** Steps into the arguments: one member name, or those of a JSON Pointer (02 §6). */
   readonly steps: readonly string[];
-} & (
+  operator(): Operator;
+};
+
+/** What an operand has become. */
+export type Operator =
   | { readonly kind: 'exists'; readonly present: boolean }
   | { readonly kind: 'value'; readonly test: ValueTest }
-  | { readonly kind: 'command'; readonly test: CommandTest }
-);
+  | { readonly kind: 'command'; readonly test: CommandTest };
 
 export type CompiledRule = {
   readonly rule: Rule;
@@ -25,7 +28,7 @@ export type CompiledRule = {
 /** A memo and nothing else: what it returns follows from the document, which never changes. */
 const compiled = new WeakMap<Policy, readonly CompiledRule[]>();
 
-/** The rules with their operands read; made once for each document. Never throws: a bad operand is indeterminate. */
+/** The rules ready to be judged; made once for each document. Never throws: a bad operand is indeterminate. */
 export function compilePolicy(policy: Policy): readonly CompiledRule[] {
   const known = compiled.get(policy);
   if (known !== undefined) return known;
@@ -43,15 +46,23 @@ export function compilePolicy(policy: Policy): readonly CompiledRule[] {
 export const selector = (text: string): string | null => (text === '' || text === '*' ? null : text);
 
 function compileCondition(condition: Condition, action: Action): CompiledCondition {
-  const steps = pointerSteps(condition.key);
-  const operator = parseOperator(condition, action);
-  if (operator?.ok === true) {
-    if (operator.kind === 'exists') return { condition, steps, kind: 'exists', present: operator.present };
-    if (operator.kind === 'command') return { condition, steps, kind: 'command', test: operator.test };
-    return { condition, steps, kind: 'value', test: operator.test };
-  }
-  const why = operator?.message ?? `the operator ${condition.op} is not known`;
-  return { condition, steps, kind: 'value', test: () => unclear(why) };
+  let operator: Operator | null = null;
+  return {
+    condition,
+    steps: pointerSteps(condition.key),
+    operator() {
+      operator ??= readOperator(condition, action);
+      return operator;
+    },
+  };
+}
+
+/** A bad operand gives a test that cannot tell. */
+function readOperator(condition: Condition, action: Action): Operator {
+  const parsed = parseOperator(condition, action);
+  if (parsed?.ok === true) return parsed.operator;
+  const why = parsed?.message ?? `the operator ${condition.op} is not known`;
+  return { kind: 'value', test: () => unclear(why) };
 }
 
 /** A key that starts with `/` is a JSON Pointer (RFC 6901), any other one member name. */
@@ -64,9 +75,7 @@ const pointerSteps = (key: string): readonly string[] =>
     : [key];
 
 export type ParsedOperator =
-  | { readonly ok: true; readonly kind: 'exists'; readonly present: boolean }
-  | { readonly ok: true; readonly kind: 'value'; readonly test: ValueTest }
-  | { readonly ok: true; readonly kind: 'command'; readonly test: CommandTest }
+  | { readonly ok: true; readonly operator: Operator }
   | { readonly ok: false; readonly message: string };
 
 /** Reads the operand of a condition; null for an operator that does not exist. */
@@ -76,15 +85,14 @@ export function parseOperator(condition: Condition, action: Action): ParsedOpera
     const present = parseExists(value);
     return present === null
       ? { ok: false, message: 'the operand must be empty, "true" or "false"' }
-      : { ok: true, kind: 'exists', present };
+      : { ok: true, operator: { kind: 'exists', present } };
   }
-  if (isCommandOperator(op)) return tagged('command', commandOperators[op]?.(value, action));
-  return Object.hasOwn(valueOperators, op) ? tagged('value', valueOperators[op]?.(condition)) : null;
+  if (isCommandOperator(op)) {
+    const parsed = commandOperators[op]?.(value, action) ?? null;
+    return parsed?.ok === true ? { ok: true, operator: { kind: 'command', test: parsed.test } } : parsed;
+  }
+  const parsed = Object.hasOwn(valueOperators, op) ? (valueOperators[op]?.(condition) ?? null) : null;
+  return parsed?.ok === true ? { ok: true, operator: { kind: 'value', test: parsed.test } } : parsed;
 }
 
 export const isCommandOperator = (op: string): boolean => Object.hasOwn(commandOperators, op);
-
-function tagged<K extends 'value' | 'command', T>(kind: K, operator: Parsed<T> | undefined) {
-  if (operator === undefined) return null;
-  return operator.ok ? { ok: true as const, kind, test: operator.test } : operator;
-}

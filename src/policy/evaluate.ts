@@ -8,10 +8,12 @@ import type {
   PolicyHost,
 } from '../schema/policy.ts';
 import { analyseCall, analyseLine } from './analysis.ts';
-import { type CompiledCondition, type CompiledRule, compilePolicy } from './compile.ts';
+import type { CommandTest } from './commands.ts';
+import { type CompiledCondition, type CompiledRule, compilePolicy, isCommandOperator } from './compile.ts';
 import { shown, shownValue } from './detail.ts';
 import { resolveExec } from './exec.ts';
 import { floorOf, wallOf } from './guards.ts';
+import type { ValueTest } from './operators.ts';
 import { createScope, no, type Reading, type Scope, unclear, yes } from './scope.ts';
 
 export type EvaluateOptions = {
@@ -154,13 +156,13 @@ function judgeRule(rule: CompiledRule, scope: Scope, trace: ConditionTrace[] | n
   return floor === undefined ? result : { ...result, floor };
 }
 
-const named = ({ kind, condition }: CompiledCondition, detail: string | null): string | null =>
-  detail === null || kind === 'command' ? detail : `${condition.key} ${detail}`;
+const named = ({ condition }: CompiledCondition, detail: string | null): string | null =>
+  detail === null || isCommandOperator(condition.op) ? detail : `${condition.key} ${detail}`;
 
 function traceOf(compiled: CompiledCondition, scope: Scope, reading: Reading): ConditionTrace {
   const { condition } = compiled;
   const seen =
-    compiled.kind === 'command' && scope.call.tools === 'local_shell'
+    isCommandOperator(condition.op) && scope.call.tools === 'local_shell'
       ? scope.analysis().texts.join(' ')
       : valueAt(scope.call.args, compiled.steps);
   return {
@@ -174,37 +176,41 @@ function traceOf(compiled: CompiledCondition, scope: Scope, reading: Reading): C
 
 /** 02 §7: missing is false, an array is tested element by element, what an operator cannot read is indeterminate. */
 function judgeCondition(compiled: CompiledCondition, scope: Scope, action: Action): Reading {
-  if (compiled.kind === 'command' && scope.call.tools === 'local_shell') {
-    return compiled.test(scope.analysis(), scope, action);
+  const operator = compiled.operator();
+  if (operator.kind === 'command' && scope.call.tools === 'local_shell') {
+    return operator.test(scope.analysis(), scope, action);
   }
   const value = valueAt(scope.call.args, compiled.steps);
   const present = value !== undefined && value !== null;
-  if (compiled.kind === 'exists') {
-    if (present !== compiled.present) return no;
+  if (operator.kind === 'exists') {
+    if (present !== operator.present) return no;
     return yes(present ? 'is present' : 'is absent');
   }
   if (!present || (Array.isArray(value) && value.length === 0)) return no;
-  if (compiled.kind === 'command') return judgeLine(compiled, value, scope, action);
-  if (!Array.isArray(value)) return compiled.test(value, scope, action);
-  const readings = value.map((element) => compiled.test(element, scope, action));
-  const unclearOne = readings.find((reading) => reading.result === 'indeterminate');
-  if (action === 'allow') {
-    const failing = readings.find((reading) => reading.result === 'false');
-    return failing ?? unclearOne ?? readings[0] ?? no;
+  if (operator.kind === 'command') return judgeLine(operator.test, value, scope, action);
+  return Array.isArray(value)
+    ? judgeElements(operator.test, value, scope, action)
+    : operator.test(value, scope, action);
+}
+
+/** Under `allow` every element must hold; else one suffices, and one that nobody can tell leaves it open. */
+function judgeElements(test: ValueTest, values: readonly unknown[], scope: Scope, action: Action): Reading {
+  const decisive = action === 'allow' ? 'false' : 'true';
+  let open: Reading | null = null;
+  let last: Reading = no;
+  for (const value of values) {
+    last = test(value, scope, action);
+    if (last.result === decisive) return last;
+    if (last.result === 'indeterminate') open ??= last;
   }
-  return readings.find((reading) => reading.result === 'true') ?? unclearOne ?? no;
+  return open ?? last;
 }
 
 /** The line of another toolset: a text, read as POSIX, never granted (02 §7.3). */
-function judgeLine(
-  compiled: CompiledCondition & { kind: 'command' },
-  value: unknown,
-  scope: Scope,
-  action: Action,
-): Reading {
+function judgeLine(test: CommandTest, value: unknown, scope: Scope, action: Action): Reading {
   if (typeof value !== 'string') return unclear('is no line of text');
   const analysis = analyseLine(value, scope.host);
-  const reading = compiled.test(analysis, scope, action);
+  const reading = test(analysis, scope, action);
   return analysis.unread === null ? reading : { ...reading, floor: analysis.unread };
 }
 

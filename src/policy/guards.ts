@@ -89,19 +89,18 @@ function redirectTargets(analysis: Analysis): readonly string[] {
 
 /** F1: by either name, or by identity. */
 function isSecret(path: PathValue, scope: Scope): boolean {
-  const { secrets, secretPrefixes } = scope.host.guarded;
+  const { secrets, secretPrefixes } = scope.guarded();
   const named = (text: string): boolean =>
-    secrets.some((secret) => isWithin(text, comparable(secret, scope.host))) ||
-    secretPrefixes.some((prefix) => text.startsWith(comparable(prefix, scope.host)));
-  return named(path.lexical) || named(path.real()) || scope.host.guardOf(path.found()) === 'secret';
+    secrets.some((secret) => isWithin(text, secret)) || secretPrefixes.some((prefix) => text.startsWith(prefix));
+  return eitherName(path, named) || scope.host.guardOf(path.found()) === 'secret';
 }
 
 /** F1 and F2: what no call may change. */
 function isPlane(path: PathValue, scope: Scope): boolean {
-  const { plane } = scope.host.guarded;
+  const { plane } = scope.guarded();
   const named = (text: string): boolean =>
-    controlSegment.test(text) || plane.some((directory) => isWithin(text, comparable(directory, scope.host)));
-  return named(path.lexical) || named(path.real()) || scope.host.guardOf(path.found()) === 'plane';
+    controlSegment.test(text) || plane.some((directory) => isWithin(text, directory));
+  return eitherName(path, named) || scope.host.guardOf(path.found()) === 'plane';
 }
 
 /** F3, and what 11 §6.1.3 adds for writing: several hard links, a link that leaves the root. */
@@ -109,13 +108,16 @@ function touchedProtected(path: PathValue, scope: Scope): string | null {
   const { host } = scope;
   const pattern = host.caseInsensitivePaths ? protectedFolded : protectedPath;
   const named = (text: string): boolean =>
-    pattern.test(text) || host.guarded.path.some((directory) => isWithin(text, comparable(directory, host)));
-  if (named(path.lexical) || named(path.real())) return `protected path: ${path.given}`;
+    pattern.test(text) || scope.guarded().path.some((directory) => isWithin(text, directory));
+  if (eitherName(path, named)) return `protected path: ${path.given}`;
   if (scope.call.tools === 'local_shell') return null;
   if (host.hardLinks(path.found()) > 1) return `file with several hard links: ${path.given}`;
   const inside = (text: string): boolean => scope.places().workspaces.some((root) => isWithin(text, root));
   return inside(path.lexical) && !inside(path.real()) ? `link out of the workspace: ${path.given}` : null;
 }
+
+const eitherName = (path: PathValue, named: (comparable: string) => boolean): boolean =>
+  named(path.lexical) || (path.real() !== path.lexical && named(path.real()));
 
 /** Amendment 17: without a confining root, a path outside the workspace asks. */
 function isOutside(path: PathValue, { host }: Scope): boolean {

@@ -16,7 +16,10 @@ const refused = (message: string): { readonly ok: false; readonly message: strin
 /** Longest operand and longest value of `regex`, in bytes. */
 const maxRegexBytes = 4096;
 const maxRegexValueBytes = 65_536;
-/** Most steps that one match may cost, size times length: about 5 ms at worst (02 §7.1). Beyond it nobody can tell. */
+/**
+ * Most steps that one match may cost, size times length: 1 ms for ordinary expressions, some tens for the worst (02 §7.1
+ * wants 5). Beyond it nobody can tell.
+ */
 const maxRegexSteps = 2_500_000;
 
 /** The value operators by name: each reads its operand once and gives a test, or says what is wrong with it. */

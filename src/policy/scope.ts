@@ -1,7 +1,7 @@
 import type { Action, PolicyCall, PolicyHost } from '../schema/policy.ts';
 import type { Analysis } from './analysis.ts';
 import type { GlobPlaces } from './glob.ts';
-import { type PathValue, pathValue, placesOf } from './paths.ts';
+import { comparable, type PathValue, pathValue, placesOf } from './paths.ts';
 
 export type Result = 'true' | 'false' | 'indeterminate';
 
@@ -26,6 +26,8 @@ export type Scope = {
   readonly trusts: boolean;
   places(): GlobPlaces;
   path(text: string): PathValue;
+  /** The guarded paths of the host, comparable. */
+  guarded(): PolicyHost['guarded'];
   /** The analysed command of a `local_shell` call. */
   analysis(): Analysis;
 };
@@ -33,7 +35,9 @@ export type Scope = {
 export function createScope(call: PolicyCall, host: PolicyHost, trusts: boolean, analyse: () => Analysis): Scope {
   const paths = new Map<string, PathValue>();
   let places: GlobPlaces | null = null;
+  let guarded: PolicyHost['guarded'] | null = null;
   let analysis: Analysis | null = null;
+  const comparables = (texts: readonly string[]): readonly string[] => texts.map((text) => comparable(text, host));
   return {
     call,
     host,
@@ -49,6 +53,15 @@ export function createScope(call: PolicyCall, host: PolicyHost, trusts: boolean,
       paths.set(text, value);
       return value;
     },
+    guarded() {
+      guarded ??= {
+        secrets: comparables(host.guarded.secrets),
+        secretPrefixes: comparables(host.guarded.secretPrefixes),
+        plane: comparables(host.guarded.plane),
+        path: comparables(host.guarded.path),
+      };
+      return guarded;
+    },
     analysis() {
       analysis ??= analyse();
       return analysis;
@@ -57,5 +70,8 @@ export function createScope(call: PolicyCall, host: PolicyHost, trusts: boolean,
 }
 
 /** Lexical and real path must both match under `allow`, either suffices else (02 §7.2). */
-export const pathMatches = (path: PathValue, action: Action, test: (comparable: string) => boolean): boolean =>
-  action === 'allow' ? test(path.lexical) && test(path.real()) : test(path.lexical) || test(path.real());
+export function pathMatches(path: PathValue, action: Action, test: (comparable: string) => boolean): boolean {
+  const first = test(path.lexical);
+  if (first !== (action === 'allow') || path.real() === path.lexical) return first;
+  return test(path.real());
+}

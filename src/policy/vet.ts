@@ -20,6 +20,10 @@ type Add = (severity: 'error' | 'warn', path: string, code: string, message: str
 export function vetPolicy(policy: Policy, options: VetOptions = {}): readonly PolicyFinding[] {
   const findings: PolicyFinding[] = [];
   const add: Add = (severity, path, code, message) => findings.push({ severity, path, code, message });
+  if (policy.default_action === 'allow' && policy.rules.some(isNet)) {
+    const message = 'allows what the lists of commands do not name: code inside scripts and interpreters is not seen';
+    add('warn', '$.default_action', 'deny_list_only', message);
+  }
   policy.rules.forEach((rule, index) => {
     const path = `$.rules[${index}]`;
     vetReach(policy.rules.slice(0, index), rule, path, add);
@@ -28,21 +32,14 @@ export function vetPolicy(policy: Policy, options: VetOptions = {}): readonly Po
     vetClawBack(policy.rules.slice(0, index), rule, path, add);
     rule.when.forEach((condition, place) => {
       vetCondition(rule, condition, `${path}.when[${place}]`, add);
-      if (policy.default_action === 'allow' && rule.action !== 'allow' && isNet(condition.op)) {
-        const message =
-          'is a safety net beneath default_action allow: code inside scripts and interpreters is not seen';
-        add('warn', `${path}.when[${place}]`, 'deny_list_only', message);
-      }
     });
   });
   return findings;
 }
 
-const isNet = (op: string): boolean =>
-  op === 'command_path' ||
-  op === 'command_blacklist' ||
-  op === 'command_ask_always' ||
-  op === 'command_prefix_allowlist';
+const nets = ['command_path', 'command_blacklist', 'command_ask_always', 'command_prefix_allowlist'];
+
+const isNet = (rule: Rule): boolean => rule.action !== 'allow' && rule.when.some(({ op }) => nets.includes(op));
 
 const covers = (wide: string, narrow: string): boolean => selector(wide) === null || wide === narrow;
 

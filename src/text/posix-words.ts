@@ -72,7 +72,10 @@ export function simpleCommand(line: string): SimpleCommand {
         continue;
       }
       const construct = unquotedConstructs[char];
-      if (construct !== undefined) return other(construct);
+      if (construct !== undefined) {
+        // `&&`, `||`, `>>`: the operator as it was written.
+        return other('|&<>;'.includes(char) && line.charAt(at + 1) === char ? construct + char : construct);
+      }
       const before = line.charAt(at - 1);
       if (char === '~' && (at === 0 || isBlank(before) || before === '=' || before === ':')) {
         return other('a tilde (~)');

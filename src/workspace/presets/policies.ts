@@ -187,11 +187,31 @@ export function presetPolicy(name: PresetName): Policy {
   return {
     version,
     default_action,
-    rules: rules.map((one): Rule => ({ ...one, when: one.when ?? [], timeout_s: 0, on_timeout: null, note: null })),
+    rules: rules.map(
+      (one): Rule => ({ ...one, when: one.when ?? [], timeout_s: 0, on_timeout: null, note: purposeOf(one) }),
+    ),
     compute: { ...(compute ?? none), modelAllowlist: [], backendAllowlist: [] },
     attention: { allowAgentAnswers: false, maxAgentAnswers: 0, allowAgentApprovals: false, maxAgentApprovals: 0 },
     trusted_binaries: null,
   };
+}
+
+/**
+ * What a rule with a condition is for: its note, which denials and cards show (amendment 23). The documents themselves
+ * carry none.
+ */
+function purposeOf({ when }: RuleDocument): string | null {
+  const [condition] = when ?? [];
+  if (condition === undefined) return null;
+  const { op, value } = condition;
+  if (credentials.includes(value)) return 'keeping credentials out of reach';
+  if (controlling.includes(value)) return 'keeping files that gain control of the account unchanged';
+  if (secretLooking.includes(value)) return 'a look at project files that seem to hold secrets';
+  if (runningLater.includes(value)) return 'a look at files that run code later';
+  if (op === 'host') return 'keeping this machine and cloud metadata addresses out of reach';
+  if (op === 'command_blacklist') return 'keeping disks from being overwritten';
+  if (op === 'command_ask_always') return 'a look at programs that remove, move or end things';
+  return op === 'has_command_substitution' ? 'a look at commands hidden in a command' : null;
 }
 
 /** The bounds of a run that starts under an invalid policy (02 §4). */

@@ -1,0 +1,103 @@
+import { readFileSync } from 'node:fs';
+import { posix } from 'node:path';
+import { evaluate, type EvaluateOptions } from '../../src/policy/evaluate.ts';
+import { parsePolicy } from '../../src/policy/validate.ts';
+import type { Evaluation, LoadedPolicy, PolicyCall, PolicyHost } from '../../src/schema/policy.ts';
+import { readCall } from '../../src/shell/read-line.ts';
+import { isPresetName, presetPolicy, presetText } from '../../src/workspace/presets/policies.ts';
+
+/** The `host` member of a case file (02 §1). */
+export type HostFacts = {
+  readonly platform: string;
+  readonly shell: string;
+  readonly workspace: string;
+  readonly cwd: string;
+  readonly home: string;
+  readonly case_insensitive_paths: boolean;
+  readonly programs_dir: string;
+  readonly programs: readonly string[];
+};
+
+export const readFixture = (name: string): unknown =>
+  JSON.parse(readFileSync(new URL(`../fixtures/${name}`, import.meta.url), 'utf8'));
+
+export const plainHost: HostFacts = {
+  platform: 'linux',
+  shell: 'sh',
+  workspace: '/srv/p',
+  cwd: '/srv/p',
+  home: '/home/u',
+  case_insensitive_paths: false,
+  programs_dir: '/usr/bin',
+  programs: ['cat', 'echo', 'env', 'find', 'git', 'ls', 'node', 'rm', 'sh', 'timeout'],
+};
+
+/** A machine without links: names resolve as the case file says. */
+export function virtualHost(facts: HostFacts, more: Partial<PolicyHost> = {}): PolicyHost {
+  return {
+    platform: facts.platform,
+    shell: facts.shell,
+    workspace: facts.workspace,
+    cwd: facts.cwd,
+    home: facts.home,
+    caseInsensitivePaths: facts.case_insensitive_paths,
+    realPath: (path) => (path.startsWith('/') ? posix.resolve(path) : posix.normalize(path)),
+    hardLinks: () => 0,
+    guardOf: () => null,
+    resolveProgram(word, cwd) {
+      const path = word.includes('/') ? posix.resolve(cwd, word) : null;
+      if (path === null && !facts.programs.includes(word)) return null;
+      const real = path ?? `${facts.programs_dir}/${word}`;
+      return { word, real, dev: '1', ino: '1', ctime_ns: '1', ungrantable: word.startsWith('.') ? 'relative' : null };
+    },
+    guarded: {
+      secrets: [
+        ...['', '-wal', '-shm'].map((suffix) => `${facts.workspace}/.reins/local.db${suffix}`),
+        ...['local.db', 'machine.key', 'trust.json', 'beam-token'].map((name) => `${facts.home}/.reins/${name}`),
+      ],
+      secretPrefixes: [`${facts.workspace}/.reins/local.db.backup-`],
+      plane: [`${facts.home}/.reins`, `${facts.workspace}/.reins`],
+      path: [facts.programs_dir],
+    },
+    root: facts.workspace,
+    ...more,
+  };
+}
+
+/** A document as a run holds it. Fails when it does not load. */
+export async function load(document: unknown): Promise<LoadedPolicy> {
+  const text = typeof document === 'string' ? document : JSON.stringify(document);
+  const { policy, findings } = await parsePolicy(text);
+  if (policy === null) throw new Error(findings.map(({ path, code }) => `${path} ${code}`).join(', '));
+  return {
+    identity: { name: 'test', source: 'file', path: '/p.json', sha256: null, state: 'ok' },
+    policy,
+    text,
+    findings,
+  };
+}
+
+export function loadPreset(name: string): LoadedPolicy {
+  if (!isPresetName(name)) throw new Error(`no preset ${name}`);
+  return {
+    identity: { name, source: 'builtin', path: null, sha256: null, state: 'ok' },
+    policy: presetPolicy(name),
+    text: presetText(name),
+    findings: [],
+  };
+}
+
+/** Judges a call as the gate does: the shell's reading beside it, the host relative to the call's directory. */
+export function judge(
+  policy: LoadedPolicy,
+  call: PolicyCall,
+  facts: HostFacts = plainHost,
+  more: Partial<PolicyHost> = {},
+  options: EvaluateOptions = {},
+): Evaluation {
+  const { cwd } = call.args;
+  const shell = call.tools === 'local_shell';
+  const at = shell && typeof cwd === 'string' ? { ...facts, cwd: posix.resolve(facts.cwd, cwd) } : facts;
+  const reading = shell ? { reading: readCall(call.args) } : {};
+  return evaluate(policy, call, virtualHost(at, more), { ...reading, ...options });
+}
