@@ -65,7 +65,7 @@ function renderPlain(parts: readonly Part[], names: Names): string {
 }
 
 async function renderRich(text: string, names: Names): Promise<string> {
-  const library = await import('liquidjs');
+  const library = await loadLibrary();
   const engine = createEngine(library);
   const context = new library.Context(cleanedNames(names), engine.options, {
     sync: true,
@@ -108,6 +108,9 @@ function originalOf(error: unknown): unknown {
 
 /** Elements that a rendering may make: keeps ranges, joins and repeated appends small. */
 const memoryUnits = 8 * 1024 * 1024;
+
+/** The package is one CommonJS value: a bundle has it under `default`, and named members not at all. */
+const loadLibrary = async (): Promise<typeof Library> => (await import('liquidjs')).default;
 
 function createEngine(library: typeof Library): Library.Liquid {
   const engine = new library.Liquid({
@@ -244,7 +247,7 @@ export async function checkTemplate(text: string, kind: 'output_template' | 'oth
   }
   const clock = /(["'])(?:now|today)\1\s*\|\s*date/.exec(prepared.text);
   if (clock !== null) return problem(prepared.sourceIndex(clock.index), clockFilter);
-  const library = await import('liquidjs');
+  const library = await loadLibrary();
   try {
     const templates = createEngine(library).parse(prepared.text);
     // The library counts lines from the beginning for each name, which takes seconds for a large template.

@@ -135,10 +135,10 @@ export function createProgress(context: Context): Progress {
 /** The block of `--steps`. */
 export const stepLines = (result: RunResult, safe: (text: string) => string): readonly string[] => [
   'Steps',
-  ...result.steps.map((step) => {
+  ...result.steps.map((step, index) => {
     const error = step.error === null ? '' : ` error: ${step.error.class}`;
     const last = `${formatStepDuration(step.duration_ms)} ${step.eval ?? '-'}${error}`;
-    return safe(`  ${step.index}. ${step.task_id} (${step.task_handler}) ${last}`);
+    return safe(`  ${index + 1}. ${step.task_id} (${step.task_handler}) ${last}`);
   }),
 ];
 

@@ -140,7 +140,7 @@ describe('names', () => {
       2,
       /unknown provider "nosuch" \(ollama, openai, vllm, gemini, anthropic, openai-compatible, local, scripted\)/,
     ],
-    ['a data directory that is missing', ['--data-dir', '/nonexistent/reins', 'session', 'list'], 3, /nonexistent/],
+    ['a data directory that is missing', ['--data-dir', '/nonexistent/reins', 'hi'], 3, /nonexistent/],
   ])('%s', async (_name, argv, exit, text) => {
     const { code, stdout, stderr } = await world.run(argv);
     expect([code, stdout]).toEqual([exit, '']);

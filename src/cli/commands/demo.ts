@@ -20,9 +20,12 @@ const credentials = '[default]\naws_access_key_id = INVENTED\naws_secret_access_
 const demo: Handler = async (context: Context) => {
   checkRunFlags(context);
   const place = plant();
-  const app = await context.open((options) => demoOptions(options, place));
-  const { client } = app;
-  await client.initialise({ provider: 'scripted', force: false });
+  const open = () => context.open((options) => demoOptions(options, place));
+  // The data directory is found when an app is made: the one that creates it is not the one that uses it.
+  const empty = await open();
+  await empty.client.initialise({ provider: 'scripted', force: false });
+  await empty.close();
+  const { client } = await open();
   const mode = askMode(context);
   const text = context.globals.format === 'text' && !context.globals.raw;
   const steps = createSteps(context);
@@ -168,7 +171,11 @@ function createSteps(context: Context): Output {
       }
       case 'tool_call': {
         const step = steps.get(event.call_id);
-        if (step !== undefined && event.ok) step.outcome = step.outcome === '' ? 'ran' : `${step.outcome}, ran`;
+        if (step === undefined || !event.ok) return;
+        const program = programOf(event.result);
+        const ran = program === null ? 'ran' : `ran ${program}`;
+        step.outcome = step.outcome === '' ? ran : `${step.outcome}, ${ran}`;
+        if (program !== null) await context.print(`     the program that ran: ${program}`);
         return;
       }
       default:
@@ -201,6 +208,17 @@ function createSteps(context: Context): Output {
       );
     },
   };
+}
+
+/** The resolved program in the result of a command, or null. */
+function programOf(result: unknown): string | null {
+  try {
+    const value: unknown = typeof result === 'string' ? JSON.parse(result) : result;
+    const isRecord = typeof value === 'object' && value !== null;
+    return isRecord && 'program' in value && typeof value.program === 'string' ? value.program : null;
+  } catch {
+    return null;
+  }
 }
 
 export const handlers = { '': demo };
