@@ -109,10 +109,12 @@ function originalOf(error: unknown): unknown {
 /** Elements that a rendering may make: keeps ranges, joins and repeated appends small. */
 const memoryUnits = 8 * 1024 * 1024;
 
-/** The package is one CommonJS value: a bundle has it under `default`, and named members not at all. */
-const loadLibrary = async (): Promise<typeof Library> => (await import('liquidjs')).default;
+type LiquidLibrary = Omit<typeof Library, 'default'>;
 
-function createEngine(library: typeof Library): Library.Liquid {
+/** The package is one CommonJS value: a bundle has it under `default`, and named members not at all. */
+const loadLibrary = async (): Promise<LiquidLibrary> => (await import('liquidjs')).default;
+
+function createEngine(library: LiquidLibrary): Library.Liquid {
   const engine = new library.Liquid({
     strictFilters: true,
     ownPropertyOnly: true,
@@ -131,7 +133,7 @@ function createEngine(library: typeof Library): Library.Liquid {
 class ForbiddenTagError extends Error {}
 
 /** Loops count their rounds; tags that bring in other templates are refused (04 §9.2). */
-function registerTags(engine: Library.Liquid, library: typeof Library): void {
+function registerTags(engine: Library.Liquid, library: LiquidLibrary): void {
   const count = (context: Library.Context): void => {
     const rounds = context.getRegister('rounds', { count: 0 });
     rounds.count += 1;
@@ -180,7 +182,7 @@ function registerTags(engine: Library.Liquid, library: typeof Library): void {
 }
 
 /** Our filters, and the library's where they must behave otherwise (04 §9.3). */
-function registerFilters(engine: Library.Liquid, library: typeof Library): void {
+function registerFilters(engine: Library.Liquid, library: LiquidLibrary): void {
   engine.unregisterFilter('sample');
   for (const name of ['date', 'date_to_xmlschema', 'date_to_rfc822', 'date_to_string', 'date_to_long_string']) {
     const own: unknown = engine.filters[name];
@@ -282,7 +284,7 @@ function tokenOf(error: unknown): Library.Token | null {
 }
 
 function namesOf(
-  library: typeof Library,
+  library: LiquidLibrary,
   templates: Library.Template[],
   { text, sourceIndex }: ReturnType<typeof prepareTemplate>,
 ): { name: string; at: number }[] {
