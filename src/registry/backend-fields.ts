@@ -1,7 +1,18 @@
 import { RuntimeError } from '../schema/errors.ts';
 import type { ProviderType } from '../schema/registry.ts';
 import type { BackendRow } from '../store/registry.ts';
-import type { BackendFields } from './backends.ts';
+
+/** What a person may say about a backend; null = not said. */
+export type BackendFields = {
+  readonly url: string | null;
+  readonly key_env: string | null;
+  readonly key_literal: string | null;
+  readonly headers: Readonly<Record<string, string>> | null;
+  readonly proxy: string | null;
+  readonly connect_timeout_ms: number | null;
+  readonly first_byte_timeout_ms: number | null;
+  readonly idle_timeout_ms: number | null;
+};
 
 const usage = (message: string): RuntimeError => new RuntimeError('usage', message);
 

@@ -5,11 +5,11 @@ import { RuntimeError } from '../schema/errors.ts';
 import { type BackendView, type ProviderType, providerTypes } from '../schema/registry.ts';
 import type { BackendRow, Registry } from '../store/registry.ts';
 import { ulid } from '../text/ids.ts';
-import { checkFields, readHeaders } from './backend-fields.ts';
+import { type BackendFields, checkFields, readHeaders } from './backend-fields.ts';
 import { hintFor, type Observer } from './observe.ts';
 import type { RecordChange } from './ports.ts';
 import type { Secrets } from './secrets.ts';
-import { isLoopback, serverUrl } from './urls.ts';
+import { isLoopback, serverUrl, withArticle } from './urls.ts';
 
 export type BackendsDeps = {
   readonly store: Registry;
@@ -26,17 +26,6 @@ export type BackendsDeps = {
 
 /** A backend that can be asked: a registered one, or one that needs no registration. */
 export type Backend = BackendRow & { readonly implicit: boolean };
-
-export type BackendFields = {
-  readonly url: string | null;
-  readonly key_env: string | null;
-  readonly key_literal: string | null;
-  readonly headers: Readonly<Record<string, string>> | null;
-  readonly proxy: string | null;
-  readonly connect_timeout_ms: number | null;
-  readonly first_byte_timeout_ms: number | null;
-  readonly idle_timeout_ms: number | null;
-};
 
 type Changed = { readonly backend: BackendView; readonly warnings: readonly string[] };
 
@@ -135,7 +124,7 @@ export function createBackends(deps: BackendsDeps) {
     }
     const url = given ?? provider.defaultUrl;
     if (url === null || url === '') {
-      throw new RuntimeError('usage', `a ${type} backend needs --url`, {
+      throw new RuntimeError('usage', `${withArticle(type)} backend needs --url`, {
         hints: [`reins backend add <name> --type ${type} --url <url>`],
       });
     }

@@ -1,6 +1,7 @@
 import { hasCapability, resolveRoutes, sameName, type SeenBackend, type SeenModel } from '../models/resolve.ts';
 import { providerTable } from '../models/providers.ts';
-import { type BackendCheck, type ProviderType, providerTypes, type SetupIssue } from '../schema/registry.ts';
+import type { BackendCheck, SetupIssue } from '../schema/registry.ts';
+import { addCommand } from './add-command.ts';
 import { issue } from './doctor.ts';
 import type { Defaults } from './models.ts';
 
@@ -103,16 +104,6 @@ export function isUsable(input: Pick<ReadinessInput, 'defaults' | 'probed'>): bo
     input.probed.map(({ seen }) => seen),
   );
   return resolution.kind === 'candidates';
-}
-
-const isProviderType = (text: string): text is ProviderType => providerTypes.some((type) => type === text);
-
-/** The line that registers a backend of a type, with its usual key variable. */
-export function addCommand(name: string, type: string): string {
-  const provider = isProviderType(type) ? providerTable[type] : null;
-  const url = provider?.defaultUrl === null ? ' --url <url>' : '';
-  const key = provider?.keyRequired === true ? ` --api-key-env ${provider.keyVariable}` : '';
-  return `reins backend add ${name} --type ${type}${url}${key}`;
 }
 
 function noBackends(input: ReadinessInput, usable: boolean): SetupIssue {

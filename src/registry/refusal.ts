@@ -1,6 +1,7 @@
 import type { ProviderErrorClass } from '../models/model.ts';
 import type { Resolution, Wanted } from '../models/resolve.ts';
 import { type ErrorCode, toWire, type WireError } from '../schema/errors.ts';
+import { addCommand } from './add-command.ts';
 import type { View } from './seen.ts';
 
 /** How a run ends for which there is no route: one sentence, with what mends it (08 §3). */
@@ -19,7 +20,7 @@ export function refusal(
         type === undefined
           ? 'No backend is registered'
           : `No backend of type ${wanted.types.join(' or ')} is registered`;
-      const command = `reins backend add ${type ?? 'local'} --type ${type ?? 'ollama'}`;
+      const command = addCommand(type ?? 'local', type ?? 'ollama');
       return { code: 'setup_incomplete', message: `${what}: ${command}`, data: { issue: 'no_backends' } };
     }
     case 'not_allowed':
@@ -65,6 +66,8 @@ export function refusal(
         };
       }
       const dropped = resolution.dropped.map(({ backend, model: name, reason }) => `${backend}/${name}: ${reason}`);
+      // That nobody registered a local server and none answers is no news where others answer.
+      const failed = resolution.failed.filter(({ implicit }) => !implicit);
       const served = resolution.served.slice(0, 20);
       const more = resolution.served.length - served.length;
       const parts = [
@@ -73,7 +76,7 @@ export function refusal(
         ...(served.length > 0
           ? [`served: ${served.join(', ')}${more > 0 ? ` and ${more} more` : ''}`]
           : ['nothing is served']),
-        ...(resolution.failed.length > 0 ? [failedText(resolution.failed)] : []),
+        ...(failed.length > 0 ? [failedText(failed)] : []),
       ];
       return { code: 'model_unavailable', message: parts.join('; '), data: { issue: 'default_model_not_available' } };
     }

@@ -9,13 +9,14 @@ import {
   type SetupStatus,
 } from '../schema/registry.ts';
 import type { CheckRow, Registry } from '../store/registry.ts';
+import { addCommand } from './add-command.ts';
 import { type Backend, type Backends, demoId, keySource } from './backends.ts';
 import { doctorIssues } from './doctor.ts';
 import type { Inspection } from './inspection.ts';
 import type { Defaults, Models } from './models.ts';
 import { hintFor, type Observation, type Observer } from './observe.ts';
 import type { RouteBounds } from './ports.ts';
-import { addCommand, type Probed, readinessIssues } from './readiness.ts';
+import { type Probed, readinessIssues } from './readiness.ts';
 import type { Secrets } from './secrets.ts';
 import { seenBackend } from './seen.ts';
 import type { Settings } from './settings.ts';

@@ -1,6 +1,9 @@
 import { RuntimeError } from '../schema/errors.ts';
 import type { ProviderType } from '../schema/registry.ts';
 
+/** `a vllm`, `an ollama`: a type as it stands in a sentence. */
+export const withArticle = (type: string): string => `${/^[aeio]/.test(type) ? 'an' : 'a'} ${type}`;
+
 const isLoopbackHost = (hostname: string): boolean =>
   /^(?:localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\])$/i.test(hostname);
 
@@ -13,7 +16,7 @@ export const isLoopback = (url: string): boolean => URL.canParse(url) && isLoopb
  */
 export function serverUrl(type: ProviderType, given: string, pathWhenNone: string): string {
   const refuse = (what: string): never => {
-    throw new RuntimeError('usage', `The URL of a ${type} backend ${what}.`);
+    throw new RuntimeError('usage', `The URL of ${withArticle(type)} backend ${what}.`);
   };
   if (!URL.canParse(given)) refuse('must be an http or https URL, such as http://127.0.0.1:8000');
   const url = new URL(given);
