@@ -137,6 +137,14 @@ const unknownModel = (name: string): DiscoveredModel => ({ name, context: null, 
 /** An Ollama name without a tag means `<name>:latest` (08 §3.3). */
 export const sameName = (type: string, one: string, other: string): boolean =>
   one === other || (type === 'ollama' && latest(one) === latest(other));
+/** The model of a name: itself before one whose name only means the same. */
+export const findModel = <M extends { readonly name: string }>(
+  type: string,
+  models: readonly M[],
+  name: string,
+): M | undefined =>
+  models.find((model) => model.name === name) ?? models.find((model) => sameName(type, model.name, name));
+
 const latest = (name: string): string => (tagOf(name) === null ? `${name}:latest` : name);
 
 /** Name by name, backend by backend (08 §3.3). A model declared for any backend comes after those that list it. */
@@ -145,7 +153,7 @@ function exactMatches(wanted: Wanted, backends: readonly SeenBackend[]): readonl
   for (const [wish, name] of wanted.models.entries()) {
     const elsewhere: Match[] = [];
     for (const backend of backends) {
-      const seen = backend.models.find((model) => sameName(backend.type, model.name, name));
+      const seen = findModel(backend.type, backend.models, name);
       const match = { backend, wish, substitutedFor: null };
       if (seen !== undefined) {
         (seen.origin === 'anywhere' ? elsewhere : matches).push({ ...match, seen, model: seen.name });

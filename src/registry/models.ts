@@ -1,4 +1,4 @@
-import { hasCapability, sameName, type SeenModel } from '../models/resolve.ts';
+import { findModel, hasCapability, sameName, type SeenModel } from '../models/resolve.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { capabilityNames, type ModelDetail, type ModelRow } from '../schema/registry.ts';
 import type { DeclarationRow, Registry } from '../store/registry.ts';
@@ -218,8 +218,11 @@ export function createModels(deps: ModelsDeps) {
       const asked = await listed(input.backend, false, provider);
       const declarations = store.declarations();
       const holders = asked.flatMap(({ backend, seen }) => {
-        const model = seenBackend(backend, { observation: seen, stale: false }, declarations).models.find(
-          (one) => one.origin !== 'anywhere' && sameName(backend.type, one.name, input.name),
+        const { models } = seenBackend(backend, { observation: seen, stale: false }, declarations);
+        const model = findModel(
+          backend.type,
+          models.filter(({ origin }) => origin !== 'anywhere'),
+          input.name,
         );
         return model === undefined ? [] : [{ backend, seen, model }];
       });
@@ -316,7 +319,7 @@ const unreachable = (backend: string, reason: string): ModelRow => ({
 
 function discoveredContext(backend: Backend, seen: Observation, name: string): number | null {
   if (seen.state === 'failed') return null;
-  return seen.models.find((model) => sameName(backend.type, model.name, name))?.context ?? null;
+  return findModel(backend.type, seen.models, name)?.context ?? null;
 }
 
 function checkName(name: string): void {

@@ -146,7 +146,8 @@ export function createObserver(deps: ObserverDeps) {
     if (!answer.ok) return { state: 'failed', failure: answer.failure, at, error: null };
     return {
       state: answer.complete ? 'listed' : 'open',
-      models: answer.models,
+      // In the order in which the cache gives them back, so that every process sees the same list.
+      models: [...answer.models].sort((one, other) => (one.name < other.name ? -1 : 1)),
       at,
       latencyMs: Math.max(0, at - started),
     };

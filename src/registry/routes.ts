@@ -4,7 +4,7 @@ import {
   hasCapability,
   resolveRoutes,
   type Resolution,
-  sameName,
+  findModel,
   type Wanted,
 } from '../models/resolve.ts';
 import type { WireError } from '../schema/errors.ts';
@@ -261,4 +261,4 @@ function contextOf(
 }
 
 const discovered = (seen: Observation | null, type: string, model: string): DiscoveredModel | undefined =>
-  seen === null || seen.state === 'failed' ? undefined : seen.models.find(({ name }) => sameName(type, name, model));
+  seen === null || seen.state === 'failed' ? undefined : findModel(type, seen.models, model);

@@ -89,7 +89,7 @@ describe('a route', () => {
       expect(await chosen({ models: ['qwen2.5:14b'] })).toEqual(['local/qwen2.5:14b']);
     }
     expect(await refused({ models: ['qwen2.5:3b'] })).toBe(
-      'model_unavailable: No backend serves "qwen2.5:3b"; served: local/qwen2.5:7b, local/qwen2.5:14b',
+      'model_unavailable: No backend serves "qwen2.5:3b"; served: local/qwen2.5:14b, local/qwen2.5:7b',
     );
   });
 

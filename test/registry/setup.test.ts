@@ -1,0 +1,396 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { Inspection } from '../../src/registry/inspection.ts';
+import type { SetupIssue, SetupStatus } from '../../src/schema/registry.ts';
+import {
+  deadUrl,
+  type FakeServer,
+  fakeServer,
+  json,
+  noFields,
+  ollama,
+  openAi,
+  openRooms,
+  type Rooms,
+  type RoomsOptions,
+  soundInspection,
+} from './rooms.ts';
+
+let rooms: Rooms;
+let servers: FakeServer[];
+beforeEach(async () => {
+  servers = [];
+  rooms = await openRooms();
+});
+afterEach(async () => {
+  rooms.close();
+  rooms.home.remove();
+  await Promise.all(servers.map((server) => server.close()));
+});
+
+async function serve(handler: Parameters<typeof fakeServer>[0]): Promise<FakeServer> {
+  const server = await fakeServer(handler);
+  servers.push(server);
+  return server;
+}
+
+/** The same home, opened with other options. */
+async function reopen(options: RoomsOptions): Promise<void> {
+  const { home } = rooms;
+  rooms.close();
+  rooms = await openRooms({ home, ...options });
+}
+
+type Add = Parameters<Rooms['backends']['addBackend']>[0];
+const add = (name: string, url: string, rest: Partial<Add> = {}) =>
+  rooms.backends.addBackend({ ...noFields, name, type: 'ollama', url, ...rest });
+const configure = (key: string, value: string) => rooms.settings.setConfig({ key, value });
+
+const status = async (probe = true): Promise<SetupStatus> => (await rooms.setup.doctor({ probe })).status;
+const shown = (issues: readonly SetupIssue[]): readonly string[] =>
+  issues.map(({ code, severity, cliCommand }) => `${severity} ${code}: ${cliCommand}`);
+const issues = async (probe = true): Promise<readonly string[]> => shown((await status(probe)).issues);
+/** The check before a run with the effective defaults. */
+async function preRun(): Promise<string | null> {
+  const error = await rooms.setup.preRun(await rooms.models.defaults({ model: null, provider: null }));
+  return error === null ? null : `${error.code} ${(error.data as { issue?: string }).issue}`;
+}
+
+const capable = { capabilities: ['completion', 'tools'], model_info: { 'x.context_length': 32_768 } };
+
+describe('a healthy set-up', () => {
+  it('has no issue, and the check before a run agrees', async () => {
+    const server = await serve(ollama(['m', 'n'], capable));
+    await add('local', server.url);
+    await configure('default-model', 'm');
+    await configure('default-provider', 'ollama');
+    expect(await status()).toEqual({
+      defaultModel: 'm',
+      defaultModelSource: 'config',
+      defaultProvider: 'ollama',
+      defaultChain: '',
+      hitlPolicyName: 'default',
+      backendCount: 1,
+      reachableBackendCount: 1,
+      ready: true,
+      checkedAt: '2026-01-02T10:00:00.000Z',
+      issues: [],
+      backendChecks: [
+        {
+          id: rooms.rows.listBackends()[0]?.id,
+          name: 'local',
+          type: 'ollama',
+          baseUrl: server.url,
+          status: 'ready',
+          reachable: true,
+          defaultProvider: true,
+          modelCount: 2,
+          chatModelCount: 2,
+          chatModels: ['m', 'n'],
+          latencyMs: 0,
+          keySource: 'none',
+          errorClass: null,
+          error: null,
+          hint: null,
+        },
+      ],
+    });
+    expect(await preRun()).toBeNull();
+  });
+
+  it('is what the scripted provider makes of an empty one', async () => {
+    await configure('default-provider', 'scripted');
+    expect(await issues()).toEqual(['info no_backends: reins backend add scripted --type scripted']);
+    const { ready, defaultModel, defaultModelSource } = await status();
+    expect([ready, defaultModel, defaultModelSource]).toEqual([true, 'demo', 'script']);
+    expect(await preRun()).toBeNull();
+  });
+});
+
+describe('defaults and registration', () => {
+  it('of an empty machine: no model, no provider, no backend, and how to start', async () => {
+    const { issues: found, ready } = await status();
+    expect(shown(found)).toEqual([
+      'error missing_default_model: reins config set default-model qwen2.5:7b',
+      'warning missing_default_provider: reins config set default-provider ollama',
+      'error no_backends: reins backend add local --type ollama --url http://127.0.0.1:9',
+    ]);
+    expect(found[2]?.message).toBe(
+      'No backend is registered. Start Ollama with "ollama serve", or install it from https://ollama.com.',
+    );
+    expect(ready).toBe(false);
+    expect(await preRun()).toBe('setup_incomplete no_backends');
+  });
+
+  it('with a local server that answers, the command registers it', async () => {
+    const server = await serve(ollama(['qwen2.5:7b'], capable));
+    await reopen({ ollama: { url: server.url, explicit: false } });
+    expect(await issues()).toEqual([
+      'warning missing_default_model: reins config set default-model qwen2.5:7b',
+      'info missing_default_provider: reins config set default-provider ollama',
+      `info no_backends: reins backend add local --type ollama --url ${server.url}`,
+    ]);
+    expect((await status()).backendChecks).toMatchObject([{ name: 'ollama', reachable: true }]);
+    expect(await preRun()).toBeNull();
+  });
+
+  it('name the usual key variable of a hosted provider', async () => {
+    await configure('default-provider', 'openai');
+    await configure('default-model', 'gpt-4o');
+    expect(await issues()).toEqual([
+      'error no_backends: reins backend add openai --type openai --api-key-env OPENAI_API_KEY',
+    ]);
+    const server = await serve(ollama(['m'], capable));
+    await add('local', server.url);
+    expect(await issues()).toEqual([
+      'error default_provider_backend_missing: reins backend add openai --type openai --api-key-env OPENAI_API_KEY',
+    ]);
+    expect(await preRun()).toBe('setup_incomplete default_provider_backend_missing');
+  });
+
+  it('suggest a model that is served when the built-in one is not', async () => {
+    const server = await serve(ollama(['llama3.2:3b'], capable));
+    await add('local', server.url);
+    await configure('default-provider', 'ollama');
+    expect(await issues()).toEqual([
+      'error missing_default_model: reins config set default-model llama3.2:3b',
+      'error default_model_not_available: reins config set default-model llama3.2:3b',
+    ]);
+    expect(await preRun()).toBe('setup_incomplete missing_default_model');
+    await configure('default-model', 'llama3.2:3b');
+    expect(await issues()).toEqual([]);
+  });
+});
+
+describe('health', () => {
+  beforeEach(async () => {
+    await configure('default-model', 'm');
+  });
+
+  it('is unknown before anybody asked', async () => {
+    await add('local', deadUrl);
+    await configure('default-provider', 'ollama');
+    expect(await issues(false)).toEqual(['error runtime_state_empty: reins doctor']);
+    await issues();
+    expect(await issues(false)).toEqual(['error default_provider_unreachable: reins backend test local']);
+  });
+
+  it('tells that no backend answers', async () => {
+    await add('a', deadUrl);
+    await add('b', 'http://127.0.0.1:9/b');
+    expect(await issues()).toEqual([
+      'warning missing_default_provider: reins config set default-provider ollama',
+      'error all_backends_unreachable: reins backend test a',
+    ]);
+    expect(await preRun()).toBe('setup_unhealthy health');
+  });
+
+  it('tells which variable is missing, once', async () => {
+    await add('far', 'https://api.openai.com/v1', { type: 'openai', key_env: 'NO_KEY' });
+    await configure('default-provider', 'openai');
+    expect(await issues()).toEqual(['error default_provider_api_key_missing: export NO_KEY=…']);
+    expect(await preRun()).toBe('setup_unhealthy health');
+  });
+
+  it('tells that the key is refused, without showing it', async () => {
+    const server = await serve((_request, response) => json(response, { error: { message: 'no such key' } }, 401));
+    await reopen({ environment: { MY_KEY: 'the-key-itself' } });
+    await add('far', `${server.url}/v1`, { type: 'openai', key_env: 'MY_KEY' });
+    await configure('default-provider', 'openai');
+    const { issues: found, backendChecks } = await status();
+    expect(shown(found)).toEqual(['error default_provider_auth_failed: reins backend update far --api-key-env MY_KEY']);
+    expect(backendChecks).toMatchObject([
+      {
+        status: 'error',
+        errorClass: 'auth',
+        keySource: 'env:MY_KEY',
+        error: 'backend "far" answered 401: no such key',
+      },
+    ]);
+    expect(JSON.stringify(found)).not.toContain('the-key-itself');
+  });
+
+  it('tells the default provider from others', async () => {
+    const server = await serve(openAi('m'));
+    await add('v', `${server.url}`, { type: 'vllm' });
+    await add('local', deadUrl);
+    await configure('default-provider', 'ollama');
+    expect(await issues()).toEqual(['error default_provider_unreachable: reins backend test local']);
+  });
+
+  it('tells a backend that has not been asked yet from one that was', async () => {
+    const server = await serve(ollama(['m'], capable));
+    await add('a', server.url);
+    await configure('default-provider', 'ollama');
+    await issues();
+    await add('b', deadUrl);
+    expect(await issues(false)).toEqual(['warning default_provider_not_synced: reins doctor']);
+  });
+
+  it('tells that nothing can chat, or that the default model is not there', async () => {
+    let names = ['embed'];
+    let can = ['embedding'];
+    const server = await serve((request, response) => ollama(names, { capabilities: can })(request, response));
+    await add('local', server.url);
+    await configure('default-provider', 'ollama');
+    expect(await issues()).toEqual(['error no_chat_models: ollama pull qwen2.5:7b']);
+    names = ['other'];
+    can = ['completion', 'tools'];
+    expect(await issues()).toEqual(['error default_model_not_available: reins config set default-model other']);
+    expect(await preRun()).toBe('setup_unhealthy health');
+    await configure('default-model', 'other');
+    expect(await issues()).toEqual([]);
+  });
+
+  it('warns about a model without tools, a small context and a chain that asks for too much', async () => {
+    const server = await serve(
+      ollama(['m'], { capabilities: ['completion'], model_info: { 'x.context_length': 4096 } }),
+    );
+    await reopen({ inspection: { chainMaxTokens: { path: 'c.json', tokens: 5000 } } });
+    await add('local', server.url);
+    await configure('default-provider', 'ollama');
+    await rooms.models.addModel({
+      name: 'm',
+      backend: 'local',
+      context: null,
+      max_output: 1000,
+      capabilities: [],
+      url: null,
+      sha256: null,
+    });
+    expect(await issues()).toEqual([
+      'warning model_without_tools: reins model list',
+      'warning context_small: reins model set-context m --context 16k',
+      'warning max_output_exceeded: reins chain show c.json',
+    ]);
+    expect((await status()).ready).toBe(true);
+  });
+});
+
+describe('the check before a run', () => {
+  it('keeps the codes of policy and script', async () => {
+    const server = await serve(openAi('m'));
+    await add('a', server.url, { type: 'openai-compatible' });
+    const check = (providers: readonly string[], models: readonly string[]) =>
+      rooms.setup.preRun({ model: 'm', provider: providers[0] ?? '' }, { models, backends: [] });
+    expect((await check([], ['other']))?.code).toBe('compute_exhausted');
+    expect(server.requests).toEqual([]);
+    await add('s', 'missing.json', { type: 'scripted' });
+    await rooms.settings.setConfig({ key: 'default-model', value: 'x' });
+    expect((await rooms.setup.preRun({ model: 'x', provider: 'scripted' }))?.code).toBe('setup_unhealthy');
+  });
+
+  it('leaves its discovery to the first turn of the run', async () => {
+    const server = await serve(openAi('m'));
+    await add('a', server.url, { type: 'openai-compatible' });
+    expect(await rooms.setup.preRun({ model: 'm', provider: '' })).toBeNull();
+    await rooms.routes({ models: ['m'] });
+    expect(server.requests).toEqual(['GET /v1/models']);
+  });
+
+  it('looks at the names that the chain itself uses', async () => {
+    const server = await serve(openAi('m'));
+    await add('a', server.url, { type: 'openai-compatible' });
+    expect(await rooms.setup.preRun({ model: 'nowhere', provider: '', models: ['m'] })).toBeNull();
+  });
+});
+
+describe('the status page', () => {
+  it('is kept for ten seconds', async () => {
+    const server = await serve(openAi('m'));
+    await add('a', server.url, { type: 'openai-compatible' });
+    await rooms.setup.status();
+    rooms.pass(9000);
+    await rooms.setup.status();
+    expect(server.requests).toHaveLength(1);
+    rooms.pass(1000);
+    await rooms.setup.status();
+    expect(server.requests).toHaveLength(2);
+  });
+});
+
+describe('what other rooms find', () => {
+  const with_ = async (inspection: Partial<Inspection>): Promise<readonly string[]> => {
+    await reopen({ inspection });
+    await configure('default-provider', 'scripted');
+    return (await issues()).slice(1);
+  };
+  const policy = (rest: Partial<Inspection['policy']>): Partial<Inspection> => ({
+    policy: { ...soundInspection(rooms.home).policy, ...rest },
+  });
+  const database = (code: 'foreign' | 'corrupt' | 'newer'): Partial<Inspection> => ({
+    database: { path: '/d/local.db', bytes: 1, schema: 9, problem: { code, message: 'said there' } },
+  });
+
+  it.each([
+    ['info no_project: reins init', () => ({ dataDir: null })],
+    ['warning default_run_chain_missing: reins init', () => ({ hasRunChain: false })],
+    [
+      'error chain_invalid: reins chain vet /c.json',
+      () => ({ invalidChains: [{ path: '/c.json', defect: 'no tasks' }] }),
+    ],
+    [
+      'warning content_untrusted: reins trust add /c.json',
+      () => ({ untrusted: [{ kind: 'chain' as const, path: '/c.json' }] }),
+    ],
+    ['error database_foreign: reins trust', () => database('foreign')],
+    ['error database_corrupt: null', () => database('corrupt')],
+    ['error database_newer: null', () => database('newer')],
+    ['error data_dir_unwritable: chmod u+rwx /d', () => ({ unwritable: { dataDir: '/d', home: null } })],
+    ['error home_unwritable: chmod u+rwx /h', () => ({ unwritable: { dataDir: null, home: '/h' } })],
+    [
+      'warning permissions_open: chmod 600 /k',
+      () => ({ openPermissions: [{ path: '/k', message: 'others can read /k', mend: 'chmod 600 /k' }] }),
+    ],
+    [
+      'warning permissions_open: reins --data-dir <directory on another mount> doctor',
+      () => ({ refused: [{ path: '/m/.reins', reason: 'can be written by every user', mount: '/m' }] }),
+    ],
+    [
+      'error policy_invalid: reins policy vet /p.json',
+      () => policy({ state: 'invalid', path: '/p.json', defect: 'no rules' }),
+    ],
+    [
+      'error policy_missing: reins config set hitl-policy-name <name>',
+      () => policy({ state: 'missing', name: 'nosuch' }),
+    ],
+    ['warning policy_dead_rules: reins policy vet', () => policy({ warnings: 2 })],
+    ['info policy_preset_changed: reins policy show strict', () => policy({ presetChanged: 'strict' })],
+    [
+      'warning attention_chain_missing: reins config set attention-chain <chain>',
+      () => policy({ attentionChainMissing: true }),
+    ],
+    ['info asks_pending: reins approvals list', () => ({ asks: { pending: 2, oldest: '2026-01-01T00:00:00.000Z' } })],
+    [
+      'warning runs_interrupted: reins state list --status interrupted',
+      () => ({ runs: { interrupted: 1, unknownOutcome: [] } }),
+    ],
+    [
+      'warning outcome_unknown: reins state show run_1',
+      () => ({ runs: { interrupted: 0, unknownOutcome: ['run_1'] } }),
+    ],
+  ])('is told as %s', async (expected, inspection) => {
+    expect(await with_(inspection())).toEqual([expected]);
+  });
+
+  it('leaves readiness alone, which is about models', async () => {
+    await with_(policy({ state: 'missing', name: 'nosuch' }));
+    expect((await status()).ready).toBe(true);
+  });
+});
+
+describe('keys', () => {
+  it('that are stored, and variables that are not set, are told', async () => {
+    const server = await serve(ollama(['m'], capable));
+    await add('local', server.url);
+    await configure('default-model', 'm');
+    await configure('default-provider', 'ollama');
+    await add('a', deadUrl, { type: 'openai', key_literal: 'a-stored-literal' });
+    await add('b', deadUrl, { type: 'openai', key_env: 'NO_KEY' });
+    const { issues: found } = await status();
+    expect(shown(found)).toEqual([
+      'warning api_key_env_unset: export NO_KEY=…',
+      'warning api_key_literal: reins backend update a --api-key-env NAME',
+    ]);
+    expect(JSON.stringify(await status())).not.toContain('a-stored-literal');
+  });
+});
