@@ -5,6 +5,7 @@ import { StringDecoder } from 'node:string_decoder';
 import type { MessagePort } from 'node:worker_threads';
 import type { SpawnControl, SpawnMessage, SpawnRequest, SpawnResult } from '../src/schema/protocol.ts';
 import { type Capture, createCapture, type StreamName, shares } from './capture.ts';
+import { createStdio } from './descriptors.ts';
 import { createGroupGuard } from './group-guard.ts';
 import { createStop, type Exit, endGroup } from './process-group.ts';
 
@@ -15,8 +16,9 @@ const maxOutputBytes = 64 * 1024 * 1024;
 const liveEveryMs = 50;
 const liveChars = 16 * 1024;
 
-/** The composition root of this thread; nothing is started before the first job. */
+/** The composition root of this thread; nothing is started or opened before the first job. */
 const guard = createGroupGuard();
+const stdio = createStdio();
 
 /**
  * Runs one child as the leader of its own session and process group until it ends, or until time, the `cancel` message
@@ -120,7 +122,7 @@ function start(request: SpawnRequest): ChildProcess | Error {
       cwd: request.cwd,
       env: request.env,
       detached: true,
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: stdio(),
       windowsHide: true,
     });
   } catch (error) {
