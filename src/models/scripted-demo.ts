@@ -1,18 +1,5 @@
+import { tour } from '../schema/tour.ts';
 import type { Reply, Script, Turn } from './scripted-types.ts';
-
-/**
- * What `reins demo` plants in its workspace, and the prompt that starts the tour (06 §27). The credentials are invented:
- * they open nothing.
- */
-export const tour = {
-  prompt: 'Give me the tour.',
-  note: { path: 'note.txt', content: 'Buy oats for the horse. The gate sticks; lift it a little.\n' },
-  credentials: {
-    path: '.aws/credentials',
-    content: '[default]\naws_access_key_id = INVENTED\naws_secret_access_key = invented-for-the-demo\n',
-  },
-  written: { path: 'reins-demo.txt', content: 'Written by a script that plays a model, after somebody said yes.\n' },
-} as const;
 
 /** Every reply says what it is (08 §6). */
 const say = (text: string): string => `(scripted demo) ${text}`;

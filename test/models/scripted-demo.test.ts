@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { ModelPart, ModelRequest } from '../../src/models/model.ts';
 import { createScripted, listScripted } from '../../src/models/scripted.ts';
-import { demoScript, tour } from '../../src/models/scripted-demo.ts';
+import { demoScript } from '../../src/models/scripted-demo.ts';
 import { parseScript } from '../../src/models/scripted-script.ts';
 import type { Message, ToolSpec } from '../../src/schema/message.ts';
+import { tour } from '../../src/schema/tour.ts';
 import { tempHome } from '../support/temp-home.ts';
 
 // The same turns, told without pauses.
