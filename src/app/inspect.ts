@@ -6,20 +6,9 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { Chains } from '../workspace/chains.ts';
 import type { Workspace } from '../workspace/paths.ts';
 import { failureLines, type Policies } from '../workspace/policies.ts';
+import type { DatabaseProblem } from './database-problem.ts';
 import type { Machine } from './machine.ts';
 import type { StoreRooms } from './store-rooms.ts';
-
-/** Why a database is not used; `doctor` reports it instead of failing with it. */
-export type DatabaseProblem = { readonly code: 'foreign' | 'corrupt' | 'newer'; readonly message: string };
-
-export function databaseProblem(error: unknown): DatabaseProblem | null {
-  if (!(error instanceof RuntimeError)) return null;
-  const { message } = error;
-  if (error.code === 'database_foreign') return { code: 'foreign', message };
-  if (error.code === 'database_newer') return { code: 'newer', message };
-  if (error.code === 'database_damaged') return { code: 'corrupt', message };
-  return null;
-}
 
 export type InspectDeps = {
   readonly machine: Machine;
@@ -96,7 +85,7 @@ async function inspectPolicy({ policies }: InspectDeps) {
   const nothing = { presetChanged: null, attentionChainMissing: false, warnings: 0, defect: null };
   try {
     const governing = await policies.openPolicy({ name: null, trust: [] });
-    const loaded = await governing.current();
+    const loaded = await governing.refresh();
     const { name, source, sha256, path, state } = loaded.identity;
     const vetted = state === 'ok' ? vetPolicy(loaded.policy).filter(({ severity }) => severity !== 'load').length : 0;
     const defect = failureLines(loaded)[0] ?? null;

@@ -12,9 +12,7 @@ import { createSetup } from '../registry/setup.ts';
 import type { Pools } from '../runs/pools.ts';
 import type { PrepareDeps } from '../runs/ports.ts';
 import { createRuns } from '../runs/runs.ts';
-import type { LoadedPolicy } from '../schema/policy.ts';
 import { createChat } from '../sessions/chat.ts';
-import { createSessionOperations } from '../sessions/sessions.ts';
 import { createBuiltinTools } from '../tools/builtin.ts';
 import { childEnvironment } from '../tools/environment.ts';
 import { createSpool } from '../tools/spool.ts';
@@ -24,7 +22,8 @@ import type { Workspace } from '../workspace/paths.ts';
 import { createPolicies } from '../workspace/policies.ts';
 import type { Trust } from '../workspace/trust.ts';
 import { createTrustOperations } from '../workspace/trust-operations.ts';
-import { type DatabaseProblem, inspectWith } from './inspect.ts';
+import type { DatabaseProblem } from './database-problem.ts';
+import { inspectWith } from './inspect.ts';
 import { freeBytes, type Machine, pidStart } from './machine.ts';
 import { maskResultWith } from './mask-result.ts';
 import type { StoreRooms } from './store-rooms.ts';
@@ -141,16 +140,7 @@ export function openRooms(input: RoomsInput): Rooms {
     routes: models.routes,
     prepare: prepareDeps({ ...input, chains, policies, models, setup }),
   });
-  const sessions = createSessionOperations({
-    sql: store.sql,
-    sessions: store.sessions,
-    runs: store.runs,
-    workspace: workspace.root,
-    now,
-    cancelRun: runs.cancelAnywhere,
-  });
-  const chat = createChat({ ...store, service: runs, sessionForTurn: sessions.sessionForTurn, now, say: input.warn });
-  const actor = { by: `operator:${options.surface}`, name: machine.userName, client: options.surface };
+  const chat = createChat({ ...store, service: runs, now, say: input.warn });
   const trustOperations = createTrustOperations({
     workspace,
     uid: machine.uid,
@@ -167,22 +157,18 @@ export function openRooms(input: RoomsInput): Rooms {
   });
   return {
     services: {
-      ...settings,
+      ...store.services,
       ...backends,
       ...models,
       ...chains,
-      ...sessions,
       ...trustOperations,
       doctor: setup.doctor,
       startRun: runs.startRun,
       sendMessage: chat.sendMessage,
       awaitRun: runs.awaitRun,
-      cancelRun: (wanted) => runs.cancelRun(wanted, actor.by),
+      cancelRun: (wanted) => runs.cancelRun(wanted, store.actor.by),
       stopRun: runs.stopRun,
       watch: runs.watch,
-      listAsks: async (filter) => store.asks.list(sessionFilter(filter, store)),
-      showAsk: async ({ id }) => store.asks.show(id),
-      answerAsk: async (answer) => store.asks.answer(answer, actor),
     },
     setUpProvider: createProviderSetUp({ settings, backends }),
     async close() {
@@ -190,15 +176,6 @@ export function openRooms(input: RoomsInput): Rooms {
       observer.close();
     },
   };
-}
-
-type AskFilterInput = Parameters<Services['listAsks']>[0];
-
-/** Surfaces name a session; rows have its id. */
-function sessionFilter(filter: AskFilterInput, store: StoreRooms) {
-  const { session, mission, state, ...rest } = filter;
-  const session_id = session === null ? null : (store.sessions.byName(session)?.id ?? session);
-  return { ...rest, state: state as 'pending' | 'all', session_id, mission_id: mission };
 }
 
 type PrepareInput = RoomsInput & {
@@ -213,15 +190,7 @@ function prepareDeps(input: PrepareInput): PrepareDeps {
   const { settings } = store;
   return {
     loadChain: chains.loadChain,
-    openPolicy: async (wanted) => {
-      const governing = await policies.openPolicy(wanted);
-      let loaded = await governing.current();
-      const refresh = async (): Promise<LoadedPolicy> => {
-        loaded = await governing.current();
-        return loaded;
-      };
-      return { warnings: governing.warnings, refresh, current: () => loaded };
-    },
+    openPolicy: policies.openPolicy,
     settings: () => ({
       max_rounds: settings.value('max-rounds'),
       max_tool_result_bytes: settings.value('max-tool-result-bytes'),

@@ -1,31 +1,38 @@
 import type { AppOptions } from '../app-options.ts';
-import { createAsks } from '../asks/asks.ts';
+import { type AnswerInput, createAsks } from '../asks/asks.ts';
 import type { Secrets } from '../registry/secrets.ts';
 import { createSettings } from '../registry/settings.ts';
 import { createUserSettings } from '../registry/user-settings.ts';
 import type { RecordChange } from '../registry/ports.ts';
-import { createAsks as createAskRows } from '../store/asks.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import { createSessionOperations } from '../sessions/sessions.ts';
+import { type AskFilter, createAsks as createAskRows } from '../store/asks.ts';
 import { createAudit } from '../store/audit.ts';
 import { createCalls } from '../store/calls.ts';
 import { createDocuments } from '../store/documents.ts';
 import { createEvents } from '../store/events.ts';
 import { createFeed } from '../store/feed.ts';
-import { processOwner } from '../store/owner.ts';
+import { ownerIsDead, processOwner } from '../store/owner.ts';
 import { createRegistry } from '../store/registry.ts';
 import { createRuns } from '../store/runs.ts';
-import { createSessions } from '../store/sessions.ts';
+import { createSessions, type Sessions } from '../store/sessions.ts';
 import { createSettings as createSettingRows } from '../store/settings.ts';
 import type { OpenedStore } from '../store/store.ts';
+import type { Workspace } from '../workspace/paths.ts';
 import type { Machine } from './machine.ts';
 
+export type StoreRoomsInput = {
+  readonly options: AppOptions;
+  readonly machine: Machine;
+  readonly workspace: Workspace;
+  readonly store: OpenedStore;
+  readonly secrets: Secrets;
+  readonly now: () => number;
+};
+
 /** Table groups of the opened database, and what stands directly on them. */
-export function openStoreRooms(
-  options: AppOptions,
-  machine: Machine,
-  store: OpenedStore,
-  secrets: Secrets,
-  now: () => number,
-) {
+export function openStoreRooms(input: StoreRoomsInput) {
+  const { options, machine, workspace, store, secrets, now } = input;
   const { sql } = store;
   const { tenant } = options;
   const owner = processOwner(options.surface);
@@ -54,21 +61,67 @@ export function openStoreRooms(
     },
     tenant,
   });
+  const runs = createRuns(sql);
+  const sessions = createSessions(sql, tenant);
+  /** Ends a run that no process drives; a live one belongs to its own process. */
+  const cancelResting = async (runId: string): Promise<void> => {
+    const head = runs.head(runId);
+    const driven = head?.lease_owner != null && (head.lease_until ?? 0) > now() && !ownerIsDead(head.lease_owner);
+    if (driven) throw new RuntimeError('in_use', `run ${runId} is driven by another process: ${head.lease_owner}`);
+    asks.cancelOfRun(runId);
+    feed.commit('full', () => {
+      runs.setStatus(runId, 'cancelled');
+      runs.deleteState(runId);
+    });
+  };
+  const sessionOperations = createSessionOperations({
+    sql,
+    sessions,
+    runs,
+    workspace: workspace.root,
+    now,
+    cancelRun: cancelResting,
+  });
+  const actor = { by: `operator:${options.surface}`, name: machine.userName, client: options.surface };
   return {
     sql,
     store,
     owner,
+    actor,
     audit,
     feed,
     record,
     settings,
     asks,
-    runs: createRuns(sql),
+    runs,
+    cancelResting,
     calls: createCalls(sql),
     documents: createDocuments(sql, { now, owner }),
-    sessions: createSessions(sql, tenant),
+    sessions,
+    sessionForTurn: sessionOperations.sessionForTurn,
     registry: createRegistry(sql, tenant),
+    /** The operations that need nothing but the database. */
+    services: {
+      ...settings,
+      ...sessionOperations,
+      listAsks: async (filter: AskFilterInput) => asks.list(byId(filter, sessions)),
+      showAsk: async ({ id }: { readonly id: string }) => asks.show(id),
+      answerAsk: async (answer: AnswerInput) => asks.answer(answer, actor),
+    },
   };
 }
 
 export type StoreRooms = ReturnType<typeof openStoreRooms>;
+
+type AskFilterInput = Omit<AskFilter, 'session_id' | 'mission_id' | 'state'> & {
+  readonly state: string;
+  readonly session: string | null;
+  readonly mission: string | null;
+};
+
+/** Surfaces name a session; rows have its id. */
+function byId({ session, mission, state, ...rest }: AskFilterInput, sessions: Sessions): AskFilter {
+  const session_id = session === null ? null : (sessions.byName(session)?.id ?? session);
+  // An unknown word finds nothing.
+  return { ...rest, state: state as AskFilter['state'], session_id, mission_id: mission };
+}

@@ -1,3 +1,4 @@
+import type { Threads } from '../app.ts';
 import type { AppHandle, AppOptions } from '../app-options.ts';
 import type { RuntimeClient } from '../client/operations.ts';
 import { escapeText } from '../view/escape.ts';
@@ -41,7 +42,7 @@ export type CommandModule = { readonly handlers: Readonly<Record<string, Handler
 
 /** What `commands/` share, over the parts that `start.ts` made. `opened` collects what must be closed. */
 export function createContext(
-  parts: Pick<Context, 'invocation' | 'globals' | 'process' | 'terminal'>,
+  parts: Pick<Context, 'invocation' | 'globals' | 'process' | 'terminal'> & { readonly threads?: Threads | undefined },
   opened: App[],
 ): Context {
   const { process, terminal, globals } = parts;
@@ -60,7 +61,7 @@ export function createContext(
     });
   const open = async (change: (options: AppOptions) => AppOptions): Promise<App> => {
     const { createApp } = await import('../app.ts');
-    const app: App = await createApp(change(options()));
+    const app: App = await createApp(change(options()), opened.length === 0 ? parts.threads : undefined);
     opened.push(app);
     for (const warning of app.warnings) warn(warning);
     return app;

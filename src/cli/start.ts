@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Threads } from '../app.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { Command } from './command.ts';
 import { type App, type CommandModule, type Context, createContext } from './context.ts';
@@ -67,6 +68,7 @@ async function dispatch(process: Process, terminal: Terminal, scanned: Scan, ope
   const trace = has(scanned, 'trace') || process.environment['REINS_TRACE'] === '1';
   const runs = scanned.path[0]?.name === 'run' || scanned.path[0]?.name === 'chat';
   let context: Context | null = null;
+  let threads: Threads | undefined;
   try {
     if (has(scanned, 'version')) {
       await terminal.out(`reins ${process.version}\n`);
@@ -76,13 +78,15 @@ async function dispatch(process: Process, terminal: Terminal, scanned: Scan, ope
     if (has(scanned, 'help') || command === undefined) return await help(process, terminal, scanned.path, command);
     checkWords(scanned.path, scanned.words);
     const site: ValueSite = { now: process.now(), absolute: (path) => resolve(process.cwd, path) };
+    // A thread takes longer to start than everything else here: it starts while the command line is read.
+    if (runs) threads = (await import('../app.ts')).startThreads(process.root);
     const invocation = await parse(scanned, process.importMeta, site);
     const globals = readGlobals(invocation.flags, process.environment, site);
     if (command.insideTool === 'refused' && (process.environment['REINS_RUN_ID'] ?? '') !== '') {
       throw new RuntimeError('inside_tool', `refused: "${invocation.name}" was called from inside a tool run`);
     }
     if (command.module === undefined) throw new RuntimeError('not_built', `"${invocation.name}" is not built yet`);
-    context = createContext({ invocation, globals, process, terminal }, opened);
+    context = createContext({ invocation, globals, process, terminal, threads }, opened);
     if (scanned.notice !== null) context.warn(scanned.notice);
     const { modules } = await import('./load.ts');
     const module: CommandModule = await modules[command.module]();
@@ -98,6 +102,9 @@ async function dispatch(process: Process, terminal: Terminal, scanned: Scan, ope
     const { createOutput } = await import('./output.ts');
     await createOutput(context).failed(failure);
     return report(failure, terminal, trace, false);
+  } finally {
+    // An app that was opened closes them itself.
+    if (opened.length === 0) await threads?.close();
   }
 }
 

@@ -10,7 +10,9 @@ export type Services = RuntimeClient;
  * in-process face gets exactly what an HTTP face would. `services` is asked for at the first call, so that making a
  * client opens nothing.
  */
-export function createLocalClient(services: (operation: keyof RuntimeClient) => Promise<Services>): RuntimeClient {
+export function createLocalClient(
+  services: (operation: keyof RuntimeClient) => Promise<Partial<Services>>,
+): RuntimeClient {
   const bind = (name: keyof Operations) => {
     const { input, output } = operations[name];
     return async (given: unknown): Promise<unknown> => {
@@ -22,7 +24,7 @@ export function createLocalClient(services: (operation: keyof RuntimeClient) => 
           throw new RuntimeError('invalid_body', `${name}: ${error.message}`, { cause: error });
         throw error;
       }
-      const service = (await services(name))[name] as (input: unknown) => Promise<unknown>;
+      const service = serviceOf(await services(name), name) as (input: unknown) => Promise<unknown>;
       const result = await service(checked);
       return output.struct === null ? result : mask(result, output.struct as Parameters<typeof mask>[1]);
     };
@@ -32,8 +34,15 @@ export function createLocalClient(services: (operation: keyof RuntimeClient) => 
     // Every name of the table was bound above to a function of its own input and output.
     ...(bound as unknown as RuntimeClient),
     async *watch(input) {
-      yield* (await services('watch')).watch(input);
+      yield* serviceOf(await services('watch'), 'watch')(input);
     },
-    pullModel: async (input, onProgress, signal) => (await services('pullModel')).pullModel(input, onProgress, signal),
+    pullModel: async (input, onProgress, signal) =>
+      serviceOf(await services('pullModel'), 'pullModel')(input, onProgress, signal),
   };
+}
+
+function serviceOf<N extends keyof RuntimeClient>(services: Partial<Services>, name: N): RuntimeClient[N] {
+  const service = services[name];
+  if (service === undefined) throw new TypeError(`no service for ${name}`);
+  return service;
 }

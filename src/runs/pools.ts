@@ -125,17 +125,18 @@ export function createPools(deps: PoolsDeps) {
       for (const pid of groups) killGroup(pid, signal);
     },
 
-    /** Ends children, then threads. */
+    /** Ends children, then threads. Safe to call twice. */
     async close(): Promise<void> {
+      const open = opened.splice(0);
       if (groups.size > 0) {
         for (const pid of groups) killGroup(pid, 'SIGTERM');
         await Promise.race([
-          Promise.all(opened.map(async (pool) => (await pool).close())),
+          Promise.all(open.map(async (pool) => (await pool).close())),
           new Promise((resolve) => setTimeout(resolve, killGraceMs)),
         ]);
         for (const pid of groups) killGroup(pid, 'SIGKILL');
       }
-      await Promise.all(opened.map(async (pool) => (await pool).destroy()));
+      await Promise.all(open.map(async (pool) => (await pool).destroy()));
     },
   };
 }

@@ -7,7 +7,6 @@ import type { RunKind, RunResult, RunStarted, StartRun } from '../schema/run.ts'
 import type { Documents } from '../store/documents.ts';
 import type { EventRef } from '../store/events.ts';
 import type { Record } from '../store/feed.ts';
-import { ownerIsDead } from '../store/owner.ts';
 import { newId } from '../text/ids.ts';
 import { createActiveClock } from './clock.ts';
 import { type FinishDeps, type Finished, finishRun } from './finish.ts';
@@ -135,25 +134,6 @@ export function createRuns(deps: RunsDeps) {
       }
       stop(find(input.run_id).live, { kind: 'rest', reason });
       return null;
-    },
-
-    /** Ends a run of this process, or one that rests (07 §2.8); resolves when its row says so. */
-    async cancelAnywhere(runId: string, reason: string): Promise<void> {
-      const mine = lives.get(runId);
-      if (mine !== undefined) {
-        stop(mine.live, { kind: 'cancel', by: 'system:cancelled', reason });
-        await mine.finished;
-        return;
-      }
-      const head = deps.runs.head(runId);
-      const isLive =
-        head?.lease_owner != null && (head.lease_until ?? 0) > deps.now() && !ownerIsDead(head.lease_owner);
-      if (isLive) throw new RuntimeError('in_use', `run ${runId} is driven by another process: ${head.lease_owner}`);
-      deps.asks.cancelOfRun(runId);
-      deps.feed.commit('full', () => {
-        deps.runs.setStatus(runId, 'cancelled');
-        deps.runs.deleteState(runId);
-      });
     },
 
     watch: (input: { run_id: string; after: number; signal: AbortSignal }): AsyncIterable<readonly RunEvent[]> =>

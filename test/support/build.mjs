@@ -42,7 +42,7 @@ export async function buildAll({ outdir = 'dist', failPoints = false } = {}) {
     platform: 'node',
     target: 'node20',
     format: 'esm',
-    minifySyntax: true,
+    minify: true,
     legalComments: 'none',
     external: ['better-sqlite3', 'bcrypt', 'piscina', 'react-devtools-core'],
     define: {

@@ -8,7 +8,7 @@ const version: Handler = async (context) => {
     return 0;
   }
   const { databaseSchema } = await import('../../app.ts');
-  await context.printJson({ version: process.version, ...process.runtime, schema: databaseSchema });
+  await context.printJson({ version: process.version, ...process.runtime, schema: await databaseSchema() });
   return 0;
 };
 

@@ -1,0 +1,153 @@
+import { type DatabaseProblem, databaseProblem } from './database-problem.ts';
+import { readMachine } from './machine.ts';
+import type { Rooms } from './rooms.ts';
+import { openStoreRooms, type StoreRooms } from './store-rooms.ts';
+import type { AppHandle, AppOptions } from '../app-options.ts';
+import { createLocalClient, type Services } from '../client/local-client.ts';
+import { operations, type RuntimeClient } from '../client/operations.ts';
+import { createSecrets } from '../registry/secrets.ts';
+import type { Pools } from '../runs/pools.ts';
+import { type OpenedStore, openStore } from '../store/store.ts';
+import { findWorkspace } from '../workspace/paths.ts';
+import { createTrust } from '../workspace/trust.ts';
+
+/** Reading operations that write all the same: sweeps, caches, the rows of a run. */
+const writing: ReadonlySet<string> = new Set([
+  'listAsks',
+  'showAsk',
+  'awaitRun',
+  'watch',
+  'doctor',
+  'listModels',
+  'showModel',
+]);
+
+const readsOnly = (name: keyof RuntimeClient): boolean =>
+  !writing.has(name) && name !== 'pullModel' && operations[name as keyof typeof operations].access === 'read';
+
+/** What stands on the database alone: a listing loads nothing else (06 §1.2.3). */
+const light: ReadonlySet<string> = new Set([
+  'listSessions',
+  'newSession',
+  'switchSession',
+  'showSession',
+  'deleteSession',
+  'setConfig',
+  'getConfig',
+  'unsetConfig',
+  'listConfig',
+  'listAsks',
+  'showAsk',
+  'answerAsk',
+]);
+
+type Opened = {
+  readonly store: OpenedStore;
+  readonly rooms: StoreRooms;
+  readonly problem: DatabaseProblem | null;
+  readonly reading: boolean;
+  /** Everything else, loaded when an operation needs it. */
+  all: Promise<Rooms> | null;
+};
+
+/**
+ * Builds everything in one readable order. Nothing is opened before it is needed: the database at the first operation,
+ * for reading only where that is enough, and the rooms that act when something is to be done.
+ */
+export async function openApp(options: AppOptions, pools: Pools): Promise<AppHandle<RuntimeClient>> {
+  const now = Date.now;
+  const { warn } = options;
+  const machine = readMachine(options);
+  const workspace = findWorkspace({
+    cwd: options.cwd,
+    dataDirFlag: options.dataDir?.value ?? null,
+    dbFlag: options.database?.value ?? null,
+    reinsHome: machine.reinsHome,
+    uid: machine.uid,
+  });
+  const secrets = createSecrets({ environment: options.environment });
+  const trust = createTrust({ home: machine.reinsHome, uid: machine.uid, now });
+  let opened: Opened | undefined;
+
+  const open = async (dbPath: string, reading: boolean, problem: DatabaseProblem | null = null): Promise<Opened> => {
+    const store = await openStore({
+      // Without a database that may be used, an empty one in memory stands for it.
+      path: problem === null ? dbPath : `${dbPath}.absent`,
+      mode: reading ? 'read' : 'create',
+      reinsHome: machine.reinsHome,
+      version: options.version,
+      now,
+      warn,
+    });
+    if (store.created && workspace.dataDir !== null && dbPath.startsWith(workspace.dataDir)) {
+      const { ensureIgnoreFile } = await import('../workspace/init.ts');
+      ensureIgnoreFile(workspace.dataDir);
+    }
+    const rooms = openStoreRooms({ options, machine, workspace, store, secrets, now });
+    return { store, rooms, problem, reading, all: null };
+  };
+  const shut = async (): Promise<void> => {
+    const current = opened;
+    opened = undefined;
+    await (await current?.all)?.close();
+    current?.store.close();
+  };
+
+  /** What an operation needs; a database opened for reading is opened anew when something is to be written. */
+  const openFor = async (name: keyof RuntimeClient): Promise<Opened> => {
+    const reading = readsOnly(name);
+    if (opened?.reading === true && !reading) await shut();
+    opened ??= await open(workspace.dbPath, reading).catch((error: unknown) => {
+      const problem = name === 'doctor' ? databaseProblem(error) : null;
+      if (problem === null) throw error;
+      return open(workspace.dbPath, true, problem);
+    });
+    return opened;
+  };
+  const loadAll = async (current: Opened): Promise<Rooms> => {
+    const { openRooms } = await import('./rooms.ts');
+    const { rooms: store, problem } = current;
+    return openRooms({ options, machine, workspace, trust, secrets, pools, store, problem, now, warn });
+  };
+  const allFor = async (name: keyof RuntimeClient): Promise<Rooms> => {
+    const current = await openFor(name);
+    current.all ??= loadAll(current);
+    return current.all;
+  };
+
+  const initialise: RuntimeClient['initialise'] = async (input) => {
+    const { createInitialise } = await import('../workspace/init.ts');
+    const { providerTypes } = await import('../schema/registry.ts');
+    return createInitialise({
+      workspace,
+      dataDirFlag: options.dataDir?.value ?? null,
+      uid: machine.uid,
+      trust,
+      providers: providerTypes,
+      setUpProvider: async (provider, dataDir) => {
+        const path = options.database?.value ?? `${dataDir}/local.db`;
+        await shut();
+        const current = await open(path, false);
+        opened = current;
+        current.all = loadAll(current);
+        const action = current.store.created ? ('created' as const) : ('kept' as const);
+        return { database: { path, action }, ...(await (await current.all).setUpProvider(provider)) };
+      },
+    }).initialise(input);
+  };
+
+  const services = async (name: keyof RuntimeClient): Promise<Partial<Services>> => {
+    if (name === 'initialise') return { initialise };
+    if (light.has(name)) return (await openFor(name)).rooms.services;
+    return (await allFor(name)).services;
+  };
+
+  return {
+    client: createLocalClient(services),
+    warnings: workspace.warnings,
+    async close() {
+      await shut();
+      await pools.close();
+    },
+  };
+}
