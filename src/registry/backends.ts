@@ -6,7 +6,7 @@ import { type BackendView, type ProviderType, providerTypes } from '../schema/re
 import type { BackendRow, Registry } from '../store/registry.ts';
 import { ulid } from '../text/ids.ts';
 import { type BackendFields, checkFields, readHeaders } from './backend-fields.ts';
-import { hintFor, type Observer } from './observe.ts';
+import { hintFor, type Observer, shortReason } from './observe.ts';
 import type { RecordChange } from './ports.ts';
 import type { Secrets } from './secrets.ts';
 import { isLoopback, serverUrl, withArticle } from './urls.ts';
@@ -264,7 +264,7 @@ export function createBackends(deps: BackendsDeps) {
           models: 0,
           latency_ms: 0,
           error_class: seen.failure.class,
-          error: seen.failure.message,
+          error: shortReason(seen.failure.message),
           hint: hintFor(backend, seen.failure),
         };
       }

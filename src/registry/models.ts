@@ -3,7 +3,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import { capabilityNames, type ModelDetail, type ModelRow } from '../schema/registry.ts';
 import type { DeclarationRow, Registry } from '../store/registry.ts';
 import { type Backend, type Backends, demoId } from './backends.ts';
-import type { Observation, Observer } from './observe.ts';
+import { type Observation, type Observer, shortReason } from './observe.ts';
 import { createModelFiles } from './model-files.ts';
 import type { RecordChange } from './ports.ts';
 import { createRoutes } from './routes.ts';
@@ -120,7 +120,7 @@ export function createModels(deps: ModelsDeps) {
       const notes: string[] = [];
       for (const { backend, seen } of asked) {
         const view = seenBackend(backend, { observation: seen, stale: false }, declarations);
-        if (seen.state === 'failed') rows.push(unreachable(backend.name, seen.failure.message));
+        if (seen.state === 'failed') rows.push(unreachable(backend.name, shortReason(seen.failure.message)));
         if (seen.state === 'open') notes.push(`${backend.name} cannot list its models; any name is sent to it`);
         for (const model of view.models.filter(({ origin }) => origin !== 'anywhere')) {
           rows.push(rowOf(backend, model, sameName(backend.type, model.name, defaultModel)));

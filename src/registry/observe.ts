@@ -301,6 +301,10 @@ export function readCapabilities(value: unknown): Readonly<Partial<Record<Capabi
   return found;
 }
 
+/** The reason of a failure where the backend is named beside it: `connection refused`, `401: invalid key`. */
+export const shortReason = (message: string): string =>
+  message.replace(/^(?:cannot reach backend "[^"]*" at \S+: |backend "[^"]*":? (?:answered )?)/, '');
+
 /** What a person can do about a backend that failed; null when nothing general can be said. */
 export function hintFor(backend: BackendRow, failure: ModelFailure): string | null {
   const variable = isProviderType(backend.type) ? providerTable[backend.type].keyVariable : null;

@@ -14,7 +14,7 @@ import { type Backend, type Backends, demoId, keySource } from './backends.ts';
 import { doctorIssues } from './doctor.ts';
 import type { Inspection } from './inspection.ts';
 import type { Defaults, Models } from './models.ts';
-import { hintFor, type Observation, type Observer } from './observe.ts';
+import { hintFor, type Observation, type Observer, shortReason } from './observe.ts';
 import type { RouteBounds } from './ports.ts';
 import { type Probed, readinessIssues } from './readiness.ts';
 import type { Secrets } from './secrets.ts';
@@ -110,7 +110,7 @@ export function createSetup(deps: SetupDeps) {
       latencyMs: good?.latencyMs ?? null,
       keySource: keySource(backend),
       errorClass: failure?.class ?? null,
-      error: failure === null ? null : secrets.mask(failure.message),
+      error: failure === null ? null : secrets.mask(shortReason(failure.message)),
       hint: failure === null ? null : hintFor(backend, failure),
     };
   };

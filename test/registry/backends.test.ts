@@ -272,7 +272,7 @@ describe('testing', () => {
     expect(await rooms.backends.testBackend({ name: 'a' })).toMatchObject({
       reachable: false,
       error_class: 'auth',
-      error: 'backend "a" answered 401: bad Bearer •••(a.key)',
+      error: '401: bad Bearer •••(a.key)',
       hint: 'reins backend update a --api-key-env SET_KEY',
     });
     await server.close();
@@ -289,7 +289,7 @@ describe('testing', () => {
     await add({ name: 'a', type: 'openai', url: `${server.url}/v1`, key_env: 'LATER_KEY' });
     expect(await rooms.backends.testBackend({ name: 'a' })).toMatchObject({
       error_class: 'auth',
-      error: 'backend "a" needs the variable LATER_KEY, which is not set',
+      error: 'needs the variable LATER_KEY, which is not set',
       hint: 'export LATER_KEY=…',
     });
     expect(server.requests).toEqual([]);

@@ -203,7 +203,7 @@ describe('health', () => {
         status: 'error',
         errorClass: 'auth',
         keySource: 'env:MY_KEY',
-        error: 'backend "far" answered 401: no such key',
+        error: '401: no such key',
       },
     ]);
     expect(JSON.stringify(found)).not.toContain('the-key-itself');
