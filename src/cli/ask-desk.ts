@@ -11,6 +11,8 @@ export type AskDesk = {
   arrived(event: RunEvent): void;
   /** An event was shown: an ask becomes a question here, or a notice for people elsewhere. */
   shown(event: RunEvent): void;
+  /** The run is over: what is still open here is withdrawn, and nothing new is asked. */
+  close(): void;
   /** Resolves when no question is open. @throws what a question failed with */
   done(): Promise<void>;
 };
@@ -32,6 +34,7 @@ export function createAskDesk(context: Context, client: RuntimeClient, runId: st
   let failure: unknown = null;
   const summaries = new Map<string, string>();
   let announced = false;
+  let closed = false;
 
   const work = async (): Promise<void> => {
     try {
@@ -81,10 +84,15 @@ export function createAskDesk(context: Context, client: RuntimeClient, runId: st
     },
     shown: (event) => {
       if (options.onAsk !== 'ask') return notice(event);
-      if (event.kind !== 'ask' || settled.has(event.ask_id)) return;
+      if (closed || event.kind !== 'ask' || settled.has(event.ask_id)) return;
       withdrawals.set(event.ask_id, new AbortController());
       waiting.push(event.ask_id);
       working ??= work();
+    },
+    close: () => {
+      closed = true;
+      waiting.length = 0;
+      for (const controller of withdrawals.values()) controller.abort('left unanswered');
     },
     done: async () => {
       while (working !== null) await working;

@@ -64,6 +64,7 @@ export type ModuleName =
   | 'model'
   | 'run'
   | 'session'
+  | 'trust'
   | 'version';
 
 export type Command = {

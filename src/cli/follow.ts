@@ -89,6 +89,7 @@ export async function followRun(
       }
       await pump();
     }
+    asks.close();
     while (held.length > 0 || asks.open()) {
       await asks.done();
       await pump();

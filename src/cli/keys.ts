@@ -48,8 +48,12 @@ export function openKeys(stream: ReadStream): Keys {
       return line;
     },
     close: () => {
-      stream.setRawMode(false);
       stream.pause();
+      try {
+        stream.setRawMode(false);
+      } catch {
+        // The terminal is gone: there is nothing to restore.
+      }
     },
   };
 }

@@ -16,5 +16,6 @@ export const modules: Readonly<Record<ModuleName, () => Promise<CommandModule>>>
   model: () => import('./commands/model.ts'),
   run: () => import('./commands/run.ts'),
   session: () => import('./commands/session.ts'),
+  trust: () => import('./commands/trust.ts'),
   version: () => import('./commands/version.ts'),
 };

@@ -1,5 +1,6 @@
 import { RuntimeError } from '../schema/errors.ts';
 import { type Command, type Flag, takesValue } from './command.ts';
+import { quote } from './quote.ts';
 import { distance, nearest } from './suggest.ts';
 import { commands, definitionsOf, findCommand, flagNames, flagsOf } from './table.ts';
 import { globalFlags } from './table/globals.ts';
@@ -22,7 +23,6 @@ export type Scan = {
 type Token = { readonly name: string; readonly text: string | null; readonly shown: string };
 
 const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
-const quote = (word: string) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
 
 /**
  * Finds command, flags and words (06 §1.3). Values are not read, files and environment are not looked at.

@@ -4,6 +4,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { Command } from './command.ts';
 import { type App, type CommandModule, type Context, createContext } from './context.ts';
 import { readGlobals } from './globals.ts';
+import { modules } from './load.ts';
 import { parse } from './parse.ts';
 import type { Process } from './process.ts';
 import { type Failure, failureJson, failureOf, printFailure } from './report-error.ts';
@@ -88,7 +89,6 @@ async function dispatch(process: Process, terminal: Terminal, scanned: Scan, ope
     if (command.module === undefined) throw new RuntimeError('not_built', `"${invocation.name}" is not built yet`);
     context = createContext({ invocation, globals, process, terminal, threads }, opened);
     if (scanned.notice !== null) context.warn(scanned.notice);
-    const { modules } = await import('./load.ts');
     const module: CommandModule = await modules[command.module]();
     const handler = module.handlers[scanned.path[1]?.name ?? ''];
     if (handler === undefined) throw new TypeError(`no handler for "${invocation.name}"`);

@@ -1,5 +1,6 @@
 import { closeSync, fstatSync, openSync } from 'node:fs';
 import { isatty } from 'node:tty';
+import { RuntimeError } from '../schema/errors.ts';
 import type { Environment } from './globals.ts';
 import type { Process } from './process.ts';
 
@@ -71,7 +72,11 @@ export function createTerminal(
 
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     closed = true;
-    if (error.code !== 'EPIPE') failure = error;
+    // A reader that left (or a terminal that is gone) is no failure of ours (06 §2.1.4).
+    if (error.code === 'EPIPE' || error.code === 'EIO') return;
+    failure = new RuntimeError('storage', `standard output cannot be written (${error.code ?? error.message})`, {
+      cause: error,
+    });
   });
   // Nothing can be reported about a broken stderr.
   stderr.on('error', () => undefined);

@@ -4,6 +4,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import { escapeText } from '../view/escape.ts';
 import type { Context } from './context.ts';
 import { type Keys, openKeys } from './keys.ts';
+import { quote } from './quote.ts';
 
 const guardMs = 400;
 const shownLines = 200;
@@ -28,7 +29,7 @@ export async function consentToContent(
   const accepted = [...globals.trust];
   for (const content of pending) {
     if (!context.terminal.interactive()) throw untrusted(content);
-    const answer = await question(context, content);
+    const answer = await askTrust(context, content, true);
     if (answer === 'refuse') throw untrusted(content);
     if (answer === 'trust') await client.trustContent({ path: content.path, sha256: content.sha256, by: 'prompt' });
     else accepted.push(content.sha256);
@@ -36,14 +37,21 @@ export async function consentToContent(
   return accepted;
 }
 
-const untrusted = (content: UntrustedContent) =>
+export const untrusted = (content: UntrustedContent) =>
   new RuntimeError('not_trusted', `the ${content.kind} ${content.path} is not trusted (sha256 ${content.sha256})`, {
-    hints: [`reins trust add ${content.path}`, `… --trust ${content.sha256}`],
+    hints: [`reins trust add ${quote(content.path)} --sha256 ${content.sha256}`, `… --trust ${content.sha256}`],
     data: { path: content.path, sha256: content.sha256 },
   });
 
-/** Enter never trusts. */
-async function question(context: Context, content: UntrustedContent): Promise<'trust' | 'once' | 'refuse'> {
+/**
+ * Shows the content and asks. Enter never trusts.
+ * @param once whether using it for this invocation alone is an answer
+ */
+export async function askTrust(
+  context: Context,
+  content: UntrustedContent,
+  once: boolean,
+): Promise<'trust' | 'once' | 'refuse'> {
   const { terminal, process } = context;
   const keys: Keys = openKeys(process.stdin());
   const lines = escapeText(content.text, { mode: 'lines' }).split('\n');
@@ -54,7 +62,7 @@ async function question(context: Context, content: UntrustedContent): Promise<'t
       `\n${terminal.style('err', 'bold', `TRUST ${content.kind}`)} ${escapeText(content.path, { mode: 'line' })}\n` +
         `  ${content.bytes} bytes, sha256 ${content.sha256}\n${shown.map((line) => `  | ${line}\n`).join('')}` +
         `${hidden > 0 ? `  (${hidden} of ${lines.length} lines hidden)\n` : ''}` +
-        `[y] trust it  [o] use it once  [n] refuse${hidden > 0 ? '  [v] view all' : ''}\n`,
+        `[y] trust it${once ? '  [o] use it once' : ''}  [n] refuse${hidden > 0 ? '  [v] view all' : ''}\n`,
     );
     return process.now();
   };
@@ -65,7 +73,7 @@ async function question(context: Context, content: UntrustedContent): Promise<'t
       if (key === null || key === '\u0003') return 'refuse';
       if (process.now() - painted < guardMs) continue;
       if (key === 'y') return 'trust';
-      if (key === 'o') return 'once';
+      if (key === 'o' && once) return 'once';
       if (key === 'n' || key === '\r' || key === '\n') return 'refuse';
       if (key === 'v') painted = paint(Number.POSITIVE_INFINITY);
     }

@@ -137,6 +137,35 @@ describe('a run in a project', () => {
     expect((await world.run([...tester, 'hi'])).stdout).toBe(`${text}\n`);
   });
 
+  test('a disk that is full under stdout is a failure, said in one line', async () => {
+    const child = spawn('sh', ['-c', '"$@" > /dev/full', 'sh', process.execPath, program, 'config', 'list'], {
+      cwd: world.workspace,
+      env: { ...cliEnvironment(world) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let stderr = '';
+    child.stderr.on('data', (piece) => {
+      stderr += String(piece);
+    });
+    const code = await new Promise((resolve) => child.on('close', resolve));
+    expect([code, stderr]).toEqual([1, 'reins: standard output cannot be written (ENOSPC)\n']);
+  });
+
+  test('a reader that leaves early is no failure', async () => {
+    const child = spawn('sh', ['-c', '"$@" | head -n 1; exit 0', 'sh', process.execPath, program, 'config', 'list'], {
+      cwd: world.workspace,
+      env: { ...cliEnvironment(world) },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let stderr = '';
+    child.stderr.on('data', (piece) => {
+      stderr += String(piece);
+    });
+    let stdout = '';
+    for await (const piece of child.stdout) stdout += String(piece);
+    expect([stdout.startsWith('KEY '), stdout.trimEnd().split('\n').length, stderr]).toEqual([true, 1, '']);
+  });
+
   test('every byte of a long answer arrives through a slow pipe', async () => {
     await addScript(world, [{ name: 'long', reply: { text: 'x'.repeat(3_000_000), chunk: 'none' } }]);
     const child = spawn(process.execPath, [program, ...tester, 'hi'], {
@@ -324,5 +353,9 @@ describe('trust', () => {
     expect(refused.stderr).toContain(path);
     expect(await world.run([...scripted, '--trust', hash, 'hello there'])).toMatchObject({ code: 0, stdout: greeting });
     expect((await world.run([...scripted, '--trust', 'a'.repeat(64), 'hello there'])).code).toBe(3);
+    expect((await world.run(['trust', 'add', path])).code).toBe(3);
+    expect((await world.run(['trust', 'add', path, '--sha256', 'a'.repeat(64)])).code).toBe(3);
+    expect((await world.run(['trust', 'add', path, '--sha256', hash])).stdout).toBe(`Trusted ${path} (${hash}).\n`);
+    expect(await world.run([...scripted, 'hello there'])).toMatchObject({ code: 0, stdout: greeting });
   });
 });

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { program } from '../support/run-cli.ts';
 import { type CliTerminal, openTerminal } from '../support/terminal.ts';
 import { addScript, createProject, scripted, tester, type World, writingTurns } from './world.ts';
 
@@ -43,6 +44,16 @@ describe('the answer on a terminal', () => {
       expect(terminal.bytes().replaceAll('\r\u001b[K', '')).not.toContain('\u001b');
     },
   );
+
+  test('a pipe gets the answer, and the terminal on stderr a copy of it', async () => {
+    const command = ['sh', '-c', `"$0" "$@" > answer.txt`, process.execPath, program];
+    const terminal = openTerminal(world, [...scripted, 'hello there'], { command });
+    expect((await terminal.ended).code).toBe(0);
+    expect(count(terminal.screen(), 'I am not a model.')).toBe(1);
+    expect(readFileSync(join(world.workspace, 'answer.txt'), 'utf8')).toBe(
+      '(scripted demo) Hello. You said: hello there\nI am not a model. Ask what I can do, or say: write a note.\n',
+    );
+  });
 
   test('--quiet leaves the answer alone', async () => {
     const terminal = openTerminal(world, [...scripted, '--quiet', 'hello there']);
@@ -183,6 +194,15 @@ describe('a question on a terminal', () => {
     expect(asks[0].state).toBe('cancelled');
   });
 
+  test('SIGTERM stops the run and takes the question back', async () => {
+    const terminal = await ask();
+    terminal.kill('SIGTERM');
+    expect((await terminal.ended).code).toBe(143);
+    expect(terminal.screen()).toMatch(/\nask_\w+ was (left unanswered|cancelled by system:cancelled)\n/);
+    expect(terminal.screen()).toContain('the run stopped at its last checkpoint');
+    expect(existsSync(path())).toBe(false);
+  });
+
   test('nobody is asked when CI is set', async () => {
     await addScript(world, writingTurns);
     const terminal = openTerminal(world, [...tester, 'write'], { environment: { CI: 'true' } });
@@ -211,6 +231,19 @@ describe('a question about trust', () => {
     trusted.type('y');
     expect((await trusted.ended).code).toBe(0);
     expect((await world.run([...scripted, 'hello there'])).code).toBe(0);
+  });
+
+  test('reins trust reviews what waits', async () => {
+    edit();
+    const path = join(world.workspace, '.reins', 'default-run-chain.json');
+    const headless = await world.run(['trust']);
+    expect([headless.code, headless.stdout.includes(path)]).toEqual([3, true]);
+    const review = openTerminal(world, ['trust']);
+    await review.saw('[y] trust it  [n] refuse');
+    await afterGuard();
+    review.type('y');
+    expect((await review.ended).code).toBe(0);
+    expect(await world.run(['trust'])).toMatchObject({ code: 0, stdout: '', stderr: 'nothing waits for trust\n' });
   });
 
   test('o accepts once', async () => {

@@ -271,6 +271,7 @@ const trust: Command = {
   purpose: 'Review what this project brings along and decide what may be used.',
   examples: ['reins trust', 'reins trust list'],
   exits: [3],
+  module: 'trust',
   insideTool: 'refused',
   commands: [
     {
@@ -292,6 +293,7 @@ const trust: Command = {
         'reins trust add .reins/hitl-policy.json --sha256 <hash>',
       ],
       exits: [3],
+      module: 'trust',
       insideTool: 'refused',
     },
     {
