@@ -102,7 +102,7 @@ function requestOptions(wanted: Exchange, through: Socket | null): RequestOption
     // A proxy gets the whole URL, and `Host` names the target.
     headers['host'] = target.url.host;
     Object.assign(headers, proxyHeaders(proxy));
-    return { ...base, host: proxy.hostname, port: proxyPort(proxy), path: target.url.href.replace(/#.*$/, '') };
+    return { ...base, hostname: proxyHost(proxy), port: proxyPort(proxy), path: target.url.href.replace(/#.*$/, '') };
   }
   return { ...base, lookup: lookupOf(addresses) };
 }
@@ -117,6 +117,7 @@ function lookupOf(addresses: readonly LookupAddress[]): NonNullable<RequestOptio
   };
 }
 
+const proxyHost = (proxy: URL): string => proxy.hostname.replace(/^\[|\]$/g, '');
 const proxyPort = (proxy: URL): number => Number(proxy.port === '' ? 80 : proxy.port);
 
 function proxyHeaders(proxy: URL): Readonly<Record<string, string>> {
@@ -132,7 +133,7 @@ function openTunnel(
 ): ClientRequest {
   const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const request = requestHttp({
-    host: proxy.hostname,
+    hostname: proxyHost(proxy),
     port: proxyPort(proxy),
     method: 'CONNECT',
     path: authority,
