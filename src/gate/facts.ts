@@ -1,5 +1,5 @@
-import { statSync } from 'node:fs';
-import { delimiter, isAbsolute } from 'node:path';
+import { readdirSync, statSync } from 'node:fs';
+import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
 import type { PolicyHost } from '../schema/policy.ts';
 import { createGuards } from './guarded.ts';
 import type { Machine } from './machine.ts';
@@ -65,15 +65,18 @@ function hardLinks(path: string): number {
   }
 }
 
-/** Whether the file system folds case: a name of the directory's own path is the same under another case. */
+/** Whether the file system of a directory folds case: one of its names, or its own, is the same in another case. */
 export function foldsCase(directory: string): boolean {
   const at = realPath(directory);
-  const other = at.toUpperCase() === at ? at.toLowerCase() : at.toUpperCase();
-  if (other === at) return false;
   try {
-    const [left, right] = [statSync(at), statSync(other)];
-    return left.dev === right.dev && left.ino === right.ino;
+    const inside = readdirSync(at).find((name) => otherCase(name) !== name);
+    const name = inside ?? basename(at);
+    const parent = inside === undefined ? dirname(at) : at;
+    const [left, right] = [name, otherCase(name)].map((one) => statSync(join(parent, one), { throwIfNoEntry: false }));
+    return name !== otherCase(name) && left !== undefined && left.dev === right?.dev && left.ino === right.ino;
   } catch {
     return false;
   }
 }
+
+const otherCase = (name: string): string => (name === name.toUpperCase() ? name.toLowerCase() : name.toUpperCase());

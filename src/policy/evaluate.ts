@@ -146,7 +146,8 @@ function judgeRule(rule: CompiledRule, scope: Scope, trace: ConditionTrace[] | n
   for (const condition of rule.conditions) {
     const reading = judgeCondition(condition, scope, rule.rule.action);
     if (trace !== null) trace.push(traceOf(condition, scope, reading));
-    floor ??= reading.floor;
+    // What lies behind a false condition is looked at for the trace only.
+    if (failed === null) floor ??= reading.floor;
     if (reading.result === 'false') failed ??= reading;
     else if (reading.result === 'indeterminate') open ??= unclear(named(condition, reading.detail) ?? '');
     else detail ??= named(condition, reading.detail);

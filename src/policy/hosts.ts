@@ -40,7 +40,7 @@ function parseEntry(text: string): HostEntry | null {
  */
 export function hostsOf(value: string): readonly UrlHost[] {
   const explicit = /^[A-Za-z][A-Za-z0-9+.-]*:\/\//.test(value);
-  const texts = explicit ? [value] : [value, `http://${value}`];
+  const texts = value.includes('//') ? [value] : [value, `http://${value}`];
   return texts.flatMap((text) => {
     const host = URL.canParse(text) ? new URL(text).hostname : '';
     const found = host === '' ? null : normalise(host);

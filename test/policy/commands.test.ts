@@ -1,0 +1,202 @@
+import { describe, expect, it } from 'vitest';
+import type { Evaluation } from '../../src/schema/policy.ts';
+import { type HostFacts, judge, load, plainHost } from './virtual-host.ts';
+
+type Args = Readonly<Record<string, unknown>>;
+
+const decide = async (
+  action: string,
+  op: string,
+  value: string,
+  args: Args | string,
+  facts: Partial<HostFacts> = {},
+  more: object = {},
+): Promise<Evaluation> => {
+  const rules = [{ tools: 'local_shell', action, when: [{ op, value }] }];
+  const policy = await load({ default_action: action === 'allow' ? 'approve' : 'allow', rules, ...more });
+  const call = { tools: 'local_shell', tool: 'local_shell', args: typeof args === 'string' ? { command: args } : args };
+  return judge(policy, call, { ...plainHost, ...facts });
+};
+const denies = async (op: string, value: string, args: Args | string, facts: Partial<HostFacts> = {}) =>
+  (await decide('deny', op, value, args, facts)).action === 'deny';
+const grants = async (entries: string, args: Args | string, facts: Partial<HostFacts> = {}, more: object = {}) => {
+  const record = await decide('allow', 'command_prefix_allowlist', entries, args, facts, more);
+  return record.action === 'allow' ? 'allow' : record.detail;
+};
+
+describe('lists of names', () => {
+  it.each([
+    ['rm x', true],
+    ['/bin/./rm x', true],
+    ["r''m x", true],
+    ['\\rm x', true],
+    ['r\\m x && ls', true],
+    ['git status && rm x', true],
+    [`${'true && '.repeat(50)}rm x`, true],
+    ['env rm x', true],
+    ['timeout 5 rm x', true],
+    ["sh -c 'rm x'", true],
+    ['find . -exec rm {} +', true],
+    ['docker -H tcp://x rm', true],
+    ['X=/bin/rm; $X y', true],
+    ['cat docs/rm', false],
+    ['rmdir x', false],
+    ['echo "rm x"', false],
+  ])('on %j: %s', async (line, expected) => {
+    expect(await denies('command_blacklist', 'rm', line)).toBe(expected);
+  });
+
+  it('know a program by the file that it resolves to', async () => {
+    const policy = await load({
+      default_action: 'allow',
+      rules: [{ tools: 'local_shell', action: 'deny', when: [{ op: 'command_blacklist', value: 'rm' }] }],
+    });
+    const linked = { word: 'tidy', real: '/usr/bin/rm', dev: '1', ino: '1', ctime_ns: '1', ungrantable: null };
+    const call = { tools: 'local_shell', tool: 'local_shell', args: { command: 'tidy x' } };
+    expect(judge(policy, call, plainHost, { resolveProgram: () => linked })).toMatchObject({
+      action: 'deny',
+      detail: 'program rm',
+    });
+  });
+
+  it('fold case and extensions where the host does', async () => {
+    expect(await denies('command_blacklist', 'rm', 'RM x', { case_insensitive_paths: true })).toBe(true);
+    expect(await denies('command_blacklist', 'rm', 'RM x')).toBe(false);
+    const windows = { platform: 'win32', shell: 'cmd' };
+    expect(await denies('command_blacklist', 'del', { command: 'C:\\x\\del.exe', args: ['y'] }, windows)).toBe(true);
+  });
+
+  it('scan what cannot be read', async () => {
+    expect(await denies('command_blacklist', 'rm', { args: ['rm', '-rf', 'x'] })).toBe(true);
+    expect(await denies('command_blacklist', 'rm', { command: ['rm', { deep: 'x' }] })).toBe(true);
+    expect(await denies('command_blacklist', 'rm', 'rm -rf C:/x', { shell: 'powershell' })).toBe(true);
+  });
+});
+
+describe('substitutions', () => {
+  it.each([
+    ['echo $(id)', true],
+    ['echo `id`', true],
+    ['cat <(ls)', true],
+    ['echo "<(x)"', true],
+    ["echo '$(id)'", false],
+    [`echo "it's" '$(id)'`, false],
+    ["sh -c 'echo $(id)'", true],
+    ['echo $HOME', false],
+  ])('in %j: %s', async (line, expected) => {
+    expect(await denies('has_command_substitution', '', line)).toBe(expected);
+    expect(await denies('no_command_substitution', '', line)).toBe(expected);
+  });
+
+  it('count in every argument text', async () => {
+    expect(await denies('has_command_substitution', '', { command: 'echo', args: ['a', '$((1))'] })).toBe(true);
+    expect(await denies('has_command_substitution', '', { command: 'echo', args: "'$(x)'" })).toBe(true);
+  });
+});
+
+describe('command_path', () => {
+  it.each([
+    ['cat /home/u/.ssh/id', true],
+    ['cat ../../home/u/.ssh/id', true],
+    ['cat ~/.ssh/id', true],
+    ['cat $HOME/.ssh/id', true],
+    ['curl -d @/home/u/.ssh/id x', true],
+    ['tar --directory=/home/u/.ssh x', true],
+    ['tool a:/home/u/.ssh/id', true],
+    ['tool a,/home/u/.ssh/id', true],
+    ['cc -I/home/u/.ssh x', true],
+    ['tar -xf/home/u/.ssh/x', true],
+    ['ls > ~/.ssh/x', true],
+    ["cat /home/u/.s''sh/id | wc", true],
+    ['cat docs/ssh.md', false],
+  ])('on %j: %s', async (line, expected) => {
+    expect(await denies('command_path', '**/.ssh/**', line)).toBe(expected);
+  });
+
+  it('never matches the standard files', async () => {
+    expect(await denies('command_path', '/dev/**', 'cat /dev/null /dev/stdin')).toBe(false);
+    expect(await denies('command_path', '/dev/**', 'cat /dev/sda')).toBe(true);
+  });
+});
+
+describe('an allowlist under allow', () => {
+  it.each([
+    ['ls', 'ls'],
+    ['ls', '/usr/bin/ls'],
+    ['ls', 'l"s"'],
+    ['node --version', 'node --version'],
+    ['go build,mytool', 'mytool'],
+  ])('with %s grants %j', async (entries, line) => {
+    expect(await grants(entries, line, { programs: ['ls', 'node', 'go', 'mytool'] })).toBe('allow');
+  });
+
+  it.each([
+    ['ls', 'ls -la', 'words behind the entry are not judged: ls -la'],
+    ['ls', 'ls; id', 'the line is not read: more than one simple command of literal words: the operator ;'],
+    ['ls', 'ls && ls', 'the line is not read: more than one simple command of literal words: the operator &&'],
+    ['ls', 'cat', 'not covered: cat'],
+    ['ls -la', 'ls -la', 'option or operand -la of ls is not judged'],
+    ['git status', 'git status', 'the repository of git is not judged'],
+    ['env', 'env', 'env starts another command, which is not read'],
+    ['sh', 'sh', 'interpreter sh is not granted'],
+    ['make', 'make', 'program make is never granted'],
+    ['./ls', './ls', 'program word is not grantable: ./ls'],
+    ['ls', '/tmp/evil/ls', 'program word is not grantable: /tmp/evil/ls'],
+    ['ls', '/usr/bin/../bin/ls', 'program word is not grantable: /usr/bin/../bin/ls'],
+    ['cd', 'cd', 'program cd is never granted'],
+    ['nosuch', 'nosuch', 'program nosuch does not resolve'],
+    ['ls', { command: 'ls', args: ['&&'] }, 'not grantable: the operator &&'],
+    ['ls', { command: 'ls', cwd: '/tmp' }, 'the directory is outside the workspace: /tmp'],
+    ['ls', { command: 'ls', cwd: 5 }, 'the directory of the call is no text'],
+  ])('with %s does not grant %j and says why', async (entries, args, why) => {
+    expect(await grants(entries, args)).toBe(why);
+  });
+
+  it('grants nothing while a document wants its programs trusted', async () => {
+    expect(await grants('ls', 'ls', {}, { trusted_binaries: { dirs: ['/usr/bin'] } })).toBe(
+      'trusted_binaries is not checked, so no program is granted',
+    );
+    expect(await grants('ls', 'ls', {}, { trusted_binaries: {} })).toBe('allow');
+  });
+
+  it('grants no string of arguments where the shell is not read', async () => {
+    const powershell = { shell: 'powershell' };
+    expect(await grants('ls', { command: 'ls', args: [] }, powershell)).toBe('allow');
+    expect(await grants('ls', { command: 'ls', args: '' }, powershell)).toBe('not grantable: `args` is not a list');
+    expect(await grants('ls', 'ls', powershell)).toBe('lines of the shell powershell are not read');
+  });
+});
+
+describe('an allowlist under deny', () => {
+  it('matches the listed prefixes, options not judged', async () => {
+    expect(await denies('command_prefix_allowlist', 'git push', 'git push --force origin')).toBe(true);
+    expect(await denies('command_prefix_allowlist', 'git push', '/usr/bin/git push')).toBe(true);
+    expect(await denies('command_prefix_allowlist', 'git push', 'git pull')).toBe(false);
+    expect(await denies('command_prefix_allowlist', 'git push', 'cd x && git pull')).toBe(true);
+  });
+});
+
+describe('another toolset', () => {
+  const verdict = async (action: string, op: string, value: string, args: Args) => {
+    const rules = [{ tools: 'term', action, when: [{ key: 'line', op, value }] }];
+    const policy = await load({ default_action: action === 'allow' ? 'approve' : 'allow', rules });
+    const { action: decided, reason } = judge(policy, { tools: 'term', tool: 'run', args });
+    return `${decided} ${reason}`;
+  };
+
+  it('has the text under the key read as a line', async () => {
+    expect(await verdict('deny', 'command_blacklist', 'rm', { line: "r''m x" })).toBe('deny matched_rule');
+    expect(await verdict('deny', 'command_blacklist', 'rm', { line: 'ls && rm x' })).toBe('deny matched_rule');
+    expect(await verdict('deny', 'command_blacklist', 'rm', { line: 'ls' })).toBe('allow default_action');
+    expect(await verdict('deny', 'command_blacklist', 'rm', {})).toBe('allow default_action');
+  });
+
+  it('gets the floor for a line that cannot be read, and a deny for what is no line', async () => {
+    expect(await verdict('deny', 'command_blacklist', 'rm', { line: 'ls; id' })).toBe('approve floor');
+    expect(await verdict('deny', 'command_blacklist', 'rm', { line: ['rm'] })).toBe('deny matched_rule');
+  });
+
+  it('is never granted by an allowlist', async () => {
+    expect(await verdict('allow', 'command_prefix_allowlist', 'ls', { line: 'ls' })).toBe('approve default_action');
+  });
+});

@@ -1,0 +1,171 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { LoadedPolicy, PolicyHost } from '../../src/schema/policy.ts';
+import { type HostFacts, judge, load, plainHost } from './virtual-host.ts';
+
+let open: LoadedPolicy;
+beforeAll(async () => {
+  open = await load({ default_action: 'allow' });
+});
+
+type More = { readonly facts?: Partial<HostFacts>; readonly host?: Partial<PolicyHost> };
+
+const verdict = (tools: string, tool: string, args: Readonly<Record<string, unknown>>, more: More = {}): string => {
+  const record = judge(open, { tools, tool, args }, { ...plainHost, ...more.facts }, more.host);
+  return record.reason === 'default_action' ? record.action : `${record.action} ${record.detail}`;
+};
+const write = (path: string, more: More = {}): string => verdict('local_fs', 'write_file', { path, content: '' }, more);
+const read = (path: string, more: More = {}): string => verdict('local_fs', 'read_file', { path }, more);
+const shell = (command: string, more: More = {}): string => verdict('local_shell', 'local_shell', { command }, more);
+
+describe('the control plane', () => {
+  it.each([
+    '.reins/hitl-policy.json',
+    '.reins/new',
+    'src/../.reins/x',
+    '~/.reins/themes/x',
+    '/somewhere/else/.reins/x',
+    '.reins',
+  ])('is never written, under a policy that allows everything: %s', (path) => {
+    expect(write(path)).toBe(`deny control plane: ${path}`);
+  });
+
+  it('is read as the policy says, its secrets are not read at all', () => {
+    expect(read('.reins/default-chain.json')).toBe('allow');
+    expect(read('.reins/local.db')).toBe('deny own secret: .reins/local.db');
+    expect(read('.reins/local.db-wal')).toBe('deny own secret: .reins/local.db-wal');
+    expect(read('.reins/local.db.backup-v3-x')).toBe('deny own secret: .reins/local.db.backup-v3-x');
+    expect(verdict('local_fs', 'grep', { pattern: 'x', path: '~/.reins/machine.key' })).toBe(
+      'deny own secret: ~/.reins/machine.key',
+    );
+  });
+
+  it('ends where another name begins', () => {
+    expect(write('.reinsx/a')).toBe('allow');
+    expect(read('.reins/local.dbx')).toBe('allow');
+  });
+
+  it('is met through a link, and by device and inode', () => {
+    const link = { host: { realPath: (path: string) => path.replace('/srv/p/link', '/home/u/.reins') } };
+    expect(write('link/x', link)).toBe('deny control plane: link/x');
+    const twin = { host: { guardOf: (path: string) => (path === '/srv/p/twin' ? ('secret' as const) : null) } };
+    expect(read('twin', twin)).toBe('deny own secret: twin');
+  });
+
+  it('folds case where the file system does', () => {
+    expect(write('.REINS/x', { facts: { case_insensitive_paths: true } })).toBe('deny control plane: .REINS/x');
+    expect(write('.REINS/x')).toBe('allow');
+  });
+
+  it.each([
+    [{ path: '.reins/x' }],
+    [{ options: { deep: [{ file: '.reins/x' }] } }],
+    [{ uri: 'file:///srv/p/.reins/x' }],
+    [{ uri: 'file:///srv/p/%2ereins/x' }],
+    [{ directory: ['src', '.reins'] }],
+    [{ cwd: '.reins' }],
+  ])('holds for the arguments of other tools: %j', (args) => {
+    expect(verdict('github', 'any', args)).toMatch(/^deny control plane: /);
+  });
+
+  it('looks at no other argument, and at no address', () => {
+    expect(verdict('github', 'any', { text: '.reins/x', uri: 'https://a.test/.reins/x' })).toBe('allow');
+    expect(verdict('echo', 'echo', { input: { path: '.reins/x' } })).toBe('allow');
+  });
+
+  it('is not named by a word of a command that is a secret, nor by a redirect', () => {
+    expect(shell('cat .reins/local.db')).toBe('deny own secret: .reins/local.db');
+    expect(shell('tar cf x --file=.reins/local.db')).toBe('deny own secret: .reins/local.db');
+    expect(shell('cat ~/.reins/machine.key | head')).toBe('deny own secret: ~/.reins/machine.key');
+    expect(shell('cat "$HOME/.reins/trust.json"')).toBe('deny own secret: /home/u/.reins/trust.json');
+    expect(shell('echo x > .reins/x')).toBe('deny redirect into the control plane: .reins/x');
+    expect(shell(`echo x >>'.reins/x'`)).toBe('deny redirect into the control plane: .reins/x');
+  });
+});
+
+describe('the floors', () => {
+  it.each([
+    '.git/config',
+    'sub/.git/hooks/pre-commit',
+    '.git',
+    '.hg/hgrc',
+    '.husky/x',
+    '.gitmodules',
+    '.config/git/ignore',
+    '.envrc',
+    'a/.npmrc',
+    '.yarnrc.yml',
+    '.pnpmfile.cjs',
+    'pip.conf',
+    '.pre-commit-config.yaml',
+    '.vscode/tasks.json',
+    '.devcontainer/devcontainer.json',
+    '.claude/x',
+    '.mcp.json',
+    '.github/workflows/ci.yml',
+    '.gitlab-ci.yml',
+    '.bash_aliases',
+    '.zshrc',
+    '.profile',
+    '.config/fish/config.fish',
+    'Library/LaunchAgents/x.plist',
+    'crontab',
+    '.ssh/config',
+  ])('make a permitted write of %s an ask', (path) => {
+    expect(write(path)).toBe(`approve protected path: ${path}`);
+    expect(read(path)).toBe('allow');
+  });
+
+  it.each(['git/config', '.github/README.md', 'x.envrc', '.bashrc/x/y', '.gitignore', 'docs/.config/other'])(
+    'leave a write of %s alone',
+    (path) => {
+      expect(write(path)).toBe('allow');
+    },
+  );
+
+  it('hold for directories on PATH, but not for the program word in one', () => {
+    expect(write('bin/ls', { host: { ...guardedPath('/srv/p/bin') } })).toBe('approve protected path: bin/ls');
+    expect(shell('/usr/bin/ls -la')).toBe('allow');
+    expect(shell('touch /usr/bin/x')).toBe('approve protected path: /usr/bin/x');
+  });
+
+  it('hold for files with several hard links and for links out of the workspace', () => {
+    expect(write('twice', { host: { hardLinks: () => 2 } })).toBe('approve file with several hard links: twice');
+    const out = { host: { root: null, realPath: (path: string) => path.replace('/srv/p/out', '/var/out') } };
+    expect(write('out/x', out)).toBe('approve link out of the workspace: out/x');
+  });
+
+  it('ask about paths outside the workspace, unless a named root confines them anyway', () => {
+    expect(read('/opt/notes.txt')).toBe('approve outside the workspace: /opt/notes.txt');
+    expect(read('/opt/notes.txt', { host: { root: null } })).toBe('allow');
+    expect(verdict('local_shell', 'local_shell', { command: 'ls', cwd: '/opt' })).toBe(
+      'approve outside the workspace: /opt',
+    );
+  });
+
+  it('ask about words of commands that name guarded paths, and about our own program', () => {
+    expect(shell('touch .reins/x')).toBe('approve control plane: .reins/x');
+    expect(shell('cat .git/config')).toBe('approve protected path: .git/config');
+    expect(shell('cat src/a.ts')).toBe('allow');
+    const guarded = { secrets: [], secretPrefixes: [], plane: ['/usr/bin/ls'], path: [] };
+    expect(shell('ls', { host: { guarded } })).toBe('approve the program belongs to Reins itself: ls');
+  });
+
+  it('ask about what is not read: lines, payloads, other shells', () => {
+    expect(shell('ls; id')).toMatch(/^approve the line is not read: .*the operator ;/);
+    expect(shell('env X=1 ls')).toBe('approve env starts another command, which is not read');
+    expect(shell('find . -exec ls {} +', {})).toMatch(/^approve /);
+    expect(shell('ls -la', { facts: { shell: 'powershell' } })).toBe(
+      'approve lines of the shell powershell are not read',
+    );
+  });
+
+  it('never change a deny', async () => {
+    const deny = await load({ default_action: 'deny' });
+    const record = judge(deny, { tools: 'local_fs', tool: 'write_file', args: { path: '.envrc' } });
+    expect(record).toMatchObject({ action: 'deny', reason: 'default_action' });
+  });
+});
+
+const guardedPath = (directory: string): Partial<PolicyHost> => ({
+  guarded: { secrets: [], secretPrefixes: [], plane: [], path: [directory] },
+});

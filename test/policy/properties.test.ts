@@ -1,0 +1,144 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { parsePolicy } from '../../src/policy/validate.ts';
+import { vetPolicy } from '../../src/policy/vet.ts';
+import type { LoadedPolicy } from '../../src/schema/policy.ts';
+import { presetNames } from '../../src/workspace/presets/policies.ts';
+import { judge, load, loadPreset } from './virtual-host.ts';
+
+const operators: readonly (readonly [string, string])[] = [
+  ['eq', 'x'],
+  ['neq', 'x'],
+  ['in', '["x",1]'],
+  ['not_in', '["x",1]'],
+  ['prefix', 'x'],
+  ['suffix', 'x'],
+  ['contains', 'x'],
+  ['regex', '(a|b)*x'],
+  ['lt', '5'],
+  ['lte', '5'],
+  ['gt', '5'],
+  ['gte', '5'],
+  ['exists', 'false'],
+  ['host', 'a.test,*.b.test,::1'],
+  ['glob', '{**/*.pem,~/x/**,src/**.go}'],
+  ['path_within', 'src'],
+  ['command_blacklist', 'rm'],
+  ['command_ask_always', 'rm'],
+  ['has_command_substitution', ''],
+  ['command_prefix_allowlist', 'ls,git status'],
+  ['command_path', '**/.ssh/**'],
+];
+
+/** Every operator under one action, on the keys that the samples use. */
+const everyOperator = (action: string): Promise<LoadedPolicy> =>
+  load({
+    default_action: 'allow',
+    rules: operators.flatMap(([op, value]) =>
+      ['path', 'command', 'url', '/a/0'].map((key) => ({ action, when: [{ key, op, value }] })),
+    ),
+  });
+
+const text = fc.oneof(
+  fc.string(),
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom('', '~', '~/', '..', '/', '\u0000', 'http://', 'file:///%', '$(x', "'", '\ud800', 'a'.repeat(5000)),
+);
+const value: fc.Arbitrary<unknown> = fc.oneof(
+  text,
+  fc.anything({ withBigInt: true, withDate: true, withMap: true, withSet: true, withTypedArray: true }),
+  fc.jsonValue(),
+);
+const args = fc.record(
+  { path: value, command: value, args: value, shell: value, cwd: value, url: value, uri: value, a: value, file: value },
+  { requiredKeys: [] },
+);
+const tools = fc.constantFrom('local_shell', 'local_fs', 'webhook', 'github', '__proto__', '');
+
+describe('the evaluator', () => {
+  it.each(['allow', 'approve', 'deny'])(
+    'decides any call under %s rules without an error of its own',
+    async (action) => {
+      const policy = await everyOperator(action);
+      fc.assert(
+        fc.property(tools, text, args, fc.boolean(), (toolset, tool, sample, trace) => {
+          const record = judge(policy, { tools: toolset, tool, args: sample }, undefined, {}, { trace });
+          expect(record.reason).not.toBe('internal_error');
+          expect(['allow', 'approve', 'deny']).toContain(record.action);
+          expect((record.detail ?? '').length).toBeLessThanOrEqual(200);
+        }),
+        { numRuns: 400 },
+      );
+    },
+  );
+
+  it('decides the same with and without a trace', async () => {
+    const policies = [...presetNames.map(loadPreset), await everyOperator('approve')];
+    fc.assert(
+      fc.property(fc.constantFrom(...policies), tools, text, args, (policy, toolset, tool, sample) => {
+        const call = { tools: toolset, tool, args: sample };
+        const { trace: _trace, analysis: _analysis, ...traced } = judge(policy, call, undefined, {}, { trace: true });
+        expect(traced).toEqual(judge(policy, call));
+      }),
+    );
+  });
+
+  it('never allows a line that is more than one command, even where everything is allowed', async () => {
+    const policy = await load({ default_action: 'allow' });
+    const word = fc.stringMatching(/^[a-z]{1,8}$/);
+    fc.assert(
+      fc.property(
+        word,
+        fc.constantFrom(';', '&&', '||', '|', '&', '\n', '>', '<', '$(', '`'),
+        word,
+        (left, between, right) => {
+          const command = `${left} ${between} ${right}`;
+          expect(judge(policy, { tools: 'local_shell', tool: 'local_shell', args: { command } }).action).not.toBe(
+            'allow',
+          );
+        },
+      ),
+    );
+  });
+});
+
+describe('the validator', () => {
+  it('finds something or gives a policy for any text, and never both', async () => {
+    const member = fc.constantFrom(
+      'rules',
+      'action',
+      'when',
+      'op',
+      'key',
+      'value',
+      'compute',
+      'hashes',
+      'dirs',
+      'x',
+      '//',
+    );
+    const { document } = fc.letrec((tie) => ({
+      document: fc.oneof(
+        { maxDepth: 4 },
+        fc.jsonValue({ maxDepth: 1 }),
+        fc.constantFrom<unknown>('deny', 'allow', 'glob', 'regex', '(', '{a', 1, -1, null),
+        fc.array(tie('document'), { maxLength: 3 }),
+        fc.dictionary(member, tie('document'), { maxKeys: 5 }),
+      ),
+    }));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          document.map((sample) => JSON.stringify(sample)),
+          fc.string(),
+        ),
+        async (sample) => {
+          const { policy, findings } = await parsePolicy(sample);
+          expect(policy === null).toBe(findings.length > 0);
+          if (policy !== null) vetPolicy(policy);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,175 @@
+import { describe, expect, it } from 'vitest';
+import { failClosedPolicy } from '../../src/policy/fail-closed.ts';
+import { loadFailureLines } from '../../src/policy/findings.ts';
+import { parsePolicy } from '../../src/policy/validate.ts';
+import { strictBounds } from '../../src/workspace/presets/policies.ts';
+
+const codes = async (document: unknown): Promise<readonly string[]> => {
+  const text = typeof document === 'string' || document instanceof Uint8Array ? document : JSON.stringify(document);
+  return (await parsePolicy(text)).findings.map(({ path, code }) => `${path} ${code}`);
+};
+const rule = (more: object) => ({ rules: [{ action: 'deny', ...more }] });
+const operand = (op: string, value: unknown, action = 'deny') => ({
+  rules: [{ action, when: [{ key: 'k', op, value }] }],
+});
+
+describe('parsePolicy', () => {
+  it('fills in what a document leaves out', async () => {
+    expect(await parsePolicy('{"//":"x","rules":[{"action":"deny","//":"why","when":null}],"compute":null}')).toEqual({
+      findings: [],
+      policy: {
+        version: 1,
+        default_action: 'approve',
+        rules: [{ tools: '', tool: '', when: [], action: 'deny', timeout_s: 0, on_timeout: null, note: 'why' }],
+        compute: {
+          maxTurns: 0,
+          maxToolCalls: 0,
+          maxTokens: 0,
+          modelAllowlist: [],
+          backendAllowlist: [],
+          onExhausted: 'fail',
+        },
+        attention: { allowAgentAnswers: false, maxAgentAnswers: 0, allowAgentApprovals: false, maxAgentApprovals: 0 },
+        trusted_binaries: null,
+      },
+    });
+  });
+
+  it('reads the blocks', async () => {
+    const digest = 'AB'.repeat(32);
+    const { policy } = await parsePolicy(
+      JSON.stringify({
+        compute: { maxTurns: 3, modelAllowlist: [' m '], onExhausted: 'finish_stuck' },
+        attention: { allowAgentAnswers: true, maxAgentAnswers: 2 },
+        trusted_binaries: { dirs: ['/usr/bin'], hashes: { '/usr/bin/git': digest } },
+      }),
+    );
+    expect(policy).toMatchObject({
+      compute: { maxTurns: 3, modelAllowlist: ['m'], onExhausted: 'finish' },
+      attention: { allowAgentAnswers: true, maxAgentAnswers: 2, allowAgentApprovals: false },
+      trusted_binaries: { dirs: ['/usr/bin'], hashes: { '/usr/bin/git': 'ab'.repeat(32) } },
+    });
+  });
+
+  it('collects every finding, and at most 50', async () => {
+    expect(
+      await codes({ x: 1, version: -1, rules: [{ action: 'no', tools: 'a*', when: [{ op: 'eq', y: 2 }] }, 5] }),
+    ).toEqual([
+      '$.x unknown_member',
+      '$.version unsupported_version',
+      '$.rules[0].action bad_action',
+      '$.rules[0].tools bad_selector',
+      '$.rules[0].when[0].y unknown_member',
+      '$.rules[0].when[0].key missing_member',
+      '$.rules[1] wrong_type',
+    ]);
+    expect(await codes({ rules: Array.from({ length: 80 }, () => ({})) })).toHaveLength(50);
+  });
+
+  it('accepts annotations in every object, but not among the hashes', async () => {
+    const notes = { $schema: 's', '//': 'n', '// more': 1 };
+    expect(
+      await codes({
+        ...notes,
+        rules: [{ ...notes, action: 'deny', when: [{ ...notes, key: 'k', op: 'exists' }] }],
+        compute: notes,
+        attention: notes,
+        trusted_binaries: notes,
+      }),
+    ).toEqual([]);
+    expect(await codes({ trusted_binaries: { hashes: { '//': 'x' } } })).toEqual([
+      '$.trusted_binaries.hashes["//"] bad_digest',
+    ]);
+  });
+
+  it.each([
+    ['bytes that are no UTF-8', new Uint8Array([0x7b, 0xff, 0x7d]), ['$ bad_encoding']],
+    ['UTF-16', new Uint8Array([0xff, 0xfe, 0x7b, 0, 0x7d, 0]), ['$ bad_encoding']],
+    ['a byte order mark in front', new Uint8Array([0xef, 0xbb, 0xbf, 0x7b, 0x7d]), []],
+    ['nesting of 33', `{"//":${'['.repeat(32)}${']'.repeat(32)}}`, ['$ too_deep']],
+    ['nesting of 32', `{"//":${'['.repeat(31)}${']'.repeat(31)}}`, []],
+    ['more than a MiB', `{"//":"${'x'.repeat(1_048_570)}"}`, ['$ too_large']],
+    ['exactly a MiB', `{"//":"${'x'.repeat(1_048_576 - 9)}"}`, []],
+    ['a top level that is no object', 'null', ['$ wrong_type']],
+    ['2,001 rules', { rules: Array.from({ length: 2001 }, () => ({ action: 'deny' })) }, ['$.rules too_many']],
+    ['2,000 rules', { rules: Array.from({ length: 2000 }, () => ({ action: 'deny' })) }, []],
+    ['an odd member name', { 'a b': 1 }, ['$["a b"] unknown_member']],
+    ['a selector of 257 characters', rule({ tools: 'a'.repeat(257) }), ['$.rules[0].tools bad_selector']],
+    ['a selector of 256 characters', rule({ tools: 'a'.repeat(256) }), []],
+    ['an action of another type', { rules: [{ action: null }] }, ['$.rules[0].action wrong_type']],
+    ['a fraction of a second', { rules: [{ action: 'approve', timeout_s: 1.5 }] }, ['$.rules[0].timeout_s wrong_type']],
+    ['an empty on_timeout', { rules: [{ action: 'approve', on_timeout: '' }] }, ['$.rules[0].on_timeout wrong_type']],
+    ['a wait without an end', { rules: [{ action: 'approve', timeout_s: -1 }] }, []],
+    [
+      'a wait of nothing on a deny',
+      rule({ timeout_s: 0, on_timeout: 'deny' }),
+      ['$.rules[0].timeout_s not_an_ask', '$.rules[0].on_timeout not_an_ask'],
+    ],
+    [
+      'an operator of another type',
+      { rules: [{ action: 'deny', when: [{ key: 'k', op: 1 }] }] },
+      ['$.rules[0].when[0].op wrong_type'],
+    ],
+    ['a regex of 4,097 bytes', operand('regex', 'é'.repeat(2049)), ['$.rules[0].when[0].value bad_operand']],
+    ['a regex of 4,096 bytes', operand('regex', 'é'.repeat(2048)), []],
+    ['a number too large for a double', operand('lt', '1e999'), ['$.rules[0].when[0].value bad_operand']],
+    ['a number with a plus', operand('lt', '+1'), ['$.rules[0].when[0].value bad_operand']],
+    ['an empty list of values', operand('in', '[]'), ['$.rules[0].when[0].value bad_operand']],
+    ['a list of one number', operand('not_in', '[1]'), []],
+    ['names between blank entries', operand('command_blacklist', ' rm , ,dd'), []],
+    ['a list of blank entries', operand('command_ask_always', ' , '), ['$.rules[0].when[0].value bad_operand']],
+    [
+      'an empty prefix list under deny',
+      operand('command_prefix_allowlist', ''),
+      ['$.rules[0].when[0].value bad_operand'],
+    ],
+    ['an empty prefix list under allow', operand('command_prefix_allowlist', '', 'allow'), []],
+    ['a path operand with U+0000', operand('path_within', 'a\u0000'), ['$.rules[0].when[0].value bad_operand']],
+    [
+      '257 directories',
+      { trusted_binaries: { dirs: Array.from({ length: 257 }, () => '/a') } },
+      ['$.trusted_binaries.dirs too_many'],
+    ],
+    ['a directory of another system', { trusted_binaries: { dirs: ['C:\\bin', '\\\\s\\x', '/a'] } }, []],
+    ['a null in a block', { compute: { maxTurns: null } }, ['$.compute.maxTurns wrong_type']],
+    [
+      'a name of 513 bytes',
+      { compute: { modelAllowlist: ['é'.repeat(257)] } },
+      ['$.compute.modelAllowlist[0] bad_operand'],
+    ],
+  ] as const)('judges %s', async (_what, document, expected) => {
+    expect(await codes(document)).toEqual(expected);
+  });
+
+  it('names the duplicates it refuses', async () => {
+    expect((await parsePolicy('{"rules":[{"action":"deny","action":"deny"}],"rules":[]}')).findings).toEqual([
+      {
+        severity: 'load',
+        path: '$',
+        code: 'duplicate_member',
+        message: 'members stand twice in one object: $.rules[0].action, $.rules',
+      },
+    ]);
+  });
+});
+
+describe('a load failure', () => {
+  it('prints one line for each finding and then what holds', async () => {
+    const { findings } = await parsePolicy('{"compute":{"maxTurn":5},"default_action":"permit"}');
+    expect(loadFailureLines('.reins/hitl-policy.json', findings)).toEqual([
+      'reins: policy .reins/hitl-policy.json: $.default_action: is "permit"; write allow, deny or approve [bad_action]',
+      'reins: policy .reins/hitl-policy.json: $.compute.maxTurn: is not a member here; known are maxTurns, maxToolCalls, maxTokens, modelAllowlist, backendAllowlist, onExhausted [unknown_member]',
+      'reins: this policy is not used: every tool call will ask until it is fixed (reins policy vet .reins/hitl-policy.json)',
+    ]);
+  });
+
+  it('leaves a policy under which everything asks within the bounds of strict', () => {
+    expect(failClosedPolicy(strictBounds())).toMatchObject({
+      default_action: 'approve',
+      rules: [],
+      compute: { maxTurns: 100, maxToolCalls: 150, maxTokens: 1_000_000, onExhausted: 'fail' },
+      attention: { allowAgentAnswers: false, allowAgentApprovals: false },
+      trusted_binaries: null,
+    });
+  });
+});
