@@ -20,10 +20,14 @@ export function inputSchema<T>(
     const note: ArgumentNotes | undefined = (notes as Readonly<Record<string, ArgumentNotes>>)[name];
     if (note === undefined) throw new TypeError(`the argument ${name} has no note`);
     properties[name] = { ...('type' in note || 'anyOf' in note ? {} : typeSchema(member, name)), ...note };
-    if (!member.is(undefined)) required.push(name);
+    if (!mayBeAbsent(member)) required.push(name);
   }
   return { type: 'object', properties, required, additionalProperties: false };
 }
+
+/** Asked of the struct itself: `is` would make an error with a stack for each required argument, at every start. */
+const mayBeAbsent = (member: Struct<unknown, unknown>): boolean =>
+  [...member.validator(undefined, { branch: [], path: [] })].length === 0;
 
 function typeSchema(struct: Struct<unknown, unknown>, name: string): Readonly<Record<string, unknown>> {
   switch (struct.type) {

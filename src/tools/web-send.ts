@@ -2,7 +2,7 @@ import { type Egress, parseTarget, type Target } from './egress.ts';
 import { cancelled, codeOf, fail, isFailure, type ToolFailure } from './failure.ts';
 import type { ToolContext, ToolResult } from './tool.ts';
 import { limitFault, type WebFacts } from './web-call.ts';
-import { exchange, type Reply } from './web-request.ts';
+import type { Reply } from './web-request.ts';
 import { webResult } from './web-result.ts';
 
 export type SendDeps = { readonly timeoutMs: number; readonly proxy: string | null; readonly userAgent: string };
@@ -40,6 +40,8 @@ export function createSender(deps: SendDeps, egress: Egress): Send {
       'user-agent': deps.userAgent,
       'accept-encoding': 'gzip, deflate, br',
     };
+    // The connection needs HTTP, TLS and DNS of the platform: loaded by the first request, not at every start.
+    const { exchange } = await import('./web-request.ts');
     const bytes = body === null ? null : body.bytes;
     const maxBodyBytes = limits.responseBytes;
     return exchange(

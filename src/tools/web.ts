@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns/promises';
 import { enums, object, optional, string } from 'superstruct';
 import { createEgress, type Egress } from './egress.ts';
 import { fail, isFailure } from './failure.ts';
@@ -37,7 +36,10 @@ export function createWebTools(deps: WebDeps): readonly Tool[] {
   const egress = createEgress({
     privateHosts: deps.privateHosts,
     ownPorts: deps.ownPorts ?? (() => []),
-    lookup: (host) => lookup(host, { all: true, verbatim: true }),
+    async lookup(host) {
+      const { lookup } = await import('node:dns/promises');
+      return lookup(host, { all: true, verbatim: true });
+    },
   });
   const send = createSender(deps, egress);
   return [
