@@ -31,10 +31,15 @@ export function analyseCall(call: PolicyCall, reading: CommandReading | undefine
   if (reading === undefined) return analysis('none', [], 'the call was not read', null, texts, null);
   if (reading.form === 'none')
     return analysis('none', [], `the call cannot be read: ${reading.message}`, null, texts, null);
-  if (reading.form === 'sh') return analysis('sh', [], `the line is not read: ${reading.detail}`, null, texts, null);
+  if (reading.form === 'sh' && reading.verdict === 'unreadable') {
+    return analysis('sh', [], `the line is not read: ${reading.detail}`, null, texts, null);
+  }
   // No reader knows the lines of other shells (02 §9.9).
   if (host.shell !== 'sh' && given === null) {
     return analysis('sh', [], `lines of the shell ${host.shell} are not read`, null, texts, null);
+  }
+  if (reading.form === 'sh') {
+    return analysis('sh', [reading.words], payloadOf(reading.words, host), null, texts, reading.line);
   }
   const unread =
     reading.verdict === 'unreadable'

@@ -6,6 +6,7 @@ import type {
   LoadedPolicy,
   PolicyCall,
   PolicyHost,
+  Rule,
 } from '../schema/policy.ts';
 import { analyseCall, analyseLine } from './analysis.ts';
 import type { CommandTest } from './commands.ts';
@@ -82,10 +83,14 @@ function judge(loaded: LoadedPolicy, call: PolicyCall, host: PolicyHost, options
     on_timeout: rule?.action === 'approve' ? rule.on_timeout : null,
     detail: detail === null ? null : shown(detail),
     note: rule?.note ?? null,
-    exec: options.reading === undefined ? null : resolveExec(options.reading, host),
+    exec: options.reading === undefined ? null : resolveExec(options.reading, host, floor === null && isGranted(rule)),
     ...(options.trace === true ? { trace: found.trace } : {}),
   };
 }
+
+/** An allowlist let the call through: what runs is what it judged (02 §9.5). */
+const isGranted = (rule: Rule | undefined): boolean =>
+  rule?.action === 'allow' && rule.when.some(({ op }) => op === 'command_prefix_allowlist');
 
 const trusts = ({ policy: { trusted_binaries: block } }: LoadedPolicy): boolean =>
   block !== null && (block.dirs.length > 0 || Object.keys(block.hashes).length > 0);

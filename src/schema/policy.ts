@@ -88,6 +88,8 @@ export type CommandReading =
       /** A string `args` or an element that makes the call not grantable (02 §9.2), else null. */
       readonly ungrantable: string | null;
     }
+  /** A line for `/bin/sh`, asked for by `shell: true`, that is one simple command all the same. */
+  | { readonly form: 'sh'; readonly verdict: 'readable'; readonly line: string; readonly words: readonly string[] }
   | { readonly form: 'sh'; readonly verdict: 'unreadable'; readonly line: string; readonly detail: string }
   /** Refused by the tool before anybody is asked; the evaluator treats it as unreadable. */
   | {

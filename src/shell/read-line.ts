@@ -59,7 +59,6 @@ type Refuse = (error: 'invalid_arguments' | 'needs_shell', message: string) => C
 function readLine(line: string, shell: boolean | null, refused: Refuse): CommandReading {
   const sh = (detail: string): CommandReading => ({ form: 'sh', verdict: 'unreadable', line, detail });
   if (exceedsBytes(line, maxBytes)) return sh(`the line is longer than ${maxBytes} bytes`);
-  if (shell === true) return sh('a line for /bin/sh');
   const read = simpleCommand(line);
   if (!read.ok) {
     return shell === false
@@ -67,11 +66,17 @@ function readLine(line: string, shell: boolean | null, refused: Refuse): Command
       : sh(`more than one simple command of literal words: ${read.construct}`);
   }
   const [glob] = read.unexpanded;
-  if (shell === false && glob !== undefined) {
-    return refused('needs_shell', needsShell(`an unquoted * ? or [ in ${JSON.stringify(glob.slice(0, 80))}`));
+  if (shell === true) {
+    // The verdict does not depend on `shell: true`, except where the shell would expand a word (02 §9.1).
+    return glob === undefined
+      ? { form: 'sh', verdict: 'readable', line, words: read.words }
+      : sh(`more than one simple command of literal words: ${unquotedGlob(glob)}`);
   }
+  if (shell === false && glob !== undefined) return refused('needs_shell', needsShell(unquotedGlob(glob)));
   return { form: 'argv', verdict: 'readable', words: read.words, unexpanded: read.unexpanded, ungrantable: null };
 }
+
+const unquotedGlob = (word: string): string => `an unquoted * ? or [ in ${JSON.stringify(word.slice(0, 80))}`;
 
 const needsShell = (construct: string): string =>
   `The line holds ${construct}, which \`shell: false\` cannot run. Split the work into simple commands, or leave \`shell\` out.`;

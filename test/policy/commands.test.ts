@@ -152,6 +152,14 @@ describe('an allowlist under allow', () => {
     expect(await grants(entries, args)).toBe(why);
   });
 
+  it('has a granted line run by the file that was judged, and any other as it is written', async () => {
+    const line = { command: 'ls', shell: true };
+    const granted = await decide('allow', 'command_prefix_allowlist', 'ls', line);
+    expect(granted).toMatchObject({ action: 'allow', exec: { form: 'sh', argv: ['/bin/sh', '-c', "'/usr/bin/ls'"] } });
+    const plain = await decide('deny', 'command_blacklist', 'rm', line);
+    expect(plain).toMatchObject({ action: 'allow', exec: { form: 'sh', argv: ['/bin/sh', '-c', 'ls'] } });
+  });
+
   it('grants nothing while a document wants its programs trusted', async () => {
     expect(await grants('ls', 'ls', {}, { trusted_binaries: { dirs: ['/usr/bin'] } })).toBe(
       'trusted_binaries is not checked, so no program is granted',

@@ -29,13 +29,14 @@ describe('a call without args', () => {
     expect(readCall({ command, shell: false })).toMatchObject({ form: 'none', error: 'needs_shell' });
   });
 
-  it('sends every line to the shell when it is told to', () => {
-    expect(readCall({ command: 'ls', shell: true })).toEqual({
+  it('goes to the shell when it is told to, and is read all the same where the shell expands nothing', () => {
+    expect(readCall({ command: `ls 'a b'`, shell: true })).toEqual({
       form: 'sh',
-      verdict: 'unreadable',
-      line: 'ls',
-      detail: 'a line for /bin/sh',
+      verdict: 'readable',
+      line: `ls 'a b'`,
+      words: ['ls', 'a b'],
     });
+    expect(readCall({ command: 'ls *.ts', shell: true })).toMatchObject({ form: 'sh', verdict: 'unreadable' });
   });
 
   it('refuses without a shell what a shell would expand, and names it', () => {
