@@ -177,16 +177,18 @@ async function traceHead(context: Context, started: RunStarted): Promise<string>
   });
 }
 
-const tracedLong = new Set(['args', 'result', 'output', 'message', 'diff', 'tools_offered']);
+/** Members that hold what was said, asked or answered: a trace has sizes and names only (08 §11.5). */
+const content = new Set(['args', 'result', 'output', 'diff', 'text', 'data', 'usage']);
 
 function traceLine(event: RunEvent): string {
   const { kind, timestamp, v: _version, seq, run_id, session_id, chain_id: _chain, ...own } = event;
   const members: Record<string, unknown> = { run_id, session_id, seq };
   for (const [key, value] of Object.entries(own)) {
-    // No request bodies, arguments or results: sizes and names only (08 §11.5).
-    if (tracedLong.has(key) && typeof value === 'object') continue;
-    if (key === 'task_id') members['step'] = value;
-    members[key === 'task_id' ? 'task' : key] = value;
+    if (content.has(key)) continue;
+    const name = key === 'task_id' ? 'task' : key;
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) members[name] = value;
+    else if ('name' in value) members[name] = value.name;
+    else if ('class' in value) members[name] = value.class;
   }
   return traceRecord(timestamp, kind, members);
 }

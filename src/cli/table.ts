@@ -3,6 +3,7 @@ import { globalFlags } from './table/globals.ts';
 import { oversightCommands } from './table/oversight.ts';
 import { setupCommands } from './table/setup.ts';
 import { surfaceCommands } from './table/surfaces.ts';
+import { toolSourceCommands } from './table/tool-sources.ts';
 import { workCommands } from './table/work.ts';
 
 /** The one definition of all commands (06 §1.1.2), in the order in which root help shows them. */
@@ -10,6 +11,7 @@ export const commands: readonly Command[] = [
   ...workCommands,
   ...oversightCommands,
   ...setupCommands,
+  ...toolSourceCommands,
   ...surfaceCommands,
 ];
 

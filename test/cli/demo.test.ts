@@ -39,8 +39,7 @@ test('without a terminal the tour says that it denies, shows every decision and 
 test('on a terminal the question is real', async () => {
   const terminal = openTerminal(world, ['demo'], { environment: { TMPDIR: world.dir } });
   await terminal.saw('[y] once');
-  await new Promise((resolve) => setTimeout(resolve, 450));
-  terminal.type('y');
+  await terminal.press('y', 'approved ask_');
   expect((await terminal.ended).code).toBe(0);
   kept = placeOf(terminal.screen());
   expect(readFileSync(join(kept, 'reins-demo.txt'), 'utf8')).toContain('after somebody said yes');

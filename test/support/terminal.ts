@@ -11,6 +11,11 @@ export type CliTerminal = {
   /** Resolves when the screen holds the text. @throws when the program ends without it */
   saw(text: string): Promise<void>;
   type(keys: string): void;
+  /**
+   * Presses a key again and again until the screen is as wanted: a question ignores keys for a moment (06 §9), and how
+   * long that moment lasts is not for a test to know. @throws when the program ends before
+   */
+  press(key: string, wanted: string | ((screen: string) => boolean)): Promise<void>;
   kill(signal: string): void;
   readonly ended: Promise<{ readonly code: number; readonly signal: number | undefined }>;
 };
@@ -65,20 +70,32 @@ export function openTerminal(
     }
     return lines.join('\n').trimEnd();
   };
+  const until = (holds: (screen: string) => boolean, what: string) =>
+    new Promise<void>((resolve, reject) => {
+      const look = () => {
+        if (holds(read())) resolve();
+        else if (over) reject(new Error(`never saw ${what} on:\n${read()}`));
+        else return;
+        watchers.delete(look);
+      };
+      watchers.add(look);
+      look();
+    });
   return {
     bytes: () => bytes,
     screen: read,
-    saw: (text) =>
-      new Promise((resolve, reject) => {
-        const look = () => {
-          if (read().includes(text)) resolve();
-          else if (over) reject(new Error(`never saw ${JSON.stringify(text)} on:\n${read()}`));
-          else return;
-          watchers.delete(look);
-        };
-        watchers.add(look);
-        look();
-      }),
+    saw: (text) => until((shown) => shown.includes(text), JSON.stringify(text)),
+    press: async (key, wanted) => {
+      const holds = typeof wanted === 'string' ? (shown: string) => shown.includes(wanted) : wanted;
+      const again = setInterval(() => {
+        if (!over && !holds(read())) pty.write(key);
+      }, 60);
+      try {
+        await until(holds, typeof wanted === 'string' ? JSON.stringify(wanted) : 'what was wanted');
+      } finally {
+        clearInterval(again);
+      }
+    },
     type: (keys) => pty.write(keys),
     kill: (signal) => pty.kill(signal),
     ended,
