@@ -1,5 +1,5 @@
 import type { EngineEvent } from '../schema/event.ts';
-import type { CallRequest, CheckpointState, ToolOutcome, TurnAdmission, TurnRequest } from '../schema/protocol.ts';
+import type { CallRequest, CheckpointRequest, ToolOutcome, TurnAdmission, TurnRequest } from '../schema/protocol.ts';
 
 /**
  * The engine's only door to the world. In production it is a port to the main thread (`workers/port-host.ts`),
@@ -13,5 +13,5 @@ export type RunHost = {
   /** Sends one call through the gate. A denied or failed call is an outcome, not a rejection. */
   callTool(call: CallRequest): Promise<ToolOutcome>;
   /** Makes the state durable, together with everything emitted before it. */
-  checkpoint(state: CheckpointState): Promise<void>;
+  checkpoint(request: CheckpointRequest): Promise<void>;
 };

@@ -32,15 +32,14 @@ export async function runChain(job: RunJob, host: RunHost, deps: EngineDeps, sig
   }
 }
 
-/** The state machine: an attempt at the present task, what it comes to, and the state made durable. */
+/** The state machine: an attempt at the present task, and what it comes to. */
 async function follow(run: Run): Promise<RunEnd> {
   for (;;) {
     if (run.signal.aborted) return stoppedBy(run.signal);
     const step = beginStep(run);
+    // Each handler stores the state before it asks for anything; in between there is nothing to lose (03 §11).
     const settled = settle(step, await attempt(step));
     if (settled.kind === 'end') return settled.end;
-    // A task that asks nobody for anything leaves nothing to lose (03 §11).
-    if (step.task.handler !== 'noop') await run.checkpoint();
   }
 }
 

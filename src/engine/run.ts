@@ -6,7 +6,7 @@ import type { Chain, Task } from '../schema/chain.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { EngineEvent } from '../schema/event.ts';
 import type { History, Message, ToolSpec } from '../schema/message.ts';
-import type { Route, RunJob } from '../schema/protocol.ts';
+import type { CheckpointRequest, Route, RunJob } from '../schema/protocol.ts';
 import type { RunHost } from './host.ts';
 import { createLedger, type Ledger } from './ledger.ts';
 import type { EngineDeps } from './deps.ts';
@@ -35,7 +35,7 @@ export type Run = {
   /** Notes that the stored state is no longer the present one. */
   changed(): void;
   /** Makes the present state durable; nothing is sent when it is already. */
-  checkpoint(): Promise<void>;
+  checkpoint(aheadOf: CheckpointRequest['ahead_of']): Promise<void>;
   /** True once per key and run, for things that are said once. */
   once(key: string): boolean;
   /** Closes the connections of the run. */
@@ -83,10 +83,10 @@ export function openRun(job: RunJob, host: RunHost, deps: EngineDeps, signal: Ab
     changed: () => {
       stored = false;
     },
-    async checkpoint() {
+    async checkpoint(aheadOf) {
       if (stored) return;
       stored = true;
-      await host.checkpoint(encodeState(state, ledger));
+      await host.checkpoint({ state: encodeState(state, ledger), ahead_of: aheadOf });
     },
     once(key) {
       if (said.has(key)) return false;

@@ -8,7 +8,7 @@ import { EngineEventEnvelope, type EngineEvent, isEphemeral } from '../schema/ev
 import { addUsage, Message, noUsage, type Usage } from '../schema/message.ts';
 import {
   CallRequest,
-  CheckpointState,
+  CheckpointRequest,
   type HostMessage,
   type RunEnd,
   TurnRequest,
@@ -92,8 +92,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     const batch = pending;
     pending = [];
     if (batch.length === 0 && alsoWrite === undefined) return;
-    const full = durability === 'full' || batch.some((event) => event.kind === 'message');
-    deps.feed.commit(full ? 'full' : 'normal', (record) => {
+    deps.feed.commit(durability, (record) => {
       for (const event of batch) write(record, event);
       alsoWrite?.(record);
     });
@@ -163,13 +162,15 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
         flush();
         return deps.gate.call(gate, create(message.input, CallRequest));
       case 'checkpoint': {
-        const state = create(message.input, CheckpointState);
-        const digest = createHash('sha256').update(JSON.stringify(state)).digest('hex');
-        flush(() => {
-          if (!deps.runs.checkpoint(runId, gate.owner, state, digest, deps.now())) {
+        const { state, ahead_of } = create(message.input, CheckpointRequest);
+        const payload = JSON.stringify(state);
+        const digest = createHash('sha256').update(payload).digest('hex');
+        const write = (): void => {
+          if (!deps.runs.checkpoint(runId, gate.owner, payload, digest, deps.now())) {
             throw new RuntimeError('storage', 'the run was taken over by another process');
           }
-        }, 'full');
+        };
+        flush(write, ahead_of === 'call' ? 'normal' : 'full');
         return null;
       }
     }

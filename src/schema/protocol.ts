@@ -127,6 +127,13 @@ export const CheckpointState = type({
 });
 export type CheckpointState = Infer<typeof CheckpointState>;
 
+/**
+ * A checkpoint and what it goes ahead of. Ahead of a call it need not be on the disk by itself: the call's own `started`
+ * row is, before anything runs, and the log keeps their order.
+ */
+export const CheckpointRequest = type({ state: CheckpointState, ahead_of: enums(['model', 'call', 'rest']) });
+export type CheckpointRequest = Infer<typeof CheckpointRequest>;
+
 /** What a pool thread is given. Plain data; the port travels beside it. */
 export type RunJob = {
   readonly run_id: string;

@@ -27,23 +27,30 @@ export type EventData = { readonly kind: string; readonly ask_id?: string };
 
 const columns = 'cursor, run_id, session_id, seq, kind, data, at';
 
+/** A row or a body as readers get it. Bodies come from `feed.ts` alone, whose parameter has their type. */
+const eventOf = (
+  ref: Pick<EventRef, 'run_id' | 'session_id' | 'chain_id'>,
+  seq: number | null,
+  at: number,
+  body: EventData,
+): RunEvent =>
+  ({
+    v: 1,
+    seq: seq ?? 0,
+    timestamp: new Date(at).toISOString(),
+    run_id: ref.run_id ?? '',
+    session_id: ref.session_id,
+    chain_id: ref.chain_id,
+    ...body,
+  }) as unknown as RunEvent;
+
 /** One table of events for readers of a run and of the host (amendment 9). Appending is for `feed.ts` alone. */
 export function createEvents(sql: Sql) {
   const read = (row: EventRow): StoredEvent => {
     const { chain_id, ...own } = JSON.parse(row.data) as { chain_id: string };
     return {
       cursor: row.cursor,
-      // The row was written by `append` below, from a RunEvent.
-      event: {
-        v: 1,
-        seq: row.seq ?? 0,
-        kind: row.kind,
-        timestamp: new Date(row.at).toISOString(),
-        run_id: row.run_id ?? '',
-        session_id: row.session_id,
-        chain_id,
-        ...own,
-      } as unknown as RunEvent,
+      event: eventOf({ ...row, chain_id }, row.seq, row.at, { kind: row.kind, ...own }),
     };
   };
   return {
@@ -53,12 +60,11 @@ export function createEvents(sql: Sql) {
      */
     append(ref: EventRef, body: EventData, at: number): StoredEvent {
       const { kind, ...own } = body;
-      const data = JSON.stringify({ chain_id: ref.chain_id, ...own });
-      const row = sql.get<EventRow>(
+      const row = sql.get<{ readonly cursor: number; readonly seq: number | null }>(
         `INSERT INTO events (tenant_id, kind, seq, ask_id, run_id, session_id, mission_id, data, at)
          VALUES (?, ?, CASE WHEN ? IS NULL THEN NULL ELSE (SELECT coalesce(max(seq), 0) + 1 FROM events WHERE run_id = ?) END,
                  ?, ?, ?, ?, ?, ?)
-         RETURNING ${columns}`,
+         RETURNING cursor, seq`,
         ref.tenant_id,
         kind,
         ref.run_id,
@@ -67,11 +73,11 @@ export function createEvents(sql: Sql) {
         ref.run_id,
         ref.session_id,
         ref.mission_id,
-        data,
+        JSON.stringify({ chain_id: ref.chain_id, ...own }),
         at,
       );
       if (row === undefined) throw new Error('an INSERT with RETURNING gave no row');
-      return read(row);
+      return { cursor: row.cursor, event: eventOf(ref, row.seq, at, body) };
     },
     /** Stored events of a run with a higher `seq`, in order; at most `limit`. */
     ofRun(runId: string, after: number, limit = 10_000): StoredEvent[] {

@@ -1,6 +1,5 @@
 import type { CapturedStep } from '../schema/event.ts';
 import type { Usage } from '../schema/message.ts';
-import type { CheckpointState } from '../schema/protocol.ts';
 import type { PolicyState, RunKind, RunStatus } from '../schema/run.ts';
 import type { Sql } from './sql.ts';
 
@@ -203,12 +202,12 @@ export function createRuns(sql: Sql) {
       );
     },
 
-    /** @returns false when the lease is no longer this owner's: then nothing was written. */
-    checkpoint(runId: string, owner: string, state: CheckpointState, sha256: string, at: number): boolean {
+    /** `payload` is JSON text. @returns false when the lease is no longer this owner's: then nothing was written. */
+    checkpoint(runId: string, owner: string, payload: string, sha256: string, at: number): boolean {
       return (
         sql.run(
           'UPDATE run_state SET payload = ?, payload_sha256 = ?, updated_at = ? WHERE run_id = ? AND lease_owner = ?',
-          JSON.stringify(state),
+          payload,
           sha256,
           at,
           runId,

@@ -135,7 +135,7 @@ export async function play(setup: Setup): Promise<Played> {
       signal.throwIfAborted();
       return setup.callTool?.(call, made.length - 1) ?? ok('done');
     },
-    async checkpoint(state) {
+    async checkpoint({ state }) {
       log.push('checkpoint');
       signal.throwIfAborted();
       // Across the port it is a copy.

@@ -26,7 +26,7 @@ export async function callTools(step: Prepared): Promise<Handled> {
   const round = openRound(step, history, batch);
   const refused = countRound(step, batch, round);
   if (refused !== null) return refused;
-  await run.checkpoint();
+  await run.checkpoint('call');
   const handled = await execute(step, batch, round);
   if (handled.kind === 'done') forgetProducer(step, batch);
   return handled;
@@ -80,8 +80,8 @@ async function execute(step: Prepared, batch: Batch, round: ToolRound): Promise<
     if (left !== null) return left;
     at = end;
     if (isOver(step)) return failed(timedOut(step), historyValue(round.history()));
-    // The last one is covered by the write that follows the task (03 §11).
-    if (at < batch.open.length) await run.checkpoint();
+    // The last one is covered by the write before the next request (03 §11).
+    if (at < batch.open.length) await run.checkpoint('call');
   }
   return { kind: 'done', output: historyValue(round.history()), evalText: 'tools_executed' };
 }

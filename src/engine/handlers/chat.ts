@@ -21,7 +21,7 @@ export async function chat(step: Prepared): Promise<Handled> {
   const { run, config } = step;
   let history = repaired(step, startingHistory(step));
   keepWorking(step, history);
-  await run.checkpoint();
+  await run.checkpoint('model');
   const tools = config.offered;
   const system = systemText(step, history);
   const systemTokens = estimateTokens(system);
@@ -64,7 +64,7 @@ export async function chat(step: Prepared): Promise<Handled> {
       if (result.kind !== 'compacted') return result;
       history = result.history;
       keepWorking(step, history);
-      await run.checkpoint();
+      await run.checkpoint('model');
       return 'again';
     },
   });

@@ -102,7 +102,7 @@ export async function ask(step: Prepared, line: string, promptFor: (maxBytes: nu
     const load = { messages, systemTokens, toolTokens: 0, maxTokens: config.maxTokens, shift: config.shift };
     return fitRequest(step, load, route, shrink);
   };
-  await run.checkpoint();
+  await run.checkpoint('model');
   const end = await takeTurn(step, {
     purpose: 'prompt',
     models: config.models,

@@ -98,7 +98,7 @@ export function openRound(step: Prepared, start: History, batch: Batch): ToolRou
   /** The results so far are in the checkpoint that the run rests at. */
   const rest = async (): Promise<Handled> => {
     // An aborted run may not be served any more; then it goes on from the checkpoint before.
-    await run.checkpoint().catch((error: unknown) => {
+    await run.checkpoint('rest').catch((error: unknown) => {
       if (!run.signal.aborted) throw error;
     });
     return { kind: 'suspended' };

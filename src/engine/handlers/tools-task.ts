@@ -21,7 +21,7 @@ export async function callOneTool(step: Prepared): Promise<Handled> {
   const name = toolName(step);
   const args = await argumentsOf(step, name);
   step.record.toolNames = [name];
-  await run.checkpoint();
+  await run.checkpoint('call');
   const left = clock.leftMs();
   const startedAt = run.deps.now();
   const outcome = await clock.outside(() =>
