@@ -1,16 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import type { Writable } from 'node:stream';
 
 /**
  * Kills the process groups of this thread when the thread or the process is gone, also by SIGKILL: terminating either
  * leaves children alive (architecture §5.6), and a pipe that closes is the one thing that the system does for a dead
- * process. A shell reads our lines; at their end it kills what is still listed.
+ * process. A shell waits for that end; only then does it read the journal of groups, so that a call wakes nobody.
  */
 export type GroupGuard = {
   add(group: number): void;
   remove(group: number): void;
 };
 
+/** 3 is the line of life: its end, or the word that another guard has taken over. 0 is the journal. */
 const script = `
+read -r word <&3 && exit
 groups=
 while read -r verb group; do
   case $verb in
@@ -24,44 +27,68 @@ done
 for one in $groups; do kill -s KILL -- "-$one"; done 2>/dev/null
 `;
 
+type Guard = { readonly journal: Writable; readonly life: Writable };
+
 /** Nothing is started before the first group. A system without /bin/sh has no guard. */
 export function createGroupGuard(): GroupGuard {
   const groups = new Set<number>();
-  let watcher: ChildProcess | null = null;
+  let guard: Guard | null = null;
 
-  const tell = (line: string): void => {
-    watcher?.stdin?.write(`${line}\n`);
-  };
   const start = (): void => {
+    guard = null;
     if (process.platform === 'win32') return;
     const child = spawn('/bin/sh', ['-c', script], {
       detached: true,
       env: {},
       cwd: '/',
-      stdio: ['pipe', 'ignore', 'ignore'],
+      stdio: ['pipe', 'ignore', 'ignore', 'pipe'],
     });
+    const own = connect(child);
+    if (own === null) return;
     const gone = (): void => {
-      if (watcher === child) watcher = null;
+      if (guard === own) guard = null;
     };
     child.on('error', gone);
     child.on('exit', gone);
-    child.stdin?.on('error', gone);
-    // The thread must be able to end while the guard waits: its end is what the guard waits for.
-    child.unref();
-    if (child.stdin !== null && 'unref' in child.stdin && typeof child.stdin.unref === 'function') child.stdin.unref();
-    watcher = child;
-    for (const group of groups) tell(`add ${group}`);
+    for (const stream of [own.journal, own.life]) stream.on('error', gone);
+    guard = own;
+    for (const group of groups) own.journal.write(`add ${group}\n`);
   };
+
+  /** Nobody reads the journal, so it fills up: then a new guard begins with the groups of now. */
+  const isFull = (): boolean => guard !== null && guard.journal.writableLength > 0;
 
   return {
     add(group) {
       groups.add(group);
-      if (watcher === null) start();
-      else tell(`add ${group}`);
+      if (guard !== null && !isFull()) {
+        guard.journal.write(`add ${group}\n`);
+        return;
+      }
+      const old = guard;
+      start();
+      old?.life.end('replaced\n', () => {
+        old.journal.destroy();
+        old.life.destroy();
+      });
     },
     remove(group) {
       groups.delete(group);
-      tell(`remove ${group}`);
+      guard?.journal.write(`remove ${group}\n`);
     },
   };
 }
+
+/** The thread must be able to end while the guard waits, since its end is what the guard waits for. */
+function connect(child: ChildProcess): Guard | null {
+  child.unref();
+  const [journal, , , life] = child.stdio;
+  if (!isWritable(journal) || !isWritable(life)) return null;
+  for (const stream of [journal, life]) {
+    if ('unref' in stream && typeof stream.unref === 'function') stream.unref();
+  }
+  return { journal, life };
+}
+
+const isWritable = (stream: unknown): stream is Writable =>
+  typeof stream === 'object' && stream !== null && 'writableLength' in stream;
