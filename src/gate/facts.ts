@@ -3,7 +3,7 @@ import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
 import type { PolicyHost } from '../schema/policy.ts';
 import { createGuards } from './guarded.ts';
 import type { Machine } from './machine.ts';
-import { createRealPath, realPath } from './real-path.ts';
+import { createSight, realPath } from './real-path.ts';
 import { findProgram } from './programs.ts';
 
 /** One host: the machine as one call sees it. */
@@ -20,9 +20,7 @@ export function createPolicyHosts(machine: Machine): (cwd: string) => PolicyHost
   const guards = createGuards(machine, directories.filter(isAbsolute));
   const root = realPath(machine.workspace);
   return (cwd) => {
-    const real = createRealPath();
-    // Most names of a call lie in its directory: it is resolved first.
-    real(cwd);
+    const sight = createSight();
     return {
       platform: machine.platform,
       shell: machine.shell,
@@ -30,13 +28,13 @@ export function createPolicyHosts(machine: Machine): (cwd: string) => PolicyHost
       cwd,
       home: machine.home,
       caseInsensitivePaths: machine.caseInsensitivePaths,
-      realPath: real,
+      realPath: sight.realPath,
       hardLinks: memo(hardLinks),
       resolveProgram: memo((word: string, directory: string) =>
         findProgram(word, directory, directories, root, machine),
       ),
       guarded: guards.lists,
-      guardOf: guards.identify(),
+      guardOf: guards.identify(sight.identityOf),
       root: machine.confined ? null : root,
     };
   };

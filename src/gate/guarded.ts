@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { PolicyHost } from '../schema/policy.ts';
 import type { Machine } from './machine.ts';
-import { realPath } from './real-path.ts';
+import { realPath, type Sight } from './real-path.ts';
 
 type Guarded = Pick<
   Machine,
@@ -34,8 +34,9 @@ export function createGuards(machine: Guarded, path: readonly string[]) {
     /**
      * Tells guarded files and directories by device and inode, so that hard links and bind mounts are seen: of the
      * path itself, and of every directory above it. The guarded ones are looked at once for each function made here.
+     * @param identityOf of a real path
      */
-    identify(): PolicyHost['guardOf'] {
+    identify(identityOf: Sight['identityOf']): PolicyHost['guardOf'] {
       let guarded: ReadonlyMap<string, Guard> | null = null;
       const known = new Map<string, Guard | null>();
       const look = (path: string): Guard | null => {
@@ -71,11 +72,11 @@ type Guard = 'secret' | 'plane';
 
 const identities = (paths: readonly string[], guard: Guard): readonly (readonly [string, Guard])[] =>
   paths.flatMap((path) => {
-    const identity = identityOf(path);
+    const identity = followed(path);
     return identity === null ? [] : [[identity, guard] as const];
   });
 
-function identityOf(path: string): string | null {
+function followed(path: string): string | null {
   try {
     const found = statSync(path, { bigint: true, throwIfNoEntry: false });
     return found === undefined ? null : `${found.dev}:${found.ino}`;

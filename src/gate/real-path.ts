@@ -17,25 +17,69 @@ export function realPath(path: string): string {
   return walk(path);
 }
 
-/** The same with a memory of what was resolved, for many names below few directories. */
-export function createRealPath(): (path: string) => string {
-  const known = new Map<string, string>();
-  return (path) => {
-    const old = known.get(path);
-    if (old !== undefined) return old;
-    const found = belowKnown(path, known) ?? realPath(path);
-    known.set(path, found);
-    return found;
+/** What one call sees of the file system: every name is looked at once. */
+export type Sight = {
+  /** As `realPath`. */
+  realPath(path: string): string;
+  /** Device and inode of what a real path names, null when nothing is there. */
+  identityOf(real: string): string | null;
+};
+
+type Place = { readonly real: string; readonly exists: boolean };
+type Entry = { readonly identity: string; readonly link: boolean };
+
+/** Longest path that is resolved name by name (05 §4.1). */
+const maxSegments = 255;
+/** Longer ones name nothing on any system. */
+const maxPathLength = 4096;
+
+export function createSight(): Sight {
+  const places = new Map<string, Place>();
+  const entries = new Map<string, Entry | null>();
+
+  const look = (real: string): Entry | null => {
+    const known = entries.get(real);
+    if (known !== undefined) return known;
+    const entry = entryAt(real);
+    entries.set(real, entry);
+    return entry;
+  };
+  const resolve = (path: string): Place => {
+    const known = places.get(path);
+    if (known !== undefined) return known;
+    const place = below(path);
+    places.set(path, place);
+    return place;
+  };
+  const below = (path: string): Place => {
+    const slash = path.lastIndexOf('/');
+    if (slash === -1 || path === '/') return { real: path, exists: true };
+    const parent = resolve(slash === 0 ? '/' : path.slice(0, slash));
+    const name = path.slice(slash + 1);
+    if (name === '' || name === '.') return parent;
+    const real = parent.real.endsWith('/') ? parent.real + name : `${parent.real}/${name}`;
+    const entry = parent.exists ? look(real) : null;
+    return { real: entry?.link === true ? realPath(real) : real, exists: entry !== null };
+  };
+
+  return {
+    realPath(path) {
+      const plain =
+        sep === '/' && !/(^|\/)\.\.(\/|$)/.test(path) && path.split('/', maxSegments + 1).length <= maxSegments;
+      return plain ? resolve(path).real : realPath(path);
+    },
+    identityOf: (real) => look(real)?.identity ?? null,
   };
 }
 
-/** A name that does not exist, in a directory that was resolved before. */
-function belowKnown(path: string, known: ReadonlyMap<string, string>): string | null {
-  const slash = path.lastIndexOf('/');
-  const name = path.slice(slash + 1);
-  const directory = known.get(path.slice(0, slash));
-  if (directory === undefined || name === '' || name === '.' || name === '..') return null;
-  return linkTarget(path) === 'missing' ? `${directory.endsWith('/') ? '' : directory}/${name}` : null;
+function entryAt(path: string): Entry | null {
+  if (path.length > maxPathLength) return null;
+  try {
+    const found = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+    return found === undefined ? null : { identity: `${found.dev}:${found.ino}`, link: found.isSymbolicLink() };
+  } catch {
+    return null;
+  }
 }
 
 /** For what the system cannot resolve as a whole. */
