@@ -5,8 +5,8 @@ import { classEnd, expandBraces } from './braces.ts';
 /** Tokens below 0; everything else is a code point. A class is `classes - index`. */
 const one = -1;
 const run = -2;
-const any = -3;
-/** An optional `/`, followed by an `any` that counts only behind it: zero or more whole segments. */
+const across = -3;
+/** An optional `/`, followed by an `across` that counts only behind it: zero or more whole segments. */
 const segments = -4;
 const classes = -5;
 
@@ -110,7 +110,7 @@ function simulate(program: Program, subject: string, fold: boolean, counter?: St
       entered[index] = at;
       list.push(index);
       const token = tokens[index];
-      if (token === run || token === any) index += 1;
+      if (token === run || token === across) index += 1;
       else if (token === segments) index += 2;
       else return;
     }
@@ -125,7 +125,7 @@ function simulate(program: Program, subject: string, fold: boolean, counter?: St
       if (counter !== undefined) counter.steps += 1;
       const token = tokens[state];
       if (token === undefined) continue;
-      if (token === any) enter(next, state, at);
+      if (token === across) enter(next, state, at);
       else if (token === segments || token >= 0) {
         if (code === (token === segments ? slash : token)) enter(next, state + 1, at);
       } else if (code !== slash) {
@@ -189,7 +189,7 @@ function compileSegments(parts: readonly string[]): Program | string {
   const sets: CharClass[] = [];
   for (const part of parts) {
     if (part === '**') {
-      if (tokens.at(-2) !== segments) tokens.push(segments, any);
+      if (tokens.at(-2) !== segments) tokens.push(segments, across);
       continue;
     }
     tokens.push(slash);
@@ -206,7 +206,7 @@ function compileSegment(part: string, tokens: number[], sets: CharClass[]): stri
     if (char === '*') {
       const glued = part.charAt(at + 1) === '*';
       while (part.charAt(at + 1) === '*') at += 1;
-      tokens.push(glued ? any : run);
+      tokens.push(glued ? across : run);
     } else if (char === '?') {
       tokens.push(one);
     } else if (char === '[') {
