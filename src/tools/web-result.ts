@@ -33,6 +33,10 @@ export function webResult(
     return { ok: true, value: { ...common, body: textBody(answer, type, url, format), ...truncated } };
   }
   const kept = context.ports.spool.put(context.run_id, context.call_id, answer.body);
+  if (kept === null) {
+    const message = 'The answer of a web call could not be kept: the disk is full or the directory is not usable.';
+    context.emit({ kind: 'notice', level: 'warn', code: 'spool_full', message });
+  }
   return {
     ok: true,
     value: {

@@ -126,10 +126,12 @@ export async function writeChange(context: ToolContext<ChangeFacts>): Promise<To
 }
 
 /** The card of a change (05 §4.7). */
-export async function previewChange({ path, place, before, after }: ChangeFacts): Promise<Preview> {
+export async function previewChange({ path, place, before, after, fault }: ChangeFacts): Promise<Preview> {
   const name = path.outside_root ? path.real : posix.relative(place.root, path.real);
   return {
-    ...(await diffOf(name, before, after)),
+    ...(fault === null
+      ? await diffOf(name, before, after)
+      : { diff_note: `nothing would be written: ${fault.message}` }),
     new_file: before === null,
     preimage: { path: path.real, sha256: before?.sha256 ?? null },
     paths: [{ given: path.given, real: path.real, inside: !path.outside_root, link: path.link }],

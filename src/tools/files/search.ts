@@ -12,6 +12,8 @@ import { type Entry, maxDepth, walk, type Walked } from './walk.ts';
 const maxEntries = 2000;
 /** Entries beyond those listed are counted up to here. */
 const maxCounted = 200_000;
+/** Room for the closing lines. */
+const noticeBytes = 300;
 const defaultResults = 200;
 const maxResults = 2000;
 
@@ -49,16 +51,14 @@ function listDir(): Tool {
       const { path = '.', recursive = false, max_depth = 3 } = args;
       const allowed = context.facts.limits._max_list_depth;
       const depth = recursive ? Math.min(max_depth, allowed) : 1;
-      const lines: string[] = [];
+      const page = createPage(context.facts, maxEntries);
+      const { lines } = page;
       let more = 0;
       const scope = createScope(context, 'list_dir', { ...args });
       const walked = await walkSubject(context, path, depth, (entry) => {
-        if (lines.length >= maxEntries) {
-          more += 1;
-          return more >= maxCounted ? 'stop' : undefined;
-        }
-        if (scope.mayName(entry)) lines.push(showEntry(entry));
-        return undefined;
+        if (more === 0 && (!scope.mayName(entry) || page.put(showEntry(entry)))) return undefined;
+        more += 1;
+        return more >= maxCounted ? 'stop' : undefined;
       });
       if ('ok' in walked) return walked;
       if (more > 0) lines.push(`[${walked.kind === 'stopped' ? 'at least ' : ''}${more} more entries]`);
@@ -110,23 +110,38 @@ function findFiles(): Tool {
     unfit,
     async execute(args, context) {
       const { path = '.', max_results = defaultResults } = args;
-      const lines: string[] = [];
+      const page = createPage(context.facts, max_results);
+      const { lines } = page;
       const scope = createScope(context, 'find_files', { ...args });
       const walked = await walkSubject(context, path, maxDepth, (entry) => {
         if (entry.kind === 'directory' || !context.facts.glob.matches(entry.path) || !scope.mayName(entry))
           return undefined;
-        if (lines.length >= max_results) return 'stop';
-        lines.push(showName(entry.path));
-        return undefined;
+        return page.put(showName(entry.path)) ? undefined : 'stop';
       });
       if ('ok' in walked) return walked;
       if (lines.length === 0) lines.push('[no files match]');
       if (walked.kind === 'stopped')
-        lines.push(`[more than ${max_results} files; narrow the pattern or raise max_results]`);
+        lines.push(`[more than ${lines.length} files; narrow the pattern or raise max_results]`);
       lines.push(...scope.notes(), ...unreadableNote(walked));
       return { ok: true, value: lines.join('\n') };
     },
   });
+}
+
+/** Lines up to a number and up to `_max_output_bytes`. */
+function createPage({ limits }: Subject, most: number) {
+  const lines: string[] = [];
+  let room = limits._max_output_bytes - noticeBytes;
+  return {
+    lines,
+    /** @returns false when the line has no place any more. */
+    put(line: string): boolean {
+      room -= Buffer.byteLength(line) + 1;
+      if (lines.length >= most || room < 0) return false;
+      lines.push(line);
+      return true;
+    },
+  };
 }
 
 function directorySubject(path: string, site: ToolSite) {

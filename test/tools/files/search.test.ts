@@ -52,6 +52,21 @@ describe('list_dir', () => {
     expect(lines.slice(-2)).toEqual(['f01999', '[8000 more entries]']);
   });
 
+  it('ends with _max_output_bytes as well', async () => {
+    for (let index = 0; index < 20; index += 1) file(`${index + 10}${'x'.repeat(98)}`);
+    const limits = { _max_output_bytes: '1024' };
+    expect(
+      String(await list({}, { limits }))
+        .split('\n')
+        .map((line) => line.length),
+    ).toEqual([...Array(7).fill(100), 17]);
+    expect(
+      String(await bench.value('local_fs.find_files', { pattern: '*' }, { limits }))
+        .split('\n')
+        .at(-1),
+    ).toBe('[more than 7 files; narrow the pattern or raise max_results]');
+  });
+
   it('makes control characters of names visible', async () => {
     file('a\nb\u001b[31m');
     expect(await list({})).toBe('a\\u000ab\\u001b[31m');
