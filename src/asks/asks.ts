@@ -206,7 +206,8 @@ export function createAsks(deps: AsksDeps) {
 
     /**
      * Waits until the row has its verdict, whoever writes it, in this process or another. On abort the ask becomes
-     * `cancelled`, by `system:cancelled`, unless a verdict came first; that one is returned then.
+     * `cancelled`, by `system:cancelled`, unless a verdict came first; that one is returned then. When the abort's reason
+     * is a run that rests (code `interrupted` or `suspended`), the ask stays pending and the wait rejects with it.
      */
     async wait(id: string, signal: AbortSignal): Promise<Ask> {
       const read = (): Ask => {
@@ -231,6 +232,11 @@ export function createAsks(deps: AsksDeps) {
           }
         };
         const abort = (): void => {
+          if (rests(signal.reason)) {
+            finish();
+            reject(signal.reason);
+            return;
+          }
           try {
             resolve(ask, systemVerdict(ask, 'cancel', 'system:cancelled'), null);
           } catch (error) {
@@ -324,6 +330,9 @@ export function createAsks(deps: AsksDeps) {
 }
 
 export type Asks = ReturnType<typeof createAsks>;
+
+const rests = (reason: unknown): boolean =>
+  reason instanceof RuntimeError && (reason.code === 'interrupted' || reason.code === 'suspended');
 
 /** 03 §4: a rule's own time is not shortened by the ceiling; -1 has none; 0 takes the ceiling. */
 function deadline(timeoutS: number, at: number, ceilingMs: number | null): number | null {

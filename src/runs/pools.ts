@@ -29,21 +29,23 @@ export function createPools(deps: PoolsDeps) {
     let pool: Promise<Piscina> | undefined;
     return (): Promise<Piscina> => {
       if (pool !== undefined) return pool;
-      pool = import('piscina').then(
-        ({ Piscina }) =>
-          new Piscina({
-            filename: new URL(`workers/${options.name}.js`, deps.root).href,
-            minThreads: 1,
-            maxThreads: options.maxThreads,
-            concurrentTasksPerWorker: options.concurrent ?? 1,
-            idleTimeout: idleMs,
-            atomics: 'disabled',
-            env: {},
-            execArgv: [],
-            ...(options.heapMb === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: options.heapMb } }),
-            recordTiming: false,
-          }),
-      );
+      pool = import('piscina').then(({ Piscina }) => {
+        const made = new Piscina({
+          filename: new URL(`workers/${options.name}.js`, deps.root).href,
+          minThreads: 1,
+          maxThreads: options.maxThreads,
+          concurrentTasksPerWorker: options.concurrent ?? 1,
+          idleTimeout: idleMs,
+          atomics: 'disabled',
+          env: {},
+          execArgv: [],
+          ...(options.heapMb === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: options.heapMb } }),
+          recordTiming: false,
+        });
+        // A thread that dies after its job was given up has nobody else to tell; its run has been recorded.
+        made.on('error', () => {});
+        return made;
+      });
       opened.push(pool);
       return pool;
     };

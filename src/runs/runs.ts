@@ -40,7 +40,7 @@ export function createRuns(deps: RunsDeps) {
   const stop = (live: LiveRun, reason: StopReason): void => {
     if (live.stopped !== null) return;
     live.stopped = reason;
-    live.abort.abort();
+    live.abort.abort(new RuntimeError(reason.kind === 'rest' ? 'interrupted' : 'cancelled', reason.kind));
   };
 
   const begin = (prepared: PreparedRun, turn: TurnStart | null): { live: LiveRun; runId: string } => {

@@ -1,0 +1,268 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { type ScriptedApp, scriptedApp } from '../support/scripted-app.ts';
+
+/** Real threads, real children, a scripted model. */
+
+let app: ScriptedApp | undefined;
+afterEach(async () => {
+  await app?.close();
+  app = undefined;
+});
+
+const call = (name: string, args: unknown) => ({ name, arguments: args });
+const says = (text: string, match: object = {}) => ({ match, reply: { text } });
+const calls = (list: readonly unknown[], match: object = {}) => ({ match, reply: { text: '', tool_calls: list } });
+const approve = (id: string) =>
+  ({ id, outcome: 'approve', feedback: null, text: null, remember: null, binding: null }) as const;
+
+/** Denies the next open ask of a run. */
+async function rejectNext(running: ScriptedApp, runId: string, after: string): Promise<{ readonly run_id: string }> {
+  for await (const batch of running.client.watch({ run_id: runId, after: 0, signal: new AbortController().signal })) {
+    const next = batch.find((event) => event.kind === 'ask' && event.ask_id !== after);
+    if (next?.kind !== 'ask') continue;
+    await running.client.answerAsk({ ...approve(next.ask_id), outcome: 'deny' });
+    break;
+  }
+  return { run_id: runId };
+}
+const last = (results: number) => ({ tool: { count: results } });
+
+it('runs a chain in a thread and gives its answer, its numbered events and exactly one final event', async () => {
+  app = await scriptedApp({
+    turns: [says('All done.', last(1)), calls([call('local_fs.write_file', { path: 'a.txt', content: 'hello\n' })])],
+  });
+  const { run_id } = await app.start();
+  const events = await app.events(run_id);
+  const result = await app.client.awaitRun({ run_id, full: true });
+  expect(result).toMatchObject({
+    status: 'completed',
+    exit_code: 0,
+    text: 'All done.',
+    num_turns: 2,
+    num_tool_calls: 1,
+  });
+  expect(readFileSync(join(app.place.workspace, 'a.txt'), 'utf8')).toBe('hello\n');
+  const stored = events.filter((event) => event.seq > 0);
+  expect(stored.map((event) => event.seq)).toEqual(stored.map((_event, index) => index + 1));
+  expect(stored.map((event) => event.kind).filter((kind) => !/^(step_|model_|token_|message)/.test(kind))).toEqual([
+    'chain_started',
+    'tool_call_pending',
+    'policy_decision',
+    'tool_call_started',
+    'tool_call',
+    'chain_completed',
+  ]);
+  expect(result.output).toMatchObject({
+    messages: [
+      { role: 'user', content: 'go' },
+      { role: 'assistant', tool_calls: [{ function: { name: 'local_fs.write_file' } }] },
+      { role: 'tool', is_error: false },
+      { role: 'assistant', content: 'All done.' },
+    ],
+  });
+});
+
+it('goes on in place when another client answers the ask, and does nothing before', async () => {
+  app = await scriptedApp({
+    policy: { default_action: 'approve', rules: [] },
+    turns: [says('Written.', last(1)), calls([call('local_fs.write_file', { path: 'b.txt', content: 'x' })])],
+  });
+  const { run_id } = await app.start({ on_ask: 'wait' });
+  const ask = await app.seen(run_id, 'ask');
+  const target = join(app.place.workspace, 'b.txt');
+  expect(existsSync(target)).toBe(false);
+  const terminal = await app.open();
+  const listed = await terminal.listAsks({
+    state: 'pending',
+    kind: null,
+    session: null,
+    mission: null,
+    by: null,
+    limit: 10,
+  });
+  expect(listed.asks.map(({ id, preview }) => [id, preview.diff?.includes('+x')])).toEqual([[ask.ask_id, true]]);
+  await terminal.answerAsk({
+    id: ask.ask_id,
+    outcome: 'approve',
+    feedback: null,
+    text: null,
+    remember: null,
+    binding: null,
+  });
+  const result = await app.client.awaitRun({ run_id });
+  expect(result).toMatchObject({ status: 'completed', text: 'Written.' });
+  expect(result.asks).toMatchObject([{ id: ask.ask_id, state: 'approved', by: 'operator:cli' }]);
+  expect(readFileSync(target, 'utf8')).toBe('x');
+});
+
+it('tells the model of a denial with the words of the person, and lists it', async () => {
+  app = await scriptedApp({
+    policy: { default_action: 'approve', rules: [] },
+    turns: [
+      says('It was declined.', { tool: { content: { contains: ['"error":"denied"', 'rather not'] } } }),
+      calls([call('local_fs.write_file', { path: 'c.txt', content: 'x' })]),
+    ],
+  });
+  const { run_id } = await app.start({ on_ask: 'wait' });
+  const { ask_id } = await app.seen(run_id, 'ask');
+  await app.client.answerAsk({
+    id: ask_id,
+    outcome: 'deny',
+    feedback: 'rather not',
+    text: null,
+    remember: null,
+    binding: null,
+  });
+  const result = await app.client.awaitRun({ run_id });
+  expect(result.text).toBe('It was declined.');
+  expect(result.permission_denials).toMatchObject([{ tools: 'local_fs', tool: 'write_file', by: 'operator:cli' }]);
+  expect(existsSync(join(app.place.workspace, 'c.txt'))).toBe(false);
+});
+
+it('asks anew when the file changed between the shown diff and the approval', async () => {
+  app = await scriptedApp({
+    policy: { default_action: 'approve', rules: [{ tools: 'local_fs', tool: 'read_file', action: 'allow' }] },
+    turns: [
+      says('Over.', last(2)),
+      calls([call('local_fs.write_file', { path: 'd.txt', content: 'new\n' })], last(1)),
+      calls([call('local_fs.read_file', { path: 'd.txt' })]),
+    ],
+  });
+  const target = join(app.place.workspace, 'd.txt');
+  writeFileSync(target, 'old\n');
+  const { run_id } = await app.start({ on_ask: 'wait' });
+  const first = await app.seen(run_id, 'ask');
+  expect(first.diff).toContain('-old\n+new');
+  writeFileSync(target, 'changed by somebody\n');
+  await app.client.answerAsk(approve(first.ask_id));
+  const asks = await app.client.awaitRun({ run_id: (await rejectNext(app, run_id, first.ask_id)).run_id });
+  expect(readFileSync(target, 'utf8')).toBe('changed by somebody\n');
+  expect(asks.asks.map(({ state }) => state)).toEqual(['approved', 'denied']);
+  expect(asks.num_tool_calls).toBe(1);
+});
+
+it('cancels a run with a running child: the child is gone, the run and its ask are closed', async () => {
+  app = await scriptedApp({
+    turns: [says('never', last(1)), calls([call('local_shell.local_shell', { command: 'sleep 300' })])],
+  });
+  const { run_id } = await app.start();
+  await app.seen(run_id, 'tool_call_started');
+  const events = app.events(run_id);
+  await app.client.cancelRun({ run_id, reason: 'test' });
+  const result = await app.client.awaitRun({ run_id });
+  expect(result).toMatchObject({ status: 'cancelled', exit_code: 130 });
+  expect((await events).at(-1)).toMatchObject({ kind: 'chain_cancelled', by: 'operator:cli', reason: 'test' });
+});
+
+it('cancels while it waits for a person: the ask becomes cancelled', async () => {
+  app = await scriptedApp({
+    policy: { default_action: 'approve', rules: [] },
+    turns: [calls([call('local_fs.write_file', { path: 'e.txt', content: 'x' })])],
+  });
+  const { run_id } = await app.start({ on_ask: 'wait' });
+  const { ask_id } = await app.seen(run_id, 'ask');
+  await app.client.cancelRun({ run_id, reason: 'test' });
+  expect((await app.client.awaitRun({ run_id })).status).toBe('cancelled');
+  expect((await app.client.showAsk({ id: ask_id })).state).toBe('cancelled');
+});
+
+it('stops at the last checkpoint for a shutdown: interrupted, with the ask still open', async () => {
+  app = await scriptedApp({
+    policy: { default_action: 'approve', rules: [] },
+    turns: [calls([call('local_fs.write_file', { path: 'f.txt', content: 'x' })])],
+  });
+  const { run_id } = await app.start({ on_ask: 'wait' });
+  const { ask_id } = await app.seen(run_id, 'ask');
+  const events = app.events(run_id);
+  await app.client.stopRun({ run_id, reason: 'interrupted' });
+  expect(await app.client.awaitRun({ run_id })).toMatchObject({ status: 'interrupted', exit_code: 143 });
+  expect((await events).at(-1)).toMatchObject({ kind: 'chain_suspended', reason: 'interrupted', ask_ids: [ask_id] });
+  expect((await app.client.showAsk({ id: ask_id })).state).toBe('pending');
+});
+
+it('fails a run at its time limit, in which waiting does not count', async () => {
+  app = await scriptedApp({ turns: [{ match: {}, reply: { hang: true } }] });
+  const result = await app.run({ timeout_ms: 300 });
+  expect(result).toMatchObject({ status: 'failed', exit_code: 124, error: { class: 'timeout' } });
+});
+
+for (const point of ['worker_exit', 'worker_throw', 'worker_oom']) {
+  it(`fails only the run whose thread is lost (${point})`, async () => {
+    app = await scriptedApp({ turns: [says('fine')] });
+    const [lost, other] = await Promise.all([app.run({ variables: { fail_point: point } }), app.run()]);
+    expect(lost).toMatchObject({ status: 'failed', exit_code: 1, error: { class: 'worker_crash' } });
+    expect(other).toMatchObject({ status: 'completed', text: 'fine' });
+    expect((await app.run()).text).toBe('fine');
+  });
+}
+
+it('terminates a thread that ignores its cancellation', async () => {
+  app = await scriptedApp({ turns: [says('fine')] });
+  const { run_id } = await app.start({ variables: { fail_point: 'worker_loop' } });
+  await app.client.cancelRun({ run_id, reason: 'test' });
+  expect((await app.client.awaitRun({ run_id })).status).toBe('cancelled');
+  expect((await app.run()).text).toBe('fine');
+});
+
+it('cancels a run that is still queued behind busy threads', async () => {
+  app = await scriptedApp({ turns: [{ match: {}, reply: { hang: true } }] });
+  const busy: string[] = [];
+  for (let index = 0; index < 9; index += 1) busy.push((await app.start()).run_id);
+  const queued = busy.at(-1) ?? '';
+  await app.client.cancelRun({ run_id: queued, reason: 'test' });
+  expect((await app.client.awaitRun({ run_id: queued })).status).toBe('cancelled');
+  for (const run_id of busy) await app.client.cancelRun({ run_id, reason: 'test' });
+  for (const run_id of busy) expect((await app.client.awaitRun({ run_id })).status).toBe('cancelled');
+});
+
+it('executes exactly as many calls of a batch as the bound allows', async () => {
+  app = await scriptedApp({
+    policy: { default_action: 'allow', rules: [], compute: { maxToolCalls: 3 } },
+    turns: [calls([1, 2, 3, 4, 5].map((index) => call('local_fs.write_file', { path: `g${index}`, content: 'x' })))],
+  });
+  const result = await app.run();
+  expect(result).toMatchObject({
+    status: 'failed',
+    exit_code: 6,
+    error: { class: 'compute_exhausted' },
+    num_tool_calls: 3,
+  });
+  expect([1, 2, 3, 4, 5].filter((index) => existsSync(join(app?.place.workspace ?? '', `g${index}`)))).toEqual([
+    1, 2, 3,
+  ]);
+});
+
+it('lets a model report once when a bound ends the run with finish', async () => {
+  app = await scriptedApp({
+    policy: { default_action: 'allow', rules: [], compute: { maxToolCalls: 1, onExhausted: 'finish' } },
+    turns: [
+      says('Half of it is done.', { not_offered: ['*'] }),
+      calls([call('local_fs.write_file', { path: 'h1', content: 'x' })], { role: 'user' }),
+      calls([call('local_fs.write_file', { path: 'h2', content: 'x' })]),
+    ],
+  });
+  const result = await app.run();
+  expect(result).toMatchObject({ status: 'exhausted', exit_code: 6, text: 'Half of it is done.', num_tool_calls: 1 });
+});
+
+it('judges the next call by the policy as it was edited during the run', async () => {
+  const write = { tools: 'local_fs', tool: 'write_file', action: 'approve' };
+  app = await scriptedApp({
+    policy: { default_action: 'allow', rules: [write] },
+    turns: [
+      says('Over.', last(2)),
+      calls([call('local_fs.list_dir', {})], last(1)),
+      calls([call('local_fs.write_file', { path: 'i.txt', content: 'x' })]),
+    ],
+  });
+  const { run_id } = await app.start({ on_ask: 'wait' });
+  const { ask_id } = await app.seen(run_id, 'ask');
+  const edited = { default_action: 'allow', rules: [write, { tools: 'local_fs', tool: 'list_dir', action: 'deny' }] };
+  writeFileSync(join(app.place.dir, 'policy.json'), JSON.stringify(edited));
+  await app.client.answerAsk(approve(ask_id));
+  const result = await app.client.awaitRun({ run_id });
+  expect(existsSync(join(app.place.workspace, 'i.txt'))).toBe(true);
+  expect(result.permission_denials).toMatchObject([{ tools: 'local_fs', tool: 'list_dir', by: 'policy', rule: 1 }]);
+});

@@ -1,0 +1,164 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { createApp } from '../../src/app.ts';
+import type { AppOptions } from '../../src/app-options.ts';
+import type { RuntimeClient } from '../../src/client/operations.ts';
+import { createPools } from '../../src/runs/pools.ts';
+import type { RunEvent } from '../../src/schema/event.ts';
+import type { RunResult, RunStarted, StartRun } from '../../src/schema/run.ts';
+import { type TempHome, tempHome } from './temp-home.ts';
+
+/** The program in this process, with real threads from the test build, a scripted model and a place of its own. */
+export type ScriptedApp = {
+  readonly place: TempHome;
+  readonly client: RuntimeClient;
+  /** Another process on the same database, as far as a test can have one in its own. */
+  open(): Promise<RuntimeClient>;
+  /** Starts a run; `over` changes the request. */
+  start(over?: Partial<StartRun>): Promise<RunStarted>;
+  run(over?: Partial<StartRun>): Promise<RunResult>;
+  /** Every event of a run until its last. */
+  events(runId: string): Promise<RunEvent[]>;
+  /** Resolves with the first event of a kind. */
+  seen<K extends RunEvent['kind']>(runId: string, kind: K): Promise<Extract<RunEvent, { kind: K }>>;
+  close(): Promise<void>;
+};
+
+export type ScriptedSetup = {
+  /** Turns of the script (08 §6). */
+  readonly turns: readonly unknown[];
+  readonly policy?: unknown;
+  readonly chain?: unknown;
+};
+
+/** Model, tools, model, until it answers; without a round edge. */
+export const loopChain = {
+  id: 'loop',
+  tasks: [
+    {
+      id: 'work',
+      handler: 'chat_completion',
+      execute_config: { model: '{{var:model}}', tools: ['*'] },
+      transition: {
+        branches: [
+          { operator: 'equals', when: 'executed', goto: 'end' },
+          { operator: 'default', goto: 'run_tools' },
+        ],
+      },
+    },
+    {
+      id: 'run_tools',
+      handler: 'execute_tool_calls',
+      input_var: 'work',
+      transition: { branches: [{ operator: 'default', goto: 'work' }] },
+    },
+  ],
+};
+
+export const allowAll = { default_action: 'allow', rules: [] };
+
+export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
+  const place = tempHome();
+  const file = (name: string, value: unknown): string => {
+    const path = join(place.dir, name);
+    writeFileSync(path, JSON.stringify(value), { mode: 0o600 });
+    return path;
+  };
+  const script = file('script.json', {
+    script: 1,
+    models: [{ name: 'm', context: 100_000, capabilities: ['chat', 'tools'] }],
+    turns: setup.turns,
+  });
+  const chain = file('chain.json', setup.chain ?? loopChain);
+  const policy = file('policy.json', setup.policy ?? allowAll);
+  const options: AppOptions = {
+    root: pathToFileURL(join(import.meta.dirname, '../.build/')),
+    environment: { HOME: place.home, PATH: process.env['PATH'], REINS_HOME: join(place.home, '.reins') },
+    cwd: place.workspace,
+    surface: 'cli',
+    version: 'test',
+    warn: () => {},
+    tenant: '00000000-0000-0000-0000-000000000001',
+    terminal: false,
+    dataDir: null,
+    database: { value: join(place.dir, 'local.db'), source: 'flag' },
+    model: null,
+    provider: null,
+    policy: null,
+    ollama: null,
+    context: 0,
+    shell: false,
+    allowedDir: null,
+    trust: [],
+    trace: false,
+  };
+  // A small heap, so that a thread without memory ends soon.
+  const threads = () => createPools({ root: options.root, runHeapMb: 128 });
+  const apps = [await createApp(options, threads())];
+  const client = apps[0]?.client as RuntimeClient;
+  await client.addBackend({
+    name: 's',
+    type: 'scripted',
+    url: script,
+    key_env: null,
+    key_literal: null,
+    headers: null,
+    proxy: null,
+    connect_timeout_ms: null,
+    first_byte_timeout_ms: null,
+    idle_timeout_ms: null,
+  });
+  const request: StartRun = {
+    input: { type: 'string', value: 'go' },
+    chain_path: chain,
+    model: 'm',
+    provider: 'scripted',
+    policy,
+    on_ask: 'deny',
+    timeout_ms: 0,
+    context: 0,
+    think: null,
+    shell: true,
+    allowed_dir: null,
+    max_turns: 0,
+    max_tool_calls: 0,
+    max_tokens: 0,
+    variables: {},
+    images: [],
+    trust: [],
+  };
+  const start = (over: Partial<StartRun> = {}): Promise<RunStarted> => client.startRun({ ...request, ...over });
+  return {
+    place,
+    client,
+    start,
+    async open() {
+      const app = await createApp(options, threads());
+      apps.push(app);
+      return app.client;
+    },
+    async run(over) {
+      const { run_id } = await start(over);
+      return client.awaitRun({ run_id, full: true });
+    },
+    async events(runId) {
+      const all: RunEvent[] = [];
+      for await (const batch of client.watch({ run_id: runId, after: 0, signal: new AbortController().signal }))
+        all.push(...batch);
+      return all;
+    },
+    async seen(runId, kind) {
+      for await (const batch of client.watch({ run_id: runId, after: 0, signal: new AbortController().signal })) {
+        const found = batch.find((event) => event.kind === kind);
+        // The search has just compared the kind.
+        if (found !== undefined) return found as never;
+      }
+      throw new Error(`run ${runId} ended without ${kind}`);
+    },
+    async close() {
+      for (const app of apps) await app.close();
+      place.remove();
+    },
+  };
+}
