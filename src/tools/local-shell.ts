@@ -278,7 +278,7 @@ function ended(run: Ended, frame: Frame, { facts, emit }: ToolContext<Facts>): T
 }
 
 const notExpanded = (words: readonly string[]): string =>
-  `${words.join(' ')} reached the program as written; shell: true expands * ? and [`;
+  `${words.join(' ').slice(0, 500)} reached the program as written; shell: true expands * ? and [`;
 
 function endText(run: Ended, { timeoutS }: Facts): string | null {
   if (run.timed_out) return `stopped at the time limit of ${timeoutS} s`;
