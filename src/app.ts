@@ -6,22 +6,30 @@ import { createPools, type Pools } from './runs/pools.ts';
 export type Threads = Pools;
 
 /**
- * Starts the first run thread while the caller goes on: a thread takes longer to start than the rest of this program
+ * Gets ready for a run while the caller goes on: the first thread takes longer to start than the rest of this program
  * takes to load. Hand the result to `createApp`, or close it.
  */
 export function startThreads(root: URL): Threads {
   const pools = createPools({ root });
   pools.warm();
+  // What a run needs is read while the command line is: each import waits for the disk several times by itself.
+  for (const part of [import('./app/open.ts'), import('./app/rooms.ts')]) part.catch(ignored);
   return pools;
 }
 
+/** Whoever needs what failed to load meets the same failure and reports it. */
+const ignored = (): void => {};
+
+/** Reads what every operation needs while the caller goes on. */
+export function prefetch(): void {
+  import('./app/open.ts').catch(ignored);
+}
+
 /** Opens the program for a face; the rooms are loaded as operations need them. `close` ends the threads as well. */
-export async function createApp(
-  options: AppOptions,
-  threads: Threads = createPools({ root: options.root }),
-): Promise<AppHandle<RuntimeClient>> {
+export async function createApp(options: AppOptions, threads?: Threads): Promise<AppHandle<RuntimeClient>> {
   const { openApp } = await import('./app/open.ts');
-  return openApp(options, threads);
+  // With threads a run is about to be written, so the database is opened for writing at once.
+  return openApp(options, threads ?? createPools({ root: options.root }), threads !== undefined);
 }
 
 /** Number of the schema that this program writes. */

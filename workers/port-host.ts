@@ -79,7 +79,13 @@ export function createPortHost(port: MessagePort): PortHost {
       },
       openTurn: (input) => request('openTurn', input),
       callTool: (input) => request('callTool', input),
-      checkpoint: (input) => request('checkpoint', input),
+      // Main takes messages in order and serves nothing after a checkpoint that failed, so the next request need not wait
+      // for the reply. Only a run that rests does: nothing follows.
+      async checkpoint(input) {
+        const stored = request('checkpoint', input);
+        if (input.ahead_of === 'rest') await stored;
+        else stored.catch(() => {});
+      },
     },
     signal: abort.signal,
     end(end) {

@@ -10,6 +10,9 @@ import { createPortHost } from './port-host.ts';
 
 declare const FAIL_POINTS: boolean;
 
+// What every adapter over the wire needs is loaded while the thread waits for its first run.
+for (const part of [import('node:http'), import('../src/models/exchange.ts')]) part.catch(() => {});
+
 /** Kept over the runs of this thread: fields that a server has refused are not tried again (08 §5.3). */
 const wire = defaultDeps();
 

@@ -53,8 +53,9 @@ type Opened = {
 /**
  * Builds everything in one readable order. Nothing is opened before it is needed: the database at the first operation,
  * for reading only where that is enough, and the rooms that act when something is to be done.
+ * @param writes a run is about to start: the database is opened for writing at once
  */
-export async function openApp(options: AppOptions, pools: Pools): Promise<AppHandle<RuntimeClient>> {
+export async function openApp(options: AppOptions, pools: Pools, writes: boolean): Promise<AppHandle<RuntimeClient>> {
   const now = Date.now;
   const { warn } = options;
   const machine = readMachine(options);
@@ -73,6 +74,7 @@ export async function openApp(options: AppOptions, pools: Pools): Promise<AppHan
     const store = await openStore({
       // Without a database that may be used, an empty one in memory stands for it.
       path: problem === null ? dbPath : `${dbPath}.absent`,
+      installation: options.root,
       mode: reading ? 'read' : 'create',
       reinsHome: machine.reinsHome,
       version: options.version,
@@ -95,7 +97,7 @@ export async function openApp(options: AppOptions, pools: Pools): Promise<AppHan
 
   /** What an operation needs; a database opened for reading is opened anew when something is to be written. */
   const openFor = async (name: keyof RuntimeClient): Promise<Opened> => {
-    const reading = readsOnly(name);
+    const reading = readsOnly(name) && !writes;
     if (opened?.reading === true && !reading) await shut();
     opened ??= await open(workspace.dbPath, reading).catch((error: unknown) => {
       const problem = name === 'doctor' ? databaseProblem(error) : null;

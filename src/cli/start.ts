@@ -15,6 +15,9 @@ import type { ValueSite } from './values.ts';
 
 const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
 
+/** Commands that open the database at once: it is read while the command line is. */
+const listing: ReadonlySet<string> = new Set(['session', 'config', 'approvals']);
+
 /** How long handles that outlive a command may keep the process once everything is written. */
 const lingerMs = 1000;
 
@@ -81,6 +84,7 @@ async function dispatch(process: Process, terminal: Terminal, scanned: Scan, ope
     const site: ValueSite = { now: process.now(), absolute: (path) => resolve(process.cwd, path) };
     // A thread takes longer to start than everything else here: it starts while the command line is read.
     if (runs) threads = (await import('../app.ts')).startThreads(process.root);
+    else if (listing.has(command.module ?? '')) void import('../app.ts').then((app) => app.prefetch());
     const invocation = await parse(scanned, process.importMeta, site);
     const globals = readGlobals(invocation.flags, process.environment, site);
     if (command.insideTool === 'refused' && (process.environment['REINS_RUN_ID'] ?? '') !== '') {

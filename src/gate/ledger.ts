@@ -252,7 +252,11 @@ export function createLedger(deps: LedgerDeps) {
       feed.commit('normal', () => calls.setPid(run.ref.run_id, started.seq, pid, start));
     },
 
-    /** Records the outcome. @returns false when the lease is another's. */
+    /**
+     * Records the outcome. It is on the disk before anybody is told of it: the next durable write (the checkpoint ahead of
+     * the model, the start of a call, an ask) comes first and the log keeps the order. @returns false when the lease is
+     * another's.
+     */
     end(
       run: GateRun,
       request: CallRequest,
@@ -264,7 +268,7 @@ export function createLedger(deps: LedgerDeps) {
     ): boolean {
       const { tools, tool } = judged.prepared.call;
       const at = now();
-      return feed.commit('full', (record) => {
+      return feed.commit('normal', (record) => {
         const state = result.ok ? 'done' : result.error === 'outcome_unknown' ? 'unknown' : 'failed';
         const stored = calls.end(run.ref.run_id, started.seq, run.owner, {
           state,

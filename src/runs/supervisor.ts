@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { MessageChannel, type MessagePort } from 'node:worker_threads';
-import { create, is, StructError } from 'superstruct';
+import { assert, is, type Struct, StructError } from 'superstruct';
 import type { Gate } from '../gate/call.ts';
 import { admitTurn, type TurnDeps } from '../gate/turn.ts';
 import { RuntimeError, toWire } from '../schema/errors.ts';
-import { EngineEventEnvelope, type EngineEvent, isEphemeral } from '../schema/event.ts';
+import { type EngineEvent, engineKinds, isEphemeral } from '../schema/event.ts';
 import { addUsage, Message, noUsage, type Usage } from '../schema/message.ts';
 import {
   CallRequest,
@@ -131,7 +131,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   };
 
   const take = (event: EngineEvent): void => {
-    if (!is(event, EngineEventEnvelope) || (event.kind === 'message' && !is(event.message, Message))) {
+    if (!engineKinds.has(event.kind) || (event.kind === 'message' && !is(event.message, Message))) {
       throw new RuntimeError(
         'internal',
         `the run's thread sent an event that does not parse: ${String(Reflect.get(event, 'kind'))}`,
@@ -156,13 +156,13 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     switch (message.op) {
       case 'openTurn': {
         flush();
-        return admitTurn(deps, gate, gate.counters, create(message.input, TurnRequest), live.defaults);
+        return admitTurn(deps, gate, gate.counters, checked(message.input, TurnRequest), live.defaults);
       }
       case 'callTool':
         flush();
-        return deps.gate.call(gate, create(message.input, CallRequest));
+        return deps.gate.call(gate, checked(message.input, CallRequest));
       case 'checkpoint': {
-        const { state, ahead_of } = create(message.input, CheckpointRequest);
+        const { state, ahead_of } = checked(message.input, CheckpointRequest);
         const payload = JSON.stringify(state);
         const digest = createHash('sha256').update(payload).digest('hex');
         const write = (): void => {
@@ -197,11 +197,12 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
           if (pending.length > 0) flushTimer ??= setTimeout(() => guarded(flush), flushMs);
           return;
         case 'request': {
-          const { id } = create(message, WorkerRequest);
+          const { id } = checked(message, WorkerRequest);
           answer(message).then(
             (output) => reply({ kind: 'reply', id, ok: true, output }),
             (error: unknown) => {
-              if (error instanceof StructError) return fail(error);
+              // The worker does not wait for a checkpoint: nothing may follow one that failed.
+              if (error instanceof StructError || message.op === 'checkpoint') return fail(error);
               reply({ kind: 'reply', id, ok: false, error: toWire(error) });
             },
           );
@@ -261,6 +262,12 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
       },
     });
   });
+}
+
+/** No defaults are filled in: what the worker sends is complete, and a check costs half of a coercion. */
+function checked<T, S>(input: unknown, struct: Struct<T, S>): T {
+  assert(input, struct);
+  return input;
 }
 
 function closeQuietly(port: MessagePort): void {

@@ -1,4 +1,3 @@
-import { enums, type Infer, type } from 'superstruct';
 import type { FinishReason, Message, Usage } from './message.ts';
 
 /**
@@ -273,24 +272,21 @@ export type EventKind = RunEvent['kind'];
 const ephemeral: ReadonlySet<string> = new Set(['step_chunk', 'tool_output']);
 export const isEphemeral = (kind: string): boolean => ephemeral.has(kind);
 
-/** The kinds that a worker may send; anything else is dropped by the supervisor and fails the run. */
-export const EngineEventEnvelope = type({
-  kind: enums([
-    'step_started',
-    'step_chunk',
-    'step_stream_end',
-    'step_completed',
-    'step_failed',
-    'message',
-    'model_selected',
-    'model_retry',
-    'token_usage',
-    'turn_usage',
-    'context_shifted',
-    'compaction',
-    'print',
-    'notice',
-    'captured_step',
-  ]),
-});
-export type EngineEventEnvelope = Infer<typeof EngineEventEnvelope>;
+/** The kinds that a worker may send; anything else fails the run. A set, because deltas come by the thousand. */
+export const engineKinds: ReadonlySet<string> = new Set<EngineEvent['kind']>([
+  'step_started',
+  'step_chunk',
+  'step_stream_end',
+  'step_completed',
+  'step_failed',
+  'message',
+  'model_selected',
+  'model_retry',
+  'token_usage',
+  'turn_usage',
+  'context_shifted',
+  'compaction',
+  'print',
+  'notice',
+  'captured_step',
+]);

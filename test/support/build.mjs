@@ -32,28 +32,48 @@ export async function buildAll({ outdir = 'dist', failPoints = false } = {}) {
     /^(run-chain|spawn-tool|hash-binary)\.ts$/.test(name),
   );
   rmSync(join(root, outdir), { recursive: true, force: true });
-  await build({
+  const common = {
     absWorkingDir: root,
-    entryPoints: ['src/cli/main.ts', ...workers.map((name) => `workers/${name}`)],
-    outbase: '.',
-    outdir,
     bundle: true,
-    splitting: true,
     platform: 'node',
     target: 'node20',
-    format: 'esm',
     minify: true,
     legalComments: 'none',
     external: ['better-sqlite3', 'bcrypt', 'piscina', 'react-devtools-core'],
+    logLevel: 'warning',
     define: {
       'process.env.NODE_ENV': '"production"',
       REINS_VERSION: JSON.stringify(version),
       REINS_ROOT_HELP: JSON.stringify(await rootHelp()),
       FAIL_POINTS: String(failPoints),
     },
+  };
+  await build({
+    ...common,
+    entryPoints: [{ in: 'src/cli/start.ts', out: 'start' }, ...workers.map((name) => `workers/${name}`)],
+    outbase: '.',
+    outdir,
+    splitting: true,
+    format: 'esm',
     banner: { js: 'import{createRequire as __cr}from"node:module";const require=__cr(import.meta.url);' },
-    logLevel: 'warning',
   });
+  // The entry point is CommonJS, so that version and help are printed before Node's module loader is set up.
+  await build({
+    ...common,
+    entryPoints: ['src/cli/main.ts'],
+    outfile: join(outdir, 'src/cli/main.js'),
+    format: 'cjs',
+    define: { ...common.define, 'import.meta': '__meta' },
+    banner: { js: 'var __meta={get url(){return require("node:url").pathToFileURL(__filename).href}};' },
+    plugins: [
+      {
+        name: 'start-is-built-apart',
+        setup: (setup) =>
+          setup.onResolve({ filter: /^\.\/start\.ts$/ }, () => ({ path: '../../start.js', external: true })),
+      },
+    ],
+  });
+  writeFileSync(join(root, outdir, 'src/cli/package.json'), '{"type":"commonjs"}\n');
   // Node reads "type" from the nearest package.json; the published package has its own at the root.
   if (outdir !== 'dist') writeFileSync(join(root, outdir, 'package.json'), '{"type":"module"}\n');
 }
