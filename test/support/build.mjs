@@ -1,7 +1,7 @@
 // Bundles the program with esbuild: `node test/support/build.mjs [--out DIR] [--fail-points]`.
 // Entry points are the command line and each worker; packages with native parts and Piscina stay external.
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 
@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Root help is text made at build time from the command table (start-up: no import before it is printed). */
 async function rootHelp() {
-  const out = join(root, 'node_modules', '.cache-reins-help.mjs');
+  const out = join(root, 'node_modules', `.cache-reins-help-${process.pid}.mjs`);
   await build({
     absWorkingDir: root,
     entryPoints: ['src/cli/help.ts'],
@@ -25,13 +25,13 @@ async function rootHelp() {
   return renderRootHelp();
 }
 
-/** Builds into `outdir` (relative to the root). `failPoints` compiles the crash hooks in; a release has none. */
+/** Builds into `outdir` (relative to the root, or absolute). `failPoints` compiles the crash hooks in; a release has none. */
 export async function buildAll({ outdir = 'dist', failPoints = false } = {}) {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const workers = readdirSync(join(root, 'workers')).filter((name) =>
     /^(run-chain|spawn-tool|hash-binary)\.ts$/.test(name),
   );
-  rmSync(join(root, outdir), { recursive: true, force: true });
+  rmSync(resolve(root, outdir), { recursive: true, force: true });
   const common = {
     absWorkingDir: root,
     bundle: true,
@@ -73,9 +73,9 @@ export async function buildAll({ outdir = 'dist', failPoints = false } = {}) {
       },
     ],
   });
-  writeFileSync(join(root, outdir, 'src/cli/package.json'), '{"type":"commonjs"}\n');
+  writeFileSync(resolve(root, outdir, 'src/cli/package.json'), '{"type":"commonjs"}\n');
   // Node reads "type" from the nearest package.json; the published package has its own at the root.
-  if (outdir !== 'dist') writeFileSync(join(root, outdir, 'package.json'), '{"type":"module"}\n');
+  if (outdir !== 'dist') writeFileSync(resolve(root, outdir, 'package.json'), '{"type":"module"}\n');
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
