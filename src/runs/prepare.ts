@@ -9,6 +9,7 @@ import type { RunKind, StartRun } from '../schema/run.ts';
 import { noCounters } from '../store/runs.ts';
 import { type Catalog, createCatalog } from '../tools/catalog.ts';
 import type { ActiveClock } from './clock.ts';
+import { type LoadedImage, readImages } from './images.ts';
 import type { GoverningPolicy, PrepareDeps, ReadyWanted, RunDefaults, RunnableChain, RunSettings } from './ports.ts';
 
 /** Everything that must hold before a row is written; each failure is one sentence and its exit code (06 §10). */
@@ -26,6 +27,7 @@ export type PreparedRun = {
   readonly catalog: Catalog;
   readonly specs: readonly ToolSpec[];
   readonly timeoutMs: number;
+  readonly images: readonly LoadedImage[];
   readonly warnings: readonly string[];
 };
 
@@ -43,6 +45,10 @@ export async function prepareRun(deps: PrepareDeps, kind: RunKind, input: StartR
     });
   }
   const loaded = await policy.refresh();
+  const images = readImages(input.images);
+  if (images.length > 0 && input.input.type !== 'string' && input.input.type !== 'chat') {
+    throw new RuntimeError('usage', `--image goes with text, not with --input-type ${input.input.type}`);
+  }
   const settings = deps.settings();
   const { root, confined } = rootOf(deps, input.allowed_dir);
   const defaults = await deps.defaults({ model: input.model, provider: input.provider });
@@ -64,6 +70,7 @@ export async function prepareRun(deps: PrepareDeps, kind: RunKind, input: StartR
     catalog,
     specs: catalog.list(undefined, { root, limits: {} }),
     timeoutMs: input.timeout_ms,
+    images,
     warnings: [...chain.warnings, ...policy.warnings, ...wideRoot(deps, root)],
   };
 }

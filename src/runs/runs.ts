@@ -1,15 +1,16 @@
 import type { Asks } from '../asks/asks.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { RunEvent } from '../schema/event.ts';
-import { noUsage } from '../schema/message.ts';
+import { type Image, type Message, noUsage } from '../schema/message.ts';
 import type { RunJob } from '../schema/protocol.ts';
 import type { RunKind, RunResult, RunStarted, StartRun } from '../schema/run.ts';
 import type { Documents } from '../store/documents.ts';
 import type { EventRef } from '../store/events.ts';
 import type { Record } from '../store/feed.ts';
-import { newId } from '../text/ids.ts';
+import { newId, ulid } from '../text/ids.ts';
 import { createActiveClock } from './clock.ts';
 import { type FinishDeps, type Finished, finishRun } from './finish.ts';
+import { imageMessage, storeImages, withImageData } from './images.ts';
 import type { LiveRun, SessionTurn, StopReason } from './live-run.ts';
 import type { PrepareDeps } from './ports.ts';
 import { gateRun, jobOf, type PreparedRun, prepareRun } from './prepare.ts';
@@ -27,7 +28,7 @@ export type RunsDeps = SupervisorDeps &
 export type TurnStart = {
   readonly session: { readonly id: string; readonly name: string };
   /** Stores the user's message; fails when the session has another open run. */
-  begin(runId: string, record: Record, ref: EventRef): SessionTurn;
+  begin(runId: string, record: Record, ref: EventRef, images: readonly Image[]): SessionTurn;
   /** Read after `begin` was committed: the history that the run starts from, the new message included. */
   history(): string;
 };
@@ -55,11 +56,12 @@ export function createRuns(deps: RunsDeps) {
       records: () => live?.stopped?.kind !== 'rest',
       waiting: (on) => deps.feed.commit('normal', () => deps.runs.setStatus(runId, on ? 'waiting' : 'running')),
     });
-    const session = writeStart(deps, prepared, turn, runId, gate.ref, at);
+    const { session, first } = writeStart(deps, prepared, turn, runId, gate.ref, at);
+    const history = turn?.history() ?? (first === null ? null : JSON.stringify([first]));
     const base =
-      turn === null
+      history === null
         ? { messages: '[]', input: { type: prepared.input.input.type, value: prepared.input.input.value } }
-        : { messages: turn.history(), input: { type: 'chat_history' } };
+        : { messages: withImageData(history, deps.documents), input: { type: 'chat_history' } };
     const { chain, defaults } = prepared;
     const started: RunStarted = {
       run_id: runId,
@@ -157,7 +159,7 @@ function writeStart(
   runId: string,
   ref: EventRef,
   at: number,
-): SessionTurn | null {
+): { readonly session: SessionTurn | null; readonly first: Message | null } {
   const { chain, defaults, input } = prepared;
   const { loaded } = prepared;
   const { workspace, surface, owner, tenant } = deps.prepare;
@@ -204,6 +206,12 @@ function writeStart(
       cwd: workspace.cwd,
       tools: prepared.specs.map((spec) => `${spec.tools}.${spec.tool}`),
     });
-    return turn?.begin(runId, record, ref) ?? null;
+    const images = storeImages(deps.documents, prepared.images, at);
+    if (turn !== null) return { session: turn.begin(runId, record, ref, images), first: null };
+    if (images.length === 0) return { session: null, first: null };
+    const first = imageMessage(ulid(at), String(input.input.value), images, at);
+    deps.runs.appendMessage(runId, 1, JSON.stringify(deps.mask(first)));
+    record(ref, { kind: 'message', number: 1, message: first, task_id: '', task_handler: '', attempt: 0 });
+    return { session: null, first };
   });
 }

@@ -1,6 +1,7 @@
 import { RuntimeError } from '../schema/errors.ts';
-import type { Message } from '../schema/message.ts';
+import type { Image, Message } from '../schema/message.ts';
 import type { RunStarted, SendMessage, StartRun } from '../schema/run.ts';
+import { imageMessage } from '../runs/images.ts';
 import type { SessionTurn } from '../runs/live-run.ts';
 import type { RunService, TurnStart } from '../runs/runs.ts';
 import type { Feed } from '../store/feed.ts';
@@ -129,13 +130,13 @@ export function createChat(deps: ChatDeps) {
       let turnFrom = 0;
       const turn: TurnStart = {
         session: { id: session.id, name: session.name },
-        begin(runId, record, ref) {
+        begin(runId, record, ref, images) {
           const [other] = runs.openOfSession(session.id).filter((head) => head.id !== runId);
           if (other !== undefined) {
             throw new RuntimeError('session_busy', `session "${session.name}" is busy with run ${other.id}`);
           }
           const at = now();
-          const message = userMessage(run, at);
+          const message = userMessage(run, images, at);
           turnFrom = sessions.appendMessage(session.id, {
             id: message.id,
             role: 'user',
@@ -161,10 +162,10 @@ export function createChat(deps: ChatDeps) {
 
 export type Chat = ReturnType<typeof createChat>;
 
-function userMessage(run: StartRun, at: number): Message {
+function userMessage(run: StartRun, images: readonly Image[], at: number): Message {
   const { value } = run.input;
   const content = typeof value === 'string' ? value : JSON.stringify(value);
-  return { id: ulid(at), role: 'user', content: content.toWellFormed(), timestamp: new Date(at).toISOString() };
+  return imageMessage(ulid(at), content.toWellFormed(), images, at);
 }
 
 function suspended(session: SessionRow, head: RunHead, askIds: readonly string[]): RuntimeError {

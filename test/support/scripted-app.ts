@@ -28,6 +28,7 @@ export type ScriptedApp = {
 export type ScriptedSetup = {
   /** Turns of the script (08 §6). */
   readonly turns: readonly unknown[];
+  readonly models?: readonly unknown[];
   readonly policy?: unknown;
   readonly chain?: unknown;
 };
@@ -67,7 +68,7 @@ export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
   };
   const script = file('script.json', {
     script: 1,
-    models: [{ name: 'm', context: 100_000, capabilities: ['chat', 'tools'] }],
+    models: setup.models ?? [{ name: 'm', context: 100_000, capabilities: ['chat', 'tools'] }],
     turns: setup.turns,
   });
   const chain = file('chain.json', setup.chain ?? loopChain);
