@@ -41,7 +41,9 @@ function lines(report: DoctorReport): readonly string[] {
     `Database: ${database.path} (${size}${schema})`,
     `Backends: ${status.backendCount} registered, ${status.reachableBackendCount} reachable`,
     ...status.backendChecks.flatMap((check) => checkLines(check, status.defaultModel)),
-    ...(status.issues.length === 0 ? ['All checks passed.'] : ['Issues', ...status.issues.flatMap(issueLines)]),
+    ...(status.issues.length === 0
+      ? ['All checks passed.']
+      : ['Issues', ...inOrder(status.issues).flatMap(issueLines)]),
   ];
 }
 
@@ -64,6 +66,16 @@ function checkLines(check: BackendCheck, defaultModel: string): readonly string[
     `    error (${check.errorClass ?? 'unknown'}): ${check.error ?? 'no answer'}`,
     ...(check.hint === null ? [] : [`    Try: ${check.hint}`]),
   ];
+}
+
+/**
+ * Errors first, then by the order of the codes (06 §15). One step goes before all: without a project the other commands
+ * would write to the user's own database, and the project that is made afterwards has another (06 §5.3).
+ */
+function inOrder(issues: readonly SetupIssue[]): readonly SetupIssue[] {
+  const rank = (issue: SetupIssue) =>
+    issue.code === 'no_project' ? -1 : ['error', 'warning', 'info'].indexOf(issue.severity);
+  return [...issues].sort((one, other) => rank(one) - rank(other));
 }
 
 const issueLines = (issue: SetupIssue): readonly string[] => [

@@ -1,0 +1,63 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { createWorld, type World } from './world.ts';
+
+/** A model server of the local kind with one model, as a newcomer has it. */
+function localServer(): Server {
+  return createServer((request, response) => {
+    request.resume();
+    request.on('end', () => {
+      if (request.url === '/api/tags') response.end(JSON.stringify({ models: [{ name: 'tiny:1b', size: 1_000_000 }] }));
+      else if (request.url === '/api/show') {
+        response.end(
+          JSON.stringify({
+            capabilities: ['completion', 'tools'],
+            model_info: { 'general.architecture': 'x', 'x.context_length': 32768 },
+          }),
+        );
+      } else if (request.url === '/api/chat') {
+        response.end(
+          `${JSON.stringify({ model: 'tiny:1b', message: { role: 'assistant', content: 'Hello, newcomer.' }, done: true, done_reason: 'stop' })}\n`,
+        );
+      } else response.end('{}');
+    });
+  });
+}
+
+let world: World;
+let server: Server;
+let environment: Readonly<Record<string, string>>;
+beforeEach(async () => {
+  world = createWorld();
+  server = localServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  environment = { OLLAMA_HOST: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+});
+afterEach(async () => {
+  await new Promise((resolve) => server.close(resolve));
+  world.remove();
+});
+
+const advice = (stdout: string) => [...stdout.matchAll(/^ {4}Try: reins (.*)$/gm)].map((found) => found[1]?.split(' '));
+
+test('on an empty machine the commands of doctor, typed in the order shown, lead to an answer', async () => {
+  const first = await world.run(['doctor'], { environment });
+  expect(first.code).toBe(1);
+  // What is set before there is a project is stored elsewhere, so that step stands first; then the errors (06 §15).
+  expect([...first.stdout.matchAll(/^\[(\w+)\] (\w+):/gm)].map((found) => `${found[1]} ${found[2]}`)).toEqual([
+    'info no_project',
+    'error missing_default_model',
+    'error no_backends',
+    'error default_model_not_available',
+    'warning missing_default_provider',
+  ]);
+  for (const argv of advice(first.stdout)) {
+    expect(await world.run(argv ?? [], { environment })).toMatchObject({ code: 0 });
+  }
+  expect(await world.run(['doctor'], { environment })).toMatchObject({ code: 0 });
+  expect(await world.run(['say', 'hello'], { environment })).toMatchObject({
+    code: 0,
+    stdout: 'Hello, newcomer.\n',
+  });
+});
