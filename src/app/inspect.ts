@@ -1,4 +1,4 @@
-import { accessSync, constants, statSync } from 'node:fs';
+import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { vetPolicy } from '../policy/vet.ts';
 import type { Inspection } from '../registry/inspection.ts';
@@ -56,7 +56,10 @@ export const inspectWith = (deps: InspectDeps) => async (): Promise<Inspection> 
       dataDir: dataDir !== null && !isWritable(dataDir) ? dataDir : null,
       home: isWritable(nearest(machine.reinsHome)) ? null : machine.reinsHome,
     },
-    refused: workspace.warnings.map((reason) => ({ path: /\/\S+/.exec(reason)?.[0] ?? '', reason, mount: null })),
+    refused: workspace.warnings.map((reason) => {
+      const path = /\/\S+/.exec(reason)?.[0] ?? '';
+      return { path, reason, mount: permissionlessMount(path) };
+    }),
     asks: { pending: asks.length, oldest: asks.map((ask) => ask.created_at).sort()[0] ?? null },
     runs: { interrupted, unknownOutcome: unknown },
     chainMaxTokens: null,
@@ -131,4 +134,36 @@ function openPermissions(paths: readonly string[]): Inspection['openPermissions'
     if (stats === undefined || process.platform === 'win32' || (stats.mode & 0o077) === 0) return [];
     return [{ path, message: `${path} can be read by others`, mend: `chmod 600 ${path}` }];
   });
+}
+
+/** File systems that show every file as writable by all, whatever `chmod` says (amendment 24). */
+const permissionless: ReadonlySet<string> = new Set([
+  '9p',
+  'drvfs',
+  'exfat',
+  'fuseblk',
+  'msdos',
+  'ntfs',
+  'ntfs3',
+  'vboxsf',
+  'vfat',
+]);
+
+/** The mount that a path lies on, if its files cannot have permissions of their own; null otherwise. */
+export function permissionlessMount(path: string, mounts: string = readMounts()): string | null {
+  const found = mounts
+    .split('\n')
+    .map((line) => line.split(' '))
+    .filter(([, point = '']) => path === point || path.startsWith(point === '/' ? '/' : `${point}/`))
+    .sort(([, a = ''], [, b = '']) => b.length - a.length)[0];
+  return found !== undefined && permissionless.has(found[2] ?? '') ? (found[1] ?? null) : null;
+}
+
+function readMounts(): string {
+  try {
+    return readFileSync('/proc/self/mounts', 'utf8');
+  } catch {
+    // No such list on this platform: the advice is to change the permissions.
+    return '';
+  }
 }
