@@ -93,11 +93,14 @@ describe('the evaluate cases of policy-cases.json', () => {
     expect(open.sort()).toEqual([...Object.keys(stricterUntilThen), ...askedUntilThen].sort());
   });
 
-  it.each(againstTheRules)('%s asks, because its call cannot be read', async (id) => {
-    const one = file.evaluate.find((candidate) => candidate.id === id);
-    if (one === undefined) return;
-    expect(await run(one)).toMatchObject({ action: 'approve', matched_rule: null, reason: 'floor' });
-  });
+  // Left failing, and marked: the reasons are beside the list.
+  for (const id of againstTheRules) {
+    it.fails(`${id} gives what it expects`, async () => {
+      const one = file.evaluate.find((candidate) => candidate.id === id);
+      expect(one).toBeDefined();
+      if (one !== undefined) expect(differences(one, await run(one))).toEqual([]);
+    });
+  }
 });
 
 describe('the invalid cases of policy-cases.json', () => {
