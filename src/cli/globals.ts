@@ -1,4 +1,5 @@
 import type { AppOptions, Given } from '../app-options.ts';
+import { thinkLevel } from '../schema/chain.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { Flags } from './parse.ts';
 import { globalFlags } from './table/globals.ts';
@@ -84,7 +85,7 @@ export function readGlobals(flags: Flags, environment: Environment, site: ValueS
     raw: flags.bool('raw') ?? false,
     steps: flags.bool('steps') ?? false,
     trace: flags.bool('trace') ?? environmentBool(environment, 'REINS_TRACE'),
-    think: { show: flags.has('think') && flags.text('think') !== 'off', level: thinkLevel(flags) },
+    think: { show: flags.has('think') && flags.text('think') !== 'off', level: readThink(flags) },
     shell: flags.bool('shell') ?? false,
     allowedDir: flags.text('local-exec-allowed-dir'),
     maxTurns: flags.number('max-turns') ?? 0,
@@ -150,34 +151,13 @@ function environmentBool(environment: Environment, name: string): boolean {
   throw usage(`${name} is 1 or 0, not "${text}"`);
 }
 
-const thinkWords: Readonly<Record<string, string>> = {
-  auto: 'auto',
-  default: 'auto',
-  off: 'off',
-  false: 'off',
-  none: 'off',
-  no: 'off',
-  '0': 'off',
-  disabled: 'off',
-  minimal: 'minimal',
-  low: 'low',
-  medium: 'medium',
-  high: 'high',
-  true: 'high',
-  on: 'high',
-  yes: 'high',
-  '1': 'high',
-  xhigh: 'xhigh',
-  max: 'xhigh',
-};
-
 /** The level of `--think` (08 §8): `medium` when none is named. */
-function thinkLevel(flags: Flags): string | null {
+function readThink(flags: Flags): string | null {
   const text = flags.text('think');
   if (text === null) return null;
   if (text === '') return 'medium';
-  const level = Object.hasOwn(thinkWords, text) ? thinkWords[text] : undefined;
-  if (level === undefined) {
+  const level = thinkLevel(text);
+  if (level === null) {
     throw usage(
       `${flagText({ name: 'think', kind: 'optional', help: '' })}: "${text}" is not one of auto, off, minimal, low, medium, high, xhigh`,
     );
