@@ -8,7 +8,8 @@ import { operations, type RuntimeClient } from '../client/operations.ts';
 import { createSecrets } from '../registry/secrets.ts';
 import type { Pools } from '../runs/pools.ts';
 import { type OpenedStore, openStore } from '../store/store.ts';
-import { findWorkspace } from '../workspace/paths.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import { findWorkspace, namedDataDirFault } from '../workspace/paths.ts';
 import { createTrust } from '../workspace/trust.ts';
 
 /** Reading operations that write all the same: sweeps, caches, the rows of a run. */
@@ -40,6 +41,14 @@ const light: ReadonlySet<string> = new Set([
   'showAsk',
   'answerAsk',
 ]);
+
+/** @throws RuntimeError config_invalid (exit 3) when the named data directory is not there (06 §5.1) */
+function checkDataDir(path: string): void {
+  const fault = namedDataDirFault(path);
+  if (fault === null) return;
+  const hints = fault === 'does not exist' ? [`reins --data-dir ${path} init`] : [`ls -ld ${path}`];
+  throw new RuntimeError('config_invalid', `The data directory ${path} ${fault}.`, { hints });
+}
 
 type Opened = {
   readonly store: OpenedStore;
@@ -97,6 +106,7 @@ export async function openApp(options: AppOptions, pools: Pools, writes: boolean
 
   /** What an operation needs; a database opened for reading is opened anew when something is to be written. */
   const openFor = async (name: keyof RuntimeClient): Promise<Opened> => {
+    if (options.dataDir !== null && name !== 'doctor') checkDataDir(options.dataDir.value);
     const reading = readsOnly(name) && !writes;
     if (opened?.reading === true && !reading) await shut();
     opened ??= await open(workspace.dbPath, reading).catch((error: unknown) => {

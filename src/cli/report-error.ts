@@ -48,9 +48,10 @@ function stackOf(error: Error): string | null {
   return error.stack === undefined ? null : error.stack + cause;
 }
 
-/** `data.findings` of a document's error, as lines. */
+/** `data.findings` of a document's error, as lines; a single one is in the message already (06 §2.3). */
 function findingsOf(data: unknown): readonly string[] {
   if (typeof data !== 'object' || data === null || !('findings' in data) || !Array.isArray(data.findings)) return [];
+  if (data.findings.length === 1) return [];
   return data.findings.map((finding: Finding) => {
     const place = typeof finding.line === 'number' && finding.line > 0 ? ` (line ${finding.line})` : '';
     const path = typeof finding.path === 'string' && finding.path !== '' ? `${finding.path}: ` : '';

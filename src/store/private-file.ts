@@ -136,13 +136,16 @@ export function checkDatabaseFile(path: string): { readonly warning: string | nu
     stats = lstatSync(path);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
-    throw new RuntimeError('config_invalid', `The database ${path} cannot be opened: ${reason(error)}.`, {
+    const why = codeOf(error) === 'ENOTDIR' ? `${dirname(path)} is not a directory` : reason(error);
+    throw new RuntimeError('config_invalid', `The database ${path} cannot be opened: ${why}.`, {
       cause: error,
+      hints: [`ls -ld ${dirname(path)}`],
     });
   }
-  if (stats.isSymbolicLink()) throw refused(path, 'is a symbolic link');
-  if (!stats.isFile()) throw refused(path, 'is not a regular file');
-  if (!isOurs(stats.uid)) throw refused(path, 'belongs to another user');
+  if (stats.isSymbolicLink()) throw refusedDatabase(path, 'is a symbolic link');
+  if (stats.isDirectory()) throw refusedDatabase(path, 'is a directory');
+  if (!stats.isFile()) throw refusedDatabase(path, 'is not a regular file');
+  if (!isOurs(stats.uid)) throw refusedDatabase(path, 'belongs to another user');
   if ((stats.mode & 0o077) === 0) return { warning: null, size: stats.size };
   const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');
   try {
@@ -157,6 +160,11 @@ const isOurs = (uid: number): boolean => process.getuid === undefined || process
 
 const refused = (path: string, what: string): RuntimeError =>
   new RuntimeError('config_invalid', `The file ${path} is not used: it ${what}.`);
+
+const refusedDatabase = (path: string, what: string): RuntimeError =>
+  new RuntimeError('config_invalid', `The database ${path} is not used: it ${what}.`, {
+    hints: ['reins --db <path of a file>', 'reins doctor'],
+  });
 
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;

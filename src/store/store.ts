@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { createSql, type Handle } from './connection.ts';
 import { storeError } from './failure.ts';
@@ -7,7 +8,7 @@ import { checkAfterCrash, inspect, noteClean, noteWriter, sizeOf } from './inspe
 import { applyMigrations, latest, migrations } from './migrate.ts';
 import type { Migration } from './migrations/migration.ts';
 import { processOwner } from './owner.ts';
-import { checkDatabaseFile, createPrivateFile, machineKey, reason } from './private-file.ts';
+import { checkDatabaseFile, codeOf, createPrivateFile, machineKey, reason } from './private-file.ts';
 import type { Sql } from './sql.ts';
 import { initialise, migrate, useWal } from './upgrade.ts';
 
@@ -122,8 +123,11 @@ function makeFile(path: string): boolean {
   try {
     return createPrivateFile(path);
   } catch (error) {
-    throw new RuntimeError('config_invalid', `The database ${path} cannot be created: ${reason(error)}.`, {
+    const missing = codeOf(error) === 'ENOENT';
+    const why = missing ? `there is no directory ${dirname(path)}` : reason(error);
+    throw new RuntimeError('config_invalid', `The database ${path} cannot be created: ${why}.`, {
       cause: error,
+      hints: missing ? [`mkdir -m 700 ${dirname(path)}`] : [`ls -ld ${dirname(path)}`],
     });
   }
 }

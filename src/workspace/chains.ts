@@ -87,7 +87,7 @@ export function createChains(deps: ChainDeps) {
   const locate = (wanted: ChainWanted): Found => {
     if (wanted.path !== null) {
       const path = resolve(workspace.cwd, wanted.path);
-      if (!exists(path)) throw chainNotFound(`There is no chain ${path}.`, []);
+      if (!exists(path)) throw chainNotFound(`There is no chain ${path}.`, ['reins chain list', 'reins init']);
       return { place: 'file', path };
     }
     const configured = wanted.use === 'chat' ? deps.configured() || null : null;
@@ -181,7 +181,6 @@ export function createChains(deps: ChainDeps) {
       if (found.place === 'project' && !isTrusted(file, wanted.trust)) throw notTrusted('chain', file);
       const { chain, text, findings } = await read(file.bytes);
       if (chain === null) throw invalidChain(file.path, findings);
-      const cautions = findings.filter(({ severity }) => severity === 'warning').length;
       return {
         id: chain.id,
         path: file.path,
@@ -189,12 +188,7 @@ export function createChains(deps: ChainDeps) {
         source: new TextDecoder().decode(file.bytes),
         text,
         has_model_task: chain.tasks.some(({ handler }) => isModelHandler(handler)),
-        warnings: [
-          ...file.warnings,
-          ...(cautions === 0
-            ? []
-            : [`The chain ${file.path} has ${cautions} warnings (reins chain vet ${file.path}).`]),
-        ],
+        warnings: [...file.warnings, ...cautionLine(file.path, findings)],
       };
     },
 
@@ -246,7 +240,10 @@ const unreadable = (file: Unreadable): RuntimeError =>
   new RuntimeError(
     file.fault === 'missing' ? 'chain_not_found' : 'chain_invalid',
     `The chain ${file.path} cannot be used: ${file.message}.`,
-    { data: { path: file.path, findings: [unreadableFinding(file)] } },
+    {
+      data: { path: file.path, findings: [unreadableFinding(file)] },
+      hints: [`ls -ld ${file.path}`, 'reins chain list'],
+    },
   );
 
 const unreadableFinding = (file: Unreadable): Finding => ({
@@ -258,12 +255,32 @@ const unreadableFinding = (file: Unreadable): Finding => ({
   message: file.message,
 });
 
+/** One defect is the message itself, with its place; several stand one per line before the summary (06 §2.3). */
 function invalidChain(path: string, findings: readonly Finding[]): RuntimeError {
   const errors = findings.filter(({ severity }) => severity === 'error');
-  return new RuntimeError('chain_invalid', `The chain ${path} is not valid: ${errors.length} defects.`, {
+  const [only] = errors;
+  const what =
+    only !== undefined && errors.length === 1
+      ? `The chain is not valid: ${only.message} at ${placeOf(path, only)}`
+      : `The chain ${path} is not valid: ${errors.length} defects.`;
+  return new RuntimeError('chain_invalid', what, {
     data: { path, findings: errors },
     hints: [`reins chain vet ${path}`],
   });
+}
+
+/** `<file>:<json path>`, or line and column where the text is no JSON. */
+const placeOf = (path: string, finding: Finding): string =>
+  `${path}:${finding.path === '' ? `${finding.line}:${finding.column}` : finding.path}`;
+
+/** One caution is said as it is, several are counted. */
+function cautionLine(path: string, findings: readonly Finding[]): readonly string[] {
+  const cautions = findings.filter(({ severity }) => severity === 'warning');
+  const [only] = cautions;
+  if (only === undefined) return [];
+  const what =
+    cautions.length === 1 ? `${only.message} at ${placeOf(path, only)}` : `The chain has ${cautions.length} warnings`;
+  return [`${what} (reins chain vet ${path})`];
 }
 
 function worstOf(findings: readonly Finding[]): ChainVetFile['worst'] {

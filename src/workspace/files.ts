@@ -70,13 +70,14 @@ export function readDocument(path: string, place: DocumentPlace, uid: number | n
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | noFollow);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ENOENT') return fail('missing', 'there is no such file');
+    if (code === 'ENOENT' || code === 'ENOTDIR') return fail('missing', 'there is no such file');
     if (code === 'ELOOP') return fail('unsafe_permissions', 'it is a symbolic link', identityOf(path));
     return fail('unreadable', `it cannot be opened (${String(code)})`, identityOf(path));
   }
   try {
     const stats = fstatSync(descriptor, { bigint: true });
     const identity = identityText(stats);
+    if (stats.isDirectory()) return fail('unreadable', 'it is a directory', identity);
     if (!stats.isFile()) return fail('unreadable', 'it is not a regular file', identity);
     const unsafe = uid === null ? null : unsafePermissions(path, stats, uid);
     if (unsafe !== null) return fail('unsafe_permissions', unsafe, identity);
@@ -95,14 +96,28 @@ export function readDocument(path: string, place: DocumentPlace, uid: number | n
 
 export const sha256Of = (bytes: Uint8Array | string): string => createHash('sha256').update(bytes).digest('hex');
 
-/** Identity of what a path names now, links followed; empty when there is nothing. One stat call. */
+/** Identity of what a path names now, links followed; empty when there is nothing. One stat call. Never throws. */
 export function identityOf(path: string): string {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats === undefined ? '' : identityText(stats);
+  try {
+    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+    return stats === undefined ? '' : identityText(stats);
+  } catch {
+    // Below a file, a link that leads in a circle, a directory that may not be searched: nothing can be read there.
+    return '';
+  }
 }
 
-/** Whether a name exists, also as a broken link: then it does not fall through to the next layer (02 §4). */
-export const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+/**
+ * Whether a name exists, also as a broken link or where it may not be looked at: then it does not fall through to the
+ * next layer (02 §4). Never throws.
+ */
+export function exists(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ENOTDIR');
+  }
+}
 
 const identityText = (stats: BigIntStats): string =>
   [stats.dev, stats.ino, stats.size, stats.mtimeNs, stats.ctimeNs].join(':');

@@ -1,4 +1,4 @@
-import { lstatSync, realpathSync, type Stats } from 'node:fs';
+import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
 /** Name of a data directory, and of the user-level one by default. */
@@ -70,6 +70,16 @@ export function dataDirFault(path: string, uid: number | null): string | null {
   if (uid !== null && stats.uid !== uid) return 'belongs to another user';
   if (uid !== null && (stats.mode & 0o002) !== 0) return 'can be written by every user (see chmod o-w, or --data-dir)';
   return null;
+}
+
+/** Why a data directory that the operator named cannot serve (06 §5.1); null when it can. Never throws. */
+export function namedDataDirFault(path: string): string | null {
+  try {
+    return statSync(path).isDirectory() ? null : 'is not a directory';
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+    return code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
+  }
 }
 
 /** True when `init` here would write into the user-level directory (06 §5.1). */

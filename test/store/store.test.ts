@@ -11,7 +11,7 @@ import {
   truncateSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { processOwner } from '../../src/store/owner.ts';
@@ -63,7 +63,7 @@ describe('a new database', () => {
     const path = join(temp.dir, 'none', 'local.db');
     await expect(openIn(temp, { path })).rejects.toMatchObject({
       code: 'config_invalid',
-      message: `The database ${path} cannot be created: ENOENT: no such file or directory, open '${path}'.`,
+      message: `The database ${path} cannot be created: there is no directory ${dirname(path)}.`,
     });
   });
 
@@ -190,13 +190,13 @@ describe('opening an existing database', () => {
     symlinkSync(`${path}.real`, path);
     await expect(openIn(temp)).rejects.toMatchObject({
       code: 'config_invalid',
-      message: `The file ${path} is not used: it is a symbolic link.`,
+      message: `The database ${path} is not used: it is a symbolic link.`,
     });
     const directory = join(temp.home, 'other.db');
     mkdirSync(directory);
     await expect(openIn(temp, { path: directory })).rejects.toMatchObject({
       code: 'config_invalid',
-      message: `The file ${directory} is not used: it is not a regular file.`,
+      message: `The database ${directory} is not used: it is a directory.`,
     });
   });
 

@@ -57,7 +57,7 @@ describe('reading a document', () => {
   it('says missing, and says unreadable for a directory, a FIFO and a device without waiting', () => {
     expect(fault(join(temp.workspace, 'none'))).toEqual(['missing', 'there is no such file']);
     mkdirSync(join(temp.workspace, 'dir'));
-    expect(fault(join(temp.workspace, 'dir'))).toEqual(['unreadable', 'it is not a regular file']);
+    expect(fault(join(temp.workspace, 'dir'))).toEqual(['unreadable', 'it is a directory']);
     execFileSync('mkfifo', [join(temp.workspace, 'fifo')]);
     expect(fault(join(temp.workspace, 'fifo'))).toEqual(['unreadable', 'it is not a regular file']);
     expect(fault('/dev/zero')).toEqual(['unreadable', 'it is not a regular file']);
