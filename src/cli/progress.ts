@@ -174,6 +174,7 @@ async function traceHead(context: Context, started: RunStarted): Promise<string>
     database: report.database.path,
     data_directory: report.dataDir ?? '',
     trust: context.globals.trust.length === 0 ? 'stored' : 'this invocation',
+    trimmed: started.trimmed === 0 ? null : started.trimmed,
   });
 }
 

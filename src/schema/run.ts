@@ -179,6 +179,8 @@ export type RunStarted = {
   readonly cwd: string;
   readonly tools: readonly string[];
   readonly warnings: readonly string[];
+  /** Stored messages that `--trim` kept out of the request; absent without it. */
+  readonly trimmed?: number;
 };
 
 /** A started run as a face of this process holds it. */

@@ -118,6 +118,15 @@ export function createChat(deps: ChatDeps) {
     };
   };
 
+  /** How many stored messages `--trim` keeps out of a request (07 §2.4). */
+  const leftOut = (sessionId: string, trim: number, turnFrom: number): number => {
+    const [all, sent] = [0, trim].map((most) => {
+      const messages: unknown = JSON.parse(sessions.historyText(sessionId, most, turnFrom));
+      return Array.isArray(messages) ? messages.length : 0;
+    });
+    return (all ?? 0) - (sent ?? 0);
+  };
+
   return {
     /**
      * Stores the message with its run in one transaction, then starts the run.
@@ -155,7 +164,7 @@ export function createChat(deps: ChatDeps) {
         history: () => sessions.historyText(session.id, trim, turnFrom),
       };
       const started = await deps.service.startTurn(run satisfies StartRun, turn);
-      return { ...started, turn: turnFrom };
+      return { ...started, turn: turnFrom, ...(trim > 0 ? { trimmed: leftOut(session.id, trim, turnFrom) } : {}) };
     },
   };
 }

@@ -61,3 +61,12 @@ test('on an empty machine the commands of doctor, typed in the order shown, lead
     stdout: 'Hello, newcomer.\n',
   });
 });
+
+test('a backend that lacks its key is named by the command that tests it', async () => {
+  const { stderr: added } = await world.run(['backend', 'add', 'far', '--type', 'openai', '--api-key-env', 'FAR_KEY']);
+  expect(added).toBe('reins: warning: the variable FAR_KEY is not set now; it is read when the backend is used\n');
+  expect(await world.run(['backend', 'test', 'far'])).toMatchObject({
+    code: 7,
+    stderr: 'reins: backend "far": needs the variable FAR_KEY, which is not set (auth)\n  export FAR_KEY=…\n',
+  });
+});

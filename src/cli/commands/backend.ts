@@ -11,9 +11,7 @@ const fields = async (context: Context) => {
   if (key !== null && flags.has('api-key-env')) throw usage('--api-key and --api-key-env exclude each other');
   if (key === '') throw usage('--api-key is empty');
   if (key !== null && key !== '-') {
-    context.warn(
-      'a key on the command line is stored as a literal and shows in the process list; prefer --api-key-env',
-    );
+    context.warn('a key on the command line shows in the process list; prefer --api-key-env, or --api-key - and stdin');
   }
   return {
     url: flags.text('url'),
@@ -119,7 +117,8 @@ const test: Handler = async (context) => {
     await context.print(`reachable; ${models}; ${Math.round(probe.latency_ms)} ms`);
   } else {
     const hint = probe.hint === null ? '' : `\n  ${probe.hint}`;
-    context.terminal.err(`reins: ${context.safe(`${probe.error ?? 'no answer'} (${probe.error_class})${hint}`)}\n`);
+    const what = `backend "${name(context)}": ${probe.error ?? 'no answer'}`;
+    context.terminal.err(`reins: ${context.safe(`${what} (${probe.error_class})${hint}`)}\n`);
   }
   return probe.reachable ? 0 : 7;
 };

@@ -84,7 +84,10 @@ async function printTurns(
     const shown = message.kind === 'note' || message.role === 'user' || message.role === 'assistant';
     if (!shown || message.text === '') continue;
     const at = new Date(message.created_at).toTimeString().slice(0, 8);
-    const lines = message.text.split('\n').map((line) => `  ${line}`);
+    const lines = message.text
+      .trimEnd()
+      .split('\n')
+      .map((line) => (line === '' ? '' : `  ${line}`));
     context.terminal.err(
       context.safe(`[${at}] ${message.kind === 'note' ? 'note' : message.role}:\n${lines.join('\n')}\n`),
     );

@@ -92,11 +92,12 @@ function messageLines(message: SessionMessage, tools: boolean): readonly string[
   const role = message.kind === 'note' ? 'note' : message.role;
   const state = message.status === 'complete' ? '' : ` (${message.status})`;
   const summary = message.kind === 'summary' ? ' (summary)' : '';
-  const lines = message.text === '' ? [] : message.text.split('\n');
+  const text = message.text.replace(/\n+$/, '');
+  const lines = text === '' ? [] : text.split('\n');
   const shown = message.role === 'tool' ? lines.slice(0, mostToolLines) : lines;
   return [
     `[${message.created_at}] ${role}:${state}${summary}`,
-    ...shown.map((line) => `  ${line}`),
+    ...shown.map((line) => (line === '' ? '' : `  ${line}`)),
     ...(shown.length < lines.length ? [`  (${lines.length - shown.length} of ${lines.length} lines hidden)`] : []),
     ...(tools ? message.tool_calls.map((call) => `  → ${call.name} ${call.arguments}`) : []),
     '',
