@@ -106,7 +106,11 @@ export function openStoreRooms(input: StoreRoomsInput) {
       ...sessionOperations,
       listAsks: async (filter: AskFilterInput) => asks.list(byId(filter, sessions)),
       showAsk: async ({ id }: { readonly id: string }) => asks.show(id),
-      answerAsk: async (answer: AnswerInput) => asks.answer(answer, actor),
+      answerAsk: async ({ remember, ...answer }: AnswerInput & { readonly remember: 'session' | null }) => {
+        // A choice that would be forgotten is refused rather than half done.
+        if (remember !== null) throw new RuntimeError('not_built', 'remembering an approval is not built yet');
+        return asks.answer(answer, actor);
+      },
     },
   };
 }

@@ -12,7 +12,6 @@ const shownLines = 40;
 
 const keyOf: Readonly<Record<string, CardChoice>> = {
   y: 'once',
-  s: 'session',
   n: 'deny',
   f: 'deny_feedback',
   a: 'answer',
@@ -21,7 +20,6 @@ const keyOf: Readonly<Record<string, CardChoice>> = {
 };
 const words: Readonly<Record<CardChoice, string>> = {
   once: '[y] once',
-  session: '[s] this session',
   deny: '[n] deny',
   deny_feedback: '[f] deny with words',
   answer: '[a] answer',
@@ -33,7 +31,7 @@ const words: Readonly<Record<CardChoice, string>> = {
 export type Prompted = 'settled' | 'interrupt' | 'gone';
 
 /**
- * Puts one ask on the terminal until it is answered, here or elsewhere (03 §10). Nothing but `y` and `s` approves;
+ * Puts one ask on the terminal until it is answered, here or elsewhere (03 §10). Nothing but `y` approves;
  * Enter and anything unknown repeats the question.
  * @param withdrawn aborts when a verdict from elsewhere was seen; its reason is who answered
  */
@@ -145,12 +143,11 @@ async function ask(
         break;
       }
       case 'once':
-      case 'session':
         // What was never shown is not approved (03 §8.2).
         if (!seen) {
           terminal.err('some lines were not shown yet: press v first\n');
           question();
-        } else if (await verdict({ outcome: 'approve', remember: choice === 'session' ? 'session' : null })) {
+        } else if (await verdict({ outcome: 'approve' })) {
           return 'settled';
         }
         break;

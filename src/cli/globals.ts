@@ -85,7 +85,7 @@ export function readGlobals(flags: Flags, environment: Environment, site: ValueS
     raw: flags.bool('raw') ?? false,
     steps: flags.bool('steps') ?? false,
     trace: flags.bool('trace') ?? environmentBool(environment, 'REINS_TRACE'),
-    think: { show: flags.has('think') && flags.text('think') !== 'off', level: readThink(flags) },
+    think: { show: flags.has('think') && readThink(flags) !== 'off', level: readThink(flags) },
     shell: flags.bool('shell') ?? false,
     allowedDir: flags.text('local-exec-allowed-dir'),
     maxTurns: flags.number('max-turns') ?? 0,

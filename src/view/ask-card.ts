@@ -2,7 +2,7 @@ import type { Ask } from '../schema/ask.ts';
 import { escapeText, hiddenCharacters, type SafeText } from './escape.ts';
 import { formatRemaining } from './format.ts';
 
-export type CardChoice = 'once' | 'session' | 'deny' | 'deny_feedback' | 'answer' | 'explain' | 'full';
+export type CardChoice = 'once' | 'deny' | 'deny_feedback' | 'answer' | 'explain' | 'full';
 
 /** Labelled lines of a card; `data` lines came from outside and stand apart from what the runtime established. */
 export type CardPart = {
@@ -163,9 +163,7 @@ function choices(ask: Ask): readonly CardChoice[] {
   if (ask.kind === 'question') return ['answer', 'full'];
   if (ask.kind === 'budget') return ['once', 'deny'];
   if (ask.kind === 'unknown_outcome') return ['explain', 'full'];
-  // Not offered for a floor (03 §9), nor while something hidden stands in the call (10 §7.5).
-  const session = ask.record.reason !== 'floor' && hiddenCharacters(allText(ask.args)).length === 0;
-  return ['once', ...(session ? (['session'] as const) : []), 'deny', 'deny_feedback', 'explain', 'full'];
+  return ['once', 'deny', 'deny_feedback', 'explain', 'full'];
 }
 
 /** Lines of a card for a line-wise surface, and how many lines of foldable parts are hidden. */

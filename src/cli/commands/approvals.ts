@@ -105,7 +105,7 @@ type Answer = {
   readonly outcome: 'approve' | 'deny' | 'answer' | 'cancel';
   readonly feedback: string | null;
   readonly text: string | null;
-  readonly remember: 'session' | null;
+  readonly remember: null;
 };
 
 /** Exactly one verdict flag (03 §12). @throws RuntimeError usage, not_built */
@@ -131,10 +131,9 @@ async function readAnswer(context: Context): Promise<Answer> {
   if (feedback !== null && outcome !== 'deny') throw usage('--feedback belongs to --deny');
   if (feedback !== null && feedback.length > 4000) throw usage('--feedback is longer than 4000 characters');
   if (flags.has('text')) throw usage('--text belongs to --treat-as done');
-  const remember = flags.text('remember') === 'session' ? 'session' : null;
-  if (remember !== null && outcome !== 'approve') throw usage('--remember belongs to --approve');
+  if (flags.has('remember')) throw new RuntimeError('not_built', '"approvals respond --remember" is not built yet');
   const text = flags.text('answer');
-  return { outcome, feedback, text: text === '-' ? await readStdinText(context, '--answer') : text, remember };
+  return { outcome, feedback, text: text === '-' ? await readStdinText(context, '--answer') : text, remember: null };
 }
 
 const respond: Handler = async (context) => {
