@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { AppOptions } from '../app-options.ts';
 import type { Services } from '../client/local-client.ts';
@@ -228,7 +229,9 @@ function prepareDeps(input: PrepareInput): PrepareDeps {
         database: workspace.dbPath,
         reinsHome: machine.reinsHome,
         dataDir: workspace.dataDir,
-        secretFiles: [options.environment['REINS_JWT_SECRET_FILE']].filter((file) => file !== undefined),
+        secretFiles: [options.environment['REINS_JWT_SECRET_FILE']].flatMap((file) =>
+          file === undefined || file === '' ? [] : [resolve(options.cwd, file)],
+        ),
         namedFiles: named,
         installation: fileURLToPath(options.root),
         pid: process.pid,

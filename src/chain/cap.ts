@@ -1,17 +1,6 @@
 import type { Message } from '../schema/message.ts';
+import { utf8Length } from '../text/utf8.ts';
 import { units } from './history.ts';
-
-/** Bytes of a text in UTF-8; a lone surrogate counts as the three bytes of U+FFFD. */
-export function utf8Length(text: string): number {
-  let bytes = text.length;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code < 0x80) continue;
-    bytes += code < 0x800 ? 1 : 2;
-    if (code >= 0xd800 && code < 0xdc00 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) index += 1;
-  }
-  return bytes;
-}
 
 const cutLine = (kept: number, total: number): string => `[cut: ${kept} of ${total} bytes]`;
 

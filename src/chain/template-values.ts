@@ -1,4 +1,4 @@
-import { utf8Length } from './cap.ts';
+import { utf8Length } from '../text/utf8.ts';
 
 /** Bytes that one rendering may write (04 §9.8). */
 export const maxOutputBytes = 4 * 1024 * 1024;

@@ -1,6 +1,6 @@
 import type * as Library from 'liquidjs';
 import { RuntimeError } from '../schema/errors.ts';
-import { utf8Length } from './cap.ts';
+import { utf8Length } from '../text/utf8.ts';
 import { expandMacro, type MacroScope } from './macros.ts';
 import { readHistory } from './read-history.ts';
 import { macroName, type Part, prepareTemplate } from './template-syntax.ts';

@@ -1,19 +1,5 @@
 import type { Message, ToolSpec } from '../schema/message.ts';
-
-/** Tokens of one text as estimated in 04 §13.2: ASCII characters ÷ 4, one per other code point, rounded up. */
-export function estimateTokens(text: string): number {
-  let ascii = 0;
-  let other = 0;
-  for (let index = 0; index < text.length; index += 1) {
-    const code = text.charCodeAt(index);
-    if (code < 0x80) ascii += 1;
-    else {
-      other += 1;
-      if (code >= 0xd800 && code < 0xdc00 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) index += 1;
-    }
-  }
-  return Math.ceil(ascii / 4 + other);
-}
+import { estimateTokens } from '../text/tokens.ts';
 
 /** An image counts this many tokens (08 §9.1). */
 const imageTokens = 1000;

@@ -1,5 +1,6 @@
 import type { Message } from '../schema/message.ts';
-import { cutHead, utf8Length } from './cap.ts';
+import { utf8Length } from '../text/utf8.ts';
+import { cutHead } from './cap.ts';
 
 /**
  * A history as text (04 §9.3): one block per message, `role: content`; calls as `assistant calls <name> <arguments>`,

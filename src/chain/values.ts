@@ -1,7 +1,8 @@
 import type { DataType } from '../schema/chain.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { History } from '../schema/message.ts';
-import { capHistory, cutHead, cutTail, utf8Length } from './cap.ts';
+import { utf8Length } from '../text/utf8.ts';
+import { capHistory, cutHead, cutTail } from './cap.ts';
 import { type Fresh, readHistory } from './read-history.ts';
 
 /** A typed value of a task (04 §6.1). */

@@ -61,7 +61,7 @@ export function resultObject(result: RunResult, extras: ResultExtras): ResultObj
     },
     asks: result.asks,
     permission_denials: result.permission_denials,
-    steps: result.steps.map((step, index) => ({ ...step, index: index + 1 })),
+    steps: result.steps,
     warnings: extras.warnings,
     error: failure === null ? null : errorObject(failure),
     exit_code: extras.exit,

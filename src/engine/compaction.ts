@@ -1,5 +1,5 @@
 import { cutBefore } from '../chain/history.ts';
-import { estimateTokens } from '../chain/tokens.ts';
+import { estimateTokens } from '../text/tokens.ts';
 import { transcript } from '../chain/transcript.ts';
 import type { History } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';

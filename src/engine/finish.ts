@@ -1,4 +1,4 @@
-import { estimateTokens } from '../chain/tokens.ts';
+import { estimateTokens } from '../text/tokens.ts';
 import type { History } from '../schema/message.ts';
 import { boundFailure, failed, type Handled } from './failure.ts';
 import { append, assistantMessage } from './messages.ts';

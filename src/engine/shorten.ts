@@ -1,4 +1,4 @@
-import { utf8Length } from '../chain/cap.ts';
+import { utf8Length } from '../text/utf8.ts';
 import type { Message } from '../schema/message.ts';
 
 const newline = 0x0a;

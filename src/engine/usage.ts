@@ -1,4 +1,4 @@
-import { estimateTokens } from '../chain/tokens.ts';
+import { estimateTokens } from '../text/tokens.ts';
 import { addUsage, type FinishReason, type Usage } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
 import type { Reply } from './read-stream.ts';

@@ -47,6 +47,8 @@ export function createGate(deps: GateDeps) {
     judged: Judged,
     planned: Planned | null,
   ): Promise<ToolOutcome> => {
+    // A cancel may have come while the call was judged or asked about.
+    if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
     const { policy } = run.policy();
     const exhausted = callBound(policy.compute, run.tighten, run.counters);
     if (exhausted !== null) return ledger.exhaust(run, request, judged, planned, exhausted, policy.compute.onExhausted);
@@ -69,6 +71,8 @@ export function createGate(deps: GateDeps) {
     let planned: Planned | null = null;
     let replaced: string | null = null;
     for (;;) {
+      const unfit = found.tool.unfit?.(judged.prepared.facts) ?? null;
+      if (unfit !== null) return ledger.refuse(run, request, found, { kind: 'refused', ...unfit }, planned);
       const preview =
         (await found.tool.preview?.(judged.prepared.args, judged.prepared.facts, judged.prepared.site)) ?? {};
       const binding = bindingOf(judged.hash, judged.evaluation.policy.sha256, preview.preimage?.sha256 ?? null);

@@ -143,8 +143,9 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
     usage,
     asks: deps.asks.ofRun(runId).map(askLine),
     permission_denials: deps.calls.denials(runId).map(denial),
-    steps: deps.runs.steps(runId).map(({ index, task_id, task_handler, duration_ms, eval: value, error }) => ({
-      index,
+    steps: deps.runs.steps(runId).map(({ task_id, task_handler, duration_ms, eval: value, error }, place) => ({
+      // From 1, as people and programs read it (06 §8.4).
+      index: place + 1,
       task_id,
       task_handler,
       duration_ms,

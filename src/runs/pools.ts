@@ -105,12 +105,12 @@ export function createPools(deps: PoolsDeps) {
         return (await job) as SpawnResult;
       } catch (error) {
         // The thread died with the child alive: its group must not survive it (architecture §5.6).
-        if (pid !== undefined) killGroup(pid, 'SIGKILL');
-        return {
-          kind: 'not_started',
-          error: 'spawn_failed',
-          message: error instanceof Error ? error.message : String(error),
-        };
+        const message = error instanceof Error ? error.message : String(error);
+        // What the thread said before it died is still on its way.
+        await new Promise((resolve) => setImmediate(resolve));
+        if (pid === undefined) return { kind: 'not_started', error: 'spawn_failed', message };
+        killGroup(pid, 'SIGKILL');
+        return { kind: 'lost', message };
       } finally {
         signal.removeEventListener('abort', cancel);
         port1.close();

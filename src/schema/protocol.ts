@@ -245,7 +245,9 @@ export type SpawnResult =
       readonly spool_full: boolean;
       readonly duration_ms: number;
     }
-  | { readonly kind: 'not_started'; readonly error: 'path_changed' | 'spawn_failed'; readonly message: string };
+  | { readonly kind: 'not_started'; readonly error: 'path_changed' | 'spawn_failed'; readonly message: string }
+  /** The child was started, and whoever watched it is gone: what it did is not known. */
+  | { readonly kind: 'lost'; readonly message: string };
 
 /** Messages of a spawn job to main, over the port that travels with it: the pid first, then live output. */
 export type SpawnMessage =

@@ -8,8 +8,11 @@ export function estimateTokens(text: string): number {
   for (let index = 0; index < text.length; index += 1) {
     const code = text.charCodeAt(index);
     if (code < 0x80) ascii += 1;
-    // The second half of a surrogate pair belongs to the code point that its first half counted.
-    else if (code < 0xdc00 || code > 0xdfff) other += 1;
+    else {
+      other += 1;
+      // A pair is one code point; half of one counts as itself.
+      if (code >= 0xd800 && code < 0xdc00 && (text.charCodeAt(index + 1) & 0xfc00) === 0xdc00) index += 1;
+    }
   }
   return Math.ceil(ascii / 4 + other);
 }

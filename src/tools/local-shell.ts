@@ -228,7 +228,17 @@ async function execute(given: Args, context: ToolContext<Facts>): Promise<ToolRe
     context.output,
     () => {},
   );
-  return outcome.kind === 'not_started' ? fail(outcome.error, outcome.message) : ended(outcome, frame, context);
+  switch (outcome.kind) {
+    case 'not_started':
+      return fail(outcome.error, outcome.message);
+    case 'lost':
+      return fail(
+        'outcome_unknown',
+        `The command was started, then its thread was lost (${outcome.message}): it was ended and may have had effects.`,
+      );
+    case 'ended':
+      return ended(outcome, frame, context);
+  }
 }
 
 type Frame = { readonly cwd: string; readonly program: string; readonly command: string; readonly shell: boolean };

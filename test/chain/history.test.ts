@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { cutBefore, repairHistory, trimHistory, units } from '../../src/chain/history.ts';
 import { shiftHistory } from '../../src/chain/shift.ts';
-import { estimateTokens, historyTokens, messageTokens, toolsTokens } from '../../src/chain/tokens.ts';
+import { historyTokens, messageTokens, toolsTokens } from '../../src/chain/tokens.ts';
+import { estimateTokens } from '../../src/text/tokens.ts';
 import type { Message, ToolCallPart } from '../../src/schema/message.ts';
 
 let count = 0;

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { type ScriptedApp, scriptedApp } from '../support/scripted-app.ts';
@@ -18,14 +18,13 @@ const approve = (id: string) =>
   ({ id, outcome: 'approve', feedback: null, text: null, remember: null, binding: null }) as const;
 
 /** Denies the next open ask of a run. */
-async function rejectNext(running: ScriptedApp, runId: string, after: string): Promise<{ readonly run_id: string }> {
+async function rejectNext(running: ScriptedApp, runId: string, after: string): Promise<void> {
   for await (const batch of running.client.watch({ run_id: runId, after: 0, signal: new AbortController().signal })) {
     const next = batch.find((event) => event.kind === 'ask' && event.ask_id !== after);
     if (next?.kind !== 'ask') continue;
     await running.client.answerAsk({ ...approve(next.ask_id), outcome: 'deny' });
     break;
   }
-  return { run_id: runId };
 }
 const last = (results: number) => ({ tool: { count: results } });
 
@@ -121,7 +120,7 @@ it('tells the model of a denial with the words of the person, and lists it', asy
   expect(existsSync(join(app.place.workspace, 'c.txt'))).toBe(false);
 });
 
-it('asks anew when the file changed between the shown diff and the approval', async () => {
+it('writes nothing, and asks nobody again, when the file changed between the shown diff and the approval', async () => {
   app = await scriptedApp({
     policy: { default_action: 'approve', rules: [{ tools: 'local_fs', tool: 'read_file', action: 'allow' }] },
     turns: [
@@ -137,10 +136,29 @@ it('asks anew when the file changed between the shown diff and the approval', as
   expect(first.diff).toContain('-old\n+new');
   writeFileSync(target, 'changed by somebody\n');
   await app.client.answerAsk(approve(first.ask_id));
-  const asks = await app.client.awaitRun({ run_id: (await rejectNext(app, run_id, first.ask_id)).run_id });
+  const asks = await app.client.awaitRun({ run_id });
   expect(readFileSync(target, 'utf8')).toBe('changed by somebody\n');
-  expect(asks.asks.map(({ state }) => state)).toEqual(['approved', 'denied']);
+  expect(asks.asks.map(({ state }) => state)).toEqual(['approved']);
   expect(asks.num_tool_calls).toBe(1);
+});
+
+it('asks anew when another program stands where the approved one stood', async () => {
+  app = await scriptedApp({
+    policy: { default_action: 'approve', rules: [] },
+    turns: [says('Over.', last(1)), calls([call('local_shell.local_shell', { command: './tool' })])],
+  });
+  const at = (name: string): string => join(app?.place.workspace ?? '', name);
+  for (const name of ['shown', 'other']) writeFileSync(at(name), `#!/bin/sh\necho ${name} >> ran\n`, { mode: 0o755 });
+  symlinkSync('shown', at('tool'));
+  const { run_id } = await app.start({ on_ask: 'wait' });
+  const first = await app.seen(run_id, 'ask');
+  rmSync(at('tool'));
+  symlinkSync('other', at('tool'));
+  await app.client.answerAsk(approve(first.ask_id));
+  await rejectNext(app, run_id, first.ask_id);
+  const result = await app.client.awaitRun({ run_id });
+  expect(result.asks.map(({ state }) => state)).toEqual(['approved', 'denied']);
+  expect([existsSync(at('ran')), result.executed_tool_calls]).toEqual([false, 0]);
 });
 
 it('cancels a run with a running child: the child is gone, the run and its ask are closed', async () => {
@@ -265,4 +283,26 @@ it('judges the next call by the policy as it was edited during the run', async (
   const result = await app.client.awaitRun({ run_id });
   expect(existsSync(join(app.place.workspace, 'i.txt'))).toBe(true);
   expect(result.permission_denials).toMatchObject([{ tools: 'local_fs', tool: 'list_dir', by: 'policy', rule: 1 }]);
+});
+
+it('asks nobody about a change that cannot be made: the model is told why', async () => {
+  app = await scriptedApp({
+    policy: { default_action: 'approve', rules: [] },
+    turns: [
+      says('It is not there.', { tool: { content: { contains: ['"error":"not_found"'] } } }),
+      calls([call('local_fs.edit_file', { path: 'missing.txt', old_string: 'a', new_string: 'b' })]),
+    ],
+  });
+  const result = await app.run();
+  expect(result.text).toBe('It is not there.');
+  expect(result.asks).toEqual([]);
+});
+
+it('counts the steps of a result from 1', async () => {
+  app = await scriptedApp({ turns: [says('Over.', last(1)), calls([call('local_fs.list_dir', {})])] });
+  expect((await app.run()).steps.map(({ index, task_id }) => [index, task_id])).toEqual([
+    [1, 'work'],
+    [2, 'run_tools'],
+    [3, 'work'],
+  ]);
 });

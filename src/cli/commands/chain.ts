@@ -1,4 +1,4 @@
-import type { ChainFinding } from '../../client/operations/oversight.ts';
+import type { Finding } from '../../schema/chain.ts';
 import { plural } from '../../view/format.ts';
 import type { Handler } from '../context.ts';
 
@@ -55,11 +55,11 @@ const vet: Handler = async (context) => {
   return bad ? 3 : 0;
 };
 
-const findingLine = (file: string, finding: ChainFinding): string =>
+const findingLine = (file: string, finding: Finding): string =>
   `${file}:${finding.line}:${finding.column}: ${finding.severity} ${finding.code} at ${finding.path === '' ? '/' : finding.path}: ${finding.message}`;
 
-function summary(findings: readonly ChainFinding[]): string {
-  const count = (severity: ChainFinding['severity']) => findings.filter((each) => each.severity === severity).length;
+function summary(findings: readonly Finding[]): string {
+  const count = (severity: Finding['severity']) => findings.filter((each) => each.severity === severity).length;
   const parts = [
     ...(count('error') > 0 ? [plural(count('error'), 'error')] : []),
     ...(count('warning') > 0 ? [plural(count('warning'), 'warning')] : []),

@@ -1,5 +1,6 @@
 import { array, boolean, enums, nullable, number, object, string } from 'superstruct';
 import type { Ask } from '../../schema/ask.ts';
+import type { Finding } from '../../schema/chain.ts';
 import { operation, returns } from '../operation.ts';
 
 /** One chain of the overlay (06 §26). */
@@ -12,20 +13,10 @@ export type ChainRow = {
   readonly sha256: string;
 };
 
-/** A finding of `chain vet` (04 §16). `path` is a JSON Pointer. */
-export type ChainFinding = {
-  readonly severity: 'error' | 'warning' | 'info';
-  readonly code: string;
-  readonly path: string;
-  readonly line: number;
-  readonly column: number;
-  readonly message: string;
-};
-
 export type ChainVetFile = {
   readonly path: string;
   readonly worst: 'ok' | 'info' | 'warning' | 'error';
-  readonly findings: readonly ChainFinding[];
+  readonly findings: readonly Finding[];
 };
 
 /** A project document that waits for trust (06 §6). */

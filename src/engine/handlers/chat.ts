@@ -1,6 +1,7 @@
-import { estimateTokens, toolsTokens } from '../../chain/tokens.ts';
+import { toolsTokens } from '../../chain/tokens.ts';
 import { taskError } from '../../chain/values.ts';
 import type { History, Message } from '../../schema/message.ts';
+import { estimateTokens } from '../../text/tokens.ts';
 import { compact } from '../compaction.ts';
 import type { Prepared } from '../expand.ts';
 import { failed, type Handled, type Stopped } from '../failure.ts';

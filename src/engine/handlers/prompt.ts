@@ -1,4 +1,4 @@
-import { estimateTokens } from '../../chain/tokens.ts';
+import { estimateTokens } from '../../text/tokens.ts';
 import { extractNumber, parseRange, promptText, strictNumber, taskError, type Value } from '../../chain/values.ts';
 import type { Task } from '../../schema/chain.ts';
 import type { Route } from '../../schema/protocol.ts';
