@@ -102,7 +102,7 @@ const rooms: Readonly<Record<string, Room>> = {
 };
 
 /** Line budgets of ARCHITECTURE.md section 16. */
-const budgets: Readonly<Record<string, number>> = { 'src/gate/call.ts': 200, 'src/app.ts': 180 };
+const budgets: Readonly<Record<string, number>> = { 'src/gate/call.ts': 200, 'src/app/open.ts': 250, 'src/app/rooms.ts': 250 };
 
 function filesBelow(directory: string): string[] {
   return readdirSync(join(root, directory), { withFileTypes: true }).flatMap((entry) => {
