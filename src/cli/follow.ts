@@ -36,7 +36,7 @@ export async function followRun(
   options: FollowOptions,
 ): Promise<number> {
   const output = options.output ?? createOutput(context);
-  const progress = options.progress ?? createProgress(context);
+  const progress = options.progress ?? createProgress(context, () => asks.open());
   const warned = new Set<string>();
   const warn = (message: string) => {
     if (!warned.has(message)) context.warn(message);

@@ -17,8 +17,11 @@ const tickMs = 1000;
 /** After this long without output the waiting line says how long, and how much came in. */
 const quietMs = 8000;
 
-/** Progress lines only when stderr is a terminal; reasoning, steps and telemetry when they were asked for. */
-export function createProgress(context: Context): Progress {
+/**
+ * Progress lines only when stderr is a terminal; reasoning, steps and telemetry when they were asked for.
+ * @param asking true while a question stands on the terminal: nobody is told then that the program waits for them
+ */
+export function createProgress(context: Context, asking: () => boolean = () => false): Progress {
   const { terminal, globals, process } = context;
   const lines = terminal.stderrIsTerminal && !terminal.quiet;
   const say = (text: string) => terminal.err(`${terminal.style('err', 'dim', context.safe(text))}\n`);
@@ -33,8 +36,8 @@ export function createProgress(context: Context): Progress {
   const timer = terminal.live
     ? setInterval(() => {
         const quiet = process.now() - quietSince;
-        if (quiet < tickMs) return;
-        const size = quiet >= quietMs ? `, ${formatBytes(bytes)} received` : '';
+        if (quiet < tickMs || asking()) return;
+        const size = quiet >= quietMs && waitingFor === 'the model' ? `, ${formatBytes(bytes)} received` : '';
         const text = context.safe(`waiting for ${waitingFor}, ${Math.floor(quiet / 1000)} s${size}`);
         terminal.status(terminal.style('err', 'dim', text.slice(0, terminal.columns - 1)));
       }, tickMs)

@@ -169,7 +169,8 @@ function choices(ask: Ask): readonly CardChoice[] {
 /** Lines of a card for a line-wise surface, and how many lines of foldable parts are hidden. */
 export function cardLines(card: AskCard, most: number): { readonly lines: readonly string[]; readonly hidden: number } {
   const width = Math.max(...card.parts.map((part) => Math.min(part.label.length, 16)));
-  const out: string[] = [`ASK ${card.title}  (${card.deadline})`, card.headline];
+  const deadline = /\d/.test(card.deadline) ? `${card.deadline} left` : card.deadline;
+  const out: string[] = [`ASK ${card.title}  (${deadline})`, card.headline];
   let hidden = 0;
   for (const part of card.parts) {
     const shown = part.foldable ? part.lines.slice(0, most) : part.lines;

@@ -53,7 +53,7 @@ test('a card shows the call in full and what the runtime knows of it', () => {
   expect(cardLines(askCard(ask({}), now), 40)).toEqual({
     hidden: 0,
     lines: [
-      'ASK ask_01kb2m9v7q4t8d0x3h5n3kq9x7 · local_fs.write_file  (1h 05m)',
+      'ASK ask_01kb2m9v7q4t8d0x3h5n3kq9x7 · local_fs.write_file  (1h 05m left)',
       'Create a file',
       '  diff         @@ -0,0 +1 @@⏎',
       '               +x⏎',

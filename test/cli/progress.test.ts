@@ -1,0 +1,54 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Context } from '../../src/cli/context.ts';
+import { createProgress, type Progress } from '../../src/cli/progress.ts';
+import type { RunEvent } from '../../src/schema/event.ts';
+
+let said: (string | null)[];
+let progress: Progress;
+let asking: boolean;
+beforeEach(() => {
+  vi.useFakeTimers();
+  said = [];
+  asking = false;
+  // What the waiting line needs of a terminal.
+  const context = {
+    terminal: {
+      live: true,
+      stderrIsTerminal: true,
+      quiet: false,
+      columns: 80,
+      style: (_stream: string, _look: string, text: string) => text,
+      status: (text: string | null) => said.push(text),
+      err: () => undefined,
+    },
+    globals: { trace: false, steps: false, think: { show: false, level: null } },
+    process: { now: () => Date.now() },
+    safe: (text: string) => text,
+  } as unknown as Context;
+  progress = createProgress(context, () => asking);
+});
+afterEach(() => {
+  progress.stop();
+  vi.useRealTimers();
+});
+
+const step = (task_handler: string) => ({ kind: 'step_started', task_id: 't', task_handler }) as unknown as RunEvent;
+
+test('a model that is quiet for long has its seconds and bytes told', () => {
+  progress.event(step('chat_completion'));
+  vi.advanceTimersByTime(9000);
+  expect([said[0], said.at(-1)]).toEqual(['waiting for the model, 1 s', 'waiting for the model, 9 s, 0 B received']);
+});
+
+test('no waiting line is drawn under a question that stands on the terminal', () => {
+  progress.event({ kind: 'ask' } as unknown as RunEvent);
+  asking = true;
+  vi.advanceTimersByTime(20_000);
+  expect(said).toEqual([]);
+});
+
+test('an answer that comes from elsewhere is waited for without counting bytes', () => {
+  progress.event({ kind: 'ask' } as unknown as RunEvent);
+  vi.advanceTimersByTime(9000);
+  expect(said.at(-1)).toBe('waiting for an answer, 9 s');
+});
