@@ -98,7 +98,8 @@ export function createProgress(context: Context, asking: () => boolean = () => f
         break;
       case 'tool_call':
         waitingFor = 'the model';
-        if (lines && !event.ok) say(`    ${event.error ?? 'failed'}`);
+        // That a call was denied stands in the line of its verdict.
+        if (lines && !event.ok && event.error !== 'denied') say(`    ${event.error ?? 'failed'}`);
         break;
       case 'model_retry':
         if (lines) say(`${event.model}: ${event.message}; trying again in ${Math.ceil(event.wait_ms / 1000)} s`);

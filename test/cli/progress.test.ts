@@ -6,10 +6,12 @@ import type { RunEvent } from '../../src/schema/event.ts';
 let said: (string | null)[];
 let progress: Progress;
 let asking: boolean;
+let lines: string[];
 beforeEach(() => {
   vi.useFakeTimers();
   said = [];
   asking = false;
+  lines = [];
   // What the waiting line needs of a terminal.
   const context = {
     terminal: {
@@ -19,7 +21,7 @@ beforeEach(() => {
       columns: 80,
       style: (_stream: string, _look: string, text: string) => text,
       status: (text: string | null) => said.push(text),
-      err: () => undefined,
+      err: (text: string) => lines.push(text),
     },
     globals: { trace: false, steps: false, think: { show: false, level: null } },
     process: { now: () => Date.now() },
@@ -51,4 +53,12 @@ test('an answer that comes from elsewhere is waited for without counting bytes',
   progress.event({ kind: 'ask' } as unknown as RunEvent);
   vi.advanceTimersByTime(9000);
   expect(said.at(-1)).toBe('waiting for an answer, 9 s');
+});
+
+test('a denied call is said to be denied once', () => {
+  const call = { call_id: 'c', tools: 'local_fs', tool: 'write_file' };
+  progress.event({ kind: 'tool_call_pending', ...call, args: { path: 'a.txt' } } as unknown as RunEvent);
+  progress.event({ kind: 'verdict', ...call, verdict: 'denied', by: 'operator:cli' } as unknown as RunEvent);
+  progress.event({ kind: 'tool_call', ...call, ok: false, error: 'denied' } as unknown as RunEvent);
+  expect(lines).toEqual(['  → local_fs.write_file a.txt · denied by operator:cli\n']);
 });
