@@ -1,6 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { MessagePort } from 'node:worker_threads';
 import { runChain } from '../src/engine/run-chain.ts';
+import type { RunHost } from '../src/engine/host.ts';
 import { createModel } from '../src/models/providers.ts';
 import { defaultDeps } from '../src/models/wire-model.ts';
 import { toWire } from '../src/schema/errors.ts';
@@ -18,9 +19,10 @@ const wire = defaultDeps();
 
 /** Engine, models and port put together. Catches everything: what it cannot explain becomes a failed end. */
 export default async function run({ job, port }: { job: RunJob; port: MessagePort }): Promise<void> {
-  const { host, signal, end } = createPortHost(port);
+  const { host: portHost, signal, end } = createPortHost(port);
+  let host = portHost;
   try {
-    if (FAIL_POINTS) await failPoint(job);
+    if (FAIL_POINTS) host = await failPoint(job, host);
     end(
       await runChain(
         job,
@@ -43,7 +45,7 @@ export default async function run({ job, port }: { job: RunJob; port: MessagePor
 }
 
 /** Crash hooks of the test build: a thread cannot be killed from outside, so it dies from within (amendment 11). */
-async function failPoint(job: RunJob): Promise<void> {
+async function failPoint(job: RunJob, host: RunHost): Promise<RunHost> {
   const point = job.variables['fail_point'];
   if (point === 'worker_exit') process.exit(1);
   if (point === 'worker_throw')
@@ -55,5 +57,12 @@ async function failPoint(job: RunJob): Promise<void> {
     const kept: unknown[] = [];
     for (;;) kept.push(new Array(100_000).fill(kept.length));
   }
-  await Promise.resolve();
+  if (point !== 'worker_exit_in_call') return host;
+  return {
+    ...host,
+    callTool(input) {
+      setTimeout(() => process.exit(1), 300);
+      return host.callTool(input);
+    },
+  };
 }

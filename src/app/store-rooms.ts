@@ -4,6 +4,7 @@ import type { Secrets } from '../registry/secrets.ts';
 import { createSettings } from '../registry/settings.ts';
 import { createUserSettings } from '../registry/user-settings.ts';
 import type { RecordChange } from '../registry/ports.ts';
+import { createLostRuns } from '../runs/lost-runs.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { createSessionOperations } from '../sessions/sessions.ts';
 import { type AskFilter, createAsks as createAskRows } from '../store/asks.ts';
@@ -12,7 +13,7 @@ import { createCalls } from '../store/calls.ts';
 import { createDocuments } from '../store/documents.ts';
 import { createEvents } from '../store/events.ts';
 import { createFeed } from '../store/feed.ts';
-import { ownerIsDead, processOwner } from '../store/owner.ts';
+import { processOwner } from '../store/owner.ts';
 import { createRegistry } from '../store/registry.ts';
 import { createRuns } from '../store/runs.ts';
 import { createSessions, type Sessions } from '../store/sessions.ts';
@@ -63,24 +64,15 @@ export function openStoreRooms(input: StoreRoomsInput) {
   });
   const runs = createRuns(sql);
   const sessions = createSessions(sql, tenant);
-  /** Ends a run that no process drives; a live one belongs to its own process. */
-  const cancelResting = async (runId: string): Promise<void> => {
-    const head = runs.head(runId);
-    const driven = head?.lease_owner != null && (head.lease_until ?? 0) > now() && !ownerIsDead(head.lease_owner);
-    if (driven) throw new RuntimeError('in_use', `run ${runId} is driven by another process: ${head.lease_owner}`);
-    asks.cancelOfRun(runId);
-    feed.commit('full', () => {
-      runs.setStatus(runId, 'cancelled');
-      runs.deleteState(runId);
-    });
-  };
+  const calls = createCalls(sql);
+  const lostRuns = createLostRuns({ runs, calls, asks, feed, tenant, now });
   const sessionOperations = createSessionOperations({
     sql,
     sessions,
     runs,
     workspace: workspace.root,
     now,
-    cancelRun: cancelResting,
+    cancelRun: async (runId, reason) => lostRuns.end(runId, 'cancelled', reason),
   });
   const actor = { by: `operator:${options.surface}`, name: machine.userName, client: options.surface };
   return {
@@ -94,8 +86,8 @@ export function openStoreRooms(input: StoreRoomsInput) {
     settings,
     asks,
     runs,
-    cancelResting,
-    calls: createCalls(sql),
+    lostRuns,
+    calls,
     documents: createDocuments(sql, { now, owner }),
     sessions,
     sessionForTurn: sessionOperations.sessionForTurn,

@@ -28,8 +28,9 @@ export type Finished = {
 type Outcome = { readonly status: RunStatus; readonly exit_code: number; readonly error: RunFailure | null };
 
 /** What the end of the thread and the reason of a stop make of the run. A stop stands before what came after it. */
-function outcomeOf(live: LiveRun, end: RunEnd): Outcome {
+function outcomeOf(live: LiveRun, end: RunEnd, held: boolean): Outcome {
   const { stopped } = live;
+  if (!held) return failed({ class: 'storage', message: 'the run was taken over by another process' });
   if (stopped?.kind === 'rest') {
     return stopped.reason === 'interrupted'
       ? { status: 'interrupted', exit_code: 143, error: null }
@@ -81,15 +82,19 @@ function outputOf(deps: FinishDeps, live: LiveRun, end: RunEnd): Output {
 export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervised): Finished {
   const { gate, turn } = live;
   const runId = gate.ref.run_id;
-  const outcome = outcomeOf(live, supervised.end);
+  // Whoever lost the lease writes nothing more for the run (11 §2.9).
+  const held = deps.runs.holdsLease(runId, gate.owner);
+  const outcome = outcomeOf(live, supervised.end, held);
   const at = deps.now();
   const { usage } = supervised;
   const output =
     outcome.status === 'completed' || outcome.status === 'exhausted' ? outputOf(deps, live, supervised.end) : nothing;
   const rests = outcome.status === 'suspended' || outcome.status === 'interrupted';
-  if (!rests) deps.asks.cancelOfRun(runId);
+  if (held && !rests) deps.asks.cancelOfRun(runId);
 
   deps.feed.commit('full', (record) => {
+    if (!deps.runs.holdsLease(runId, gate.owner)) return;
+    if (!rests) deps.calls.settleOpen(runId, at);
     deps.runs.finish(runId, {
       status: outcome.status,
       // A history is the run's transcript: it is not stored a second time.

@@ -54,7 +54,7 @@ export function createRuns(deps: RunsDeps) {
     });
     const gate = gateRun(deps.prepare, prepared, { runId, sessionId: turn?.session.id ?? null }, clock, abort.signal, {
       records: () => live?.stopped?.kind !== 'rest',
-      waiting: (on) => deps.feed.commit('normal', () => deps.runs.setStatus(runId, on ? 'waiting' : 'running')),
+      waiting: (on) => deps.feed.commit('normal', () => deps.runs.setWaiting(runId, deps.prepare.owner, on)),
     });
     const { session, first } = writeStart(deps, prepared, turn, runId, gate.ref, at);
     const history = turn?.history() ?? (first === null ? null : JSON.stringify([first]));

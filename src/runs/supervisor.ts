@@ -30,12 +30,16 @@ export type SupervisorDeps = TurnDeps & {
   readonly mask: <T>(value: T) => T;
   /** How long a cancelled thread may take before it is terminated (architecture §5.5). */
   readonly cancelGraceMs?: number;
+  /** How long calls that run at the end of their run may take to end as well. */
+  readonly callGraceMs?: number;
 };
 
 /** How the thread ended, or that it is gone. */
 export type Supervised = { readonly end: RunEnd; readonly usage: Usage };
 
 const graceMs = 2_000;
+/** Longer than a child is given between SIGTERM and SIGKILL. */
+const callGraceMs = 2_500;
 /** Events that nobody asks about are written this late at the latest. */
 const flushMs = 16;
 /** 07 §2.3.4: streamed text of a session is stored at least this often. */
@@ -64,6 +68,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   let streamed = '';
   let storedAt = deps.now();
   let settled = false;
+  const calls = new Set<Promise<unknown>>();
 
   const settle = (end: RunEnd): void => {
     if (settled) return;
@@ -80,7 +85,9 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     }
     live.abort.signal.removeEventListener('abort', cancel);
     port.close();
-    done({ end: last, usage });
+    // A call that is still running has nobody to report to: its child is ended, its ask withdrawn, its outcome recorded.
+    if (!live.abort.signal.aborted) live.abort.abort(new RuntimeError('cancelled', 'the run has ended'));
+    void settledWithin(calls, deps.callGraceMs ?? callGraceMs).then(() => done({ end: last, usage }));
   };
 
   /** A rest stops at the last checkpoint: what the thread says after it is not recorded. */
@@ -93,6 +100,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     pending = [];
     if (batch.length === 0 && alsoWrite === undefined) return;
     deps.feed.commit(durability, (record) => {
+      if (!deps.runs.holdsLease(runId, gate.owner)) throw takenOver();
       for (const event of batch) write(record, event);
       alsoWrite?.(record);
     });
@@ -149,7 +157,10 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     streamed += event.content;
     if (deps.now() - storedAt < partialMs) return;
     storedAt = deps.now();
-    deps.feed.commit('normal', () => live.turn?.partial(streamed, deps.now()));
+    deps.feed.commit('normal', () => {
+      if (!deps.runs.holdsLease(runId, gate.owner)) throw takenOver();
+      live.turn?.partial(deps.mask(streamed), deps.now());
+    });
   };
 
   const answer = async (message: Extract<WorkerMessage, { kind: 'request' }>): Promise<unknown> => {
@@ -158,16 +169,19 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
         flush();
         return admitTurn(deps, gate, gate.counters, checked(message.input, TurnRequest), live.defaults);
       }
-      case 'callTool':
+      case 'callTool': {
         flush();
-        return deps.gate.call(gate, checked(message.input, CallRequest));
+        const call = deps.gate.call(gate, checked(message.input, CallRequest));
+        calls.add(call);
+        return call.finally(() => calls.delete(call));
+      }
       case 'checkpoint': {
         const { state, ahead_of } = checked(message.input, CheckpointRequest);
-        const payload = JSON.stringify(state);
+        const payload = JSON.stringify(deps.mask(state));
         const digest = createHash('sha256').update(payload).digest('hex');
         const write = (): void => {
           if (!deps.runs.checkpoint(runId, gate.owner, payload, digest, deps.now())) {
-            throw new RuntimeError('storage', 'the run was taken over by another process');
+            throw takenOver();
           }
         };
         flush(write, ahead_of === 'call' ? 'normal' : 'full');
@@ -244,7 +258,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   const renewTimer = setInterval(() => {
     guarded(() => {
       const held = deps.feed.commit('normal', () => deps.runs.renewLease(runId, gate.owner, deps.now() + leaseMs));
-      if (!held) throw new RuntimeError('storage', 'the run was taken over by another process');
+      if (!held) throw takenOver();
     });
   }, renewMs);
 
@@ -262,6 +276,19 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
       },
     });
   });
+}
+
+const takenOver = (): RuntimeError => new RuntimeError('storage', 'the run was taken over by another process');
+
+/** Resolves when all have settled, or after the time. */
+async function settledWithin(calls: ReadonlySet<Promise<unknown>>, ms: number): Promise<void> {
+  if (calls.size === 0) return;
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  await Promise.race([Promise.allSettled(calls), over]);
+  clearTimeout(timer);
 }
 
 /** No defaults are filled in: what the worker sends is complete, and a check costs half of a coercion. */

@@ -3,9 +3,9 @@ import type { Image, Message } from '../schema/message.ts';
 import type { RunStarted, SendMessage, StartRun } from '../schema/run.ts';
 import { imageMessage } from '../runs/images.ts';
 import type { SessionTurn } from '../runs/live-run.ts';
+import { isDriven, type LostRuns } from '../runs/lost-runs.ts';
 import type { RunService, TurnStart } from '../runs/runs.ts';
 import type { Feed } from '../store/feed.ts';
-import { ownerIsDead } from '../store/owner.ts';
 import type { RunHead, Runs } from '../store/runs.ts';
 import type { NewMessage, SessionRow, Sessions } from '../store/sessions.ts';
 import { ulid } from '../text/ids.ts';
@@ -14,7 +14,8 @@ export type ChatDeps = {
   readonly sessions: Sessions;
   readonly runs: Runs;
   readonly feed: Feed;
-  readonly asks: { cancelOfRun(runId: string): void; pendingOfRun(runId: string): readonly string[] };
+  readonly asks: { pendingOfRun(runId: string): readonly string[] };
+  readonly lostRuns: LostRuns;
   readonly service: Pick<RunService, 'startTurn'>;
   /** The named session, else the active one, else `default`, made when it is missing (07 §2.2). */
   readonly sessionForTurn: (name: string | null) => SessionRow;
@@ -31,45 +32,35 @@ const busyPollMs = 250;
 export function createChat(deps: ChatDeps) {
   const { sessions, runs, feed, now } = deps;
 
-  /** Runs of a session that nobody drives any more become `interrupted` (07 §2.6). */
-  const takeOver = (session: SessionRow, head: RunHead): void =>
-    feed.commit('full', () => {
-      runs.setStatus(head.id, 'interrupted');
-      runs.releaseLease(head.id);
-      turnOf(session, head.id).note('interrupted', now());
-    });
-
-  const isDead = (head: RunHead): boolean =>
-    head.lease_owner === null || (head.lease_until ?? 0) < now() || ownerIsDead(head.lease_owner);
-
-  /** A run that rests gives way to a new turn: its open calls have no results, and the engine says so to the model. */
-  const abandon = (head: RunHead): void => {
-    deps.asks.cancelOfRun(head.id);
-    feed.commit('full', () => {
-      runs.setStatus(head.id, 'cancelled');
-      runs.deleteState(head.id);
-    });
+  /**
+   * A run that rests, or whose process is gone, gives way to a new turn (07 §2.7): its open calls have no results, and
+   * the engine says so to the model.
+   */
+  const giveWay = (session: SessionRow, head: RunHead, giveUp: boolean): void => {
+    const { status } = head;
+    if (status === 'suspended' && !giveUp) throw suspended(session, head, deps.asks.pendingOfRun(head.id));
+    // A run that was stopped in order left its note itself.
+    const note = status === 'interrupted' ? () => {} : () => turnOf(session, head.id).note('interrupted', now());
+    deps.lostRuns.end(head.id, status === 'suspended' ? 'cancelled' : 'interrupted', 'a new turn began', note);
   };
 
-  /** @throws RuntimeError session_busy after 10 s, run_suspended */
-  const clear = async (session: SessionRow, giveUp: boolean): Promise<void> => {
-    const until = now() + busyWaitMs;
+  /** @throws RuntimeError session_busy at `until`, run_suspended */
+  const clear = async (session: SessionRow, giveUp: boolean, until: number): Promise<void> => {
     let said = false;
     for (;;) {
       const open = runs.openOfSession(session.id);
-      const live = open.find((head) => head.status !== 'suspended' && head.status !== 'interrupted' && !isDead(head));
+      const live = open.find((head) => isDriven(head, now()));
       if (live === undefined) {
-        for (const head of open) {
-          if (head.status === 'suspended' && !giveUp) throw suspended(session, head, deps.asks.pendingOfRun(head.id));
-          if (head.status !== 'suspended' && head.status !== 'interrupted') takeOver(session, head);
-          abandon(head);
-        }
+        for (const head of open) giveWay(session, head, giveUp);
         return;
       }
       if (now() > until) {
         throw new RuntimeError('session_busy', `session "${session.name}" is busy with run ${live.id}`);
       }
-      if (!said) deps.say(`session "${session.name}" is busy with run ${live.id}; waiting up to 10 s`);
+      if (!said) {
+        const process = live.lease_owner?.split(' ')[2] ?? '';
+        deps.say(`session "${session.name}" is busy with run ${live.id} of process ${process}; waiting up to 10 s`);
+      }
       said = true;
       await new Promise((resolve) => setTimeout(resolve, busyPollMs));
     }
@@ -135,7 +126,7 @@ export function createChat(deps: ChatDeps) {
     async sendMessage(input: SendMessage): Promise<RunStarted & { readonly turn: number }> {
       const { session: name, trim, abandon: giveUp, last: _last, ...run } = input;
       const session = deps.sessionForTurn(name);
-      await clear(session, giveUp);
+      const until = now() + busyWaitMs;
       let turnFrom = 0;
       const turn: TurnStart = {
         session: { id: session.id, name: session.name },
@@ -163,7 +154,18 @@ export function createChat(deps: ChatDeps) {
         },
         history: () => sessions.historyText(session.id, trim, turnFrom),
       };
-      const started = await deps.service.startTurn(run satisfies StartRun, turn);
+      const start = async (): Promise<RunStarted> => {
+        for (;;) {
+          await clear(session, giveUp, until);
+          try {
+            return await deps.service.startTurn(run satisfies StartRun, turn);
+          } catch (error) {
+            // Another process was quicker between the look and the transaction: its turn is waited for like any other.
+            if (!(error instanceof RuntimeError) || error.code !== 'session_busy' || now() > until) throw error;
+          }
+        }
+      };
+      const started = await start();
       return { ...started, turn: turnFrom, ...(trim > 0 ? { trimmed: leftOut(session.id, trim, turnFrom) } : {}) };
     },
   };

@@ -99,6 +99,16 @@ export function createCalls(sql: Sql) {
       );
     },
 
+    /** A run ends with calls open: one that never started is skipped, one without an outcome is unknown (03 §1.3). */
+    settleOpen(runId: string, at: number): void {
+      sql.run(
+        `UPDATE tool_calls SET state = CASE state WHEN 'planned' THEN 'skipped' ELSE 'unknown' END, ended_at = ?
+         WHERE run_id = ? AND state IN ('planned', 'started')`,
+        at,
+        runId,
+      );
+    },
+
     /** Whether an identical call was denied earlier in this run without a person's feedback since (04 §14.5). */
     deniedBefore(runId: string, callHash: string): boolean {
       return (

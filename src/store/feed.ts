@@ -31,6 +31,8 @@ export function createFeed(deps: FeedDeps) {
   let timer: NodeJS.Timeout | undefined;
   let version = -1;
   let seen: number | undefined;
+  /** Events of the commit that is being written. */
+  let open: StoredEvent[] | null = null;
 
   const deliver = (event: RunEvent): void => {
     for (const listener of listeners.get(event.run_id) ?? []) listener(event);
@@ -70,12 +72,22 @@ export function createFeed(deps: FeedDeps) {
     /** One transaction of rows and events; events are published when it stands. @throws as `Sql.write`. */
     commit<T>(durability: 'full' | 'normal', body: (record: Record) => T): T {
       const stored: StoredEvent[] = [];
-      const result = sql.write(durability, () =>
-        body((ref, event) => {
-          if (isEphemeral(event.kind)) throw new TypeError(`${event.kind} is never stored`);
-          stored.push(events.append(ref, cutStrings(deps.mask(event)), deps.now()));
-        }),
-      );
+      const write = (): T =>
+        sql.write(durability, () =>
+          body((ref, event) => {
+            if (isEphemeral(event.kind)) throw new TypeError(`${event.kind} is never stored`);
+            (open ?? stored).push(events.append(ref, cutStrings(deps.mask(event)), deps.now()));
+          }),
+        );
+      // Inside another commit its events wait for that one: nobody hears of what may be rolled back.
+      if (open !== null) return write();
+      open = stored;
+      let result: T;
+      try {
+        result = write();
+      } finally {
+        open = null;
+      }
       publish(stored);
       return result;
     },

@@ -54,9 +54,14 @@ export type RunHead = {
   readonly id: string;
   readonly status: RunStatus;
   readonly session_id: string | null;
+  readonly mission_id: string;
+  readonly chain_id: string;
+  readonly ended_at: number | null;
   readonly lease_owner: string | null;
   readonly lease_until: number | null;
 };
+
+const headColumns = 'r.id, r.status, r.session_id, r.mission_id, r.chain_id, r.ended_at, s.lease_owner, s.lease_until';
 
 const json = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value));
 
@@ -94,8 +99,20 @@ export function createRuns(sql: Sql) {
       );
     },
 
-    setStatus(id: string, status: RunStatus): void {
-      sql.run('UPDATE runs SET status = ? WHERE id = ?', status, id);
+    /** Shows a run that is going as waiting for a person, or running again; nothing when it has ended or is another's. */
+    setWaiting(id: string, owner: string, waiting: boolean): void {
+      sql.run(
+        `UPDATE runs SET status = ? WHERE id = ? AND status IN ('running', 'waiting')
+           AND EXISTS (SELECT 1 FROM run_state s WHERE s.run_id = runs.id AND s.lease_owner = ?)`,
+        waiting ? 'waiting' : 'running',
+        id,
+        owner,
+      );
+    },
+
+    /** Ends a run that nobody drives. */
+    close(id: string, status: RunStatus, at: number): void {
+      sql.run('UPDATE runs SET status = ?, ended_at = ? WHERE id = ?', status, at, id);
     },
 
     setCounters(id: string, counters: Counters): void {
@@ -127,8 +144,7 @@ export function createRuns(sql: Sql) {
 
     head(id: string): RunHead | undefined {
       return sql.get<RunHead>(
-        `SELECT r.id, r.status, r.session_id, s.lease_owner, s.lease_until
-         FROM runs r LEFT JOIN run_state s ON s.run_id = r.id WHERE r.id = ?`,
+        `SELECT ${headColumns} FROM runs r LEFT JOIN run_state s ON s.run_id = r.id WHERE r.id = ?`,
         id,
       );
     },
@@ -136,9 +152,8 @@ export function createRuns(sql: Sql) {
     /** Runs of a session that have not ended, oldest first. */
     openOfSession(sessionId: string): RunHead[] {
       return sql.all<RunHead>(
-        `SELECT r.id, r.status, r.session_id, s.lease_owner, s.lease_until
-         FROM runs r LEFT JOIN run_state s ON s.run_id = r.id
-         WHERE r.session_id = ? AND r.status IN ('queued', 'running', 'waiting', 'suspended', 'interrupted')
+        `SELECT ${headColumns} FROM runs r LEFT JOIN run_state s ON s.run_id = r.id
+         WHERE r.session_id = ? AND r.ended_at IS NULL AND r.status IN ('queued', 'running', 'waiting', 'suspended', 'interrupted')
          ORDER BY r.created_at`,
         sessionId,
       );
@@ -154,8 +169,8 @@ export function createRuns(sql: Sql) {
       const interrupted =
         sql.get<{ n: number }>(
           `SELECT count(*) AS n FROM runs r LEFT JOIN run_state s ON s.run_id = r.id
-           WHERE r.status = 'interrupted'
-              OR (r.status IN ('running', 'waiting', 'queued') AND coalesce(s.lease_until, 0) < ?)`,
+           WHERE r.ended_at IS NULL AND (r.status = 'interrupted'
+              OR r.status IN ('running', 'waiting', 'queued') AND coalesce(s.lease_until, 0) < ?)`,
           now,
         )?.n ?? 0;
       const unknown = sql

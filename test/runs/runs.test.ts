@@ -306,3 +306,53 @@ it('counts the steps of a result from 1', async () => {
     [3, 'work'],
   ]);
 });
+
+it('withdraws the question of a run whose thread is lost, and the run stays failed', async () => {
+  app = await scriptedApp({
+    policy: { default_action: 'approve', rules: [] },
+    turns: [calls([call('local_fs.write_file', { path: 'k.txt', content: 'x' })])],
+  });
+  const result = await app.run({ on_ask: 'wait', variables: { fail_point: 'worker_exit_in_call' } });
+  expect(result).toMatchObject({ status: 'failed', error: { class: 'worker_crash' }, asks: [{ state: 'cancelled' }] });
+  expect(app.rows('SELECT status, ended_at IS NOT NULL AS ended FROM runs')).toEqual([{ status: 'failed', ended: 1 }]);
+  expect(app.rows('SELECT kind FROM events ORDER BY cursor DESC LIMIT 1')).toEqual([{ kind: 'chain_failed' }]);
+});
+
+it('ends the child of a run whose thread is lost and records what became of the call', async () => {
+  app = await scriptedApp({
+    turns: [calls([call('local_shell.local_shell', { command: 'sleep 300' })])],
+  });
+  const result = await app.run({ variables: { fail_point: 'worker_exit_in_call' } });
+  expect(result).toMatchObject({ status: 'failed', error: { class: 'worker_crash' } });
+  const [row] = app.rows('SELECT state, pid FROM tool_calls');
+  expect(row).toMatchObject({ state: 'failed' });
+  expect(existsSync(`/proc/${String(row?.['pid'])}`)).toBe(false);
+});
+
+it('records a call that was cancelled with its run', async () => {
+  app = await scriptedApp({ turns: [calls([call('local_shell.local_shell', { command: 'sleep 300' })])] });
+  const { run_id } = await app.start();
+  await app.seen(run_id, 'tool_call_started');
+  await app.client.cancelRun({ run_id, reason: 'test' });
+  expect((await app.client.awaitRun({ run_id })).status).toBe('cancelled');
+  expect(app.rows('SELECT state, ended_at IS NOT NULL AS ended FROM tool_calls')).toEqual([
+    { state: 'failed', ended: 1 },
+  ]);
+});
+
+it('writes nothing more for a run that another process has taken over', async () => {
+  app = await scriptedApp({
+    policy: { default_action: 'approve', rules: [] },
+    turns: [says('Written.', last(1)), calls([call('local_fs.write_file', { path: 'l.txt', content: 'x' })])],
+  });
+  const { run_id } = await app.start({ on_ask: 'wait' });
+  const { ask_id } = await app.seen(run_id, 'ask');
+  app.change("UPDATE run_state SET lease_owner = 'another process'");
+  app.change("UPDATE runs SET status = 'interrupted'");
+  const before = app.rows('SELECT count(*) AS n FROM events WHERE kind NOT IN (?)', 'verdict');
+  await app.client.answerAsk(approve(ask_id));
+  expect(await app.client.awaitRun({ run_id })).toMatchObject({ status: 'failed', error: { class: 'storage' } });
+  expect(existsSync(join(app.place.workspace, 'l.txt'))).toBe(false);
+  expect(app.rows('SELECT status, exit_code FROM runs')).toEqual([{ status: 'interrupted', exit_code: null }]);
+  expect(app.rows('SELECT count(*) AS n FROM events WHERE kind NOT IN (?)', 'verdict')).toEqual(before);
+});

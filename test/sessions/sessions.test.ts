@@ -37,7 +37,7 @@ beforeEach(async () => {
     now: () => now,
     cancelRun: async (runId, reason) => {
       cancelled.push(`${runId}: ${reason}`);
-      runs.setStatus(runId, 'cancelled');
+      runs.close(runId, 'cancelled', now);
     },
   });
 });

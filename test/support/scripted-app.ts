@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import Database from 'better-sqlite3';
 import { createApp } from '../../src/app.ts';
 import type { AppOptions } from '../../src/app-options.ts';
 import type { RuntimeClient } from '../../src/client/operations.ts';
@@ -22,6 +23,10 @@ export type ScriptedApp = {
   events(runId: string): Promise<RunEvent[]>;
   /** Resolves with the first event of a kind. */
   seen<K extends RunEvent['kind']>(runId: string, kind: K): Promise<Extract<RunEvent, { kind: K }>>;
+  /** Rows of the database, read beside the program. */
+  rows(sql: string, ...params: readonly unknown[]): readonly Readonly<Record<string, unknown>>[];
+  /** Changes the database as another process would. */
+  change(sql: string): void;
   close(): Promise<void>;
 };
 
@@ -156,6 +161,20 @@ export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
         if (found !== undefined) return found as never;
       }
       throw new Error(`run ${runId} ended without ${kind}`);
+    },
+    rows(sql, ...params) {
+      const database = new Database(join(place.dir, 'local.db'), { readonly: true });
+      try {
+        // Rows of a statement without pluck are objects.
+        return database.prepare(sql).all(...params) as Record<string, unknown>[];
+      } finally {
+        database.close();
+      }
+    },
+    change(sql) {
+      const database = new Database(join(place.dir, 'local.db'));
+      database.exec(sql);
+      database.close();
     },
     async close() {
       for (const app of apps) await app.close();

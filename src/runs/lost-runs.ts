@@ -1,0 +1,54 @@
+import { RuntimeError } from '../schema/errors.ts';
+import type { Asks } from '../asks/asks.ts';
+import type { Calls } from '../store/calls.ts';
+import type { Feed } from '../store/feed.ts';
+import { ownerIsDead } from '../store/owner.ts';
+import type { RunHead, Runs } from '../store/runs.ts';
+
+export type LostRunsDeps = {
+  readonly runs: Runs;
+  readonly calls: Calls;
+  readonly asks: Pick<Asks, 'cancelOfRun'>;
+  readonly feed: Feed;
+  readonly tenant: string;
+  readonly now: () => number;
+};
+
+/** Whether a process drives the run: a lease that has not expired, of an owner that may still live (11 §2.9). */
+export const isDriven = (head: Pick<RunHead, 'lease_owner' | 'lease_until'>, now: number): boolean =>
+  head.lease_owner !== null && (head.lease_until ?? 0) > now && !ownerIsDead(head.lease_owner);
+
+/** Ends runs that no process drives: those that rest, and those whose process is gone. */
+export function createLostRuns(deps: LostRunsDeps) {
+  const { runs, calls, asks, feed, now } = deps;
+  return {
+    /**
+     * Ends the run in one transaction: a call that never started is skipped, one without an outcome is unknown, open asks
+     * are cancelled. `also` runs inside it, and only when this process is the one that ended the run.
+     * @throws RuntimeError in_use when a process drives it
+     */
+    end(runId: string, as: 'interrupted' | 'cancelled', reason: string, also: () => void = () => {}): void {
+      feed.commit('full', (record) => {
+        const head = runs.head(runId);
+        if (head === undefined || head.ended_at !== null) return;
+        if (isDriven(head, now())) {
+          throw new RuntimeError('in_use', `run ${runId} is driven by another process: ${head.lease_owner}`);
+        }
+        asks.cancelOfRun(runId);
+        calls.settleOpen(runId, now());
+        runs.close(runId, as, now());
+        runs.deleteState(runId);
+        const ref = { ...head, run_id: runId, tenant_id: deps.tenant };
+        if (as === 'cancelled')
+          record(ref, { kind: 'chain_cancelled', reason, by: 'system:cancelled', duration_ms: 0 });
+        // A run that was stopped in order has said so itself (04 §18.2).
+        else if (head.status !== 'interrupted') {
+          record(ref, { kind: 'chain_suspended', reason: 'interrupted', ask_ids: [], checkpoint_seq: 0 });
+        }
+        also();
+      });
+    },
+  };
+}
+
+export type LostRuns = ReturnType<typeof createLostRuns>;
