@@ -101,13 +101,16 @@ async function inspectPolicy({ policies }: InspectDeps) {
       return { untrusted: [{ kind: 'policy' as const, path }], policy: { ...missing, state: 'ok' as const } };
     }
     const state = error.code === 'policy_not_found' ? ('missing' as const) : ('invalid' as const);
-    return { untrusted: [], policy: { ...missing, state, defect: error.message } };
+    const name = textIn(error.data, 'name') ?? missing.name;
+    return { untrusted: [], policy: { ...missing, name, state, defect: error.message } };
   }
 }
 
-function pathIn(data: unknown): string | null {
-  const path: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'path') : null;
-  return typeof path === 'string' ? path : null;
+const pathIn = (data: unknown): string | null => textIn(data, 'path');
+
+function textIn(data: unknown, member: string): string | null {
+  const value: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, member) : null;
+  return typeof value === 'string' ? value : null;
 }
 
 function sizeOf(path: string): number | null {

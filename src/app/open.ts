@@ -104,16 +104,31 @@ export async function openApp(options: AppOptions, pools: Pools, writes: boolean
     current?.store.close();
   };
 
+  /** Read to its end first: what cannot be used is reported and stays as it is, and nothing of it is used. */
+  const openForDoctor = async (): Promise<Opened> => {
+    try {
+      const sound = await open(workspace.dbPath, true);
+      try {
+        sound.store.check();
+      } catch (error) {
+        sound.store.close();
+        throw error;
+      }
+      sound.store.close();
+      return await open(workspace.dbPath, false);
+    } catch (error) {
+      const problem = databaseProblem(error);
+      if (problem === null) throw error;
+      return open(workspace.dbPath, true, problem);
+    }
+  };
+
   /** What an operation needs; a database opened for reading is opened anew when something is to be written. */
   const openFor = async (name: keyof RuntimeClient): Promise<Opened> => {
     if (options.dataDir !== null && name !== 'doctor') checkDataDir(options.dataDir.value);
     const reading = readsOnly(name) && !writes;
     if (opened?.reading === true && !reading) await shut();
-    opened ??= await open(workspace.dbPath, reading).catch((error: unknown) => {
-      const problem = name === 'doctor' ? databaseProblem(error) : null;
-      if (problem === null) throw error;
-      return open(workspace.dbPath, true, problem);
-    });
+    opened ??= await (name === 'doctor' ? openForDoctor() : open(workspace.dbPath, reading));
     return opened;
   };
   const loadAll = async (current: Opened): Promise<Rooms> => {

@@ -16,11 +16,13 @@ export function storeError(error: unknown, path: string): unknown {
   if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') return damaged(path, reason(error), error);
   if (code === 'SQLITE_FULL' || code.startsWith('SQLITE_IOERR')) {
     const free = freeBytes(path);
-    const what = code === 'SQLITE_FULL' ? 'the disk or the file is full' : reason(error);
+    // Where not one page is free, a write of any kind fails, and the kind says nothing (11 §2.12).
+    const full = code === 'SQLITE_FULL' || (free !== null && free < 4096);
+    const what = full ? 'the disk or the file is full' : reason(error);
     return new RuntimeError(
       'storage',
       `The database ${path} cannot be written: ${what}${free === null ? '' : ` (${free} bytes free)`}.`,
-      { ...cause, data: { path, free_bytes: free } },
+      { ...cause, data: { path, free_bytes: free }, hints: [`df -h ${dirname(path)}`] },
     );
   }
   if (code.startsWith('SQLITE_READONLY') || code.startsWith('SQLITE_CANTOPEN') || code === 'SQLITE_PERM') {

@@ -66,6 +66,14 @@ const meta = (handle: Handle, key: string): string | undefined =>
 
 export const quickCheck = (handle: Handle): string => String(handle.prepare('PRAGMA quick_check(1)').pluck().get());
 
+/** Reads the whole file, as `doctor` does (06 §15). @throws RuntimeError database_damaged with the first fault */
+export function checkWhole(handle: Handle, path: string): void {
+  const verdict = String(handle.prepare('PRAGMA integrity_check(1)').pluck().get());
+  if (verdict !== 'ok') throw damaged(path, verdict.replace(/\s+/g, ' '));
+  const orphan = handle.prepare('PRAGMA foreign_key_check').get();
+  if (orphan !== undefined) throw damaged(path, 'a row refers to one that is not there');
+}
+
 /** `meta.clean_shutdown` is `1`, or who wrote last without closing yet. One who died while writing calls for a check. */
 export function checkAfterCrash(handle: Handle, path: string): void {
   const last = meta(handle, 'clean_shutdown');

@@ -4,13 +4,16 @@ import { dirname } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { createSql, type Handle } from './connection.ts';
 import { storeError } from './failure.ts';
-import { checkAfterCrash, inspect, noteClean, noteWriter, sizeOf } from './inspect.ts';
+import { checkAfterCrash, checkWhole, inspect, noteClean, noteWriter, sizeOf } from './inspect.ts';
 import { applyMigrations, latest, migrations } from './migrate.ts';
 import type { Migration } from './migrations/migration.ts';
 import { processOwner } from './owner.ts';
 import { checkDatabaseFile, codeOf, createPrivateFile, machineKey, reason } from './private-file.ts';
 import type { Sql } from './sql.ts';
 import { initialise, migrate, useWal } from './upgrade.ts';
+
+/** True in a build for tests alone; the sources as they stand have none. */
+declare const FAIL_POINTS: boolean | undefined;
 
 export type OpenOptions = {
   /** Absolute path of the database file. */
@@ -41,6 +44,8 @@ export type OpenedStore = {
   readonly schema: number;
   /** True when this call made the file. */
   readonly created: boolean;
+  /** Reads the whole file for faults, which takes time with its size. @throws RuntimeError database_damaged */
+  check(): void;
   /** Closes the connection; further calls do nothing. */
   close(): void;
 };
@@ -140,11 +145,20 @@ function writeStore(options: Resolved, handle: Handle, connect: Connect, created
     useWal(handle, options.path);
     handle.exec(writerSettings);
     if (found !== 'new') checkAfterCrash(handle, options.path);
+    if (typeof FAIL_POINTS !== 'undefined' && FAIL_POINTS) fillDisk(handle, options.path);
     return opened(options, handle, created);
   } catch (error) {
     handle.close();
     throw error;
   }
+}
+
+/** Fail point: the file beside the database says by how many pages it may grow before its disk is full. */
+function fillDisk(handle: Handle, path: string): void {
+  if (sizeOf(`${path}.fail-full`) === 0) return;
+  const pages =
+    Number(handle.pragma('page_count', { simple: true })) + Number(readFileSync(`${path}.fail-full`, 'utf8'));
+  handle.pragma(`max_page_count = ${pages}`);
 }
 
 function readStore(options: Resolved, connect: Connect): OpenedStore {
@@ -211,6 +225,13 @@ function opened(options: Resolved, handle: Handle, created: boolean): OpenedStor
     path: options.path,
     schema: latest(options.migrations),
     created,
+    check() {
+      try {
+        checkWhole(handle, options.path);
+      } catch (error) {
+        throw storeError(error, options.path);
+      }
+    },
     close() {
       if (closed) return;
       closed = true;

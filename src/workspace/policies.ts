@@ -248,6 +248,6 @@ function notFound(lookup: Lookup, names: readonly string[]): RuntimeError {
   const [only] = lookup.candidates;
   const what = only?.place === 'file' ? `there is no policy file ${only.path}` : `no policy named "${lookup.name}"`;
   return new RuntimeError('policy_not_found', `${what}; available: ${names.join(', ')}`, {
-    data: { available: names },
+    data: { name: lookup.name, available: names },
   });
 }

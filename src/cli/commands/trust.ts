@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { UntrustedContent } from '../../client/operations/oversight.ts';
 import { RuntimeError } from '../../schema/errors.ts';
@@ -69,12 +69,16 @@ const add: Handler = async (context) => {
 /** Read once: what was hashed is what is shown. */
 function readContent(path: string, shown: string): UntrustedContent {
   try {
+    const stats = statSync(path);
+    if (!stats.isFile()) throw new Error(stats.isDirectory() ? 'it is a directory' : 'it is no regular file');
     const bytes = readFileSync(path);
     const kind = /(?:^|\/)hitl-policy[^/]*\.json$/.test(path) ? 'policy' : 'chain';
     const sha256 = createHash('sha256').update(bytes).digest('hex');
     return { kind, path, sha256, bytes: bytes.length, text: bytes.toString('utf8') };
   } catch (error) {
-    throw new RuntimeError('not_found', `${shown} cannot be read`, { cause: error });
+    const missing = error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
+    const why = missing ? 'there is no such file' : error instanceof Error ? error.message : String(error);
+    throw new RuntimeError('not_found', `${shown} cannot be read: ${why}`, { cause: error, hints: ['reins trust'] });
   }
 }
 

@@ -1,0 +1,206 @@
+import { createRequire } from 'node:module';
+import { spawn } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { addScript, createProject, createWorld, type World } from './world.ts';
+
+const require = createRequire(import.meta.url);
+let world: World;
+let database: string;
+beforeEach(async () => {
+  world = await createProject();
+  database = join(world.workspace, '.reins/local.db');
+});
+afterEach(() => world.remove());
+
+const issueCodes = async (argv: readonly string[] = []): Promise<readonly string[]> => {
+  const { stdout } = await world.run([...argv, 'doctor', '--skip-probe', '--json']);
+  return (JSON.parse(stdout) as { issues: { code: string }[] }).issues.map(({ code }) => code);
+};
+
+/** What a failed command left: one line for the person, the same in JSON, and not a byte of the file changed. */
+async function refused(code: number, wireCode: string, line: string): Promise<void> {
+  const before = readFileSync(database);
+  for (const argv of [['hi'], ['session', 'list'], ['config', 'set', 'default-model', 'x']]) {
+    const text = await world.run(argv);
+    expect([text.code, text.stdout, text.stderr]).toEqual([code, '', line]);
+    const { stdout } = await world.run([...argv, '--json']);
+    const object = JSON.parse(stdout) as { error: { class?: string; code?: string }; exit_code: number };
+    expect([object.exit_code, object.error.class ?? object.error.code]).toEqual([code, wireCode]);
+  }
+  expect(readFileSync(database).equals(before)).toBe(true);
+}
+
+describe('a database that cannot be used', () => {
+  test('cut to half: exit 3, the file stays as it is, and doctor reports it', async () => {
+    truncateSync(database, Math.floor(readFileSync(database).length / 8192) * 4096);
+    await refused(
+      3,
+      'database_damaged',
+      `reins: The database ${database} is not used: database disk image is malformed; there is no backup.\n  reins doctor\n`,
+    );
+    expect(await issueCodes()).toContain('database_corrupt');
+  });
+
+  test('a text file is no database', async () => {
+    writeFileSync(database, 'this is not a database, it is text, and there is quite some of it\n'.repeat(20));
+    await refused(
+      3,
+      'database_damaged',
+      `reins: The database ${database} is not used: file is not a database; there is no backup.\n  reins doctor\n`,
+    );
+    expect(await issueCodes()).toContain('database_corrupt');
+  });
+
+  test('a damaged page in the middle is found by doctor, which changes nothing', async () => {
+    const bytes = readFileSync(database);
+    bytes.fill(0x5a, 5 * 4096, 6 * 4096);
+    writeFileSync(database, bytes);
+    const { code } = await world.run(['doctor', '--skip-probe']);
+    expect(code).toBe(1);
+    expect(await issueCodes()).toContain('database_corrupt');
+    expect(readFileSync(database).equals(bytes)).toBe(true);
+  });
+
+  test('a trigger that somebody added is refused and never fires', async () => {
+    const handle = new Database(database);
+    handle.pragma('journal_mode = DELETE');
+    handle.exec('CREATE TRIGGER planted AFTER INSERT ON kv BEGIN DELETE FROM backends; END');
+    handle.close();
+    await refused(
+      3,
+      'database_damaged',
+      `reins: The database ${database} is not used: its tables, indexes or triggers are not those of schema 1; there is no backup.\n  reins doctor\n`,
+    );
+  });
+
+  test('one schema ahead is refused, with the word about a newer program', async () => {
+    const handle = new Database(database);
+    handle.pragma('journal_mode = DELETE');
+    handle.pragma('user_version = 2');
+    handle.close();
+    await refused(
+      3,
+      'database_newer',
+      `reins: The database ${database} has schema 2, this program knows 1: use the newer program for it.\n`,
+    );
+    expect(await issueCodes()).toContain('database_newer');
+  });
+
+  test('a directory, a path below a file, and a missing directory', async () => {
+    mkdirSync(join(world.workspace, 'folder'));
+    const said = async (path: string) => (await world.run(['--db', path, 'session', 'new', 'a'])).stderr.split('\n')[0];
+    const at = (path: string) => join(world.workspace, path);
+    expect(await said('folder')).toBe(`reins: The database ${at('folder')} is not used: it is a directory.`);
+    expect(await said('.reins/local.db/x')).toBe(
+      `reins: The database ${at('.reins/local.db/x')} cannot be opened: ${database} is not a directory.`,
+    );
+    expect(await said('none/x.db')).toBe(
+      `reins: The database ${at('none/x.db')} cannot be created: there is no directory ${at('none')}.`,
+    );
+    expect(existsSync(at('none'))).toBe(false);
+  });
+
+  test('locked by another process for longer than the wait: exit 1, which names the file', async () => {
+    const holder = spawn(
+      process.execPath,
+      [
+        '-e',
+        `const d = new (require(${JSON.stringify(require.resolve('better-sqlite3'))}))(${JSON.stringify(database)});
+         d.exec('BEGIN IMMEDIATE'); console.log('held'); process.stdin.resume();`,
+      ],
+      { stdio: ['pipe', 'pipe', 'inherit'] },
+    );
+    try {
+      await new Promise((resolve) => holder.stdout.once('data', resolve));
+      const line = `reins: The database ${database} is locked by another process; try again when it has ended.\n`;
+      const [text, json] = await Promise.all([world.run(['hi']), world.run(['--json', 'hi'])]);
+      expect([text.code, text.stdout, text.stderr]).toEqual([1, '', line]);
+      expect(JSON.parse(json.stdout)).toMatchObject({ error: { class: 'database_busy' }, exit_code: 1 });
+      // Reading needs no lock.
+      expect((await world.run(['session', 'list'])).code).toBe(0);
+    } finally {
+      holder.kill();
+    }
+    expect((await world.run(['hi'])).code).toBe(0);
+  });
+});
+
+describe('a database of another installation', () => {
+  test('is not used: no request reaches the backend in it, and doctor reports it', async () => {
+    const requests: string[] = [];
+    const server = createServer((request, response) => {
+      requests.push(request.url ?? '');
+      response.end('{}');
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const stranger = createWorld();
+    try {
+      const port = (server.address() as AddressInfo).port;
+      await stranger.run(['init', 'scripted']);
+      const url = `http://127.0.0.1:${port}`;
+      const planted = await stranger.run(['backend', 'add', 'far', '--type', 'ollama', '--url', url]);
+      expect(planted.code).toBe(0);
+      await stranger.run(['config', 'set', 'default-provider', 'ollama']);
+      requests.length = 0;
+      for (const companion of ['-wal', '-shm']) rmSync(`${database}${companion}`, { force: true });
+      copyFileSync(join(stranger.workspace, '.reins/local.db'), database);
+
+      await refused(
+        3,
+        'database_foreign',
+        `reins: The database ${database} was not made by this installation, so nothing in it is used.\n` +
+          `  reins --db <path of your own>\n  mv ${database} ${database}.foreign\n`,
+      );
+      const doctor = await world.run(['doctor', '--json', '--ollama', 'http://127.0.0.1:1']);
+      expect(doctor.code).toBe(1);
+      expect(doctor.stdout).toContain('"database_foreign"');
+      expect(doctor.stdout).not.toContain(url);
+      await world.run(['model', 'list']);
+      await world.run(['backend', 'list']);
+      expect(requests).toEqual([]);
+    } finally {
+      stranger.remove();
+      server.close();
+    }
+  });
+});
+
+describe('a full disk', () => {
+  const open = ['--policy', 'open', '--provider', 'scripted', '--model', 'tester'];
+
+  test('ends the run with class storage, runs no tool without its row, and keeps everything earlier', async () => {
+    const call = { name: 'local_fs.write_file', arguments: { path: 'new.txt', content: 'hello\n' } };
+    await addScript(world, [
+      { name: 'small', match: { last_user: { equals: 'small' } }, reply: { text: 'fine' } },
+      { name: 'again', match: { role: 'user', last_user: { equals: 'again' } }, reply: { tool_calls: [call] } },
+      { name: 'large', match: { role: 'user' }, reply: { text: 'x'.repeat(1_000_000), tool_calls: [call] } },
+      { name: 'after', match: { role: 'tool' }, reply: { text: 'done' } },
+    ]);
+    expect((await world.run(['chat', ...open, 'small'])).code).toBe(0);
+    // The fail point of the test build: the file may grow by so many pages.
+    writeFileSync(`${database}.fail-full`, '40');
+
+    const json = await world.run([...open, '--json', 'go']);
+    const text = await world.run([...open, 'go']);
+    const object = JSON.parse(json.stdout) as { error: { class: string; message: string }; num_tool_calls: number };
+    expect([json.code, text.code, object.error.class, object.num_tool_calls]).toEqual([1, 1, 'storage', 0]);
+    expect(object.error.message).toMatch(
+      /local\.db cannot be written: the disk or the file is full \(\d+ bytes free\)/,
+    );
+    expect([text.stdout, text.stderr.split('\n')[0]]).toEqual(['', expect.stringContaining('the file is full')]);
+    expect(existsSync(join(world.workspace, 'new.txt'))).toBe(false);
+
+    rmSync(`${database}.fail-full`);
+    const handle = new Database(database, { readonly: true });
+    expect(handle.prepare("SELECT count(*) AS n FROM runs WHERE status = 'running'").get()).toEqual({ n: 0 });
+    handle.close();
+    expect((await world.run(['session', 'show'])).stdout).toContain('fine');
+    expect((await world.run([...open, 'again'])).stdout).toBe('done\n');
+    expect(readFileSync(join(world.workspace, 'new.txt'), 'utf8')).toBe('hello\n');
+  });
+});
