@@ -38,6 +38,8 @@ export type AppOptions = {
   readonly trust: readonly string[];
   /** Structured lines and stack traces are wanted. */
   readonly trace: boolean;
+  /** Called around durable writes by the test build, which ends the process there; absent in a release. */
+  readonly failPoint?: ((point: string) => void) | undefined;
 };
 
 /**

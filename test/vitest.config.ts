@@ -1,6 +1,8 @@
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
+  // The crash hooks of the test build, also where a test loads a source file by itself.
+  define: { FAIL_POINTS: 'true' },
   test: {
     root: new URL('../', import.meta.url).pathname,
     include: ['test/**/*.test.ts', 'test/**/*.test.tsx'],

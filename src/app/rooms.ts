@@ -1,9 +1,6 @@
-import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { AppOptions } from '../app-options.ts';
 import type { Services } from '../client/local-client.ts';
 import { createGate } from '../gate/call.ts';
-import { createPolicyHosts, foldsCase } from '../gate/facts.ts';
 import { createProviderSetUp } from '../registry/provider-set-up.ts';
 import { createBackends } from '../registry/backends.ts';
 import { createModels } from '../registry/models.ts';
@@ -11,14 +8,12 @@ import { createObserver } from '../registry/observe.ts';
 import type { Secrets } from '../registry/secrets.ts';
 import { createSetup } from '../registry/setup.ts';
 import type { Pools } from '../runs/pools.ts';
-import type { PrepareDeps } from '../runs/ports.ts';
 import { createRuns } from '../runs/runs.ts';
 import { createChat } from '../sessions/chat.ts';
-import { createBuiltinTools } from '../tools/builtin.ts';
-import { childEnvironment } from '../tools/environment.ts';
 import { createSpool } from '../tools/spool.ts';
 import type { ToolPorts } from '../tools/tool.ts';
 import { createChains } from '../workspace/chains.ts';
+import { removeLeftovers } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/paths.ts';
 import { createPolicies } from '../workspace/policies.ts';
 import type { Trust } from '../workspace/trust.ts';
@@ -27,6 +22,7 @@ import type { DatabaseProblem } from './database-problem.ts';
 import { inspectWith } from './inspect.ts';
 import { freeBytes, type Machine, pidStart } from './machine.ts';
 import { maskResultWith } from './mask-result.ts';
+import { prepareDeps } from './prepare.ts';
 import type { StoreRooms } from './store-rooms.ts';
 
 export type RoomsInput = {
@@ -175,73 +171,11 @@ export function openRooms(input: RoomsInput): Rooms {
     async close() {
       await runs.close();
       observer.close();
+      // Everything has been printed by now: old files keep nobody waiting (05 §2.5.2, 11 §1.2.2).
+      spool.sweep();
+      for (const directory of [machine.reinsHome, workspace.dataDir]) {
+        if (directory !== null) removeLeftovers(directory, now());
+      }
     },
-  };
-}
-
-type PrepareInput = RoomsInput & {
-  readonly chains: ReturnType<typeof createChains>;
-  readonly policies: ReturnType<typeof createPolicies>;
-  readonly models: ReturnType<typeof createModels>;
-  readonly setup: ReturnType<typeof createSetup>;
-};
-
-function prepareDeps(input: PrepareInput): PrepareDeps {
-  const { options, machine, workspace, store, chains, policies, models, setup, now } = input;
-  const { settings } = store;
-  return {
-    loadChain: chains.loadChain,
-    openPolicy: policies.openPolicy,
-    settings: () => ({
-      max_rounds: settings.value('max-rounds'),
-      max_tool_result_bytes: settings.value('max-tool-result-bytes'),
-      tool_parallelism: settings.value('tool-parallelism'),
-      think: settings.value('think'),
-      shell_env: settings.value('shell-env'),
-    }),
-    defaults: models.defaults,
-    preRun: (wanted, loaded) =>
-      setup.preRun(wanted, {
-        models: loaded.policy.compute.modelAllowlist,
-        backends: loaded.policy.compute.backendAllowlist,
-      }),
-    tools: ({ shell }) =>
-      createBuiltinTools({
-        shell: shell || settings.value('shell'),
-        shellTimeoutS: settings.value('shell-timeout') / 1000,
-        marks: store.documents.marks,
-        web: {
-          privateHosts: settings.value('web-private-hosts'),
-          timeoutMs: settings.value('web-timeout'),
-          proxy: settings.value('web-proxy'),
-          userAgent: `reins/${options.version}`,
-        },
-      }),
-    hosts: ({ root, confined, named, path }) =>
-      createPolicyHosts({
-        platform: process.platform,
-        shell: 'sh',
-        workspace: root,
-        home: machine.home,
-        caseInsensitivePaths: foldsCase(root),
-        path,
-        confined,
-        database: workspace.dbPath,
-        reinsHome: machine.reinsHome,
-        dataDir: workspace.dataDir,
-        secretFiles: [options.environment['REINS_JWT_SECRET_FILE']].flatMap((file) =>
-          file === undefined || file === '' ? [] : [resolve(options.cwd, file)],
-        ),
-        namedFiles: named,
-        installation: fileURLToPath(options.root),
-        pid: process.pid,
-      }),
-    environment: (runId, allow) =>
-      childEnvironment({ parent: options.environment, allow, marker: runId, term: 'dumb' }),
-    workspace: { root: workspace.root, cwd: workspace.cwd, home: machine.home },
-    surface: options.surface,
-    owner: store.owner,
-    tenant: options.tenant,
-    now,
   };
 }

@@ -20,7 +20,10 @@ import { createSessions, type Sessions } from '../store/sessions.ts';
 import { createSettings as createSettingRows } from '../store/settings.ts';
 import type { OpenedStore } from '../store/store.ts';
 import type { Workspace } from '../workspace/paths.ts';
+import { withFailPoints } from './fail-points.ts';
 import type { Machine } from './machine.ts';
+
+declare const FAIL_POINTS: boolean;
 
 export type StoreRoomsInput = {
   readonly options: AppOptions;
@@ -38,7 +41,9 @@ export function openStoreRooms(input: StoreRoomsInput) {
   const { tenant } = options;
   const owner = processOwner(options.surface);
   const audit = createAudit(sql);
-  const feed = createFeed({ sql, events: createEvents(sql), now, mask: secrets.maskDeep });
+  const plainFeed = createFeed({ sql, events: createEvents(sql), now, mask: secrets.maskDeep });
+  const feed =
+    FAIL_POINTS && options.failPoint !== undefined ? withFailPoints(plainFeed, options.failPoint) : plainFeed;
   const record: RecordChange = (type, entry, body) =>
     sql.write('full', () => {
       const result = body();

@@ -58,6 +58,7 @@ export function createContext(
       terminal: terminal.interactive(),
       version: process.version,
       warn,
+      failPoint: process.failPoint,
     });
   const open = async (change: (options: AppOptions) => AppOptions): Promise<App> => {
     const { createApp } = await import('../app.ts');

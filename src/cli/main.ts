@@ -6,6 +6,7 @@
  */
 declare const REINS_VERSION: string;
 declare const REINS_ROOT_HELP: string;
+declare const FAIL_POINTS: boolean;
 
 const argv = process.argv.slice(2);
 const only = argv.length === 1 ? argv[0] : undefined;
@@ -41,6 +42,15 @@ if (only === '--version' || only === '-v' || only === 'version') {
         process.exitCode = code;
       },
       exit: (code) => process.exit(code),
+      ...(FAIL_POINTS ? { failPoint } : {}),
     }),
   );
+}
+
+/** Test build only: the process kills itself at the named point, or at its n-th durable write (`#n`). */
+let passed = 0;
+function failPoint(point: string): void {
+  const wanted = process.env['REINS_FAIL_POINT'];
+  if (point.startsWith('after ')) passed += 1;
+  if (point === wanted || `#${passed}` === wanted) process.kill(process.pid, 'SIGKILL');
 }

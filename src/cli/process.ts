@@ -24,4 +24,6 @@ export type Process = {
   setExitCode(code: number): void;
   /** Ends at once; only for a second signal and for handles that outlive the command. */
   exit(code: number): void;
+  /** Crash hook of the test build. */
+  readonly failPoint?: (point: string) => void;
 };

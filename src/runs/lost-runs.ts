@@ -2,8 +2,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { Asks } from '../asks/asks.ts';
 import type { Calls } from '../store/calls.ts';
 import type { Feed } from '../store/feed.ts';
-import { ownerIsDead } from '../store/owner.ts';
-import type { RunHead, Runs } from '../store/runs.ts';
+import { isDriven, type Runs } from '../store/runs.ts';
 
 export type LostRunsDeps = {
   readonly runs: Runs;
@@ -13,10 +12,6 @@ export type LostRunsDeps = {
   readonly tenant: string;
   readonly now: () => number;
 };
-
-/** Whether a process drives the run: a lease that has not expired, of an owner that may still live (11 §2.9). */
-export const isDriven = (head: Pick<RunHead, 'lease_owner' | 'lease_until'>, now: number): boolean =>
-  head.lease_owner !== null && (head.lease_until ?? 0) > now && !ownerIsDead(head.lease_owner);
 
 /** Ends runs that no process drives: those that rest, and those whose process is gone. */
 export function createLostRuns(deps: LostRunsDeps) {

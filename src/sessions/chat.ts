@@ -3,17 +3,15 @@ import type { Image, Message } from '../schema/message.ts';
 import type { RunStarted, SendMessage, StartRun } from '../schema/run.ts';
 import { imageMessage } from '../runs/images.ts';
 import type { SessionTurn } from '../runs/live-run.ts';
-import { isDriven, type LostRuns } from '../runs/lost-runs.ts';
+import type { LostRuns } from '../runs/lost-runs.ts';
 import type { RunService, TurnStart } from '../runs/runs.ts';
-import type { Feed } from '../store/feed.ts';
-import type { RunHead, Runs } from '../store/runs.ts';
+import { isDriven, type RunHead, type Runs } from '../store/runs.ts';
 import type { NewMessage, SessionRow, Sessions } from '../store/sessions.ts';
 import { ulid } from '../text/ids.ts';
 
 export type ChatDeps = {
   readonly sessions: Sessions;
   readonly runs: Runs;
-  readonly feed: Feed;
   readonly asks: { pendingOfRun(runId: string): readonly string[] };
   readonly lostRuns: LostRuns;
   readonly service: Pick<RunService, 'startTurn'>;
@@ -30,7 +28,7 @@ const busyPollMs = 250;
 
 /** One turn of a session (07 §2.3): the message is stored before the model is asked. */
 export function createChat(deps: ChatDeps) {
-  const { sessions, runs, feed, now } = deps;
+  const { sessions, runs, now } = deps;
 
   /**
    * A run that rests, or whose process is gone, gives way to a new turn (07 §2.7): its open calls have no results, and

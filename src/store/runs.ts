@@ -1,6 +1,7 @@
 import type { CapturedStep } from '../schema/event.ts';
 import type { Usage } from '../schema/message.ts';
 import type { PolicyState, RunKind, RunStatus } from '../schema/run.ts';
+import { ownerIsDead } from './owner.ts';
 import type { Sql } from './sql.ts';
 
 /** A run row (11 §2.4). Times are milliseconds; JSON columns are values here. */
@@ -60,6 +61,10 @@ export type RunHead = {
   readonly lease_owner: string | null;
   readonly lease_until: number | null;
 };
+
+/** Whether a process drives the run: a lease that has not expired, of an owner that may still live (11 §2.9). */
+export const isDriven = (head: Pick<RunHead, 'lease_owner' | 'lease_until'>, now: number): boolean =>
+  head.lease_owner !== null && (head.lease_until ?? 0) > now && !ownerIsDead(head.lease_owner);
 
 const headColumns = 'r.id, r.status, r.session_id, r.mission_id, r.chain_id, r.ended_at, s.lease_owner, s.lease_until';
 
@@ -164,19 +169,23 @@ export function createRuns(sql: Sql) {
       return sql.all<{ id: string }>('SELECT id FROM runs WHERE session_id = ?', sessionId).map((row) => row.id);
     },
 
-    /** Runs that rest without a live owner, and calls whose outcome is unknown (06 §15). */
+    /** Runs that rest without a live owner, and runs with calls whose outcome is unknown (06 §15). */
     resting(now: number): { readonly interrupted: number; readonly unknown: string[] } {
-      const interrupted =
-        sql.get<{ n: number }>(
-          `SELECT count(*) AS n FROM runs r LEFT JOIN run_state s ON s.run_id = r.id
-           WHERE r.ended_at IS NULL AND (r.status = 'interrupted'
-              OR r.status IN ('running', 'waiting', 'queued') AND coalesce(s.lease_until, 0) < ?)`,
-          now,
-        )?.n ?? 0;
+      const lost = sql
+        .all<RunHead>(
+          `SELECT ${headColumns} FROM runs r LEFT JOIN run_state s ON s.run_id = r.id
+           WHERE r.ended_at IS NULL AND r.status IN ('interrupted', 'running', 'waiting', 'queued')`,
+        )
+        .filter((head) => !isDriven(head, now))
+        .map(({ id }) => id);
       const unknown = sql
-        .all<{ run_id: string }>("SELECT DISTINCT run_id FROM tool_calls WHERE state = 'unknown' LIMIT 20")
+        .all<{ run_id: string }>(
+          `SELECT DISTINCT run_id FROM tool_calls
+           WHERE state = 'unknown' OR (state = 'started' AND run_id IN (SELECT value FROM json_each(?))) LIMIT 20`,
+          JSON.stringify(lost),
+        )
         .map((row) => row.run_id);
-      return { interrupted, unknown };
+      return { interrupted: lost.length, unknown };
     },
 
     /** Appends one message of the run's own; append-only (amendment 8). */

@@ -27,6 +27,8 @@ export type ScriptedApp = {
   rows(sql: string, ...params: readonly unknown[]): readonly Readonly<Record<string, unknown>>[];
   /** Changes the database as another process would. */
   change(sql: string): void;
+  /** Ends the program; its files stay. */
+  stop(): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -175,6 +177,9 @@ export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
       const database = new Database(join(place.dir, 'local.db'));
       database.exec(sql);
       database.close();
+    },
+    async stop() {
+      for (const app of apps.splice(0)) await app.close();
     },
     async close() {
       for (const app of apps) await app.close();

@@ -1,0 +1,28 @@
+import { existsSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, it } from 'vitest';
+import { scriptedApp } from '../support/scripted-app.ts';
+
+it('removes spooled results and temporaries that are too old when the program ends', async () => {
+  const app = await scriptedApp({ turns: [{ match: {}, reply: { text: 'fine' } }] });
+  const home = join(app.place.home, '.reins');
+  const old = (name: string): string => {
+    const path = join(home, name);
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, 'x');
+    for (const one of [path, dirname(path)]) if (one !== home) utimesSync(one, 1, 1);
+    return path;
+  };
+  const spooled = old('tool_output/run_old/call_1');
+  const temporary = old('trust.json.tmp-0123456789ab');
+  const kept = join(home, 'trust.json.tmp-ba9876543210');
+  writeFileSync(kept, 'of a writer that is at work');
+  try {
+    expect((await app.run()).text).toBe('fine');
+    expect([existsSync(spooled), existsSync(temporary)]).toEqual([true, true]);
+    await app.stop();
+    expect([existsSync(spooled), existsSync(temporary), existsSync(kept)]).toEqual([false, false, true]);
+  } finally {
+    await app.close();
+  }
+});
