@@ -90,9 +90,49 @@ export function createSql(handle: Handle, options: ConnectionOptions): Sql {
     throw busy(path);
   };
 
+  /** @returns false at once when another process holds the lock */
+  const beginNow = (): boolean => {
+    handle.pragma('busy_timeout = 0');
+    try {
+      statement('BEGIN IMMEDIATE').run();
+      return true;
+    } catch (error) {
+      if (codeOf(error)?.startsWith('SQLITE_BUSY') === true) return false;
+      throw storeError(error, path);
+    } finally {
+      handle.pragma(`busy_timeout = ${options.busyTimeoutMs}`);
+    }
+  };
+
   const refuseNewer = (): void => {
     const found = number('user_version');
     if (found > options.schema) throw newer(path, found, options.schema);
+  };
+
+  const setDurability = (wanted: 'full' | 'normal'): void => {
+    if (wanted === durability) return;
+    // Has no effect inside a transaction, so it is switched before BEGIN, and only when it changes.
+    attempt(() => handle.pragma(`synchronous = ${wanted.toUpperCase()}`));
+    durability = wanted;
+  };
+
+  /** The transaction that has just begun, to its commit. */
+  const within = <T>(body: () => T): T => {
+    writing = true;
+    try {
+      refuseNewer();
+      if (!hasWritten) options.onFirstWrite();
+      const result = body();
+      statement('COMMIT').run();
+      hasWritten = true;
+      return result;
+    } catch (error) {
+      // Some failures (a full disk) have rolled back already.
+      if (handle.inTransaction) statement('ROLLBACK').run();
+      throw storeError(error, path);
+    } finally {
+      writing = false;
+    }
   };
 
   return {
@@ -109,27 +149,20 @@ export function createSql(handle: Handle, options: ConnectionOptions): Sql {
         }
         return body();
       }
-      if (wanted !== durability) {
-        // Has no effect inside a transaction, so it is switched before BEGIN, and only when it changes.
-        attempt(() => handle.pragma(`synchronous = ${wanted.toUpperCase()}`));
-        durability = wanted;
-      }
+      setDurability(wanted);
       begin();
-      writing = true;
-      try {
-        refuseNewer();
-        if (!hasWritten) options.onFirstWrite();
-        const result = body();
-        statement('COMMIT').run();
-        hasWritten = true;
-        return result;
-      } catch (error) {
-        // Some failures (a full disk) have rolled back already.
-        if (handle.inTransaction) statement('ROLLBACK').run();
-        throw storeError(error, path);
-      } finally {
-        writing = false;
+      return within(body);
+    },
+
+    writeNow(body) {
+      if (writing) {
+        body();
+        return true;
       }
+      setDurability('normal');
+      if (!beginNow()) return false;
+      within(body);
+      return true;
     },
 
     dataVersion: () => attempt(() => number('data_version')),

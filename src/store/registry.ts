@@ -179,14 +179,14 @@ export function createRegistry(sql: Sql, tenant: string) {
       );
     },
 
-    /** Replaces the whole list of a backend. Only a cache: a power failure may lose it. */
+    /** Replaces the whole list of a backend. Only a cache: a power failure or another's lock may lose it. */
     putCache(
       backendId: string,
       sourceHash: string,
       models: readonly { readonly model: string; readonly data: string }[],
       fetchedAt: number,
     ): void {
-      sql.write('normal', () => {
+      sql.writeNow(() => {
         sql.run(`DELETE FROM model_cache WHERE backend_id = ? AND ${owned}`, backendId, tenant);
         for (const { model, data } of models) {
           sql.run(
@@ -210,8 +210,9 @@ export function createRegistry(sql: Sql, tenant: string) {
       );
     },
 
+    /** What was seen last; lost like the cache. */
     putCheck(row: CheckRow): void {
-      sql.write('normal', () =>
+      sql.writeNow(() => {
         sql.run(
           `INSERT INTO backend_checks (backend_id, status, error_class, error, checked_at)
            SELECT id, ?, ?, ?, ? FROM backends WHERE id = ? AND tenant_id = ?
@@ -223,8 +224,8 @@ export function createRegistry(sql: Sql, tenant: string) {
           row.checked_at,
           row.backend_id,
           tenant,
-        ),
-      );
+        );
+      });
     },
   };
 }

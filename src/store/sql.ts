@@ -15,6 +15,11 @@ export type Sql = {
    * `full` are the transactions marked F in 11 §2.7. @throws RuntimeError database_busy, storage, database_damaged.
    */
   write<T>(durability: 'full' | 'normal', body: () => T): T;
+  /**
+   * A `normal` transaction of what may as well be lost, such as a cache: does not wait for another process's lock.
+   * @returns false when there was one and nothing was written. @throws as `write`, database_busy excepted.
+   */
+  writeNow(body: () => void): boolean;
   /** Moves when another connection has committed (PRAGMA data_version, 4 µs). */
   dataVersion(): number;
 };

@@ -429,6 +429,19 @@ describe('write', () => {
     two.close();
   });
 
+  it('writes what may be lost at once or not at all', async () => {
+    const one = await openIn(temp, { busyTimeoutMs: 60_000 });
+    const two = await openIn(temp);
+    two.sql.write('normal', () => {
+      expect(one.sql.writeNow(() => one.sql.run(put('lost')))).toBe(false);
+    });
+    expect(one.sql.writeNow(() => one.sql.run(put('kept')))).toBe(true);
+    expect(one.sql.get('PRAGMA busy_timeout')).toEqual({ timeout: 60_000 });
+    expect(two.sql.all('SELECT key FROM kv')).toEqual([{ key: 'kept' }]);
+    one.close();
+    two.close();
+  });
+
   it('rolls back on a full disk, says how much is free, and keeps everything earlier', async () => {
     const { sql, close } = await openIn(temp);
     sql.write('normal', () => sql.run(put('before')));
