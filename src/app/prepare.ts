@@ -8,7 +8,7 @@ import { createBuiltinTools } from '../tools/builtin.ts';
 import { childEnvironment } from '../tools/environment.ts';
 import type { createChains } from '../workspace/chains.ts';
 import type { createPolicies } from '../workspace/policies.ts';
-import type { RoomsInput } from './rooms.ts';
+import type { RoomsInput } from './rooms-input.ts';
 
 type PrepareInput = RoomsInput & {
   readonly chains: ReturnType<typeof createChains>;

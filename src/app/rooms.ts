@@ -1,43 +1,23 @@
-import type { AppOptions } from '../app-options.ts';
 import type { Services } from '../client/local-client.ts';
 import { createGate } from '../gate/call.ts';
 import { createProviderSetUp } from '../registry/provider-set-up.ts';
 import { createBackends } from '../registry/backends.ts';
 import { createModels } from '../registry/models.ts';
 import { createObserver } from '../registry/observe.ts';
-import type { Secrets } from '../registry/secrets.ts';
 import { createSetup } from '../registry/setup.ts';
-import type { Pools } from '../runs/pools.ts';
 import { createRuns } from '../runs/runs.ts';
 import { createChat } from '../sessions/chat.ts';
 import { createSpool } from '../tools/spool.ts';
 import type { ToolPorts } from '../tools/tool.ts';
 import { createChains } from '../workspace/chains.ts';
 import { removeLeftovers } from '../workspace/files.ts';
-import type { Workspace } from '../workspace/paths.ts';
 import { createPolicies } from '../workspace/policies.ts';
-import type { Trust } from '../workspace/trust.ts';
 import { createTrustOperations } from '../workspace/trust-operations.ts';
-import type { DatabaseProblem } from './database-problem.ts';
 import { inspectWith } from './inspect.ts';
-import { freeBytes, type Machine, pidStart } from './machine.ts';
+import { freeBytes, pidStart } from './machine.ts';
 import { maskResultWith } from './mask-result.ts';
 import { prepareDeps } from './prepare.ts';
-import type { StoreRooms } from './store-rooms.ts';
-
-export type RoomsInput = {
-  readonly options: AppOptions;
-  readonly machine: Machine;
-  readonly workspace: Workspace;
-  readonly trust: Trust;
-  readonly secrets: Secrets;
-  readonly pools: Pools;
-  readonly store: StoreRooms;
-  /** Why the database itself could not be opened; then `store` is an empty one in memory, for `doctor` alone. */
-  readonly problem: DatabaseProblem | null;
-  readonly now: () => number;
-  readonly warn: (line: string) => void;
-};
+import type { RoomsInput } from './rooms-input.ts';
 
 /** The services of an opened database, and what must be closed with it. */
 export type Rooms = {
