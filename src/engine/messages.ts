@@ -65,7 +65,7 @@ export const resultMessage = (run: Run, call: ToolCallPart, content: string, isE
 export const ownResults = {
   interrupted: 'no result was recorded; do not assume that it ran or did not run',
   not_executed: 'the call was not run: the run went on or ended without executing it',
-  cancelled: 'the run was cancelled while the call was being made; it may have run in part',
+  cancelled: 'the run was cancelled before the call had a result; it may have run in part or not at all',
   too_many_calls: 'the call was not run: a message may hold at most 64 calls; send fewer at once',
   repeated_call:
     'the call was not run: it was made with the same arguments and the same result several times already; do something else',
