@@ -1,6 +1,8 @@
 // Bundles the program with esbuild: `node test/support/build.mjs [--out DIR] [--fail-points]`.
-// Entry points are the command line and each worker; packages with native parts and Piscina stay external.
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+// Entry points are the command line and each worker; each becomes one code file with its bytecode beside it.
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
@@ -28,54 +30,83 @@ async function rootHelp() {
 /** Builds into `outdir` (relative to the root, or absolute). `failPoints` compiles the crash hooks in; a release has none. */
 export async function buildAll({ outdir = 'dist', failPoints = false } = {}) {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const workers = readdirSync(join(root, 'workers')).filter((name) =>
-    /^(run-chain|spawn-tool|hash-binary)\.ts$/.test(name),
-  );
-  rmSync(resolve(root, outdir), { recursive: true, force: true });
+  const workers = ['run-chain', 'spawn-tool', 'hash-binary'];
+  const place = resolve(root, outdir);
+  rmSync(place, { recursive: true, force: true });
   const common = {
     absWorkingDir: root,
     bundle: true,
     platform: 'node',
     target: 'node20',
+    format: 'cjs',
     minify: true,
     legalComments: 'none',
-    external: ['better-sqlite3', 'bcrypt', 'piscina', 'react-devtools-core'],
     logLevel: 'warning',
+    // `import()` becomes a `require` in the moment of its call: the loader of ES modules waits several times for each file.
+    supported: { 'dynamic-import': false },
     define: {
       'process.env.NODE_ENV': '"production"',
+      'import.meta': '__meta',
       REINS_VERSION: JSON.stringify(version),
       REINS_ROOT_HELP: JSON.stringify(await rootHelp()),
       FAIL_POINTS: String(failPoints),
     },
-  };
-  await build({
-    ...common,
-    entryPoints: [{ in: 'src/cli/start.ts', out: 'start' }, ...workers.map((name) => `workers/${name}`)],
-    outbase: '.',
-    outdir,
-    splitting: true,
-    format: 'esm',
-    banner: { js: 'import{createRequire as __cr}from"node:module";const require=__cr(import.meta.url);' },
-  });
-  // The entry point is CommonJS, so that version and help are printed before Node's module loader is set up.
-  await build({
-    ...common,
-    entryPoints: ['src/cli/main.ts'],
-    outfile: join(outdir, 'src/cli/main.js'),
-    format: 'cjs',
-    define: { ...common.define, 'import.meta': '__meta' },
     banner: { js: 'var __meta={get url(){return require("node:url").pathToFileURL(__filename).href}};' },
-    plugins: [
-      {
-        name: 'start-is-built-apart',
-        setup: (setup) =>
-          setup.onResolve({ filter: /^\.\/start\.ts$/ }, () => ({ path: '../../start.js', external: true })),
-      },
-    ],
-  });
-  writeFileSync(resolve(root, outdir, 'src/cli/package.json'), '{"type":"commonjs"}\n');
-  // Node reads "type" from the nearest package.json; the published package has its own at the root.
-  if (outdir !== 'dist') writeFileSync(resolve(root, outdir, 'package.json'), '{"type":"module"}\n');
+  };
+  const bundle = (entry, out, plugins, more = {}) =>
+    build({ ...common, entryPoints: [entry], outfile: join(place, out), external: outside, plugins, ...more });
+  const apart = [renamed(libraries, (name) => `./${name}.js`)];
+  await Promise.all([
+    bundle('src/cli/main.ts', 'src/cli/main.js', [renamed(['./start.ts'], () => '../../start.js')]),
+    bundle('src/cli/start.ts', 'code/start.js', apart),
+    ...workers.map((name) => bundle(`workers/${name}.ts`, `code/${name}.js`, apart)),
+    ...libraries.map((name) => bundle(name, `code/${name}.js`, [], { footer: { js: defaultIsAll } })),
+  ]);
+  cpSync(join(root, 'test/support/load-code.cjs'), join(place, 'load-code.js'));
+  writeFileSync(join(place, 'start.js'), loading('./load-code.js', 'code/start.js'));
+  mkdirSync(join(place, 'workers'));
+  for (const name of workers) {
+    writeFileSync(join(place, `workers/${name}.js`), loading('../load-code.js', `../code/${name}.js`));
+  }
+  // Node reads "type" from the nearest package.json; that of the published package says "module".
+  writeFileSync(join(place, 'package.json'), '{"type":"commonjs"}\n');
+  keepBytecode(place);
+}
+
+/** Packages that stay outside: with native parts, with threads of their own, or never there. */
+const outside = ['better-sqlite3', 'bcrypt', 'piscina', 'react-devtools-core'];
+/** Packages that are needed now and then only: each is a code file of its own. */
+const libraries = ['meow', 're2js', 'liquidjs', 'diff', 'string-width', 'http-proxy-agent', 'https-proxy-agent'];
+
+/** What `import` takes for the default of a CommonJS module is the module itself. */
+const defaultIsAll = 'if(typeof module.exports.default==="function")module.exports=module.exports.default;';
+
+/** Leaves imports of these names in the output, under other names. */
+const renamed = (names, rename) => ({
+  name: 'renamed',
+  setup: (setup) =>
+    setup.onResolve({ filter: /.*/ }, ({ path }) =>
+      names.includes(path) ? { path: rename(path), external: true } : undefined,
+    ),
+});
+
+const loading = (loader, file) =>
+  `module.exports=require("${loader}").loadCode(require("node:path").join(__dirname,"${file}"));\n`;
+
+/** Tries the program on its own demo and keeps the bytecode: a short run that starts from it takes a quarter less. */
+function keepBytecode(place) {
+  const home = mkdtempSync(join(tmpdir(), 'reins-build-'));
+  const cwd = join(home, 'work');
+  mkdirSync(cwd);
+  const env = { PATH: process.env.PATH, HOME: home };
+  const hook = join(root, 'test/support/keep-bytecode.cjs');
+  for (const argv of [['init', 'scripted'], ['session', 'list'], ['run', '--quiet', 'hello'], ['demo']]) {
+    const command = ['--require', hook, join(place, 'src/cli/main.js'), ...argv];
+    const tried = spawnSync(process.execPath, command, { cwd, env, encoding: 'utf8', stdio: 'pipe' });
+    if (tried.status !== 0)
+      console.warn(`build: "reins ${argv.join(' ')}" ended with ${tried.status}: ${tried.stderr}`);
+  }
+  rmSync(home, { recursive: true, force: true });
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -1,8 +1,9 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { join } from 'node:path';
+import { builtAt } from './built-at.ts';
 
 /** The built program; the global set-up of the test runner makes it. */
-export const program = fileURLToPath(new URL('../.build/src/cli/main.js', import.meta.url));
+export const program = join(builtAt, 'src/cli/main.js');
 
 export type CliHome = { readonly home: string; readonly workspace: string };
 

@@ -8,6 +8,7 @@ import type { RuntimeClient } from '../../src/client/operations.ts';
 import { createPools } from '../../src/runs/pools.ts';
 import type { RunEvent } from '../../src/schema/event.ts';
 import type { RunResult, RunStarted, StartRun } from '../../src/schema/run.ts';
+import { builtAt } from './built-at.ts';
 import { type TempHome, tempHome } from './temp-home.ts';
 
 /** The program in this process, with real threads from the test build, a scripted model and a place of its own. */
@@ -81,7 +82,7 @@ export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
   const chain = file('chain.json', setup.chain ?? loopChain);
   const policy = file('policy.json', setup.policy ?? allowAll);
   const options: AppOptions = {
-    root: pathToFileURL(join(import.meta.dirname, '../.build/')),
+    root: pathToFileURL(`${builtAt}/`),
     environment: { HOME: place.home, PATH: process.env['PATH'], REINS_HOME: join(place.home, '.reins') },
     cwd: place.workspace,
     surface: 'cli',
