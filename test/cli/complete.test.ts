@@ -1,5 +1,10 @@
+import { execFileSync } from 'node:child_process';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { complete } from '../../src/cli/complete.ts';
+import { cliEnvironment, program } from '../support/run-cli.ts';
+import { createWorld } from './world.ts';
 
 const closed = async () => null;
 const candidates = (...words: readonly string[]) => complete(words, closed);
@@ -31,4 +36,36 @@ test('gives nothing where nothing can be opened, and never fails', async () => {
   expect(await candidates('session', 'switch', '')).toEqual([]);
   expect(await complete(['session', 'switch', ''], () => Promise.reject(new Error('no database')))).toEqual([]);
   expect(await candidates('nosuch', 'thing', '--x')).toEqual([]);
+});
+
+test('the script of bash completes words that bash itself cuts at = and :', async () => {
+  const world = createWorld();
+  await world.run(['init', 'scripted']);
+  await world.run(['model', 'add', 'tiny:1b', '--backend', 'scripted']);
+  const bin = join(world.home, 'reins');
+  writeFileSync(bin, `#!/bin/sh\nexec "${process.execPath}" "${program}" "$@"\n`);
+  chmodSync(bin, 0o755);
+  const typed = (line: string): string[] =>
+    execFileSync(
+      'bash',
+      [
+        '-c',
+        `source <(reins completion bash); COMP_WORDBREAKS=' =:'; COMP_LINE=$1 COMP_POINT=\${#1}; _reins; printf '%s\\n' "\${COMPREPLY[@]}"`,
+        'bash',
+        line,
+      ],
+      {
+        cwd: world.workspace,
+        env: cliEnvironment(world, { PATH: `${world.home}:${process.env['PATH'] ?? '/usr/bin:/bin'}` }),
+        encoding: 'utf8',
+      },
+    )
+      .trimEnd()
+      .split('\n');
+  expect(typed('reins ses')).toEqual(['session']);
+  expect(typed('reins session ')).toContain('switch');
+  expect(typed('reins --provider=v')).toEqual(['vllm']);
+  expect(typed('reins --provider v')).toEqual(['vllm']);
+  expect(typed('reins model show tiny:')).toEqual(['1b']);
+  world.remove();
 });

@@ -6,12 +6,20 @@ import type { shells } from '../table/surfaces.ts';
  * stays the only list of words, and names that change (sessions, backends) are always the present ones.
  */
 const scripts: Readonly<Record<(typeof shells)[number], string>> = {
+  // bash cuts words at = and : too, and replaces only what follows the last of them: the words are read from the line.
   bash: `_reins() {
-  local line
+  local line=\${COMP_LINE:0:COMP_POINT} breaks='' cut='' current
+  local -a words
+  read -ra words <<<"$line"
+  [[ $line == *[[:space:]] ]] && words+=("")
+  current=\${words[\${#words[@]}-1]}
+  [[ $COMP_WORDBREAKS == *=* ]] && breaks+='='
+  [[ $COMP_WORDBREAKS == *:* ]] && breaks+=':'
+  [[ -n $breaks ]] && cut=\${current%"\${current##*[$breaks]}"}
   COMPREPLY=()
   while IFS= read -r line; do
-    COMPREPLY+=("$line")
-  done < <(reins __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+    COMPREPLY+=("\${line#"$cut"}")
+  done < <(reins __complete "\${words[@]:1}" 2>/dev/null)
 }
 complete -o default -F _reins reins
 `,
