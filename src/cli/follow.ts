@@ -123,17 +123,21 @@ async function finish(
   ending: Ending,
 ): Promise<number> {
   for (const warning of result.warnings) ending.warn(warning);
-  const { exit, error } = exitOfRun(result, context.globals.failOnDenial);
+  const { exit, error: denied } = exitOfRun(result, context.globals.failOnDenial);
+  // The model was allowed one last word, so nothing failed; what ended the run is said all the same.
+  const error = denied ?? (result.status === 'exhausted' ? exhausted(ending.bound) : null);
+  const failure = result.error ?? error;
+  const hints = failure === null ? [] : nextSteps(failure.class, result.backend);
   const turns = await ending.options.turns?.();
   await output.finished(result, {
     exit,
     error,
+    hint: hints[0] ?? null,
     warnings: result.warnings,
     bound: ending.bound,
     ...(turns === undefined ? {} : { turns }),
   });
   progress.finished(result);
-  const failure = result.error ?? error;
   const { terminal } = context;
   const prefix = terminal.style('err', exit === 0 || exit === 4 ? 'yellow' : 'red', 'reins:');
   for (const ask of result.asks.filter((entry) => entry.state === 'pending')) {
@@ -144,12 +148,42 @@ async function finish(
   }
   if (result.status === 'cancelled') terminal.err(`${prefix} the run was cancelled\n`);
   else if (result.status === 'interrupted') terminal.err(`${prefix} the run stopped at its last checkpoint\n`);
-  else if (failure !== null) terminal.err(`${prefix} ${context.safe(failureText(failure))}\n`);
+  else if (failure !== null) {
+    terminal.err(`${prefix} ${context.safe(failureText(failure))}\n`);
+    for (const hint of hints) terminal.err(`  ${context.safe(hint)}\n`);
+  }
   return exit;
 }
 
-const failureText = (failure: { readonly class: string; readonly message: string; readonly task_id?: string }) =>
-  `${failure.task_id === undefined ? '' : `task ${failure.task_id}: `}${failure.message} (${failure.class})`;
+/** Commands that help after a run failed; none where the message has said all (06 §2.3). */
+function nextSteps(failure: string, backend: string | null): readonly string[] {
+  switch (failure) {
+    case 'auth':
+      return backend === null ? ['reins doctor'] : [`reins backend update ${backend} --api-key-env <NAME>`];
+    case 'model_unavailable':
+      return ['reins model list'];
+    case 'rate_limit':
+    case 'server_error':
+    case 'empty_reply':
+    case 'permanent':
+      return backend === null ? ['reins doctor'] : [`reins backend test ${backend}`];
+    case 'storage':
+      return ['reins doctor'];
+    default:
+      return [];
+  }
+}
+
+const exhausted = (bound: string | null) => ({
+  class: 'compute_exhausted',
+  message: `compute bound exhausted${bound === null ? '' : `: ${bound}`}; the answer is the model's last word`,
+});
+
+/** Messages about attempts name their task themselves (04 §15.2). */
+function failureText(failure: { readonly class: string; readonly message: string; readonly task_id?: string }): string {
+  const named = failure.task_id === undefined || failure.message.startsWith(`task ${failure.task_id} `);
+  return `${named ? '' : `task ${failure.task_id}: `}${failure.message} (${failure.class})`;
+}
 
 /** The order in which exit codes win when several apply (06 §2.2). */
 const order = [130, 143, 124, 4, 6, 5, 7, 3, 1];

@@ -19,6 +19,8 @@ export type ResultExtras = {
   readonly exit: number;
   /** Why the exit code is not that of the run, when it is not. */
   readonly error: { readonly class: string; readonly message: string } | null;
+  /** The next step after a failure, as a command; null when there is none to give. */
+  readonly hint: string | null;
   readonly warnings: readonly string[];
   /** The compute bound that was hit last, as events name it. */
   readonly bound: string | null;
@@ -63,7 +65,8 @@ export function resultObject(result: RunResult, extras: ResultExtras): ResultObj
     permission_denials: result.permission_denials,
     steps: result.steps,
     warnings: extras.warnings,
-    error: failure === null ? null : errorObject(failure),
+    error:
+      failure === null ? null : { ...errorObject(failure), ...(extras.hint === null ? {} : { hint: extras.hint }) },
     exit_code: extras.exit,
     ...(extras.turns === undefined ? {} : { turns: extras.turns }),
   };

@@ -1,4 +1,6 @@
 import { mkdirSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startCli } from '../support/run-cli.ts';
@@ -14,44 +16,169 @@ afterAll(() => world.remove());
 
 const task = (more: object) => JSON.stringify({ id: 'c', tasks: [{ id: 'a', handler: 'noop', ...more }] });
 
+/** Every member of the result object (06 §8.4). */
+const members =
+  'schema_version type subtype is_error result output_type output run_id session_id session_name plan chain model provider backend policy num_turns num_tool_calls duration_ms duration_api_ms waited_ms usage asks permission_denials steps warnings error exit_code'.split(
+    ' ',
+  );
+
+/** The text for a person, exactly; then the same as one JSON object with all its members. */
+async function refused(argv: readonly string[], exit: number, code: string, stderr: string): Promise<void> {
+  const text = await world.run(argv);
+  expect([text.code, text.stdout, text.stderr]).toEqual([exit, '', stderr]);
+  const json = await world.run([...argv, '--json']);
+  const object = JSON.parse(json.stdout);
+  expect(Object.keys(object)).toEqual(members);
+  expect([json.code, object.exit_code, object.is_error, object.error.class]).toEqual([exit, exit, true, code]);
+  expect(json.stderr).toBe(stderr);
+}
+
 describe('chains', () => {
-  test.each<[string, string | null, number, RegExp]>([
-    ['a missing file', null, 3, /nosuch\.json/],
-    ['broken JSON', '{"id": "c", "tasks": [', 3, /bad\.json/],
-    ['an unknown handler', task({ handler: 'teleport' }), 3, /teleport/],
-    ['a goto to nowhere', task({ transition: { branches: [{ operator: 'default', goto: 'nowhere' }] } }), 3, /nowhere/],
-    ['no tasks', '{"id":"c","tasks":[]}', 3, /tasks/],
-    ['an empty file', '', 3, /bad\.json/],
-    ['bytes that are no text', '\u0000\u0001', 3, /bad\.json/],
-  ])('%s', async (_name, content, exit, text) => {
-    if (content !== null) world.write('bad.json', content);
-    const chain = content === null ? 'nosuch.json' : 'bad.json';
-    const { code, stdout, stderr } = await world.run(['run', '--chain', chain, 'hi']);
-    expect([code, stdout]).toEqual([exit, '']);
-    expect(stderr).toMatch(text);
-    expect(stderr).toMatch(/^(?: {2}.*\n)*reins: /);
-    expect(stderr).not.toContain('    at ');
+  const handlers =
+    'chat_completion, execute_tool_calls, tools, route, prompt_to_string, prompt_to_int, prompt_to_float, prompt_to_range, prompt_to_condition, noop, raise_error';
+  const toNowhere = { branches: [{ operator: 'default', goto: 'nowhere' }] };
+  const macro = { handler: 'chat_completion', system_instruction: '{{var:}}' };
+  test.each<[string, string, string, string]>([
+    ['broken JSON', '{"id": "c", "tasks": [', 'the text ends where a value is expected', '1:23'],
+    ['an empty file', '', 'the text ends where a value is expected', '1:1'],
+    ['bytes that are no text', '\u0000\u0001', '"\\u0000" stands where a value is expected', '1:1'],
+    [
+      'an unknown handler',
+      task({ handler: 'teleport' }),
+      `there is no handler "teleport"; the handlers are ${handlers}`,
+      '/tasks/0/handler',
+    ],
+    [
+      'a goto to nowhere',
+      task({ transition: toNowhere }),
+      'there is no task "nowhere"',
+      '/tasks/0/transition/branches/0/goto',
+    ],
+    [
+      'a macro without its name',
+      task(macro),
+      'a variable macro names no variable: write {{var:name}}',
+      '/tasks/0/system_instruction',
+    ],
+    ['no tasks', '{"id":"c","tasks":[]}', 'a chain needs at least one task', '/tasks'],
+  ])('%s is one line with the place, and the next step', async (_name, content, what, place) => {
+    const path = world.write('bad.json', content);
+    const line = `reins: The chain is not valid: ${what} at ${path}:${place}\n  reins chain vet ${path}\n`;
+    await refused(['run', '--chain', 'bad.json', 'hi'], 3, 'chain_invalid', line);
   });
 
-  test('all defects of a document are listed', async () => {
-    world.write(
-      'bad.json',
-      JSON.stringify({
-        id: 'c',
-        tasks: [
-          { id: 'a', handler: 'teleport' },
-          { id: 'b', handler: 'noop', transition: { branches: [{ operator: 'default', goto: 'nowhere' }] } },
-        ],
+  test('a macro that is none stays as it is, which one warning says with the place', async () => {
+    const path = world.write(
+      'odd.json',
+      task({
+        handler: 'chat_completion',
+        system_instruction: '{{nosuch:x}}',
+        execute_config: { model: '{{var:model}}' },
       }),
     );
-    const { code, stderr } = await world.run(['run', '--chain', 'bad.json', 'hi']);
-    expect(code).toBe(3);
-    expect(stderr).toContain('teleport');
-    expect(stderr).toContain('nowhere');
+    const { code, stderr } = await world.run(['run', '--chain', 'odd.json', 'hi']);
+    expect(code).toBe(0);
+    expect(stderr).toBe(
+      `reins: warning: {{nosuch:x}} is no macro and stays as it is at ${path}:/tasks/0/system_instruction (reins chain vet ${path})\n`,
+    );
+  });
+
+  test('all defects of a document are listed, one per line, before the summary', async () => {
+    const tasks = [
+      { id: 'a', handler: 'teleport' },
+      { id: 'b', handler: 'noop', transition: toNowhere },
+    ];
+    const path = world.write('bad.json', JSON.stringify({ id: 'c', tasks }));
+    const line =
+      `  /tasks/0/handler: there is no handler "teleport"; the handlers are ${handlers} (line 1)\n` +
+      '  /tasks/1/transition/branches/0/goto: there is no task "nowhere" (line 1)\n' +
+      `reins: The chain ${path} is not valid: 2 defects.\n  reins chain vet ${path}\n`;
+    await refused(['run', '--chain', 'bad.json', 'hi'], 3, 'chain_invalid', line);
+  });
+
+  test.each(['nosuch.json', 'echo.json/below'])('a chain that is not there: %s', async (name) => {
+    const line = `reins: There is no chain ${join(world.workspace, name)}.\n  reins chain list\n  reins init\n`;
+    await refused(['run', '--chain', name, 'hi'], 3, 'chain_not_found', line);
   });
 
   test('a directory is not a chain', async () => {
-    expect((await world.run(['run', '--chain', 'folder', 'hi'])).code).toBe(3);
+    const path = join(world.workspace, 'folder');
+    const line = `reins: The chain ${path} cannot be used: it is a directory.\n  ls -ld ${path}\n  reins chain list\n`;
+    await refused(['run', '--chain', 'folder', 'hi'], 3, 'chain_invalid', line);
+  });
+
+  test('--trace adds where it came from, and nothing else does', async () => {
+    const { stderr } = await world.run(['run', '--trace', '--chain', 'nosuch.json', 'hi']);
+    expect(stderr).toMatch(/\n {4}at /);
+  });
+});
+
+describe('backends', () => {
+  const answers = { status: 200, body: '' };
+  let server: Server;
+  let url = '';
+  let fresh: World;
+  beforeAll(async () => {
+    server = createServer((request, response) => {
+      const list = request.url === '/v1/models';
+      response.writeHead(list ? 200 : answers.status, { 'content-type': 'application/json' });
+      response.end(list ? '{"object":"list","data":[{"id":"m","object":"model"}]}' : answers.body);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    fresh = await createProject();
+    await fresh.run(['backend', 'add', 'far', '--type', 'vllm', '--url', url]);
+    await fresh.run([
+      'backend',
+      'add',
+      'gone',
+      '--type',
+      'openai',
+      '--url',
+      'http://127.0.0.1:1',
+      '--api-key',
+      'k-123456',
+    ]);
+    await fresh.run(['config', 'set', 'default-provider', 'vllm']);
+  });
+  afterAll(() => {
+    fresh.remove();
+    server.close();
+  });
+
+  test('a wrong key exits 7 and names model and backend', async () => {
+    answers.status = 401;
+    answers.body =
+      '{"error":{"message":"Incorrect API key provided","type":"invalid_request_error","code":"invalid_api_key"}}';
+    const { code, stdout, stderr } = await fresh.run(['--model', 'm', 'hi']);
+    expect([code, stdout]).toEqual([7, '']);
+    expect(stderr).toBe(
+      'reins: task work failed after 1 attempt(s): backend "far" answered 401: Incorrect API key provided (model m, backend far) (auth)\n' +
+        '  reins backend update far --api-key-env <NAME>\n',
+    );
+    const json = await fresh.run(['--model', 'm', '--json', 'hi']);
+    expect(JSON.parse(json.stdout)).toMatchObject({
+      subtype: 'error_provider',
+      exit_code: 7,
+      error: { class: 'auth' },
+    });
+  });
+
+  test('an unknown model exits 7 and names those that are served', async () => {
+    const { code, stdout, stderr } = await fresh.run(['--model', 'nosuch', 'hi']);
+    expect([code, stdout, stderr]).toEqual([
+      7,
+      '',
+      'reins: No backend serves "nosuch"; served: far/m\n  reins doctor\n',
+    ]);
+  });
+
+  test('an unreachable server exits 7 and is named with its address', async () => {
+    const { code, stdout, stderr } = await fresh.run(['--provider', 'openai', '--model', 'm', 'hi']);
+    expect([code, stdout]).toEqual([7, '']);
+    expect(stderr).toBe(
+      'reins: No backend can serve "m": cannot reach backend "gone" at http://127.0.0.1:1: connection refused\n  reins doctor\n',
+    );
   });
 });
 
@@ -140,7 +267,16 @@ describe('names', () => {
       2,
       /unknown provider "nosuch" \(ollama, openai, vllm, gemini, anthropic, openai-compatible, local, scripted\)/,
     ],
-    ['a data directory that is missing', ['--data-dir', '/nonexistent/reins', 'hi'], 3, /nonexistent/],
+    [
+      'a data directory that is missing',
+      ['--data-dir', '/nonexistent/reins', 'hi'],
+      3,
+      /^reins: The data directory \/nonexistent\/reins does not exist\.\n {2}reins --data-dir \/nonexistent\/reins init\n$/,
+    ],
+    ['a file for a data directory', ['--data-dir', 'echo.json', 'hi'], 3, /echo\.json is not a directory\.\n/],
+    ['a policy below a file', ['--policy', 'echo.json/x.json', '--chain', 'echo.json', 'hi'], 3, /no policy file /],
+    ['trust for a directory', ['trust', 'add', 'folder'], 1, /^reins: folder cannot be read: it is a directory\n/],
+    ['trust for nothing', ['trust', 'add', 'none'], 1, /^reins: none cannot be read: there is no such file\n/],
   ])('%s', async (_name, argv, exit, text) => {
     const { code, stdout, stderr } = await world.run(argv);
     expect([code, stdout]).toEqual([exit, '']);
