@@ -1,7 +1,7 @@
 // Bundles the program with esbuild: `node test/support/build.mjs [--out DIR] [--fail-points]`.
 // Entry points are the command line and each worker; each becomes one code file with its bytecode beside it.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -31,8 +31,10 @@ async function rootHelp() {
 export async function buildAll({ outdir = 'dist', failPoints = false } = {}) {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   const workers = ['run-chain', 'spawn-tool', 'hash-binary'];
-  const place = resolve(root, outdir);
-  rmSync(place, { recursive: true, force: true });
+  const made = resolve(root, outdir);
+  // Made beside its place and put there whole, so that who runs the program meanwhile meets the old or the new one.
+  const place = `${made}.${process.pid}`;
+  mkdirSync(join(place, 'workers'), { recursive: true });
   const common = {
     absWorkingDir: root,
     bundle: true,
@@ -64,13 +66,14 @@ export async function buildAll({ outdir = 'dist', failPoints = false } = {}) {
   ]);
   cpSync(join(root, 'test/support/load-code.cjs'), join(place, 'load-code.js'));
   writeFileSync(join(place, 'start.js'), loading('./load-code.js', 'code/start.js'));
-  mkdirSync(join(place, 'workers'));
   for (const name of workers) {
     writeFileSync(join(place, `workers/${name}.js`), loading('../load-code.js', `../code/${name}.js`));
   }
   // Node reads "type" from the nearest package.json; that of the published package says "module".
   writeFileSync(join(place, 'package.json'), '{"type":"commonjs"}\n');
   keepBytecode(place);
+  rmSync(made, { recursive: true, force: true });
+  renameSync(place, made);
 }
 
 /** Packages that stay outside: with native parts, with threads of their own, or never there. */
