@@ -302,9 +302,14 @@ const talkTurns: readonly Turn[] = [
     reply: { text: say(`I did not write ${tour.written.path}: nobody answered in time.`) },
   },
   {
+    name: 'write-denied-with-words',
+    match: { ...writing, tool: { name: 'local_fs.write_file', content: { contains: [denied, '"feedback":"'] } } },
+    reply: { text: say(`I did not write ${tour.written.path}: the call was denied. ${slot('tool.json.feedback')}`) },
+  },
+  {
     name: 'write-denied',
     match: { ...writing, tool: { name: 'local_fs.write_file', content: denied } },
-    reply: { text: say(`I did not write ${tour.written.path}: the call was denied. ${slot('tool.json.feedback')}`) },
+    reply: { text: say(`I did not write ${tour.written.path}: the call was denied.`) },
   },
   {
     name: 'write-failed',

@@ -180,6 +180,9 @@ describe('a conversation', () => {
     expect(last(await talk('write a note', [denial('no', { feedback: 'not today' })]))).toBe(
       '(scripted demo) I did not write reins-demo.txt: the call was denied. not today',
     );
+    expect(last(await talk('write a note', [denial('no')]))).toBe(
+      '(scripted demo) I did not write reins-demo.txt: the call was denied.',
+    );
     expect(last(await talk('write a note', [denial('The approval was not given in time.')]))).toBe(
       '(scripted demo) I did not write reins-demo.txt: nobody answered in time.',
     );
