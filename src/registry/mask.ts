@@ -1,3 +1,5 @@
+import { createMaskStream, type MaskStream } from './mask-stream.ts';
+
 /** Hides secrets in what leaves for people, models and records (11 §5.3). */
 export type Mask = {
   /**
@@ -17,6 +19,8 @@ export type Mask = {
    * the same value, not a copy, when there is nothing to hide.
    */
   maskDeep<T>(value: T): T;
+  /** For a text that arrives in pieces: known values are replaced, patterns are not. */
+  stream(): MaskStream;
 };
 
 /** Shorter values are too likely to stand in other text by chance (08 §11.4). */
@@ -30,14 +34,16 @@ export function createMask(): Mask {
   const values = new Set<string>();
   // Longest first: a value that contains another one is replaced as a whole.
   let known: Known[] = [];
+  let forms: readonly string[] = [];
 
   const register = (label: string, value: string): void => {
     if (value.length < minLength || values.has(value)) return;
     values.add(value);
-    const forms = new Set(formsOf(value).filter((form) => form.length >= minLength));
-    known = [...known, ...[...forms].map((form) => ({ form, label }))].sort(
+    const written = new Set(formsOf(value).filter((form) => form.length >= minLength));
+    known = [...known, ...[...written].map((form) => ({ form, label }))].sort(
       (one, other) => other.form.length - one.form.length,
     );
+    forms = known.map(({ form }) => form);
   };
 
   const maskKnown = (text: string): { text: string; count: number } => {
@@ -88,6 +94,11 @@ export function createMask(): Mask {
     maskKnown,
     // Strings are replaced by strings and members keep their places, so the value keeps its type.
     maskDeep: <T>(value: T): T => maskValue(value, '') as T,
+    stream: () =>
+      createMaskStream(
+        () => forms,
+        (text) => maskKnown(text).text,
+      ),
   };
 }
 

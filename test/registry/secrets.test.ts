@@ -60,6 +60,43 @@ describe('known values', () => {
   });
 });
 
+describe('a text in pieces', () => {
+  const forms = [key, encodeURIComponent(key), Buffer.from(key).toString('base64').replace(/=+$/, '')];
+  const text = `a ${forms.join(' and ')} sk-Zeb is no key, sk-sk-Zebra+42/tail==sk-Z`;
+
+  it('hides known values however it is cut', () => {
+    const mask = createMask();
+    mask.register('far.key', key);
+    const whole = mask.maskKnown(text).text;
+    for (let size = 1; size <= text.length; size += 1) {
+      const stream = mask.stream();
+      let shown = '';
+      for (let at = 0; at < text.length; at += size) shown += stream.push(text.slice(at, at + size));
+      expect([size, shown + stream.end()]).toEqual([size, whole]);
+    }
+  });
+
+  it('holds back only what may become a value, and nothing when none is known', () => {
+    const mask = createMask();
+    const stream = mask.stream();
+    expect(stream.push('sk-Zebra')).toBe('sk-Zebra');
+    mask.register('far.key', key);
+    expect(stream.push('one sk-Zeb')).toBe('one ');
+    expect(stream.push('u and more')).toBe('sk-Zebu and more');
+    expect([stream.push('sk-'), stream.end(), stream.end()]).toEqual(['', 'sk-', '']);
+  });
+
+  it('waits for the longer of two values that begin alike', () => {
+    const mask = createMask();
+    mask.register('short', 'abcdefgh');
+    mask.register('long', 'abcdefgh-and-more');
+    const stream = mask.stream();
+    expect(stream.push('x abcdefgh')).toBe('x ');
+    expect(stream.push('-and-more y')).toBe('•••(long) y');
+    expect(stream.push('abcdefgh-and') + stream.push('!')).toBe('•••(short)-and!');
+  });
+});
+
 describe('patterns', () => {
   it.each([
     ['Authorization: Bearer abc.def', 'Authorization: •••'],

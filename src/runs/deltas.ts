@@ -1,0 +1,41 @@
+import type { EngineEvent } from '../schema/event.ts';
+
+type Chunk = Extract<EngineEvent, { kind: 'step_chunk' }>;
+
+/** What this file needs of a mask for text in pieces: the rest stays until `end` or until it is known to be harmless. */
+type Pieces = { push(piece: string): string; end(): string };
+
+/**
+ * Deltas of a model on their way to who watches: a secret that arrives in two of them is hidden as it would be in one
+ * (11 §5.3).
+ */
+export function createDeltas(pieces: () => Pieces, publish: (chunk: Chunk) => void) {
+  const content = pieces();
+  const thinking = pieces();
+  let last: Chunk | null = null;
+
+  const give = (chunk: Chunk, text: string, thought: string): string => {
+    const { content: _text, thinking: _thought, ...base } = chunk;
+    if (text === '' && thought === '') return '';
+    publish({ ...base, ...(text === '' ? {} : { content: text }), ...(thought === '' ? {} : { thinking: thought }) });
+    return text;
+  };
+  return {
+    /** @returns what was published of its text */
+    take(chunk: Chunk): string {
+      last = chunk;
+      return give(
+        chunk,
+        chunk.content === undefined ? '' : content.push(chunk.content),
+        chunk.thinking === undefined ? '' : thinking.push(chunk.thinking),
+      );
+    },
+    /** Nothing follows for now: what was held back is published. @returns its text */
+    end(): string {
+      if (last === null) return '';
+      const chunk = last;
+      last = null;
+      return give(chunk, content.end(), thinking.end());
+    },
+  };
+}
