@@ -25,17 +25,23 @@ export function createPortHost(port: MessagePort): PortHost {
   const abort = new AbortController();
   const waiting = new Map<number, Waiting>();
   let queue: EngineEvent[] = [];
+  let outbox: WorkerMessage[] = [];
   let timer: NodeJS.Timeout | undefined;
   let nextId = 1;
 
-  const send = (message: WorkerMessage): void => port.postMessage(message);
-  const flush = (): void => {
+  /** Puts a message behind the events before it; it goes with the next `post`. */
+  const put = (message: WorkerMessage): void => {
+    if (queue.length > 0) outbox.push({ kind: 'events', events: queue });
+    queue = [];
+    outbox.push(message);
+  };
+  const post = (): void => {
     clearTimeout(timer);
     timer = undefined;
-    if (queue.length === 0) return;
-    const events = queue;
+    if (queue.length > 0) outbox.push({ kind: 'events', events: queue });
     queue = [];
-    send({ kind: 'events', events });
+    if (outbox.length > 0) port.postMessage(outbox);
+    outbox = [];
   };
   const stop = (code: 'cancelled' | 'suspended'): void => {
     const reason = new RuntimeError(code, code);
@@ -57,12 +63,12 @@ export function createPortHost(port: MessagePort): PortHost {
 
   const request = <T>(op: HostOp, input: unknown): Promise<T> => {
     if (abort.signal.aborted) return Promise.reject(new RuntimeError('cancelled', 'cancelled'));
-    flush();
     const id = nextId;
     nextId += 1;
     return new Promise<T>((resolve, reject) => {
       waiting.set(id, { resolve: resolve as Waiting['resolve'], reject });
-      send({ kind: 'request', id, op, input });
+      put({ kind: 'request', id, op, input });
+      post();
     });
   };
 
@@ -75,22 +81,23 @@ export function createPortHost(port: MessagePort): PortHost {
         } else {
           queue.push(event);
         }
-        timer ??= setTimeout(flush, batchMs);
+        timer ??= setTimeout(post, batchMs);
       },
       openTurn: (input) => request('openTurn', input),
       callTool: (input) => request('callTool', input),
-      // Main takes messages in order and serves nothing after a checkpoint that failed, so the next request need not wait
-      // for the reply. Only a run that rests does: nothing follows.
+      // Main takes messages in order and serves nothing after a checkpoint that failed, so nobody waits for its reply and
+      // it travels with the request that it goes ahead of. Only a run that rests waits: nothing follows.
       async checkpoint(input) {
-        const stored = request('checkpoint', input);
-        if (input.ahead_of === 'rest') await stored;
-        else stored.catch(() => {});
+        if (input.ahead_of === 'rest') return request('checkpoint', input);
+        if (abort.signal.aborted) return;
+        put({ kind: 'request', id: 0, op: 'checkpoint', input });
+        timer ??= setTimeout(post, batchMs);
       },
     },
     signal: abort.signal,
     end(end) {
-      flush();
-      send({ kind: 'end', end });
+      put({ kind: 'end', end });
+      post();
       port.close();
     },
   };

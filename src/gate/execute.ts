@@ -19,6 +19,8 @@ export type ExecuteDeps = {
 /** How long an outcome that cannot be written is tried again (11 §2.12). */
 const recordForMs = 30_000;
 const recordPauseMs = 250;
+/** Most commands have ended by then: their pid is of no use to anybody, and its row would cost as much as they do. */
+const pidAfterMs = 25;
 
 /** Steps 8 and 9: acts on the facts that were judged, then writes the outcome down before anybody hears of it. */
 export async function executeCall(
@@ -63,6 +65,14 @@ export async function executeCall(
   };
 }
 
+function notePid(ledger: Ledger, run: GateRun, started: Started, pid: number): void {
+  try {
+    ledger.setPid(run, started, pid);
+  } catch {
+    // A help for who clears up after a crash; the outcome, which must be recorded, meets the same failure and reports it.
+  }
+}
+
 async function act(
   deps: ExecuteDeps,
   ledger: Ledger,
@@ -80,11 +90,17 @@ async function act(
     environment: run.environment,
     ports: {
       ...deps.ports,
-      spawn: (spawnRequest, signal, onOutput, onStarted) =>
-        deps.ports.spawn(spawnRequest, signal, onOutput, (pid) => {
-          ledger.setPid(run, started, pid);
-          onStarted(pid);
-        }),
+      spawn: async (spawnRequest, signal, onOutput, onStarted) => {
+        let timer: NodeJS.Timeout | undefined;
+        try {
+          return await deps.ports.spawn(spawnRequest, signal, onOutput, (pid) => {
+            timer = setTimeout(() => notePid(ledger, run, started, pid), pidAfterMs);
+            onStarted(pid);
+          });
+        } finally {
+          clearTimeout(timer);
+        }
+      },
     },
     output: (stream, text) =>
       deps.feed.live(run.ref, { kind: 'tool_output', call_id: prepared.site.call_id, stream, text }),

@@ -17,6 +17,7 @@ import {
 } from '../schema/protocol.ts';
 import type { Feed, Record } from '../store/feed.ts';
 import type { Runs } from '../store/runs.ts';
+import { createDeltas } from './deltas.ts';
 import type { LiveRun } from './live-run.ts';
 import type { Pools } from './pools.ts';
 
@@ -28,6 +29,8 @@ export type SupervisorDeps = TurnDeps & {
   readonly now: () => number;
   /** Masks known secrets before a message is stored (11 §5.3). */
   readonly mask: <T>(value: T) => T;
+  /** The same for text that arrives in pieces. */
+  readonly maskStream: Parameters<typeof createDeltas>[0];
   /** How long a cancelled thread may take before it is terminated (architecture §5.5). */
   readonly cancelGraceMs?: number;
   /** How long calls that run at the end of their run may take to end as well. */
@@ -65,6 +68,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   let pending: EngineEvent[] = [];
   let flushTimer: NodeJS.Timeout | undefined;
   let usage = noUsage;
+  const deltas = createDeltas(deps.maskStream, (chunk) => deps.feed.live(gate.ref, chunk));
   let streamed = '';
   let storedAt = deps.now();
   let settled = false;
@@ -146,15 +150,16 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
       );
     }
     if (!isEphemeral(event.kind)) {
+      streamed += deltas.end();
       pending.push(event);
       return;
     }
     // Deltas are published at once, behind what was emitted before them.
     if (pending.length > 0) flush();
     if (event.kind !== 'step_chunk') return;
-    deps.feed.live(gate.ref, event);
-    if (live.turn === null || event.content === undefined) return;
-    streamed += event.content;
+    const shown = deltas.take(event);
+    if (live.turn === null) return;
+    streamed += shown;
     if (deps.now() - storedAt < partialMs) return;
     storedAt = deps.now();
     deps.feed.commit('normal', () => {
@@ -163,31 +168,24 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     });
   };
 
-  const answer = async (message: Extract<WorkerMessage, { kind: 'request' }>): Promise<unknown> => {
-    switch (message.op) {
-      case 'openTurn': {
-        flush();
-        return admitTurn(deps, gate, gate.counters, checked(message.input, TurnRequest), live.defaults);
-      }
-      case 'callTool': {
-        flush();
-        const call = deps.gate.call(gate, checked(message.input, CallRequest));
-        calls.add(call);
-        return call.finally(() => calls.delete(call));
-      }
-      case 'checkpoint': {
-        const { state, ahead_of } = checked(message.input, CheckpointRequest);
-        const payload = JSON.stringify(deps.mask(state));
-        const digest = createHash('sha256').update(payload).digest('hex');
-        const write = (): void => {
-          if (!deps.runs.checkpoint(runId, gate.owner, payload, digest, deps.now())) {
-            throw takenOver();
-          }
-        };
-        flush(write, ahead_of === 'call' ? 'normal' : 'full');
-        return null;
-      }
+  const answer = async (op: 'openTurn' | 'callTool', input: unknown): Promise<unknown> => {
+    flush();
+    if (op === 'openTurn') {
+      return admitTurn(deps, gate, gate.counters, checked(input, TurnRequest), live.defaults);
     }
+    const call = deps.gate.call(gate, checked(input, CallRequest));
+    calls.add(call);
+    return call.finally(() => calls.delete(call));
+  };
+
+  /** Synchronous, so that nothing which came with it is served when it fails. */
+  const storeCheckpoint = ({ state, ahead_of }: CheckpointRequest): void => {
+    const payload = JSON.stringify(deps.mask(state));
+    const digest = createHash('sha256').update(payload).digest('hex');
+    const write = (): void => {
+      if (!deps.runs.checkpoint(runId, gate.owner, payload, digest, deps.now())) throw takenOver();
+    };
+    flush(write, ahead_of === 'call' ? 'normal' : 'full');
   };
 
   const fail = (error: unknown): void => {
@@ -201,32 +199,42 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     if (!settled) port.postMessage(message);
   };
 
-  port.on('message', (message: WorkerMessage) => {
-    if (settled) return;
-    try {
-      switch (message.kind) {
-        case 'events':
-          if (!listens()) return;
-          for (const event of message.events) take(event);
-          if (pending.length > 0) flushTimer ??= setTimeout(() => guarded(flush), flushMs);
-          return;
-        case 'request': {
-          const { id } = checked(message, WorkerRequest);
-          answer(message).then(
-            (output) => reply({ kind: 'reply', id, ok: true, output }),
-            (error: unknown) => {
-              // The worker does not wait for a checkpoint: nothing may follow one that failed.
-              if (error instanceof StructError || message.op === 'checkpoint') return fail(error);
-              reply({ kind: 'reply', id, ok: false, error: toWire(error) });
-            },
-          );
-          return;
+  const serveRequest = (message: Extract<WorkerMessage, { kind: 'request' }>): void => {
+    const { id, op, input } = checked(message, WorkerRequest);
+    if (op === 'checkpoint') {
+      const request = checked(input, CheckpointRequest);
+      storeCheckpoint(request);
+      if (request.ahead_of === 'rest') reply({ kind: 'reply', id, ok: true, output: null });
+      return;
+    }
+    answer(op, input).then(
+      (output) => reply({ kind: 'reply', id, ok: true, output }),
+      (error: unknown) => {
+        if (error instanceof StructError) return fail(error);
+        reply({ kind: 'reply', id, ok: false, error: toWire(error) });
+      },
+    );
+  };
+
+  port.on('message', (messages: readonly WorkerMessage[]) => {
+    for (const message of messages) {
+      if (settled) return;
+      try {
+        switch (message.kind) {
+          case 'events':
+            if (!listens()) break;
+            for (const event of message.events) take(event);
+            if (pending.length > 0) flushTimer ??= setTimeout(() => guarded(flush), flushMs);
+            break;
+          case 'request':
+            serveRequest(message);
+            break;
+          case 'end':
+            settle(message.end);
         }
-        case 'end':
-          settle(message.end);
+      } catch (error) {
+        fail(error);
       }
-    } catch (error) {
-      fail(error);
     }
   });
   const guarded = (body: () => void): void => {

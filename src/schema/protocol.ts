@@ -192,6 +192,7 @@ export type RunEnd =
 export const HostOp = enums(['openTurn', 'callTool', 'checkpoint']);
 export type HostOp = Infer<typeof HostOp>;
 
+/** The port carries lists of these: each message between threads wakes the other side, which costs more than its content. */
 export type WorkerMessage =
   | { readonly kind: 'events'; readonly events: readonly EngineEvent[] }
   | { readonly kind: 'request'; readonly id: number; readonly op: HostOp; readonly input: unknown }

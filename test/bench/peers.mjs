@@ -27,8 +27,12 @@ const chain = JSON.stringify({
 const policy = JSON.stringify({ default_action: 'allow', rules: [] });
 const reins = ['{node}', '{install}/dist/src/cli/main.js'];
 
-function peer(about, policyFlags) {
-  const flags = ['--shell', '--chain', '{home}/bench-chain.json', '--local-exec-allowed-dir', '{work}', ...policyFlags];
+const tools = {
+  shell: { name: 'local_shell_local_shell', args: { command: '{{cmd}}' } },
+  read: { name: 'local_fs_read_file', args: { path: '{work}/{{file}}' } },
+};
+
+function peer(about, flags, tools) {
   return {
     about,
     cmd: reins,
@@ -48,12 +52,16 @@ function peer(about, policyFlags) {
     run: ['run', ...flags, '{prompt}'],
     runKeep: ['chat', ...flags, '{prompt}'],
     resume: ['chat', ...flags, '{prompt}'],
-    tools: {
-      shell: { name: 'local_shell_local_shell', args: { command: '{{cmd}}' } },
-      read: { name: 'local_fs_read_file', args: { path: '{work}/{{file}}' } },
-    },
+    tools,
   };
 }
+
+const benchFlags = [
+  '--shell',
+  ...['--chain', '{home}/bench-chain.json'],
+  ...['--local-exec-allowed-dir', '{work}'],
+  ...['--policy', '{home}/bench-policy.json'],
+];
 
 export default {
   node: {
@@ -77,8 +85,7 @@ export default {
       read: { name: 'read', args: { path: '{{file}}' } },
     },
   },
-  reins: peer('reins, bench policy', ['--policy', '{home}/bench-policy.json']),
-  'reins-default': {
-    ...peer('reins, default policy: shell steps are on its list, file reads are allowed', []),
-  },
+  reins: peer('reins, bench chain and policy', benchFlags, tools),
+  // No shell tool: the policy that ships would ask about every step, since `true` is not on its list.
+  'reins-default': peer('reins without a flag: the run chain and the policy that ship', [], { read: tools.read }),
 };
