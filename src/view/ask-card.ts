@@ -83,7 +83,17 @@ const questionParts = (question: NonNullable<Ask['question']>): readonly CardPar
 
 function diffParts(ask: Ask): readonly CardPart[] {
   const { diff, diff_note: note } = ask.preview;
-  return [...(diff === undefined ? [] : [data('diff', diff)]), ...(note === undefined ? [] : [fact('diff', note)])];
+  return [
+    ...(diff === undefined ? [] : [{ ...data('diff', diff), lines: data('diff', diff).lines.map(markTrailing) }]),
+    ...(note === undefined ? [] : [fact('diff', note)]),
+  ];
+}
+
+/** Blanks at the end of a changed line are marked (03 §8); the first column belongs to the diff. */
+function markTrailing(shown: SafeText): SafeText {
+  if (!/^[+-]/.test(shown)) return shown;
+  // A dot in place of a blank leaves the line as safe as it was.
+  return shown.replace(/(?<=.) +(?=␍?⏎?$)/, (blanks) => '·'.repeat(blanks.length)) as SafeText;
 }
 
 /**
@@ -169,7 +179,7 @@ function choices(ask: Ask): readonly CardChoice[] {
 /** Lines of a card for a line-wise surface, and how many lines of foldable parts are hidden. */
 export function cardLines(card: AskCard, most: number): { readonly lines: readonly string[]; readonly hidden: number } {
   const width = Math.max(...card.parts.map((part) => Math.min(part.label.length, 16)));
-  const deadline = /\d/.test(card.deadline) ? `${card.deadline} left` : card.deadline;
+  const deadline = /\d/.test(card.deadline) ? `expires in ${card.deadline}` : card.deadline;
   const out: string[] = [`ASK ${card.title}  (${deadline})`, card.headline];
   let hidden = 0;
   for (const part of card.parts) {

@@ -53,7 +53,7 @@ test('a card shows the call in full and what the runtime knows of it', () => {
   expect(cardLines(askCard(ask({}), now), 40)).toEqual({
     hidden: 0,
     lines: [
-      'ASK ask_01kb2m9v7q4t8d0x3h5n3kq9x7 · local_fs.write_file  (1h 05m left)',
+      'ASK ask_01kb2m9v7q4t8d0x3h5n3kq9x7 · local_fs.write_file  (expires in 1h 05m)',
       'Create a file',
       '  diff         @@ -0,0 +1 @@⏎',
       '               +x⏎',
@@ -105,4 +105,18 @@ test('warnings name hidden characters, places outside and an invalid policy', ()
     'the policy is invalid: everything asks',
   ]);
   expect(cardLines(card, 40).lines).toContain('  path         x → /etc/x (outside the workspace) (through a link)');
+});
+
+test('blanks at the end of a changed line are marked, those of unchanged lines stay', () => {
+  const preview = { diff: '@@ -1,3 +1,3 @@\n \n-old\n+new  \n+ \r\n+a b \n\\ No newline at end of file\n' };
+  const [diff] = askCard(ask({ preview }), now).parts;
+  expect(diff?.lines).toEqual([
+    '@@ -1,3 +1,3 @@⏎',
+    ' ⏎',
+    '-old⏎',
+    '+new··⏎',
+    '+·␍⏎',
+    '+a b·⏎',
+    '\\ No newline at end of file⏎',
+  ]);
 });

@@ -29,7 +29,9 @@ export async function diffOf(
     return { diff_note: `no diff: ${sizes(before, after)}` };
   }
   const hunks = await hunksOf(old.toString('utf8'), after.toString('utf8'));
-  const head = `--- ${before === null ? '/dev/null' : `a/${name}`}\n+++ b/${name}\n`;
+  // A file outside the workspace is named by its whole path.
+  const side = (word: string) => (name.startsWith('/') ? `${word}${name}` : `${word}/${name}`);
+  const head = `--- ${before === null ? '/dev/null' : side('a')}\n+++ ${side('b')}\n`;
   const diff = head + hunks.map(hunkText).join('');
   const size = Buffer.byteLength(diff);
   if (size <= maxDiffBytes) return { diff };
