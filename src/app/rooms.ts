@@ -114,6 +114,7 @@ export function openRooms(input: RoomsInput): Rooms {
     gate,
     pools,
     mask: secrets.maskDeep,
+    maskStream: secrets.stream,
     routes: models.routes,
     prepare: prepareDeps({ ...input, chains, policies, models, setup }),
   });

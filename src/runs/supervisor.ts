@@ -158,7 +158,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     if (pending.length > 0) flush();
     if (event.kind !== 'step_chunk') return;
     const shown = deltas.take(event);
-    if (live.turn === null) return;
+    if (live.turn === null || shown === '') return;
     streamed += shown;
     if (deps.now() - storedAt < partialMs) return;
     storedAt = deps.now();
