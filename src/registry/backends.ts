@@ -40,12 +40,11 @@ export function createBackends(deps: BackendsDeps) {
 
   const rows = (): readonly BackendRow[] => {
     const found = store.listBackends();
-    // Every stored secret is known to the mask before anything is said about its backend (11 §5.3.1).
+    // Every secret is known to the mask before anything is said about its backend, used or not (11 §5.3.1).
     for (const row of found) {
       if (row.key_literal !== null) secrets.register(`${row.name}.key`, row.key_literal);
-      for (const [name, value] of Object.entries(readHeaders(row))) {
-        if (!value.includes('${env:')) secrets.register(`${row.name}.${name}`, value);
-      }
+      if (row.key_env !== null) secrets.read(row.key_env, `${row.name}.key`);
+      for (const [name, value] of Object.entries(readHeaders(row))) secrets.expand(value, `${row.name}.${name}`);
     }
     return found;
   };
