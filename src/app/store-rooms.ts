@@ -15,7 +15,7 @@ import { createEvents } from '../store/events.ts';
 import { createFeed } from '../store/feed.ts';
 import { processOwner } from '../store/owner.ts';
 import { createRegistry } from '../store/registry.ts';
-import { createRuns } from '../store/runs.ts';
+import { createRuns, isDriven } from '../store/runs.ts';
 import { createSessions, type Sessions } from '../store/sessions.ts';
 import { createSettings as createSettingRows } from '../store/settings.ts';
 import type { OpenedStore } from '../store/store.ts';
@@ -106,7 +106,9 @@ export function openStoreRooms(input: StoreRoomsInput) {
       answerAsk: async ({ remember, ...answer }: AnswerInput & { readonly remember: 'session' | null }) => {
         // A choice that would be forgotten is refused rather than half done.
         if (remember !== null) throw new RuntimeError('not_built', 'remembering an approval is not built yet');
-        return asks.answer(answer, actor);
+        const recorded = asks.answer(answer, actor);
+        const head = recorded.ask.run_id === null ? undefined : runs.head(recorded.ask.run_id);
+        return { ...recorded, driven: head !== undefined && isDriven(head, now()) };
       },
     },
   };

@@ -192,6 +192,19 @@ describe('a question on a terminal', () => {
     expect(existsSync(path())).toBe(false);
   });
 
+  test('a verdict on a run that nobody drives says that nothing runs by it', async () => {
+    const terminal = await ask();
+    terminal.kill('SIGTERM');
+    await terminal.ended;
+    const [pending] = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout).asks;
+    expect(await world.run(['approvals', 'respond', pending.id, '--approve'])).toMatchObject({
+      code: 0,
+      stdout: `approved ${pending.id}\n`,
+      stderr: `reins: warning: nobody drives ${pending.run_id} now, and resuming is not built yet: nothing runs by this\n`,
+    });
+    expect(existsSync(path())).toBe(false);
+  });
+
   test('nobody is asked when CI is set', async () => {
     await addScript(world, writingTurns);
     const terminal = openTerminal(world, [...tester, 'write'], { environment: { CI: 'true' } });

@@ -148,7 +148,11 @@ const respond: Handler = async (context) => {
   const recorded: Ask[] = [];
   for (const id of words) {
     const binding = await wholeBinding(client, id, bindings.get(id) ?? null);
-    recorded.push((await client.answerAsk({ id, ...answer, binding })).ask);
+    const { ask, driven } = await client.answerAsk({ id, ...answer, binding });
+    recorded.push(ask);
+    if (!driven && flags.bool('no-resume') !== true && answer.outcome !== 'cancel') {
+      context.warn(`nobody drives ${ask.run_id ?? 'the run'} now, and resuming is not built yet: nothing runs by this`);
+    }
   }
   if (context.globals.format !== 'text') await context.printJson(recorded);
   else {

@@ -45,7 +45,10 @@ export const oversight = {
     returns<{ readonly asks: readonly Ask[]; readonly total: number; readonly expired: number }>(),
   ),
   showAsk: operation('GET', '/api/asks/{id}', 'read', object({ id: string() }), returns<Ask>()),
-  /** The first answer wins. `yours` is false when an identical answer had been stored before. */
+  /**
+   * The first answer wins. `yours` is false when an identical answer had been stored before; `driven` says whether a
+   * process is there that takes the verdict now.
+   */
   answerAsk: operation(
     'POST',
     '/api/asks/{id}/verdict',
@@ -58,7 +61,7 @@ export const oversight = {
       remember: nullable(enums(['session'])),
       binding: nullable(string()),
     }),
-    returns<{ readonly ask: Ask; readonly yours: boolean }>(),
+    returns<{ readonly ask: Ask; readonly yours: boolean; readonly driven: boolean }>(),
   ),
   listChains: operation('GET', '/api/chains', 'read', object({}), returns<readonly ChainRow[]>()),
   /** Canonical JSON text of a chain by path or name. */
