@@ -26,6 +26,7 @@ export function createProgress(context: Context, asking: () => boolean = () => f
   const lines = terminal.stderrIsTerminal && !terminal.quiet;
   const say = (text: string) => terminal.err(`${terminal.style('err', 'dim', context.safe(text))}\n`);
   const calls = new Map<string, string>();
+  const told = new Set<string>();
   let step = 0;
   let bytes = 0;
   let waitingFor = 'the run';
@@ -83,6 +84,7 @@ export function createProgress(context: Context, asking: () => boolean = () => f
           const word = event.action === 'allow' ? 'allowed' : 'denied';
           const rule = event.rule === null ? event.reason.replaceAll('_', ' ') : `rule ${event.rule + 1}`;
           say(`  → ${calls.get(event.call_id) ?? `${event.tools}.${event.tool}`} · ${word} (${rule})`);
+          told.add(event.call_id);
         }
         break;
       case 'ask':
@@ -91,6 +93,7 @@ export function createProgress(context: Context, asking: () => boolean = () => f
       case 'verdict':
         if (lines && event.call_id !== null) {
           say(`  → ${calls.get(event.call_id) ?? 'call'} · ${event.verdict} by ${event.by}`);
+          told.add(event.call_id);
         }
         break;
       case 'tool_call_started':
@@ -99,7 +102,11 @@ export function createProgress(context: Context, asking: () => boolean = () => f
       case 'tool_call':
         waitingFor = 'the model';
         // That a call was denied stands in the line of its verdict.
-        if (lines && !event.ok && event.error !== 'denied') say(`    ${event.error ?? 'failed'}`);
+        if (lines && !event.ok && event.error !== 'denied') {
+          // A call that was refused before it was judged has no line yet.
+          const call = `  → ${calls.get(event.call_id) ?? `${event.tools}.${event.tool}`} · `;
+          say(`${told.has(event.call_id) ? '    ' : call}${event.error ?? 'failed'}`);
+        }
         break;
       case 'model_retry':
         if (lines) say(`${event.model}: ${event.message}; trying again in ${Math.ceil(event.wait_ms / 1000)} s`);
