@@ -1,11 +1,11 @@
 // Bundles the program with esbuild: `node test/support/build.mjs [--out DIR] [--fail-points]`.
-// Entry points are the command line and each worker; each becomes one code file with its bytecode beside it.
+// Entry points are the command line and each worker; they are split into code files, each with its bytecode beside it.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
+import { build, transform } from 'esbuild';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -40,30 +40,44 @@ export async function buildAll({ outdir = 'dist', failPoints = false } = {}) {
     bundle: true,
     platform: 'node',
     target: 'node20',
-    format: 'cjs',
-    minify: true,
     legalComments: 'none',
     logLevel: 'warning',
-    // `import()` becomes a `require` in the moment of its call: the loader of ES modules waits several times for each file.
-    supported: { 'dynamic-import': false },
+    // Packages that stay outside: with native parts, with threads of their own, or never there.
+    external: ['better-sqlite3', 'bcrypt', 'piscina', 'react-devtools-core'],
     define: {
       'process.env.NODE_ENV': '"production"',
-      'import.meta': '__meta',
       REINS_VERSION: JSON.stringify(version),
       REINS_ROOT_HELP: JSON.stringify(await rootHelp()),
       FAIL_POINTS: String(failPoints),
     },
-    banner: { js: 'var __meta={get url(){return require("node:url").pathToFileURL(__filename).href}};' },
   };
-  const bundle = (entry, out, plugins, more = {}) =>
-    build({ ...common, entryPoints: [entry], outfile: join(place, out), external: outside, plugins, ...more });
-  const apart = [renamed(libraries, (name) => `./${name}.js`)];
-  await Promise.all([
-    bundle('src/cli/main.ts', 'src/cli/main.js', [renamed(['./start.ts'], () => '../../start.js')]),
-    bundle('src/cli/start.ts', 'code/start.js', apart),
-    ...workers.map((name) => bundle(`workers/${name}.ts`, `code/${name}.js`, apart)),
-    ...libraries.map((name) => bundle(name, `code/${name}.js`, [], { footer: { js: defaultIsAll } })),
+  const [split] = await Promise.all([
+    build({
+      ...common,
+      entryPoints: ['src/cli/start.ts', ...workers.map((name) => `workers/${name}.ts`)],
+      entryNames: '[name]',
+      outdir: join(place, 'code'),
+      splitting: true,
+      format: 'esm',
+      minifySyntax: true,
+      minifyIdentifiers: true,
+      write: false,
+    }),
+    build({
+      ...common,
+      ...commonJs,
+      banner: { js: commonJs.banner },
+      entryPoints: ['src/cli/main.ts'],
+      outfile: join(place, 'src/cli/main.js'),
+      define: { ...common.define, 'import.meta': '__meta' },
+      plugins: [startIsBuiltApart],
+    }),
   ]);
+  mkdirSync(join(place, 'code'));
+  for (const { path, text } of split.outputFiles) {
+    const { code } = await transform(text, { ...commonJs, platform: 'node', define: { 'import.meta': '__meta' } });
+    writeFileSync(path, code);
+  }
   cpSync(join(root, 'test/support/load-code.cjs'), join(place, 'load-code.js'));
   writeFileSync(join(place, 'start.js'), loading('./load-code.js', 'code/start.js'));
   for (const name of workers) {
@@ -76,22 +90,21 @@ export async function buildAll({ outdir = 'dist', failPoints = false } = {}) {
   renameSync(place, made);
 }
 
-/** Packages that stay outside: with native parts, with threads of their own, or never there. */
-const outside = ['better-sqlite3', 'bcrypt', 'piscina', 'react-devtools-core'];
-/** Packages that are needed now and then only: each is a code file of its own. */
-const libraries = ['meow', 're2js', 'liquidjs', 'diff', 'string-width', 'http-proxy-agent', 'https-proxy-agent'];
+/**
+ * Only esbuild's ES modules can be split, and Node's loader of ES modules waits several times for each file: so what was
+ * split is written as CommonJS, and `import()` is a `require` in the moment of its call.
+ */
+const commonJs = {
+  format: 'cjs',
+  minify: true,
+  supported: { 'dynamic-import': false },
+  banner: 'var __meta={get url(){return require("node:url").pathToFileURL(__filename).href}};',
+};
 
-/** What `import` takes for the default of a CommonJS module is the module itself. */
-const defaultIsAll = 'if(typeof module.exports.default==="function")module.exports=module.exports.default;';
-
-/** Leaves imports of these names in the output, under other names. */
-const renamed = (names, rename) => ({
-  name: 'renamed',
-  setup: (setup) =>
-    setup.onResolve({ filter: /.*/ }, ({ path }) =>
-      names.includes(path) ? { path: rename(path), external: true } : undefined,
-    ),
-});
+const startIsBuiltApart = {
+  name: 'start-is-built-apart',
+  setup: (setup) => setup.onResolve({ filter: /^\.\/start\.ts$/ }, () => ({ path: '../../start.js', external: true })),
+};
 
 const loading = (loader, file) =>
   `module.exports=require("${loader}").loadCode(require("node:path").join(__dirname,"${file}"));\n`;
