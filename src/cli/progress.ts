@@ -77,13 +77,13 @@ export function createProgress(context: Context, asking: () => boolean = () => f
         flushThinking(thinking.length);
         break;
       case 'tool_call_pending':
-        calls.set(event.call_id, `${event.tools}.${event.tool} ${callSummary(event.args)}`.trimEnd());
+        calls.set(event.call_id, `${nameOf(event)} ${callSummary(event.args)}`.trimEnd());
         break;
       case 'policy_decision':
         if (lines && event.action !== 'approve') {
           const word = event.action === 'allow' ? 'allowed' : 'denied';
           const rule = event.rule === null ? event.reason.replaceAll('_', ' ') : `rule ${event.rule + 1}`;
-          say(`  → ${calls.get(event.call_id) ?? `${event.tools}.${event.tool}`} · ${word} (${rule})`);
+          say(`  → ${calls.get(event.call_id) ?? nameOf(event)} · ${word} (${rule})`);
           told.add(event.call_id);
         }
         break;
@@ -97,14 +97,14 @@ export function createProgress(context: Context, asking: () => boolean = () => f
         }
         break;
       case 'tool_call_started':
-        waitingFor = `${event.tools}.${event.tool}`;
+        waitingFor = nameOf(event);
         break;
       case 'tool_call':
         waitingFor = 'the model';
         // That a call was denied stands in the line of its verdict.
         if (lines && !event.ok && event.error !== 'denied') {
           // A call that was refused before it was judged has no line yet.
-          const call = `  → ${calls.get(event.call_id) ?? `${event.tools}.${event.tool}`} · `;
+          const call = `  → ${calls.get(event.call_id) ?? nameOf(event)} · `;
           say(`${told.has(event.call_id) ? '    ' : call}${event.error ?? 'failed'}`);
         }
         break;
@@ -142,6 +142,10 @@ export function createProgress(context: Context, asking: () => boolean = () => f
     },
   };
 }
+
+/** A tool that nobody registered has no toolset. */
+const nameOf = ({ tools, tool }: { readonly tools: string; readonly tool: string }): string =>
+  tools === '' ? tool : `${tools}.${tool}`;
 
 /** The block of `--steps`. */
 export const stepLines = (result: RunResult, safe: (text: string) => string): readonly string[] => [

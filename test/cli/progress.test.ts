@@ -67,12 +67,16 @@ test('a call that fails before it is judged has a line of its own', () => {
   const call = { call_id: 'c', tools: 'local_fs', tool: 'write_file' };
   progress.event({ kind: 'tool_call_pending', ...call, args: { path: 'a.txt' } } as unknown as RunEvent);
   progress.event({ kind: 'tool_call', ...call, ok: false, error: 'read_first' } as unknown as RunEvent);
+  const unknown = { call_id: 'u', tools: '', tool: 'no_such_tool' };
+  progress.event({ kind: 'tool_call_pending', ...unknown, args: {} } as unknown as RunEvent);
+  progress.event({ kind: 'tool_call', ...unknown, ok: false, error: 'not_found' } as unknown as RunEvent);
   const next = { ...call, call_id: 'd' };
   progress.event({ kind: 'tool_call_pending', ...next, args: { path: 'b.txt' } } as unknown as RunEvent);
   progress.event({ kind: 'policy_decision', ...next, action: 'allow', rule: 4 } as unknown as RunEvent);
   progress.event({ kind: 'tool_call', ...next, ok: false, error: 'failed' } as unknown as RunEvent);
   expect(lines).toEqual([
     '  → local_fs.write_file a.txt · read_first\n',
+    '  → no_such_tool · not_found\n',
     '  → local_fs.write_file b.txt · allowed (rule 5)\n',
     '    failed\n',
   ]);
