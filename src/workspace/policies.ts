@@ -58,7 +58,13 @@ export type GoverningPolicy = {
 
 type Candidate = { readonly place: 'project' | 'user' | 'file'; readonly path: string };
 /** Where a policy is looked for: files in order, then a preset. */
-type Lookup = { readonly name: string; readonly candidates: readonly Candidate[]; readonly preset: PresetName | null };
+type Lookup = {
+  /** The name came from the config. */
+  readonly configured: boolean;
+  readonly name: string;
+  readonly candidates: readonly Candidate[];
+  readonly preset: PresetName | null;
+};
 /** A policy as it was read once. `source` null = the preset. */
 type Reading = {
   readonly source: Candidate | null;
@@ -77,7 +83,7 @@ export function createPolicies(deps: PolicyDeps) {
   const lookUp = (wanted: PolicyWanted): Lookup => {
     if (wanted.name !== null && isDocumentPath(wanted.name)) {
       const path = resolve(workspace.cwd, wanted.name);
-      return { name: nameOfFile(path), candidates: [{ place: 'file', path }], preset: null };
+      return { name: nameOfFile(path), candidates: [{ place: 'file', path }], preset: null, configured: false };
     }
     const name = wanted.name ?? (deps.configured() || null);
     if (name !== null && !isDocumentName(name)) {
@@ -90,7 +96,8 @@ export function createPolicies(deps: PolicyDeps) {
     const layers = layersOf(workspace).filter(({ place }) => place !== 'project' || wanted.skipProject !== true);
     const candidates = layers.map(({ place, directory }) => ({ place, path: join(directory, file) }));
     const preset = name ?? 'default';
-    return { name: preset, candidates, preset: isPresetName(preset) ? preset : null };
+    const configured = wanted.name === null && name !== null;
+    return { name: preset, candidates, preset: isPresetName(preset) ? preset : null, configured };
   };
 
   /** The first that is there, whatever it is: a file that exists and fails does not fall through. */
@@ -249,5 +256,6 @@ function notFound(lookup: Lookup, names: readonly string[]): RuntimeError {
   const what = only?.place === 'file' ? `there is no policy file ${only.path}` : `no policy named "${lookup.name}"`;
   return new RuntimeError('policy_not_found', `${what}; available: ${names.join(', ')}`, {
     data: { name: lookup.name, available: names },
+    hints: lookup.configured ? ['reins config unset hitl-policy-name'] : [],
   });
 }

@@ -1,0 +1,145 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { program, startCli } from '../support/run-cli.ts';
+import { addScript, createProject, tester, type World } from './world.ts';
+
+let world: World;
+const read = { name: 'local_fs.read_file', arguments: { path: 'a.txt' } };
+const write = { name: 'local_fs.write_file', arguments: { path: 'new.txt', content: 'hello\n' } };
+const reins = (...words: string[]) => ({
+  name: 'local_shell.local_shell',
+  arguments: { command: process.execPath, args: [program, ...words] },
+});
+const turn = (name: string, tool_calls: readonly unknown[]) => ({
+  name,
+  match: { role: 'user', last_user: { equals: name } },
+  reply: { text: 'I will.', tool_calls },
+});
+
+beforeAll(async () => {
+  world = await createProject();
+  world.write('a.txt', 'hello\n');
+  await addScript(world, [
+    turn('one', [read]),
+    turn('two', [read, read]),
+    turn('mixed', [read, write]),
+    turn('write', [write]),
+    turn('inside', [reins('config', 'set', 'default-model', 'other')]),
+    { name: 'boom', match: { last_user: { equals: 'boom' } }, reply: { error: { class: 'auth', message: 'no' } } },
+    { name: 'end', match: { role: 'tool' }, reply: { text: 'done' } },
+  ]);
+});
+afterAll(() => world.remove());
+
+const run = (...argv: string[]) => world.run([...tester, ...argv]);
+const object = async (...argv: string[]) => JSON.parse((await run(...argv, '--json')).stdout);
+
+describe('bounds', () => {
+  test('a second call beyond --max-tool-calls 1 ends the run with exit 6, which one line says', async () => {
+    const { code, stdout, stderr } = await run('--max-tool-calls', '1', 'two');
+    expect([code, stdout]).toEqual([6, '']);
+    expect(stderr).toMatch(
+      /^reins: task run_tools: compute bound exhausted: maxToolCalls 1\/1 .*\(compute_exhausted\)\n$/,
+    );
+    expect((await run('--max-tool-calls', '2', 'two')).code).toBe(0);
+  });
+
+  test('a bound that leaves the model a last word gives it, and says what ended the run all the same', async () => {
+    const argv = ['--policy', 'open', '--max-tool-calls', '1', 'two'];
+    expect(await run(...argv)).toMatchObject({
+      code: 6,
+      stdout: 'done\n',
+      stderr: "reins: compute bound exhausted: maxToolCalls; the answer is the model's last word (compute_exhausted)\n",
+    });
+    expect(await object(...argv)).toMatchObject({
+      subtype: 'error_bound',
+      result: 'done',
+      num_tool_calls: 1,
+      error: { class: 'compute_exhausted' },
+      exit_code: 6,
+    });
+  });
+
+  test('a flag never widens the bound of the policy', async () => {
+    world.write('p.json', '{"default_action": "allow", "rules": [], "compute": {"maxToolCalls": 1}}');
+    const { code, stderr } = await run('--policy', './p.json', '--max-tool-calls', '100', 'two');
+    expect([code, stderr]).toEqual([
+      6,
+      'reins: task run_tools: compute bound exhausted: maxToolCalls 1/1 (compute_exhausted)\n',
+    ]);
+  });
+
+  test('--max-turns counts turns of the model', async () => {
+    expect(await object('--max-turns', '1', 'one')).toMatchObject({ subtype: 'error_max_turns', exit_code: 6 });
+    expect((await run('--max-turns', '2', 'one')).code).toBe(0);
+  });
+});
+
+describe('denials', () => {
+  test('one that the model is told about leaves exit 0 when a tool ran, and 5 with --fail-on-denial', async () => {
+    expect(await run('--on-ask', 'deny', 'mixed')).toMatchObject({ code: 0, stdout: 'done\n' });
+    const { code, stdout, stderr } = await run('--on-ask', 'deny', '--fail-on-denial', 'mixed');
+    expect([code, stdout]).toEqual([5, 'done\n']);
+    expect(stderr).toContain('reins: a tool call was denied (--fail-on-denial) (denied)\n');
+    expect(existsSync(join(world.workspace, 'new.txt'))).toBe(false);
+  });
+
+  test('a failure of the provider is exit 7 whatever was denied before', async () => {
+    const { code, stderr } = await run('--fail-on-denial', 'boom');
+    expect([code, stderr]).toEqual([
+      7,
+      'reins: task work failed after 1 attempt(s): no (model tester, backend script) (auth)\n' +
+        '  reins backend update script --api-key-env <NAME>\n',
+    ]);
+  });
+});
+
+describe('policies', () => {
+  test('a broken one makes even reading ask, and names file, place and defect', async () => {
+    const path = world.write('broken.json', '{"default_action": "alow", "rules": []}');
+    const { code, stderr } = await run('--policy', './broken.json', 'one');
+    expect(code).toBe(5);
+    expect(stderr).toContain(
+      `reins: warning: policy ${path}: $.default_action: is "alow"; write allow, deny or approve [bad_action]\n` +
+        `reins: warning: this policy is not used: every tool call will ask until it is fixed (reins policy vet ${path})\n`,
+    );
+    expect(stderr).toContain('reins: denied local_fs.read_file a.txt');
+    expect(await object('--policy', './broken.json', 'one')).toMatchObject({
+      policy: { path, state: 'invalid', sha256: null },
+      permission_denials: [{ tool: 'read_file' }],
+    });
+  });
+
+  test('a name that is found nowhere stops every run, wherever it was given', async () => {
+    const names = 'available: ask-always, auto-edit, default, open, read-only, strict';
+    const line = `reins: no policy named "nosuch"; ${names}\n`;
+    expect(await run('--policy', 'nosuch', 'hi')).toMatchObject({ code: 3, stdout: '', stderr: line });
+    const environment = { REINS_POLICY: 'nosuch' };
+    expect(await world.run(['hi'], { environment })).toMatchObject({ code: 3, stdout: '', stderr: line });
+    await world.run(['config', 'set', 'hitl-policy-name', 'nosuch']);
+    const configured = await world.run(['hi']);
+    expect([configured.code, configured.stderr]).toEqual([3, `${line}  reins config unset hitl-policy-name\n`]);
+    const doctor = JSON.parse((await world.run(['doctor', '--skip-probe', '--json'])).stdout);
+    expect(doctor.issues).toContainEqual(
+      expect.objectContaining({ code: 'policy_missing', severity: 'error', subject: 'nosuch' }),
+    );
+    await world.run(['config', 'unset', 'hitl-policy-name']);
+  });
+});
+
+test('a tool child that calls the program is refused with exit 5 and changes nothing, approved or not', async () => {
+  const started = startCli(world, [...tester, '--on-ask', 'wait', '--shell', '--json', 'inside']);
+  started.child.stdin.end();
+  await started.saw('waiting for approval ');
+  const { asks } = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout);
+  expect((await world.run(['approvals', 'respond', asks[0].id, '--approve'])).code).toBe(0);
+  const { code, stdout } = await started.ended;
+  expect(code).toBe(0);
+  const answer = JSON.parse(stdout).output.messages.find((message: { role: string }) => message.role === 'tool');
+  expect(JSON.parse(answer.content)).toMatchObject({
+    exit_code: 5,
+    stderr: 'reins: refused: "config set" was called from inside a tool run\n',
+  });
+  expect((await world.run(['config', 'get', 'default-model'])).stdout).toBe('demo\n');
+});
