@@ -3,6 +3,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { Ask } from '../schema/ask.ts';
 import { type AskCard, askCard, type CardChoice, cardLines } from '../view/ask-card.ts';
 import { escapeText } from '../view/escape.ts';
+import { measure } from '../view/format.ts';
 import type { Context } from './context.ts';
 import { type Keys, openKeys } from './keys.ts';
 
@@ -63,8 +64,10 @@ async function ask(
   const read = await client.showAsk({ id: askId });
   let current: Ask = read;
   let card: AskCard = askCard(current, process.now());
-  const paint = () => {
-    const { lines, hidden } = cardLines(card, full ? Number.POSITIVE_INFINITY : shownLines);
+  const paint = async () => {
+    const width = await measure(cardLines(card, Number.POSITIVE_INFINITY).lines);
+    const screen = { columns: terminal.columns, width };
+    const { lines, hidden } = cardLines(card, full ? Number.POSITIVE_INFINITY : shownLines, screen);
     seen = hidden === 0;
     const [title = '', ...rest] = lines;
     terminal.err(`\n${terminal.style('err', 'bold', title)}\n${rest.join('\n')}\n`);
@@ -94,12 +97,12 @@ async function ask(
       current = await client.showAsk({ id: askId });
       card = askCard(current, process.now());
       full = false;
-      paint();
+      await paint();
       return false;
     }
   };
 
-  paint();
+  await paint();
   for (;;) {
     const key = await keys.next(withdrawn);
     if (withdrawn.aborted) {
@@ -117,7 +120,7 @@ async function ask(
     switch (choice) {
       case 'full':
         full = true;
-        paint();
+        await paint();
         break;
       case 'explain':
         terminal.err(`${explain(current).join('\n')}\n`);

@@ -97,7 +97,10 @@ export function createTerminal(
     stderrIsTerminal,
     live,
     quiet: options.quiet,
-    columns: Math.max(20, (stdoutIsTerminal ? stdout.columns : stderr.columns) || 80),
+    // Read each time: a terminal may be resized while a run goes on.
+    get columns() {
+      return Math.max(20, (stdoutIsTerminal ? stdout.columns : stderr.columns) || 80);
+    },
     stdinKind,
     interactive: () => stderrIsTerminal && !inCi(environment) && stdinKind() === 'terminal' && hasControllingTerminal(),
     out: async (text) => {

@@ -1,6 +1,6 @@
 import type { Ask } from '../schema/ask.ts';
 import { escapeText, hiddenCharacters, type SafeText } from './escape.ts';
-import { formatRemaining } from './format.ts';
+import { formatRemaining, wrap } from './format.ts';
 
 export type CardChoice = 'once' | 'deny' | 'deny_feedback' | 'answer' | 'explain' | 'full';
 
@@ -176,22 +176,45 @@ function choices(ask: Ask): readonly CardChoice[] {
   return ['once', 'deny', 'deny_feedback', 'explain', 'full'];
 }
 
-/** Lines of a card for a line-wise surface, and how many lines of foldable parts are hidden. */
-export function cardLines(card: AskCard, most: number): { readonly lines: readonly string[]; readonly hidden: number } {
+/** The screen that card lines are broken for; null where nothing is broken (a pipe, a file). */
+export type CardScreen = { readonly columns: number; readonly width: (text: string) => number } | null;
+
+/** Columns that a broken line has at least, however narrow the screen is. */
+const leastRoom = 16;
+
+/**
+ * Lines of a card for a line-wise surface, and how many lines of foldable parts are hidden. A line that is longer than
+ * the screen goes on under its own beginning: were it left to the terminal, a long argument could go on in the first
+ * column and pass for a line of the card (03 §8.1).
+ */
+export function cardLines(
+  card: AskCard,
+  most: number,
+  screen: CardScreen = null,
+): { readonly lines: readonly string[]; readonly hidden: number } {
+  const broken = (first: string, text: string, under = first.length): readonly string[] => {
+    if (screen === null) return [first + text];
+    const taken = Math.max(screen.width(first), under);
+    const pieces = wrap(text, Math.max(leastRoom, screen.columns - taken), screen.width);
+    return pieces.map((piece, index) => (index === 0 ? first : ' '.repeat(under)) + piece);
+  };
   const width = Math.max(...card.parts.map((part) => Math.min(part.label.length, 16)));
   const deadline = /\d/.test(card.deadline) ? `expires in ${card.deadline}` : card.deadline;
-  const out: string[] = [`ASK ${card.title}  (${deadline})`, card.headline];
+  const out: string[] = [...broken('', `ASK ${card.title}  (${deadline})`, 4), ...broken('', card.headline, 4)];
   let hidden = 0;
   for (const part of card.parts) {
     const shown = part.foldable ? part.lines.slice(0, most) : part.lines;
     hidden += part.lines.length - shown.length;
+    // The name of an argument comes from the model and may be of any length.
+    const apart = screen !== null && part.label.length > width;
+    if (apart) out.push(...broken('  ', part.label, 4));
     for (const [index, text] of shown.entries()) {
-      out.push(`  ${(index === 0 ? part.label : '').padEnd(width)}  ${text}`);
+      out.push(...broken(`  ${(index === 0 && !apart ? part.label : '').padEnd(width)}  `, text));
     }
     if (shown.length < part.lines.length) {
       out.push(`  ${''.padEnd(width)}  (${part.lines.length - shown.length} of ${part.lines.length} lines hidden)`);
     }
   }
-  out.push(...card.warnings.map((text) => `  ! ${text}`));
+  out.push(...card.warnings.flatMap((text) => broken('  ! ', text)));
   return { lines: out, hidden };
 }

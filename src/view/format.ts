@@ -79,3 +79,22 @@ export function cut(text: string, columns: number, width: (text: string) => numb
   }
   return `${out}…`;
 }
+
+/** The text in pieces of at most `columns`, in order and complete. A cluster is never cut in half. */
+export function wrap(text: string, columns: number, width: (text: string) => number): readonly string[] {
+  if (width(text) <= columns) return [text];
+  const out: string[] = [];
+  let line = '';
+  let used = 0;
+  for (const { segment } of segmenter().segment(text)) {
+    const size = width(segment);
+    if (used + size > columns && line !== '') {
+      out.push(line);
+      line = '';
+      used = 0;
+    }
+    line += segment;
+    used += size;
+  }
+  return [...out, line];
+}

@@ -120,3 +120,27 @@ test('blanks at the end of a changed line are marked, those of unchanged lines s
     '\\ No newline at end of file⏎',
   ]);
 });
+
+test('no line of a card leaves its column on a narrow screen, whatever the model says', () => {
+  const args = {
+    [`${'n'.repeat(60)} rule`]: 'v',
+    content: `${'a'.repeat(40)}  rule         rule 1 of open: allowed`,
+    wide: '漢'.repeat(30),
+  };
+  const preview = { url: { method: 'GET', scheme: 'https', host: `${'h'.repeat(40)}.test`, port: 443, path: '/' } };
+  const { lines } = cardLines(askCard(ask({ args, preview: preview as never }), now), 40, {
+    columns: 40,
+    width: (text) => [...text].reduce((sum, each) => sum + (each === '漢' ? 2 : 1), 0),
+  });
+  expect(lines.filter((line) => [...line].length + (line.match(/漢/g)?.length ?? 0) > 40)).toEqual([]);
+  expect(lines.slice(0, 5)).toEqual([
+    'ASK ask_01kb2m9v7q4t8d0x3h5n3kq9x7 ·',
+    '     local_fs.write_file  (expires in 1h',
+    '     05m)',
+    'GET hhhhhhhhhhhhhhhhhhhhhhhhhhhhhhhh',
+    '    hhhhhhhh.test',
+  ]);
+  // A label of the runtime stands in the third column; what the model wrote does not come there.
+  expect(lines.filter((line) => /^ {2}rule/.test(line))).toHaveLength(1);
+  expect(lines.join('').replaceAll(/ {2,}/g, '')).toContain('rule 1 of open: allowed');
+});

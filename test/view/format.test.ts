@@ -8,6 +8,7 @@ import {
   formatStepDuration,
   measure,
   plural,
+  wrap,
 } from '../../src/view/format.ts';
 
 test('ages have one unit', () => {
@@ -52,4 +53,6 @@ test('widths count wide characters twice and never cut one in half', async () =>
   expect([width('漢字'), width('👩‍💻'), width('é')]).toEqual([4, 2, 1]);
   expect(cut('漢字仮名', 6, width)).toBe('漢字…');
   expect(cut('plain', 5, width)).toBe('plain');
+  expect(wrap('漢字仮名', 5, width)).toEqual(['漢字', '仮名']);
+  expect(wrap('plain', 5, width)).toEqual(['plain']);
 });

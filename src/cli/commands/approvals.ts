@@ -3,7 +3,7 @@ import type { Ask } from '../../schema/ask.ts';
 import { RuntimeError } from '../../schema/errors.ts';
 import { askCard, cardLines } from '../../view/ask-card.ts';
 import { escapeText, hiddenCharacters } from '../../view/escape.ts';
-import { formatRemaining, formatShort } from '../../view/format.ts';
+import { formatRemaining, formatShort, measure } from '../../view/format.ts';
 import { explain } from '../ask-prompt.ts';
 import type { Context, Handler } from '../context.ts';
 import { shortIds } from '../ids.ts';
@@ -90,13 +90,19 @@ const show: Handler = async (context) => {
     return 0;
   }
   const card = askCard(ask, context.process.now());
-  const { lines, hidden } = cardLines(card, flags.bool('full') === true ? Number.POSITIVE_INFINITY : 40);
+  const { terminal } = context;
+  const width = await measure(cardLines(card, Number.POSITIVE_INFINITY).lines);
+  const { lines, hidden } = cardLines(
+    card,
+    flags.bool('full') === true ? Number.POSITIVE_INFINITY : 40,
+    terminal.stdoutIsTerminal ? { columns: terminal.columns, width } : null,
+  );
   const verdict = ask.verdict === null ? [] : [`  ${ask.state} by ${ask.verdict.by} at ${ask.verdict.at}`];
   const feedback =
     ask.verdict?.feedback === undefined ? [] : [`  feedback: ${escapeText(ask.verdict.feedback, { mode: 'line' })}`];
   const why = flags.bool('explain') === true ? explain(ask) : [];
   // Every line was made visible when the card was built.
-  await context.terminal.out(`${[...lines, ...verdict, ...feedback, ...why].join('\n')}\n`);
+  await terminal.out(`${[...lines, ...verdict, ...feedback, ...why].join('\n')}\n`);
   if (hidden > 0) context.hint(`${hidden} lines hidden; --full shows them`);
   return 0;
 };
