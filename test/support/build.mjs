@@ -42,8 +42,9 @@ export async function buildAll({ outdir = 'dist', failPoints = false } = {}) {
     target: 'node20',
     legalComments: 'none',
     logLevel: 'warning',
-    // Packages that stay outside: with native parts, with threads of their own, or never there.
-    external: ['better-sqlite3', 'bcrypt', 'piscina', 'react-devtools-core'],
+    // Packages that stay outside: with native parts, with threads of their own, or never there. The binary of better-sqlite3
+    // is looked up in the installation, so its own way of finding it is not needed.
+    external: ['bindings', 'bcrypt', 'piscina', 'react-devtools-core'],
     define: {
       'process.env.NODE_ENV': '"production"',
       REINS_VERSION: JSON.stringify(version),
