@@ -193,7 +193,7 @@ const isRole = (text: string): text is SessionMessage['role'] => roles.includes(
 /** A stored row as people see it. One that cannot be read says so and keeps its place (07 §1.3). */
 function messageView(row: MessageRow, withTools: boolean): SessionMessage {
   const body = parseBody(row.payload);
-  const readable = body !== null && isRole(row.role);
+  const readable = body !== null && typeof body['content'] === 'string' && isRole(row.role);
   return {
     seq: row.seq,
     id: row.id,

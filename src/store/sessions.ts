@@ -58,6 +58,9 @@ const isToolTraffic = `(role = 'tool' OR (role = 'assistant' AND kind = 'message
   AND ${member('$.tool_calls')} IS NOT NULL))`;
 /** Of the messages, what is sent to a model: everything but replies that hold no text (07 §2.3.3). */
 const isSent = `(status = 'complete' OR ${member('$.content')} <> '')`;
+/** A row whose payload is no message is shown as unreadable and never sent (11 §2.12). */
+const isReadable = `json_valid(payload) AND json_type(payload, '$.content') = 'text'
+  AND json_extract(payload, '$.role') = role AND json_type(payload, '$.id') = 'text'`;
 /** Text that only arrived in part says so and calls nothing: its calls were never complete. */
 const sentPayload = `CASE status WHEN 'partial'
   THEN json_set(json_remove(payload, '$.tool_calls'), '$.interrupted', json('true')) ELSE payload END`;
@@ -319,7 +322,7 @@ export function createSessions(sql: Sql, tenant: string) {
     historyText(sessionId: string, trim = 0, turnFrom: number = Number.MAX_SAFE_INTEGER): string {
       const summary = sql.get<{ text: string; covers_to: number | null }>(
         `SELECT payload AS text, covers_to FROM messages
-         WHERE ${owned} AND kind = 'summary' AND seq < ? AND json_valid(payload) ORDER BY seq DESC LIMIT 1`,
+         WHERE ${owned} AND kind = 'summary' AND seq < ? AND ${isReadable} ORDER BY seq DESC LIMIT 1`,
         sessionId,
         tenant,
         turnFrom,
@@ -328,7 +331,7 @@ export function createSessions(sql: Sql, tenant: string) {
       const cut = trim > 0 ? cutOf(sessionId, trim, from, turnFrom) : null;
       const rows = sql.all<{ text: string }>(
         `SELECT ${sentPayload} AS text FROM messages WHERE ${owned} AND kind = 'message'
-           AND (seq >= ? OR role = 'system') AND ${isSent} AND json_valid(payload) ORDER BY seq`,
+           AND (seq >= ? OR role = 'system') AND ${isSent} AND ${isReadable} ORDER BY seq`,
         sessionId,
         tenant,
         cut ?? from,

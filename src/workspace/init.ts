@@ -56,21 +56,19 @@ export function createInitialise(deps: InitDeps) {
       }
       const dataDir = deps.dataDirFlag ?? dataDirIn(deps.workspace.cwd);
       const warnings = checkPlace(dataDir);
+      const planned = initialChains.map((name) => ({ path: join(dataDir, name), text: shippedChains[name] }));
+      // Before anything is written: a chain that nobody may run is worse than none.
+      await trustOf(
+        dataDir,
+        planned.filter(({ path }) => input.force || !exists(path)),
+      );
       makeDirectory(dataDir);
-      const chains = initialChains.map((name) => {
-        const text = shippedChains[name];
-        return { text, file: writeNew(join(dataDir, name), text, input.force) };
-      });
-      await trustWritten(dataDir, chains);
+      const chains = planned.map(({ path, text }) => writeNew(path, text, input.force));
       const ignoreFile = writeNew(join(dataDir, '.gitignore'), ignored, input.force);
       const provider = input.provider === null ? null : await deps.setUpProvider(input.provider, dataDir);
       return {
         dataDir,
-        files: [
-          ...chains.map(({ file }) => file),
-          ignoreFile,
-          ...(provider?.database == null ? [] : [provider.database]),
-        ],
+        files: [...chains, ignoreFile, ...(provider?.database == null ? [] : [provider.database])],
         settings: provider?.settings ?? [],
         notes: [...warnings, ...(provider?.notes ?? [])],
       };
@@ -92,15 +90,15 @@ export function createInitialise(deps: InitDeps) {
     return [`The project data directory ${workspace.dataDir} above is not used below this directory any more.`];
   }
 
-  /** The text that was written is trusted, not what the file may hold by now. */
-  async function trustWritten(
+  /** The text that will be written is trusted, not what a file may hold by then. */
+  async function trustOf(
     dataDir: string,
-    chains: readonly { readonly text: string; readonly file: FileAction }[],
+    chains: readonly { readonly path: string; readonly text: string }[],
   ): Promise<void> {
+    if (chains.length === 0) return;
     const root = realOf(dirname(dataDir));
-    const written = chains.filter(({ file }) => file.action !== 'kept');
     await deps.trust.add(
-      written.map(({ text, file }) => ({ kind: 'chain', root, path: file.path, sha256: sha256Of(text) })),
+      chains.map(({ path, text }) => ({ kind: 'chain', root, path, sha256: sha256Of(text) })),
       'init',
     );
   }

@@ -232,7 +232,8 @@ function tryLock(path: string, owner: string): boolean {
     return true;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
-    throw new RuntimeError('config_invalid', `The file ${path} cannot be made: ${String(error)}.`, { cause: error });
+    const why = error instanceof Error ? error.message : String(error);
+    throw new RuntimeError('config_invalid', `The file ${path} cannot be made: ${why}.`, { cause: error });
   } finally {
     rmSync(mine, { force: true });
   }

@@ -243,12 +243,14 @@ describe('showing a session', () => {
     store.sql.run('PRAGMA ignore_check_constraints = ON');
     say('work', 'c', 'assistant', {}, { payload: '{"content' });
     say('work', 'd', 'oracle');
+    say('work', 'e', 'assistant', {}, { payload: '{}' });
     const { messages } = await operations.showSession({ name: 'work', tools: true });
     expect(messages.map(({ id, text }) => [id, text])).toEqual([
       ['a', 'a'],
       ['b', '[unreadable message]'],
       ['c', '[unreadable message]'],
       ['d', '[unreadable message]'],
+      ['e', '[unreadable message]'],
     ]);
   });
 });

@@ -195,6 +195,14 @@ describe('the history of a turn', () => {
     expect(sessions.historyText('none')).toBe('[]');
   });
 
+  it('leaves out rows that hold no message', () => {
+    add(message('a', 'user'), message('b', 'user'));
+    for (const payload of ['{}', '5', '{"id":"b","role":"oracle","content":"x"}', '{"id":"b","role":"user"}']) {
+      store.sql.run("UPDATE messages SET payload = ? WHERE id = 'b'", payload);
+      expect([payload, history()]).toEqual([payload, ['a']]);
+    }
+  });
+
   it('leaves out notes and replies that failed without text', () => {
     add(
       message('a', 'user'),

@@ -50,6 +50,12 @@ describe('init', () => {
     expect(readFileSync(join(dataDir, '.gitignore'), 'utf8')).toBe('local.db*\nplans/\n*.bak\n*.tmp-*\n');
   });
 
+  it('writes nothing when what it would write cannot be trusted', async () => {
+    mkdirSync(join(temp.home, 'trust.json'));
+    await expect(initialise()).rejects.toMatchObject({ code: 'config_invalid' });
+    expect(readdirSync(temp.workspace)).toEqual([]);
+  });
+
   it('makes a project whose chains run without a question', async () => {
     await initialise();
     const workspace = findWorkspace({
