@@ -25,5 +25,7 @@ export const maskResultWith =
     const value = mask(result.value);
     if (count === 0) return result;
     const note = `[${count} known secret${count === 1 ? '' : 's'} masked]`;
-    return { ...result, value: typeof value === 'string' ? `${value}\n${note}` : value };
+    if (typeof value === 'string') return { ...result, value: `${value}\n${note}` };
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return { ...result, value };
+    return { ...result, value: { ...value, known_secrets_masked: count } };
   };

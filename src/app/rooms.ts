@@ -118,7 +118,7 @@ export function openRooms(input: RoomsInput): Rooms {
     routes: models.routes,
     prepare: prepareDeps({ ...input, chains, policies, models, setup }),
   });
-  const chat = createChat({ ...store, service: runs, now, say: input.warn });
+  const chat = createChat({ ...store, service: runs, now, mask: secrets.maskDeep, say: input.warn });
   const trustOperations = createTrustOperations({
     workspace,
     uid: machine.uid,

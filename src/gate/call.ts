@@ -4,9 +4,10 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
 import { bindingOf, callHash } from './binding.ts';
 import { callBound } from './bounds.ts';
+import type { LedgerDeps, Planned } from './entries.ts';
 import { type ExecuteDeps, executeCall } from './execute.ts';
 import { type Found, findTool, type Judged, prepareCall } from './find.ts';
-import { createLedger, type LedgerDeps, type Planned } from './ledger.ts';
+import { createLedger } from './ledger.ts';
 import { deniedAgain, deniedByAsk, deniedByPolicy } from './refusals.ts';
 import type { GateRun } from './run.ts';
 

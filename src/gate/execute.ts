@@ -3,8 +3,9 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
 import type { Feed } from '../store/feed.ts';
 import type { ToolContext, ToolPorts, ToolResult } from '../tools/tool.ts';
+import type { Started } from './entries.ts';
 import type { Judged } from './find.ts';
-import type { Ledger, Started } from './ledger.ts';
+import type { Ledger } from './ledger.ts';
 import { capResult, resultText } from './result.ts';
 import type { GateRun } from './run.ts';
 

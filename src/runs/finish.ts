@@ -84,7 +84,7 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
   const runId = gate.ref.run_id;
   // Whoever lost the lease writes nothing more for the run (11 §2.9).
   const held = deps.runs.holdsLease(runId, gate.owner);
-  const outcome = outcomeOf(live, supervised.end, held);
+  const outcome = deps.mask(outcomeOf(live, supervised.end, held));
   const at = deps.now();
   const { usage } = supervised;
   const output =

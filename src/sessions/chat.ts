@@ -18,6 +18,8 @@ export type ChatDeps = {
   /** The named session, else the active one, else `default`, made when it is missing (07 §2.2). */
   readonly sessionForTurn: (name: string | null) => SessionRow;
   readonly now: () => number;
+  /** Masks known secrets before a message is stored (11 §5.3). */
+  readonly mask: <T>(value: T) => T;
   /** Receives one line while another turn of the session is waited for. */
   readonly say: (line: string) => void;
 };
@@ -139,7 +141,7 @@ export function createChat(deps: ChatDeps) {
             id: message.id,
             role: 'user',
             kind: 'message',
-            payload: JSON.stringify(message),
+            payload: JSON.stringify(deps.mask(message)),
             status: 'complete',
             run_id: runId,
             error: null,

@@ -20,6 +20,8 @@ export type ScriptedApp = {
   /** Starts a run; `over` changes the request. */
   start(over?: Partial<StartRun>): Promise<RunStarted>;
   run(over?: Partial<StartRun>): Promise<RunResult>;
+  /** Starts a turn of the default session. */
+  chat(text: string, over?: Partial<StartRun>): Promise<RunStarted>;
   /** Every event of a run until its last. */
   events(runId: string): Promise<RunEvent[]>;
   /** Resolves with the first event of a kind. */
@@ -142,6 +144,16 @@ export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
     place,
     client,
     start,
+    chat: (text, over = {}) =>
+      client.sendMessage({
+        ...request,
+        ...over,
+        input: { type: 'string', value: text },
+        session: null,
+        trim: 0,
+        abandon: false,
+        last: 0,
+      }),
     async open() {
       const app = await createApp(options, threads());
       apps.push(app);

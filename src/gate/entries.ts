@@ -1,0 +1,147 @@
+import type { Asks } from '../asks/asks.ts';
+import type { Evaluation } from '../schema/policy.ts';
+import type { CallRequest } from '../schema/protocol.ts';
+import type { Audit } from '../store/audit.ts';
+import type { Calls } from '../store/calls.ts';
+import type { Feed, Record } from '../store/feed.ts';
+import type { Runs } from '../store/runs.ts';
+import { textSha256 } from './binding.ts';
+import type { Judged } from './find.ts';
+import type { GateRun } from './run.ts';
+
+export type LedgerDeps = {
+  readonly feed: Feed;
+  readonly audit: Audit;
+  readonly calls: Calls;
+  readonly runs: Runs;
+  readonly asks: Asks;
+  readonly now: () => number;
+  /** Start time of a process as the system tells it; null when it is gone. */
+  readonly pidStart: (pid: number) => string | null;
+  /** Masks known secrets in whatever is stored or shown (11 §5.3). */
+  readonly mask: <T>(value: T) => T;
+};
+
+/** A call that waits for a verdict. */
+export type Planned = { readonly seq: number; readonly ask_id: string };
+export type Started = { readonly seq: number; readonly at: number };
+
+/** The single entries of which every act of the ledger is made: events, audit rows, call rows, all masked. */
+export function createEntries(deps: LedgerDeps) {
+  const { audit, calls, now } = deps;
+
+  const pending = (
+    record: Record,
+    run: GateRun,
+    request: CallRequest,
+    names: { tools: string; tool: string },
+    args: unknown,
+  ): void =>
+    record(run.ref, {
+      kind: 'tool_call_pending',
+      call_id: request.call_id,
+      ...names,
+      args,
+      batch_index: request.batch_index,
+      batch_size: request.batch_size,
+    });
+
+  const decision = (record: Record, run: GateRun, request: CallRequest, judged: Judged, args: unknown): void => {
+    const evaluation = deps.mask(judged.evaluation);
+    const { tools, tool } = judged.prepared.call;
+    const { action, reason, detail, matched_rule, policy } = evaluation;
+    record(run.ref, {
+      kind: 'policy_decision',
+      call_id: request.call_id,
+      tools,
+      tool,
+      action,
+      rule: matched_rule,
+      reason,
+      ...(detail === null ? {} : { detail }),
+      policy: { name: policy.name, sha256: policy.sha256 },
+    });
+    entry(run, 'decision', {
+      call_id: request.call_id,
+      tools,
+      tool,
+      args,
+      call_hash: judged.hash,
+      record: withoutTrace(evaluation),
+    });
+  };
+
+  const entry = (run: GateRun, type: 'decision' | 'effect' | 'compute', body: unknown): void =>
+    audit.append(
+      { type, tenant_id: run.ref.tenant_id, run_id: run.ref.run_id, session_id: run.ref.session_id, body },
+      now(),
+    );
+
+  const insert = (
+    run: GateRun,
+    request: CallRequest,
+    judged: Judged,
+    args: unknown,
+    state: 'planned' | 'started' | 'skipped',
+  ): number =>
+    calls.insert({
+      run_id: run.ref.run_id,
+      call_id: request.call_id,
+      batch: request.batch_index,
+      tools: judged.prepared.call.tools,
+      tool: judged.prepared.call.tool,
+      args,
+      call_hash: judged.hash,
+      record: deps.mask(judged.evaluation),
+      state,
+      at: now(),
+    });
+
+  const ended = (
+    record: Record,
+    run: GateRun,
+    request: CallRequest,
+    names: { tools: string; tool: string },
+    content: string,
+    error: string,
+  ): void =>
+    record(run.ref, {
+      kind: 'tool_call',
+      call_id: request.call_id,
+      ...names,
+      ok: false,
+      error,
+      result: content,
+      result_bytes: Buffer.byteLength(content),
+      truncated_result: false,
+      duration_ms: 0,
+    });
+
+  const close = (run: GateRun, seq: number, content: string): void => {
+    calls.end(run.ref.run_id, seq, run.owner, {
+      state: 'skipped',
+      result: parsed(content),
+      result_bytes: Buffer.byteLength(content),
+      result_sha256: textSha256(content),
+      output_ref: null,
+      at: now(),
+    });
+  };
+
+  return { pending, decision, entry, insert, ended, close };
+}
+
+export type Entries = ReturnType<typeof createEntries>;
+
+/** Error results are stored as the objects they are, so that they can be searched. */
+export function parsed(content: string): unknown {
+  if (!content.startsWith('{"ok":')) return content;
+  try {
+    return JSON.parse(content);
+  } catch {
+    // A cut text may begin like one.
+    return content;
+  }
+}
+
+const withoutTrace = ({ trace: _trace, analysis: _analysis, ...record }: Evaluation): unknown => record;

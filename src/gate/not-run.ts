@@ -1,0 +1,110 @@
+import type { OnExhausted } from '../schema/policy.ts';
+import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
+import { type Exhausted, exhaustedText } from './bounds.ts';
+import type { Entries, LedgerDeps, Planned } from './entries.ts';
+import type { Found, Judged, Refused } from './find.ts';
+import { errorText } from './result.ts';
+import type { GateRun } from './run.ts';
+
+/** What is written down of a call that did not run: refused, denied, or stopped by a bound. */
+export function createNotRun(deps: LedgerDeps, entries: Entries) {
+  const { feed, calls, now } = deps;
+  const { pending, decision, entry, insert, ended, close } = entries;
+
+  return {
+    /** A call that ended before it was judged. */
+    refuse(
+      run: GateRun,
+      request: CallRequest,
+      found: Found | null,
+      refused: Refused,
+      planned: Planned | null,
+    ): ToolOutcome {
+      const names = found === null ? splitName(request.name) : { tools: found.tools, tool: found.name };
+      const content = deps.mask(errorText(refused.error, refused.message, refused.extra));
+      feed.commit('normal', (record) => {
+        const seq =
+          planned?.seq ??
+          calls.insert({
+            run_id: run.ref.run_id,
+            call_id: request.call_id,
+            batch: request.batch_index,
+            ...names,
+            args: null,
+            call_hash: '',
+            record: null,
+            state: 'skipped',
+            at: now(),
+          });
+        close(run, seq, content);
+        ended(record, run, request, names, content, refused.error);
+      });
+      return { kind: 'result', ok: false, content, error: refused.error };
+    },
+
+    /** A denial, with or without an ask before it. */
+    skip(
+      run: GateRun,
+      request: CallRequest,
+      judged: Judged,
+      planned: Planned | null,
+      error: string,
+      content: string,
+    ): ToolOutcome {
+      const { tools, tool } = judged.prepared.call;
+      const args = deps.mask(judged.prepared.call.args);
+      feed.commit('full', (record) => {
+        if (planned === null) {
+          pending(record, run, request, { tools, tool }, args);
+          decision(record, run, request, judged, args);
+        } else {
+          deps.asks.delivered(planned.ask_id);
+        }
+        close(run, planned?.seq ?? insert(run, request, judged, args, 'skipped'), content);
+        ended(record, run, request, { tools, tool }, content, error);
+      });
+      return { kind: 'result', ok: false, content, error };
+    },
+
+    /** A call that a bound stops (02 §11): always an event and an audit row. */
+    exhaust(
+      run: GateRun,
+      request: CallRequest,
+      judged: Judged,
+      planned: Planned | null,
+      exhausted: Exhausted,
+      onExhausted: OnExhausted,
+    ): ToolOutcome {
+      const message = exhaustedText(exhausted, onExhausted);
+      const content = errorText('compute_exhausted', message, { bound: exhausted.bound });
+      const { tools, tool } = judged.prepared.call;
+      const args = deps.mask(judged.prepared.call.args);
+      feed.commit('full', (record) => {
+        if (planned === null) {
+          pending(record, run, request, { tools, tool }, args);
+          decision(record, run, request, judged, args);
+        }
+        close(run, planned?.seq ?? insert(run, request, judged, args, 'skipped'), content);
+        record(run.ref, {
+          kind: 'compute_exhausted',
+          bound: exhausted.bound,
+          limit: exhausted.limit,
+          used: exhausted.used,
+          action: exhausted.action,
+        });
+        entry(run, 'compute', { ...exhausted });
+      });
+      if (exhausted.action === 'finish') {
+        run.finishing = true;
+        return { kind: 'finish', bound: exhausted.bound, used: exhausted.used, limit: exhausted.limit };
+      }
+      return { kind: 'fatal', error: { code: 'compute_exhausted', message } };
+    },
+  };
+}
+
+function splitName(name: string): { tools: string; tool: string } {
+  const dot = name.indexOf('.');
+  const cut = name.slice(0, 256);
+  return dot < 0 ? { tools: '', tool: cut } : { tools: cut.slice(0, dot), tool: cut.slice(dot + 1) };
+}

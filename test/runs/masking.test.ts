@@ -1,0 +1,95 @@
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { type ScriptedApp, scriptedApp } from '../support/scripted-app.ts';
+
+/** A backend's key in what a model says and a tool returns: the call gets the true value, and nothing else does. */
+
+const key = 'sk-zebra-4711-finch';
+let app: ScriptedApp | undefined;
+afterEach(async () => {
+  await app?.close();
+  app = undefined;
+});
+
+const call = (name: string, args: unknown) => ({ name, arguments: args });
+const calls = (list: readonly unknown[], match: object) => ({
+  match,
+  reply: { text: `With ${key}.`, tool_calls: list },
+});
+
+async function appWithKey(policy: unknown): Promise<ScriptedApp> {
+  const made = await scriptedApp({
+    policy,
+    turns: [
+      { match: { tool: { count: 3 } }, reply: { text: `The key is ${key}.` } },
+      calls([call('local_shell.local_shell', { command: `./fail ${key}` })], { tool: { count: 2 } }),
+      calls([call('local_shell.local_shell', { command: `./add ${key}` })], { tool: { count: 1 } }),
+      calls([call('local_fs.write_file', { path: 'written', content: `key=${key}\n` })], { role: 'user' }),
+    ],
+  });
+  await made.client.addBackend({
+    name: 'far',
+    type: 'vllm',
+    url: 'http://127.0.0.1:9/v1',
+    key_env: null,
+    key_literal: key,
+    headers: null,
+    proxy: null,
+    connect_timeout_ms: null,
+    first_byte_timeout_ms: null,
+    idle_timeout_ms: null,
+  });
+  for (const [name, code] of [
+    ['add', 0],
+    ['fail', 1],
+  ]) {
+    const path = join(made.place.workspace, String(name));
+    writeFileSync(path, `#!/bin/sh\necho "$1" >> seen\ncat seen\necho "$1" >&2\nexit ${code}\n`);
+    chmodSync(path, 0o755);
+  }
+  return made;
+}
+
+/** Tables and columns with the text, but for the registry, where the key has its place. */
+function placesOf(running: ScriptedApp, text: string): string[] {
+  const tables = running.rows("SELECT name FROM sqlite_master WHERE type = 'table' AND name <> 'backends'");
+  return tables.flatMap(({ name }) =>
+    running
+      .rows(`SELECT * FROM "${String(name)}"`)
+      .flatMap((row) => Object.entries(row))
+      .filter(([, value]) => (Buffer.isBuffer(value) ? value.toString('latin1') : String(value)).includes(text))
+      .map(([column]) => `${String(name)}.${column}`),
+  );
+}
+
+it('keeps it out of rows, events, audit and results of allowed calls, which get it whole', async () => {
+  app = await appWithKey({ default_action: 'allow', rules: [] });
+  const { run_id } = await app.start();
+  const events = JSON.stringify(await app.events(run_id));
+  const result = await app.client.awaitRun({ run_id, full: true });
+  expect(result).toMatchObject({ status: 'completed', text: 'The key is •••(far.key).', executed_tool_calls: 3 });
+  expect(readFileSync(join(app.place.workspace, 'written'), 'utf8')).toBe(`key=${key}\n`);
+  expect(readFileSync(join(app.place.workspace, 'seen'), 'utf8')).toBe(`${key}\n${key}\n`);
+  expect([events.includes(key), JSON.stringify(result).includes(key)]).toEqual([false, false]);
+  expect(events).toContain('known_secrets_masked');
+  expect(placesOf(app, key)).toEqual([]);
+});
+
+it('keeps it out of questions and denials', async () => {
+  app = await appWithKey({ default_action: 'approve', rules: [] });
+  const { run_id } = await app.start();
+  const events = JSON.stringify(await app.events(run_id));
+  const result = await app.client.awaitRun({ run_id, full: true });
+  expect(result.asks.map(({ state }) => state)).toEqual(['denied', 'denied', 'denied']);
+  expect([events.includes(key), JSON.stringify(result).includes(key)]).toEqual([false, false]);
+  expect(placesOf(app, key)).toEqual([]);
+});
+
+it('keeps it out of the rows of a session', async () => {
+  app = await appWithKey({ default_action: 'allow', rules: [] });
+  const started = await app.chat(`My key is ${key}.`);
+  const result = await app.client.awaitRun({ run_id: started.run_id, full: true });
+  expect(result.status).toBe('completed');
+  expect(placesOf(app, key)).toEqual([]);
+});
