@@ -1,0 +1,65 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { brokenAudit, createCrashWorld, expectSound, madeCalls, rows, startLoop } from '../crash/support.ts';
+import { tester, type World } from './world.ts';
+
+/** Several programs on one database. */
+
+let world: World;
+beforeEach(async () => {
+  world = await createCrashWorld();
+});
+afterEach(() => world.remove());
+
+describe('two programs that chat in one session', () => {
+  test('take turns: the second waits for the first, and no message of one stands inside the other', async () => {
+    const first = startLoop(world, 'chat', 'approve');
+    await first.saw('reins: answer with: reins approvals respond');
+    const second = world.run(['chat', ...tester, 'here', 'again']);
+    const third = startLoop(world, 'chat', 'allow');
+    await third.saw('is busy with run');
+    first.child.kill('SIGINT');
+    expect((await first.ended).code).toBe(130);
+    expect((await second).code).toBe(0);
+    expect((await third.ended).code).toBe(0);
+    const runs = rows(world, 'SELECT run_id FROM messages ORDER BY seq').map((row) => row['run_id']);
+    const blocks = runs.filter((run, index) => run !== runs[index - 1]);
+    expect(blocks).toHaveLength(3);
+    expect(new Set(blocks).size).toBe(3);
+    expect(madeCalls(world)).toEqual(['1', '2', '3']);
+    expectSound(world);
+  });
+
+  test('that begin in the same moment both get their turn', async () => {
+    const all = await Promise.all([1, 2, 3].map(() => world.run(['chat', ...tester, 'here', 'again'])));
+    expect(all.map(({ code }) => code)).toEqual([0, 0, 0]);
+    const runs = rows(world, 'SELECT run_id FROM messages ORDER BY seq').map((row) => row['run_id']);
+    expect(runs.filter((run, index) => run !== runs[index - 1])).toHaveLength(3);
+    expectSound(world);
+  });
+});
+
+test('three programs that append to the audit log keep one chain', async () => {
+  const all = await Promise.all([1, 2, 3].map(() => startLoop(world, 'run', 'allow').ended));
+  expect(all.map(({ code }) => code)).toEqual([0, 0, 0]);
+  const entries = rows(world, 'SELECT * FROM audit ORDER BY seq');
+  expect(new Set(entries.map((entry) => entry['run_id']).filter((id) => id !== null)).size).toBe(3);
+  expect(brokenAudit(entries)).toEqual([]);
+});
+
+test('three answers from three programs make one verdict', async () => {
+  const waiting = startLoop(world, 'run', 'approve');
+  await waiting.saw('reins: answer with: reins approvals respond');
+  const [ask] = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout).asks;
+  const outcomes = ['--approve', '--deny', '--cancel'];
+  const answers = await Promise.all(outcomes.map((outcome) => world.run(['approvals', 'respond', ask.id, outcome])));
+  expect(answers.map(({ code }) => code).sort()).toEqual([0, 1, 1]);
+  const winner = answers.findIndex(({ code }) => code === 0);
+  expect(rows(world, `SELECT state FROM asks WHERE id = '${ask.id}'`)).toEqual([
+    { state: ['approved', 'denied', 'cancelled'][winner] },
+  ]);
+  expect(rows(world, `SELECT seq FROM audit WHERE type = 'verdict' AND body LIKE '%${ask.id}%'`)).toHaveLength(1);
+  expect(rows(world, `SELECT seq FROM events WHERE kind = 'verdict' AND ask_id = '${ask.id}'`)).toHaveLength(1);
+  waiting.child.kill('SIGINT');
+  await waiting.ended;
+  expectSound(world);
+});
