@@ -2,6 +2,7 @@ import type { RuntimeClient } from '../client/operations.ts';
 import type { UntrustedContent } from '../client/operations/oversight.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { escapeText } from '../view/escape.ts';
+import { measure, wrap } from '../view/format.ts';
 import type { Context } from './context.ts';
 import { type Keys, openKeys } from './keys.ts';
 import { quote } from './quote.ts';
@@ -54,15 +55,20 @@ export async function askTrust(
 ): Promise<'trust' | 'once' | 'refuse'> {
   const { terminal, process } = context;
   const keys: Keys = openKeys(process.stdin());
-  const lines = escapeText(content.text, { mode: 'lines' }).split('\n');
+  const safe = escapeText(content.text, { mode: 'lines' });
+  const lines = safe.replace(/\n$/, '').split('\n');
+  const width = await measure([safe]);
+  const path = escapeText(content.path, { mode: 'line' });
+  // A line broken by the terminal itself would go on outside the bar that stands before foreign text (03 §8.1).
+  const barred = (line: string) => wrap(line, terminal.columns - 4, width).map((piece) => `  | ${piece}\n`);
   const paint = (most: number): number => {
     const shown = lines.slice(0, most);
     const hidden = lines.length - shown.length;
     terminal.err(
-      `\n${terminal.style('err', 'bold', `TRUST ${content.kind}`)} ${escapeText(content.path, { mode: 'line' })}\n` +
-        `  ${content.bytes} bytes, sha256 ${content.sha256}\n${shown.map((line) => `  | ${line}\n`).join('')}` +
+      `\n${terminal.style('err', 'bold', `TRUST ${content.kind}`)} ${path}\n` +
+        `  ${content.bytes} bytes, sha256 ${content.sha256}\n${shown.flatMap(barred).join('')}` +
         `${hidden > 0 ? `  (${hidden} of ${lines.length} lines hidden)\n` : ''}` +
-        `[y] trust it${once ? '  [o] use it once' : ''}  [n] refuse${hidden > 0 ? '  [v] view all' : ''}\n`,
+        `${content.kind} ${path}\n[y] trust it${once ? '  [o] use it once' : ''}  [n] refuse${hidden > 0 ? '  [v] view all' : ''}\n`,
     );
     return process.now();
   };

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { program } from '../support/run-cli.ts';
@@ -231,6 +231,19 @@ describe('a question about trust', () => {
     await trusted.press('y', 'Thinking…');
     expect((await trusted.ended).code).toBe(0);
     expect((await world.run([...scripted, 'hello there'])).code).toBe(0);
+  });
+
+  test('long lines of the content stay behind their bar, and the question names the file', async () => {
+    const chain = join(world.workspace, '.reins/default-run-chain.json');
+    writeFileSync(chain, `{"description":"${'x'.repeat(60)}[y] trusted already"}\n`);
+    const terminal = openTerminal(world, [...scripted, 'hello there'], { columns: 60 });
+    await terminal.saw('[y] trust it');
+    // A line that the terminal had broken would be read here as one.
+    expect(terminal.screen()).not.toMatch(/^ {2}\| .{57}/m);
+    expect(terminal.screen().replaceAll(/\n {2}\| /g, '')).toContain('x[y] trusted already');
+    expect(terminal.screen()).toContain(`chain ${chain}\n[y] trust it`);
+    await terminal.press('n', 'is not trusted');
+    await terminal.ended;
   });
 
   test('reins trust reviews what waits', async () => {
