@@ -1,5 +1,6 @@
 import type { AppOptions } from '../app-options.ts';
-import { type AnswerInput, createAsks } from '../asks/asks.ts';
+import type { AnswerInput } from '../asks/answer.ts';
+import { createAsks } from '../asks/asks.ts';
 import type { Secrets } from '../registry/secrets.ts';
 import { createSettings } from '../registry/settings.ts';
 import { createUserSettings } from '../registry/user-settings.ts';

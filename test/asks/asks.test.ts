@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type Actor, createAsks } from '../../src/asks/asks.ts';
+import type { Actor } from '../../src/asks/answer.ts';
+import { createAsks } from '../../src/asks/asks.ts';
 import type { Evaluation } from '../../src/schema/policy.ts';
 import { createAsks as createRows } from '../../src/store/asks.ts';
 import { createAudit } from '../../src/store/audit.ts';

@@ -1,0 +1,94 @@
+import type { Ask, Verdict } from '../schema/ask.ts';
+import { RuntimeError } from '../schema/errors.ts';
+
+/** Who acts, fixed when a client is made; never read from a request (03 §5). */
+export type Actor = { readonly by: string; readonly name: string | null; readonly client: string };
+
+export type AnswerInput = {
+  readonly id: string;
+  readonly outcome: 'approve' | 'deny' | 'answer' | 'cancel';
+  readonly feedback: string | null;
+  readonly text: string | null;
+  readonly binding: string | null;
+};
+
+export type AnswerDeps = {
+  /** @throws RuntimeError not_found, ambiguous_id */
+  find(part: string): Ask;
+  /** The one statement that decides (03 §5). @returns whether this verdict stands. */
+  resolve(ask: Ask, verdict: Verdict, binding: string | null): boolean;
+  /** The row as it is now. */
+  current(ask: Ask): Ask;
+  readonly now: () => number;
+};
+
+/** An identical verdict repeated within this time returns the stored result (03 §5). */
+const repeatMs = 60_000;
+const maxFeedback = 4_000;
+
+/**
+ * Answers an open ask. The first answer wins; an identical one repeated within 60 s gets the stored result.
+ * @throws RuntimeError not_found, ambiguous_id, wrong_kind, already_answered, expired, binding_changed
+ */
+export function answerAsk(deps: AnswerDeps, input: AnswerInput, actor: Actor): { ask: Ask; yours: boolean } {
+  const ask = deps.find(input.id);
+  if (input.outcome === 'answer' && ask.kind !== 'question') {
+    throw new RuntimeError('wrong_kind', `${ask.id} is a ${ask.kind}: it takes approve or deny`);
+  }
+  if (input.outcome === 'approve' && ask.kind === 'question') {
+    throw new RuntimeError('wrong_kind', `${ask.id} is a question: it takes an answer`);
+  }
+  const feedback = input.outcome === 'deny' && input.feedback !== null ? input.feedback.slice(0, maxFeedback) : null;
+  const verdict: Verdict = {
+    outcome: input.outcome,
+    by: actor.by,
+    ...(actor.name === null ? {} : { name: actor.name }),
+    ...(feedback === null || feedback === '' ? {} : { feedback: feedback.toWellFormed() }),
+    ...(input.text === null ? {} : { text: input.text.toWellFormed() }),
+    at: new Date(deps.now()).toISOString(),
+    binding: input.binding ?? ask.binding,
+  };
+  if (
+    ask.state === 'pending' &&
+    deps.resolve(ask, verdict, input.binding === null ? null : fullBinding(ask, input.binding))
+  ) {
+    return { ask: deps.current(ask), yours: true };
+  }
+  return { ask: refuse(deps.current(ask), input, actor, deps.now()), yours: false };
+}
+
+/** Cards print 12 hex of the binding; an answer may name those. */
+const fullBinding = (ask: Ask, given: string): string =>
+  given.length >= 12 && ask.binding.startsWith(given.toLowerCase()) ? ask.binding : given;
+
+/** Why an answer did not stand: read from the row that does. */
+function refuse(ask: Ask, input: AnswerInput, actor: Actor, now: number): Ask {
+  const { verdict } = ask;
+  if (ask.state === 'pending') {
+    throw new RuntimeError(
+      'binding_changed',
+      `${ask.id} is not what was looked at: arguments, policy or file changed`,
+      {
+        hints: [`reins approvals show ${ask.id}`],
+      },
+    );
+  }
+  if (ask.state === 'expired') {
+    throw new RuntimeError(
+      'expired',
+      `${ask.id} expired at ${ask.resolved_at ?? ask.expires_at}; that counted as a denial`,
+    );
+  }
+  const sameWithin =
+    verdict !== null &&
+    verdict.by === actor.by &&
+    verdict.outcome === input.outcome &&
+    (input.binding === null || fullBinding(ask, input.binding) === ask.binding) &&
+    now - Date.parse(verdict.at) <= repeatMs;
+  if (sameWithin) return ask;
+  throw new RuntimeError(
+    'already_answered',
+    `${ask.id} was already ${ask.state} by ${verdict?.by ?? 'system'} at ${ask.resolved_at ?? ''}`,
+    { data: { state: ask.state, by: verdict?.by ?? null, at: ask.resolved_at } },
+  );
+}
