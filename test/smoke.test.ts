@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -82,4 +82,12 @@ it('loads bcrypt from where it is installed', async () => {
     compare(text: string, hash: string): Promise<boolean>;
   };
   expect(await bcrypt.compare('a password', await bcrypt.hash('a password', 4))).toBe(true);
+});
+
+it('runs from its text where its bytecode is of no use', () => {
+  const code = join(installed, 'dist/code');
+  const kept = readdirSync(code).filter((name) => name.endsWith('.bytecode'));
+  expect(kept).toContain('start.js.bytecode');
+  for (const name of kept) writeFileSync(join(code, name), 'made by another version');
+  expect(run(['hello again'])).toContain('You said: hello again');
 });
