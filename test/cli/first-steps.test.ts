@@ -70,3 +70,11 @@ test('a backend that lacks its key is named by the command that tests it', async
     stderr: 'reins: backend "far": needs the variable FAR_KEY, which is not set (auth)\n  export FAR_KEY=…\n',
   });
 });
+
+test('init says on stderr what comes next', async () => {
+  const bare = await world.run(['init']);
+  expect(bare.stderr).toBe('Next: reins backend add local --type ollama   or   reins init scripted (offline demo)\n');
+  expect((await world.run(['init', 'vllm'])).stderr).toBe('Next: reins backend add vllm --type vllm --url <url>\n');
+  expect((await world.run(['init', 'scripted'])).stderr).toBe('Next: reins doctor\n');
+  expect((await world.run(['init', '--quiet'])).stderr).toBe('');
+});

@@ -18,8 +18,15 @@ const init: Handler = async (context) => {
     const kept = made.files.filter((file) => file.action === 'kept').length;
     await context.print(`Done: ${made.files.length - kept} created, ${kept} kept.`);
   }
-  for (const note of made.notes) context.hint(note);
+  for (const note of made.notes) if (!note.startsWith('reins ')) context.hint(note);
+  context.hint(`Next: ${next(given[0] ?? null, made.notes)}`);
   return 0;
 };
+
+function next(provider: string | null, notes: readonly string[]): string {
+  if (provider === null) return 'reins backend add local --type ollama   or   reins init scripted (offline demo)';
+  // A note that is a command says what is still missing for this provider.
+  return notes.find((note) => note.startsWith('reins ')) ?? 'reins doctor';
+}
 
 export const handlers = { '': init };
