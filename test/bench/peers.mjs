@@ -32,11 +32,11 @@ const tools = {
   read: { name: 'local_fs_read_file', args: { path: '{work}/{{file}}' } },
 };
 
-function peer(about, flags, tools) {
+function peer(about, flags, tools, dataDir = '{home}/data') {
   return {
     about,
     cmd: reins,
-    env: { REINS_HOME: '{home}/.reins', REINS_DATA_DIR: '{home}/data' },
+    env: { REINS_HOME: '{home}/.reins', REINS_DATA_DIR: dataDir },
     files: { 'bench-chain.json': chain, 'bench-policy.json': policy },
     setup: [
       ['init'],
@@ -86,6 +86,11 @@ export default {
     },
   },
   reins: peer('reins, bench chain and policy', benchFlags, tools),
-  // No shell tool: the policy that ships would ask about every step, since `true` is not on its list.
-  'reins-default': peer('reins without a flag: the run chain and the policy that ship', [], { read: tools.read }),
+  'reins-default': {
+    // No shell tool: the policy that ships would ask about every step, since `true` is not on its list. The root of a run
+    // lies around its data directory, and files below the root may be read.
+    ...peer('reins without a flag: chain and policy that ship', [], { read: tools.read }, '{work}/.reins'),
+    runKeep: undefined,
+    resume: undefined,
+  },
 };
