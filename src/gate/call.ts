@@ -90,9 +90,11 @@ export function createGate(deps: GateDeps) {
         return ledger.skip(run, request, again, planned, 'denied', deniedByPolicy(again.evaluation));
       }
       const now = (await found.tool.preview?.(again.prepared.args, again.prepared.facts, again.prepared.site)) ?? {};
-      if (again.hash === judged.hash && now.preimage?.sha256 === preview.preimage?.sha256) {
-        return start(run, request, again, planned);
-      }
+      const same = again.hash === judged.hash && now.preimage?.sha256 === preview.preimage?.sha256;
+      // Under another policy that still asks, nobody has approved it yet (03 §3.2).
+      const asksStill = again.evaluation.action === 'approve';
+      const changed = asksStill && again.evaluation.policy.sha256 !== judged.evaluation.policy.sha256;
+      if (same && !changed) return start(run, request, again, planned);
       replaced = planned.ask_id;
       judged = again;
     }

@@ -17,12 +17,17 @@ const calls = (list: readonly unknown[], match: object = {}) => ({ match, reply:
 const approve = (id: string) =>
   ({ id, outcome: 'approve', feedback: null, text: null, remember: null, binding: null }) as const;
 
-/** Denies the next open ask of a run. */
-async function rejectNext(running: ScriptedApp, runId: string, after: string): Promise<void> {
+/** Answers the next ask of a run. */
+async function answerNext(
+  running: ScriptedApp,
+  runId: string,
+  after: string,
+  outcome: 'approve' | 'deny',
+): Promise<void> {
   for await (const batch of running.client.watch({ run_id: runId, after: 0, signal: new AbortController().signal })) {
     const next = batch.find((event) => event.kind === 'ask' && event.ask_id !== after);
     if (next?.kind !== 'ask') continue;
-    await running.client.answerAsk({ ...approve(next.ask_id), outcome: 'deny' });
+    await running.client.answerAsk({ ...approve(next.ask_id), outcome });
     break;
   }
 }
@@ -155,7 +160,7 @@ it('asks anew when another program stands where the approved one stood', async (
   rmSync(at('tool'));
   symlinkSync('other', at('tool'));
   await app.client.answerAsk(approve(first.ask_id));
-  await rejectNext(app, run_id, first.ask_id);
+  await answerNext(app, run_id, first.ask_id, 'deny');
   const result = await app.client.awaitRun({ run_id });
   expect(result.asks.map(({ state }) => state)).toEqual(['approved', 'denied']);
   expect([existsSync(at('ran')), result.executed_tool_calls]).toEqual([false, 0]);
@@ -280,7 +285,10 @@ it('judges the next call by the policy as it was edited during the run', async (
   const edited = { default_action: 'allow', rules: [write, { tools: 'local_fs', tool: 'list_dir', action: 'deny' }] };
   writeFileSync(join(app.place.dir, 'policy.json'), JSON.stringify(edited));
   await app.client.answerAsk(approve(ask_id));
+  // What was approved was approved under another policy: the same call is asked about once more (03 §3.2).
+  await answerNext(app, run_id, ask_id, 'approve');
   const result = await app.client.awaitRun({ run_id });
+  expect(result.asks.map(({ state }) => state)).toEqual(['approved', 'approved']);
   expect(existsSync(join(app.place.workspace, 'i.txt'))).toBe(true);
   expect(result.permission_denials).toMatchObject([{ tools: 'local_fs', tool: 'list_dir', by: 'policy', rule: 1 }]);
 });
