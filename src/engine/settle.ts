@@ -88,7 +88,7 @@ function fail(step: Step, cause: Failure, partial: Value | null): Settled {
   }
   const message = cause.final
     ? cause.message
-    : `task ${task.id} failed after ${at.attempt} attempt(s): ${cause.message}`;
+    : `task ${task.id} failed after ${at.attempt} attempt${at.attempt === 1 ? '' : 's'}: ${cause.message}`;
   if (target === '') return endFailed(step, cause, message);
 
   const error: Value = { type: 'string', value: message };

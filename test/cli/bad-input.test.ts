@@ -153,7 +153,7 @@ describe('backends', () => {
     const { code, stdout, stderr } = await fresh.run(['--model', 'm', 'hi']);
     expect([code, stdout]).toEqual([7, '']);
     expect(stderr).toBe(
-      'reins: task work failed after 1 attempt(s): backend "far" answered 401: Incorrect API key provided (model m, backend far) (auth)\n' +
+      'reins: task work failed after 1 attempt: backend "far" answered 401: Incorrect API key provided (model m, backend far) (auth)\n' +
         '  reins backend update far --api-key-env <NAME>\n',
     );
     const json = await fresh.run(['--model', 'm', '--json', 'hi']);

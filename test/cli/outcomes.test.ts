@@ -89,7 +89,7 @@ describe('denials', () => {
     const { code, stderr } = await run('--fail-on-denial', 'boom');
     expect([code, stderr]).toEqual([
       7,
-      'reins: task work failed after 1 attempt(s): no (model tester, backend script) (auth)\n' +
+      'reins: task work failed after 1 attempt: no (model tester, backend script) (auth)\n' +
         '  reins backend update script --api-key-env <NAME>\n',
     ]);
   });

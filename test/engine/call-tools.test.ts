@@ -383,7 +383,7 @@ describe('a tools task', () => {
     expect(played.calls).toHaveLength(1);
     expect(played.end).toEqual({
       kind: 'failed',
-      error: { class: 'denied', task_id: 't', message: 'task t failed after 1 attempt(s): web.post: denied: not here' },
+      error: { class: 'denied', task_id: 't', message: 'task t failed after 1 attempt: web.post: denied: not here' },
     });
   });
 

@@ -35,7 +35,7 @@ describe('a failed task', () => {
       error: {
         class: 'task_error',
         task_id: 'n',
-        message: 'task n failed after 2 attempt(s): no_number: "nothing" holds no number',
+        message: 'task n failed after 2 attempts: no_number: "nothing" holds no number',
       },
     });
   });
@@ -55,7 +55,7 @@ describe('a failed task', () => {
       },
       script: [says('none')],
     });
-    const message = 'task ask failed after 1 attempt(s): no_number: "none" holds no number';
+    const message = 'task ask failed after 1 attempt: no_number: "none" holds no number';
     expect(ofKind(played, 'step_failed')[0]).toMatchObject({
       error: { class: 'task_error', message: 'no_number: "none" holds no number' },
       will_retry: false,
@@ -89,7 +89,7 @@ describe('a failed task', () => {
       job: { input: { type: 'chat_history' } },
     });
     expect(spoken(played)).toEqual([
-      'user: Task bad failed: "task bad failed after 1 attempt(s): missing_variable: task bad takes its input from "nope", which has no value yet"',
+      'user: Task bad failed: "task bad failed after 1 attempt: missing_variable: task bad takes its input from "nope", which has no value yet"',
       'assistant: mended',
     ]);
   });
@@ -98,13 +98,13 @@ describe('a failed task', () => {
     const raise: Task = { id: 'raise', handler: 'raise_error', prompt_template: 'gave up' };
     const failing: Task = { id: 'ask', handler: 'prompt_to_int', ...to('end', 'raise') };
     const direct = await play({ chain: { tasks: [failing, raise] }, script: [says('none')] });
-    const root = 'task ask failed after 1 attempt(s): no_number: "none" holds no number';
+    const root = 'task ask failed after 1 attempt: no_number: "none" holds no number';
     expect(direct.end).toEqual({
       kind: 'failed',
       error: {
         class: 'raised',
         task_id: 'raise',
-        message: `task raise failed after 1 attempt(s): gave up: ${root}`,
+        message: `task raise failed after 1 attempt: gave up: ${root}`,
         root,
       },
     });
@@ -121,7 +121,7 @@ describe('a failed task', () => {
     });
     expect(mended.end).toEqual({
       kind: 'failed',
-      error: { class: 'raised', task_id: 'raise', message: 'task raise failed after 1 attempt(s): gave up' },
+      error: { class: 'raised', task_id: 'raise', message: 'task raise failed after 1 attempt: gave up' },
     });
   });
 
@@ -138,8 +138,8 @@ describe('a failed task', () => {
     });
     expect(played.end).toMatchObject({
       error: {
-        message: 'task raise failed after 1 attempt(s): gave up',
-        root: 'task ask failed after 1 attempt(s): no_number: "none" holds no number',
+        message: 'task raise failed after 1 attempt: gave up',
+        root: 'task ask failed after 1 attempt: no_number: "none" holds no number',
       },
     });
   });
@@ -186,7 +186,7 @@ describe('a failed task', () => {
     });
     expect(played.waits).toEqual([1000]);
     expect(played.end).toMatchObject({
-      output: 'task chat failed after 1 attempt(s): the time limit of the task (1s) is over',
+      output: 'task chat failed after 1 attempt: the time limit of the task (1s) is over',
     });
     expect(ofKind(played, 'captured_step')[0]?.step).toMatchObject({ timed_out: true, error: { class: 'timeout' } });
   });
@@ -245,7 +245,7 @@ describe('a failed task', () => {
     const slow = await play_(0);
     expect(slow.calls).toHaveLength(1);
     expect(slow.end).toMatchObject({
-      error: { class: 'timeout', message: 'task t failed after 1 attempt(s): the time limit of the task (1s) is over' },
+      error: { class: 'timeout', message: 'task t failed after 1 attempt: the time limit of the task (1s) is over' },
     });
   });
 

@@ -13,7 +13,7 @@ describe('prompt_to_*', () => {
   it('reads a whole number, also out of a sentence', async () => {
     expect(await ask('prompt_to_int', 'The answer is -12 apples')).toEqual(['int', -12, '-12']);
     expect(await ask('prompt_to_int', ' "7" ')).toEqual(['int', 7, '7']);
-    expect(await ask('prompt_to_int', '1.5')).toContain('task_error: task p failed after 1 attempt(s): not_whole:');
+    expect(await ask('prompt_to_int', '1.5')).toContain('task_error: task p failed after 1 attempt: not_whole:');
     expect(await ask('prompt_to_int', 'none')).toContain('no_number:');
   });
 

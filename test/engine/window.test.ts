@@ -32,7 +32,7 @@ describe('a history that outgrows the context', () => {
       error: {
         class: 'capacity',
         message:
-          'task chat failed after 1 attempt(s): the request needs about 4100 tokens and the limit is 2000, of which 250 are kept for the answer (messages 4100, tools 0); set shift or compact_policy on the task, shorten the input, or raise the limit: token_limit of the chain or --context',
+          'task chat failed after 1 attempt: the request needs about 4100 tokens and the limit is 2000, of which 250 are kept for the answer (messages 4100, tools 0); set shift or compact_policy on the task, shorten the input, or raise the limit: token_limit of the chain or --context',
       },
     });
     expect(played.requests).toEqual([]);
