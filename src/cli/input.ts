@@ -60,6 +60,7 @@ async function readContent(
     if (flag === '') throw usage('--input is empty', ways(site.process.argv));
     if (flag.startsWith('@@')) return flag.slice(1);
     if (!flag.startsWith('@')) return flag;
+    if (flag === '@') throw usage('--input: "@" needs the path of a file after it; "@@" is the sign itself');
     return decode(await readFileBytes(resolve(site.process.cwd, flag.slice(1)), flag.slice(1)), flag.slice(1), site);
   }
   if (site.terminal.stdinKind() !== 'piped') return null;

@@ -12,6 +12,17 @@ const argv = process.argv.slice(2);
 const only = argv.length === 1 ? argv[0] : undefined;
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
+const cwd = workingDirectory();
+
+/** null when it was removed while this process started in it. */
+function workingDirectory(): string | null {
+  try {
+    return process.cwd();
+  } catch {
+    return null;
+  }
+}
+
 if (only === '--version' || only === '-v' || only === 'version') {
   process.stdout.write(`reins ${REINS_VERSION}\n`);
 } else if (only === '--help' || only === '-h' || only === 'help') {
@@ -19,12 +30,15 @@ if (only === '--version' || only === '-v' || only === 'version') {
 } else if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`reins: Node ${process.versions.node} is too old: 20.19 or newer is needed\n`);
   process.exitCode = 2;
+} else if (cwd === null) {
+  process.stderr.write('reins: the working directory is gone; change to one that is there\n');
+  process.exitCode = 1;
 } else {
   void import('./start.ts').then(({ start }) =>
     start({
       argv,
       environment: process.env,
-      cwd: process.cwd(),
+      cwd,
       importMeta: import.meta,
       root: new URL('../../', import.meta.url),
       version: REINS_VERSION,

@@ -65,8 +65,14 @@ export function scan(argv: readonly string[]): Scan {
       path.push(subcommand(command, token, argv.slice(index)));
     } else words.push(token);
   }
+  // No word, but a flag that only a run has: the input comes from `--input` or standard input.
+  if (path.length === 0 && tokens.some(({ name }) => isOfRun(name))) implicit = pushRun(path);
   return { path, implicit, words, flags: settle(tokens, path), notice: implicit ? didYouMean(words) : null };
 }
+
+const isOfRun = (name: string): boolean =>
+  !globalFlags.some((flag) => flag.name === name) &&
+  (findCommand('run')?.flags ?? []).some((flag) => flag.name === name);
 
 function pushRun(path: Command[]): true {
   const run = findCommand('run');
@@ -129,7 +135,8 @@ function undefinedFlag(shown: string, path: readonly Command[]): RuntimeError {
   const base = name.startsWith('no-') ? name.slice(3) : name;
   const command = path.map((entry) => entry.name).join(' ');
   if (shown.startsWith('--') && (definitionsOf(name).length > 0 || definitionsOf(base)[0]?.kind === 'boolean')) {
-    return usage(`"reins ${command}" has no flag ${shown}`, [`reins ${command} --help`]);
+    const whole = command === '' ? 'reins' : `reins ${command}`;
+    return usage(`"${whole}" has no flag ${shown}`, [`${whole} --help`]);
   }
   const near = shown.startsWith('--') ? nearest(name, flagNames(), 2, 1)[0] : undefined;
   return usage(

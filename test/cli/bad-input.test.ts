@@ -1,9 +1,10 @@
+import { spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startCli } from '../support/run-cli.ts';
+import { program, startCli } from '../support/run-cli.ts';
 import { createProject, echoChain, type World } from './world.ts';
 
 let world: World;
@@ -237,6 +238,18 @@ describe('input', () => {
       'reins: --input: large.txt is 11000000 bytes, more than the limit of 10485760 bytes (10 MiB)\n',
     );
   });
+});
+
+test('a working directory that is gone is said in one line', async () => {
+  const gone = join(world.home, 'gone');
+  const script = `mkdir ${gone} && cd ${gone} && rmdir ${gone} && exec "$0" "$@"`;
+  const child = spawn('sh', ['-c', script, process.execPath, program, 'hi'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let stderr = '';
+  child.stderr.on('data', (piece) => {
+    stderr += piece;
+  });
+  const code = await new Promise((resolve) => child.on('close', resolve));
+  expect([code, stderr]).toEqual([1, 'reins: the working directory is gone; change to one that is there\n']);
 });
 
 describe('names', () => {

@@ -32,6 +32,11 @@ describe('implicit run', () => {
     expect(scan(['hey']).implicit).toBe(true);
   });
 
+  test('a flag that only a run has means a run, also without a word', () => {
+    expect(read('--input-type', 'int', '--input', '5')).toMatchObject({ command: 'run', words: [] });
+    expect(read('--var', 'a=1')).toMatchObject({ command: 'run', words: [] });
+  });
+
   test('boolean flags do not swallow the text', () => {
     expect(read('--shell', '--steps', 'hey')).toEqual({
       command: 'run',
@@ -115,6 +120,10 @@ describe('refusals', () => {
   test('a flag of another command is refused by name', () => {
     expect(refusal('session', 'list', '--tail', '3').message).toBe('"reins session list" has no flag --tail');
     expect(refusal('--tail', '3', 'session', 'list').message).toBe('"reins session list" has no flag --tail');
+  });
+
+  test('a flag of another command without any command', () => {
+    expect(refusal('--tail', '3')).toMatchObject({ message: '"reins" has no flag --tail', hints: ['reins --help'] });
   });
 
   test('a missing value and a repeated flag', () => {
