@@ -24,6 +24,7 @@ export async function waitForVerdict(deps: WaitDeps, id: string, signal: AbortSi
   return new Promise<Ask>((resolvePromise, reject) => {
     let stopPolling: () => void = () => {};
     let timer: NodeJS.Timeout | undefined;
+    let over = false;
     const look = (): void => {
       try {
         const current = deps.read(id);
@@ -50,7 +51,16 @@ export async function waitForVerdict(deps: WaitDeps, id: string, signal: AbortSi
       }
       look();
     };
+    /** Timers hold at most 2^31 ms, and the clock may be set: look again at least once an hour. */
+    const arm = (at: number): void => {
+      const left = Math.min(Math.max(at - deps.now(), 0) + 1, 3_600_000);
+      timer = setTimeout(() => {
+        look();
+        if (!over && at > deps.now()) arm(at);
+      }, left);
+    };
     const finish = (): void => {
+      over = true;
       clearTimeout(timer);
       stopPolling();
       signal.removeEventListener('abort', abort);
@@ -59,8 +69,7 @@ export async function waitForVerdict(deps: WaitDeps, id: string, signal: AbortSi
     const stopListening = deps.listen(id, look);
     signal.addEventListener('abort', abort, { once: true });
     stopPolling = deps.poll(look);
-    if (ask.expires_at !== null)
-      timer = armDeadline(Date.parse(ask.expires_at), deps.now, look, (next) => (timer = next));
+    if (ask.expires_at !== null) arm(Date.parse(ask.expires_at));
     if (signal.aborted) abort();
     else look();
   });
@@ -68,17 +77,3 @@ export async function waitForVerdict(deps: WaitDeps, id: string, signal: AbortSi
 
 const rests = (reason: unknown): boolean =>
   reason instanceof RuntimeError && (reason.code === 'interrupted' || reason.code === 'suspended');
-
-/** Timers hold at most 2^31 ms, and the clock may be set: look again at least once an hour. */
-function armDeadline(
-  at: number,
-  now: () => number,
-  look: () => void,
-  keep: (timer: NodeJS.Timeout) => void,
-): NodeJS.Timeout {
-  const left = Math.min(Math.max(at - now(), 0) + 1, 3_600_000);
-  return setTimeout(() => {
-    look();
-    if (at > now()) keep(armDeadline(at, now, look, keep));
-  }, left);
-}
