@@ -1,7 +1,7 @@
 // Bundles the program with esbuild: `node test/support/build.mjs [--out DIR] [--fail-points]`.
 // Entry points are the command line and each worker; they are split into code files, each with its bytecode beside it.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
@@ -124,6 +124,9 @@ function keepBytecode(place) {
       console.warn(`build: "reins ${argv.join(' ')}" ended with ${tried.status}: ${tried.stderr}`);
   }
   rmSync(home, { recursive: true, force: true });
+  // A thread may be terminated while it writes.
+  const code = join(place, 'code');
+  for (const name of readdirSync(code)) if (name.endsWith('.part')) rmSync(join(code, name));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

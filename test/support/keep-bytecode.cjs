@@ -22,8 +22,10 @@ threads.Worker = class extends threads.Worker {
 
 function write() {
   for (const [file, script] of scripts) {
-    writeFileSync(`${file}.part`, script.createCachedData());
-    renameSync(`${file}.part`, `${file}.bytecode`);
+    // Threads share code files: each has a name of its own until the rename.
+    const part = `${file}.${threads.threadId}.part`;
+    writeFileSync(part, script.createCachedData());
+    renameSync(part, `${file}.bytecode`);
   }
 }
 if (threads.isMainThread) process.on('exit', write);
