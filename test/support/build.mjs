@@ -3,7 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, transform } from 'esbuild';
 
@@ -63,6 +63,7 @@ export async function buildAll({ outdir = 'dist', failPoints = false } = {}) {
       minifySyntax: true,
       minifyIdentifiers: true,
       write: false,
+      metafile: true,
     }),
     build({
       ...common,
@@ -75,6 +76,8 @@ export async function buildAll({ outdir = 'dist', failPoints = false } = {}) {
     }),
   ]);
   mkdirSync(join(place, 'code'));
+  // For the test that lists what a command loads; nothing at run time reads it.
+  if (failPoints) writeFileSync(join(place, 'packages.json'), JSON.stringify(packagesOf(split.metafile)));
   for (const { path, text } of split.outputFiles) {
     const { code } = await transform(text, { ...commonJs, platform: 'node', define: { 'import.meta': '__meta' } });
     writeFileSync(path, code);
@@ -109,6 +112,17 @@ const startIsBuiltApart = {
 
 const loading = (loader, file) =>
   `module.exports=require("${loader}").loadCode(require("node:path").join(__dirname,"${file}"));\n`;
+
+/** Which packages each code file holds: `{'chunk-X.js': ['superstruct', ...]}`. */
+function packagesOf(metafile) {
+  const nameOf = (input) => /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*\/node_modules\/)/.exec(input)?.[1];
+  return Object.fromEntries(
+    Object.entries(metafile.outputs).map(([file, { inputs }]) => [
+      basename(file),
+      [...new Set(Object.keys(inputs).map(nameOf))].filter((name) => name !== undefined),
+    ]),
+  );
+}
 
 /** Tries the program on its own demo and keeps the bytecode: a short run that starts from it takes a quarter less. */
 function keepBytecode(place) {
