@@ -1,5 +1,5 @@
 import type { RuntimeClient } from '../client/operations.ts';
-import type { UntrustedContent } from '../client/operations/oversight.ts';
+import type { UntrustedContent } from '../schema/overlay.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { escapeText } from '../view/escape.ts';
 import { measure, wrap } from '../view/format.ts';

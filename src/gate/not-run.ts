@@ -85,13 +85,7 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
           decision(record, run, request, judged, args);
         }
         close(run, planned?.seq ?? insert(run, request, judged, args, 'skipped'), content);
-        record(run.ref, {
-          kind: 'compute_exhausted',
-          bound: exhausted.bound,
-          limit: exhausted.limit,
-          used: exhausted.used,
-          action: exhausted.action,
-        });
+        record(run.ref, { kind: 'compute_exhausted', ...exhausted });
         entry(run, 'compute', { ...exhausted });
       });
       if (exhausted.action === 'finish') {

@@ -32,13 +32,7 @@ export async function admitTurn(
     run.finishing && request.purpose === 'finish' ? null : turnBound(policy.compute, run.tighten, counters);
   if (exhausted !== null) {
     deps.feed.commit('normal', (record) => {
-      record(run.ref, {
-        kind: 'compute_exhausted',
-        bound: exhausted.bound,
-        limit: exhausted.limit,
-        used: exhausted.used,
-        action: exhausted.action,
-      });
+      record(run.ref, { kind: 'compute_exhausted', ...exhausted });
       deps.audit.append(
         {
           type: 'compute',

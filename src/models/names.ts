@@ -1,3 +1,4 @@
+import type { ModelRequest } from './model.ts';
 import type { ToolSpec } from '../schema/message.ts';
 
 /** Tool names of one request, as a model service accepts them, and back (05 §1.2, 08 §10). */
@@ -58,3 +59,14 @@ function sharedValues(names: ReadonlyMap<string, string>): ReadonlySet<string> {
   }
   return shared;
 }
+
+/** The tools of a request in the `function` form, which OpenAI's and Ollama's wires share. */
+export const functionTools = (request: ModelRequest, names: WireNames): readonly unknown[] =>
+  request.tools.map((tool) => ({
+    type: 'function',
+    function: {
+      name: names.toWire(`${tool.tools}.${tool.tool}`),
+      description: tool.description,
+      parameters: tool.input_schema,
+    },
+  }));

@@ -4,7 +4,7 @@ import { bearer } from './connection.ts';
 import { estimateTokens } from '../text/tokens.ts';
 import { argumentsObject, conversation, resultText, systemText } from './history.ts';
 import type { Model, ModelRequest } from './model.ts';
-import { type WireNames, wireNames } from './names.ts';
+import { functionTools, type WireNames, wireNames } from './names.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
 import { count, isObject } from './shape.ts';
 import { canThink, ollamaThink, thinkNotices } from './think.ts';
@@ -29,7 +29,7 @@ export function createOllama(route: Route, deps: WireDeps): Promise<Model> {
 async function prepare(route: Route, request: ModelRequest, refused: (field: string) => boolean): Promise<Prepared> {
   const names = await wireNames(request.tools);
   const messages = wireMessages(request, names);
-  const tools = wireTools(request, names);
+  const tools = functionTools(request, names);
   const estimate = estimateRequest(messages, tools);
   const numCtx = request.num_ctx ?? route.num_ctx.fixed ?? smallestContext;
   const think = refused('think') || !canThink(route) ? null : ollamaThink(request.model, request.think);
@@ -60,16 +60,6 @@ async function prepare(route: Route, request: ModelRequest, refused: (field: str
 
 /** Ollama reads a bare number as seconds only where it is a JSON number (`-1` = for ever). */
 const keepAlive = (text: string): string | number => (/^-?\d+$/.test(text) ? Number(text) : text);
-
-const wireTools = (request: ModelRequest, names: WireNames): readonly unknown[] =>
-  request.tools.map((tool) => ({
-    type: 'function',
-    function: {
-      name: names.toWire(`${tool.tools}.${tool.tool}`),
-      description: tool.description,
-      parameters: tool.input_schema,
-    },
-  }));
 
 type WireMessage = { readonly role: string; readonly content: string; readonly images?: readonly string[] };
 

@@ -5,7 +5,7 @@ import { bearer } from './connection.ts';
 import type { Origin } from './failure.ts';
 import { argumentsObject, conversation, resultText, systemText } from './history.ts';
 import type { Model, ModelRequest } from './model.ts';
-import { type WireNames, wireNames } from './names.ts';
+import { functionTools, type WireNames, wireNames } from './names.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
 import { count, isObject } from './shape.ts';
 import { canThink, isReasoningName, reasoningEffort, thinkNotices, wantsThinking } from './think.ts';
@@ -84,7 +84,7 @@ async function prepare(
     stream: true,
     ...(refused('stream_options') ? {} : { stream_options: { include_usage: true } }),
     messages: wireMessages(request, names),
-    ...(request.tools.length === 0 ? {} : { tools: wireTools(request, names) }),
+    ...(request.tools.length === 0 ? {} : { tools: functionTools(request, names) }),
     ...(request.temperature === undefined || !sampling ? {} : { temperature: request.temperature }),
     ...(request.top_p === undefined || !sampling ? {} : { top_p: request.top_p }),
     ...(request.seed === undefined || refused('seed') ? {} : { seed: request.seed }),
@@ -120,16 +120,6 @@ function thinkFields(
   const effort = reasoningEffort(request.model, request.think);
   return effort === null ? {} : { reasoning_effort: effort };
 }
-
-const wireTools = (request: ModelRequest, names: WireNames): readonly unknown[] =>
-  request.tools.map((tool) => ({
-    type: 'function',
-    function: {
-      name: names.toWire(`${tool.tools}.${tool.tool}`),
-      description: tool.description,
-      parameters: tool.input_schema,
-    },
-  }));
 
 function wireMessages(request: ModelRequest, names: WireNames): readonly unknown[] {
   const system = systemText(request);

@@ -22,20 +22,20 @@ const simple: ReadonlySet<string> = new Set([
   'cwd',
 ]);
 /** `$${` is a literal `${`. */
-const placeholder = /\$\$\{|\$\{([^}]*)\}/g;
+const substitution = /\$\$\{|\$\{([^}]*)\}/g;
 
 const isKnown = (name: string): boolean =>
   simple.has(name) || /^match\.\d{1,2}$/.test(name) || /^tool\.json\.[^.]+(?:\.[^.]+)*$/.test(name);
 
 /** The first substitution of a text that has no meaning, or null. */
-export function unknownPlaceholder(text: string): string | null {
-  for (const [, name] of text.matchAll(placeholder)) if (name !== undefined && !isKnown(name)) return name;
+export function unknownSubstitution(text: string): string | null {
+  for (const [, name] of text.matchAll(substitution)) if (name !== undefined && !isKnown(name)) return name;
   return null;
 }
 
 /** A text with its substitutions made; an absent value is the empty text. */
 export const fill = (text: string, scope: FillScope): string =>
-  text.replace(placeholder, (_whole, name: string | undefined) =>
+  text.replace(substitution, (_whole, name: string | undefined) =>
     name === undefined ? '${' : shown(lookUp(name, scope)),
   );
 

@@ -23,7 +23,7 @@ import {
 } from 'superstruct';
 import { RuntimeError } from '../schema/errors.ts';
 import { FinishReason } from '../schema/message.ts';
-import { unknownPlaceholder } from './scripted-fill.ts';
+import { unknownSubstitution } from './scripted-fill.ts';
 import type { Reply, Script } from './scripted-types.ts';
 
 /** Used for checking alone; the types above say what a checked value is. */
@@ -285,7 +285,7 @@ function checkReply(checked: Reply, name: string, pointer: string): void {
   const { expect: _expect, ...texts } = checked;
   const visit = (value: unknown, at: string): void => {
     if (typeof value === 'string') {
-      const found = unknownPlaceholder(value);
+      const found = unknownSubstitution(value);
       if (found !== null) throw invalid(name, at, `unknown substitution \${${found}}`);
       return;
     }

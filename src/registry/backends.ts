@@ -30,6 +30,19 @@ export type Backend = BackendRow & { readonly implicit: boolean };
 type Changed = { readonly backend: BackendView; readonly warnings: readonly string[] };
 
 export const implicitId = 'implicit-ollama';
+/** What a backend row holds that nobody has set up. */
+export const nothingSet = {
+  key_env: null,
+  key_literal: null,
+  headers: '{}',
+  proxy: '',
+  connect_timeout_ms: null,
+  first_byte_timeout_ms: null,
+  idle_timeout_ms: null,
+  created_at: 0,
+  updated_at: 0,
+} as const;
+
 export const demoId = 'builtin-demo';
 
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
@@ -54,15 +67,7 @@ export function createBackends(deps: BackendsDeps) {
     name,
     type,
     base_url: url,
-    key_env: null,
-    key_literal: null,
-    headers: '{}',
-    proxy: '',
-    connect_timeout_ms: null,
-    first_byte_timeout_ms: null,
-    idle_timeout_ms: null,
-    created_at: 0,
-    updated_at: 0,
+    ...nothingSet,
     implicit,
   });
   const demo = (): Backend => built(demoId, 'demo', 'scripted', 'builtin:demo', true);

@@ -2,7 +2,7 @@ import { findModel, hasCapability, sameName, type SeenModel } from '../models/re
 import { RuntimeError } from '../schema/errors.ts';
 import { capabilityNames, type ModelDetail, type ModelRow } from '../schema/registry.ts';
 import type { DeclarationRow, Registry } from '../store/registry.ts';
-import { type Backend, type Backends, demoId } from './backends.ts';
+import { type Backend, type Backends, demoId, nothingSet } from './backends.ts';
 import { type Observation, type Observer, shortReason } from './observe.ts';
 import { createModelFiles } from './model-files.ts';
 import type { RecordChange } from './ports.ts';
@@ -282,15 +282,7 @@ const anyBackend: Backend = {
   name: '-',
   type: '',
   base_url: '',
-  key_env: null,
-  key_literal: null,
-  headers: '{}',
-  proxy: '',
-  connect_timeout_ms: null,
-  first_byte_timeout_ms: null,
-  idle_timeout_ms: null,
-  created_at: 0,
-  updated_at: 0,
+  ...nothingSet,
   implicit: true,
 };
 

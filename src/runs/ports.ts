@@ -1,32 +1,13 @@
 import type { LoadedPolicy, PolicyHost } from '../schema/policy.ts';
 import type { RuntimeError } from '../schema/errors.ts';
 import type { Tool } from '../tools/tool.ts';
-
-/** A chain that may run: read once, trusted, vetted (04 §2.5). What was hashed is what runs. */
-export type RunnableChain = {
-  readonly id: string;
-  readonly path: string | null;
-  readonly sha256: string;
-  /** The text as read, kept with the run. */
-  readonly source: string;
-  /** Normalised JSON text for the worker. */
-  readonly text: string;
-  /** Whether any task speaks to a model: without one nothing is probed (08 §12.3). */
-  readonly has_model_task: boolean;
-  readonly warnings: readonly string[];
-};
+import type { ChainWanted, RunnableChain } from '../workspace/chains.ts';
 
 /** The policy that governs a run (02 §4). `refresh` reads it again when its file changed. */
 export type GoverningPolicy = {
   refresh(): Promise<LoadedPolicy>;
   current(): LoadedPolicy;
   readonly warnings: readonly string[];
-};
-
-export type ChainWanted = {
-  readonly use: 'run' | 'chat';
-  readonly path: string | null;
-  readonly trust: readonly string[];
 };
 
 export type PolicyWanted = { readonly name: string | null; readonly trust: readonly string[] };

@@ -10,7 +10,8 @@ import { noCounters } from '../store/runs.ts';
 import { type Catalog, createCatalog } from '../tools/catalog.ts';
 import type { ActiveClock } from './clock.ts';
 import { type LoadedImage, readImages } from './images.ts';
-import type { GoverningPolicy, PrepareDeps, ReadyWanted, RunDefaults, RunnableChain, RunSettings } from './ports.ts';
+import type { GoverningPolicy, PrepareDeps, ReadyWanted, RunDefaults, RunSettings } from './ports.ts';
+import type { RunnableChain } from '../workspace/chains.ts';
 
 /** Everything that must hold before a row is written; each failure is one sentence and its exit code (06 §10). */
 export type PreparedRun = {

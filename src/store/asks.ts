@@ -30,37 +30,12 @@ export type NewAsk = {
   readonly created_at: number;
 };
 
-type AskRow = {
-  readonly id: string;
-  readonly kind: AskKind;
-  readonly state: AskState;
-  readonly run_id: string | null;
-  readonly session_id: string | null;
-  readonly mission_id: string | null;
-  readonly chain_id: string | null;
-  readonly task_id: string | null;
-  readonly call_id: string | null;
-  readonly tools: string;
-  readonly tool: string;
-  readonly args: string;
-  readonly summary: string;
-  readonly preview: string;
-  readonly question: string | null;
-  readonly cwd: string;
-  readonly record: string;
-  readonly policy: string;
-  readonly call_hash: string;
-  readonly binding: string;
-  readonly preimage: string | null;
-  readonly timeout_s: number;
-  readonly on_timeout: string | null;
-  readonly expires_at: number | null;
-  readonly created_at: number;
-  readonly updated_at: number;
-  readonly resolved_at: number | null;
-  readonly verdict: string | null;
-  readonly superseded_by: string | null;
-};
+/** The columns that hold another form than the ask: JSON as text, times as milliseconds. */
+type AskRow = Omit<Ask, 'args' | JsonColumn | TimeColumn> & { readonly args: string } & {
+  readonly [name in JsonColumn]: null extends Ask[name] ? string | null : string;
+} & { readonly [name in TimeColumn]: null extends Ask[name] ? number | null : number };
+type JsonColumn = 'preview' | 'question' | 'record' | 'policy' | 'preimage' | 'verdict';
+type TimeColumn = 'expires_at' | 'created_at' | 'updated_at' | 'resolved_at';
 
 export type AskFilter = {
   readonly state: AskState | 'all';

@@ -2,6 +2,7 @@ import { isAbsolute, join, relative, resolve } from 'node:path';
 import { readChain } from '../chain/document.ts';
 import { type Finding, isModelHandler } from '../schema/chain.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import type { ChainRow, ChainVetFile } from '../schema/overlay.ts';
 import {
   type DocumentFile,
   type DocumentPlace,
@@ -45,24 +46,9 @@ export type RunnableChain = {
   readonly source: string;
   /** Normalised JSON text for the worker. */
   readonly text: string;
+  /** Whether any task speaks to a model: without one nothing is probed (08 §12.3). */
   readonly has_model_task: boolean;
   readonly warnings: readonly string[];
-};
-
-/** One chain of the overlay (06 §26). */
-export type ChainRow = {
-  readonly name: string;
-  readonly id: string | null;
-  readonly source: 'project' | 'user' | 'builtin';
-  readonly path: string | null;
-  readonly trust: 'trusted' | 'untrusted' | 'builtin' | 'user';
-  readonly sha256: string;
-};
-
-export type ChainVetFile = {
-  readonly path: string;
-  readonly worst: 'ok' | 'info' | 'warning' | 'error';
-  readonly findings: readonly Finding[];
 };
 
 type Readable = DocumentFile & { readonly ok: true };

@@ -1,5 +1,6 @@
 import { basename, isAbsolute, relative, resolve } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
+import type { UntrustedContent } from '../schema/overlay.ts';
 import type { Chains } from './chains.ts';
 import { type DocumentFile, readDocument } from './files.ts';
 import { realOf, type Workspace } from './paths.ts';
@@ -14,15 +15,6 @@ export type TrustOperationDeps = {
   readonly policies: Pick<Policies, 'untrustedPolicy'>;
   /** Records that something is trusted now (03 §14, type `trust`). */
   readonly recorded: (entry: Omit<TrustEntry, 'trustedAt'>) => void;
-};
-
-/** A project document that waits for trust, with what a person has to see of it (06 §6.5). */
-export type UntrustedContent = {
-  readonly kind: 'chain' | 'policy';
-  readonly path: string;
-  readonly sha256: string;
-  readonly bytes: number;
-  readonly text: string;
 };
 
 /** The trust operations of `client/operations/oversight.ts`. Who may call them, and the question, is the face's. */

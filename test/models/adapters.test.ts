@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { ModelPart } from '../../src/models/model.ts';
 import { recordedStreams } from './streams.ts';
 import {
@@ -6,11 +6,11 @@ import {
   collect,
   contentTypes,
   type Handler,
-  type Harness,
   harness,
   inTurn,
   merged,
   passed,
+  oneHarness,
   request,
   sends,
   type WireType,
@@ -57,15 +57,7 @@ const startsOnly =
     response.write(firstText[type], () => void passed().then(() => then(response)));
   };
 
-let open: Harness | null = null;
-const start = async (...given: Parameters<typeof harness>): Promise<Harness> => {
-  open = await harness(...given);
-  return open;
-};
-afterEach(async () => {
-  await open?.close();
-  open = null;
-});
+const { start } = oneHarness();
 
 describe.each(types)('adapter %s', (type) => {
   const whole = firstText[type] + lastFrames[type];

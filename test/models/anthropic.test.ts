@@ -1,6 +1,6 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { assistant, call, longTalk, readFile, result, user } from './conversation.ts';
-import { answers, collect, type Harness, harness, inTurn, merged, request, sends } from './wire-server.ts';
+import { answers, collect, inTurn, merged, oneHarness, request, sends } from './wire-server.ts';
 
 const frame = (value: { type: string; [member: string]: unknown }) =>
   `event: ${value.type}\ndata: ${JSON.stringify(value)}\n\n`;
@@ -11,16 +11,7 @@ const textBlock = (text: string, index = 0) =>
   frame({ type: 'content_block_start', index, content_block: { type: 'text', text } });
 const ok = sends('anthropic', textBlock('ok') + stop('end_turn'));
 
-let open: Harness | null = null;
-const start = async (...given: Parameters<typeof harness>): Promise<Harness> => {
-  open = await harness(...given);
-  return open;
-};
-afterEach(async () => {
-  await open?.close();
-  open = null;
-});
-const body = (index = 0): Record<string, unknown> => open?.server.requests[index]?.body as Record<string, unknown>;
+const { start, body, close } = oneHarness();
 
 describe('request of an Anthropic server', () => {
   it('holds system, history, tools, images and settings in the service’s form', async () => {
@@ -94,7 +85,7 @@ describe('request of an Anthropic server', () => {
     const { model } = await start('anthropic', ok);
     await collect(model);
     expect(body()['max_tokens']).toBe(8192);
-    await open?.close();
+    await close();
     const known = await start('anthropic', ok, { max_output: 64_000 });
     await collect(known.model);
     expect(body()['max_tokens']).toBe(64_000);

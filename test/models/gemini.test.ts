@@ -1,22 +1,13 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Message } from '../../src/schema/message.ts';
 import { assistant, call, longTalk, readFile, result, user } from './conversation.ts';
-import { answers, collect, type Harness, harness, inTurn, merged, request, sends } from './wire-server.ts';
+import { answers, collect, inTurn, merged, oneHarness, request, sends } from './wire-server.ts';
 
 const frame = (value: unknown) => `data: ${JSON.stringify(value)}\n\n`;
 const done = frame({ candidates: [{ content: { parts: [{ text: 'ok' }] }, finishReason: 'STOP' }] });
 const ok = sends('gemini', done);
 
-let open: Harness | null = null;
-const start = async (...given: Parameters<typeof harness>): Promise<Harness> => {
-  open = await harness(...given);
-  return open;
-};
-afterEach(async () => {
-  await open?.close();
-  open = null;
-});
-const body = (index = 0): Record<string, unknown> => open?.server.requests[index]?.body as Record<string, unknown>;
+const { start, body, close } = oneHarness();
 const contentsOf = async (messages: readonly Message[]): Promise<unknown> => {
   const { model } = await start('gemini', ok);
   await collect(model, request({ messages, tools: [readFile] }));
@@ -195,7 +186,7 @@ describe('reply of a Gemini server', () => {
       kind: 'finish',
       reason: 'length',
     });
-    await open?.close();
+    await close();
     expect((await reads({ candidates: [{ finishReason: 'LANGUAGE' }] })).at(-1)).toEqual({
       kind: 'finish',
       reason: 'other',

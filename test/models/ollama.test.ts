@@ -1,22 +1,13 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { user } from './conversation.ts';
 import { longTalk, readFile } from './conversation.ts';
-import { answers, collect, type Harness, harness, inTurn, merged, request, sends } from './wire-server.ts';
+import { answers, collect, inTurn, merged, oneHarness, request, sends } from './wire-server.ts';
 
 const done = (more: Record<string, unknown> = {}) =>
   `${JSON.stringify({ message: { role: 'assistant', content: 'ok' }, done: true, done_reason: 'stop', ...more })}\n`;
 const ok = sends('ollama', done());
 
-let open: Harness | null = null;
-const start = async (...given: Parameters<typeof harness>): Promise<Harness> => {
-  open = await harness(...given);
-  return open;
-};
-afterEach(async () => {
-  await open?.close();
-  open = null;
-});
-const body = (index = 0): Record<string, unknown> => open?.server.requests[index]?.body as Record<string, unknown>;
+const { start, body } = oneHarness();
 
 describe('request of an Ollama server', () => {
   it('holds system, history, tools, images and options in its own form', async () => {

@@ -1,21 +1,11 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { longTalk, readFile } from './conversation.ts';
-import { answers, collect, type Harness, harness, inTurn, merged, passed, request, sends } from './wire-server.ts';
+import { answers, collect, inTurn, merged, passed, oneHarness, request, sends } from './wire-server.ts';
 
 const done = 'data: {"choices":[{"delta":{"content":"ok"},"finish_reason":"stop"}]}\n\ndata: [DONE]\n\n';
 const ok = sends('openai', done);
 
-let open: Harness | null = null;
-const start = async (...given: Parameters<typeof harness>): Promise<Harness> => {
-  open = await harness(...given);
-  return open;
-};
-afterEach(async () => {
-  await open?.close();
-  open = null;
-});
-
-const body = (index = 0): Record<string, unknown> => open?.server.requests[index]?.body as Record<string, unknown>;
+const { start, body } = oneHarness();
 
 describe('request of an OpenAI server', () => {
   it('holds system, history, tools and images in the service’s form', async () => {

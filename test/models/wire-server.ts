@@ -1,3 +1,4 @@
+import { afterEach } from 'vitest';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -191,5 +192,23 @@ export async function harness(
       model.close();
       await server.close();
     },
+  };
+}
+
+/** The harness of one test at a time, closed after each; `body` is what the server was sent. */
+export function oneHarness() {
+  let open: Harness | null = null;
+  const close = async (): Promise<void> => {
+    await open?.close();
+    open = null;
+  };
+  afterEach(close);
+  return {
+    start: async (...given: Parameters<typeof harness>): Promise<Harness> => {
+      open = await harness(...given);
+      return open;
+    },
+    close,
+    body: (index = 0): Record<string, unknown> => open?.server.requests[index]?.body as Record<string, unknown>,
   };
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { UntrustedContent } from '../../client/operations/oversight.ts';
+import type { UntrustedContent } from '../../schema/overlay.ts';
 import { RuntimeError } from '../../schema/errors.ts';
 import type { Context, Handler } from '../context.ts';
 import { askTrust, untrusted } from '../trust-prompt.ts';

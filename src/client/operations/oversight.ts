@@ -1,32 +1,7 @@
 import { array, boolean, enums, nullable, number, object, string } from 'superstruct';
 import type { Ask } from '../../schema/ask.ts';
-import type { Finding } from '../../schema/chain.ts';
+import type { ChainRow, ChainVetFile, UntrustedContent } from '../../schema/overlay.ts';
 import { operation, returns } from '../operation.ts';
-
-/** One chain of the overlay (06 §26). */
-export type ChainRow = {
-  readonly name: string;
-  readonly id: string | null;
-  readonly source: 'project' | 'user' | 'builtin';
-  readonly path: string | null;
-  readonly trust: 'trusted' | 'untrusted' | 'builtin' | 'user';
-  readonly sha256: string;
-};
-
-export type ChainVetFile = {
-  readonly path: string;
-  readonly worst: 'ok' | 'info' | 'warning' | 'error';
-  readonly findings: readonly Finding[];
-};
-
-/** A project document that waits for trust (06 §6). */
-export type UntrustedContent = {
-  readonly kind: 'chain' | 'policy' | 'agent' | 'database';
-  readonly path: string;
-  readonly sha256: string;
-  readonly bytes: number;
-  readonly text: string;
-};
 
 /** Asks, chains, trust. */
 export const oversight = {
