@@ -2,9 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Writable } from 'node:stream';
 
 /**
- * Kills the process groups of this thread when the thread or the process is gone, also by SIGKILL: terminating either
- * leaves children alive (architecture §5.6), and a pipe that closes is the one thing that the system does for a dead
- * process. A shell waits for that end; only then does it read the journal of groups, so that a call wakes nobody.
+ * Kills the process groups of this process when it is gone, also by SIGKILL: children outlive it (architecture §5.6), and
+ * a pipe that closes is the one thing that the system does for a dead process. A shell waits for that end; only then does it read the journal of groups, so that a call wakes nobody.
  */
 export type GroupGuard = {
   add(group: number): void;
@@ -79,7 +78,7 @@ export function createGroupGuard(): GroupGuard {
   };
 }
 
-/** The thread must be able to end while the guard waits, since its end is what the guard waits for. */
+/** The process must be able to end while the guard waits, since its end is what the guard waits for. */
 function connect(child: ChildProcess): Guard | null {
   child.unref();
   const [journal, , , life] = child.stdio;

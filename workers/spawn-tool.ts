@@ -2,35 +2,31 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { StringDecoder } from 'node:string_decoder';
-import type { MessagePort } from 'node:worker_threads';
-import type { SpawnControl, SpawnMessage, SpawnRequest, SpawnResult } from '../src/schema/protocol.ts';
+import type { SpawnMessage, SpawnRequest, SpawnResult } from '../src/schema/protocol.ts';
 import { type Capture, createCapture, type StreamName, shares } from './capture.ts';
 import { createStdio } from './descriptors.ts';
 import { createGroupGuard } from './group-guard.ts';
 import { createStop, type Exit, endGroup } from './process-group.ts';
 
-export type SpawnJob = { readonly request: SpawnRequest; readonly port: MessagePort };
+/** Who asked for a child: hears what becomes of it, and may end it. */
+export type SpawnCaller = { readonly report: (message: SpawnMessage) => void; readonly signal: AbortSignal };
 
 /** 05 §3.6. */
 const maxOutputBytes = 64 * 1024 * 1024;
 const liveEveryMs = 50;
 const liveChars = 16 * 1024;
 
-/** The composition root of this thread; nothing is started or opened before the first job. */
+/** Of this process; nothing is started or opened before the first job. */
 const guard = createGroupGuard();
 const stdio = createStdio();
 
 /**
- * Runs one child as the leader of its own session and process group until it ends, or until time, the `cancel` message
- * or the output limit ends it. Never rejects: a child that did not start is a result. The port is closed at the end.
+ * Runs one child as the leader of its own session and process group until it ends, or until time, an abort or the
+ * output limit ends it. Its pid is reported before anything else. Never rejects: a child that did not start is a result.
  */
-export default async function spawnTool({ request, port }: SpawnJob): Promise<SpawnResult> {
-  try {
-    const changed = identityChange(request);
-    return changed === null ? await runChild(request, port) : notStarted('path_changed', changed);
-  } finally {
-    port.close();
-  }
+export async function spawnTool(request: SpawnRequest, caller: SpawnCaller): Promise<SpawnResult> {
+  const changed = identityChange(request);
+  return changed === null ? runChild(request, caller) : notStarted('path_changed', changed);
 }
 
 const notStarted = (error: 'path_changed' | 'spawn_failed', message: string): SpawnResult => ({
@@ -59,7 +55,7 @@ function identityChange(request: SpawnRequest): string | null {
   return null;
 }
 
-async function runChild(request: SpawnRequest, port: MessagePort): Promise<SpawnResult> {
+async function runChild(request: SpawnRequest, { report, signal }: SpawnCaller): Promise<SpawnResult> {
   const startedAt = performance.now();
   const child = start(request);
   if (child instanceof Error) return notStarted('spawn_failed', failureText(child));
@@ -67,7 +63,7 @@ async function runChild(request: SpawnRequest, port: MessagePort): Promise<Spawn
   const { pid, stdout, stderr } = child;
   if (pid === undefined || stdout === null || stderr === null)
     return notStarted('spawn_failed', failureText(await failed));
-  send(port, { kind: 'started', pid });
+  report({ kind: 'started', pid });
   guard.add(pid);
 
   const exited = new Promise<Exit>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
@@ -77,7 +73,7 @@ async function runChild(request: SpawnRequest, port: MessagePort): Promise<Spawn
     stdout: createCapture('stdout', request.max_output_bytes, request.spool),
     stderr: createCapture('stderr', request.max_output_bytes, request.spool),
   };
-  const live = createLive(port);
+  const live = createLive(report);
   const listen = (stream: StreamName, chunk: Buffer): void => {
     // After the limit the pipes are still drained, so that the group can die.
     if (stopping.reason() === 'output') return;
@@ -88,14 +84,13 @@ async function runChild(request: SpawnRequest, port: MessagePort): Promise<Spawn
   stdout.on('data', (chunk: Buffer) => listen('stdout', chunk));
   stderr.on('data', (chunk: Buffer) => listen('stderr', chunk));
   const timer = setTimeout(() => stopping.stop('timeout'), request.timeout_ms);
-  port.on('message', (message: SpawnControl) => {
-    if (message.kind === 'cancel') stopping.stop('cancel');
-  });
-  // Main is gone: nobody waits for this child any more.
-  port.on('close', () => stopping.stop('cancel'));
+  const cancel = (): void => stopping.stop('cancel');
+  signal.addEventListener('abort', cancel, { once: true });
+  if (signal.aborted) cancel();
 
   const exit = await Promise.race([exited, stopping.gaveUp]);
   clearTimeout(timer);
+  signal.removeEventListener('abort', cancel);
   // What happens from here on is no reason any more: the main process has ended.
   stopping.done();
   const background = await endGroup(child, pid, closed);
@@ -172,7 +167,7 @@ function render({ stdout, stderr }: Captures, budget: number) {
 const jsonBytes = (text: string): number => Buffer.byteLength(JSON.stringify(text)) - 2;
 
 /** Live output: at most one message a stream in 50 ms, and of more than 16 KiB the end. */
-function createLive(port: MessagePort) {
+function createLive(report: SpawnCaller['report']) {
   const decoders = { stdout: new StringDecoder('utf8'), stderr: new StringDecoder('utf8') };
   const pending = { stdout: '', stderr: '' };
   let timer: NodeJS.Timeout | undefined;
@@ -180,7 +175,7 @@ function createLive(port: MessagePort) {
     timer = undefined;
     for (const stream of ['stdout', 'stderr'] as const) {
       if (pending[stream] === '') continue;
-      send(port, { kind: 'output', stream, text: pending[stream] });
+      report({ kind: 'output', stream, text: pending[stream] });
       pending[stream] = '';
     }
   };
@@ -196,5 +191,3 @@ function createLive(port: MessagePort) {
     },
   };
 }
-
-const send = (port: MessagePort, message: SpawnMessage): void => port.postMessage(message);

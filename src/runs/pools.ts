@@ -1,6 +1,7 @@
-import { MessageChannel, type MessagePort } from 'node:worker_threads';
+import type { MessagePort } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
-import type { RunJob, SpawnMessage, SpawnRequest, SpawnResult } from '../schema/protocol.ts';
+import type { RunJob } from '../schema/protocol.ts';
+import type { Spawner } from './spawner.ts';
 
 export type PoolsDeps = {
   /** Directory URL of the installation; worker files lie under it (amendment 1). */
@@ -11,18 +12,15 @@ export type PoolsDeps = {
   readonly runHeapMb?: number;
 };
 
-/** How long SIGTERM is given before SIGKILL when the process leaves. */
-const killGraceMs = 2_000;
 /** A run thread that has had nothing to do for this long ends. */
 const idleMs = 30_000;
 
 /**
- * The pools, the only importer of Piscina: `runs` executes chains, `spawn` waits for children, `hash` reads binaries.
- * Never one pool: a run that waits for a child of its own pool would wait for ever (architecture §4). Each starts when
- * it is first needed; `warm` starts the first run thread early.
+ * The thread pools, the only importer of Piscina: `runs` executes chains, `hash` reads binaries. Never one pool: a run that
+ * waits for a thread of its own pool would wait for ever (architecture §4). Each starts when it is first needed; `warm`
+ * starts the first run thread early.
  */
 export function createPools(deps: PoolsDeps) {
-  const groups = new Set<number>();
   const opened: Promise<Piscina>[] = [];
 
   const open = (options: { name: string; maxThreads: number; concurrent?: number; heapMb?: number }) => {
@@ -52,17 +50,8 @@ export function createPools(deps: PoolsDeps) {
   };
 
   const runs = open({ name: 'run-chain', maxThreads: deps.runThreads ?? 8, heapMb: deps.runHeapMb ?? 1024 });
-  // One thread: a spawn job only waits, and two would let two long commands hold up every run (amendment 5).
-  const spawns = open({ name: 'spawn-tool', maxThreads: 1, concurrent: 64, heapMb: 512 });
+  let spawner: Promise<Spawner> | undefined;
   const hashes = open({ name: 'hash-binary', maxThreads: 2, heapMb: 128 });
-
-  const killGroup = (pid: number, signal: 'SIGTERM' | 'SIGKILL'): void => {
-    try {
-      process.kill(-pid, signal);
-    } catch {
-      // ESRCH: the group has ended by itself.
-    }
-  };
 
   return {
     /** Starts the first run thread; the caller goes on meanwhile. */
@@ -78,67 +67,20 @@ export function createPools(deps: PoolsDeps) {
       await pool.run({ job, port }, { transferList: [port], signal });
     },
 
-    /** Starts one child and waits for it. Cancelling ends its group: SIGTERM, 2 s, SIGKILL. */
-    async spawn(
-      request: SpawnRequest,
-      signal: AbortSignal,
-      onOutput: (stream: 'stdout' | 'stderr', text: string) => void,
-      onStarted: (pid: number) => void,
-    ): Promise<SpawnResult> {
-      const pool = await spawns();
-      const { port1, port2 } = new MessageChannel();
-      let pid: number | undefined;
-      port1.on('message', (message: SpawnMessage) => {
-        if (message.kind === 'output') {
-          onOutput(message.stream, message.text);
-          return;
-        }
-        pid = message.pid;
-        groups.add(pid);
-        onStarted(pid);
-      });
-      const cancel = (): void => port1.postMessage({ kind: 'cancel' });
-      signal.addEventListener('abort', cancel, { once: true });
-      try {
-        const job = pool.run({ request, port: port2 }, { transferList: [port2] });
-        if (signal.aborted) cancel();
-        return (await job) as SpawnResult;
-      } catch (error) {
-        // The thread died with the child alive: its group must not survive it (architecture §5.6).
-        const message = error instanceof Error ? error.message : String(error);
-        // What the thread said before it died is still on its way.
-        await new Promise((resolve) => setImmediate(resolve));
-        if (pid === undefined) return { kind: 'not_started', error: 'spawn_failed', message };
-        killGroup(pid, 'SIGKILL');
-        return { kind: 'lost', message };
-      } finally {
-        signal.removeEventListener('abort', cancel);
-        port1.close();
-        if (pid !== undefined) groups.delete(pid);
-      }
+    /** As `Spawner.spawn`; the process that starts children is started by the first of them. */
+    async spawn(...given: Parameters<Spawner['spawn']>): ReturnType<Spawner['spawn']> {
+      spawner ??= import('./spawner.ts').then(({ createSpawner }) => createSpawner(deps.root));
+      return (await spawner).spawn(...given);
     },
 
     async hash(path: string): Promise<unknown> {
       return (await hashes()).run({ path });
     },
 
-    /** For the way out of the process: no child outlives it. Synchronous. */
-    killChildren(signal: 'SIGTERM' | 'SIGKILL'): void {
-      for (const pid of groups) killGroup(pid, signal);
-    },
-
     /** Ends children, then threads. Safe to call twice. */
     async close(): Promise<void> {
-      const open = opened.splice(0);
-      if (groups.size > 0) {
-        for (const pid of groups) killGroup(pid, 'SIGTERM');
-        await Promise.race([
-          Promise.all(open.map(async (pool) => (await pool).close())),
-          new Promise((resolve) => setTimeout(resolve, killGraceMs)),
-        ]);
-        for (const pid of groups) killGroup(pid, 'SIGKILL');
-      }
-      await Promise.all(open.map(async (pool) => (await pool).destroy()));
+      await (await spawner)?.close();
+      await Promise.all(opened.splice(0).map(async (pool) => (await pool).destroy()));
     },
   };
 }

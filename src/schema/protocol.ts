@@ -255,5 +255,13 @@ export type SpawnMessage =
   | { readonly kind: 'started'; readonly pid: number }
   | { readonly kind: 'output'; readonly stream: 'stdout' | 'stderr'; readonly text: string };
 
-/** The message of main to a spawn job: end the process group; the job still returns what is known. */
-export type SpawnControl = { readonly kind: 'cancel' };
+/** What main tells the spawner. `cancel` ends the process group; the job still reports what is known. */
+export type SpawnerCommand =
+  | { readonly kind: 'spawn'; readonly id: number; readonly request: SpawnRequest }
+  | { readonly kind: 'cancel'; readonly id: number };
+
+/** What the spawner reports. Before `ready` it has started nothing; a job reports its pid before anything else. */
+export type SpawnerReport =
+  | { readonly kind: 'ready' }
+  | (SpawnMessage & { readonly id: number })
+  | { readonly kind: 'result'; readonly id: number; readonly result: SpawnResult };

@@ -1,8 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { MessageChannel } from 'node:worker_threads';
 import type { ExecFact } from '../../src/schema/policy.ts';
-import type { SpawnMessage } from '../../src/schema/protocol.ts';
 import { readCall } from '../../src/shell/read-line.ts';
 import { parseArguments } from '../../src/tools/arguments.ts';
 import { createBuiltinTools } from '../../src/tools/builtin.ts';
@@ -10,7 +8,7 @@ import { type Catalog, createCatalog } from '../../src/tools/catalog.ts';
 import { childEnvironment } from '../../src/tools/environment.ts';
 import { createSpool } from '../../src/tools/spool.ts';
 import type { ReadMark, ReadMarks, ToolEvent, ToolPorts, ToolResult, ToolSite } from '../../src/tools/tool.ts';
-import spawnTool from '../../workers/spawn-tool.ts';
+import { spawnTool } from '../../workers/spawn-tool.ts';
 import { type TempHome, tempHome } from '../support/temp-home.ts';
 
 type Verdict = 'allow' | 'approve' | 'deny';
@@ -171,18 +169,12 @@ function execOf(site: ToolSite, cwd: string, path: string): ExecFact | null {
   return { form: 'argv', file: null, argv: reading.words, env_set: {}, cwd, program: null };
 }
 
-/** The spawn port, without the pool. */
-const runChild: ToolPorts['spawn'] = async (request, signal, onOutput, onStarted) => {
-  const { port1, port2 } = new MessageChannel();
-  port1.on('message', (message: SpawnMessage) => {
-    if (message.kind === 'started') onStarted(message.pid);
-    else onOutput(message.stream, message.text);
+/** The spawn port, without the process of its own. */
+const runChild: ToolPorts['spawn'] = (request, signal, onOutput, onStarted) =>
+  spawnTool(request, {
+    signal,
+    report(message) {
+      if (message.kind === 'started') onStarted(message.pid);
+      else onOutput(message.stream, message.text);
+    },
   });
-  const cancel = (): void => port1.postMessage({ kind: 'cancel' });
-  signal.addEventListener('abort', cancel);
-  try {
-    return await spawnTool({ request, port: port2 });
-  } finally {
-    signal.removeEventListener('abort', cancel);
-  }
-};
