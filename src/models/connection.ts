@@ -1,6 +1,7 @@
 import type { Agent, IncomingMessage, RequestOptions } from 'node:http';
 import { brokenFailure } from './broken.ts';
 import { type Body, type Exchange, type Failed, startExchange, type Target } from './exchange.ts';
+import { encodeBody } from './encode.ts';
 import { failure } from './failure.ts';
 
 declare const REINS_VERSION: string | undefined;
@@ -51,7 +52,7 @@ export async function createClient(target: Target, auth: Auth): Promise<Client> 
     ? await (await import('./proxy-agent.ts')).createProxyAgent(target.proxy, secure, { ...agentOptions, ...verified })
     : new transport.Agent(agentOptions);
 
-  const send = (url: URL, outgoing: Outgoing, body: string | null, signal: AbortSignal): Exchange => {
+  const send = (url: URL, outgoing: Outgoing, body: Buffer | null, signal: AbortSignal): Exchange => {
     const headers = headersOf(target, auth, outgoing.accept, body);
     const options = { method: outgoing.method, agent, headers, ...verified };
     // `abandon` is for the proxy agent: a request that is given up takes its half-made tunnel with it.
@@ -111,16 +112,10 @@ const refused = (target: Target, status: number, what: string): Failed => ({
 export const isLoopback = (hostname: string): boolean =>
   /^(localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\])$/i.test(hostname);
 
-/** JSON text in well-formed Unicode (08 §1 rule 5): a lone surrogate is the one thing that is written as `\ud…`. */
-export function encodeBody(body: unknown): string {
-  const text = JSON.stringify(body);
-  return text.includes('\\ud') ? text.replace(/(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g, '$1\ufffd') : text;
-}
-
 const framing = new Set(['content-length', 'transfer-encoding', 'connection']);
 
 /** Registered headers come last, but cannot replace the key or the framing (08 §5). */
-function headersOf(target: Target, auth: Auth, accept: string, body: string | null): Record<string, string> {
+function headersOf(target: Target, auth: Auth, accept: string, body: Buffer | null): Record<string, string> {
   const headers: Record<string, string> = {
     'user-agent': `reins/${typeof REINS_VERSION === 'string' ? REINS_VERSION : 'dev'}`,
     accept,
@@ -131,6 +126,6 @@ function headersOf(target: Target, auth: Auth, accept: string, body: string | nu
     if (!framing.has(lower)) headers[lower] = value;
   }
   if (auth !== null) headers[auth.name] = auth.value;
-  if (body !== null) headers['content-length'] = String(Buffer.byteLength(body));
+  if (body !== null) headers['content-length'] = String(body.length);
   return headers;
 }

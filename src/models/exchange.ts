@@ -36,7 +36,7 @@ export type Exchange = {
 
 type ExchangeContext = {
   readonly target: Target;
-  readonly body: string | null;
+  readonly body: Buffer | null;
   readonly signal: AbortSignal;
   readonly secure: boolean;
   readonly proxied: boolean;

@@ -1,3 +1,4 @@
+import { keep } from './encode.ts';
 import type { ModelRequest } from './model.ts';
 import type { ToolSpec } from '../schema/message.ts';
 
@@ -11,8 +12,18 @@ export type WireNames = {
 
 const maxLength = 64;
 
-/** Builds the map of one request. It does not depend on the order of `tools`. */
+const known = new WeakMap<readonly ToolSpec[], WireNames>();
+
+/** The map of one list of tools, made once for each list. It does not depend on the order of `tools`. */
 export async function wireNames(tools: readonly ToolSpec[]): Promise<WireNames> {
+  const before = known.get(tools);
+  if (before !== undefined) return before;
+  const made = await makeNames(tools);
+  known.set(tools, made);
+  return made;
+}
+
+async function makeNames(tools: readonly ToolSpec[]): Promise<WireNames> {
   // Loaded here so that `toWire` can stay synchronous; it costs nothing where TLS or an id has loaded it before.
   const { createHash } = await import('node:crypto');
   const hash = (name: string): string => createHash('sha256').update(name).digest('hex');
@@ -60,13 +71,22 @@ function sharedValues(names: ReadonlyMap<string, string>): ReadonlySet<string> {
   return shared;
 }
 
-/** The tools of a request in the `function` form, which OpenAI's and Ollama's wires share. */
-export const functionTools = (request: ModelRequest, names: WireNames): readonly unknown[] =>
-  request.tools.map((tool) => ({
-    type: 'function',
-    function: {
-      name: names.toWire(`${tool.tools}.${tool.tool}`),
-      description: tool.description,
-      parameters: tool.input_schema,
-    },
-  }));
+const functions = new WeakMap<WireNames, readonly object[]>();
+
+/** The tools of a request in the `function` form, which OpenAI's and Ollama's wires share. `names` are those of its tools. */
+export function functionTools(request: ModelRequest, names: WireNames): readonly object[] {
+  const before = functions.get(names);
+  if (before !== undefined) return before;
+  const made = request.tools.map((tool) =>
+    keep({
+      type: 'function',
+      function: {
+        name: names.toWire(`${tool.tools}.${tool.tool}`),
+        description: tool.description,
+        parameters: tool.input_schema,
+      },
+    }),
+  );
+  functions.set(names, made);
+  return made;
+}

@@ -1,6 +1,7 @@
 import type { FinishReason, Message, Usage } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
 import { bearer } from './connection.ts';
+import { createForms } from './encode.ts';
 import { estimateTokens } from '../text/tokens.ts';
 import { argumentsObject, conversation, resultText, systemText } from './history.ts';
 import type { Model, ModelRequest } from './model.ts';
@@ -69,7 +70,9 @@ function wireMessages(request: ModelRequest, names: WireNames): readonly WireMes
   return system === '' ? messages : [{ role: 'system', content: system }, ...messages];
 }
 
-function wireMessage(message: Message, names: WireNames): WireMessage {
+const wireMessage = createForms(makeWireMessage);
+
+function makeWireMessage(message: Message, names: WireNames): WireMessage {
   if (message.role === 'tool') {
     const name = { tool_name: names.toWire(message.tool_name ?? '') };
     return { role: 'tool', ...(message.tool_name === undefined ? {} : name), content: resultText(message) };
@@ -86,15 +89,26 @@ function wireMessage(message: Message, names: WireNames): WireMessage {
   };
 }
 
+const estimates = new WeakMap<object, number>();
+
+/** Estimated tokens of one message or of all tools; each is looked at once. */
+function estimateOnce<T extends object>(part: T, estimate: (part: T) => number): number {
+  const known = estimates.get(part) ?? estimate(part);
+  estimates.set(part, known);
+  return known;
+}
+
 /** Our estimate of the request (04 §13.2); an image counts 1000 (08 §9.1). */
-function estimateRequest(messages: readonly WireMessage[], tools: readonly unknown[]): number {
-  let tokens = tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools));
-  for (const { images, ...rest } of messages) {
-    const { content, ...others } = rest;
-    tokens += 4 + estimateTokens(content) + (images?.length ?? 0) * 1000;
-    if ('tool_calls' in others) tokens += estimateTokens(JSON.stringify(others.tool_calls));
-  }
+function estimateRequest(messages: readonly WireMessage[], tools: readonly object[]): number {
+  let tokens = estimateOnce(tools, () => (tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools))));
+  for (const message of messages) tokens += estimateOnce(message, estimateMessage);
   return tokens;
+}
+
+function estimateMessage({ images, ...rest }: WireMessage): number {
+  const { content, ...others } = rest;
+  const calls = 'tool_calls' in others ? estimateTokens(JSON.stringify(others.tool_calls)) : 0;
+  return 4 + estimateTokens(content) + (images?.length ?? 0) * 1000 + calls;
 }
 
 function createDecoder(route: Route, names: WireNames, numCtx: number, estimate: number): Decoder {

@@ -2,6 +2,7 @@ import type { FinishReason, Message, Usage } from '../schema/message.ts';
 import type { ProviderType } from '../schema/registry.ts';
 import type { Route } from '../schema/protocol.ts';
 import { bearer } from './connection.ts';
+import { createForms } from './encode.ts';
 import type { Origin } from './failure.ts';
 import { argumentsObject, conversation, resultText, systemText } from './history.ts';
 import type { Model, ModelRequest } from './model.ts';
@@ -127,7 +128,9 @@ function wireMessages(request: ModelRequest, names: WireNames): readonly unknown
   return system === '' ? messages : [{ role: 'system', content: system }, ...messages];
 }
 
-function wireMessage(message: Message, names: WireNames): unknown {
+const wireMessage = createForms(makeWireMessage);
+
+function makeWireMessage(message: Message, names: WireNames): object {
   switch (message.role) {
     case 'assistant': {
       if (message.tool_calls === undefined || message.tool_calls.length === 0) {

@@ -1,7 +1,7 @@
 import { createServer as createTcpServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Client, createClient, encodeBody, isLoopback } from '../../src/models/connection.ts';
+import { type Client, createClient, isLoopback } from '../../src/models/connection.ts';
 import { createModel } from '../../src/models/providers.ts';
 import { readText } from '../../src/models/stream.ts';
 import { answers, collect, inTurn, passed, request, routeTo, type WireServer, wireServer } from './wire-server.ts';
@@ -316,18 +316,6 @@ describe('limits of size (08 §5)', () => {
       expect(sent).toBeLessThan(30);
     }
     expect(sent).toBe(30);
-  });
-});
-
-describe('request bodies', () => {
-  it.each([
-    ['a\ud83d', '"a\ufffd"'],
-    ['\ude00a', '"\ufffda"'],
-    ['😀', '"😀"'],
-    ['\\ud83d', '"\\\\ud83d"'],
-    ['\\\ud83d', '"\\\\\ufffd"'],
-  ])('writes %j well-formed', (text, expected) => {
-    expect(encodeBody(text)).toBe(expected);
   });
 });
 
