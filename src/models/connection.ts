@@ -52,7 +52,7 @@ export async function createClient(target: Target, auth: Auth): Promise<Client> 
     ? await (await import('./proxy-agent.ts')).createProxyAgent(target.proxy, secure, { ...agentOptions, ...verified })
     : new transport.Agent(agentOptions);
 
-  const send = (url: URL, outgoing: Outgoing, body: Buffer | null, signal: AbortSignal): Exchange => {
+  const send = (url: URL, outgoing: Outgoing, body: readonly Buffer[] | null, signal: AbortSignal): Exchange => {
     const headers = headersOf(target, auth, outgoing.accept, body);
     const options = { method: outgoing.method, agent, headers, ...verified };
     // `abandon` is for the proxy agent: a request that is given up takes its half-made tunnel with it.
@@ -115,7 +115,7 @@ export const isLoopback = (hostname: string): boolean =>
 const framing = new Set(['content-length', 'transfer-encoding', 'connection']);
 
 /** Registered headers come last, but cannot replace the key or the framing (08 §5). */
-function headersOf(target: Target, auth: Auth, accept: string, body: Buffer | null): Record<string, string> {
+function headersOf(target: Target, auth: Auth, accept: string, body: readonly Buffer[] | null): Record<string, string> {
   const headers: Record<string, string> = {
     'user-agent': `reins/${typeof REINS_VERSION === 'string' ? REINS_VERSION : 'dev'}`,
     accept,
@@ -126,6 +126,6 @@ function headersOf(target: Target, auth: Auth, accept: string, body: Buffer | nu
     if (!framing.has(lower)) headers[lower] = value;
   }
   if (auth !== null) headers[auth.name] = auth.value;
-  if (body !== null) headers['content-length'] = String(body.length);
+  if (body !== null) headers['content-length'] = String(body.reduce((total, { length }) => total + length, 0));
   return headers;
 }

@@ -1,44 +1,30 @@
 import type { Message } from '../schema/message.ts';
 import { isObject } from './shape.ts';
 
-/** Text of values that stand in one request after the other and do not change. */
-const written = new WeakMap<object, Buffer>();
+/** Values whose text is known: `encodeBody` takes it where they are members of a body. */
+const known = new WeakMap<object, readonly Buffer[]>();
 
 /**
- * JSON in UTF-8, and in well-formed Unicode (08 §1 rule 5). Elements of the body's lists that `createForms` or `keep`
- * made are written once: a long history costs a copy a request, not the writing of every message anew.
+ * JSON in UTF-8, and in well-formed Unicode (08 §1 rule 5), in pieces that follow each other. Members that `keep` or a
+ * list writer made are not written again.
  */
-export function encodeBody(body: unknown): Buffer {
-  if (!isObject(body)) return Buffer.from(textOf(body));
+export function encodeBody(body: unknown): readonly Buffer[] {
+  if (!isObject(body)) return [Buffer.from(textOf(body))];
   const pieces: Buffer[] = [];
-  let text = '';
-  const add = (value: unknown): void => {
-    const known = isObject(value) ? written.get(value) : undefined;
-    if (known === undefined) {
-      text += textOf(value);
-      return;
-    }
-    pieces.push(Buffer.from(text), known);
-    text = '';
-  };
-  let before = '{';
+  let text = '{';
   for (const [name, value] of Object.entries(body)) {
     if (value === undefined) continue;
-    text += `${before}${textOf(name)}:`;
-    before = ',';
-    if (!Array.isArray(value)) {
-      add(value);
+    text += `${text === '{' && pieces.length === 0 ? '' : ','}${textOf(name)}:`;
+    const before = typeof value === 'object' && value !== null ? known.get(value) : undefined;
+    if (before === undefined) {
+      text += textOf(value);
       continue;
     }
-    text += '[';
-    value.forEach((element, index) => {
-      if (index > 0) text += ',';
-      add(element ?? null);
-    });
-    text += ']';
+    pieces.push(Buffer.from(text), ...before);
+    text = '';
   }
-  pieces.push(Buffer.from(before === '{' ? '{}' : `${text}}`));
-  return pieces.length === 1 ? (pieces[0] ?? Buffer.alloc(0)) : Buffer.concat(pieces);
+  pieces.push(Buffer.from(`${text}}`));
+  return pieces;
 }
 
 /** A lone surrogate is the one thing that is written as `\ud…`. */
@@ -49,22 +35,70 @@ function textOf(value: unknown): string {
 
 /** Has a value, which never changes from here on, written once. @returns the value */
 export function keep<T extends object>(value: T): T {
-  written.set(value, Buffer.from(textOf(value)));
+  known.set(value, [Buffer.from(textOf(value))]);
   return value;
 }
 
-/** What a message is on a wire: made and written once for each map of tool names. */
-export function createForms<Names extends object, T extends object>(
+/** Stands in a body for a list that is written already. `weight` is the sum over its elements. */
+export type WrittenList = { readonly weight: number };
+
+type Last<Names> = {
+  readonly messages: readonly Message[];
+  readonly names: Names;
+  /** Elements without brackets, and room behind them; what was handed out is never written over. */
+  readonly bytes: Buffer;
+  readonly length: number;
+  readonly weight: number;
+};
+
+/**
+ * Writes the messages of a conversation as a JSON list. A history grows at its end: what the request before has written
+ * is taken as it is, and only what is new is written.
+ * @param make the form of a message on the wire
+ * @param weigh what an element adds to `weight`
+ */
+export function createListWriter<Names extends object, T extends object>(
   make: (message: Message, names: Names) => T,
-): (message: Message, names: Names) => T {
-  const known = new WeakMap<Names, WeakMap<Message, T>>();
-  return (message, names) => {
-    const forms = known.get(names) ?? new WeakMap<Message, T>();
-    known.set(names, forms);
-    const before = forms.get(message);
-    if (before !== undefined) return before;
-    const made = keep(make(message, names));
-    forms.set(message, made);
-    return made;
+  weigh: (element: T) => number = () => 0,
+) {
+  let last: Last<Names> | null = null;
+
+  /** @param head elements in front of the messages */
+  return (head: readonly T[], messages: readonly Message[], names: Names): WrittenList => {
+    const before: Last<Names> | null =
+      last !== null && last.names === names && begins(messages, last.messages) ? last : null;
+    const added = messages.slice(before?.messages.length ?? 0).map((message) => make(message, names));
+    const weight = (before?.weight ?? 0) + sum(added, weigh);
+    const text = added.length === 0 ? '' : textOf(added).slice(1, -1);
+    const { bytes, length } = append(before, text);
+    last = { messages, names, bytes, length, weight };
+    const front = head.length === 0 ? '[' : `${textOf(head).slice(0, -1)}${length === 0 ? '' : ','}`;
+    const list: WrittenList = { weight: weight + sum(head, weigh) };
+    known.set(list, [Buffer.from(front), bytes.subarray(0, length), Buffer.from(']')]);
+    return list;
   };
+}
+
+const begins = (messages: readonly Message[], head: readonly Message[]): boolean =>
+  messages.length >= head.length && head.every((message, index) => message === messages[index]);
+
+const sum = <T>(elements: readonly T[], weigh: (element: T) => number): number =>
+  elements.reduce((total, element) => total + weigh(element), 0);
+
+function append(before: { readonly bytes: Buffer; readonly length: number } | null, text: string) {
+  if (before === null || before.length === 0) {
+    const bytes = Buffer.from(text);
+    return { bytes, length: bytes.length };
+  }
+  if (text === '') return before;
+  const more = `,${text}`;
+  const start = before.length;
+  const length = start + Buffer.byteLength(more);
+  let { bytes } = before;
+  if (bytes.length < length) {
+    bytes = Buffer.allocUnsafe(length * 2);
+    before.bytes.copy(bytes, 0, 0, start);
+  }
+  bytes.write(more, start);
+  return { bytes, length };
 }

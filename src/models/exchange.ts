@@ -36,7 +36,8 @@ export type Exchange = {
 
 type ExchangeContext = {
   readonly target: Target;
-  readonly body: Buffer | null;
+  /** Pieces that follow each other. */
+  readonly body: readonly Buffer[] | null;
   readonly signal: AbortSignal;
   readonly secure: boolean;
   readonly proxied: boolean;
@@ -133,7 +134,8 @@ export function startExchange(start: (abandon: AbortSignal) => ClientRequest, co
       });
       // A proxy agent hands the socket over late; its own connecting counts too.
       if (context.proxied) limit('connect', connect_ms);
-      request.end(context.body ?? undefined);
+      for (const piece of context.body ?? []) request.write(piece);
+      request.end();
     } catch (error) {
       // Header values and paths that HTTP cannot carry are refused here.
       settle({ kind: 'network', error, started: false });

@@ -77,16 +77,14 @@ const functions = new WeakMap<WireNames, readonly object[]>();
 export function functionTools(request: ModelRequest, names: WireNames): readonly object[] {
   const before = functions.get(names);
   if (before !== undefined) return before;
-  const made = request.tools.map((tool) =>
-    keep({
-      type: 'function',
-      function: {
-        name: names.toWire(`${tool.tools}.${tool.tool}`),
-        description: tool.description,
-        parameters: tool.input_schema,
-      },
-    }),
-  );
-  functions.set(names, made);
+  const made = request.tools.map((tool) => ({
+    type: 'function',
+    function: {
+      name: names.toWire(`${tool.tools}.${tool.tool}`),
+      description: tool.description,
+      parameters: tool.input_schema,
+    },
+  }));
+  functions.set(names, keep(made));
   return made;
 }

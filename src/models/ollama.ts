@@ -1,7 +1,7 @@
 import type { FinishReason, Message, Usage } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
 import { bearer } from './connection.ts';
-import { createForms } from './encode.ts';
+import { createListWriter, type WrittenList } from './encode.ts';
 import { estimateTokens } from '../text/tokens.ts';
 import { argumentsObject, conversation, resultText, systemText } from './history.ts';
 import type { Model, ModelRequest } from './model.ts';
@@ -18,20 +18,30 @@ const thinkRepair: Repair = { field: 'think', named: /think/i, think: true };
 
 /** A model of an Ollama server over its own API (08 §5.1). */
 export function createOllama(route: Route, deps: WireDeps): Promise<Model> {
+  const writeList = createListWriter(wireMessage, estimateMessage);
+  const written = (request: ModelRequest, names: WireNames): WrittenList => {
+    const system = systemText(request);
+    return writeList(system === '' ? [] : [{ role: 'system', content: system }], conversation(request.messages), names);
+  };
   const wire: Wire = {
     framing: 'ndjson',
     auth: bearer,
     loadingNote: `backend "${route.backend}" has sent nothing yet; it may be loading the model`,
-    prepare: (request, refused) => prepare(route, request, refused),
+    prepare: (request, refused) => prepare(route, request, written, refused),
   };
   return createWireModel(route, wire, deps);
 }
 
-async function prepare(route: Route, request: ModelRequest, refused: (field: string) => boolean): Promise<Prepared> {
+async function prepare(
+  route: Route,
+  request: ModelRequest,
+  written: (request: ModelRequest, names: WireNames) => WrittenList,
+  refused: (field: string) => boolean,
+): Promise<Prepared> {
   const names = await wireNames(request.tools);
-  const messages = wireMessages(request, names);
+  const messages = written(request, names);
   const tools = functionTools(request, names);
-  const estimate = estimateRequest(messages, tools);
+  const estimate = messages.weight + estimateTools(tools);
   const numCtx = request.num_ctx ?? route.num_ctx.fixed ?? smallestContext;
   const think = refused('think') || !canThink(route) ? null : ollamaThink(request.model, request.think);
   const options = {
@@ -64,15 +74,7 @@ const keepAlive = (text: string): string | number => (/^-?\d+$/.test(text) ? Num
 
 type WireMessage = { readonly role: string; readonly content: string; readonly images?: readonly string[] };
 
-function wireMessages(request: ModelRequest, names: WireNames): readonly WireMessage[] {
-  const system = systemText(request);
-  const messages = conversation(request.messages).map((message) => wireMessage(message, names));
-  return system === '' ? messages : [{ role: 'system', content: system }, ...messages];
-}
-
-const wireMessage = createForms(makeWireMessage);
-
-function makeWireMessage(message: Message, names: WireNames): WireMessage {
+function wireMessage(message: Message, names: WireNames): WireMessage {
   if (message.role === 'tool') {
     const name = { tool_name: names.toWire(message.tool_name ?? '') };
     return { role: 'tool', ...(message.tool_name === undefined ? {} : name), content: resultText(message) };
@@ -91,20 +93,14 @@ function makeWireMessage(message: Message, names: WireNames): WireMessage {
 
 const estimates = new WeakMap<object, number>();
 
-/** Estimated tokens of one message or of all tools; each is looked at once. */
-function estimateOnce<T extends object>(part: T, estimate: (part: T) => number): number {
-  const known = estimates.get(part) ?? estimate(part);
-  estimates.set(part, known);
+/** Tools stay the same from request to request. */
+function estimateTools(tools: readonly object[]): number {
+  const known = estimates.get(tools) ?? (tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools)));
+  estimates.set(tools, known);
   return known;
 }
 
-/** Our estimate of the request (04 §13.2); an image counts 1000 (08 §9.1). */
-function estimateRequest(messages: readonly WireMessage[], tools: readonly object[]): number {
-  let tokens = estimateOnce(tools, () => (tools.length === 0 ? 0 : estimateTokens(JSON.stringify(tools))));
-  for (const message of messages) tokens += estimateOnce(message, estimateMessage);
-  return tokens;
-}
-
+/** Our estimate of a message in a request (04 §13.2); an image counts 1000 (08 §9.1). */
 function estimateMessage({ images, ...rest }: WireMessage): number {
   const { content, ...others } = rest;
   const calls = 'tool_calls' in others ? estimateTokens(JSON.stringify(others.tool_calls)) : 0;

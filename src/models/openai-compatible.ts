@@ -2,7 +2,7 @@ import type { FinishReason, Message, Usage } from '../schema/message.ts';
 import type { ProviderType } from '../schema/registry.ts';
 import type { Route } from '../schema/protocol.ts';
 import { bearer } from './connection.ts';
-import { createForms } from './encode.ts';
+import { createListWriter, type WrittenList } from './encode.ts';
 import type { Origin } from './failure.ts';
 import { argumentsObject, conversation, resultText, systemText } from './history.ts';
 import type { Model, ModelRequest } from './model.ts';
@@ -52,11 +52,17 @@ export function createOpenAiCompatible(route: Route, deps: WireDeps): Promise<Mo
     ? // True: the line above looked the name up in the table.
       dialects[route.type as keyof typeof dialects]
     : dialects['openai-compatible'];
+  const writeList = createListWriter(wireMessage);
+  const written = (request: ModelRequest, names: WireNames): WrittenList => {
+    const system = systemText(request);
+    const head = system === '' ? [] : [{ role: 'system', content: system }];
+    return writeList(head, conversation(request.messages), names);
+  };
   const wire: Wire = {
     framing: 'sse',
     auth: bearer,
     loadingNote: null,
-    prepare: (request, refused) => prepare(route, dialect, request, refused),
+    prepare: (request, refused) => prepare(route, dialect, request, written, refused),
   };
   return createWireModel(route, wire, deps);
 }
@@ -65,6 +71,7 @@ async function prepare(
   route: Route,
   dialect: Dialect,
   request: ModelRequest,
+  written: (request: ModelRequest, names: WireNames) => WrittenList,
   refused: (field: string) => boolean,
 ): Promise<Prepared> {
   const names = await wireNames(request.tools);
@@ -84,7 +91,7 @@ async function prepare(
     model: request.model,
     stream: true,
     ...(refused('stream_options') ? {} : { stream_options: { include_usage: true } }),
-    messages: wireMessages(request, names),
+    messages: written(request, names),
     ...(request.tools.length === 0 ? {} : { tools: functionTools(request, names) }),
     ...(request.temperature === undefined || !sampling ? {} : { temperature: request.temperature }),
     ...(request.top_p === undefined || !sampling ? {} : { top_p: request.top_p }),
@@ -122,15 +129,7 @@ function thinkFields(
   return effort === null ? {} : { reasoning_effort: effort };
 }
 
-function wireMessages(request: ModelRequest, names: WireNames): readonly unknown[] {
-  const system = systemText(request);
-  const messages = conversation(request.messages).map((message) => wireMessage(message, names));
-  return system === '' ? messages : [{ role: 'system', content: system }, ...messages];
-}
-
-const wireMessage = createForms(makeWireMessage);
-
-function makeWireMessage(message: Message, names: WireNames): object {
+function wireMessage(message: Message, names: WireNames): object {
   switch (message.role) {
     case 'assistant': {
       if (message.tool_calls === undefined || message.tool_calls.length === 0) {

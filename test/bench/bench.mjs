@@ -69,6 +69,9 @@ const SCENARIOS = {
   paced: { kind: 'model', script: 'paced-1mb', requests: 1, stdout: 'file' },
   history: { kind: 'build', script: 'history-500', requests: 501, runs: 1, warmup: 0 },
   resume: { kind: 'resume', script: 'oneshot', requests: 1 },
+  // 250 answers of 40 file reads each
+  'history-10k': { kind: 'build', script: 'history-10k', requests: 251, runs: 1, warmup: 0, keep: 'history-10k' },
+  'resume-10k': { kind: 'resume', script: 'oneshot', requests: 1, keep: 'history-10k' },
 };
 const wanted = (
   opt.scenarios ?? 'version,help,list,oneshot,loop-shell,loop-read,flood,flood-pipe,flood-file,paced,history,resume'
@@ -301,6 +304,9 @@ function summarize(rows) {
 for (const d of [STATE, WORK, path.join(STATE, 'tmp'), path.join(STATE, 'home')]) fs.mkdirSync(d, { recursive: true });
 for (let i = 0; i < 20; i++)
   fs.writeFileSync(path.join(WORK, `f${i}.txt`), `file ${i}\n` + 'line of text\n'.repeat(20));
+if (wanted.includes('history-10k'))
+  for (let n = 0; n < 10_000; n += 40)
+    for (let i = 0; i < 40; i++) fs.writeFileSync(path.join(WORK, `h${n}-${i}.txt`), `file ${n}-${i}\n`);
 
 const LOG = path.join(STATE, 'fakellm.jsonl');
 fs.rmSync(LOG, { force: true });
@@ -362,7 +368,7 @@ try {
         const peer = all[n];
         if (results.peers[n][scn]?.skipped) continue;
         let home = path.join(STATE, 'home', n);
-        const keep = path.join(STATE, 'home', `${n}-history`);
+        const keep = path.join(STATE, 'home', `${n}-${sc.keep ?? 'history'}`);
         const argv =
           sc.kind === 'args'
             ? peer[sc.args]
@@ -455,7 +461,7 @@ function table(scn) {
     paced: ['wall', 'cpu', 'rssMB', 'send', 'tail', 'outBytes'],
     history: ['wall', 'cpu', 'rssMB', 'gapEarly', 'gapLate'],
     resume: ['wall', 'cpu', 'rssMB', 'ttfr', 'tail', 'msgs', 'reqBytes'],
-  }[scn];
+  }[scn.replace('-10k', '')];
   const f = (x) => (x === undefined ? '-' : x >= 100 ? x.toFixed(0) : x.toFixed(1));
   const head = `| peer | n | ${cols.join(' | ')} | wall min–max |\n|---|---|${cols.map(() => '---').join('|')}|---|\n`;
   return (

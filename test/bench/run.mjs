@@ -49,7 +49,7 @@ const bench = (peers, scenarios, extra = []) =>
 
 const wanted = option(
   '--scenarios',
-  'version,help,list,oneshot,loop-shell,loop-read,flood,flood-pipe,history,resume',
+  'version,help,list,oneshot,loop-shell,loop-read,flood,flood-pipe,history,resume,history-10k,resume-10k',
 ).split(',');
 const plain = wanted.filter((name) => ['version', 'help', 'list'].includes(name));
 const model = wanted.filter((name) => !plain.includes(name));
@@ -100,9 +100,14 @@ for (const peer of ['reins', 'reins-default']) {
       med(name, flood, 'wall') === undefined ? undefined : med(name, flood, 'wall') - med(name, 'oneshot', 'wall');
     ratio(`${peer}: ${flood} (1 MB), rise over one-shot, ms`, rise(peer), rise('floor'), 1.3);
   }
-  const resume = med(peer, 'resume', 'wall');
-  if (resume !== undefined && oneshot !== undefined)
-    plainFigure(`${peer}: one more turn on 1,000 messages over a one-shot, ms`, resume - oneshot, 30);
+  for (const [scenario, messages, goal] of [
+    ['resume', '1,000', 30],
+    ['resume-10k', '10,000', 100],
+  ]) {
+    const resume = med(peer, scenario, 'wall');
+    if (resume !== undefined && oneshot !== undefined)
+      plainFigure(`${peer}: one more turn on ${messages} messages over a one-shot, ms`, resume - oneshot, goal);
+  }
 }
 console.log('\n| figure | reins | base | ratio | goal | |\n|---|---|---|---|---|---|');
 for (const row of rows) console.log(`| ${row.join(' | ')} |`);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { createForms, encodeBody, keep } from '../../src/models/encode.ts';
-import { wireNames } from '../../src/models/names.ts';
+import { createListWriter, encodeBody, keep } from '../../src/models/encode.ts';
 import type { Message } from '../../src/schema/message.ts';
 
-const message = (id: string, content: string): Message => ({ id, role: 'user', content, timestamp: '2026-01-01' });
+const message = (id: string, content = id): Message => ({ id, role: 'user', content, timestamp: '2026-01-01' });
+const bodyText = (body: unknown): string => String(Buffer.concat(encodeBody(body)));
 
 describe('a request body', () => {
   it.each([
@@ -13,9 +13,10 @@ describe('a request body', () => {
     ['\\ud83d', '"\\\\ud83d"'],
     ['\\\ud83d', '"\\\\\ufffd"'],
   ])('holds %j well-formed, wherever it stands', (text, expected) => {
-    expect(String(encodeBody(text))).toBe(expected);
-    expect(String(encodeBody({ a: text, b: [text, keep({ c: text })] }))).toBe(
-      `{"a":${expected},"b":[${expected},{"c":${expected}}]}`,
+    expect(bodyText(text)).toBe(expected);
+    const list = createListWriter(({ content }) => ({ content }))([], [message('m', text)], {});
+    expect(bodyText({ a: text, b: [text], c: keep({ d: text }), list })).toBe(
+      `{"a":${expected},"b":[${expected}],"c":{"d":${expected}},"list":[{"content":${expected}}]}`,
     );
   });
 
@@ -23,34 +24,60 @@ describe('a request body', () => {
     [{}],
     [{ a: undefined }],
     [{ a: undefined, b: 1, c: [] }],
-    [{ a: [undefined, null, [], {}, 'ü'], b: { c: [keep({ d: 1 })] } }],
-    [{ a: keep({ b: 'é' }), c: [keep({ d: [1, { e: '😀' }] }), { f: true }, keep({})] }],
+    [{ a: [undefined, null, [], {}, 'ü'], b: { c: 1 } }],
+    [{ a: keep({ b: 'é' }), c: keep([{ d: [1, { e: '😀' }] }]), f: true }],
+    [{ a: keep([]) }],
     [[1, 2]],
     [null],
   ])('is what JSON says: %j', (body) => {
-    expect(String(encodeBody(body))).toBe(JSON.stringify(body));
+    expect(bodyText(body)).toBe(JSON.stringify(body));
   });
 });
 
-describe('the form of a message', () => {
-  it('is made once for a message and a map of names, and written as it was made', async () => {
-    let made = 0;
-    const form = createForms(({ content }) => {
-      made += 1;
-      return { content, made };
+describe('a list of messages', () => {
+  it('is written whole, however it came to be; what stood in the request before is not made again', () => {
+    const made: string[] = [];
+    const write = createListWriter(
+      ({ id, content }) => {
+        made.push(id);
+        return { content };
+      },
+      ({ content }) => content.length,
+    );
+    const names = {};
+    const [one, two, three] = [message('one'), message('twö'), message('😀'.repeat(500))];
+    const look = (head: readonly string[], messages: readonly Message[], under = names): string[] => {
+      made.length = 0;
+      const list = write(
+        head.map((content) => ({ content })),
+        messages,
+        under,
+      );
+      const contents = [...head, ...messages.map(({ content }) => content)];
+      expect(bodyText({ list })).toBe(JSON.stringify({ list: contents.map((content) => ({ content })) }));
+      expect(list.weight).toBe(contents.join('').length);
+      return [...made];
+    };
+    expect(look([], [])).toEqual([]);
+    expect(look(['system'], [])).toEqual([]);
+    expect(look([], [one])).toEqual(['one']);
+    expect(look(['system'], [one, two])).toEqual(['twö']);
+    expect(look(['another'], [one, two, three])).toEqual([three.id]);
+    expect(look([], [one, two, three])).toEqual([]);
+    expect(look([], [one, two])).toEqual(['one', 'twö']);
+    expect(look([], [one, two, message('four')])).toEqual(['four']);
+    expect(look([], [two])).toEqual(['twö']);
+    expect(look([], [two], {})).toEqual(['twö']);
+  });
+
+  it('stays what it was when a longer one is written behind it', () => {
+    const write = createListWriter(({ content }) => ({ content }));
+    const names = {};
+    const messages = Array.from({ length: 60 }, (_, index) => message(`m${index}`));
+    const bodies = messages.map((_, index) => encodeBody({ list: write([], messages.slice(0, index + 1), names) }));
+    bodies.forEach((body, index) => {
+      const expected = messages.slice(0, index + 1).map(({ content }) => ({ content }));
+      expect(JSON.parse(String(Buffer.concat(body)))).toEqual({ list: expected });
     });
-    const [first, second] = [message('m1', 'one'), message('m2', 'two')];
-    const [names, others] = [await wireNames([]), await wireNames([])];
-    expect(names).not.toBe(others);
-    for (let turn = 0; turn < 3; turn += 1) {
-      const body = { messages: [form(first, names), form(second, names)] };
-      expect(JSON.parse(String(encodeBody(body)))).toEqual({
-        messages: [
-          { content: 'one', made: 1 },
-          { content: 'two', made: 2 },
-        ],
-      });
-    }
-    expect(form(first, others)).toEqual({ content: 'one', made: 3 });
   });
 });
