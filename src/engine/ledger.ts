@@ -1,4 +1,4 @@
-import { historyTokens, messageTokens } from '../chain/tokens.ts';
+import { historyTokens, tokensOf } from '../chain/tokens.ts';
 import type { History, Message, ToolCallPart } from '../schema/message.ts';
 
 /** First and last number, both included. */
@@ -83,7 +83,7 @@ export function createLedger(base: readonly Message[], own: readonly Message[]):
   const sumTo = (number: number): number => {
     for (let next = sums.length; next <= number; next += 1) {
       const message = all[next - 1];
-      sums.push((sums[next - 1] ?? 0) + (message === undefined ? 0 : messageTokens(message)));
+      sums.push((sums[next - 1] ?? 0) + (message === undefined ? 0 : tokensOf(message)));
     }
     return sums[number] ?? 0;
   };

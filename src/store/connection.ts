@@ -53,15 +53,17 @@ export function createSql(handle: Handle, options: ConnectionOptions): Sql {
       throw storeError(error, path);
     }
   };
-  /** Number pragmas, read through kept statements: `handle.pragma` would compile each time. */
-  const number = (name: string): number => {
-    let known = statements.get(name);
-    if (known === undefined) {
-      known = handle.prepare(`PRAGMA ${name}`).pluck();
-      statements.set(name, known);
-    }
-    return Number(known.get());
+  /** The statement whose rows are their first column. */
+  const plucked = (sql: string): Statement => {
+    const key = `pluck ${sql}`;
+    const known = statements.get(key);
+    if (known !== undefined) return known;
+    const made = handle.prepare(sql).pluck();
+    statements.set(key, made);
+    return made;
   };
+  /** Number pragmas, read through kept statements: `handle.pragma` would compile each time. */
+  const number = (name: string): number => Number(plucked(`PRAGMA ${name}`).get());
 
   const begin = (): void => {
     try {
@@ -140,6 +142,7 @@ export function createSql(handle: Handle, options: ConnectionOptions): Sql {
     get: <T>(sql: string, ...params: readonly SqlValue[]) =>
       attempt(() => statement(sql).get(...params) as T | undefined),
     all: <T>(sql: string, ...params: readonly SqlValue[]) => attempt(() => statement(sql).all(...params) as T[]),
+    column: <T>(sql: string, ...params: readonly SqlValue[]) => attempt(() => plucked(sql).all(...params) as T[]),
     run: (sql, ...params) => attempt(() => statement(sql).run(...params).changes),
 
     write(wanted, body) {

@@ -8,6 +8,8 @@ export type SqlValue = string | number | bigint | null | Uint8Array;
 export type Sql = {
   get<T>(sql: string, ...params: readonly SqlValue[]): T | undefined;
   all<T>(sql: string, ...params: readonly SqlValue[]): T[];
+  /** The first column of every row: ten thousand rows as objects take twice as long. */
+  column<T>(sql: string, ...params: readonly SqlValue[]): T[];
   /** @returns the number of changed rows. */
   run(sql: string, ...params: readonly SqlValue[]): number;
   /**
