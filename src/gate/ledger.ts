@@ -26,6 +26,7 @@ export function createLedger(deps: LedgerDeps) {
       planned: Planned | null,
       replaced: string | null,
     ): Planned {
+      run.ahead.flush();
       const { tools, tool } = judged.prepared.call;
       const args = deps.mask(judged.prepared.call.args);
       return feed.commit('full', (record) => {
@@ -58,15 +59,16 @@ export function createLedger(deps: LedgerDeps) {
       const { tools, tool } = judged.prepared.call;
       const args = deps.mask(judged.prepared.call.args);
       const at = now();
-      return feed.commit('full', (record) => {
+      const started = feed.commit('full', (record) => {
         if (!runs.holdsLease(run.ref.run_id, run.owner)) return null;
+        const isTaken =
+          planned === null || calls.start(run.ref.run_id, planned.seq, run.owner, deps.mask(judged.evaluation), at);
+        if (!isTaken) return null;
+        run.ahead.write(record);
         if (planned === null) {
           pending(record, run, request, { tools, tool }, args);
           decision(record, run, request, judged, args);
-        } else {
-          if (!calls.start(run.ref.run_id, planned.seq, run.owner, deps.mask(judged.evaluation), at)) return null;
-          deps.asks.delivered(planned.ask_id);
-        }
+        } else deps.asks.delivered(planned.ask_id);
         const seq = planned?.seq ?? insert(run, request, judged, args, 'started');
         run.counters = { ...run.counters, tool_calls: run.counters.tool_calls + 1 };
         runs.setCounters(run.ref.run_id, run.counters);
@@ -74,6 +76,8 @@ export function createLedger(deps: LedgerDeps) {
         record(run.ref, { kind: 'tool_call_started', call_id: request.call_id, tools, tool });
         return { seq, at };
       });
+      if (started !== null) run.ahead.stands();
+      return started;
     },
 
     setPid(run: GateRun, started: Started, pid: number): void {

@@ -20,6 +20,7 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
       refused: Refused,
       planned: Planned | null,
     ): ToolOutcome {
+      run.ahead.flush();
       const names = found === null ? splitName(request.name) : { tools: found.tools, tool: found.name };
       const content = deps.mask(errorText(refused.error, refused.message, refused.extra));
       feed.commit('normal', (record) => {
@@ -51,6 +52,7 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
       error: string,
       content: string,
     ): ToolOutcome {
+      run.ahead.flush();
       const { tools, tool } = judged.prepared.call;
       const args = deps.mask(judged.prepared.call.args);
       feed.commit('full', (record) => {
@@ -75,6 +77,7 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
       exhausted: Exhausted,
       onExhausted: OnExhausted,
     ): ToolOutcome {
+      run.ahead.flush();
       const message = exhaustedText(exhausted, onExhausted);
       const content = errorText('compute_exhausted', message, { bound: exhausted.bound });
       const { tools, tool } = judged.prepared.call;

@@ -1,6 +1,7 @@
 import type { LoadedPolicy, PolicyHost } from '../schema/policy.ts';
 import type { OnAsk } from '../schema/run.ts';
 import type { EventRef } from '../store/events.ts';
+import type { Record as Recorder } from '../store/feed.ts';
 import type { Counters } from '../store/runs.ts';
 import type { Catalog } from '../tools/catalog.ts';
 import type { CallOrder } from './order.ts';
@@ -40,6 +41,15 @@ export type GateRun = {
   records(): boolean;
   /** Shows the run as waiting for a person, or running again. */
   waiting(on: boolean): void;
+  /** What is to be on the disk before a call of this run starts, but need not be there by itself. */
+  ahead: {
+    /** Adds it to a transaction. */
+    write(record: Recorder): void;
+    /** The transaction stands: it is not written again. */
+    stands(): void;
+    /** Writes it by itself. @throws as `Feed.commit` */
+    flush(): void;
+  };
   /** Set once a bound with `finish` was hit: one last turn is admitted. */
   finishing: boolean;
 };

@@ -158,6 +158,7 @@ export function gateRun(
     clock,
     ...moves,
     counters: noCounters,
+    ahead: { write: () => {}, stands: () => {}, flush: () => {} },
     finishing: false,
   };
 }

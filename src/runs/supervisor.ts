@@ -5,21 +5,22 @@ import type { Gate } from '../gate/call.ts';
 import { admitTurn, type TurnDeps } from '../gate/turn.ts';
 import { RuntimeError, toWire } from '../schema/errors.ts';
 import { type EngineEvent, engineKinds, isEphemeral } from '../schema/event.ts';
-import { addUsage, Message, noUsage, type Usage } from '../schema/message.ts';
+import { Message, type Usage } from '../schema/message.ts';
 import {
   CallRequest,
   CheckpointRequest,
   type HostMessage,
+  type HostOp,
   type RunEnd,
   TurnRequest,
   type WorkerMessage,
-  WorkerRequest,
 } from '../schema/protocol.ts';
-import type { Feed, Record } from '../store/feed.ts';
+import type { Feed } from '../store/feed.ts';
 import type { Runs } from '../store/runs.ts';
 import { createDeltas } from './deltas.ts';
 import type { LiveRun } from './live-run.ts';
 import type { Pools } from './pools.ts';
+import { createRunRows, takenOver } from './run-rows.ts';
 
 export type SupervisorDeps = TurnDeps & {
   readonly feed: Feed;
@@ -43,8 +44,6 @@ export type Supervised = { readonly end: RunEnd; readonly usage: Usage };
 const graceMs = 2_000;
 /** Longer than a child is given between SIGTERM and SIGKILL. */
 const callGraceMs = 2_500;
-/** Events that nobody asks about are written this late at the latest. */
-const flushMs = 16;
 /** 07 §2.3.4: streamed text of a session is stored at least this often. */
 const partialMs = 2_000;
 const leaseMs = 15_000;
@@ -65,9 +64,6 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   const { gate } = live;
   const runId = gate.ref.run_id;
   const thread = new AbortController();
-  let pending: EngineEvent[] = [];
-  let flushTimer: NodeJS.Timeout | undefined;
-  let usage = noUsage;
   const deltas = createDeltas(deps.maskStream, (chunk) => deps.feed.live(gate.ref, chunk));
   let streamed = '';
   let storedAt = deps.now();
@@ -77,12 +73,11 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   const settle = (end: RunEnd): void => {
     if (settled) return;
     settled = true;
-    clearTimeout(flushTimer);
     clearTimeout(graceTimer);
     clearInterval(renewTimer);
     let last = end;
     try {
-      flush();
+      rows.flush();
     } catch (error) {
       const { code, message } = toWire(error);
       last = { kind: 'failed', error: { class: code, message } };
@@ -91,71 +86,26 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     port.close();
     // A call that is still running has nobody to report to: its child is ended, its ask withdrawn, its outcome recorded.
     if (!live.abort.signal.aborted) live.abort.abort(new RuntimeError('cancelled', 'the run has ended'));
-    void settledWithin(calls, deps.callGraceMs ?? callGraceMs).then(() => done({ end: last, usage }));
+    void settledWithin(calls, deps.callGraceMs ?? callGraceMs).then(() => done({ end: last, usage: rows.usage() }));
   };
 
   /** A rest stops at the last checkpoint: what the thread says after it is not recorded. */
   const listens = (): boolean => live.stopped?.kind !== 'rest';
 
-  const flush = (alsoWrite?: (record: Record) => void, durability: 'full' | 'normal' = 'normal'): void => {
-    clearTimeout(flushTimer);
-    flushTimer = undefined;
-    const batch = pending;
-    pending = [];
-    if (batch.length === 0 && alsoWrite === undefined) return;
-    deps.feed.commit(durability, (record) => {
-      if (!deps.runs.holdsLease(runId, gate.owner)) throw takenOver();
-      for (const event of batch) write(record, event);
-      alsoWrite?.(record);
-    });
-  };
-
-  const write = (record: Record, event: EngineEvent): void => {
-    switch (event.kind) {
-      case 'captured_step':
-        deps.runs.captureStep(runId, deps.mask(event.step));
-        return;
-      case 'turn_usage':
-        usage = addUsage(usage, event.usage);
-        gate.counters = {
-          ...gate.counters,
-          turns: gate.counters.turns + 1,
-          tokens: gate.counters.tokens + event.usage.total_tokens,
-          tokens_estimated: gate.counters.tokens_estimated || event.usage.estimated,
-          api_ms: gate.counters.api_ms + event.api_ms,
-        };
-        deps.runs.setCounters(runId, gate.counters);
-        return;
-      case 'model_selected':
-        live.chosen = { model: event.model, provider: event.provider, backend: event.backend };
-        break;
-      case 'message': {
-        const payload = JSON.stringify(deps.mask(event.message));
-        deps.runs.appendMessage(runId, event.number, payload);
-        if (event.working === true) return;
-        live.turn?.message(payload, event.message.role, event.message.interrupted === true, deps.now());
-        if (event.message.role === 'assistant') streamed = '';
-        break;
-      }
-      default:
-    }
-    record(gate.ref, event);
-  };
+  const rows = createRunRows(deps, live, (error) => fail(error));
 
   const take = (event: EngineEvent): void => {
     if (!engineKinds.has(event.kind) || (event.kind === 'message' && !is(event.message, Message))) {
-      throw new RuntimeError(
-        'internal',
-        `the run's thread sent an event that does not parse: ${String(Reflect.get(event, 'kind'))}`,
-      );
+      throw unreadable(`an event of kind ${String(Reflect.get(event, 'kind'))}`);
     }
     if (!isEphemeral(event.kind)) {
       streamed += deltas.end();
-      pending.push(event);
+      if (event.kind === 'message' && event.working !== true && event.message.role === 'assistant') streamed = '';
+      rows.add(event);
       return;
     }
     // Deltas are published at once, behind what was emitted before them.
-    if (pending.length > 0) flush();
+    rows.flush();
     if (event.kind !== 'step_chunk') return;
     const shown = deltas.take(event);
     if (live.turn === null || shown === '') return;
@@ -169,10 +119,11 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   };
 
   const answer = async (op: 'openTurn' | 'callTool', input: unknown): Promise<unknown> => {
-    flush();
     if (op === 'openTurn') {
+      rows.flush();
       return admitTurn(deps, gate, gate.counters, checked(input, TurnRequest), live.defaults);
     }
+    rows.flushBehindHeld();
     const call = deps.gate.call(gate, checked(input, CallRequest));
     calls.add(call);
     return call.finally(() => calls.delete(call));
@@ -185,7 +136,8 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     const write = (): void => {
       if (!deps.runs.checkpoint(runId, gate.owner, payload, digest, deps.now())) throw takenOver();
     };
-    flush(write, ahead_of === 'call' ? 'normal' : 'full');
+    if (ahead_of === 'call') rows.hold(write);
+    else rows.flush(write, 'full');
   };
 
   const fail = (error: unknown): void => {
@@ -200,7 +152,8 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   };
 
   const serveRequest = (message: Extract<WorkerMessage, { kind: 'request' }>): void => {
-    const { id, op, input } = checked(message, WorkerRequest);
+    const { id, op, input } = message;
+    if (!Number.isInteger(id) || !operations.has(op)) throw unreadable(`a request for ${String(op)}`);
     if (op === 'checkpoint') {
       const request = checked(input, CheckpointRequest);
       storeCheckpoint(request);
@@ -224,7 +177,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
           case 'events':
             if (!listens()) break;
             for (const event of message.events) take(event);
-            if (pending.length > 0) flushTimer ??= setTimeout(() => guarded(flush), flushMs);
+            rows.flushSoon();
             break;
           case 'request':
             serveRequest(message);
@@ -286,7 +239,10 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   });
 }
 
-const takenOver = (): RuntimeError => new RuntimeError('storage', 'the run was taken over by another process');
+const operations: ReadonlySet<string> = new Set<HostOp>(['openTurn', 'callTool', 'checkpoint']);
+
+const unreadable = (what: string): RuntimeError =>
+  new RuntimeError('internal', `the run's thread sent what does not parse: ${what}`);
 
 /** Resolves when all have settled, or after the time. */
 async function settledWithin(calls: ReadonlySet<Promise<unknown>>, ms: number): Promise<void> {

@@ -189,8 +189,7 @@ export type RunEnd =
   | { readonly kind: 'cancelled' }
   | { readonly kind: 'suspended' };
 
-export const HostOp = enums(['openTurn', 'callTool', 'checkpoint']);
-export type HostOp = Infer<typeof HostOp>;
+export type HostOp = 'openTurn' | 'callTool' | 'checkpoint';
 
 /** The port carries lists of these: each message between threads wakes the other side, which costs more than its content. */
 export type WorkerMessage =
@@ -203,9 +202,6 @@ export type HostMessage =
   | { readonly kind: 'reply'; readonly id: number; readonly ok: false; readonly error: WireError }
   | { readonly kind: 'cancel'; readonly reason: string }
   | { readonly kind: 'suspend' };
-
-/** The struct of the envelope; `input` is checked by the struct of its operation. */
-export const WorkerRequest = type({ kind: literal('request'), id: number(), op: HostOp, input: unknown() });
 
 /** What `workers/spawn-tool` is given. `file` is the resolved program or `/proc/self/fd`-style path; argv[0] as written. */
 export type SpawnRequest = {

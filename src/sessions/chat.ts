@@ -83,21 +83,16 @@ export function createChat(deps: ChatDeps) {
     });
     const text = (content: string, role: Message['role'], at: number): string =>
       JSON.stringify({ id: ulid(at), role, content, timestamp: new Date(at).toISOString() } satisfies Message);
-    let hasPartial = false;
     return {
       session_name: session.name,
       message(payload, role, interrupted, at) {
         const id = `${runId}-${ulid(at)}`;
         const stored = row(id, payload, { role, status: interrupted ? 'partial' : 'complete' }, at);
-        if (role === 'assistant' && hasPartial) {
-          sessions.putMessage(session.id, stored, partialId);
-          hasPartial = false;
-        } else {
-          sessions.appendMessage(session.id, stored);
-        }
+        // In the place of what had been stored of it while it arrived, if anything was.
+        if (role === 'assistant') sessions.putMessage(session.id, stored, partialId);
+        else sessions.appendMessage(session.id, stored);
       },
       partial(content, at) {
-        hasPartial = true;
         sessions.putMessage(session.id, row(partialId, text(content, 'assistant', at), { status: 'partial' }, at));
       },
       output(content, at) {

@@ -1,0 +1,138 @@
+import { RuntimeError } from '../schema/errors.ts';
+import type { EngineEvent } from '../schema/event.ts';
+import { addUsage, noUsage } from '../schema/message.ts';
+import type { Feed, Record } from '../store/feed.ts';
+import type { Runs } from '../store/runs.ts';
+import type { LiveRun } from './live-run.ts';
+
+export type RunRowsDeps = {
+  readonly feed: Feed;
+  readonly runs: Runs;
+  readonly now: () => number;
+  /** Masks known secrets before a message is stored (11 §5.3). */
+  readonly mask: <T>(value: T) => T;
+};
+
+/** Events that nobody asks about are written this late at the latest. */
+const flushMs = 16;
+
+/**
+ * What the thread of a run has said, on its way into rows: in order, several events to a transaction, under the lease.
+ * @param onFailure hears of a write that nobody waits for and that failed
+ */
+export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (error: unknown) => void) {
+  const { gate } = live;
+  const runId = gate.ref.run_id;
+  let pending: EngineEvent[] = [];
+  let held: ((record: Record) => void) | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let usage = noUsage;
+
+  /** What is kept in memory of an event: once, however often its rows are tried. */
+  const note = (event: EngineEvent): void => {
+    if (event.kind === 'turn_usage') {
+      usage = addUsage(usage, event.usage);
+      gate.counters = {
+        ...gate.counters,
+        turns: gate.counters.turns + 1,
+        tokens: gate.counters.tokens + event.usage.total_tokens,
+        tokens_estimated: gate.counters.tokens_estimated || event.usage.estimated,
+        api_ms: gate.counters.api_ms + event.api_ms,
+      };
+    } else if (event.kind === 'model_selected') {
+      live.chosen = { model: event.model, provider: event.provider, backend: event.backend };
+    }
+  };
+
+  const write = (record: Record, event: EngineEvent): void => {
+    switch (event.kind) {
+      case 'captured_step':
+        deps.runs.captureStep(runId, deps.mask(event.step));
+        return;
+      case 'turn_usage':
+        deps.runs.setCounters(runId, gate.counters);
+        return;
+      case 'message': {
+        const payload = JSON.stringify(deps.mask(event.message));
+        deps.runs.appendMessage(runId, event.number, payload);
+        if (event.working === true) return;
+        live.turn?.message(payload, event.message.role, event.message.interrupted === true, deps.now());
+        break;
+      }
+      default:
+    }
+    record(gate.ref, event);
+  };
+
+  const flush = (alsoWrite?: () => void, durability: 'full' | 'normal' = 'normal'): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    const [before, batch] = [held, pending];
+    pending = [];
+    if (before === null && batch.length === 0 && alsoWrite === undefined) return;
+    deps.feed.commit(durability, (record) => {
+      if (!deps.runs.holdsLease(runId, gate.owner)) throw takenOver();
+      before?.(record);
+      for (const event of batch) write(record, event);
+      alsoWrite?.();
+    });
+    held = null;
+  };
+  const flushSoon = (): void => {
+    if (pending.length === 0 && held === null) return;
+    timer ??= setTimeout(() => {
+      try {
+        flush();
+      } catch (error) {
+        onFailure(error);
+      }
+    }, flushMs);
+  };
+
+  gate.ahead = {
+    write: (record) => held?.(record),
+    stands: () => {
+      held = null;
+    },
+    flush: () => flush(),
+  };
+
+  return {
+    /** Takes a stored event; `flush` or `flushSoon` writes it. */
+    add(event: EngineEvent): void {
+      note(event);
+      pending.push(event);
+    },
+
+    /** Writes what is there, and with it what else is given. @throws as `Feed.commit`, storage for a lost lease */
+    flush,
+
+    /** Writes what is there within 16 ms. */
+    flushSoon,
+
+    /** Writes what was said since the last `hold`. @throws as `flush` */
+    flushBehindHeld(): void {
+      if (pending.length > 0) flush();
+    },
+
+    /**
+     * Keeps a checkpoint, and the events before it, for the transaction of the `started` row that it goes ahead of: one
+     * log entry instead of two. Whatever is written first takes it along, and it does not wait longer than other events.
+     */
+    hold(checkpoint: () => void): void {
+      const [before, batch] = [held, pending];
+      pending = [];
+      held = (record) => {
+        before?.(record);
+        for (const event of batch) write(record, event);
+        checkpoint();
+      };
+      flushSoon();
+    },
+
+    /** Tokens of all turns so far. */
+    usage: () => usage,
+  };
+}
+
+export const takenOver = (): RuntimeError => new RuntimeError('storage', 'the run was taken over by another process');
