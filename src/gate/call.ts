@@ -8,7 +8,7 @@ import type { LedgerDeps, Planned } from './entries.ts';
 import { type ExecuteDeps, executeCall } from './execute.ts';
 import { type Found, findTool, type Judged, prepareCall } from './find.ts';
 import { createLedger } from './ledger.ts';
-import { deniedAgain, deniedByAsk, deniedByPolicy } from './refusals.ts';
+import { deniedAgain, deniedByAsk, deniedByPolicy, notAsked } from './refusals.ts';
 import type { GateRun } from './run.ts';
 
 export type GateDeps = LedgerDeps &
@@ -77,7 +77,11 @@ export function createGate(deps: GateDeps) {
       const preview =
         (await found.tool.preview?.(judged.prepared.args, judged.prepared.facts, judged.prepared.site)) ?? {};
       const binding = bindingOf(judged.hash, judged.evaluation.policy.sha256, preview.preimage?.sha256 ?? null);
-      planned = ledger.ask(run, request, judged, preview, binding, planned, replaced);
+      try {
+        planned = ledger.ask(run, request, judged, preview, binding, planned, replaced);
+      } catch (error) {
+        return unasked(run, request, found, planned, error);
+      }
       if (run.onAsk === 'suspend') return { kind: 'suspended' };
       const verdict = await waitFor(run, planned.ask_id);
       if (verdict.state !== 'approved') {
@@ -98,6 +102,20 @@ export function createGate(deps: GateDeps) {
       replaced = planned.ask_id;
       judged = again;
     }
+  };
+
+  /** A question that cannot be written down denies the call; the second one in a run fails it (03 §2). */
+  const unasked = (
+    run: GateRun,
+    request: CallRequest,
+    found: Found,
+    planned: Planned | null,
+    error: unknown,
+  ): ToolOutcome => {
+    const unwritten = error instanceof RuntimeError && (error.code === 'storage' || error.code === 'database_busy');
+    if (!unwritten || run.askFailed) throw error;
+    run.askFailed = true;
+    return ledger.refuse(run, request, found, notAsked(error.message), planned);
   };
 
   /** The wait does not count toward the task's time. */

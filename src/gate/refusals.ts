@@ -1,5 +1,6 @@
 import type { Ask } from '../schema/ask.ts';
 import type { Evaluation } from '../schema/policy.ts';
+import type { Refused } from './find.ts';
 import { errorText } from './result.ts';
 
 /** Texts for the model. Each says that nothing was run, and what is of use instead (02 §8, 03 §5, 04 §14.5). */
@@ -66,3 +67,10 @@ export const deniedAgain = (): string =>
       reason: 'denied_before',
     },
   );
+
+/** A question that could not be stored, for the reason that the database gave. */
+export const notAsked = (reason: string): Refused => ({
+  kind: 'refused',
+  error: 'internal_error',
+  message: `This call needs an approval, and the question could not be written down, which counts as a denial: ${reason} It was not run.`,
+});

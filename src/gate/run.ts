@@ -52,4 +52,6 @@ export type GateRun = {
   };
   /** Set once a bound with `finish` was hit: one last turn is admitted. */
   finishing: boolean;
+  /** Set once a question could not be written down: the next one that cannot fails the run (03 §2). */
+  askFailed: boolean;
 };

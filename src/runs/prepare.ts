@@ -160,6 +160,7 @@ export function gateRun(
     counters: noCounters,
     ahead: { write: () => {}, stands: () => {}, flush: () => {} },
     finishing: false,
+    askFailed: false,
   };
 }
 
