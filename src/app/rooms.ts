@@ -119,6 +119,7 @@ export function openRooms(input: RoomsInput): Rooms {
     prepare: prepareDeps({ ...input, chains, policies, models, setup }),
   });
   const chat = createChat({ ...store, service: runs, now, mask: secrets.maskDeep, say: input.warn });
+  const stopSweeping = store.asks.keepSwept();
   const trustOperations = createTrustOperations({
     workspace,
     uid: machine.uid,
@@ -150,6 +151,7 @@ export function openRooms(input: RoomsInput): Rooms {
     },
     setUpProvider: createProviderSetUp({ settings, backends }),
     async close() {
+      stopSweeping();
       await runs.close();
       observer.close();
       // Everything has been printed by now: old files keep nobody waiting (05 §2.5.2, 11 §1.2.2).

@@ -9,6 +9,9 @@ import { type WaitDeps, waitForVerdict } from './wait.ts';
 
 export type AsksDeps = RaiseDeps & { readonly feed: Feed };
 
+/** How often a live process closes asks whose deadline has passed (03 §2). */
+const sweepEveryMs = 30_000;
+
 const states = {
   approve: 'approved',
   deny: 'denied',
@@ -94,6 +97,13 @@ export function createAsks(deps: AsksDeps) {
     return fresh(ask);
   };
 
+  /** Closes asks whose deadline has passed, at most 200 (03 §2). @returns how many this call has closed */
+  const sweep = (): number => {
+    let expired = 0;
+    for (const ask of rows.due(now())) if (fresh(ask).state === 'expired') expired += 1;
+    return expired;
+  };
+
   const waiting: WaitDeps = {
     read(id) {
       const ask = rows.get(id);
@@ -146,9 +156,26 @@ export function createAsks(deps: AsksDeps) {
 
     /** Sweeps, then lists, soonest deadline first. */
     list(filter: AskFilter): { asks: Ask[]; total: number; expired: number } {
-      let expired = 0;
-      for (const ask of rows.due(now())) if (fresh(ask).state === 'expired') expired += 1;
+      const expired = sweep();
       return { ...rows.list(filter), expired };
+    },
+
+    /**
+     * Sweeps now and every 30 s; keeps no process alive and never throws: what could not be written is left to the next
+     * pass, and every reader sees a passed deadline by itself. @returns the function that ends it
+     */
+    keepSwept(): () => void {
+      const pass = (): void => {
+        try {
+          sweep();
+        } catch {
+          // A lock, a full disk, or a row that does not parse: nothing that a run should end for.
+        }
+      };
+      pass();
+      const timer = setInterval(pass, sweepEveryMs);
+      timer.unref();
+      return () => clearInterval(timer);
     },
 
     ofRun: (runId: string): Ask[] => rows.ofRun(runId),

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Actor } from '../../src/asks/answer.ts';
 import { createAsks } from '../../src/asks/asks.ts';
 import type { Evaluation } from '../../src/schema/policy.ts';
@@ -134,6 +134,48 @@ it('closes an ask as cancelled when the run that waits for it is aborted', async
   const waiting = asks.wait(id, abort.signal);
   abort.abort();
   expect(await waiting).toMatchObject({ state: 'cancelled', verdict: { by: 'system:cancelled' } });
+});
+
+it('closes asks whose deadline has passed when a process begins to sweep and every 30 s, until it ends', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    const { asks, raise, sql } = await open();
+    const state = (id: string) => sql.get<{ state: string }>('SELECT state FROM asks WHERE id = ?', id)?.state;
+    const [before, meanwhile, after] = [raise(10), raise(40), raise(70)];
+    clock += 10_000;
+    const stop = asks.keepSwept();
+    expect([state(before), state(meanwhile)]).toEqual(['expired', 'pending']);
+    clock += 30_000;
+    vi.advanceTimersByTime(29_999);
+    expect(state(meanwhile)).toBe('pending');
+    vi.advanceTimersByTime(1);
+    expect([state(meanwhile), state(after)]).toEqual(['expired', 'pending']);
+    expect(sql.all("SELECT body FROM audit WHERE type = 'verdict'")).toHaveLength(2);
+    stop();
+    clock += 30_000;
+    vi.advanceTimersByTime(60_000);
+    expect([state(after), vi.getTimerCount()]).toEqual(['pending', 0]);
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
+it('goes on sweeping after a pass that could not write', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  try {
+    const { asks, raise, sql } = await open();
+    const id = raise(10);
+    clock += 10_000;
+    sql.run('PRAGMA query_only = ON');
+    const stop = asks.keepSwept();
+    sql.run('PRAGMA query_only = OFF');
+    expect(sql.get('SELECT state FROM asks WHERE id = ?', id)).toEqual({ state: 'pending' });
+    vi.advanceTimersByTime(30_000);
+    expect(sql.get('SELECT state FROM asks WHERE id = ?', id)).toEqual({ state: 'expired' });
+    stop();
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it('reads an ask as expired from its deadline on, although nobody swept', async () => {
