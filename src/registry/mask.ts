@@ -1,4 +1,6 @@
+import { hidden, maskPatterns, patternStreams } from './mask-patterns.ts';
 import { createMaskStream, type MaskStream } from './mask-stream.ts';
+import { inTurn } from './pattern-stream.ts';
 
 /** Hides secrets in what leaves for people, models and records (11 §5.3). */
 export type Mask = {
@@ -19,13 +21,12 @@ export type Mask = {
    * the same value, not a copy, when there is nothing to hide.
    */
   maskDeep<T>(value: T): T;
-  /** For a text that arrives in pieces: known values are replaced, patterns are not. */
+  /** `mask` for a text that arrives in pieces, with the same outcome wherever it is cut. */
   stream(): MaskStream;
 };
 
 /** Shorter values are too likely to stand in other text by chance (08 §11.4). */
 const minLength = 8;
-const hidden = '•••';
 
 type Known = { readonly form: string; readonly label: string };
 
@@ -95,10 +96,13 @@ export function createMask(): Mask {
     // Strings are replaced by strings and members keep their places, so the value keeps its type.
     maskDeep: <T>(value: T): T => maskValue(value, '') as T,
     stream: () =>
-      createMaskStream(
-        () => forms,
-        (text) => maskKnown(text).text,
-      ),
+      inTurn([
+        createMaskStream(
+          () => forms,
+          (text) => maskKnown(text).text,
+        ),
+        ...patternStreams(),
+      ]),
   };
 }
 
@@ -147,69 +151,3 @@ function base64FormsOf(value: string): readonly string[] {
   }
   return forms;
 }
-
-/** 11 §5.3.2: what looks like a secret whoever wrote it. Linear in the length of the text. */
-function maskPatterns(text: string): string {
-  let masked = text.includes(pemEnd) ? maskPrivateKeys(text) : text;
-  for (const { hint, find, by } of patterns) if (hint(masked)) masked = masked.replace(find, by);
-  return masked;
-}
-
-const pemBegin = '-----BEGIN ';
-const pemEnd = 'PRIVATE KEY-----';
-
-/** Replaces what stands between the first and the last line of a private key; without a last line, all that follows. */
-function maskPrivateKeys(text: string): string {
-  let masked = '';
-  let from = 0;
-  for (let at = text.indexOf(pemBegin); at !== -1; at = text.indexOf(pemBegin, from)) {
-    // `RSA`, `OPENSSH`, `EC`, `ENCRYPTED` or nothing stands between. Only this line is looked at, so the cost is linear.
-    const words = text.slice(at + pemBegin.length, at + 60).indexOf(pemEnd);
-    if (words === -1) {
-      masked += text.slice(from, at + pemBegin.length);
-      from = at + pemBegin.length;
-      continue;
-    }
-    const body = at + pemBegin.length + words + pemEnd.length;
-    const end = text.indexOf('-----END ', body);
-    masked += `${text.slice(from, body)}${hidden}`;
-    from = end === -1 ? text.length : end;
-  }
-  return masked + text.slice(from);
-}
-
-type Pattern = {
-  /** A cheap look whether the pattern could occur; most texts end here. */
-  readonly hint: (text: string) => boolean;
-  /** Every repetition is bounded and no part can match in two ways. */
-  readonly find: RegExp;
-  readonly by: string;
-};
-
-const headerHint = /auth|cookie|api-key/i;
-
-const patterns: readonly Pattern[] = [
-  {
-    hint: (text) => text.includes(':') && headerHint.test(text),
-    // A header in text, or a member of JSON text.
-    find: /(\b(?:proxy-authorization|authorization|set-cookie|cookie|x-api-key|x-goog-api-key)\\?["']?[ \t]{0,4}:[ \t]{0,4}\\?["']?)(?!•••)[^\s"'\\][^\r\n"'\\]{0,8192}/gi,
-    by: `$1${hidden}`,
-  },
-  {
-    // User-info of a URL.
-    hint: (text) => text.includes('://') && text.includes('@'),
-    find: /(\b[a-z][a-z0-9+.-]{1,20}:\/\/)[^\s/?#@"'<>]{1,512}@/gi,
-    by: `$1${hidden}@`,
-  },
-  {
-    hint: (text) => text.includes('=') && (text.includes('?') || text.includes('&')),
-    find: /([?&](?:[A-Za-z0-9._-]{0,32}[._-])?(?:token|key|apikey|secret|password|code|signature|sig)=)(?!•••)[^\s&#"'<>]{1,4096}/gi,
-    by: `$1${hidden}`,
-  },
-  {
-    // A JSON web token.
-    hint: (text) => text.includes('eyJ'),
-    find: /(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{5,8192}\.[A-Za-z0-9_-]{5,16384}\.[A-Za-z0-9_-]{5,2048}/g,
-    by: hidden,
-  },
-];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createProject, type World } from './world.ts';
+import { addScript, createProject, tester, type World } from './world.ts';
 
 const literal = 'sk-lit/+aaaaBBBBcccc1111==';
 const fromEnvironment = 'sk-env/+ddddEEEEffff2222==';
@@ -122,4 +122,23 @@ test('no key and no header value reaches an output or a row, however the other s
   handle.close();
   expect(stored.length).toBeGreaterThan(500);
   expect(forbidden.filter((secret) => stored.some((value) => value.includes(secret)))).toEqual([]);
+});
+
+test('what looks like a secret does not reach a live stream when it arrives in pieces', async () => {
+  const token = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlLXBhcnQ';
+  const text = [
+    'Authorization: Bearer qwertz-4711',
+    'GET https://me:sesame-4712@example.org/a?access_token=tulip-4713&b=1',
+    `the token ${token} ends`,
+    '-----BEGIN PRIVATE KEY-----\nMIIE4714\n-----END PRIVATE KEY-----',
+    'and that is all.\n',
+  ].join('\n');
+  await addScript(world, [{ match: { role: 'user' }, reply: { text, chunk: 'char' } }]);
+  const { code, stdout } = await world.run([...tester, '--output-format', 'stream-json', 'go']);
+  expect(code).toBe(0);
+  expect(stdout).not.toMatch(/qwertz|sesame|tulip|c2ln|MIIE/);
+  expect(joined(stdout)).toBe(
+    'Authorization: •••\nGET https://•••@example.org/a?access_token=•••&b=1\nthe token ••• ends\n' +
+      '-----BEGIN PRIVATE KEY-----•••-----END PRIVATE KEY-----\nand that is all.\n',
+  );
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createMask } from '../../src/registry/mask.ts';
+import { createMask, type Mask } from '../../src/registry/mask.ts';
 import { createSecrets, variablesOf } from '../../src/registry/secrets.ts';
 
 const key = 'sk-Zebra+42/tail==';
@@ -60,6 +60,14 @@ describe('known values', () => {
   });
 });
 
+/** The text as a mask shows it piece by piece. */
+function inPieces(mask: Mask, text: string, size: number): string {
+  const stream = mask.stream();
+  let shown = '';
+  for (let at = 0; at < text.length; at += size) shown += stream.push(text.slice(at, at + size));
+  return shown + stream.end();
+}
+
 describe('a text in pieces', () => {
   const forms = [key, encodeURIComponent(key), Buffer.from(key).toString('base64').replace(/=+$/, '')];
   const text = `a ${forms.join(' and ')} sk-Zeb is no key, sk-sk-Zebra+42/tail==sk-Z`;
@@ -69,10 +77,7 @@ describe('a text in pieces', () => {
     mask.register('far.key', key);
     const whole = mask.maskKnown(text).text;
     for (let size = 1; size <= text.length; size += 1) {
-      const stream = mask.stream();
-      let shown = '';
-      for (let at = 0; at < text.length; at += size) shown += stream.push(text.slice(at, at + size));
-      expect([size, shown + stream.end()]).toEqual([size, whole]);
+      expect([size, inPieces(mask, text, size)]).toEqual([size, whole]);
     }
   });
 
@@ -94,6 +99,42 @@ describe('a text in pieces', () => {
     expect(stream.push('x abcdefgh')).toBe('x ');
     expect(stream.push('-and-more y')).toBe('•••(long) y');
     expect(stream.push('abcdefgh-and') + stream.push('!')).toBe('•••(short)-and!');
+  });
+
+  it('drops the value of a header as it comes, and holds back no more of its name than of other text', () => {
+    const stream = createMask().stream();
+    const pieces = ['It sends Auth', 'orization: ', 'Bea', 'rer abc', '.def\nand a', 'sks again'];
+    expect(pieces.map((piece) => stream.push(piece))).toEqual([
+      'It sends Auth',
+      'orization: ',
+      '•••',
+      '',
+      '\nand a',
+      'sks again',
+    ]);
+    expect(stream.end()).toBe('');
+  });
+
+  it('holds back an address until its host is known for one, and what may be a token until it is none', () => {
+    const stream = createMask().stream();
+    expect(stream.push('see https://')).toBe('see https://');
+    expect([stream.push('exam'), stream.push('ple.org/a')]).toEqual(['', 'example.org/a']);
+    expect([stream.push(' eyJhbGciOi'), stream.push('JIUzI1 and')]).toEqual([' ', 'eyJhbGciOiJIUzI1 and']);
+    expect([stream.push(' ftp://u:p'), stream.push('@h eyJhbGciOi.eyJzdWIi.c2')]).toEqual([' ftp://', '•••@h ']);
+    expect([stream.push('lnbm'), stream.push('F0 x')]).toEqual(['•••', ' x']);
+    expect([stream.push('https://u:p'), stream.end(), stream.end()]).toEqual(['https://', 'u:p', '']);
+  });
+
+  it('takes time in proportion to hostile text in small pieces', () => {
+    const hostile = [
+      `eyJ${'a'.repeat(8000)} `.repeat(100),
+      'eyJaaaaaa.eyJaaaaaa,'.repeat(40_000),
+      'http://aaaaaaa/'.repeat(50_000),
+      '?a.a.a.a.a.a'.repeat(60_000),
+      '-----BEGIN '.repeat(70_000),
+      `authorization: ${'a'.repeat(800_000)}`,
+    ];
+    for (const text of hostile) expect(inPieces(createMask(), text, 20).length).toBeGreaterThan(0);
   });
 });
 
@@ -117,8 +158,16 @@ describe('patterns', () => {
       '-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----',
       '-----BEGIN CERTIFICATE-----\nMIIE\n-----END CERTIFICATE-----',
     ],
-  ])('hide %j', (text, expected) => {
-    expect(createMask().mask(text)).toBe(expected);
+    // Longer than such values are: the rest is no part of it.
+    [`https://${'u'.repeat(513)}@h/`, `https://${'u'.repeat(513)}@h/`],
+    [`x-api-key: ${'k'.repeat(8200)}"`, 'x-api-key: •••kkkkkkk"'],
+    ['Cookie: •••, ?key=••x', 'Cookie: •••, ?key=•••'],
+    ['http://http://u:p@h eyJa.eyJhbGciOi.eyJzdWIi.c2lnbmF0', 'http://http://•••@h eyJa.•••'],
+  ])('hide %j, in one piece and in many', (text, expected) => {
+    const mask = createMask();
+    expect(mask.mask(text)).toBe(expected);
+    const most = Math.min(text.length, 40);
+    for (let size = 1; size <= most; size += 1) expect([size, inPieces(mask, text, size)]).toEqual([size, expected]);
   });
 
   it.each([
@@ -130,6 +179,7 @@ describe('patterns', () => {
     'eyJ is how such tokens begin',
   ])('leave %j as it is', (text) => {
     expect(createMask().mask(text)).toBe(text);
+    expect(inPieces(createMask(), text, 1)).toBe(text);
   });
 
   it('change nothing a second time', () => {
