@@ -133,7 +133,8 @@ test('what looks like a secret does not reach a live stream when it arrives in p
     '-----BEGIN PRIVATE KEY-----\nMIIE4714\n-----END PRIVATE KEY-----',
     'and that is all.\n',
   ].join('\n');
-  await addScript(world, [{ match: { role: 'user' }, reply: { text, chunk: 'char' } }]);
+  // Slower than deltas are gathered, so that each piece is shown by itself.
+  await addScript(world, [{ match: { role: 'user' }, reply: { text, chunk: 7, delay_ms: 20 } }]);
   const { code, stdout } = await world.run([...tester, '--output-format', 'stream-json', 'go']);
   expect(code).toBe(0);
   expect(stdout).not.toMatch(/qwertz|sesame|tulip|c2ln|MIIE/);
