@@ -23,8 +23,10 @@ const writing: ReadonlySet<string> = new Set([
   'showModel',
 ]);
 
-const readsOnly = (name: keyof RuntimeClient): boolean =>
-  !writing.has(name) && name !== 'pullModel' && operations[name as keyof typeof operations].access === 'read';
+const isRead = (name: keyof RuntimeClient): boolean =>
+  name !== 'pullModel' && name !== 'watch' && operations[name].access === 'read';
+
+const readsOnly = (name: keyof RuntimeClient): boolean => !writing.has(name) && isRead(name);
 
 /** What stands on the database alone: a listing loads nothing else (06 §1.2.3). */
 const light: ReadonlySet<string> = new Set([
@@ -104,6 +106,17 @@ export async function openApp(options: AppOptions, pools: Pools, writes: boolean
     current?.store.close();
   };
 
+  /** For an operation that reads: where nothing can be written, it does without what it would have written (11 §2.12). */
+  const openToLook = async (reading: boolean): Promise<Opened> => {
+    try {
+      return await open(workspace.dbPath, reading);
+    } catch (error) {
+      const unwritable = error instanceof RuntimeError && (error.code === 'storage' || error.code === 'config_invalid');
+      if (reading || !unwritable) throw error;
+      return open(workspace.dbPath, true);
+    }
+  };
+
   /** Read to its end first: what cannot be used is reported and stays as it is, and nothing of it is used. */
   const openForDoctor = async (): Promise<Opened> => {
     try {
@@ -115,7 +128,7 @@ export async function openApp(options: AppOptions, pools: Pools, writes: boolean
         throw error;
       }
       sound.store.close();
-      return await open(workspace.dbPath, false);
+      return await openToLook(false);
     } catch (error) {
       const problem = databaseProblem(error);
       if (problem === null) throw error;
@@ -128,7 +141,8 @@ export async function openApp(options: AppOptions, pools: Pools, writes: boolean
     if (options.dataDir !== null && name !== 'doctor') checkDataDir(options.dataDir.value);
     const reading = readsOnly(name) && !writes;
     if (opened?.reading === true && !reading) await shut();
-    opened ??= await (name === 'doctor' ? openForDoctor() : open(workspace.dbPath, reading));
+    if (name === 'doctor') opened ??= await openForDoctor();
+    else opened ??= await (isRead(name) && !writes ? openToLook(reading) : open(workspace.dbPath, reading));
     return opened;
   };
   const loadAll = async (current: Opened): Promise<Rooms> => {

@@ -97,10 +97,17 @@ export function createAsks(deps: AsksDeps) {
     return fresh(ask);
   };
 
-  /** Closes asks whose deadline has passed, at most 200 (03 §2). @returns how many this call has closed */
+  /**
+   * Closes asks whose deadline has passed, at most 200 (03 §2). Never throws: what cannot be written now is left to the
+   * next pass, and every reader sees a passed deadline by itself. @returns how many this call has closed
+   */
   const sweep = (): number => {
     let expired = 0;
-    for (const ask of rows.due(now())) if (fresh(ask).state === 'expired') expired += 1;
+    try {
+      for (const ask of rows.due(now())) if (fresh(ask).state === 'expired') expired += 1;
+    } catch {
+      // A lock, a full disk, or a row that does not parse: nothing that a list or a run should fail for.
+    }
     return expired;
   };
 
@@ -160,20 +167,10 @@ export function createAsks(deps: AsksDeps) {
       return { ...rows.list(filter), expired };
     },
 
-    /**
-     * Sweeps now and every 30 s; keeps no process alive and never throws: what could not be written is left to the next
-     * pass, and every reader sees a passed deadline by itself. @returns the function that ends it
-     */
+    /** Sweeps now and every 30 s; keeps no process alive. @returns the function that ends it */
     keepSwept(): () => void {
-      const pass = (): void => {
-        try {
-          sweep();
-        } catch {
-          // A lock, a full disk, or a row that does not parse: nothing that a run should end for.
-        }
-      };
-      pass();
-      const timer = setInterval(pass, sweepEveryMs);
+      sweep();
+      const timer = setInterval(sweep, sweepEveryMs);
       timer.unref();
       return () => clearInterval(timer);
     },

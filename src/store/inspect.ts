@@ -44,7 +44,8 @@ export function inspect(handle: Handle, options: InspectOptions): number | 'new'
   return version;
 }
 
-const isEmpty = (handle: Handle): boolean => handle.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
+export const isEmpty = (handle: Handle): boolean =>
+  handle.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
 
 /** A database is ours if `origin_mac` verifies with this machine's key (11 §4.7). */
 function isOurs(handle: Handle, reinsHome: string): boolean {

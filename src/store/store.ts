@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
+import { type Connect, connectForReading, removeUnfilled } from './access.ts';
 import { createSql, type Handle } from './connection.ts';
 import { storeError } from './failure.ts';
 import { checkAfterCrash, checkWhole, inspect, noteClean, noteWriter, sizeOf } from './inspect.ts';
@@ -59,15 +60,21 @@ export type OpenedStore = {
 export async function openStore(options: OpenOptions): Promise<OpenedStore> {
   const { Sqlite, binding } = await loadSqlite(options.installation);
   const busyTimeoutMs = options.busyTimeoutMs ?? 5000;
-  const connect: Connect = (source, readonly) => {
+  const connect: Connect = (source, access) => {
+    const readonly = access === 'read';
     // `Handle` names the members used here; the package's overloads of `prepare` accept every SqlValue list.
     const handle = new Sqlite(source, {
       readonly,
-      fileMustExist: readonly,
+      fileMustExist: access !== 'write',
       timeout: busyTimeoutMs,
       ...binding,
     }) as unknown as Handle;
-    handle.exec(connectionSettings);
+    try {
+      handle.exec(access === 'alone' ? `${aloneSettings}${connectionSettings}` : connectionSettings);
+    } catch (error) {
+      handle.close();
+      throw error;
+    }
     return handle;
   };
   try {
@@ -89,13 +96,13 @@ async function loadSqlite(installation: URL | undefined) {
   return { Sqlite, binding: { nativeBinding: resolve('better-sqlite3/build/Release/better_sqlite3.node') } };
 }
 
-/** A path, or the bytes of a database to be read from memory. */
-type Connect = (source: string | Buffer, readonly: boolean) => Handle;
 type Resolved = Required<Omit<OpenOptions, 'installation'>>;
 
 /** Settings of 11 §2.1 that neither read nor change the file. Defensive mode is the package's default. */
 const connectionSettings = `PRAGMA trusted_schema = OFF; PRAGMA foreign_keys = ON; PRAGMA cell_size_check = ON;
 PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0; PRAGMA synchronous = NORMAL;`;
+/** Stand before the others: the first look at the file decides about its companions. */
+const aloneSettings = 'PRAGMA locking_mode = EXCLUSIVE; PRAGMA query_only = ON;';
 const writerSettings = `PRAGMA secure_delete = ON; PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 67108864;`;
 
 function open(options: Resolved, connect: Connect): OpenedStore {
@@ -114,14 +121,21 @@ function open(options: Resolved, connect: Connect): OpenedStore {
   const created = file === null && makeFile(path);
   // Recovery and the checkpoint of closing would write to a file that is to be refused, so it is looked at first.
   if (sizeOf(`${path}-wal`) > 0) {
-    const look = connect(path, true);
+    const look = connect(path, 'read');
     try {
       inspect(look, options);
     } finally {
       look.close();
     }
   }
-  return writeStore(options, connect(path, false), connect, created);
+  try {
+    return writeStore(options, connect(path, 'write'), connect, created);
+  } catch (error) {
+    // Named before the file is taken away: how much room was free belongs to it.
+    const named = storeError(error, path);
+    if (created) removeUnfilled(path, connect);
+    throw named;
+  }
 }
 
 function makeFile(path: string): boolean {
@@ -141,7 +155,7 @@ function writeStore(options: Resolved, handle: Handle, connect: Connect, created
   try {
     const found = inspect(handle, options);
     if (found === 'new') initialise(handle, options);
-    else if (found < latest(options.migrations)) migrate(handle, options, (source) => connect(source, true));
+    else if (found < latest(options.migrations)) migrate(handle, options, (source) => connect(source, 'read'));
     useWal(handle, options.path);
     handle.exec(writerSettings);
     if (found !== 'new') checkAfterCrash(handle, options.path);
@@ -177,30 +191,11 @@ function readStore(options: Resolved, connect: Connect): OpenedStore {
   if (found === latest(options.migrations)) return opened(options, handle, false);
   // An older file cannot be read by the statements of this program.
   handle.close();
-  return writeStore(options, connect(options.path, false), connect, false);
-}
-
-/** Where no companion file can be made beside the database (read-only directory), its bytes are read into memory. */
-function connectForReading(path: string, connect: Connect): Handle {
-  const handle = connect(path, true);
-  try {
-    handle.pragma('user_version');
-    return handle;
-  } catch (error) {
-    handle.close();
-    if (!(error instanceof Error && 'code' in error && error.code === 'SQLITE_CANTOPEN') || sizeOf(`${path}-wal`) > 0) {
-      throw error;
-    }
-    const bytes = readFileSync(path);
-    // File format 2 means WAL, which a database in memory cannot have; 1 is the same file without it.
-    bytes[18] = 1;
-    bytes[19] = 1;
-    return connect(bytes, false);
-  }
+  return writeStore(options, connect(options.path, 'write'), connect, false);
 }
 
 function emptyStore(options: Resolved, connect: Connect): OpenedStore {
-  const handle = connect(':memory:', false);
+  const handle = connect(':memory:', 'write');
   handle.exec('BEGIN');
   applyMigrations(handle, options.migrations, 0);
   handle.exec('COMMIT; PRAGMA query_only = ON');

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { addScript, createProject, createWorld, type World } from './world.ts';
+import { createProject, createWorld, type World } from './world.ts';
 
 const require = createRequire(import.meta.url);
 let world: World;
@@ -167,40 +167,5 @@ describe('a database of another installation', () => {
       stranger.remove();
       server.close();
     }
-  });
-});
-
-describe('a full disk', () => {
-  const open = ['--policy', 'open', '--provider', 'scripted', '--model', 'tester'];
-
-  test('ends the run with class storage, runs no tool without its row, and keeps everything earlier', async () => {
-    const call = { name: 'local_fs.write_file', arguments: { path: 'new.txt', content: 'hello\n' } };
-    await addScript(world, [
-      { name: 'small', match: { last_user: { equals: 'small' } }, reply: { text: 'fine' } },
-      { name: 'again', match: { role: 'user', last_user: { equals: 'again' } }, reply: { tool_calls: [call] } },
-      { name: 'large', match: { role: 'user' }, reply: { text: 'x'.repeat(1_000_000), tool_calls: [call] } },
-      { name: 'after', match: { role: 'tool' }, reply: { text: 'done' } },
-    ]);
-    expect((await world.run(['chat', ...open, 'small'])).code).toBe(0);
-    // The fail point of the test build: the file may grow by so many pages.
-    writeFileSync(`${database}.fail-full`, '40');
-
-    const json = await world.run([...open, '--json', 'go']);
-    const text = await world.run([...open, 'go']);
-    const object = JSON.parse(json.stdout) as { error: { class: string; message: string }; num_tool_calls: number };
-    expect([json.code, text.code, object.error.class, object.num_tool_calls]).toEqual([1, 1, 'storage', 0]);
-    expect(object.error.message).toMatch(
-      /local\.db cannot be written: the disk or the file is full \(\d+ bytes free\)/,
-    );
-    expect([text.stdout, text.stderr.split('\n')[0]]).toEqual(['', expect.stringContaining('the file is full')]);
-    expect(existsSync(join(world.workspace, 'new.txt'))).toBe(false);
-
-    rmSync(`${database}.fail-full`);
-    const handle = new Database(database, { readonly: true });
-    expect(handle.prepare("SELECT count(*) AS n FROM runs WHERE status = 'running'").get()).toEqual({ n: 0 });
-    handle.close();
-    expect((await world.run(['session', 'show'])).stdout).toContain('fine');
-    expect((await world.run([...open, 'again'])).stdout).toBe('done\n');
-    expect(readFileSync(join(world.workspace, 'new.txt'), 'utf8')).toBe('hello\n');
   });
 });

@@ -1,8 +1,10 @@
-import { existsSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { rows } from '../crash/support.ts';
-import { addScript, createProject, type World } from './world.ts';
+import { cliEnvironment, program, startCli } from '../support/run-cli.ts';
+import { addScript, createProject, scripted, type World } from './world.ts';
 
 let world: World;
 let database: string;
@@ -14,6 +16,38 @@ afterEach(() => world.remove());
 
 /** The fail point of the test build: the file may grow by so many pages of 4 KiB. */
 const fill = (pages: number): void => writeFileSync(`${database}.fail-full`, String(pages));
+
+describe('a disk that fills while a run goes on', () => {
+  const open = ['--policy', 'open', '--provider', 'scripted', '--model', 'tester'];
+
+  test('ends the run with class storage, runs no tool without its row, and keeps everything earlier', async () => {
+    const call = { name: 'local_fs.write_file', arguments: { path: 'new.txt', content: 'hello\n' } };
+    await addScript(world, [
+      { name: 'small', match: { last_user: { equals: 'small' } }, reply: { text: 'fine' } },
+      { name: 'again', match: { role: 'user', last_user: { equals: 'again' } }, reply: { tool_calls: [call] } },
+      { name: 'large', match: { role: 'user' }, reply: { text: 'x'.repeat(1_000_000), tool_calls: [call] } },
+      { name: 'after', match: { role: 'tool' }, reply: { text: 'done' } },
+    ]);
+    expect((await world.run(['chat', ...open, 'small'])).code).toBe(0);
+    fill(40);
+
+    const json = await world.run([...open, '--json', 'go']);
+    const text = await world.run([...open, 'go']);
+    const object = JSON.parse(json.stdout) as { error: { class: string; message: string }; num_tool_calls: number };
+    expect([json.code, text.code, object.error.class, object.num_tool_calls]).toEqual([1, 1, 'storage', 0]);
+    expect(object.error.message).toMatch(
+      /local\.db cannot be written: the disk or the file is full \(\d+ bytes free\)/,
+    );
+    expect([text.stdout, text.stderr.split('\n')[0]]).toEqual(['', expect.stringContaining('the file is full')]);
+    expect(existsSync(join(world.workspace, 'new.txt'))).toBe(false);
+
+    rmSync(`${database}.fail-full`);
+    expect(rows(world, "SELECT count(*) AS n FROM runs WHERE status = 'running'")).toEqual([{ n: 0 }]);
+    expect((await world.run(['session', 'show'])).stdout).toContain('fine');
+    expect((await world.run([...open, 'again'])).stdout).toBe('done\n');
+    expect(readFileSync(join(world.workspace, 'new.txt'), 'utf8')).toBe('hello\n');
+  });
+});
 
 describe('a question that cannot be written down', () => {
   const write = (path: string, size: number) => ({
@@ -59,5 +93,42 @@ describe('a question that cannot be written down', () => {
       { n: 1 },
     ]);
     expect(rows(world, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  });
+});
+
+describe('a disk without any room', () => {
+  /** No file may become longer, which is what a full disk looks like to a program that opens its database. */
+  const runWithoutRoom = (...argv: readonly string[]) => {
+    const { status, stdout, stderr } = spawnSync(
+      'sh',
+      ['-c', 'ulimit -f 0; exec "$0" "$@"', process.execPath, program, ...argv],
+      { cwd: world.workspace, env: { ...cliEnvironment(world) }, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    return { code: status, stdout, stderr };
+  };
+
+  test.each([['closed in order'], ['left by a process that was killed']])('is read, %s', async (state) => {
+    expect((await world.run(['session', 'new', 'kept'])).code).toBe(0);
+    if (state !== 'closed in order') {
+      await startCli(world, [...scripted, 'hi'], { environment: { REINS_FAIL_POINT: 'after chain_started' } }).ended;
+      rmSync(`${database}-shm`);
+    }
+    expect(existsSync(`${database}-wal`)).toBe(state !== 'closed in order');
+    const before = rows(world, 'SELECT id FROM runs');
+    expect(runWithoutRoom('session', 'list', '--json').stdout).toContain('"kept"');
+    for (const command of ['session show', 'config list', 'approvals list', 'backend list', 'chain list']) {
+      expect([command, runWithoutRoom(...command.split(' '))]).toMatchObject([command, { code: 0 }]);
+    }
+    expect(runWithoutRoom('doctor', '--skip-probe').stdout).toContain('Database: ');
+    expect(runWithoutRoom('session', 'new', 'more')).toMatchObject({ code: 1, stdout: '' });
+    expect(rows(world, 'SELECT id FROM runs')).toEqual(before);
+    expect(before).toHaveLength(state === 'closed in order' ? 0 : 1);
+    expect((await world.run(['session', 'new', 'more'])).code).toBe(0);
+  });
+
+  test('keeps no empty file of a database that could not be made', () => {
+    const { code, stderr } = runWithoutRoom('--db', 'new.db', 'session', 'new', 'a');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('new.db cannot be written')]);
+    expect(readdirSync(world.workspace).filter((name) => name.startsWith('new.db'))).toEqual([]);
   });
 });
