@@ -78,7 +78,10 @@ export function openStoreRooms(input: StoreRoomsInput) {
     runs,
     workspace: workspace.root,
     now,
-    cancelRun: async (runId, reason) => lostRuns.end(runId, 'cancelled', reason),
+    cancelRun: async (runId, reason) => {
+      await lostRuns.reread(runId);
+      lostRuns.end(runId, 'cancelled', reason);
+    },
   });
   const actor = { by: `operator:${options.surface}`, name: machine.userName, client: options.surface };
   return {

@@ -2,7 +2,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { Asks } from '../asks/asks.ts';
 import type { Calls } from '../store/calls.ts';
 import type { Feed } from '../store/feed.ts';
-import { isDriven, type Runs } from '../store/runs.ts';
+import { hasLapsed, isDriven, type Runs } from '../store/runs.ts';
 
 export type LostRunsDeps = {
   readonly runs: Runs;
@@ -13,10 +13,26 @@ export type LostRunsDeps = {
   readonly now: () => number;
 };
 
+/** Together somewhat longer than the 5 s within which an owner renews its lease (03 §11). */
+const looks = 24;
+const lookEveryMs = 250;
+
 /** Ends runs that no process drives: those that rest, and those whose process is gone. */
 export function createLostRuns(deps: LostRunsDeps) {
   const { runs, calls, asks, feed, now } = deps;
   return {
+    /**
+     * Waits before a run is taken whose lease has only run out of time, until its owner has renewed it or would have
+     * (11 §2.9). Resolves at once for every other run.
+     */
+    async reread(runId: string): Promise<void> {
+      for (let look = 0; look < looks; look += 1) {
+        const head = runs.head(runId);
+        if (head === undefined || !hasLapsed(head, now())) return;
+        await new Promise((resolve) => setTimeout(resolve, lookEveryMs));
+      }
+    },
+
     /**
      * Ends the run in one transaction: a call that never started is skipped, one without an outcome is unknown, open asks
      * are cancelled. `also` runs inside it, and only when this process is the one that ended the run.

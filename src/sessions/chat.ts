@@ -5,7 +5,7 @@ import { imageMessage } from '../runs/images.ts';
 import type { SessionTurn } from '../runs/live-run.ts';
 import type { LostRuns } from '../runs/lost-runs.ts';
 import type { RunService, TurnStart } from '../runs/runs.ts';
-import { isDriven, type RunHead, type Runs } from '../store/runs.ts';
+import { hasLapsed, isDriven, type RunHead, type Runs } from '../store/runs.ts';
 import type { NewMessage, SessionRow, Sessions } from '../store/sessions.ts';
 import { ulid } from '../text/ids.ts';
 
@@ -47,22 +47,31 @@ export function createChat(deps: ChatDeps) {
   /** @throws RuntimeError session_busy at `until`, run_suspended */
   const clear = async (session: SessionRow, giveUp: boolean, until: number): Promise<void> => {
     let said = false;
+    const say = (head: RunHead): void => {
+      const process = head.lease_owner?.split(' ')[2] ?? '';
+      if (!said)
+        deps.say(`session "${session.name}" is busy with run ${head.id} of process ${process}; waiting up to 10 s`);
+      said = true;
+    };
+    const reread = new Set<string>();
     for (;;) {
       const open = runs.openOfSession(session.id);
       const live = open.find((head) => isDriven(head, now()));
-      if (live === undefined) {
+      const lapsed = open.find((head) => !reread.has(head.id) && hasLapsed(head, now()));
+      if (live !== undefined) {
+        if (now() > until) {
+          throw new RuntimeError('session_busy', `session "${session.name}" is busy with run ${live.id}`);
+        }
+        say(live);
+        await new Promise((resolve) => setTimeout(resolve, busyPollMs));
+      } else if (lapsed !== undefined) {
+        say(lapsed);
+        reread.add(lapsed.id);
+        await deps.lostRuns.reread(lapsed.id);
+      } else {
         for (const head of open) giveWay(session, head, giveUp);
         return;
       }
-      if (now() > until) {
-        throw new RuntimeError('session_busy', `session "${session.name}" is busy with run ${live.id}`);
-      }
-      if (!said) {
-        const process = live.lease_owner?.split(' ')[2] ?? '';
-        deps.say(`session "${session.name}" is busy with run ${live.id} of process ${process}; waiting up to 10 s`);
-      }
-      said = true;
-      await new Promise((resolve) => setTimeout(resolve, busyPollMs));
     }
   };
 

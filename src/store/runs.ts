@@ -66,6 +66,13 @@ export type RunHead = {
 export const isDriven = (head: Pick<RunHead, 'lease_owner' | 'lease_until'>, now: number): boolean =>
   head.lease_owner !== null && (head.lease_until ?? 0) > now && !ownerIsDead(head.lease_owner);
 
+/**
+ * Whether the lease has only run out of time, of an owner that may still live: after a clock has jumped ahead it looks
+ * like this until the owner renews it (11 §2.9).
+ */
+export const hasLapsed = (head: Pick<RunHead, 'lease_owner' | 'lease_until'>, now: number): boolean =>
+  head.lease_owner !== null && (head.lease_until ?? 0) <= now && !ownerIsDead(head.lease_owner);
+
 const headColumns = 'r.id, r.status, r.session_id, r.mission_id, r.chain_id, r.ended_at, s.lease_owner, s.lease_until';
 
 const json = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value));

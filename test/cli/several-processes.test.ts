@@ -1,5 +1,8 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { brokenAudit, createCrashWorld, expectSound, madeCalls, rows, startLoop } from '../crash/support.ts';
+import { startCli } from '../support/run-cli.ts';
 import { tester, type World } from './world.ts';
 
 /** Several programs on one database. */
@@ -35,6 +38,47 @@ describe('two programs that chat in one session', () => {
     const runs = rows(world, 'SELECT run_id FROM messages ORDER BY seq').map((row) => row['run_id']);
     expect(runs.filter((run, index) => run !== runs[index - 1])).toHaveLength(3);
     expectSound(world);
+  });
+});
+
+describe('a clock that jumps ahead, past the lease of a turn', () => {
+  /** What every clock of the machine being set ahead by an hour does to the lease. */
+  const jump = (): void => {
+    const database = new Database(join(world.workspace, '.reins/local.db'));
+    database.exec('UPDATE run_state SET lease_until = lease_until - 3600000');
+    database.close();
+  };
+
+  test('takes nothing from a program that is there: the next turn waits until the lease is renewed, and for its end', async () => {
+    const first = startLoop(world, 'chat', 'approve');
+    await first.saw('reins: answer with: reins approvals respond');
+    jump();
+    const second = startCli(world, ['chat', ...tester, 'here', 'again']);
+    await second.saw('is busy with run');
+    const renewed = `SELECT 1 FROM run_state WHERE lease_until > ${Date.now()}`;
+    await expect.poll(() => rows(world, renewed), { timeout: 10_000 }).toHaveLength(1);
+    first.child.kill('SIGINT');
+    expect((await first.ended).code).toBe(130);
+    expect((await second.ended).code).toBe(0);
+    expect(rows(world, 'SELECT status FROM runs ORDER BY created_at')).toEqual([
+      { status: 'cancelled' },
+      { status: 'completed' },
+    ]);
+  });
+
+  test('lets the next turn take over from a program that does not renew its lease, which then writes nothing more', async () => {
+    const first = startLoop(world, 'chat', 'approve');
+    await first.saw('reins: answer with: reins approvals respond');
+    first.child.kill('SIGSTOP');
+    jump();
+    expect(await world.run(['chat', ...tester, 'here', 'again'])).toMatchObject({ code: 0, stdout: 'Here again.\n' });
+    first.child.kill('SIGCONT');
+    const { code, stderr } = await first.ended;
+    expect([code, stderr]).toEqual([1, expect.stringContaining('taken over by another process')]);
+    expect(rows(world, 'SELECT status FROM runs ORDER BY created_at')).toEqual([
+      { status: 'interrupted' },
+      { status: 'completed' },
+    ]);
   });
 });
 
