@@ -33,6 +33,7 @@ export const inspectWith = (deps: InspectDeps) => async (): Promise<Inspection> 
     by: null,
     limit: 1000,
   });
+  store.lostRuns.mark();
   const { interrupted, unknown } = store.runs.resting(deps.now());
   const dataDir = workspace.dataDirExists ? workspace.dataDir : null;
   return {

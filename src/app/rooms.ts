@@ -154,7 +154,8 @@ export function openRooms(input: RoomsInput): Rooms {
       stopSweeping();
       await runs.close();
       observer.close();
-      // Everything has been printed by now: old files keep nobody waiting (05 §2.5.2, 11 §1.2.2).
+      // Everything has been printed by now: old runs and files keep nobody waiting (05 §2.5.2, 11 §1.2.2).
+      store.lostRuns.mark();
       spool.sweep();
       for (const directory of [machine.reinsHome, workspace.dataDir]) {
         if (directory !== null) removeLeftovers(directory, now());

@@ -2,12 +2,12 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { Asks } from '../asks/asks.ts';
 import type { Calls } from '../store/calls.ts';
 import type { Feed } from '../store/feed.ts';
-import { hasLapsed, isDriven, type Runs } from '../store/runs.ts';
+import { hasLapsed, isDriven, type RunHead, type Runs } from '../store/runs.ts';
 
 export type LostRunsDeps = {
   readonly runs: Runs;
   readonly calls: Calls;
-  readonly asks: Pick<Asks, 'cancelOfRun'>;
+  readonly asks: Pick<Asks, 'cancelOfRun' | 'pendingOfRun'>;
   readonly feed: Feed;
   readonly tenant: string;
   readonly now: () => number;
@@ -20,7 +20,33 @@ const lookEveryMs = 250;
 /** Ends runs that no process drives: those that rest, and those whose process is gone. */
 export function createLostRuns(deps: LostRunsDeps) {
   const { runs, calls, asks, feed, now } = deps;
+  const refOf = (head: RunHead) => ({ ...head, run_id: head.id, tenant_id: deps.tenant });
+  /** The process that held the lease is gone. */
+  const isLost = (head: RunHead): boolean =>
+    head.lease_owner !== null && head.ended_at === null && !isDriven(head, now()) && !hasLapsed(head, now());
+
   return {
+    /**
+     * Marks runs whose process is gone as interrupted (03 §11): they rest at their last checkpoint, and their asks stay
+     * open. Never throws: what cannot be written now is marked by the next process that looks.
+     */
+    mark(): void {
+      try {
+        for (const { id } of runs.leased().filter(isLost)) {
+          feed.commit('full', (record) => {
+            // Looked at again in the transaction: another process may have taken it.
+            const head = runs.head(id);
+            if (head === undefined || !isLost(head)) return;
+            runs.interrupt(id);
+            const ask_ids = asks.pendingOfRun(id);
+            record(refOf(head), { kind: 'chain_suspended', reason: 'interrupted', ask_ids, checkpoint_seq: 0 });
+          });
+        }
+      } catch {
+        // A lock or a full disk. The lease says what the row does not.
+      }
+    },
+
     /**
      * Waits before a run is taken whose lease has only run out of time, until its owner has renewed it or would have
      * (11 §2.9). Resolves at once for every other run.
@@ -49,7 +75,7 @@ export function createLostRuns(deps: LostRunsDeps) {
         calls.settleOpen(runId, now());
         runs.close(runId, as, now());
         runs.deleteState(runId);
-        const ref = { ...head, run_id: runId, tenant_id: deps.tenant };
+        const ref = refOf(head);
         if (as === 'cancelled')
           record(ref, { kind: 'chain_cancelled', reason, by: 'system:cancelled', duration_ms: 0 });
         // A run that was stopped in order has said so itself (04 §18.2).

@@ -39,8 +39,7 @@ export function createChat(deps: ChatDeps) {
   const giveWay = (session: SessionRow, head: RunHead, giveUp: boolean): void => {
     const { status } = head;
     if (status === 'suspended' && !giveUp) throw suspended(session, head, deps.asks.pendingOfRun(head.id));
-    // A run that was stopped in order left its note itself.
-    const note = status === 'interrupted' ? () => {} : () => turnOf(session, head.id).note('interrupted', now());
+    const note = (): void => turnOf(session, head.id).note('interrupted', now());
     deps.lostRuns.end(head.id, status === 'suspended' ? 'cancelled' : 'interrupted', 'a new turn began', note);
   };
 
@@ -108,7 +107,8 @@ export function createChat(deps: ChatDeps) {
         sessions.appendMessage(session.id, row(`${runId}-output`, text(content, 'assistant', at), {}, at));
       },
       note(content, at) {
-        sessions.appendMessage(session.id, row(`${runId}-note`, text(content, 'assistant', at), { kind: 'note' }, at));
+        // A run that was stopped in order has left its note already; it keeps its place.
+        sessions.putMessage(session.id, row(`${runId}-note`, text(content, 'assistant', at), { kind: 'note' }, at));
       },
     };
   };

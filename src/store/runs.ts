@@ -176,6 +176,20 @@ export function createRuns(sql: Sql) {
       return sql.all<{ id: string }>('SELECT id FROM runs WHERE session_id = ?', sessionId).map((row) => row.id);
     },
 
+    /** Runs that somebody holds the lease of, or held it last; the index of leases makes this a short look. */
+    leased(): RunHead[] {
+      return sql.all<RunHead>(
+        `SELECT ${headColumns} FROM run_state s JOIN runs r ON r.id = s.run_id
+         WHERE s.lease_until IS NOT NULL AND r.ended_at IS NULL`,
+      );
+    },
+
+    /** A run that nobody drives rests at its last checkpoint. */
+    interrupt(id: string): void {
+      sql.run("UPDATE runs SET status = 'interrupted' WHERE id = ?", id);
+      sql.run('UPDATE run_state SET lease_owner = NULL, lease_until = NULL WHERE run_id = ?', id);
+    },
+
     /** Runs that rest without a live owner, and runs with calls whose outcome is unknown (06 §15). */
     resting(now: number): { readonly interrupted: number; readonly unknown: string[] } {
       const lost = sql

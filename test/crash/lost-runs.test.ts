@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { tester, type World } from '../cli/world.ts';
+import { createCrashWorld, rows, startLoop } from './support.ts';
+
+/** A run whose process was killed is marked as interrupted by whoever finds it. */
+
+let world: World;
+beforeEach(async () => {
+  world = await createCrashWorld();
+});
+afterEach(() => world.remove());
+
+const statuses = (): unknown[] =>
+  rows(world, 'SELECT status FROM runs ORDER BY created_at').map((row) => row['status']);
+const rests = (): unknown[] =>
+  rows(world, "SELECT data FROM events WHERE kind = 'chain_suspended'").map((row) => JSON.parse(String(row['data'])));
+
+test('by doctor, once, with its question still open', async () => {
+  const killed = startLoop(world, 'run', 'approve', 'after ask');
+  expect((await killed.ended).signal).toBe('SIGKILL');
+  expect(statuses()).toEqual([expect.stringMatching('running|waiting')]);
+  await world.run(['doctor', '--skip-probe']);
+  await world.run(['doctor', '--skip-probe']);
+  expect(statuses()).toEqual(['interrupted']);
+  const [ask] = rows(world, 'SELECT id, state FROM asks');
+  expect(ask?.['state']).toBe('pending');
+  expect(rests()).toMatchObject([{ reason: 'interrupted', ask_ids: [ask?.['id']] }]);
+  expect(rows(world, 'SELECT lease_owner FROM run_state')).toEqual([{ lease_owner: null }]);
+  expect(rows(world, 'SELECT ended_at FROM runs')).toEqual([{ ended_at: null }]);
+});
+
+test('by the next run, when that has ended; a run that is going on is left alone', async () => {
+  const going = startLoop(world, 'run', 'approve');
+  await going.saw('reins: answer with: reins approvals respond');
+  expect((await startLoop(world, 'run', 'allow', 'after tool_call_started').ended).signal).toBe('SIGKILL');
+  expect((await world.run([...tester, 'here', 'again'])).code).toBe(0);
+  expect(statuses()).toEqual(['waiting', 'interrupted', 'completed']);
+  going.child.kill('SIGINT');
+  expect((await going.ended).code).toBe(130);
+});
+
+test('in a session leaves one note when the next turn takes its place', async () => {
+  expect((await startLoop(world, 'chat', 'allow', 'after tool_call_started').ended).signal).toBe('SIGKILL');
+  await world.run(['doctor', '--skip-probe']);
+  expect((await world.run(['chat', ...tester, 'here', 'again'])).code).toBe(0);
+  expect(statuses()).toEqual(['interrupted', 'completed']);
+  expect(rows(world, "SELECT seq FROM messages WHERE kind = 'note'")).toHaveLength(1);
+  expect(rests()).toHaveLength(1);
+});
