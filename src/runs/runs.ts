@@ -9,9 +9,10 @@ import type { EventRef } from '../store/events.ts';
 import type { Record } from '../store/feed.ts';
 import { newId, ulid } from '../text/ids.ts';
 import { createActiveClock } from './clock.ts';
-import { type FinishDeps, type Finished, finishRun } from './finish.ts';
+import { type FinishDeps, finishRun } from './finish.ts';
 import { imageMessage, storeImages, withImageData } from './images.ts';
 import type { LiveRun, SessionTurn, StopReason } from './live-run.ts';
+import { createLiveRuns } from './live-runs.ts';
 import type { PrepareDeps } from './ports.ts';
 import { gateRun, jobOf, type PreparedRun, prepareRun } from './prepare.ts';
 import { createSupervisor, leaseMs, type SupervisorDeps } from './supervisor.ts';
@@ -36,10 +37,11 @@ export type TurnStart = {
 /** Runs of this process: prepare, write, start, watch, stop. */
 export function createRuns(deps: RunsDeps) {
   const supervisor = createSupervisor(deps);
-  const lives = new Map<string, { readonly live: LiveRun; readonly finished: Promise<Finished> }>();
+  const lives = createLiveRuns();
 
-  const stop = (live: LiveRun, reason: StopReason): void => {
-    if (live.stopped !== null) return;
+  /** Does nothing for a run that has ended, or stops already. */
+  const stop = (live: LiveRun | null, reason: StopReason): void => {
+    if (live === null || live.stopped !== null) return;
     live.stopped = reason;
     live.abort.abort(new RuntimeError(reason.kind === 'rest' ? 'interrupted' : 'cancelled', reason.kind));
   };
@@ -93,12 +95,6 @@ export function createRuns(deps: RunsDeps) {
     return { live, runId };
   };
 
-  const find = (runId: string): { readonly live: LiveRun; readonly finished: Promise<Finished> } => {
-    const found = lives.get(runId);
-    if (found === undefined) throw new RuntimeError('run_not_active', `run ${runId} is not running in this process`);
-    return found;
-  };
-
   const start = async (kind: RunKind, input: StartRun, turn: TurnStart | null): Promise<RunStarted> => {
     const prepared = await prepareRun(deps.prepare, kind, input);
     const { live, runId } = begin(prepared, turn);
@@ -106,9 +102,7 @@ export function createRuns(deps: RunsDeps) {
       live.clock.stop();
       return finishRun(deps, live, end);
     });
-    // A failure to record the end reaches whoever awaits the run; nobody may be there yet.
-    finished.catch(() => {});
-    lives.set(runId, { live, finished });
+    lives.add(runId, live, finished);
     return live.started;
   };
 
@@ -118,14 +112,17 @@ export function createRuns(deps: RunsDeps) {
     /** Starts the run of a chat turn. */
     startTurn: (input: StartRun, turn: TurnStart): Promise<RunStarted> => start('chat', input, turn),
 
-    /** Waits until the run ended or rests. With `full` a history output is given whole. */
+    /**
+     * Waits until the run ended or rests; the results of the last 64 are there afterwards, too. With `full` a history
+     * output is given whole. @throws RuntimeError run_not_active
+     */
     async awaitRun(input: { readonly run_id: string; readonly full?: boolean | undefined }): Promise<RunResult> {
-      const finished = await find(input.run_id).finished;
+      const finished = await lives.finished(input.run_id);
       return input.full === true ? { ...finished.result, output: finished.output() } : finished.result;
     },
 
     async cancelRun(input: { readonly run_id: string; readonly reason: string }, by: string): Promise<null> {
-      stop(find(input.run_id).live, { kind: 'cancel', by, reason: input.reason });
+      stop(lives.live(input.run_id), { kind: 'cancel', by, reason: input.reason });
       return null;
     },
 
@@ -134,7 +131,7 @@ export function createRuns(deps: RunsDeps) {
       if (reason !== 'interrupted' && reason !== 'ask' && reason !== 'shutdown') {
         throw new RuntimeError('invalid_parameter', `"${reason}" is no reason to stop: interrupted, ask, shutdown`);
       }
-      stop(find(input.run_id).live, { kind: 'rest', reason });
+      stop(lives.live(input.run_id), { kind: 'rest', reason });
       return null;
     },
 
@@ -143,8 +140,9 @@ export function createRuns(deps: RunsDeps) {
 
     /** Rests every run that is still going; resolves when they have been recorded. */
     async close(): Promise<void> {
-      for (const { live } of lives.values()) stop(live, { kind: 'rest', reason: 'interrupted' });
-      await Promise.allSettled([...lives.values()].map(({ finished }) => finished));
+      const going = lives.all();
+      for (const { live } of going) stop(live, { kind: 'rest', reason: 'interrupted' });
+      await Promise.allSettled(going.map(({ finished }) => finished));
     },
   };
 }

@@ -364,3 +364,23 @@ it('writes nothing more for a run that another process has taken over', async ()
   expect(app.rows('SELECT status, exit_code FROM runs')).toEqual([{ status: 'interrupted', exit_code: null }]);
   expect(app.rows('SELECT count(*) AS n FROM events WHERE kind NOT IN (?)', 'verdict')).toEqual(before);
 });
+
+it('keeps the results of the last 64 runs, and the events of every one', async () => {
+  const same = { id: 'same', handler: 'noop', transition: { branches: [{ operator: 'default', goto: 'end' }] } };
+  app = await scriptedApp({ turns: [says('-')], chain: { id: 'echo', tasks: [same] } });
+  const ids: string[] = [];
+  for (let number = 1; number <= 65; number += 1) {
+    const { run_id } = await app.start({ input: { type: 'string', value: `run ${number}` } });
+    ids.push(run_id);
+    await app.client.awaitRun({ run_id });
+  }
+  const [first = '', second = ''] = ids;
+  await expect(app.client.awaitRun({ run_id: first })).rejects.toMatchObject({ code: 'run_not_active' });
+  expect(await app.client.awaitRun({ run_id: second })).toMatchObject({ status: 'completed', text: 'run 2' });
+  expect((await app.events(first)).at(-1)).toMatchObject({ kind: 'chain_completed', output: 'run 1' });
+  // What has ended is not stopped, and nobody is told that it was.
+  expect(await app.client.cancelRun({ run_id: second, reason: 'late' })).toBeNull();
+  await expect(app.client.cancelRun({ run_id: first, reason: 'late' })).rejects.toMatchObject({
+    code: 'run_not_active',
+  });
+});
