@@ -86,6 +86,9 @@ export type Repaired = {
   readonly changed: boolean;
 };
 
+/** What the result says of a call that an earlier run left behind, and that no result was recorded of (04 §14.6). */
+export const noResultRecorded = 'no result was recorded; do not assume that it ran or did not run';
+
 type Slot = { readonly call: ToolCallPart; result: Message | null };
 
 /**

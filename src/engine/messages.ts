@@ -1,4 +1,4 @@
-import { repairHistory } from '../chain/history.ts';
+import { noResultRecorded, repairHistory } from '../chain/history.ts';
 import { isCallId } from '../chain/read-history.ts';
 import type { History, Message, ToolCallPart } from '../schema/message.ts';
 import type { Reply } from './read-stream.ts';
@@ -63,7 +63,7 @@ export const resultMessage = (run: Run, call: ToolCallPart, content: string, isE
 
 /** Results that the engine writes itself, because the call never reached the gate or nothing came back from it. */
 export const ownResults = {
-  interrupted: 'no result was recorded; do not assume that it ran or did not run',
+  interrupted: noResultRecorded,
   not_executed: 'the call was not run: the run went on or ended without executing it',
   cancelled: 'the run was cancelled before the call had a result; it may have run in part or not at all',
   too_many_calls: 'the call was not run: a message may hold at most 64 calls; send fewer at once',

@@ -5,13 +5,16 @@ import { imageMessage } from '../runs/images.ts';
 import type { SessionTurn } from '../runs/live-run.ts';
 import type { LostRuns } from '../runs/lost-runs.ts';
 import type { RunService, TurnStart } from '../runs/runs.ts';
+import type { Calls } from '../store/calls.ts';
 import { hasLapsed, isDriven, type RunHead, type Runs } from '../store/runs.ts';
 import type { NewMessage, SessionRow, Sessions } from '../store/sessions.ts';
 import { ulid } from '../text/ids.ts';
+import { openResults } from './open-calls.ts';
 
 export type ChatDeps = {
   readonly sessions: Sessions;
   readonly runs: Runs;
+  readonly calls: Pick<Calls, 'results'>;
   readonly asks: { pendingOfRun(runId: string): readonly string[] };
   readonly lostRuns: LostRuns;
   readonly service: Pick<RunService, 'startTurn'>;
@@ -33,14 +36,22 @@ export function createChat(deps: ChatDeps) {
   const { sessions, runs, now } = deps;
 
   /**
-   * A run that rests, or whose process is gone, gives way to a new turn (07 §2.7): its open calls have no results, and
-   * the engine says so to the model.
+   * A run that rests, or whose process is gone, gives way to a new turn (07 §2.7): its open calls get their results and
+   * people a note, before the new message is stored.
    */
   const giveWay = (session: SessionRow, head: RunHead, giveUp: boolean): void => {
     const { status } = head;
     if (status === 'suspended' && !giveUp) throw suspended(session, head, deps.asks.pendingOfRun(head.id));
-    const note = (): void => turnOf(session, head.id).note('interrupted', now());
-    deps.lostRuns.end(head.id, status === 'suspended' ? 'cancelled' : 'interrupted', 'a new turn began', note);
+    const leave = (): void => {
+      const turn = turnOf(session, head.id);
+      // Rows that hold no message are left out by the query.
+      const messages = sessions.ofRun(session.id, head.id).map((payload) => JSON.parse(payload) as Message);
+      for (const message of openResults(messages, deps.calls.results(head.id), now())) {
+        turn.message(JSON.stringify(deps.mask(message)), message.role, false, now());
+      }
+      turn.note('interrupted', now());
+    };
+    deps.lostRuns.end(head.id, status === 'suspended' ? 'cancelled' : 'interrupted', 'a new turn began', leave);
   };
 
   /** @throws RuntimeError session_busy at `until`, run_suspended */

@@ -123,6 +123,20 @@ export function createCalls(sql: Sql) {
       );
     },
 
+    /** What is recorded of the calls of a run as given to the model, by call id; null where nothing is. */
+    results(runId: string): ReadonlyMap<string, { readonly state: CallState; readonly result: unknown }> {
+      const rows = sql.all<{ call_id: string; state: CallState; result: string | null }>(
+        'SELECT call_id, state, result FROM tool_calls WHERE run_id = ? ORDER BY seq',
+        runId,
+      );
+      return new Map(
+        rows.map(({ call_id, state, result }) => [
+          call_id,
+          { state, result: result === null ? null : (JSON.parse(result) as unknown) },
+        ]),
+      );
+    },
+
     /** Calls of a run that were denied, in order, and by whom. */
     denials(runId: string): {
       readonly tools: string;

@@ -313,6 +313,19 @@ export function createSessions(sql: Sql, tenant: string) {
       return sql.all<MessageRow>(`${select} LIMIT ?`, ...params, want.head ?? -1);
     },
 
+    /** Payloads of the complete messages that a run has added, in order; unreadable rows are left out. */
+    ofRun(sessionId: string, runId: string): string[] {
+      return sql
+        .all<{ payload: string }>(
+          `SELECT payload FROM messages WHERE ${owned} AND run_id = ? AND kind = 'message' AND status = 'complete'
+             AND ${isReadable} ORDER BY seq`,
+          sessionId,
+          tenant,
+          runId,
+        )
+        .map((row) => row.payload);
+    },
+
     /**
      * The stored conversation as JSON array text of messages (07 §2.3.3): the newest summary and what it does not cover,
      * without notes and without replies that hold no text. Payloads are joined as they are, without parsing.

@@ -47,3 +47,25 @@ test('in a session leaves one note when the next turn takes its place', async ()
   expect(rows(world, "SELECT seq FROM messages WHERE kind = 'note'")).toHaveLength(1);
   expect(rests()).toHaveLength(1);
 });
+
+test.each([
+  // Where the program is killed, what the model is told of the call.
+  ['after tool_call_started', '{"ok":false,"error":"interrupted"'],
+  ['after tool_call', 'exit'],
+])('in a session, killed %s, leaves the result of its call before the next message', async (point, told) => {
+  expect((await startLoop(world, 'chat', 'allow', point).ended).signal).toBe('SIGKILL');
+  expect((await world.run(['chat', ...tester, 'here', 'again'])).code).toBe(0);
+  const { stdout } = await world.run(['session', 'show', '--tools', '--json']);
+  const shown = JSON.parse(stdout).messages as { role: string; kind: string; text: string; tool_call_id: string }[];
+  expect(shown.map(({ role, kind }) => (kind === 'note' ? kind : role))).toEqual([
+    'user',
+    'assistant',
+    'tool',
+    'note',
+    'user',
+    'assistant',
+  ]);
+  const calls = rows(world, 'SELECT call_id FROM tool_calls').map((row) => row['call_id']);
+  expect([shown[2]?.tool_call_id]).toEqual(calls);
+  expect(shown[2]?.text).toContain(told);
+});
