@@ -54,7 +54,9 @@ export function answerAsk(deps: AnswerDeps, input: AnswerInput, actor: Actor): {
   ) {
     return { ask: deps.current(ask), yours: true };
   }
-  return { ask: refuse(deps.current(ask), input, actor, deps.now()), yours: false };
+  // What is over stays as it was read: its row may be waiting for its deadline to be written.
+  const standing = ask.state === 'pending' ? deps.current(ask) : ask;
+  return { ask: refuse(standing, input, actor, deps.now()), yours: false };
 }
 
 /** Cards print 12 hex of the binding; an answer may name those. */

@@ -76,10 +76,19 @@ export function createAsks(deps: AsksDeps) {
     binding: ask.binding,
   });
 
-  /** A reader sees a passed deadline as expired, whether or not a sweep has come by (03 §2). */
+  const isOver = (ask: Ask): boolean =>
+    ask.state === 'pending' && ask.expires_at !== null && Date.parse(ask.expires_at) <= now();
+  const expired = (ask: Ask): Verdict => systemVerdict(ask, 'expire', 'system:timeout');
+
+  /** A reader sees a passed deadline as expired, whether or not a sweep has come by, or could write (03 §2). */
   const fresh = (ask: Ask): Ask => {
-    if (ask.state !== 'pending' || ask.expires_at === null || Date.parse(ask.expires_at) > now()) return ask;
-    resolve(ask, systemVerdict(ask, 'expire', 'system:timeout'), null);
+    if (!isOver(ask)) return ask;
+    try {
+      resolve(ask, expired(ask), null);
+    } catch (error) {
+      if (!(error instanceof RuntimeError)) throw error;
+      return { ...ask, state: 'expired', resolved_at: ask.expires_at, verdict: expired(ask) };
+    }
     return rows.get(ask.id) ?? ask;
   };
 
@@ -102,13 +111,13 @@ export function createAsks(deps: AsksDeps) {
    * next pass, and every reader sees a passed deadline by itself. @returns how many this call has closed
    */
   const sweep = (): number => {
-    let expired = 0;
+    let closed = 0;
     try {
-      for (const ask of rows.due(now())) if (fresh(ask).state === 'expired') expired += 1;
+      for (const ask of rows.due(now())) if (resolve(ask, expired(ask), null)) closed += 1;
     } catch {
       // A lock, a full disk, or a row that does not parse: nothing that a list or a run should fail for.
     }
-    return expired;
+    return closed;
   };
 
   const waiting: WaitDeps = {
@@ -163,8 +172,8 @@ export function createAsks(deps: AsksDeps) {
 
     /** Sweeps, then lists, soonest deadline first. */
     list(filter: AskFilter): { asks: Ask[]; total: number; expired: number } {
-      const expired = sweep();
-      return { ...rows.list(filter), expired };
+      const closed = sweep();
+      return { ...rows.list(filter), expired: closed };
     },
 
     /** Sweeps now and every 30 s; keeps no process alive. @returns the function that ends it */

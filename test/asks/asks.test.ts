@@ -136,6 +136,25 @@ it('closes an ask as cancelled when the run that waits for it is aborted', async
   expect(await waiting).toMatchObject({ state: 'cancelled', verdict: { by: 'system:cancelled' } });
 });
 
+it('reads a passed deadline as expired where nothing can be written, and refuses an answer for it', async () => {
+  const { asks, raise, sql } = await open();
+  const id = raise(10);
+  clock += 10_000;
+  sql.run('PRAGMA query_only = ON');
+  expect(asks.show(id)).toMatchObject({
+    state: 'expired',
+    resolved_at: '2026-01-01T00:00:10.000Z',
+    verdict: { outcome: 'expire', by: 'system:timeout' },
+  });
+  expect(() => asks.answer(answer(id, 'approve'), person)).toThrow(`${id} expired at 2026-01-01T00:00:10.000Z`);
+  expect(asks.list({ state: 'all', kind: null, session_id: null, mission_id: null, by: null, limit: 5 })).toMatchObject(
+    {
+      expired: 0,
+      total: 1,
+    },
+  );
+});
+
 it('closes asks whose deadline has passed when a process begins to sweep and every 30 s, until it ends', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   try {
