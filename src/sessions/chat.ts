@@ -2,14 +2,14 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { Image, Message } from '../schema/message.ts';
 import type { RunStarted, SendMessage, StartRun } from '../schema/run.ts';
 import { imageMessage } from '../runs/images.ts';
-import type { SessionTurn } from '../runs/live-run.ts';
 import type { LostRuns } from '../runs/lost-runs.ts';
 import type { RunService, TurnStart } from '../runs/runs.ts';
 import type { Calls } from '../store/calls.ts';
 import { hasLapsed, isDriven, type RunHead, type Runs } from '../store/runs.ts';
-import type { NewMessage, SessionRow, Sessions } from '../store/sessions.ts';
+import type { SessionRow, Sessions } from '../store/sessions.ts';
 import { ulid } from '../text/ids.ts';
 import { openResults } from './open-calls.ts';
+import { turnOf } from './turn.ts';
 
 export type ChatDeps = {
   readonly sessions: Sessions;
@@ -43,7 +43,7 @@ export function createChat(deps: ChatDeps) {
     const { status } = head;
     if (status === 'suspended' && !giveUp) throw suspended(session, head, deps.asks.pendingOfRun(head.id));
     const leave = (): void => {
-      const turn = turnOf(session, head.id);
+      const turn = turnOf(sessions, session, head.id);
       // Rows that hold no message are left out by the query.
       const messages = sessions.ofRun(session.id, head.id).map((payload) => JSON.parse(payload) as Message);
       for (const message of openResults(messages, deps.calls.results(head.id), now())) {
@@ -83,45 +83,6 @@ export function createChat(deps: ChatDeps) {
         return;
       }
     }
-  };
-
-  const turnOf = (session: SessionRow, runId: string): SessionTurn => {
-    const partialId = `partial-${runId}`;
-    const row = (id: string, payload: string, rest: Partial<NewMessage>, at: number): NewMessage => ({
-      id,
-      role: 'assistant',
-      kind: 'message',
-      payload,
-      status: 'complete',
-      run_id: runId,
-      error: null,
-      tokens_in: null,
-      tokens_out: null,
-      created_at: at,
-      ...rest,
-    });
-    const text = (content: string, role: Message['role'], at: number): string =>
-      JSON.stringify({ id: ulid(at), role, content, timestamp: new Date(at).toISOString() } satisfies Message);
-    return {
-      session_name: session.name,
-      message(payload, role, interrupted, at) {
-        const id = `${runId}-${ulid(at)}`;
-        const stored = row(id, payload, { role, status: interrupted ? 'partial' : 'complete' }, at);
-        // In the place of what had been stored of it while it arrived, if anything was.
-        if (role === 'assistant') sessions.putMessage(session.id, stored, partialId);
-        else sessions.appendMessage(session.id, stored);
-      },
-      partial(content, at) {
-        sessions.putMessage(session.id, row(partialId, text(content, 'assistant', at), { status: 'partial' }, at));
-      },
-      output(content, at) {
-        sessions.appendMessage(session.id, row(`${runId}-output`, text(content, 'assistant', at), {}, at));
-      },
-      note(content, at) {
-        // A run that was stopped in order has left its note already; it keeps its place.
-        sessions.putMessage(session.id, row(`${runId}-note`, text(content, 'assistant', at), { kind: 'note' }, at));
-      },
-    };
   };
 
   /** How many stored messages `--trim` keeps out of a request (07 §2.4). */
@@ -165,7 +126,7 @@ export function createChat(deps: ChatDeps) {
             created_at: at,
           });
           record(ref, { kind: 'message', number: 0, message, task_id: '', task_handler: '', attempt: 0 });
-          return turnOf(session, runId);
+          return turnOf(sessions, session, runId);
         },
         history: () => sessions.historyText(session.id, trim, turnFrom),
       };

@@ -1,0 +1,44 @@
+import type { SessionTurn } from '../runs/live-run.ts';
+import type { Message } from '../schema/message.ts';
+import type { NewMessage, SessionRow, Sessions } from '../store/sessions.ts';
+import { ulid } from '../text/ids.ts';
+
+/** What a run stores in its session (07 §2.3). */
+export function turnOf(sessions: Sessions, session: SessionRow, runId: string): SessionTurn {
+  const partialId = `partial-${runId}`;
+  const row = (id: string, payload: string, rest: Partial<NewMessage>, at: number): NewMessage => ({
+    id,
+    role: 'assistant',
+    kind: 'message',
+    payload,
+    status: 'complete',
+    run_id: runId,
+    error: null,
+    tokens_in: null,
+    tokens_out: null,
+    created_at: at,
+    ...rest,
+  });
+  const text = (content: string, role: Message['role'], at: number): string =>
+    JSON.stringify({ id: ulid(at), role, content, timestamp: new Date(at).toISOString() } satisfies Message);
+  return {
+    session_name: session.name,
+    message(payload, role, interrupted, at) {
+      const id = `${runId}-${ulid(at)}`;
+      const stored = row(id, payload, { role, status: interrupted ? 'partial' : 'complete' }, at);
+      // In the place of what had been stored of it while it arrived, if anything was.
+      if (role === 'assistant') sessions.putMessage(session.id, stored, partialId);
+      else sessions.appendMessage(session.id, stored);
+    },
+    partial(content, at) {
+      sessions.putMessage(session.id, row(partialId, text(content, 'assistant', at), { status: 'partial' }, at));
+    },
+    output(content, at) {
+      sessions.appendMessage(session.id, row(`${runId}-output`, text(content, 'assistant', at), {}, at));
+    },
+    note(content, at) {
+      // A run that was stopped in order has left its note already; it keeps its place.
+      sessions.putMessage(session.id, row(`${runId}-note`, text(content, 'assistant', at), { kind: 'note' }, at));
+    },
+  };
+}
