@@ -1,10 +1,10 @@
 import type { RuntimeClient } from '../client/operations.ts';
 import { configKeys } from '../schema/config.ts';
 import type { Argument, Candidates, Command, Flag } from './command.ts';
-import { takesValue } from './command.ts';
-import { commands, findCommand, flagsOf } from './table.ts';
+import { commands, flagsOf } from './table.ts';
 import { helpTopics } from './table/surfaces.ts';
 import { flagText } from './values.ts';
+import { type Walk, walk } from './walk.ts';
 
 /** What `__complete` may look up; null when nothing can be opened. */
 export type Lookup = () => Promise<RuntimeClient | null>;
@@ -21,32 +21,8 @@ export async function complete(words: readonly string[], lookup: Lookup): Promis
   return [...new Set(found)].filter((candidate) => candidate.startsWith(current)).sort();
 }
 
-type Site = {
-  readonly path: readonly Command[];
-  readonly command: Command | null;
-  readonly positionals: number;
-  /** A flag that waits for its value. */
-  readonly open: Flag | null;
-};
-
-/** Where the cursor stands: a tolerant reading of the words before it. */
-function walk(words: readonly string[]): Omit<Site, 'command'> {
-  const path: Command[] = [];
-  let positionals = 0;
-  let open: Flag | null = null;
-  for (const word of words) {
-    if (open !== null) open = null;
-    else if (word.startsWith('--')) {
-      const flag = flagsOf(path.at(-1) ?? null).find((entry) => flagText(entry) === word);
-      open = flag !== undefined && takesValue(flag) ? flag : null;
-    } else if (!word.startsWith('-')) {
-      const found: Command | undefined = findCommand(word, path.length === 0 ? commands : (path[0]?.commands ?? []));
-      if (found !== undefined && path.length < 2 && positionals === 0) path.push(found);
-      else positionals += 1;
-    }
-  }
-  return { path, positionals, open };
-}
+/** Where the cursor stands. */
+type Site = Walk & { readonly command: Command | null };
 
 async function candidatesFor(current: string, site: Site, lookup: Lookup): Promise<readonly string[]> {
   const { command, open, positionals, path } = site;

@@ -76,12 +76,7 @@ export function createContext(
     },
     open,
     print: (line) => terminal.out(`${visible(terminal.stdoutIsTerminal, line)}\n`),
-    printJson: (value) =>
-      terminal.out(
-        terminal.stdoutIsTerminal
-          ? `${escapeText(JSON.stringify(value, null, 2), { mode: 'prose' })}\n`
-          : `${JSON.stringify(value)}\n`,
-      ),
+    printJson: jsonPrinter(terminal),
     printTable: async (heads, rows) => {
       const { stdoutIsTerminal } = terminal;
       const cells = rows.map((row) =>
@@ -96,6 +91,16 @@ export function createContext(
     safe,
   };
 }
+
+/** JSON on stdout as every command prints it, also where no command was found (06 §2.4.5). */
+export const jsonPrinter =
+  (terminal: Terminal) =>
+  (value: unknown): Promise<void> =>
+    terminal.out(
+      terminal.stdoutIsTerminal
+        ? `${escapeText(JSON.stringify(value, null, 2), { mode: 'prose' })}\n`
+        : `${JSON.stringify(value)}\n`,
+    );
 
 /** A cell stays in its row. */
 const oneLine = (text: string): string => text.replaceAll(/[\r\n]+/g, ' ');

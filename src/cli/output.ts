@@ -24,7 +24,12 @@ export type Output = {
   readonly full: boolean;
 };
 
-export function createOutput(context: Context): Output {
+/** What an output needs of a context: there is none yet where the command line could not be read. */
+export type OutputSite = Pick<Context, 'terminal' | 'process' | 'printJson'> & {
+  readonly globals: Pick<Context['globals'], 'format' | 'raw'>;
+};
+
+export function createOutput(context: OutputSite): Output {
   switch (context.globals.format) {
     case 'text':
       return context.globals.raw ? rawOutput(context) : textOutput(context);
@@ -41,7 +46,7 @@ const nothing = async () => undefined;
  * Text: streamed to a terminal on stdout, else the answer once at the end; a copy of the stream goes to stderr when
  * that is a terminal (06 §2.1).
  */
-function textOutput(context: Context): Output {
+function textOutput(context: OutputSite): Output {
   const { terminal } = context;
   const toOut = terminal.stdoutIsTerminal;
   const toErr = !toOut && terminal.stderrIsTerminal && !terminal.quiet;
@@ -86,7 +91,7 @@ function textOutput(context: Context): Output {
 }
 
 /** `--raw`: always the full value, a string as a JSON string (06 §8.2). */
-function rawOutput(context: Context): Output {
+function rawOutput(context: OutputSite): Output {
   const { terminal } = context;
   return {
     full: true,
@@ -102,7 +107,7 @@ function rawOutput(context: Context): Output {
 }
 
 /** One object at the end. */
-function jsonOutput(context: Context): Output {
+function jsonOutput(context: OutputSite): Output {
   return {
     full: true,
     started: nothing,
@@ -113,7 +118,7 @@ function jsonOutput(context: Context): Output {
 }
 
 /** One object per line: `init`, the events, `result`. */
-function streamOutput(context: Context): Output {
+function streamOutput(context: OutputSite): Output {
   const { terminal, process } = context;
   let lines = 0;
   const now = () => new Date(process.now()).toISOString();

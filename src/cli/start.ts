@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 import type { Threads } from '../app.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { Command } from './command.ts';
-import { type App, type CommandModule, type Context, createContext } from './context.ts';
+import { type App, type CommandModule, type Context, createContext, jsonPrinter } from './context.ts';
+import { type FailureForm, formOf, guessForm } from './failure-form.ts';
 import { readGlobals } from './globals.ts';
 import { modules } from './load.ts';
 import { parse } from './parse.ts';
@@ -36,7 +37,7 @@ export async function start(process: Process): Promise<void> {
   } catch (error) {
     // The scanner failed: there is no invocation yet.
     terminal ??= createTerminal(process, { colour: true, quiet: false });
-    code = await report(failureOf(error), terminal, process.argv.includes('--trace'), wantsJson(process));
+    code = await report(failureOf(error), process, terminal, guessForm(process.argv, process.environment));
   }
   for (const app of opened.reverse()) {
     try {
@@ -69,7 +70,6 @@ function chooseCommand(process: Process): Scan {
 }
 
 async function dispatch(process: Process, terminal: Terminal, scanned: Scan, opened: App[]): Promise<number> {
-  const trace = has(scanned, 'trace') || process.environment['REINS_TRACE'] === '1';
   const runs = scanned.path[0]?.name === 'run' || scanned.path[0]?.name === 'chat';
   let context: Context | null = null;
   let threads: Threads | undefined;
@@ -79,6 +79,9 @@ async function dispatch(process: Process, terminal: Terminal, scanned: Scan, ope
       return 0;
     }
     const command = scanned.path.at(-1);
+    if (command === undefined && !has(scanned, 'help') && formOf(scanned, process.environment).format !== 'text') {
+      throw usage('no command and no input', ['reins --help']);
+    }
     if (has(scanned, 'help') || command === undefined) return await help(process, terminal, scanned.path, command);
     checkWords(scanned.path, scanned.words);
     const site: ValueSite = { now: process.now(), absolute: (path) => resolve(process.cwd, path) };
@@ -98,23 +101,24 @@ async function dispatch(process: Process, terminal: Terminal, scanned: Scan, ope
     if (handler === undefined) throw new TypeError(`no handler for "${invocation.name}"`);
     return await handler(context);
   } catch (error) {
-    const failure = failureOf(error);
-    if (context === null || !runs || context.globals.format === 'text') {
-      const json = context === null ? wantsJson(process) : context.globals.format !== 'text';
-      return report(failure, terminal, trace, json);
-    }
-    const { createOutput } = await import('./output.ts');
-    await createOutput(context).failed(failure);
-    return report(failure, terminal, trace, false);
+    return await report(failureOf(error), process, terminal, formOf(scanned, process.environment));
   } finally {
     // An app that was opened closes them itself.
     if (opened.length === 0) await threads?.close();
   }
 }
 
-async function report(failure: Failure, terminal: Terminal, trace: boolean, json: boolean): Promise<number> {
-  if (json) await terminal.out(`${JSON.stringify(failureJson(failure))}\n`);
-  printFailure(failure, terminal, trace);
+/** What failed before or beside a run: on stderr, and in a JSON format on stdout too (06 §8.4, §8.5). */
+async function report(failure: Failure, process: Process, terminal: Terminal, form: FailureForm): Promise<number> {
+  if (form.format !== 'text') {
+    const printJson = jsonPrinter(terminal);
+    if (form.ofRun) {
+      const { createOutput } = await import('./output.ts');
+      const globals = { format: form.format, raw: false };
+      await createOutput({ process, terminal, printJson, globals }).failed(failure);
+    } else await printJson(failureJson(failure));
+  }
+  printFailure(failure, terminal, form.trace);
   return failure.exit;
 }
 
@@ -157,16 +161,6 @@ function checkWords(path: readonly Command[], words: readonly string[]): void {
       throw usage(`unknown ${argument.name} "${word}" (${argument.words.join(', ')})`);
     }
   }
-}
-
-/** Best guess about the output format while the command line could not be read. */
-function wantsJson(process: Process): boolean {
-  const end = process.argv.indexOf('--');
-  const tokens = end < 0 ? process.argv : process.argv.slice(0, end);
-  const named = tokens.find((token) => token.startsWith('--output-format='))?.slice('--output-format='.length);
-  const next = tokens[tokens.indexOf('--output-format') + 1];
-  const format = named ?? (tokens.includes('--output-format') ? next : process.environment['REINS_OUTPUT_FORMAT']);
-  return tokens.includes('--json') || format === 'json' || format === 'stream-json';
 }
 
 /** `reins __complete <words…>`: one candidate per line; never fails (06 §28). */

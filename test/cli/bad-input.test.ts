@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { program, startCli } from '../support/run-cli.ts';
-import { createProject, echoChain, type World } from './world.ts';
+import { createProject, echoChain, resultMembers, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -17,19 +17,13 @@ afterAll(() => world.remove());
 
 const task = (more: object) => JSON.stringify({ id: 'c', tasks: [{ id: 'a', handler: 'noop', ...more }] });
 
-/** Every member of the result object (06 §8.4). */
-const members =
-  'schema_version type subtype is_error result output_type output run_id session_id session_name plan chain model provider backend policy num_turns num_tool_calls duration_ms duration_api_ms waited_ms usage asks permission_denials steps warnings error exit_code'.split(
-    ' ',
-  );
-
 /** The text for a person, exactly; then the same as one JSON object with all its members. */
 async function refused(argv: readonly string[], exit: number, code: string, stderr: string): Promise<void> {
   const text = await world.run(argv);
   expect([text.code, text.stdout, text.stderr]).toEqual([exit, '', stderr]);
   const json = await world.run([...argv, '--json']);
   const object = JSON.parse(json.stdout);
-  expect(Object.keys(object)).toEqual(members);
+  expect(Object.keys(object)).toEqual(resultMembers);
   expect([json.code, object.exit_code, object.is_error, object.error.class]).toEqual([exit, exit, true, code]);
   expect(json.stderr).toBe(stderr);
 }

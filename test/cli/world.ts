@@ -65,3 +65,9 @@ export const echoChain = JSON.stringify({
   id: 'echo',
   tasks: [{ id: 'same', handler: 'noop', transition: { branches: [{ operator: 'default', goto: 'end' }] } }],
 });
+
+/** Every member of the result object (06 §8.4). */
+export const resultMembers =
+  'schema_version type subtype is_error result output_type output run_id session_id session_name plan chain model provider backend policy num_turns num_tool_calls duration_ms duration_api_ms waited_ms usage asks permission_denials steps warnings error exit_code'.split(
+    ' ',
+  );
