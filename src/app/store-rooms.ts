@@ -57,6 +57,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
     record,
     now,
   });
+  const runs = createRuns(sql);
   const asks = createAsks({
     rows: createAskRows(sql, tenant),
     audit,
@@ -67,8 +68,11 @@ export function openStoreRooms(input: StoreRoomsInput) {
       return ceiling === 'never' ? null : ceiling;
     },
     tenant,
+    isDriven: (runId) => {
+      const head = runs.head(runId);
+      return head !== undefined && isDriven(head, now());
+    },
   });
-  const runs = createRuns(sql);
   const sessions = createSessions(sql, tenant);
   const calls = createCalls(sql);
   const lostRuns = createLostRuns({ runs, calls, asks, feed, tenant, now });
@@ -110,9 +114,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
       answerAsk: async ({ remember, ...answer }: AnswerInput & { readonly remember: 'session' | null }) => {
         // A choice that would be forgotten is refused rather than half done.
         if (remember !== null) throw new RuntimeError('not_built', 'remembering an approval is not built yet');
-        const recorded = asks.answer(answer, actor);
-        const head = recorded.ask.run_id === null ? undefined : runs.head(recorded.ask.run_id);
-        return { ...recorded, driven: head !== undefined && isDriven(head, now()) };
+        return asks.answer(answer, actor);
       },
     },
   };

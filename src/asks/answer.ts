@@ -10,6 +10,8 @@ export type AnswerInput = {
   readonly feedback: string | null;
   readonly text: string | null;
   readonly binding: string | null;
+  /** Records the verdict also where nobody is there who acts on it. */
+  readonly no_resume?: boolean | undefined;
 };
 
 export type AnswerDeps = {
@@ -17,6 +19,8 @@ export type AnswerDeps = {
   find(part: string): Ask;
   /** The one statement that decides (03 §5). @returns whether this verdict stands. */
   resolve(ask: Ask, verdict: Verdict, binding: string | null): boolean;
+  /** Whether a process drives the run that asks, and takes the verdict. */
+  isDriven(ask: Ask): boolean;
   /** The row as it is now. */
   current(ask: Ask): Ask;
   readonly now: () => number;
@@ -28,7 +32,7 @@ const maxFeedback = 4_000;
 
 /**
  * Answers an open ask. The first answer wins; an identical one repeated within 60 s gets the stored result.
- * @throws RuntimeError not_found, ambiguous_id, wrong_kind, already_answered, expired, binding_changed
+ * @throws RuntimeError not_found, ambiguous_id, wrong_kind, already_answered, expired, binding_changed, not_resumable_here
  */
 export function answerAsk(deps: AnswerDeps, input: AnswerInput, actor: Actor): { ask: Ask; yours: boolean } {
   const ask = deps.find(input.id);
@@ -37,6 +41,9 @@ export function answerAsk(deps: AnswerDeps, input: AnswerInput, actor: Actor): {
   }
   if (input.outcome === 'approve' && ask.kind === 'question') {
     throw new RuntimeError('wrong_kind', `${ask.id} is a question: it takes an answer`);
+  }
+  if (ask.state === 'pending' && input.outcome !== 'cancel' && input.no_resume !== true && !deps.isDriven(ask)) {
+    throw notResumable(ask);
   }
   const feedback = input.outcome === 'deny' && input.feedback !== null ? input.feedback.slice(0, maxFeedback) : null;
   const verdict: Verdict = {
@@ -58,6 +65,14 @@ export function answerAsk(deps: AnswerDeps, input: AnswerInput, actor: Actor): {
   const standing = ask.state === 'pending' ? deps.current(ask) : ask;
   return { ask: refuse(standing, input, actor, deps.now()), yours: false };
 }
+
+/** A verdict that nothing would come of is not recorded (06 §21). */
+const notResumable = (ask: Ask): RuntimeError =>
+  new RuntimeError(
+    'not_resumable_here',
+    `nobody drives ${ask.run_id}, and resuming is not built yet: nothing was recorded`,
+    { hints: [`reins approvals respond ${ask.id} --cancel`] },
+  );
 
 /** Cards print 12 hex of the binding; an answer may name those. */
 const fullBinding = (ask: Ask, given: string): string =>

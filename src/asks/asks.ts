@@ -7,7 +7,11 @@ import { type Actor, answerAsk, type AnswerInput } from './answer.ts';
 import { type RaiseDeps, type RaiseInput, raiseAsk } from './raise.ts';
 import { type WaitDeps, waitForVerdict } from './wait.ts';
 
-export type AsksDeps = RaiseDeps & { readonly feed: Feed };
+export type AsksDeps = RaiseDeps & {
+  readonly feed: Feed;
+  /** Whether a process drives this run now. */
+  readonly isDriven: (runId: string) => boolean;
+};
 
 /** How often a live process closes asks whose deadline has passed (03 §2). */
 const sweepEveryMs = 30_000;
@@ -166,7 +170,17 @@ export function createAsks(deps: AsksDeps) {
     },
 
     answer: (input: AnswerInput, actor: Actor): { ask: Ask; yours: boolean } =>
-      answerAsk({ find, resolve, current: (ask) => rows.get(ask.id) ?? ask, now }, input, actor),
+      answerAsk(
+        {
+          find,
+          resolve,
+          isDriven: (ask) => ask.run_id !== null && deps.isDriven(ask.run_id),
+          current: (ask) => rows.get(ask.id) ?? ask,
+          now,
+        },
+        input,
+        actor,
+      ),
 
     show: (id: string): Ask => find(id),
 

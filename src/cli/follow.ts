@@ -144,6 +144,8 @@ async function finish(
     terminal.err(
       `${prefix} waiting for approval ${ask.id}: ${context.safe(`${ask.tools}.${ask.tool} ${ask.summary}`)}\n`,
     );
+    // Nobody drives an interrupted run: an answer to it would be refused.
+    if (result.status === 'interrupted') continue;
     terminal.err(`${prefix} answer with: reins approvals respond ${ask.id} --approve|--deny\n`);
   }
   if (result.status === 'cancelled') terminal.err(`${prefix} the run was cancelled\n`);

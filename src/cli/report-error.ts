@@ -1,4 +1,4 @@
-import { type ErrorCode, exitOf, RuntimeError } from '../schema/errors.ts';
+import { type ErrorCode, exitOf, RuntimeError, wireCodeOf } from '../schema/errors.ts';
 import { escapeText } from '../view/escape.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -75,8 +75,7 @@ export function printFailure(failure: Failure, terminal: Terminal, trace: boolea
 export const failureJson = (failure: Failure) => ({
   error: {
     message: failure.message,
-    // The two readiness codes differ in their exit code alone.
-    code: failure.code === 'setup_unhealthy' ? 'setup_incomplete' : failure.code,
+    code: wireCodeOf(failure.code),
     ...(failure.hints[0] === undefined ? {} : { hint: failure.hints[0] }),
   },
   exit_code: failure.exit,

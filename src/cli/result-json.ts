@@ -1,4 +1,5 @@
 import type { RunEvent } from '../schema/event.ts';
+import { wireCodeOf } from '../schema/errors.ts';
 import { noUsage } from '../schema/message.ts';
 import type { RunResult, RunStarted } from '../schema/run.ts';
 import type { Failure } from './report-error.ts';
@@ -81,8 +82,7 @@ const policyObject = (policy: RunResult['policy']) => ({
 });
 
 const errorObject = (error: { readonly class: string; readonly message: string; readonly task_id?: string }) => ({
-  // The two readiness codes differ in their exit code alone.
-  class: error.class === 'setup_unhealthy' ? 'setup_incomplete' : error.class,
+  class: wireCodeOf(error.class),
   message: error.message,
   ...(error.task_id === undefined ? {} : { task_id: error.task_id }),
 });

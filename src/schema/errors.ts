@@ -32,6 +32,8 @@ export const errors = {
   run_suspended: row(4, 409),
   run_not_active: row(1, 409),
   run_not_resumable: row(1, 409),
+  /** An answer to a run that cannot be resumed here (06 §21): the same wire code, exit 3. */
+  not_resumable_here: row(3, 409),
   resume_chain_changed: row(3, 409),
   already_answered: row(1, 409),
   expired: row(1, 409),
@@ -111,6 +113,10 @@ export function toWire(error: unknown): WireError {
 export function fromWire(wire: WireError): RuntimeError {
   return new RuntimeError(wire.code, wire.message, wire.data === undefined ? {} : { data: wire.data });
 }
+
+/** What a reader sees of a code: two of the table differ from their namesake in the exit code alone. */
+export const wireCodeOf = (code: string): string =>
+  code === 'setup_unhealthy' ? 'setup_incomplete' : code === 'not_resumable_here' ? 'run_not_resumable' : code;
 
 /** Exit code of a code of the table (06 §2.2). */
 export const exitOf = (code: ErrorCode): number => errors[code].exit;

@@ -19,6 +19,7 @@ const binding = 'b'.repeat(64);
 let place: TempHome;
 let stores: OpenedStore[];
 let clock: number;
+let driven: boolean;
 
 const evaluation = (timeout_s: number): Evaluation => ({
   action: 'approve',
@@ -54,6 +55,7 @@ async function open(ceilingMs: number | null = 3_600_000) {
     now: () => clock,
     ceilingMs: () => ceilingMs,
     tenant,
+    isDriven: () => driven,
   });
   const raise = (timeout_s = 0): string =>
     feed.commit('full', (record) =>
@@ -88,6 +90,7 @@ const answer = (id: string, outcome: 'approve' | 'deny', more: object = {}) => (
 beforeEach(() => {
   place = tempHome();
   stores = [];
+  driven = true;
   clock = Date.parse('2026-01-01T00:00:00.000Z');
 });
 afterEach(() => {
@@ -273,4 +276,25 @@ it('gives one verdict when three processes answer at the same moment', async () 
     );
     expect(outcomes.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1);
   }
+});
+
+it('refuses a verdict that nobody would act on, and records nothing', async () => {
+  const { asks, raise } = await open();
+  const id = raise();
+  driven = false;
+  const resumeLater = { code: 'not_resumable_here', hints: [`reins approvals respond ${id} --cancel`] };
+  expect(() => asks.answer(answer(id, 'approve'), person)).toThrow(expect.objectContaining(resumeLater));
+  expect(() => asks.answer(answer(id, 'deny'), person)).toThrow(expect.objectContaining(resumeLater));
+  expect(asks.show(id)).toMatchObject({ state: 'pending', verdict: null });
+  const recorded = asks.answer(answer(id, 'approve', { no_resume: true }), person);
+  expect(recorded.ask).toMatchObject({ state: 'approved', verdict: { by: 'operator:cli' } });
+  // What stands is said first, whoever drives the run.
+  expect(() => asks.answer(answer(id, 'deny'), person)).toThrow(`${id} was already approved by operator:cli`);
+});
+
+it('cancels an ask of a run that nobody drives', async () => {
+  const { asks, raise } = await open();
+  const id = raise();
+  driven = false;
+  expect(asks.answer({ ...answer(id, 'deny'), outcome: 'cancel' }, person).ask.state).toBe('cancelled');
 });

@@ -192,16 +192,24 @@ describe('a question on a terminal', () => {
     expect(existsSync(path())).toBe(false);
   });
 
-  test('a verdict on a run that nobody drives says that nothing runs by it', async () => {
+  test('a verdict on a run that nobody drives is refused and not recorded, unless it is to be recorded only', async () => {
     const terminal = await ask();
     terminal.kill('SIGTERM');
     await terminal.ended;
     const [pending] = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout).asks;
-    expect(await world.run(['approvals', 'respond', pending.id, '--approve'])).toMatchObject({
-      code: 0,
-      stdout: `approved ${pending.id}\n`,
-      stderr: `reins: warning: nobody drives ${pending.run_id} now, and resuming is not built yet: nothing runs by this\n`,
-    });
+    for (const verdict of ['--approve', '--deny']) {
+      expect(await world.run(['approvals', 'respond', pending.id, verdict])).toMatchObject({
+        code: 3,
+        stdout: '',
+        stderr:
+          `reins: nobody drives ${pending.run_id}, and resuming is not built yet: nothing was recorded\n` +
+          `  reins approvals respond ${pending.id} --cancel\n`,
+      });
+    }
+    const { stdout } = await world.run(['approvals', 'show', pending.id, '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ state: 'pending', verdict: null });
+    const recorded = await world.run(['approvals', 'respond', pending.id, '--approve', '--no-resume']);
+    expect(recorded).toMatchObject({ code: 0, stdout: `approved ${pending.id}\n`, stderr: '' });
     expect(existsSync(path())).toBe(false);
   });
 

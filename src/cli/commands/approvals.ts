@@ -151,20 +151,17 @@ const respond: Handler = async (context) => {
   }
   if (words.length > 1 && answer.outcome === 'answer') throw usage('--answer takes one ask');
   const client = await context.client();
+  const text = context.globals.format === 'text';
+  const shown = text ? await idShower(context, client) : String;
   const recorded: Ask[] = [];
   for (const id of words) {
     const binding = await wholeBinding(client, id, bindings.get(id) ?? null);
-    const { ask, driven } = await client.answerAsk({ id, ...answer, binding });
+    const { ask } = await client.answerAsk({ id, ...answer, binding, no_resume: flags.bool('resume') === false });
     recorded.push(ask);
-    if (!driven && flags.bool('no-resume') !== true && answer.outcome !== 'cancel') {
-      context.warn(`nobody drives ${ask.run_id ?? 'the run'} now, and resuming is not built yet: nothing runs by this`);
-    }
+    // At once: a later one may be refused, and this verdict stands all the same.
+    if (text) await context.print(`${ask.state} ${shown(ask.id)}`);
   }
-  if (context.globals.format !== 'text') await context.printJson(recorded);
-  else {
-    const id = await idShower(context, client);
-    for (const ask of recorded) await context.print(`${ask.state} ${id(ask.id)}`);
-  }
+  if (!text) await context.printJson(recorded);
   return 0;
 };
 

@@ -1,4 +1,4 @@
-import { array, boolean, enums, nullable, number, object, string } from 'superstruct';
+import { array, boolean, enums, nullable, number, object, optional, string } from 'superstruct';
 import type { Ask } from '../../schema/ask.ts';
 import type { ChainRow, ChainVetFile, UntrustedContent } from '../../schema/overlay.ts';
 import { operation, returns } from '../operation.ts';
@@ -21,8 +21,8 @@ export const oversight = {
   ),
   showAsk: operation('GET', '/api/asks/{id}', 'read', object({ id: string() }), returns<Ask>()),
   /**
-   * The first answer wins. `yours` is false when an identical answer had been stored before; `driven` says whether a
-   * process is there that takes the verdict now.
+   * The first answer wins. `yours` is false when an identical answer had been stored before. Refused where no process
+   * drives the run that asks, unless the ask is cancelled or `no_resume` records the verdict and nothing else.
    */
   answerAsk: operation(
     'POST',
@@ -35,8 +35,9 @@ export const oversight = {
       text: nullable(string()),
       remember: nullable(enums(['session'])),
       binding: nullable(string()),
+      no_resume: optional(boolean()),
     }),
-    returns<{ readonly ask: Ask; readonly yours: boolean; readonly driven: boolean }>(),
+    returns<{ readonly ask: Ask; readonly yours: boolean }>(),
   ),
   listChains: operation('GET', '/api/chains', 'read', object({}), returns<readonly ChainRow[]>()),
   /** Canonical JSON text of a chain by path or name. */
