@@ -42,6 +42,7 @@ const light: ReadonlySet<string> = new Set([
   'listAsks',
   'showAsk',
   'answerAsk',
+  'shortIds',
 ]);
 
 /** @throws RuntimeError config_invalid (exit 3) when the named data directory is not there (06 §5.1) */

@@ -19,6 +19,7 @@ import { createRegistry } from '../store/registry.ts';
 import { createRuns, isDriven } from '../store/runs.ts';
 import { createSessions, type Sessions } from '../store/sessions.ts';
 import { createSettings as createSettingRows } from '../store/settings.ts';
+import { createShortIds } from '../store/short-ids.ts';
 import type { OpenedStore } from '../store/store.ts';
 import type { Workspace } from '../workspace/paths.ts';
 import { withFailPoints } from './fail-points.ts';
@@ -87,6 +88,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
       lostRuns.end(runId, 'cancelled', reason);
     },
   });
+  const shortIds = createShortIds(sql, tenant);
   const actor = { by: `operator:${options.surface}`, name: machine.userName, client: options.surface };
   return {
     sql,
@@ -110,6 +112,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
       ...settings,
       ...sessionOperations,
       listAsks: async (filter: AskFilterInput) => asks.list(byId(filter, sessions)),
+      shortIds: async ({ ids }: { readonly ids: readonly string[] }) => shortIds(ids),
       showAsk: async ({ id }: { readonly id: string }) => asks.show(id),
       answerAsk: async ({ remember, ...answer }: AnswerInput & { readonly remember: 'session' | null }) => {
         // A choice that would be forgotten is refused rather than half done.

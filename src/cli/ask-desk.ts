@@ -3,6 +3,7 @@ import type { RunEvent } from '../schema/event.ts';
 import type { OnAsk } from '../schema/run.ts';
 import { promptAsk } from './ask-prompt.ts';
 import type { Context } from './context.ts';
+import { shownIds } from './ids.ts';
 
 export type AskDesk = {
   /** A question stands on the terminal: everything else waits behind it. */
@@ -10,7 +11,7 @@ export type AskDesk = {
   /** An event has arrived: a verdict withdraws its question at once, even if other events are still held back. */
   arrived(event: RunEvent): void;
   /** An event was shown: an ask becomes a question here, or a notice for people elsewhere. */
-  shown(event: RunEvent): void;
+  shown(event: RunEvent): Promise<void>;
   /** The run is over: what is still open here is withdrawn, and nothing new is asked. */
   close(): void;
   /** Resolves when no question is open. @throws what a question failed with */
@@ -58,16 +59,12 @@ export function createAskDesk(context: Context, client: RuntimeClient, runId: st
     }
   };
 
-  const notice = (event: RunEvent): void => {
+  const notice = async (event: RunEvent): Promise<void> => {
     const { terminal } = context;
     if (event.kind === 'ask') {
       summaries.set(event.ask_id, context.safe(`${event.tools}.${event.tool} ${event.summary}`));
       if (options.onAsk !== 'wait') return;
-      const until = event.expires_at === null ? '' : `, until ${event.expires_at}`;
-      terminal.err(
-        `reins: waiting for approval ${event.ask_id}: ${summaries.get(event.ask_id)}${until}\n` +
-          `reins: answer with: reins approvals respond ${event.ask_id} --approve|--deny\n`,
-      );
+      await sayWaiting(context, client, { ...event, id: event.ask_id }, { prefix: 'reins:', answerable: true });
     } else if (event.kind === 'verdict' && event.by === 'system:on-ask-deny' && !announced) {
       announced = true;
       const why = options.denyByDefault ? 'no terminal to ask on; --on-ask wait waits for an answer' : '--on-ask deny';
@@ -82,7 +79,7 @@ export function createAskDesk(context: Context, client: RuntimeClient, runId: st
       settled.add(event.ask_id);
       withdrawals.get(event.ask_id)?.abort(`${event.verdict} by ${event.by}`);
     },
-    shown: (event) => {
+    shown: async (event) => {
       if (options.onAsk !== 'ask') return notice(event);
       if (closed || event.kind !== 'ask' || settled.has(event.ask_id)) return;
       withdrawals.set(event.ask_id, new AbortController());
@@ -99,4 +96,29 @@ export function createAskDesk(context: Context, client: RuntimeClient, runId: st
       if (failure !== null) throw failure;
     },
   };
+}
+
+type Waiting = {
+  readonly id: string;
+  readonly tools: string;
+  readonly tool: string;
+  readonly summary: string;
+  /** Said when it is not null. */
+  readonly expires_at: string | null;
+};
+
+/** Says on stderr that an ask waits for somebody elsewhere, and how it is answered (06 §9). */
+export async function sayWaiting(
+  context: Context,
+  client: RuntimeClient,
+  ask: Waiting,
+  how: { readonly prefix: string; readonly answerable: boolean },
+): Promise<void> {
+  const { terminal } = context;
+  const id = (await shownIds(context, client, 'err', [ask.id]))(ask.id);
+  const until = ask.expires_at === null ? '' : `, until ${ask.expires_at}`;
+  terminal.err(
+    `${how.prefix} waiting for approval ${id}: ${context.safe(`${ask.tools}.${ask.tool} ${ask.summary}`)}${until}\n`,
+  );
+  if (how.answerable) terminal.err(`${how.prefix} answer with: reins approvals respond ${id} --approve|--deny\n`);
 }

@@ -1,10 +1,11 @@
 import type { RuntimeClient } from '../client/operations.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { Ask } from '../schema/ask.ts';
-import { type AskCard, askCard, type CardChoice, cardLines } from '../view/ask-card.ts';
+import { type AskCard, askCard, type CardChoice, cardLines, idsOf } from '../view/ask-card.ts';
 import { escapeText } from '../view/escape.ts';
 import { measure } from '../view/format.ts';
 import type { Context } from './context.ts';
+import { shownIds } from './ids.ts';
 import { type Keys, openKeys } from './keys.ts';
 
 /** Keys in this time after a question was painted answer nothing (06 §9). */
@@ -61,9 +62,9 @@ async function ask(
   let full = false;
   let seen = false;
   let painted = 0;
-  const read = await client.showAsk({ id: askId });
-  let current: Ask = read;
-  let card: AskCard = askCard(current, process.now());
+  let current: Ask = await client.showAsk({ id: askId });
+  const shown = await shownIds(context, client, 'err', idsOf(current));
+  let card: AskCard = askCard(current, process.now(), shown);
   const paint = async () => {
     const width = await measure(cardLines(card, Number.POSITIVE_INFINITY).lines);
     const screen = { columns: terminal.columns, width };
@@ -88,14 +89,14 @@ async function ask(
         binding: current.binding,
         ...answer,
       });
-      terminal.err(`${recorded.ask.state} ${current.id}\n`);
+      terminal.err(`${recorded.ask.state} ${shown(current.id)}\n`);
       return true;
     } catch (error) {
       if (!(error instanceof RuntimeError)) throw error;
       terminal.err(`${context.safe(error.message)}\n`);
       if (error.code === 'already_answered' || error.code === 'expired') return true;
       current = await client.showAsk({ id: askId });
-      card = askCard(current, process.now());
+      card = askCard(current, process.now(), shown);
       full = false;
       await paint();
       return false;
@@ -106,7 +107,7 @@ async function ask(
   for (;;) {
     const key = await keys.next(withdrawn);
     if (withdrawn.aborted) {
-      terminal.err(`${context.safe(`${current.id} was ${String(withdrawn.reason)}`)}\n`);
+      terminal.err(`${context.safe(`${shown(current.id)} was ${String(withdrawn.reason)}`)}\n`);
       return 'settled';
     }
     if (key === null) return 'gone';

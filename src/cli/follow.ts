@@ -1,7 +1,7 @@
 import type { RuntimeClient } from '../client/operations.ts';
 import type { RunEvent } from '../schema/event.ts';
 import type { OnAsk, RunResult, RunStarted } from '../schema/run.ts';
-import { createAskDesk } from './ask-desk.ts';
+import { createAskDesk, sayWaiting } from './ask-desk.ts';
 import type { Context } from './context.ts';
 import { createOutput, type Output } from './output.ts';
 import { createProgress, type Progress } from './progress.ts';
@@ -55,7 +55,7 @@ export async function followRun(
     if (event.kind === 'compute_exhausted') bound = event.bound;
     if (event.kind === 'notice' && event.level === 'warn') warn(event.message);
     options.seen?.(event);
-    asks.shown(event);
+    await asks.shown(event);
   };
   /** Shows what has arrived, in order, until a question opens. One at a time, whoever calls. */
   const pump = (): Promise<void> => {
@@ -96,7 +96,7 @@ export async function followRun(
     }
     await asks.done();
     const result = await whole;
-    return await finish(context, output, progress, result, { bound, warn, options });
+    return await finish(context, client, output, progress, result, { bound, warn, options });
   } catch (error) {
     // The run goes to rest when the app closes; a JSON reader gets its last object here.
     const failure = failureOf(error);
@@ -117,6 +117,7 @@ type Ending = {
 
 async function finish(
   context: Context,
+  client: RuntimeClient,
   output: Output,
   progress: Progress,
   result: RunResult,
@@ -141,12 +142,13 @@ async function finish(
   const { terminal } = context;
   const prefix = terminal.style('err', exit === 0 || exit === 4 ? 'yellow' : 'red', 'reins:');
   for (const ask of result.asks.filter((entry) => entry.state === 'pending')) {
-    terminal.err(
-      `${prefix} waiting for approval ${ask.id}: ${context.safe(`${ask.tools}.${ask.tool} ${ask.summary}`)}\n`,
-    );
     // Nobody drives an interrupted run: an answer to it would be refused.
-    if (result.status === 'interrupted') continue;
-    terminal.err(`${prefix} answer with: reins approvals respond ${ask.id} --approve|--deny\n`);
+    await sayWaiting(
+      context,
+      client,
+      { ...ask, expires_at: null },
+      { prefix, answerable: result.status !== 'interrupted' },
+    );
   }
   if (result.status === 'cancelled') terminal.err(`${prefix} the run was cancelled\n`);
   else if (result.status === 'interrupted') terminal.err(`${prefix} the run stopped at its last checkpoint\n`);

@@ -49,6 +49,8 @@ export type Ask = {
   readonly state: AskState;
   readonly run_id: string | null;
   readonly session_id: string | null;
+  /** Its name at the time of reading. */
+  readonly session_name: string | null;
   readonly mission_id: string | null;
   readonly chain_id: string | null;
   readonly task_id: string | null;

@@ -66,7 +66,7 @@ const read = (row: AskRow): Ask => ({
 
 const columns = `id, kind, state, run_id, session_id, mission_id, chain_id, task_id, call_id, tools, tool, args, summary, preview,
   question, cwd, record, policy, call_hash, binding, preimage, timeout_s, on_timeout, expires_at, created_at, updated_at,
-  resolved_at, verdict, superseded_by`;
+  resolved_at, verdict, superseded_by, (SELECT name FROM sessions WHERE sessions.id = asks.session_id) AS session_name`;
 
 /** Asks: the row is the only authority (03). Writes belong in the caller's transaction. */
 export function createAsks(sql: Sql, tenant: string) {

@@ -38,11 +38,15 @@ const data = (label: string, text: string): CardPart => ({
 const splitSafe = (text: SafeText) =>
   text.split('\n').filter((each, index, all) => each !== '' || index < all.length - 1) as SafeText[];
 
-/** The card of an ask. @param now milliseconds since the epoch, for the time that is left */
-export function askCard(ask: Ask, now: number): AskCard {
+/**
+ * The card of an ask.
+ * @param now milliseconds since the epoch, for the time that is left
+ * @param shown an id as this surface shows it
+ */
+export function askCard(ask: Ask, now: number, shown: (id: string) => string = (id) => id): AskCard {
   const policy = `${ask.policy.name} (${ask.policy.source}${ask.policy.sha256 === null ? '' : `, ${ask.policy.sha256.slice(0, 8)}`})`;
   return {
-    title: line(`${ask.id} · ${ask.tools}.${ask.tool}`),
+    title: line(`${shown(ask.id)} · ${ask.tools}.${ask.tool}`),
     deadline: ask.expires_at === null ? 'waits for ever' : formatRemaining(Date.parse(ask.expires_at) - now),
     headline: line(headline(ask)),
     parts: [
@@ -53,7 +57,7 @@ export function askCard(ask: Ask, now: number): AskCard {
       ...pathParts(ask),
       ...urlParts(ask),
       fact('cwd', ask.cwd),
-      fact('from', origin(ask)),
+      fact('from', origin(ask, shown)),
       fact('rule', `${ruleText(ask)} of ${policy}${ask.record.note === null ? '' : `: ${ask.record.note}`}`),
       ...(ask.record.detail === null ? [] : [fact('reason', ask.record.detail)]),
       fact('binds', ask.binding.slice(0, 12)),
@@ -62,6 +66,9 @@ export function askCard(ask: Ask, now: number): AskCard {
     choices: choices(ask),
   };
 }
+
+/** The ids that a card shows. */
+export const idsOf = (ask: Ask): readonly string[] => [ask.id, ...(ask.run_id === null ? [] : [ask.run_id])];
 
 function headline(ask: Ask): string {
   if (ask.kind === 'question') return 'A question';
@@ -133,10 +140,10 @@ function urlParts(ask: Ask): readonly CardPart[] {
   return url === undefined ? [] : [fact('url', `${url.method} ${url.scheme}://${url.host}:${url.port}${url.path}`)];
 }
 
-function origin(ask: Ask): string {
+function origin(ask: Ask, shown: (id: string) => string): string {
   const parts = [
-    ...(ask.session_id === null ? [] : [`session ${ask.session_id}`]),
-    ...(ask.run_id === null ? [] : [ask.run_id]),
+    ...(ask.session_id === null ? [] : [`session ${ask.session_name ?? ask.session_id}`]),
+    ...(ask.run_id === null ? [] : [shown(ask.run_id)]),
     ...(ask.chain_id === null ? [] : [`chain ${ask.chain_id}`]),
     ...(ask.task_id === null ? [] : [`task ${ask.task_id}`]),
   ];

@@ -2,7 +2,6 @@ import { expect, test } from 'vitest';
 import { renderTable } from '../../src/cli/columns.ts';
 import { readHeaders } from '../../src/cli/commands/backend.ts';
 import { exitOfRun } from '../../src/cli/follow.ts';
-import { shortIds } from '../../src/cli/ids.ts';
 import { failureOf } from '../../src/cli/report-error.ts';
 import { eventObject, streamLine } from '../../src/cli/result-json.ts';
 import { distance, nearest } from '../../src/cli/suggest.ts';
@@ -29,11 +28,6 @@ test('a narrow terminal cuts the flexible column and nothing else does', async (
   const heads = [{ title: 'A' }, { title: 'TEXT', flexible: true as const }, { title: 'B' }];
   expect(await renderTable(heads, [['1', 'a long text', '2']], 12)).toBe('A  TEXT    B\n1  a lon…  2\n');
   expect(await renderTable(heads, [['1', 'a long text', '2']], null)).toBe('A  TEXT         B\n1  a long text  2\n');
-});
-
-test('short ids keep six characters and grow until they are unique', () => {
-  const ids = ['ask_01kb2m9v7q4t8d0x3h5n3kq9x7', 'ask_01kb2m9v7q4t8d0x3h5naaaaaa', 'ask_01kb2m9v7q4t8d0x3hxnaaaaaa'];
-  expect(ids.map(shortIds(ids))).toEqual(['ask_3kq9x7', 'ask_5naaaaaa', 'ask_xnaaaaaa']);
 });
 
 test('distance counts a swap of neighbours once', () => {

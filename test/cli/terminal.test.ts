@@ -171,8 +171,32 @@ describe('a question on a terminal', () => {
     const { asks } = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout);
     await world.run(['approvals', 'respond', asks[0].id, '--deny']);
     await terminal.ended;
-    expect(terminal.screen()).toContain(`${asks[0].id} was denied by operator:cli`);
+    expect(terminal.screen()).toContain(`ask_${asks[0].id.slice(-6)} was denied by operator:cli`);
     expect(terminal.screen()).toContain('It was denied.');
+  });
+
+  test('ids are short and the session has its name, in the notice, the list and the card', async () => {
+    await addScript(world, writingTurns);
+    await world.run(['session', 'new', 'oats']);
+    const terminal = openTerminal(world, ['chat', ...tester, '--on-ask', 'wait', 'write']);
+    await terminal.saw('reins: answer with: reins approvals respond');
+    const [{ id, run_id }] = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout).asks;
+    const short = `ask_${id.slice(-6)}`;
+    expect(terminal.screen()).toContain(`waiting for approval ${short}: local_fs.write_file new.txt, until `);
+    expect(terminal.screen()).toContain(`reins approvals respond ${short} --approve|--deny`);
+    const list = openTerminal(world, ['approvals', 'list']);
+    await list.ended;
+    expect(list.screen()).toMatch(new RegExp(`\n${short} +permission +local_fs\\.write_file +new\\.txt +oats `));
+    const card = openTerminal(world, ['approvals', 'show', short]);
+    await card.ended;
+    expect(card.screen()).toMatch(new RegExp(`^ASK ${short} · local_fs\\.write_file`));
+    expect(card.screen()).toContain(`session oats, run_${run_id.slice(-6)}, chain `);
+    const answer = openTerminal(world, ['approvals', 'respond', short, '--approve']);
+    await answer.ended;
+    expect(answer.screen()).toBe(`approved ${short}`);
+    expect((await terminal.ended).code).toBe(0);
+    // A pipe gets whole ids.
+    expect((await world.run(['approvals', 'show', short])).stdout).toContain(`session oats, ${run_id}, chain `);
   });
 
   test('Ctrl-C cancels the run', async () => {

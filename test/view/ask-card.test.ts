@@ -11,6 +11,7 @@ const ask = (more: Partial<Ask>): Ask => ({
   state: 'pending',
   run_id: 'run_1',
   session_id: null,
+  session_name: null,
   mission_id: null,
   chain_id: 'chain-run',
   task_id: 'run_tools',

@@ -1,16 +1,15 @@
 import type { RuntimeClient } from '../../client/operations.ts';
 import type { Ask } from '../../schema/ask.ts';
 import { RuntimeError } from '../../schema/errors.ts';
-import { askCard, cardLines } from '../../view/ask-card.ts';
+import { askCard, cardLines, idsOf } from '../../view/ask-card.ts';
 import { escapeText, hiddenCharacters } from '../../view/escape.ts';
 import { formatRemaining, formatShort, measure } from '../../view/format.ts';
 import { explain } from '../ask-prompt.ts';
 import type { Context, Handler } from '../context.ts';
-import { shortIds } from '../ids.ts';
+import { shownIds } from '../ids.ts';
 import { readStdinText } from '../input.ts';
 
 const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
-const all = { kind: null, session: null, mission: null, by: null } as const;
 
 const list: Handler = async (context) => {
   const { flags } = context.invocation;
@@ -32,7 +31,12 @@ const list: Handler = async (context) => {
     context.hint(flags.text('state') === null ? 'no pending asks' : 'no such asks');
     return 0;
   }
-  const id = await idShower(context, client);
+  const id = await shownIds(
+    context,
+    client,
+    'out',
+    found.asks.map((ask) => ask.id),
+  );
   await context.printTable(
     [
       { title: 'ID' },
@@ -49,7 +53,7 @@ const list: Handler = async (context) => {
       ask.kind,
       `${ask.tools}.${ask.tool}`,
       ask.summary,
-      ask.session_id === null ? 'run' : 'session',
+      ask.session_name ?? 'run',
       ...times(context, ask),
       shownFlags(ask),
     ]),
@@ -75,21 +79,15 @@ function shownFlags(ask: Ask): string {
   ].join(',');
 }
 
-/** Short ids on a terminal, whole ones elsewhere. */
-async function idShower(context: Context, client: RuntimeClient): Promise<(id: string) => string> {
-  if (!context.terminal.stdoutIsTerminal) return (id) => id;
-  const { asks } = await client.listAsks({ ...all, state: 'all', limit: 1000 });
-  return shortIds(asks.map((ask) => ask.id));
-}
-
 const show: Handler = async (context) => {
   const { flags, words } = context.invocation;
-  const ask = await (await context.client()).showAsk({ id: words[0] ?? '' });
+  const client = await context.client();
+  const ask = await client.showAsk({ id: words[0] ?? '' });
   if (context.globals.format !== 'text') {
     await context.printJson(ask);
     return 0;
   }
-  const card = askCard(ask, context.process.now());
+  const card = askCard(ask, context.process.now(), await shownIds(context, client, 'out', idsOf(ask)));
   const { terminal } = context;
   const width = await measure(cardLines(card, Number.POSITIVE_INFINITY).lines);
   const { lines, hidden } = cardLines(
@@ -152,14 +150,15 @@ const respond: Handler = async (context) => {
   if (words.length > 1 && answer.outcome === 'answer') throw usage('--answer takes one ask');
   const client = await context.client();
   const text = context.globals.format === 'text';
-  const shown = text ? await idShower(context, client) : String;
   const recorded: Ask[] = [];
   for (const id of words) {
     const binding = await wholeBinding(client, id, bindings.get(id) ?? null);
     const { ask } = await client.answerAsk({ id, ...answer, binding, no_resume: flags.bool('resume') === false });
     recorded.push(ask);
     // At once: a later one may be refused, and this verdict stands all the same.
-    if (text) await context.print(`${ask.state} ${shown(ask.id)}`);
+    if (!text) continue;
+    const shown = await shownIds(context, client, 'out', [ask.id]);
+    await context.print(`${ask.state} ${shown(ask.id)}`);
   }
   if (!text) await context.printJson(recorded);
   return 0;

@@ -19,6 +19,8 @@ export const oversight = {
     }),
     returns<{ readonly asks: readonly Ask[]; readonly total: number; readonly expired: number }>(),
   ),
+  /** Each id as people are shown it: its kind and the shortest ending that no other has. */
+  shortIds: operation('POST', '/api/ids/short', 'read', object({ ids: array(string()) }), returns<readonly string[]>()),
   showAsk: operation('GET', '/api/asks/{id}', 'read', object({ id: string() }), returns<Ask>()),
   /**
    * The first answer wins. `yours` is false when an identical answer had been stored before. Refused where no process
