@@ -7,6 +7,7 @@ import { createObserver } from '../registry/observe.ts';
 import { createSetup } from '../registry/setup.ts';
 import { createRuns } from '../runs/runs.ts';
 import { createChat } from '../sessions/chat.ts';
+import { wholeDiff } from '../tools/files/diff.ts';
 import { createSpool } from '../tools/spool.ts';
 import type { ToolPorts } from '../tools/tool.ts';
 import { createChains } from '../workspace/chains.ts';
@@ -126,6 +127,12 @@ export function openRooms(input: RoomsInput): Rooms {
     trust,
     chains,
     policies,
+    texts: {
+      keep: (bytes) => store.documents.putBlob(bytes, now()),
+      text: (sha256) =>
+        store.documents.blob(sha256) ?? store.documents.chainText(sha256) ?? store.documents.policyText(sha256),
+    },
+    diff: wholeDiff,
     recorded: (entry) =>
       store.sql.write('full', () =>
         store.audit.append(

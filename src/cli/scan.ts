@@ -1,6 +1,6 @@
 import { RuntimeError } from '../schema/errors.ts';
 import { type Command, type Flag, takesValue } from './command.ts';
-import { quote } from './quote.ts';
+import { quote } from '../text/quote.ts';
 import { distance, nearest } from './suggest.ts';
 import { commands, definitionsOf, findCommand, flagNames, flagsOf } from './table.ts';
 import { globalFlags } from './table/globals.ts';

@@ -5,7 +5,7 @@ import { escapeText } from '../view/escape.ts';
 import { measure, wrap } from '../view/format.ts';
 import type { Context } from './context.ts';
 import { type Keys, openKeys } from './keys.ts';
-import { quote } from './quote.ts';
+import { quote } from '../text/quote.ts';
 
 const guardMs = 400;
 const shownLines = 200;
@@ -29,23 +29,27 @@ export async function consentToContent(
   });
   const accepted = [...globals.trust];
   for (const content of pending) {
-    if (!context.terminal.interactive()) throw untrusted(content);
+    if (!context.terminal.interactive()) throw refusal(content, context.process.argv);
     const answer = await askTrust(context, content, true);
-    if (answer === 'refuse') throw untrusted(content);
+    if (answer === 'refuse') throw refusal(content, context.process.argv);
     if (answer === 'trust') await client.trustContent({ path: content.path, sha256: content.sha256, by: 'prompt' });
     else accepted.push(content.sha256);
   }
   return accepted;
 }
 
-export const untrusted = (content: UntrustedContent) =>
+/** @param again the words of a command that can be given again with the hash; absent where there is no such use */
+export const refusal = (content: UntrustedContent, again?: readonly string[]) =>
   new RuntimeError('not_trusted', `the ${content.kind} ${content.path} is not trusted (sha256 ${content.sha256})`, {
-    hints: [`reins trust add ${quote(content.path)} --sha256 ${content.sha256}`, `… --trust ${content.sha256}`],
+    hints: [
+      `reins trust add ${quote(content.path)} --sha256 ${content.sha256}`,
+      ...(again === undefined ? [] : [['reins', '--trust', content.sha256, ...again.map(quote)].join(' ')]),
+    ],
     data: { path: content.path, sha256: content.sha256 },
   });
 
 /**
- * Shows the content and asks. Enter never trusts.
+ * Shows the content, or what has changed since it was trusted, and asks. Enter never trusts.
  * @param once whether using it for this invocation alone is an answer
  */
 export async function askTrust(
@@ -55,10 +59,13 @@ export async function askTrust(
 ): Promise<'trust' | 'once' | 'refuse'> {
   const { terminal, process } = context;
   const keys: Keys = openKeys(process.stdin());
-  const safe = escapeText(content.text, { mode: 'lines' });
+  const { former } = content;
+  const safe = escapeText(former?.diff ?? content.text, { mode: 'lines' });
   const lines = safe.replace(/\n$/, '').split('\n');
   const width = await measure([safe]);
   const path = escapeText(content.path, { mode: 'line' });
+  const kept = former?.diff === null ? '; its text is not kept, this is all of the new one' : ', what changed since:';
+  const changed = former === null ? '' : `  sha256 ${former.sha256} was trusted at ${former.trusted_at}${kept}\n`;
   // A line broken by the terminal itself would go on outside the bar that stands before foreign text (03 §8.1).
   const barred = (line: string) => wrap(line, terminal.columns - 4, width).map((piece) => `  | ${piece}\n`);
   const paint = (most: number): number => {
@@ -66,7 +73,7 @@ export async function askTrust(
     const hidden = lines.length - shown.length;
     terminal.err(
       `\n${terminal.style('err', 'bold', `TRUST ${content.kind}`)} ${path}\n` +
-        `  ${content.bytes} bytes, sha256 ${content.sha256}\n${shown.flatMap(barred).join('')}` +
+        `  ${content.bytes} bytes, sha256 ${content.sha256}\n${changed}${shown.flatMap(barred).join('')}` +
         `${hidden > 0 ? `  (${hidden} of ${lines.length} lines hidden)\n` : ''}` +
         `${content.kind} ${path}\n[y] trust it${once ? '  [o] use it once' : ''}  [n] refuse${hidden > 0 ? '  [v] view all' : ''}\n`,
     );

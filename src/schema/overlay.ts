@@ -17,11 +17,40 @@ export type ChainVetFile = {
   readonly findings: readonly Finding[];
 };
 
+export type TrustKind = 'chain' | 'policy' | 'agent' | 'database';
+
+/** The version that was trusted last at a place whose content is another one now. */
+export type FormerTrust = {
+  readonly sha256: string;
+  readonly trusted_at: string;
+  /** Unified, from that version to the present one; null when its text is not kept or is too large to compare. */
+  readonly diff: string | null;
+};
+
 /** A project document that waits for trust, with what a person has to see of it (06 §6.5). */
 export type UntrustedContent = {
-  readonly kind: 'chain' | 'policy' | 'agent' | 'database';
+  readonly kind: TrustKind;
   readonly path: string;
   readonly sha256: string;
   readonly bytes: number;
   readonly text: string;
+  readonly former: FormerTrust | null;
+};
+
+/** One document of the project as `trust show` has it. */
+export type TrustView = UntrustedContent & {
+  /** Set when exactly this content is trusted. */
+  readonly trusted: { readonly at: string; readonly by: string } | null;
+};
+
+/** One decision (06 §6.2). */
+export type TrustRow = {
+  readonly kind: TrustKind;
+  /** Real path of the workspace root. */
+  readonly root: string;
+  /** Inside the root. */
+  readonly path: string;
+  readonly sha256: string;
+  readonly trusted_at: string;
+  readonly by: 'init' | 'prompt' | 'command';
 };

@@ -1,11 +1,21 @@
 import { basename, isAbsolute, relative, resolve } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
-import type { UntrustedContent } from '../schema/overlay.ts';
+import type { FormerTrust, TrustRow, TrustView, UntrustedContent } from '../schema/overlay.ts';
+import { quote } from '../text/quote.ts';
 import type { Chains } from './chains.ts';
-import { type DocumentFile, readDocument } from './files.ts';
+import { type DocumentFile, readDocument, sha256Of } from './files.ts';
 import { realOf, type Workspace } from './paths.ts';
 import type { Policies } from './policies.ts';
-import type { Trust, TrustEntry } from './trust.ts';
+import { shippedChains } from './presets/chains.ts';
+import type { Trust, TrustEntry, TrustSubject } from './trust.ts';
+
+type Readable = DocumentFile & { readonly ok: true };
+
+/** Texts that were trusted, by their hash; `text` may give nothing, or another text, which is then not used. */
+export type TrustedTexts = {
+  keep(bytes: Uint8Array): void;
+  text(sha256: string): Uint8Array | string | null;
+};
 
 export type TrustOperationDeps = {
   readonly workspace: Pick<Workspace, 'dataDir' | 'root' | 'cwd'>;
@@ -13,13 +23,69 @@ export type TrustOperationDeps = {
   readonly trust: Trust;
   readonly chains: Pick<Chains, 'untrustedChain'>;
   readonly policies: Pick<Policies, 'untrustedPolicy'>;
-  /** Records that something is trusted now (03 §14, type `trust`). */
-  readonly recorded: (entry: Omit<TrustEntry, 'trustedAt'>) => void;
+  readonly texts: TrustedTexts;
+  /** Unified diff of two versions of the named file; null when there is none that is whole. */
+  readonly diff: (name: string, before: Uint8Array, after: Uint8Array) => Promise<string | null>;
+  /** Records that something is trusted now, or no longer (03 §14, type `trust`). */
+  readonly recorded: (entry: Omit<TrustEntry, 'trustedAt'> & { readonly removed?: true }) => void;
 };
 
 /** The trust operations of `client/operations/oversight.ts`. Who may call them, and the question, is the face's. */
 export function createTrustOperations(deps: TrustOperationDeps) {
   const { workspace, trust } = deps;
+
+  const subjectOf = (kind: TrustSubject['kind'], { path, sha256 }: Readable): TrustSubject => ({
+    kind,
+    root: workspace.root,
+    path,
+    sha256,
+  });
+
+  /** The bytes of a trusted version; what does not have its hash is not that version. */
+  const textOf = (sha256: string): Uint8Array | null => {
+    const candidates = [deps.texts.text(sha256), ...Object.values(shippedChains)];
+    const found = candidates.find((text) => text !== null && sha256Of(text) === sha256) ?? null;
+    return typeof found === 'string' ? new TextEncoder().encode(found) : found;
+  };
+
+  const formerOf = async (subject: TrustSubject, bytes: Uint8Array): Promise<FormerTrust | null> => {
+    const entry = trust.latest(subject);
+    if (entry === undefined) return null;
+    const before = textOf(entry.sha256);
+    const diff = before === null ? null : await deps.diff(relative(subject.root, subject.path), before, bytes);
+    return { sha256: entry.sha256, trusted_at: entry.trustedAt, diff };
+  };
+
+  const shown = async (kind: TrustSubject['kind'], file: Readable): Promise<UntrustedContent> => ({
+    kind,
+    path: file.path,
+    sha256: file.sha256,
+    bytes: file.bytes.length,
+    text: new TextDecoder().decode(file.bytes),
+    former: await formerOf(subjectOf(kind, file), file.bytes),
+  });
+
+  /**
+   * Reads a file of this project's data directory.
+   * @throws RuntimeError not_found when it cannot be read, usage when it lies elsewhere
+   */
+  const readInside = (given: string): { readonly kind: 'chain' | 'policy'; readonly file: Readable } => {
+    const path = resolve(workspace.cwd, given);
+    const file = readDocument(path, 'project', deps.uid);
+    if (!file.ok) {
+      throw new RuntimeError('not_found', `${given} cannot be read: ${file.message}`, { hints: ['reins trust'] });
+    }
+    const inside = workspace.dataDir === null ? '..' : relative(realOf(workspace.dataDir), realOf(path));
+    if (inside === '' || inside.startsWith('..') || isAbsolute(inside)) {
+      throw new RuntimeError(
+        'usage',
+        `The file ${path} is not in a data directory of this project and needs no trust.`,
+        { hints: ['reins trust'] },
+      );
+    }
+    return { kind: basename(path).startsWith('hitl-policy') ? 'policy' : 'chain', file };
+  };
+
   return {
     /** What a run with these names would be refused for, chain first. @throws as loading those would. */
     async untrusted(input: {
@@ -31,51 +97,69 @@ export function createTrustOperations(deps: TrustOperationDeps) {
       const chain = deps.chains.untrustedChain({ use: input.chain, path: input.chain_path, trust: input.trust });
       const policy = await deps.policies.untrustedPolicy({ name: input.policy, trust: input.trust });
       return [
-        ...(chain === null ? [] : [shown('chain', chain)]),
-        ...(policy === null ? [] : [shown('policy', policy)]),
+        ...(chain === null ? [] : [await shown('chain', chain)]),
+        ...(policy === null ? [] : [await shown('policy', policy)]),
       ];
     },
 
     /**
      * Trusts a file of this project's data directory, if it still has the hash that was looked at.
-     * @throws RuntimeError usage (no such file there), not_trusted (another hash), in_use, config_invalid
+     * @throws RuntimeError not_found, usage (it lies elsewhere), not_trusted (another hash), in_use, config_invalid
      */
     async trustContent(input: {
       readonly path: string;
       readonly sha256: string;
       readonly by: 'prompt' | 'command';
     }): Promise<null> {
-      const path = resolve(workspace.cwd, input.path);
-      const inside = workspace.dataDir === null ? '..' : relative(realOf(workspace.dataDir), realOf(path));
-      if (inside === '' || inside.startsWith('..') || isAbsolute(inside)) {
-        throw new RuntimeError(
-          'usage',
-          `The file ${path} is not in a data directory of this project and needs no trust.`,
-        );
-      }
-      const read = readDocument(path, 'project', deps.uid);
-      if (!read.ok) throw new RuntimeError('usage', `The file ${path} cannot be trusted: ${read.message}.`);
-      if (read.sha256 !== input.sha256.toLowerCase()) {
-        throw new RuntimeError('not_trusted', `The file ${path} has another content now (sha256 ${read.sha256}).`, {
-          data: { path, sha256: read.sha256 },
-          hints: [`reins trust add ${path}`],
+      const { kind, file } = readInside(input.path);
+      const { path, sha256 } = file;
+      if (sha256 !== input.sha256.toLowerCase()) {
+        throw new RuntimeError('not_trusted', `The file ${path} has another content now (sha256 ${sha256}).`, {
+          data: { path, sha256 },
+          hints: [`reins trust show ${quote(path)}`],
         });
       }
-      const kind = basename(path).startsWith('hitl-policy') ? 'policy' : 'chain';
-      const subject = { kind, root: workspace.root, path, sha256: read.sha256 } as const;
+      const subject = subjectOf(kind, file);
+      deps.texts.keep(file.bytes);
       await trust.add([subject], input.by);
       deps.recorded({ ...subject, path: relative(workspace.root, realOf(path)), by: input.by });
       return null;
+    },
+
+    /** Every decision of this user, newest first. @throws RuntimeError config_invalid */
+    async listTrust(): Promise<readonly TrustRow[]> {
+      return trust
+        .list()
+        .map(({ trustedAt, ...entry }) => ({ ...entry, trusted_at: trustedAt }))
+        .reverse();
+    },
+
+    /** A file of this project's data directory, whether trusted or not. @throws RuntimeError not_found, usage */
+    async showTrust(input: { readonly path: string }): Promise<TrustView> {
+      const { kind, file } = readInside(input.path);
+      const decision = trust.decision(subjectOf(kind, file));
+      if (decision === undefined) return { ...(await shown(kind, file)), trusted: null };
+      const { path, sha256, bytes } = file;
+      const text = new TextDecoder().decode(bytes);
+      const trusted = { at: decision.trustedAt, by: decision.by };
+      return { kind, path, sha256, bytes: bytes.length, text, former: null, trusted };
+    },
+
+    /** Withdraws the decisions about a file, or about a hash anywhere. @throws RuntimeError not_found, in_use */
+    async removeTrust(input: { readonly what: string }): Promise<readonly TrustRow[]> {
+      const isHash = /^[0-9a-f]{64}$/i.test(input.what);
+      const removed = await trust.remove(
+        isHash ? { sha256: input.what } : { path: resolve(workspace.cwd, input.what) },
+      );
+      if (removed.length === 0) {
+        throw new RuntimeError('not_found', `nothing is trusted under ${input.what}`, { hints: ['reins trust list'] });
+      }
+      return removed.map(({ trustedAt, ...entry }) => {
+        deps.recorded({ ...entry, removed: true });
+        return { ...entry, trusted_at: trustedAt };
+      });
     },
   };
 }
 
 export type TrustOperations = ReturnType<typeof createTrustOperations>;
-
-const shown = (kind: UntrustedContent['kind'], file: DocumentFile & { readonly ok: true }): UntrustedContent => ({
-  kind,
-  path: file.path,
-  sha256: file.sha256,
-  bytes: file.bytes.length,
-  text: new TextDecoder().decode(file.bytes),
-});

@@ -13,12 +13,11 @@ import {
 } from 'node:fs';
 import { join, relative } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
+import type { TrustKind } from '../schema/overlay.ts';
 import { ownerIsDead, processOwner } from '../store/owner.ts';
 import { ensurePrivateDirectory } from '../store/private-file.ts';
 import { writeAtomic } from './files.ts';
 import { realOf } from './paths.ts';
-
-export type TrustKind = 'chain' | 'policy' | 'agent' | 'database';
 
 /** One decision (06 §6.2). `path` is relative to the root. */
 export type TrustEntry = {
@@ -94,6 +93,18 @@ export function createTrust(deps: TrustDeps) {
       return load().some((entry) => sameSubject(entry, subject, inside));
     },
 
+    /** The decision about exactly this content. */
+    decision(subject: TrustSubject): TrustEntry | undefined {
+      const inside = insideRoot(subject);
+      return load().find((entry) => sameSubject(entry, subject, inside));
+    },
+
+    /** The latest decision about this place, whatever its content was. */
+    latest({ kind, root, path }: Omit<TrustSubject, 'sha256'>): TrustEntry | undefined {
+      const inside = insideRoot({ root, path });
+      return load().findLast((entry) => entry.kind === kind && entry.root === root && entry.path === inside);
+    },
+
     /** Records decisions; one that is there already stays as it was. Waits up to 5 s for another writer. */
     async add(subjects: readonly TrustSubject[], by: TrustEntry['by']): Promise<void> {
       if (subjects.length === 0) return;
@@ -113,19 +124,16 @@ export function createTrust(deps: TrustDeps) {
       });
     },
 
-    /** Withdraws decisions about a path of this root, or about a hash anywhere. @returns how many. */
-    async remove(
-      what: { readonly root: string; readonly path: string } | { readonly sha256: string },
-    ): Promise<number> {
-      let removed = 0;
+    /** Withdraws all decisions about a file, or about a hash anywhere. @returns them */
+    async remove(what: { readonly path: string } | { readonly sha256: string }): Promise<readonly TrustEntry[]> {
+      const path = 'path' in what ? realOf(what.path) : null;
+      const hash = 'sha256' in what ? what.sha256.toLowerCase() : null;
+      const isMeant = (entry: TrustEntry) => entry.sha256 === hash || join(entry.root, entry.path) === path;
+      if (!load().some(isMeant)) return [];
+      let removed: readonly TrustEntry[] = [];
       await change((entries) => {
-        const kept = entries.filter((entry) =>
-          'sha256' in what
-            ? entry.sha256 !== what.sha256.toLowerCase()
-            : entry.root !== what.root || entry.path !== insideRoot(what),
-        );
-        removed = entries.length - kept.length;
-        return kept;
+        removed = entries.filter(isMeant);
+        return entries.filter((entry) => !isMeant(entry));
       });
       return removed;
     },

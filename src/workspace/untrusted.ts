@@ -1,4 +1,5 @@
 import { RuntimeError } from '../schema/errors.ts';
+import { quote } from '../text/quote.ts';
 import type { DocumentFile } from './files.ts';
 
 export type TrustError = {
@@ -16,7 +17,7 @@ export function notTrusted(kind: TrustError['kind'], read: DocumentFile & { read
     `The ${kind} ${path} of this project is not trusted (sha256 ${sha256}).`,
     {
       data: { kind, path, sha256, bytes: read.bytes.length } satisfies TrustError,
-      hints: [`reins trust add ${path}`, `--trust ${sha256}`],
+      hints: [`reins trust add ${quote(path)} --sha256 ${sha256}`, `reins run --trust ${sha256} <text>`],
     },
   );
 }

@@ -350,12 +350,45 @@ describe('trust', () => {
     const refused = await world.run([...scripted, 'hello there']);
     expect([refused.code, refused.stdout]).toEqual([3, '']);
     const hash = /sha256 ([0-9a-f]{64})/.exec(refused.stderr)?.[1] ?? '';
-    expect(refused.stderr).toContain(path);
+    // Either line can be pasted whole.
+    expect(refused.stderr).toBe(
+      `reins: the chain ${path} is not trusted (sha256 ${hash})\n` +
+        `  reins trust add ${path} --sha256 ${hash}\n` +
+        `  reins --trust ${hash} --provider scripted 'hello there'\n`,
+    );
     expect(await world.run([...scripted, '--trust', hash, 'hello there'])).toMatchObject({ code: 0, stdout: greeting });
     expect((await world.run([...scripted, '--trust', 'a'.repeat(64), 'hello there'])).code).toBe(3);
     expect((await world.run(['trust', 'add', path])).code).toBe(3);
     expect((await world.run(['trust', 'add', path, '--sha256', 'a'.repeat(64)])).code).toBe(3);
     expect((await world.run(['trust', 'add', path, '--sha256', hash])).stdout).toBe(`Trusted ${path} (${hash}).\n`);
     expect(await world.run([...scripted, 'hello there'])).toMatchObject({ code: 0, stdout: greeting });
+  });
+
+  test('decisions are listed, shown and taken back', async () => {
+    const path = join(world.workspace, '.reins', 'default-run-chain.json');
+    const { stdout } = await world.run(['trust', 'list']);
+    expect(stdout.split('\n')[0]).toMatch(/^KIND +PATH +SHA256 +TRUSTED$/);
+    expect(stdout).toMatch(new RegExp(`^chain +${path} +[0-9a-f]{64} +\\d{4}-\\d\\d-\\d\\dT\\S+Z$`, 'm'));
+    expect(JSON.parse((await world.run(['trust', 'list', '--json'])).stdout)).toHaveLength(2);
+    expect((await world.run(['trust', 'show', path])).stdout).toMatch(/\n {2}trusted \S+Z, by init\n$/);
+    world.write('.reins/default-run-chain.json', readFileSync(path, 'utf8').replace('chain-run', 'chain-mine'));
+    const changed = await world.run(['trust', 'show', '.reins/default-run-chain.json']);
+    expect(changed.stdout).toMatch(/\n {2}changed: sha256 [0-9a-f]{64} was trusted \S+Z\n--- a/);
+    expect(changed.stdout).toContain('\n-  "id": "chain-run",\n+  "id": "chain-mine",\n');
+    expect(JSON.parse((await world.run(['trust', 'show', path, '--json'])).stdout)).toMatchObject({
+      kind: 'chain',
+      state: 'changed',
+      trusted: null,
+    });
+    const removed = await world.run(['trust', 'remove', '.reins/default-run-chain.json']);
+    expect(removed).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(`^Removed trust in ${path} \\([0-9a-f]{64}\\)\\.\n$`),
+    });
+    expect((await world.run(['trust', 'show', path])).stdout).toContain('\n  untrusted: nothing at this place');
+    expect(await world.run(['trust', 'remove', path])).toMatchObject({
+      code: 1,
+      stderr: `reins: nothing is trusted under ${path}\n  reins trust list\n`,
+    });
   });
 });

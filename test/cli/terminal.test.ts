@@ -278,6 +278,26 @@ describe('a question about trust', () => {
     await terminal.ended;
   });
 
+  test('of an edited file shows what changed since it was trusted, and again after the next edit', async () => {
+    const chain = join(world.workspace, '.reins/default-run-chain.json');
+    const text = readFileSync(chain, 'utf8');
+    writeFileSync(chain, text.replace('chain-run', 'chain-mine'));
+    const first = openTerminal(world, ['trust']);
+    await first.saw('[y] trust it');
+    expect(first.screen()).toMatch(
+      /was trusted at \S+Z, what changed since:\n {2}\| --- a\/\.reins\/default-run-chain\.json/,
+    );
+    expect(first.screen()).toContain('\n  | -  "id": "chain-run",⏎\n  | +  "id": "chain-mine",⏎\n');
+    await first.press('y', 'Trusted ');
+    await first.ended;
+    writeFileSync(chain, text.replace('chain-run', 'chain-yours'));
+    const second = openTerminal(world, [...scripted, 'hello there']);
+    await second.saw('[y] trust it');
+    expect(second.screen()).toContain('\n  | -  "id": "chain-mine",⏎\n  | +  "id": "chain-yours",⏎\n');
+    await second.press('n', 'is not trusted');
+    expect((await second.ended).code).toBe(3);
+  });
+
   test('reins trust reviews what waits', async () => {
     edit();
     const path = join(world.workspace, '.reins', 'default-run-chain.json');

@@ -53,7 +53,7 @@ describe('the chain of a run', () => {
     await expect(load('run')).rejects.toMatchObject({
       code: 'chain_untrusted',
       data: { kind: 'chain', path, sha256, bytes: text.length },
-      hints: [`reins trust add ${path}`, `--trust ${sha256}`],
+      hints: [`reins trust add ${path} --sha256 ${sha256}`, `reins run --trust ${sha256} <text>`],
     });
     await trustFile(path, text);
     const loaded = await load('run');

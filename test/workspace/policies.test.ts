@@ -135,7 +135,7 @@ describe('a policy of the project', () => {
     await expect(open()).rejects.toMatchObject({
       code: 'not_trusted',
       data: { kind: 'policy', path, sha256, bytes: allowAll.length },
-      hints: [`reins trust add ${path}`, `--trust ${sha256}`],
+      hints: [`reins trust add ${path} --sha256 ${sha256}`, `reins run --trust ${sha256} <text>`],
     });
     expect(brief(await (await open({ trust: [sha256] })).refresh())).toEqual(['default', 'project', 'ok', 'allow', []]);
     await putTrusted('hitl-policy.json', allowAll);

@@ -70,9 +70,9 @@ describe('trust', () => {
       ['chain', 'b', 'init'],
       ['policy', 'a', 'prompt'],
     ]);
-    expect(await trust.remove({ root: temp.workspace, path: subject().path })).toBe(2);
-    expect(await trust.remove({ sha256: 'A'.repeat(64) })).toBe(1);
-    expect(await trust.remove({ sha256: 'a'.repeat(64) })).toBe(0);
+    expect((await trust.remove({ path: subject().path })).map(({ sha256 }) => sha256[0])).toEqual(['a', 'b']);
+    expect(await trust.remove({ sha256: 'A'.repeat(64) })).toMatchObject([{ kind: 'policy', path: '.reins/p.json' }]);
+    expect(await trust.remove({ sha256: 'a'.repeat(64) })).toEqual([]);
     expect(trust.list()).toEqual([]);
   });
 

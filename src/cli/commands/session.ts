@@ -1,7 +1,8 @@
 import { RuntimeError } from '../../schema/errors.ts';
 import type { SessionMessage } from '../../schema/session.ts';
-import { formatAge, measure, plural } from '../../view/format.ts';
+import { measure, plural } from '../../view/format.ts';
 import type { Context, Handler } from '../context.ts';
+import { when } from '../times.ts';
 
 const list: Handler = async (context) => {
   const client = await context.client();
@@ -29,10 +30,6 @@ const list: Handler = async (context) => {
   }
   return 0;
 };
-
-/** Relative on a terminal, ISO 8601 elsewhere (06 §2.4.3). */
-const when = (context: Context, at: string): string =>
-  context.terminal.stdoutIsTerminal ? formatAge(context.process.now() - Date.parse(at)) : at;
 
 const create: Handler = async (context) => {
   const session = await (await context.client()).newSession({ name: context.invocation.words[0] ?? null });

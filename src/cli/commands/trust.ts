@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
-import { resolve } from 'node:path';
-import type { UntrustedContent } from '../../schema/overlay.ts';
+import { join } from 'node:path';
+import type { TrustView, UntrustedContent } from '../../schema/overlay.ts';
 import { RuntimeError } from '../../schema/errors.ts';
+import { quote } from '../../text/quote.ts';
 import type { Context, Handler } from '../context.ts';
-import { askTrust, untrusted } from '../trust-prompt.ts';
+import { when } from '../times.ts';
+import { askTrust, refusal } from '../trust-prompt.ts';
 
 /** What runs and chats of this project would use and nobody has trusted yet. */
 async function pending(context: Context): Promise<readonly UntrustedContent[]> {
@@ -45,20 +45,39 @@ const review: Handler = async (context) => {
   return refused === 0 ? 0 : 3;
 };
 
+const list: Handler = async (context) => {
+  const rows = await (await context.client()).listTrust({});
+  if (context.globals.format !== 'text') {
+    await context.printJson(rows);
+    return 0;
+  }
+  if (rows.length === 0) {
+    context.hint('nothing is trusted; reins init makes chains that are');
+    return 0;
+  }
+  await context.printTable(
+    [{ title: 'KIND' }, { title: 'PATH', flexible: true }, { title: 'SHA256' }, { title: 'TRUSTED' }],
+    rows.map((row) => [row.kind, join(row.root, row.path), row.sha256, when(context, row.trusted_at)]),
+  );
+  return 0;
+};
+
 /** `trust add <path>…`: shown and asked on a terminal; elsewhere the hash must be named (06 §24). */
 const add: Handler = async (context) => {
   const { words, flags } = context.invocation;
-  const named = flags.text('sha256');
+  const named = flags.text('sha256')?.toLowerCase() ?? null;
   if (named !== null && words.length > 1) throw new RuntimeError('usage', '--sha256 belongs to one file');
   const client = await context.client();
   for (const word of words) {
-    const content = readContent(resolve(context.process.cwd, word), word);
+    const content = await client.showTrust({ path: word });
     if (named !== null && named !== content.sha256) {
-      throw new RuntimeError('not_trusted', `${word} has sha256 ${content.sha256}, not ${named}`);
+      throw new RuntimeError('not_trusted', `${word} has sha256 ${content.sha256}, not ${named}`, {
+        hints: [`reins trust show ${quote(word)}`],
+      });
     }
-    if (named === null) {
-      if (!context.terminal.interactive()) throw untrusted(content);
-      if ((await askTrust(context, content, false)) !== 'trust') throw untrusted(content);
+    if (named === null && content.trusted === null) {
+      if (!context.terminal.interactive()) throw refusal(content);
+      if ((await askTrust(context, content, false)) !== 'trust') throw refusal(content);
     }
     await client.trustContent({ path: content.path, sha256: content.sha256, by: 'command' });
     await context.print(`Trusted ${content.path} (${content.sha256}).`);
@@ -66,20 +85,36 @@ const add: Handler = async (context) => {
   return 0;
 };
 
-/** Read once: what was hashed is what is shown. */
-function readContent(path: string, shown: string): UntrustedContent {
-  try {
-    const stats = statSync(path);
-    if (!stats.isFile()) throw new Error(stats.isDirectory() ? 'it is a directory' : 'it is no regular file');
-    const bytes = readFileSync(path);
-    const kind = /(?:^|\/)hitl-policy[^/]*\.json$/.test(path) ? 'policy' : 'chain';
-    const sha256 = createHash('sha256').update(bytes).digest('hex');
-    return { kind, path, sha256, bytes: bytes.length, text: bytes.toString('utf8') };
-  } catch (error) {
-    const missing = error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
-    const why = missing ? 'there is no such file' : error instanceof Error ? error.message : String(error);
-    throw new RuntimeError('not_found', `${shown} cannot be read: ${why}`, { cause: error, hints: ['reins trust'] });
+/** `trust show <path>`: hash, state, and the difference to the version that was trusted last. */
+const show: Handler = async (context) => {
+  const view = await (await context.client()).showTrust({ path: context.invocation.words[0] ?? '' });
+  const { text: _text, ...rest } = view;
+  if (context.globals.format !== 'text') {
+    await context.printJson({ ...rest, state: stateOf(view) });
+    return 0;
   }
+  await context.print(`${view.kind} ${view.path}`);
+  await context.print(`  ${view.bytes} bytes, sha256 ${view.sha256}`);
+  await context.print(`  ${sentence(context, view)}`);
+  if (view.former?.diff != null) await context.print(view.former.diff.replace(/\n$/, ''));
+  return 0;
+};
+
+const stateOf = ({ trusted, former }: TrustView): 'trusted' | 'changed' | 'untrusted' =>
+  trusted !== null ? 'trusted' : former !== null ? 'changed' : 'untrusted';
+
+function sentence(context: Context, { trusted, former }: TrustView): string {
+  if (trusted !== null) return `trusted ${when(context, trusted.at)}, by ${trusted.by}`;
+  if (former === null) return 'untrusted: nothing at this place was trusted before';
+  const kept = former.diff === null ? '; its text is not kept' : '';
+  return `changed: sha256 ${former.sha256} was trusted ${when(context, former.trusted_at)}${kept}`;
 }
 
-export const handlers = { '': review, add };
+const remove: Handler = async (context) => {
+  const rows = await (await context.client()).removeTrust({ what: context.invocation.words[0] ?? '' });
+  if (context.globals.format !== 'text') await context.printJson(rows);
+  else for (const row of rows) await context.print(`Removed trust in ${join(row.root, row.path)} (${row.sha256}).`);
+  return 0;
+};
+
+export const handlers = { '': review, list, add, show, remove };

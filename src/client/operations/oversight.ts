@@ -1,6 +1,6 @@
 import { array, boolean, enums, nullable, number, object, optional, string } from 'superstruct';
 import type { Ask } from '../../schema/ask.ts';
-import type { ChainRow, ChainVetFile, UntrustedContent } from '../../schema/overlay.ts';
+import type { ChainRow, ChainVetFile, TrustRow, TrustView, UntrustedContent } from '../../schema/overlay.ts';
 import { operation, returns } from '../operation.ts';
 
 /** Asks, chains, trust. */
@@ -78,6 +78,17 @@ export const oversight = {
     'operator',
     object({ path: string(), sha256: string(), by: enums(['prompt', 'command']) }),
     returns<null>(),
+  ),
+  listTrust: operation('GET', '/api/trust', 'read', object({}), returns<readonly TrustRow[]>()),
+  /** A document of this project: its text, and whether this content is trusted. */
+  showTrust: operation('POST', '/api/trust/show', 'read', object({ path: string() }), returns<TrustView>()),
+  /** `what` is a path or a hash. */
+  removeTrust: operation(
+    'DELETE',
+    '/api/trust/{what}',
+    'operator',
+    object({ what: string() }),
+    returns<readonly TrustRow[]>(),
   ),
   initialise: operation(
     'POST',

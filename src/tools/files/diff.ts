@@ -17,12 +17,18 @@ type Hunk = {
   readonly lines: readonly string[];
 };
 
+/** One side of a diff; null = there is no such file. */
+type Side = Pick<NonNullable<Preimage>, 'bytes' | 'sha256'> | null;
+
+/** The unified diff of two versions of a file; null when it was cut or cannot be made. */
+export async function wholeDiff(name: string, before: Uint8Array, after: Uint8Array): Promise<string | null> {
+  const old = { bytes: Buffer.from(before), sha256: sha256Of(before) };
+  const { diff, diff_note } = await diffOf(name, old, Buffer.from(after));
+  return diff_note === undefined ? (diff ?? null) : null;
+}
+
 /** A unified diff of the very bytes that would be replaced and written; every line end is kept as it is. */
-export async function diffOf(
-  name: string,
-  before: Preimage,
-  after: Buffer,
-): Promise<Pick<Preview, 'diff' | 'diff_note'>> {
+export async function diffOf(name: string, before: Side, after: Buffer): Promise<Pick<Preview, 'diff' | 'diff_note'>> {
   const old = before?.bytes ?? Buffer.alloc(0);
   if (before !== null && old.equals(after)) return { diff: '(no changes)' };
   if (Math.max(old.length, after.length) > maxSourceBytes || isBinary(old) || isBinary(after)) {
@@ -41,7 +47,7 @@ export async function diffOf(
   };
 }
 
-function sizes(before: Preimage, after: Buffer): string {
+function sizes(before: Side, after: Buffer): string {
   const old = before === null ? 'no file' : `${before.bytes.length} bytes, sha256 ${before.sha256}`;
   return `old: ${old}; new: ${after.length} bytes, sha256 ${sha256Of(after)}`;
 }
