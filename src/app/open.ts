@@ -28,6 +28,9 @@ const isRead = (name: keyof RuntimeClient): boolean =>
 
 const readsOnly = (name: keyof RuntimeClient): boolean => !writing.has(name) && isRead(name);
 
+/** What looks at a set-up that may be broken, and reports it. */
+const examines: ReadonlySet<string> = new Set(['doctor', 'doctorBundle']);
+
 /** What stands on the database alone: a listing loads nothing else (06 §1.2.3). */
 const light: ReadonlySet<string> = new Set([
   'listSessions',
@@ -139,10 +142,10 @@ export async function openApp(options: AppOptions, pools: Pools, writes: boolean
 
   /** What an operation needs; a database opened for reading is opened anew when something is to be written. */
   const openFor = async (name: keyof RuntimeClient): Promise<Opened> => {
-    if (options.dataDir !== null && name !== 'doctor') checkDataDir(options.dataDir.value);
+    if (options.dataDir !== null && !examines.has(name)) checkDataDir(options.dataDir.value);
     const reading = readsOnly(name) && !writes;
     if (opened?.reading === true && !reading) await shut();
-    if (name === 'doctor') opened ??= await openForDoctor();
+    if (examines.has(name)) opened ??= await openForDoctor();
     else opened ??= await (isRead(name) && !writes ? openToLook(reading) : open(workspace.dbPath, reading));
     return opened;
   };

@@ -1,6 +1,7 @@
 import type { Services } from '../client/local-client.ts';
 import { createGate } from '../gate/call.ts';
 import { createProviderSetUp } from '../registry/provider-set-up.ts';
+import { type BundleDeps, supportBundle } from '../registry/bundle.ts';
 import { createBackends } from '../registry/backends.ts';
 import { createModels } from '../registry/models.ts';
 import { createObserver } from '../registry/observe.ts';
@@ -8,6 +9,7 @@ import { createSetup } from '../registry/setup.ts';
 import { createRuns } from '../runs/runs.ts';
 import { createChat } from '../sessions/chat.ts';
 import { wholeDiff } from '../tools/files/diff.ts';
+import { countRows } from '../store/row-counts.ts';
 import { createSpool } from '../tools/spool.ts';
 import type { ToolPorts } from '../tools/tool.ts';
 import { createChains } from '../workspace/chains.ts';
@@ -141,6 +143,20 @@ export function openRooms(input: RoomsInput): Rooms {
         ),
       ),
   });
+  const bundle: BundleDeps = {
+    doctor: setup.doctor,
+    listConfig: settings.listConfig,
+    listBackends: () => backends.listBackends(),
+    maskDeep: secrets.maskDeep,
+    versions: {
+      version: options.version,
+      node: process.versions.node,
+      platform: process.platform,
+      arch: process.arch,
+    },
+    rowCounts: () => countRows(store.sql),
+    lastEvents: (limit) => store.events.latest(limit).map(({ event }) => event),
+  };
   return {
     services: {
       ...store.services,
@@ -149,6 +165,7 @@ export function openRooms(input: RoomsInput): Rooms {
       ...chains,
       ...trustOperations,
       doctor: setup.doctor,
+      doctorBundle: async (wanted) => ({ files: await supportBundle(bundle, wanted) }),
       startRun: runs.startRun,
       sendMessage: chat.sendMessage,
       awaitRun: runs.awaitRun,

@@ -43,7 +43,8 @@ export function openStoreRooms(input: StoreRoomsInput) {
   const { tenant } = options;
   const owner = processOwner(options.surface);
   const audit = createAudit(sql);
-  const plainFeed = createFeed({ sql, events: createEvents(sql), now, mask: secrets.maskDeep });
+  const events = createEvents(sql);
+  const plainFeed = createFeed({ sql, events, now, mask: secrets.maskDeep });
   const feed =
     FAIL_POINTS && options.failPoint !== undefined ? withFailPoints(plainFeed, options.failPoint) : plainFeed;
   const record: RecordChange = (type, entry, body) =>
@@ -96,6 +97,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
     owner,
     actor,
     audit,
+    events,
     feed,
     record,
     settings,

@@ -100,6 +100,10 @@ export function createEvents(sql: Sql) {
         )
         .map(read);
     },
+    /** The latest events of all runs and of the host, oldest first. */
+    latest(limit: number): StoredEvent[] {
+      return sql.all<EventRow>(`SELECT ${columns} FROM events ORDER BY cursor DESC LIMIT ?`, limit).map(read).reverse();
+    },
     lastCursor(): number {
       return sql.get<{ cursor: number | null }>('SELECT max(cursor) AS cursor FROM events')?.cursor ?? 0;
     },

@@ -1,13 +1,16 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { RuntimeError } from '../../schema/errors.ts';
 import type { BackendCheck, DoctorReport, SetupIssue } from '../../schema/registry.ts';
 import { formatBytes, plural } from '../../view/format.ts';
-import type { Handler } from '../context.ts';
+import type { Context, Handler } from '../context.ts';
 
 /** `doctor` (06 §15): the same evaluation as every other surface; the exit code says whether something is wrong. */
 const doctor: Handler = async (context) => {
   const { flags } = context.invocation;
-  if (flags.bool('bundle') === true || flags.has('out')) {
-    throw new RuntimeError('not_built', '"doctor --bundle" is not built yet');
+  if (flags.bool('bundle') === true) return bundle(context);
+  if (flags.has('out')) {
+    throw new RuntimeError('usage', '--out belongs to --bundle', { hints: ['reins doctor --bundle --out <file.zip>'] });
   }
   const report = await (await context.client()).doctor({
     probe: flags.bool('skip-probe') !== true,
@@ -26,6 +29,37 @@ const doctor: Handler = async (context) => {
   } else for (const line of lines(report)) await context.print(line);
   return bad ? 1 : 0;
 };
+
+/** `doctor --bundle`: a new file that only its owner can read, without anything that could not be shown. */
+async function bundle(context: Context): Promise<number> {
+  const { process, invocation } = context;
+  const now = process.now();
+  const stamp = new Date(now).toISOString().slice(0, 19).replaceAll(':', '-');
+  const path = invocation.flags.text('out') ?? join(process.cwd, `reins-doctor-${stamp}.zip`);
+  const { files } = await (await context.client()).doctorBundle({
+    probe: invocation.flags.bool('skip-probe') !== true,
+  });
+  const { zip } = await import('../zip.ts');
+  const bytes = zip(
+    files.map(({ name, text }) => ({ name, bytes: Buffer.from(text, 'utf8') })),
+    now,
+  );
+  try {
+    writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    if (code === 'EEXIST') {
+      throw new RuntimeError('already_exists', `--out: ${path} exists already`, {
+        cause: error,
+        hints: ['reins doctor --bundle'],
+      });
+    }
+    throw new RuntimeError('storage', `--out: ${path} cannot be written (${code})`, { cause: error });
+  }
+  if (context.globals.format === 'text') await context.print(path);
+  else await context.printJson({ path, files: files.map(({ name }) => name) });
+  return 0;
+}
 
 function lines(report: DoctorReport): readonly string[] {
   const { status, policy, database } = report;

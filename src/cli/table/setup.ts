@@ -35,7 +35,7 @@ const doctor: Command = {
     { name: 'bundle', kind: 'boolean', help: 'Write a support bundle without secrets.' },
     { name: 'out', kind: 'path', value: 'file.zip', help: 'Where the bundle goes.' },
   ],
-  examples: ['reins doctor', 'reins doctor --strict --json'],
+  examples: ['reins doctor', 'reins doctor --strict --json', 'reins doctor --bundle --skip-probe'],
   module: 'doctor',
 };
 

@@ -122,4 +122,12 @@ export const setup = {
     object({ probe: boolean(), model: optional(string()) }),
     masked(DoctorReport),
   ),
+  /** What to hand to somebody who helps: texts without secrets, messages, arguments and contents of files (06 §15). */
+  doctorBundle: operation(
+    'POST',
+    '/api/setup-status/bundle',
+    'operator',
+    object({ probe: boolean() }),
+    returns<{ readonly files: readonly { readonly name: string; readonly text: string }[] }>(),
+  ),
 } as const;
