@@ -1,3 +1,4 @@
+import type { Command } from './command.ts';
 import type { Environment, OutputFormat } from './globals.ts';
 import type { Scan } from './scan.ts';
 import { walk } from './walk.ts';
@@ -7,6 +8,8 @@ export type FailureForm = {
   readonly format: OutputFormat;
   readonly ofRun: boolean;
   readonly trace: boolean;
+  /** The command, as far as it is known. */
+  readonly path: readonly Command[];
 };
 
 /** Commands whose output is that of a run. */
@@ -26,6 +29,7 @@ export function formOf(scanned: Scan, environment: Environment): FailureForm {
     format: formatOf(given('json') === 'true', given('output-format') ?? environment['REINS_OUTPUT_FORMAT']),
     ofRun: isOfRun(scanned.path[0]?.name),
     trace: given('trace') === 'true' || traced(environment),
+    path: scanned.path,
   };
 }
 
@@ -36,9 +40,11 @@ export function guessForm(argv: readonly string[], environment: Environment): Fa
   const at = tokens.indexOf('--output-format');
   const flag = '--output-format=';
   const word = tokens.find((token) => token.startsWith(flag))?.slice(flag.length) ?? (at < 0 ? null : tokens[at + 1]);
+  const { path } = walk(tokens);
   return {
     format: formatOf(tokens.includes('--json'), word ?? environment['REINS_OUTPUT_FORMAT']),
-    ofRun: isOfRun(walk(tokens).path[0]?.name),
+    ofRun: isOfRun(path[0]?.name),
     trace: tokens.includes('--trace') || traced(environment),
+    path,
   };
 }

@@ -35,8 +35,8 @@ export function failureOf(error: unknown): Failure {
   const message = error instanceof Error ? error.message : String(error);
   return {
     code: 'internal',
-    message: `a fault of this program: ${message}`,
-    hints: ['run the same command with --trace to see where'],
+    message: `a fault of this program: ${message} (--trace shows where)`,
+    hints: [],
     exit: 1,
     findings: [],
     stack: error instanceof Error ? stackOf(error) : null,

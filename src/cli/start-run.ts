@@ -21,29 +21,28 @@ export async function resolveAskMode(context: Context, client: () => Promise<Run
   const { onAsk } = context.globals;
   if (onAsk !== null) {
     return {
-      onAsk: notSuspend(onAsk.value, onAsk.source === 'flag' ? '--on-ask' : 'REINS_ON_ASK'),
+      onAsk: notSuspend(context, onAsk.value, onAsk.source === 'flag' ? '--on-ask' : 'REINS_ON_ASK'),
       denyByDefault: false,
     };
   }
   if (context.terminal.interactive()) return { onAsk: 'ask', denyByDefault: false };
   const entry = await (await client()).getConfig({ key: 'on-ask' });
   if (entry.source !== 'set') return { onAsk: 'deny', denyByDefault: true };
-  return { onAsk: notSuspend(entry.value, 'config on-ask'), denyByDefault: false };
+  return { onAsk: notSuspend(context, entry.value, 'config on-ask'), denyByDefault: false };
 }
 
-function notSuspend(mode: string, source: string): OnAsk {
+function notSuspend(context: Context, mode: string, source: string): OnAsk {
   if (mode === 'wait' || mode === 'deny') return mode;
-  throw usage(`${source} suspend is not built yet: a waiting run cannot be resumed`, [
-    '--on-ask wait',
-    '--on-ask deny',
-  ]);
+  const { name } = context.invocation;
+  const again = (word: string) => `reins ${name} --on-ask ${word}${name === 'demo' ? '' : ' <text>'}`;
+  throw usage(`${source} suspend is not built yet: a waiting run cannot be resumed`, [again('wait'), again('deny')]);
 }
 
 /** Flags that are checked before anything is opened. @throws RuntimeError usage, not_built */
 export function checkRunFlags(context: Context): void {
   const { globals } = context;
   if (globals.onAsk !== null) {
-    notSuspend(globals.onAsk.value, globals.onAsk.source === 'flag' ? '--on-ask' : 'REINS_ON_ASK');
+    notSuspend(context, globals.onAsk.value, globals.onAsk.source === 'flag' ? '--on-ask' : 'REINS_ON_ASK');
   }
   if (globals.requireMcp !== null) throw new RuntimeError('not_built', '"--require-mcp" is not built yet');
 }

@@ -8,10 +8,11 @@ import { readGlobals } from './globals.ts';
 import { modules } from './load.ts';
 import { parse } from './parse.ts';
 import type { Process } from './process.ts';
-import { type Failure, failureJson, failureOf, printFailure } from './report-error.ts';
+import { failureJson, failureOf, printFailure } from './report-error.ts';
 import { type Scan, scan } from './scan.ts';
 import { findCommand } from './table.ts';
 import { createTerminal, type Terminal } from './terminal.ts';
+import { withUsageHint } from './usage-hint.ts';
 import type { ValueSite } from './values.ts';
 
 const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
@@ -37,7 +38,7 @@ export async function start(process: Process): Promise<void> {
   } catch (error) {
     // The scanner failed: there is no invocation yet.
     terminal ??= createTerminal(process, { colour: true, quiet: false });
-    code = await report(failureOf(error), process, terminal, guessForm(process.argv, process.environment));
+    code = await report(error, process, terminal, guessForm(process.argv, process.environment));
   }
   for (const app of opened.reverse()) {
     try {
@@ -79,12 +80,15 @@ async function dispatch(process: Process, terminal: Terminal, scanned: Scan, ope
       return 0;
     }
     const command = scanned.path.at(-1);
-    if (command === undefined && !has(scanned, 'help') && formOf(scanned, process.environment).format !== 'text') {
-      throw usage('no command and no input', ['reins --help']);
-    }
-    if (has(scanned, 'help') || command === undefined) return await help(process, terminal, scanned.path, command);
-    checkWords(scanned.path, scanned.words);
     const site: ValueSite = { now: process.now(), absolute: (path) => resolve(process.cwd, path) };
+    if (has(scanned, 'help')) return await help(process, terminal, scanned.path, command);
+    if (command === undefined) {
+      // A flag that took the text for its value is told before the help that would hide it.
+      const globals = readGlobals((await parse(scanned, process.importMeta, site)).flags, process.environment, site);
+      if (globals.format !== 'text') throw usage('no command and no input', ['reins --help']);
+      return await help(process, terminal, scanned.path, command);
+    }
+    checkWords(scanned.path, scanned.words);
     // A thread takes longer to start than everything else here: it starts while the command line is read.
     if (runs) threads = (await import('../app.ts')).startThreads(process.root);
     else if (listing.has(command.module ?? '')) void import('../app.ts').then((app) => app.prefetch());
@@ -101,7 +105,7 @@ async function dispatch(process: Process, terminal: Terminal, scanned: Scan, ope
     if (handler === undefined) throw new TypeError(`no handler for "${invocation.name}"`);
     return await handler(context);
   } catch (error) {
-    return await report(failureOf(error), process, terminal, formOf(scanned, process.environment));
+    return await report(error, process, terminal, formOf(scanned, process.environment));
   } finally {
     // An app that was opened closes them itself.
     if (opened.length === 0) await threads?.close();
@@ -109,7 +113,8 @@ async function dispatch(process: Process, terminal: Terminal, scanned: Scan, ope
 }
 
 /** What failed before or beside a run: on stderr, and in a JSON format on stdout too (06 §8.4, §8.5). */
-async function report(failure: Failure, process: Process, terminal: Terminal, form: FailureForm): Promise<number> {
+async function report(error: unknown, process: Process, terminal: Terminal, form: FailureForm): Promise<number> {
+  const failure = withUsageHint(failureOf(error), form.path);
   if (form.format !== 'text') {
     const printJson = jsonPrinter(terminal);
     if (form.ofRun) {

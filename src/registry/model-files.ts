@@ -52,7 +52,8 @@ export function createModelFiles(deps: { readonly backends: Backends; readonly o
       );
       if (!pulled.ok) {
         const code = pulled.failure.class === 'cancelled' ? 'cancelled' : 'model_unavailable';
-        throw new RuntimeError(code, pulled.failure.message);
+        const look = backend.implicit ? 'reins doctor' : `reins backend test ${backend.name}`;
+        throw new RuntimeError(code, pulled.failure.message, { hints: [look] });
       }
       // So that the next run finds it.
       await observer.observe(backend, { timeoutMs: listMs, force: true });

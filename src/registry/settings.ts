@@ -58,6 +58,7 @@ export function createSettings(deps: SettingsDeps) {
         throw new RuntimeError(
           'usage',
           `"${input.value}" is not a value of ${key}; it takes ${configTable[key].accepts}.`,
+          { hints: ['reins help config'] },
         );
       }
       const json = JSON.stringify(parsed.text);

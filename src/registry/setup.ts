@@ -204,11 +204,13 @@ export function createSetup(deps: SetupDeps) {
       if (error.code === 'compute_exhausted' || error.code === 'config_invalid') {
         return new RuntimeError(error.code, error.message, { data: error.data });
       }
+      // The same word, with a command that is a hint here.
+      const more = error.code === 'setup_incomplete' ? '' : ` ${error.message}`;
       const inUse = backends.inUse().filter(({ implicit }) => !implicit);
       const { provider } = wanted;
       if (inUse.length === 0 && provider !== 'scripted') {
         const type = provider === '' ? 'ollama' : provider;
-        return obstacle('setup_incomplete', 'no_backends', `No backend is registered. ${error.message}`, [
+        return obstacle('setup_incomplete', 'no_backends', `No backend is registered.${more}`, [
           addCommand(provider === '' ? 'local' : provider, type),
           'reins doctor',
         ]);
@@ -217,7 +219,7 @@ export function createSetup(deps: SetupDeps) {
         return obstacle(
           'setup_incomplete',
           'default_provider_backend_missing',
-          `No backend of type ${provider} is registered. ${error.message}`,
+          `No backend of type ${provider} is registered.${more}`,
           [addCommand(provider, provider)],
         );
       }
@@ -229,7 +231,8 @@ export function createSetup(deps: SetupDeps) {
           ['reins model list', 'reins config set default-model <model>'],
         );
       }
-      return obstacle('setup_unhealthy', 'health', error.message, ['reins doctor']);
+      const look = error.code === 'model_unavailable' ? 'reins model list' : 'reins doctor';
+      return obstacle('setup_unhealthy', 'health', error.message, [look]);
     },
   };
 

@@ -145,19 +145,22 @@ export function createSessions(sql: Sql, tenant: string) {
     return unit?.seq ?? from;
   };
 
-  const change = (message: string, body: () => number): boolean => {
+  const change = (name: string, body: () => number): boolean => {
     try {
       return sql.write('full', () => body() === 1);
     } catch (error) {
       if (codeOf(error) !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
-      throw new RuntimeError('already_exists', message, { cause: error });
+      throw new RuntimeError('already_exists', `A session named "${name}" exists already.`, {
+        cause: error,
+        hints: [`reins session switch ${name}`],
+      });
     }
   };
 
   return {
     /** @throws RuntimeError already_exists when the name is taken, storage at 10,000 sessions. */
     insert(row: Omit<SessionRow, 'last_message_at' | 'message_count'>): void {
-      change(`A session named "${row.name}" exists already.`, () => {
+      change(row.name, () => {
         const count = sql.get<{ n: number }>('SELECT count(*) AS n FROM sessions WHERE tenant_id = ?', tenant)?.n ?? 0;
         if (count >= maxSessions) {
           throw new RuntimeError(
@@ -204,7 +207,7 @@ export function createSessions(sql: Sql, tenant: string) {
 
     /** @throws RuntimeError already_exists. @returns false when there is no such session. */
     rename(id: string, name: string): boolean {
-      return change(`A session named "${name}" exists already.`, () =>
+      return change(name, () =>
         sql.run('UPDATE sessions SET name = ? WHERE tenant_id = ? AND id = ?', name, tenant, id),
       );
     },

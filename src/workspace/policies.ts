@@ -256,6 +256,6 @@ function notFound(lookup: Lookup, names: readonly string[]): RuntimeError {
   const what = only?.place === 'file' ? `there is no policy file ${only.path}` : `no policy named "${lookup.name}"`;
   return new RuntimeError('policy_not_found', `${what}; available: ${names.join(', ')}`, {
     data: { name: lookup.name, available: names },
-    hints: lookup.configured ? ['reins config unset hitl-policy-name'] : [],
+    hints: [lookup.configured ? 'reins config unset hitl-policy-name' : 'reins run --policy default <text>'],
   });
 }

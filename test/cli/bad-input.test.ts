@@ -164,7 +164,7 @@ describe('backends', () => {
     expect([code, stdout, stderr]).toEqual([
       7,
       '',
-      'reins: No backend serves "nosuch"; served: far/m\n  reins doctor\n',
+      'reins: No backend serves "nosuch"; served: far/m\n  reins model list\n',
     ]);
   });
 
@@ -207,13 +207,16 @@ describe('input', () => {
     expect(await world.run(echo, { stdin: 'a\u0000b' })).toMatchObject({
       code: 2,
       stdout: '',
-      stderr: 'reins: the input holds a NUL byte: it is not text\n',
+      stderr: 'reins: the input holds a NUL byte: it is not text\n  reins run --help\n',
     });
   });
 
   test('50 MB on a pipe are refused without being read to the end', async () => {
     const { code, stderr } = await world.run(echo, { stdin: Buffer.alloc(50_000_000, 'x') });
-    expect([code, stderr]).toEqual([2, 'reins: standard input is more than the limit of 10485760 bytes (10 MiB)\n']);
+    expect([code, stderr]).toEqual([
+      2,
+      'reins: standard input is more than the limit of 10485760 bytes (10 MiB)\n  reins run --help\n',
+    ]);
   });
 
   test('an endless pipe is refused too', async () => {
@@ -229,7 +232,7 @@ describe('input', () => {
   test('a file that is too large is refused with its size', async () => {
     world.write('large.txt', Buffer.alloc(11_000_000, 'x'));
     expect((await world.run([...echo, '--input', '@large.txt'])).stderr).toBe(
-      'reins: --input: large.txt is 11000000 bytes, more than the limit of 10485760 bytes (10 MiB)\n',
+      'reins: --input: large.txt is 11000000 bytes, more than the limit of 10485760 bytes (10 MiB)\n  reins help flags\n',
     );
   });
 });

@@ -77,7 +77,9 @@ describe('completion', () => {
   });
 
   test('an unknown shell names the known ones', async () => {
-    expect((await world.run(['completion', 'tcsh'])).stderr).toBe('reins: unknown shell "tcsh" (bash, zsh, fish)\n');
+    expect((await world.run(['completion', 'tcsh'])).stderr).toBe(
+      'reins: unknown shell "tcsh" (bash, zsh, fish)\n  reins completion --help\n',
+    );
   });
 });
 

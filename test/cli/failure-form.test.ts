@@ -67,10 +67,10 @@ describe('what failed before there was a run', () => {
 
 test('the value of a flag is no format', () => {
   const argv = ['run', '--input', '--json'];
-  expect(formOf(scan(argv), {})).toEqual({ format: 'text', ofRun: true, trace: false });
+  expect(formOf(scan(argv), {})).toMatchObject({ format: 'text', ofRun: true, trace: false });
 });
 
 test('what follows -- is text, also in a guess', () => {
   const form = guessForm(['--nosuch', '--', 'session', 'list', '--json'], { REINS_TRACE: '1' });
-  expect(form).toEqual({ format: 'text', ofRun: true, trace: true });
+  expect(form).toEqual({ format: 'text', ofRun: true, trace: true, path: [] });
 });

@@ -114,9 +114,10 @@ describe('policies', () => {
   test('a name that is found nowhere stops every run, wherever it was given', async () => {
     const names = 'available: ask-always, auto-edit, default, open, read-only, strict';
     const line = `reins: no policy named "nosuch"; ${names}\n`;
-    expect(await run('--policy', 'nosuch', 'hi')).toMatchObject({ code: 3, stdout: '', stderr: line });
+    const hint = '  reins run --policy default <text>\n';
+    expect(await run('--policy', 'nosuch', 'hi')).toMatchObject({ code: 3, stdout: '', stderr: `${line}${hint}` });
     const environment = { REINS_POLICY: 'nosuch' };
-    expect(await world.run(['hi'], { environment })).toMatchObject({ code: 3, stdout: '', stderr: line });
+    expect(await world.run(['hi'], { environment })).toMatchObject({ code: 3, stdout: '', stderr: `${line}${hint}` });
     await world.run(['config', 'set', 'hitl-policy-name', 'nosuch']);
     const configured = await world.run(['hi']);
     expect([configured.code, configured.stderr]).toEqual([3, `${line}  reins config unset hitl-policy-name\n`]);

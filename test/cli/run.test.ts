@@ -91,7 +91,10 @@ describe('a run in a project', () => {
     expect((await world.run([...chain, '--input-type', 'INT', '--input', ' 42 '])).stdout).toBe('42\n');
     expect((await world.run([...chain, '--input-type', 'bool', '--input', 't'])).stdout).toBe('true\n');
     const missing = ['run', '--chain', 'missing.json', '--input-type', 'int', '--input', 'x'];
-    expect(await world.run(missing)).toMatchObject({ code: 2, stderr: 'reins: --input is not an integer: "x"\n' });
+    expect(await world.run(missing)).toMatchObject({
+      code: 2,
+      stderr: 'reins: --input is not an integer: "x"\n  reins help flags\n',
+    });
   });
 
   test('--raw prints the whole value', async () => {
