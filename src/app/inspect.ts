@@ -9,6 +9,7 @@ import { failureLines, type Policies } from '../workspace/policies.ts';
 import type { DatabaseProblem } from './database-problem.ts';
 import type { Machine } from './machine.ts';
 import type { StoreRooms } from './store-rooms.ts';
+import { quote } from '../text/quote.ts';
 
 export type InspectDeps = {
   readonly machine: Machine;
@@ -136,7 +137,7 @@ function openPermissions(paths: readonly string[]): Inspection['openPermissions'
   return paths.flatMap((path) => {
     const stats = statSync(path, { throwIfNoEntry: false });
     if (stats === undefined || process.platform === 'win32' || (stats.mode & 0o077) === 0) return [];
-    return [{ path, message: `${path} can be read by others`, mend: `chmod 600 ${path}` }];
+    return [{ path, message: `${path} can be read by others`, mend: `chmod 600 ${quote(path)}` }];
   });
 }
 

@@ -11,6 +11,7 @@ import { type OpenedStore, openStore } from '../store/store.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { findWorkspace, namedDataDirFault } from '../workspace/paths.ts';
 import { createTrust } from '../workspace/trust.ts';
+import { quote } from '../text/quote.ts';
 
 /** Reading operations that write all the same: sweeps, caches, the rows of a run. */
 const writing: ReadonlySet<string> = new Set([
@@ -52,7 +53,7 @@ const light: ReadonlySet<string> = new Set([
 function checkDataDir(path: string): void {
   const fault = namedDataDirFault(path);
   if (fault === null) return;
-  const hints = fault === 'does not exist' ? [`reins --data-dir ${path} init`] : [`ls -ld ${path}`];
+  const hints = fault === 'does not exist' ? [`reins --data-dir ${quote(path)} init`] : [`ls -ld ${quote(path)}`];
   throw new RuntimeError('config_invalid', `The data directory ${path} ${fault}.`, { hints });
 }
 

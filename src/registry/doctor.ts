@@ -1,6 +1,7 @@
 import type { SetupIssue } from '../schema/registry.ts';
 import type { BackendRow } from '../store/registry.ts';
 import type { Inspection } from './inspection.ts';
+import { quote } from '../text/quote.ts';
 
 /** What the registry itself contributes to the doctor's list. */
 export type OwnFindings = {
@@ -65,7 +66,7 @@ function* projectIssues(found: Inspection): Generator<SetupIssue> {
       category: 'storage',
       message: `The chain ${path} does not load: ${defect}`,
       fixPath: '/chains',
-      cliCommand: `reins chain vet ${path}`,
+      cliCommand: `reins chain vet ${quote(path)}`,
       subject: path,
     });
   }
@@ -75,7 +76,7 @@ function* projectIssues(found: Inspection): Generator<SetupIssue> {
       severity: 'warning',
       category: 'security',
       message: `The ${kind} ${path} of this project is not trusted and is not used.`,
-      cliCommand: `reins trust add ${path}`,
+      cliCommand: `reins trust add ${quote(path)}`,
       subject: path,
     });
   }
@@ -102,7 +103,7 @@ function* directoryIssues(found: Inspection): Generator<SetupIssue> {
       severity: 'error',
       category: 'storage',
       message: `The directory ${path} cannot be written.`,
-      cliCommand: `chmod u+rwx ${path}`,
+      cliCommand: `chmod u+rwx ${quote(path)}`,
       subject: path,
     });
   }
@@ -138,7 +139,7 @@ function* policyIssues({ policy }: Inspection): Generator<SetupIssue> {
       code: 'policy_invalid',
       severity: 'error',
       message: `The policy ${file} cannot be used, so everything asks: ${policy.defect ?? 'it is not valid'}`,
-      cliCommand: `reins policy vet ${file}`,
+      cliCommand: `reins policy vet ${quote(file)}`,
     });
   }
   if (policy.state === 'missing') {

@@ -4,6 +4,7 @@ import type { BackendCheck, SetupIssue } from '../schema/registry.ts';
 import { addCommand } from './add-command.ts';
 import { issue } from './doctor.ts';
 import type { Defaults } from './models.ts';
+import { quote } from '../text/quote.ts';
 
 /** A backend with its probe, as readiness judges it. */
 export type Probed = {
@@ -275,7 +276,7 @@ function* limitIssues(known: SeenModel, input: ReadinessInput): Generator<SetupI
       code: 'max_output_exceeded',
       message: `The chain ${chainMaxTokens.path} asks for ${chainMaxTokens.tokens} tokens; "${model}" gives at most ${known.max_output}.`,
       fixPath: '/chains',
-      cliCommand: `reins chain show ${chainMaxTokens.path}`,
+      cliCommand: `reins chain show ${quote(chainMaxTokens.path)}`,
     });
   }
 }

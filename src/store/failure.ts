@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { newestBackup } from './backup.ts';
 import { codeOf, reason } from './private-file.ts';
+import { quote } from '../text/quote.ts';
 
 /**
  * What a failed statement means to the rest of the program (11 §2.8, §2.12). Constraint violations and mistakes in SQL
@@ -22,7 +23,7 @@ export function storeError(error: unknown, path: string): unknown {
     return new RuntimeError(
       'storage',
       `The database ${path} cannot be written: ${what}${free === null ? '' : ` (${free} bytes free)`}.`,
-      { ...cause, data: { path, free_bytes: free }, hints: [`df -h ${dirname(path)}`] },
+      { ...cause, data: { path, free_bytes: free }, hints: [`df -h ${quote(dirname(path))}`] },
     );
   }
   if (code.startsWith('SQLITE_READONLY') || code.startsWith('SQLITE_CANTOPEN') || code === 'SQLITE_PERM') {

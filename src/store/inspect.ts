@@ -7,6 +7,7 @@ import { expectedDigest, latest, schemaDigest } from './migrate.ts';
 import type { Migration } from './migrations/migration.ts';
 import { ownerIsDead } from './owner.ts';
 import { machineKey } from './private-file.ts';
+import { quote } from '../text/quote.ts';
 
 /** Marks a SQLite file as ours: `REIN` (11 §2). */
 export const applicationId = 0x5245494e;
@@ -38,7 +39,10 @@ export function inspect(handle: Handle, options: InspectOptions): number | 'new'
     throw new RuntimeError(
       'database_foreign',
       `The database ${path} was not made by this installation, so nothing in it is used.`,
-      { data: { path, kind: 'database' }, hints: ['reins --db <path of your own>', `mv ${path} ${path}.foreign`] },
+      {
+        data: { path, kind: 'database' },
+        hints: ['reins --db <path of your own>', `mv ${quote(path)} ${quote(`${path}.foreign`)}`],
+      },
     );
   }
   return version;

@@ -16,6 +16,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
+import { quote } from '../text/quote.ts';
 
 /** Makes a directory of ours with mode 0700 when it is missing, parents included. @throws RuntimeError config_invalid. */
 export function ensurePrivateDirectory(path: string): void {
@@ -113,7 +114,7 @@ function readKey(path: string): Uint8Array | null {
     if (!isOurs(stats.uid)) throw refused(path, 'belongs to another user');
     if ((stats.mode & 0o077) !== 0) {
       throw new RuntimeError('config_invalid', `The file ${path} can be read or written by other users.`, {
-        hints: [`chmod 600 ${path}`],
+        hints: [`chmod 600 ${quote(path)}`],
       });
     }
     const bytes = new Uint8Array(32);
@@ -139,7 +140,7 @@ export function checkDatabaseFile(path: string): { readonly warning: string | nu
     const why = codeOf(error) === 'ENOTDIR' ? `${dirname(path)} is not a directory` : reason(error);
     throw new RuntimeError('config_invalid', `The database ${path} cannot be opened: ${why}.`, {
       cause: error,
-      hints: [`ls -ld ${dirname(path)}`],
+      hints: [`ls -ld ${quote(dirname(path))}`],
     });
   }
   if (stats.isSymbolicLink()) throw refusedDatabase(path, 'is a symbolic link');

@@ -12,6 +12,7 @@ import { processOwner } from './owner.ts';
 import { checkDatabaseFile, codeOf, createPrivateFile, machineKey, reason } from './private-file.ts';
 import type { Sql } from './sql.ts';
 import { initialise, migrate, useWal } from './upgrade.ts';
+import { quote } from '../text/quote.ts';
 
 /** True in a build for tests alone; the sources as they stand have none. */
 declare const FAIL_POINTS: boolean | undefined;
@@ -146,7 +147,7 @@ function makeFile(path: string): boolean {
     const why = missing ? `there is no directory ${dirname(path)}` : reason(error);
     throw new RuntimeError('config_invalid', `The database ${path} cannot be created: ${why}.`, {
       cause: error,
-      hints: missing ? [`mkdir -m 700 ${dirname(path)}`] : [`ls -ld ${dirname(path)}`],
+      hints: missing ? [`mkdir -m 700 ${quote(dirname(path))}`] : [`ls -ld ${quote(dirname(path))}`],
     });
   }
 }

@@ -18,6 +18,7 @@ import { realOf, type Workspace } from './paths.ts';
 import { isShippedChain, shippedChains } from './presets/chains.ts';
 import type { Trust } from './trust.ts';
 import { notTrusted } from './untrusted.ts';
+import { quote } from '../text/quote.ts';
 
 export type ChainDeps = {
   readonly workspace: Pick<Workspace, 'dataDir' | 'home' | 'root' | 'cwd'>;
@@ -228,7 +229,7 @@ const unreadable = (file: Unreadable): RuntimeError =>
     `The chain ${file.path} cannot be used: ${file.message}.`,
     {
       data: { path: file.path, findings: [unreadableFinding(file)] },
-      hints: [`ls -ld ${file.path}`, 'reins chain list'],
+      hints: [`ls -ld ${quote(file.path)}`, 'reins chain list'],
     },
   );
 
@@ -251,7 +252,7 @@ function invalidChain(path: string, findings: readonly Finding[]): RuntimeError 
       : `The chain ${path} is not valid: ${errors.length} defects.`;
   return new RuntimeError('chain_invalid', what, {
     data: { path, findings: errors },
-    hints: [`reins chain vet ${path}`],
+    hints: [`reins chain vet ${quote(path)}`],
   });
 }
 

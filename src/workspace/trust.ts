@@ -18,6 +18,7 @@ import { ownerIsDead, processOwner } from '../store/owner.ts';
 import { ensurePrivateDirectory } from '../store/private-file.ts';
 import { writeAtomic } from './files.ts';
 import { realOf } from './paths.ts';
+import { quote } from '../text/quote.ts';
 
 /** One decision (06 §6.2). `path` is relative to the root. */
 export type TrustEntry = {
@@ -172,11 +173,12 @@ function readTrustFile(path: string, uid: number | null, known: string | undefin
     if (!stats.isFile()) throw refuse('is not a regular file');
     if (uid !== null && Number(stats.uid) !== uid) throw refuse('belongs to another user');
     if (uid !== null && (Number(stats.mode) & 0o077) !== 0) {
-      throw refuse('can be read or written by other users', [`chmod 600 ${path}`]);
+      throw refuse('can be read or written by other users', [`chmod 600 ${quote(path)}`]);
     }
     if (stats.size > maxBytes) throw refuse(`is larger than ${maxBytes} bytes`);
     const entries = parseEntries(readFileSync(descriptor, 'utf8'));
-    if (entries === null) throw refuse('is not a list of trust decisions', [`mv ${path} ${path}.bak`]);
+    if (entries === null)
+      throw refuse('is not a list of trust decisions', [`mv ${quote(path)} ${quote(`${path}.bak`)}`]);
     return { identity, entries };
   } finally {
     closeSync(descriptor);
@@ -218,7 +220,7 @@ async function lockFile(path: string, now: () => number): Promise<() => void> {
     if (breakStale(path, now)) continue;
     if (now() >= deadline) {
       throw new RuntimeError('in_use', `The file ${path} is held by another process; try again.`, {
-        hints: [`rm ${path}`],
+        hints: [`rm ${quote(path)}`],
       });
     }
     await new Promise((resolve) => setTimeout(resolve, lockPollMs));

@@ -68,3 +68,10 @@ test('hints are commands: what is missing is named by one that can be pasted', a
     'reins: No backend of type openai is registered.\n  reins backend add openai --type openai --api-key-env OPENAI_API_KEY\n',
   );
 });
+
+test('a path with a blank is quoted in a hint', async () => {
+  const missing = `${world.home}/no such`;
+  expect((await world.run(['--data-dir', missing, 'hi'])).stderr).toBe(
+    `reins: The data directory ${missing} does not exist.\n  reins --data-dir '${missing}' init\n`,
+  );
+});
