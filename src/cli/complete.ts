@@ -1,3 +1,5 @@
+import { type Dirent, readdirSync, statSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { RuntimeClient } from '../client/operations.ts';
 import { configKeys } from '../schema/config.ts';
 import type { Argument, Candidates, Command, Flag } from './command.ts';
@@ -12,27 +14,29 @@ export type Lookup = () => Promise<RuntimeClient | null>;
 /**
  * Candidates for the last of the words on a command line, sorted, each beginning with it. Never throws: a failed
  * look-up gives no candidates (06 §28).
+ * @param cwd where relative paths begin
  */
-export async function complete(words: readonly string[], lookup: Lookup): Promise<readonly string[]> {
+export async function complete(words: readonly string[], lookup: Lookup, cwd: string): Promise<readonly string[]> {
   const current = words.at(-1) ?? '';
   const { path, positionals, open } = walk(words.slice(0, -1));
   const command = path.at(-1) ?? null;
-  const found = await candidatesFor(current, { path, command, positionals, open }, lookup).catch(() => []);
+  const found = await candidatesFor(current, { path, command, positionals, open, cwd }, lookup).catch(() => []);
   return [...new Set(found)].filter((candidate) => candidate.startsWith(current)).sort();
 }
 
 /** Where the cursor stands. */
-type Site = Walk & { readonly command: Command | null };
+type Site = Walk & { readonly command: Command | null; readonly cwd: string };
 
 async function candidatesFor(current: string, site: Site, lookup: Lookup): Promise<readonly string[]> {
-  const { command, open, positionals, path } = site;
-  if (open !== null) return open.words ?? named(flagCandidates(open), lookup);
+  const { command, open, positionals, path, cwd } = site;
+  if (open !== null) return valuesOf(open, current, cwd) ?? named(flagCandidates(open), lookup);
   if (current.startsWith('-')) {
-    const equals = /^(--[\w-]+)=/.exec(current);
+    const equals = current.indexOf('=');
     const flags = flagsOf(command);
-    if (equals === null) return flags.map(flagText);
-    const words = flags.find((flag) => flagText(flag) === equals[1])?.words ?? [];
-    return words.map((word) => `${equals[1]}=${word}`);
+    if (equals < 0) return flags.map(flagText);
+    const flag = flags.find((entry) => flagText(entry) === current.slice(0, equals));
+    const values = flag === undefined ? null : valuesOf(flag, current.slice(equals + 1), cwd);
+    return (values ?? []).map((value) => current.slice(0, equals + 1) + value);
   }
   if (command === null) return commands.map((entry) => entry.name);
   if (command.commands !== undefined && path.length === 1 && positionals === 0) {
@@ -42,6 +46,32 @@ async function candidatesFor(current: string, site: Site, lookup: Lookup): Promi
   if (argument === undefined) return [];
   return [...(argument.words ?? []), ...(await named(argument.candidates ?? null, lookup))];
 }
+
+/** What a flag itself knows of its values: its words, or the files behind the `@` of one that reads them. */
+function valuesOf(flag: Flag, current: string, cwd: string): readonly string[] | null {
+  const readsFiles = flag.name === 'input' || flag.value?.includes('@file') === true;
+  // `@@` is the sign itself (06 §7).
+  if (readsFiles && /^@(?!@)/.test(current)) return filesAt(current.slice(1), cwd).map((path) => `@${path}`);
+  return flag.words ?? null;
+}
+
+/** Paths that begin with `typed`, a directory with the separator behind it; hidden ones only when they are meant. */
+function filesAt(typed: string, cwd: string): readonly string[] {
+  const directory = typed.slice(0, typed.lastIndexOf('/') + 1);
+  const name = typed.slice(directory.length);
+  return (
+    readdirSync(resolve(cwd, directory), { withFileTypes: true })
+      .filter((entry) => entry.name.startsWith(name) && (name !== '' || !entry.name.startsWith('.')))
+      // A candidate is a line, and a shell prints it as it is.
+      .filter((entry) => !/\p{Cc}/u.test(entry.name))
+      .map((entry) => `${directory}${entry.name}${isDirectory(entry, resolve(cwd, directory)) ? '/' : ''}`)
+  );
+}
+
+const isDirectory = (entry: Dirent, parent: string): boolean =>
+  entry.isSymbolicLink()
+    ? statSync(resolve(parent, entry.name), { throwIfNoEntry: false })?.isDirectory() === true
+    : entry.isDirectory();
 
 const argumentAt = (given: readonly Argument[], index: number): Argument | undefined =>
   given[index] ?? (given.at(-1)?.many === true ? given.at(-1) : undefined);

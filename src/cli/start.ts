@@ -182,7 +182,7 @@ async function completeLine(process: Process, opened: App[]): Promise<number> {
       return null;
     }
   };
-  const found = await complete(process.argv.slice(1), lookup);
+  const found = await complete(process.argv.slice(1), lookup, process.cwd);
   if (found.length > 0) await terminal.out(`${found.join('\n')}\n`);
   return 0;
 }

@@ -7,7 +7,7 @@ import { cliEnvironment, program } from '../support/run-cli.ts';
 import { createWorld } from './world.ts';
 
 const closed = async () => null;
-const candidates = (...words: readonly string[]) => complete(words, closed);
+const candidates = (...words: readonly string[]) => complete(words, closed, '/');
 
 test('completes commands, subcommands and their flags', async () => {
   expect(await candidates('ses')).toEqual(['session']);
@@ -32,9 +32,24 @@ test('completes the words of a flag and of an argument', async () => {
   expect(await candidates('config', 'get', 'tui-m')).toEqual(['tui-mode', 'tui-mouse']);
 });
 
+test('completes the files behind @ where a value may be read from one', async () => {
+  const world = createWorld();
+  for (const name of ['note.txt', 'notes/a.md', 'notes/b c.md', '.hidden', 'bad\nname']) world.write(name, '');
+  const at = (...words: readonly string[]) => complete(words, closed, world.workspace);
+  expect(await at('run', '--input', '@no')).toEqual(['@note.txt', '@notes/']);
+  expect(await at('--input=@')).toEqual(['--input=@note.txt', '--input=@notes/']);
+  expect(await at('chat', '--input', '@./notes/')).toEqual(['@./notes/a.md', '@./notes/b c.md']);
+  expect(await at('run', '--input', '@.h')).toEqual(['@.hidden']);
+  expect(await at('run', '--input', `@${world.workspace}/note.`)).toEqual([`@${world.workspace}/note.txt`]);
+  expect(await at('run', '--input', '@nosuch/x')).toEqual([]);
+  // The sign itself, a text, and a flag that reads no file.
+  expect([await at('--input', '@@'), await at('--input', 'no'), await at('--model', '@no')]).toEqual([[], [], []]);
+  world.remove();
+});
+
 test('gives nothing where nothing can be opened, and never fails', async () => {
   expect(await candidates('session', 'switch', '')).toEqual([]);
-  expect(await complete(['session', 'switch', ''], () => Promise.reject(new Error('no database')))).toEqual([]);
+  expect(await complete(['session', 'switch', ''], () => Promise.reject(new Error('no database')), '/')).toEqual([]);
   expect(await candidates('nosuch', 'thing', '--x')).toEqual([]);
 });
 
@@ -67,5 +82,9 @@ test('the script of bash completes words that bash itself cuts at = and :', asyn
   expect(typed('reins --provider=v')).toEqual(['vllm']);
   expect(typed('reins --provider v')).toEqual(['vllm']);
   expect(typed('reins model show tiny:')).toEqual(['1b']);
+  world.write('my file.txt', '');
+  world.write('my dir/x', '');
+  expect(typed('reins run --input @my')).toEqual(['@my\\ dir/', '@my\\ file.txt']);
+  expect(typed('reins --input=@my\\ f')).toEqual(['@my\\ file.txt']);
   world.remove();
 });

@@ -10,16 +10,21 @@ const scripts: Readonly<Record<(typeof shells)[number], string>> = {
   bash: `_reins() {
   local line=\${COMP_LINE:0:COMP_POINT} breaks='' cut='' current
   local -a words
-  read -ra words <<<"$line"
-  [[ $line == *[[:space:]] ]] && words+=("")
+  read -a words <<<"$line"
+  [[ $line == *[!\\\\][[:space:]] ]] && words+=("")
   current=\${words[\${#words[@]}-1]}
   [[ $COMP_WORDBREAKS == *=* ]] && breaks+='='
   [[ $COMP_WORDBREAKS == *:* ]] && breaks+=':'
   [[ -n $breaks ]] && cut=\${current%"\${current##*[$breaks]}"}
   COMPREPLY=()
   while IFS= read -r line; do
-    COMPREPLY+=("\${line#"$cut"}")
+    line=\${line#"$cut"}
+    # The name of a file may hold anything.
+    [[ $line == @* ]] && printf -v line %q "$line"
+    COMPREPLY+=("$line")
   done < <(reins __complete "\${words[@]:1}" 2>/dev/null)
+  # A directory goes on.
+  [[ \${COMPREPLY[0]} == */ ]] && compopt -o nospace 2>/dev/null
 }
 complete -o default -F _reins reins
 `,
@@ -28,7 +33,8 @@ _reins() {
   local -a candidates
   candidates=("\${(@f)$(reins __complete "\${(@)words[2,CURRENT]}" 2>/dev/null)}")
   if [[ -n "\${candidates[1]}" ]]; then
-    compadd -- "\${candidates[@]}"
+    compadd -S '' -- \${(M)candidates:#*/}
+    compadd -- \${candidates:#*/}
   else
     _files
   fi
