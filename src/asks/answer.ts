@@ -42,9 +42,9 @@ export function answerAsk(deps: AnswerDeps, input: AnswerInput, actor: Actor): {
   if (input.outcome === 'approve' && ask.kind === 'question') {
     throw new RuntimeError('wrong_kind', `${ask.id} is a question: it takes an answer`);
   }
-  if (ask.state === 'pending' && input.outcome !== 'cancel' && input.no_resume !== true && !deps.isDriven(ask)) {
-    throw notResumable(ask);
-  }
+  const needsRun = input.outcome !== 'cancel' && input.no_resume !== true;
+  // Looked at once more: somebody else's answer may have come first, and the run have ended by it.
+  if (needsRun && !deps.isDriven(ask) && deps.current(ask).state === 'pending') throw notResumable(ask);
   const feedback = input.outcome === 'deny' && input.feedback !== null ? input.feedback.slice(0, maxFeedback) : null;
   const verdict: Verdict = {
     outcome: input.outcome,

@@ -20,7 +20,7 @@ const formats: readonly OutputFormat[] = ['text', 'json', 'stream-json'];
 const formatOf = (json: boolean, word: string | null | undefined): OutputFormat =>
   json ? 'json' : (formats.find((format) => format === word) ?? 'text');
 
-const traced = (environment: Environment): boolean => environment['REINS_TRACE'] === '1';
+const traced = ({ REINS_TRACE: text }: Environment): boolean => text === '1' || text === 'true';
 
 /** The form that a scanned command line asks for, whether or not its other values can be read. */
 export function formOf(scanned: Scan, environment: Environment): FailureForm {

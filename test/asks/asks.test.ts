@@ -19,7 +19,7 @@ const binding = 'b'.repeat(64);
 let place: TempHome;
 let stores: OpenedStore[];
 let clock: number;
-let driven: boolean;
+let driven: () => boolean;
 
 const evaluation = (timeout_s: number): Evaluation => ({
   action: 'approve',
@@ -55,7 +55,7 @@ async function open(ceilingMs: number | null = 3_600_000) {
     now: () => clock,
     ceilingMs: () => ceilingMs,
     tenant,
-    isDriven: () => driven,
+    isDriven: () => driven(),
   });
   const raise = (timeout_s = 0): string =>
     feed.commit('full', (record) =>
@@ -90,7 +90,7 @@ const answer = (id: string, outcome: 'approve' | 'deny', more: object = {}) => (
 beforeEach(() => {
   place = tempHome();
   stores = [];
-  driven = true;
+  driven = () => true;
   clock = Date.parse('2026-01-01T00:00:00.000Z');
 });
 afterEach(() => {
@@ -281,7 +281,7 @@ it('gives one verdict when three processes answer at the same moment', async () 
 it('refuses a verdict that nobody would act on, and records nothing', async () => {
   const { asks, raise } = await open();
   const id = raise();
-  driven = false;
+  driven = () => false;
   const resumeLater = { code: 'not_resumable_here', hints: [`reins approvals respond ${id} --cancel`] };
   expect(() => asks.answer(answer(id, 'approve'), person)).toThrow(expect.objectContaining(resumeLater));
   expect(() => asks.answer(answer(id, 'deny'), person)).toThrow(expect.objectContaining(resumeLater));
@@ -295,6 +295,18 @@ it('refuses a verdict that nobody would act on, and records nothing', async () =
 it('cancels an ask of a run that nobody drives', async () => {
   const { asks, raise } = await open();
   const id = raise();
-  driven = false;
+  driven = () => false;
   expect(asks.answer({ ...answer(id, 'deny'), outcome: 'cancel' }, person).ask.state).toBe('cancelled');
+});
+
+it('names the answer that came first when the run has ended by it meanwhile', async () => {
+  const { asks, raise } = await open();
+  const other = await open();
+  const id = raise();
+  driven = () => {
+    driven = () => true;
+    other.asks.answer(answer(id, 'approve'), { ...person, by: 'operator:web' });
+    return false;
+  };
+  expect(() => asks.answer(answer(id, 'deny'), person)).toThrow(`${id} was already approved by operator:web`);
 });
