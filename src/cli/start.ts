@@ -5,6 +5,7 @@ import type { Command } from './command.ts';
 import { type App, type CommandModule, type Context, createContext, jsonPrinter } from './context.ts';
 import { type FailureForm, formOf, guessForm } from './failure-form.ts';
 import { readGlobals } from './globals.ts';
+import { withShownIds } from './ids.ts';
 import { modules } from './load.ts';
 import { parse } from './parse.ts';
 import type { Process } from './process.ts';
@@ -38,7 +39,7 @@ export async function start(process: Process): Promise<void> {
   } catch (error) {
     // The scanner failed: there is no invocation yet.
     terminal ??= createTerminal(process, { colour: true, quiet: false });
-    code = await report(error, process, terminal, guessForm(process.argv, process.environment));
+    code = await report(error, process, terminal, guessForm(process.argv, process.environment), null);
   }
   for (const app of opened.reverse()) {
     try {
@@ -105,7 +106,7 @@ async function dispatch(process: Process, terminal: Terminal, scanned: Scan, ope
     if (handler === undefined) throw new TypeError(`no handler for "${invocation.name}"`);
     return await handler(context);
   } catch (error) {
-    return await report(error, process, terminal, formOf(scanned, process.environment));
+    return await report(error, process, terminal, formOf(scanned, process.environment), context);
   } finally {
     // An app that was opened closes them itself.
     if (opened.length === 0) await threads?.close();
@@ -113,7 +114,13 @@ async function dispatch(process: Process, terminal: Terminal, scanned: Scan, ope
 }
 
 /** What failed before or beside a run: on stderr, and in a JSON format on stdout too (06 §8.4, §8.5). */
-async function report(error: unknown, process: Process, terminal: Terminal, form: FailureForm): Promise<number> {
+async function report(
+  error: unknown,
+  process: Process,
+  terminal: Terminal,
+  form: FailureForm,
+  context: Context | null,
+): Promise<number> {
   const failure = withUsageHint(failureOf(error), form.path);
   if (form.format !== 'text') {
     const printJson = jsonPrinter(terminal);
@@ -123,7 +130,8 @@ async function report(error: unknown, process: Process, terminal: Terminal, form
       await createOutput({ process, terminal, printJson, globals }).failed(failure);
     } else await printJson(failureJson(failure));
   }
-  printFailure(failure, terminal, form.trace);
+  const shown = context === null ? failure : await withShownIds(context, failure);
+  printFailure(shown, terminal, form.trace);
   return failure.exit;
 }
 

@@ -194,6 +194,9 @@ describe('a question on a terminal', () => {
     const answer = openTerminal(world, ['approvals', 'respond', short, '--approve']);
     await answer.ended;
     expect(answer.screen()).toBe(`approved ${short}`);
+    const late = openTerminal(world, ['approvals', 'respond', short, '--deny']);
+    await late.ended;
+    expect(late.screen()).toContain(`reins: ${short} was already approved by operator:cli at `);
     expect((await terminal.ended).code).toBe(0);
     // A pipe gets whole ids.
     expect((await world.run(['approvals', 'show', short])).stdout).toContain(`session oats, ${run_id}, chain `);
