@@ -70,13 +70,19 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
     const [before, batch] = [held, pending];
     pending = [];
     if (before === null && batch.length === 0 && alsoWrite === undefined) return;
-    deps.feed.commit(durability, (record) => {
-      if (!deps.runs.holdsLease(runId, gate.owner)) throw takenOver();
-      before?.(record);
-      for (const event of batch) write(record, event);
-      alsoWrite?.();
-    });
-    held = null;
+    try {
+      deps.feed.commit(durability, (record) => {
+        if (!deps.runs.holdsLease(runId, gate.owner)) throw takenOver();
+        before?.(record);
+        for (const event of batch) write(record, event);
+        alsoWrite?.();
+      });
+      held = null;
+    } catch (error) {
+      // A run may go on behind a question that could not be stored: what it has said is written with the next one.
+      pending = [...batch, ...pending];
+      throw error;
+    }
   };
   const flushSoon = (): void => {
     if (pending.length === 0 && held === null) return;
