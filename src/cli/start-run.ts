@@ -63,7 +63,7 @@ export async function buildStartRun(
   const images = readImages(invocation.flags.list('image'), context.process.cwd);
   const timeout =
     globals.timeoutMs ?? parseDuration((await client.getConfig({ key: 'default-timeout' })).value) ?? 300_000;
-  const trust = await consentToContent(context, client, use);
+  const { trust, skipsPolicy } = await consentToContent(context, client, use);
   return {
     input: { type: input.type, value: input.value },
     chain_path: globals.chain,
@@ -82,6 +82,7 @@ export async function buildStartRun(
     variables,
     images: [...images],
     trust: [...trust],
+    ...(skipsPolicy ? { skip_project_policy: true } : {}),
   };
 }
 

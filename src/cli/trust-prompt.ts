@@ -10,16 +10,18 @@ import { quote } from '../text/quote.ts';
 const guardMs = 400;
 const shownLines = 200;
 
+export type Consent = {
+  /** Hashes that are accepted for this invocation. */
+  readonly trust: readonly string[];
+  /** The project's policy was refused for this run: the next layer of the overlay governs it. */
+  readonly skipsPolicy: boolean;
+};
+
 /**
  * Settles what a run would use of the project and nobody has trusted yet (06 §6).
- * @returns the hashes that are accepted for this invocation
  * @throws RuntimeError not_trusted: refused here, or nobody can be asked
  */
-export async function consentToContent(
-  context: Context,
-  client: RuntimeClient,
-  use: 'run' | 'chat',
-): Promise<readonly string[]> {
+export async function consentToContent(context: Context, client: RuntimeClient, use: 'run' | 'chat'): Promise<Consent> {
   const { globals } = context;
   const pending = await client.untrusted({
     chain: use,
@@ -28,14 +30,16 @@ export async function consentToContent(
     trust: [...globals.trust],
   });
   const accepted = [...globals.trust];
+  let skipsPolicy = false;
   for (const content of pending) {
     if (!context.terminal.interactive()) throw refusal(content, context.process.argv);
-    const answer = await askTrust(context, content, true);
+    const answer = await askTrust(context, content, 'run');
     if (answer === 'refuse') throw refusal(content, context.process.argv);
     if (answer === 'trust') await client.trustContent({ path: content.path, sha256: content.sha256, by: 'prompt' });
+    else if (answer === 'next layer') skipsPolicy = true;
     else accepted.push(content.sha256);
   }
-  return accepted;
+  return { trust: accepted, skipsPolicy };
 }
 
 /** @param again the words of a command that can be given again with the hash; absent where there is no such use */
@@ -50,13 +54,13 @@ export const refusal = (content: UntrustedContent, again?: readonly string[]) =>
 
 /**
  * Shows the content, or what has changed since it was trusted, and asks. Enter never trusts.
- * @param once whether using it for this invocation alone is an answer
+ * @param use `run`: for this run alone it may also be used once, and a policy may give way to the next layer
  */
 export async function askTrust(
   context: Context,
   content: UntrustedContent,
-  once: boolean,
-): Promise<'trust' | 'once' | 'refuse'> {
+  use: 'run' | 'review',
+): Promise<'trust' | 'once' | 'next layer' | 'refuse'> {
   const { terminal, process } = context;
   const keys: Keys = openKeys(process.stdin());
   const { former } = content;
@@ -66,6 +70,12 @@ export async function askTrust(
   const path = escapeText(content.path, { mode: 'line' });
   const kept = former?.diff === null ? '; its text is not kept, this is all of the new one' : ', what changed since:';
   const changed = former === null ? '' : `  sha256 ${former.sha256} was trusted at ${former.trusted_at}${kept}\n`;
+  const choices = [
+    '[y] trust it',
+    ...(use === 'run' ? ['[o] use it once'] : []),
+    ...(use === 'run' && content.kind === 'policy' ? ['[u] use your own or the shipped one for this run'] : []),
+    '[n] refuse',
+  ].join('  ');
   // A line broken by the terminal itself would go on outside the bar that stands before foreign text (03 §8.1).
   const barred = (line: string) => wrap(line, terminal.columns - 4, width).map((piece) => `  | ${piece}\n`);
   const paint = (most: number): number => {
@@ -75,7 +85,7 @@ export async function askTrust(
       `\n${terminal.style('err', 'bold', `TRUST ${content.kind}`)} ${path}\n` +
         `  ${content.bytes} bytes, sha256 ${content.sha256}\n${changed}${shown.flatMap(barred).join('')}` +
         `${hidden > 0 ? `  (${hidden} of ${lines.length} lines hidden)\n` : ''}` +
-        `${content.kind} ${path}\n[y] trust it${once ? '  [o] use it once' : ''}  [n] refuse${hidden > 0 ? '  [v] view all' : ''}\n`,
+        `${content.kind} ${path}\n${choices}${hidden > 0 ? '  [v] view all' : ''}\n`,
     );
     return process.now();
   };
@@ -86,7 +96,8 @@ export async function askTrust(
       if (key === null || key === '\u0003') return 'refuse';
       if (process.now() - painted < guardMs) continue;
       if (key === 'y') return 'trust';
-      if (key === 'o' && once) return 'once';
+      if (key === 'o' && use === 'run') return 'once';
+      if (key === 'u' && use === 'run' && content.kind === 'policy') return 'next layer';
       if (key === 'n' || key === '\r' || key === '\n') return 'refuse';
       if (key === 'v') painted = paint(Number.POSITIVE_INFINITY);
     }

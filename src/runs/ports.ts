@@ -10,7 +10,11 @@ export type GoverningPolicy = {
   readonly warnings: readonly string[];
 };
 
-export type PolicyWanted = { readonly name: string | null; readonly trust: readonly string[] };
+export type PolicyWanted = {
+  readonly name: string | null;
+  readonly trust: readonly string[];
+  readonly skipProject: boolean;
+};
 
 /** Effective configuration that a run needs (06 §18). */
 export type RunSettings = {

@@ -39,7 +39,11 @@ export type PreparedRun = {
 export async function prepareRun(deps: PrepareDeps, kind: RunKind, input: StartRun): Promise<PreparedRun> {
   const use = kind === 'chat' ? 'chat' : 'run';
   const chain = await deps.loadChain({ use, path: input.chain_path, trust: input.trust });
-  const policy = await deps.openPolicy({ name: input.policy, trust: input.trust });
+  const policy = await deps.openPolicy({
+    name: input.policy,
+    trust: input.trust,
+    skipProject: input.skip_project_policy === true,
+  });
   if (input.on_ask === 'suspend') {
     throw new RuntimeError('usage', '--on-ask suspend cannot be used yet: a run cannot be resumed by this version', {
       hints: ['--on-ask deny', '--on-ask wait'],

@@ -76,6 +76,8 @@ export const StartRun = object({
   images: array(object({ path: string() })),
   /** Hashes accepted for this invocation (`--trust`). */
   trust: array(string()),
+  /** The operator has refused the project's policy for this run and takes the next layer of the overlay (06 §6.5). */
+  skip_project_policy: optional(boolean()),
 });
 export type StartRun = Infer<typeof StartRun>;
 

@@ -321,6 +321,20 @@ describe('a question about trust', () => {
     expect((await once.ended).code).toBe(0);
     expect((await world.run([...scripted, 'hello there'])).code).toBe(3);
   });
+
+  test("u leaves the project's policy out of this run; a chain has no layer to give way to", async () => {
+    writeFileSync(join(world.workspace, '.reins/hitl-policy.json'), '{"default_action":"deny","rules":[]}');
+    const run = openTerminal(world, [...scripted, '--json', 'hello there']);
+    await run.saw('TRUST policy');
+    await run.press('u', '"source": "builtin"');
+    expect((await run.ended).code).toBe(0);
+    edit();
+    const next = openTerminal(world, [...scripted, 'hello there']);
+    await next.saw('TRUST chain');
+    expect(next.screen()).not.toContain('[u]');
+    await next.press('n', 'is not trusted');
+    expect((await next.ended).code).toBe(3);
+  });
 });
 
 test('Ctrl-C while a model says nothing exits 130 and restores the terminal', async () => {

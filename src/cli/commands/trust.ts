@@ -37,7 +37,7 @@ const review: Handler = async (context) => {
   const client = await context.client();
   let refused = 0;
   for (const content of contents) {
-    if ((await askTrust(context, content, false)) === 'trust') {
+    if ((await askTrust(context, content, 'review')) === 'trust') {
       await client.trustContent({ path: content.path, sha256: content.sha256, by: 'command' });
       await context.print(`Trusted ${content.path}.`);
     } else refused += 1;
@@ -77,7 +77,7 @@ const add: Handler = async (context) => {
     }
     if (named === null && content.trusted === null) {
       if (!context.terminal.interactive()) throw refusal(content);
-      if ((await askTrust(context, content, false)) !== 'trust') throw refusal(content);
+      if ((await askTrust(context, content, 'review')) !== 'trust') throw refusal(content);
     }
     await client.trustContent({ path: content.path, sha256: content.sha256, by: 'command' });
     await context.print(`Trusted ${content.path} (${content.sha256}).`);
