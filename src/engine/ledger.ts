@@ -4,6 +4,9 @@ import type { History, Message, ToolCallPart } from '../schema/message.ts';
 /** First and last number, both included. */
 export type Range = readonly [from: number, to: number];
 
+/** A call without a result, and the message that asked for it. */
+export type OpenCall = { readonly message: Message; readonly call: ToolCallPart };
+
 /**
  * The messages of a run under one numbering from 1: those that stood before it, then its own (amendment 8). A history
  * is a list of numbers; a checkpoint holds ranges of them, never the messages. What a turn needs to know of a long
@@ -14,7 +17,6 @@ export type Ledger = {
   readonly next: number;
   /** The history that the run began with: the base messages. */
   readonly base: History;
-  isBase(message: Message): boolean;
   /** Gives a new message its number; a known message keeps the number it has. */
   add(message: Message): number;
   /** Messages of the history that have no number yet, in order. */
@@ -32,8 +34,8 @@ export type Ledger = {
   /** Whether any message of the run is a system message, or holds images; a history without need not be looked through. */
   readonly hasSystem: boolean;
   readonly hasImages: boolean;
-  /** Calls of the run's own messages that have no result yet. */
-  openCalls(): readonly ToolCallPart[];
+  /** Calls of the run's own messages that have no result yet, each with its message. */
+  openCalls(): readonly OpenCall[];
   /** Whether a message with this call id is in the run, so that a new call may not use it (04 §6.3.2). */
   hasCallId(id: string): boolean;
 };
@@ -98,7 +100,6 @@ export function createLedger(base: readonly Message[], own: readonly Message[]):
       return all.length + 1;
     },
     base: { messages: baseMessages },
-    isBase: (message) => (numbers.get(message) ?? all.length + 1) <= base.length,
     add,
     unknown: (messages) => (knownRanges.has(messages) ? [] : messages.filter((message) => !numbers.has(message))),
     append(history, message) {
@@ -142,7 +143,9 @@ export function createLedger(base: readonly Message[], own: readonly Message[]):
     openCalls() {
       const own = all.slice(base.length);
       const answered = new Set(own.map((message) => message.tool_call_id));
-      return own.flatMap((message) => message.tool_calls ?? []).filter((call) => !answered.has(call.id));
+      return own
+        .flatMap((message) => (message.tool_calls ?? []).map((call) => ({ message, call })))
+        .filter(({ call }) => !answered.has(call.id));
     },
     hasCallId: (id) => callIds.has(id),
   };

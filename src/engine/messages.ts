@@ -74,13 +74,17 @@ export const ownResults = {
 } as const;
 export type OwnResult = keyof typeof ownResults;
 
+/**
+ * Why a call has no result (04 §14.6): a message that a task of this run made was left behind by the chain; one that
+ * came in, with an earlier run or as input, may have been executed before.
+ */
+export const leftOpen = (run: Run, message: Message): 'interrupted' | 'not_executed' =>
+  Object.hasOwn(run.state.producers, message.id) ? 'not_executed' : 'interrupted';
+
 export const ownResult = (run: Run, call: ToolCallPart, kind: OwnResult): Message =>
   resultMessage(run, call, errorContent(kind, ownResults[kind]), true);
 
-/**
- * The history with exactly one result for every call (04 §14.6); results that had to be made are reported. A call of
- * an earlier run may have run there; one of this run was left behind by the chain.
- */
+/** The history with exactly one result for every call (04 §14.6); results that had to be made are reported. */
 export function repaired(step: Step, history: History): History {
   const { run } = step;
   const { ledger } = run;
@@ -88,9 +92,7 @@ export function repaired(step: Step, history: History): History {
   // Histories grow at their end: what was in order at the last turn still is.
   const head = ledger.sharedHead(messages, run.orderly.messages);
   const tail = head === 0 ? messages : messages.slice(head);
-  const result = repairHistory(tail, (call, assistant) =>
-    ownResult(run, call, ledger.isBase(assistant) ? 'interrupted' : 'not_executed'),
-  );
+  const result = repairHistory(tail, (call, assistant) => ownResult(run, call, leftOpen(run, assistant)));
   const fixed = result.changed ? { ...history, messages: [...messages.slice(0, head), ...result.messages] } : history;
   if (result.changed) adopt(run, step.at, historyValue(fixed));
   run.orderly = fixed;

@@ -3,7 +3,7 @@ import type { Message } from '../schema/message.ts';
 import type { RunEnd } from '../schema/protocol.ts';
 import type { Attempted, Taken } from './attempt.ts';
 import type { Failure } from './failure.ts';
-import { ownResult } from './messages.ts';
+import { leftOpen, ownResult } from './messages.ts';
 import { type At, adopt, type Run, recordMessage } from './run.ts';
 import { historyOf, historyValue, shownValue } from './run-state.ts';
 import { captured, emit, type Step, type StepEnd } from './step.ts';
@@ -177,10 +177,10 @@ function closed(step: Step, output: Value): Value {
   return historyValue(history);
 }
 
-/** Gives every call that nothing answered the result that it was not executed; no transcript ends with an open call. */
+/** Gives every call that nothing answered a result that says why; no transcript ends with an open call. */
 export function closeCalls(run: Run, at: At): readonly Message[] {
-  return run.ledger.openCalls().map((call) => {
-    const result = ownResult(run, call, 'not_executed');
+  return run.ledger.openCalls().map(({ message, call }) => {
+    const result = ownResult(run, call, leftOpen(run, message));
     recordMessage(run, at, result);
     return result;
   });
