@@ -1,14 +1,14 @@
 import { cutBefore } from '../chain/history.ts';
 import { estimateTokens } from '../text/tokens.ts';
 import { transcript } from '../chain/transcript.ts';
-import type { History } from '../schema/message.ts';
+import type { History, Message } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
 import type { Prepared } from './expand.ts';
 import type { Stopped } from './failure.ts';
 import { newMessage, recordMessage } from './run.ts';
 import { emit } from './step.ts';
 import { type LastTurn, takeTurn } from './turn.ts';
-import { fitRequest, limitOf, ratioOf, roomInBytes } from './window.ts';
+import { fitRequest, limitOf, ratioOf, roomInTokens } from './window.ts';
 
 const instruction = [
   'Summarise the conversation that follows, so that the work can go on from the summary alone.',
@@ -68,8 +68,8 @@ export async function compact(
     streams: false,
     canShrink: false,
     fit(candidate, shrink) {
-      const maxBytes = roomInBytes(run, candidate, systemTokens, null);
-      const prompt = newMessage(run, { role: 'user', content: transcript(replaced, maxBytes) });
+      const room = roomInTokens(run, candidate, systemTokens, null) * shrink;
+      const prompt = newMessage(run, { role: 'user', content: story(replaced, room) });
       const load = { messages: [prompt], systemTokens, toolTokens: 0, maxTokens: null, shift: false };
       return fitRequest(step, load, candidate, shrink);
     },
@@ -106,6 +106,29 @@ export async function compact(
   });
   return { kind: 'compacted', history: compacted };
 }
+
+/**
+ * What is summarised, within `room` tokens: all of it if it fits, else the first message, which holds the goal or the
+ * summary so far, and as many of the newest as fit.
+ */
+function story(messages: readonly Message[], room: number): string {
+  const whole = transcript(messages, Number.POSITIVE_INFINITY);
+  const fits = (text: string): boolean => estimateTokens(text) + messageFrame <= room;
+  if (fits(whole)) return whole;
+  // A token is four bytes of ASCII and fewer of anything else.
+  let bytes = Math.floor(room * 4);
+  for (;;) {
+    const first = transcript(messages.slice(0, 1), Math.floor(bytes / 4));
+    const text = `${first}\n\n[…]\n\n${transcript(messages.slice(1), Math.floor((bytes * 3) / 4))}`;
+    if (fits(text) || bytes < leastBytes) return text;
+    bytes = Math.floor(bytes * 0.8);
+  }
+}
+
+/** Tokens that a message costs beside its text (04 §13.2). */
+const messageFrame = 4;
+/** Nothing shorter than this is worth a summary; what does not fit then is refused with the numbers. */
+const leastBytes = 1024;
 
 /** The tags that frame a summary cannot come from its text (04 §13.4.2). */
 const escapeTags = (text: string): string => text.replace(/<(\/?compact-summary)>/gi, '&lt;$1&gt;');

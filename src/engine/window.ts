@@ -93,15 +93,16 @@ export function fitRequest(step: Step, load: Load, route: Route, shrink: number)
   return { kind: 'fits', messages: shifted.messages, tokens: run.ledger.tokens(shifted.messages) + overhead };
 }
 
-/**
- * Bytes of text that fit a route's context beside `overhead` tokens; Infinity when no limit is known. Three bytes a
- * token errs on the safe side for most text.
- */
-export function roomInBytes(run: Run, route: Route, overhead: number, maxTokens: number | null): number {
+/** Tokens that fit a route's context beside `overhead` tokens; Infinity when no limit is known. */
+export function roomInTokens(run: Run, route: Route, overhead: number, maxTokens: number | null): number {
   const limit = limitOf(run, route);
   if (limit === 0) return Number.POSITIVE_INFINITY;
-  const tokens = (limit - reserveOf(limit, maxTokens)) / ratioOf(run, route.model) - overhead;
-  return Math.max(leastResultBytes, Math.floor(tokens * 3));
+  return (limit - reserveOf(limit, maxTokens)) / ratioOf(run, route.model) - overhead;
+}
+
+/** The same in bytes of text. Three bytes a token errs on the safe side for most text. */
+export function roomInBytes(run: Run, route: Route, overhead: number, maxTokens: number | null): number {
+  return Math.max(leastResultBytes, Math.floor(roomInTokens(run, route, overhead, maxTokens) * 3));
 }
 
 type Overflow = {

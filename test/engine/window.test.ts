@@ -143,6 +143,31 @@ describe('compaction', () => {
     ]);
   });
 
+  it.each([
+    ['x', 1600, 7],
+    // Two bytes each, and a token.
+    ['ж', 400, 5],
+  ])('shows the summariser all that fits, and always the goal: messages of %s', async (letter, length, from) => {
+    const base = Array.from({ length: 17 }, (_, index) => ({
+      id: `b${index}`,
+      role: index % 2 === 0 ? 'user' : 'assistant',
+      content: `number ${index} `.padEnd(index === 0 ? 40 : length, letter),
+      timestamp: 't',
+    }));
+    const shown = async (limit: number): Promise<readonly string[]> => {
+      const played = await play({
+        chain: chat({ compact_policy: { trigger_fraction: 0.1, keep_recent: 4 }, shift: true }, limit),
+        job: { base_messages: JSON.stringify(base), input: { type: 'chat_history' } },
+        script: [says('so far'), says('ok')],
+      });
+      expect(ofKind(played, 'compaction')).toMatchObject([{ ok: true, replaced_messages: 13 }]);
+      return played.requests[0]?.messages[0]?.content.match(/number \d+|\[…\]/g) ?? [];
+    };
+    const all = Array.from({ length: 13 }, (_, index) => `number ${index}`);
+    expect(await shown(20_000)).toEqual(all);
+    expect(await shown(4000)).toEqual(['number 0', '[…]', ...all.slice(from)]);
+  });
+
   it('goes on without it when the summariser fails, and gives up after three failures', async () => {
     const again = {
       branches: [
@@ -242,6 +267,31 @@ describe('repair', () => {
         ],
       },
     });
+  });
+
+  it('says of a call that came in with the input that it may have run', async () => {
+    const played = await play({
+      chain: chat({}, 0),
+      job: { input: { type: 'json', value: { messages: [user('u1'), assistant, result('y', 'Y')] } } },
+      script: [says('ok')],
+    });
+    const results = played.requests[0]?.messages.filter((message) => message.role === 'tool') ?? [];
+    expect(results.map(({ tool_call_id, content }) => [tool_call_id, content])).toEqual([
+      [
+        'x',
+        '{"ok":false,"error":"interrupted","message":"no result was recorded; do not assume that it ran or did not run"}',
+      ],
+      ['y', 'Y'],
+    ]);
+  });
+
+  it('says it too where no model is asked', async () => {
+    const played = await play({
+      chain: { tasks: [{ id: 'pass', handler: 'noop' }] },
+      job: { input: { type: 'json', value: { messages: [user('u1'), assistant] } } },
+    });
+    const open = '"error":"interrupted"';
+    expect(spoken(played).slice(2)).toEqual([expect.stringContaining(open), expect.stringContaining(open)]);
   });
 
   it('sends what it repaired in the same order at the next turn', async () => {
