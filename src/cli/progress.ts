@@ -52,9 +52,9 @@ export function createProgress(context: Context, asking: () => boolean = () => f
     if (cut >= 0) flushThinking(cut + 1);
   };
   const flushThinking = (length: number) => {
+    if (length === 0) return;
     const ready = thinking.slice(0, length).replace(/\n$/, '');
     thinking = thinking.slice(length);
-    if (ready === '') return;
     for (const line of ready.split('\n')) terminal.err(`thinking: ${context.safe(line)}\n`);
   };
 
@@ -72,6 +72,8 @@ export function createProgress(context: Context, asking: () => boolean = () => f
       case 'step_chunk':
         bytes += (event.content?.length ?? 0) + (event.thinking?.length ?? 0);
         if (globals.think.show && event.thinking !== undefined) think(event.thinking);
+        // The last line may have no end of its own; the answer that is streamed comes after it.
+        else if (event.content !== undefined) flushThinking(thinking.length);
         break;
       case 'step_stream_end':
         flushThinking(thinking.length);

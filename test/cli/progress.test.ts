@@ -81,3 +81,21 @@ test('a call that fails before it is judged has a line of its own', () => {
     '    failed\n',
   ]);
 });
+
+test('reasoning is printed by whole lines, blank ones too, and before the answer that follows it', () => {
+  const context = {
+    terminal: { live: false, stderrIsTerminal: false, quiet: false, err: (text: string) => lines.push(text) },
+    globals: { trace: false, steps: false, think: { show: true, level: null } },
+    process: { now: () => 0 },
+    safe: (text: string) => text,
+  } as unknown as Context;
+  const thinking = createProgress(context);
+  const chunk = (part: Readonly<Record<string, string>>) => ({ kind: 'step_chunk', ...part }) as unknown as RunEvent;
+  for (const text of ['First', ' this.\n', '\n', 'Then\n\nthat']) thinking.event(chunk({ thinking: text }));
+  const printed = ['First this.', '', 'Then', ''].map((line) => `thinking: ${line}\n`);
+  expect(lines).toEqual(printed);
+  thinking.event(chunk({ content: 'The answer' }));
+  expect(lines).toEqual([...printed, 'thinking: that\n']);
+  thinking.event({ kind: 'step_stream_end' } as unknown as RunEvent);
+  expect(lines).toEqual([...printed, 'thinking: that\n']);
+});

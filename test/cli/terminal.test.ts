@@ -52,6 +52,13 @@ describe('the answer on a terminal', () => {
     );
   });
 
+  test('comes after the reasoning that --think prints', async () => {
+    await addScript(world, [{ name: 'think', reply: { thinking: 'Let me see.', text: 'It is seven.' } }]);
+    const terminal = openTerminal(world, [...tester, '--think', 'how many?']);
+    await terminal.ended;
+    expect(terminal.screen()).toMatch(/\nthinking: Let me see\.\nIt is seven\.$/);
+  });
+
   test('--quiet leaves the answer alone', async () => {
     const terminal = openTerminal(world, [...scripted, '--quiet', 'hello there']);
     await terminal.ended;
