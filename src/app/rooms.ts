@@ -44,6 +44,8 @@ export function openRooms(input: RoomsInput): Rooms {
     uid: machine.uid,
     trust,
     configured: () => settings.value('default-chain'),
+    // Beside the built-in ones nothing can be registered yet.
+    providers: [],
   });
   const policies = createPolicies({
     workspace,

@@ -26,7 +26,7 @@ export type ChainDeps = {
   readonly trust: Trust;
   /** Config key `default-chain`; null or empty when it is not set. */
   readonly configured: () => string | null;
-  /** Provider types that vet knows, for its warning; absent: it warns of none. */
+  /** Tool providers that are registered beside the built-in ones, for vet's warning; absent: it warns of none. */
   readonly providers?: readonly string[];
 };
 

@@ -241,5 +241,9 @@ describe('chain', () => {
     expect(bad.code).toBe(3);
     expect(bad.stdout).toMatch(/bad\.json:\d+:\d+: error unknown_handler at \/tasks\/0\/handler: /);
     expect(existsSync(join(world.workspace, 'bad.json'))).toBe(true);
+    const tools = '{"tools":["local_fs","nowhere"]}';
+    world.write('far.json', `{"id":"c","tasks":[{"id":"a","handler":"chat_completion","execute_config":${tools}}]}`);
+    const far = await world.run(['chain', 'vet', 'far.json']);
+    expect([far.code, far.stdout]).toEqual([0, expect.stringMatching(/ warning unknown_provider at .*"nowhere"/)]);
   });
 });
