@@ -256,12 +256,17 @@ function pending(
   const place = ordered.findIndex(({ name }) => name === first.backend);
   // An earlier wish may be served by any of them, the same wish only counts at an earlier place.
   if (first.wish > 0) return namesOf(unknown);
+  const own = unknown.filter(({ name }) => name === first.backend && !saysAll(first.seen));
   if (isAnywhere(ordered[place], wanted.models[0] ?? '')) {
     // Declared for any backend: it goes to the one that lists it. With a single one there is nothing to choose.
-    return ordered.filter(({ implicit }) => !implicit).length > 1 ? namesOf(registered) : [];
+    return namesOf(ordered.filter(({ implicit }) => !implicit).length > 1 ? registered : own);
   }
-  return namesOf(ordered.slice(0, place).filter(({ state }) => state === 'unknown'));
+  return namesOf([...ordered.slice(0, place).filter(({ state }) => state === 'unknown'), ...own]);
 }
+
+/** Whether a declaration leaves nothing for the backend to tell: it overrides what is discovered field by field (08 §4.4). */
+const saysAll = (declared: DiscoveredModel): boolean =>
+  declared.context !== null && Object.keys(declared.capabilities).length > 0;
 
 const namesOf = (backends: readonly SeenBackend[]): readonly string[] => backends.map(({ name }) => name);
 

@@ -207,13 +207,27 @@ describe('what is not known yet', () => {
     expect(resolveRoutes(wanted({ models: ['first', 'second'] }), all)).toEqual({ kind: 'ask', backends: ['b'] });
   });
 
+  const whole = { context: 9000, capabilities: { tools: true } };
+
   it('is not asked where the model is declared for that backend', () => {
-    const all = [unknown('a', 'vllm', [model('m', {}, 'declared')]), unknown('b', 'vllm')];
+    const all = [unknown('a', 'vllm', [model('m', whole, 'declared')]), unknown('b', 'vllm')];
     expect(chosen(resolveRoutes(wanted(), all))).toEqual(['a/m']);
   });
 
+  it.each([{ context: 9000 }, { capabilities: { tools: true } }, {}])(
+    'is asked for what is not declared: %j',
+    (part) => {
+      for (const origin of ['declared', 'anywhere'] as const) {
+        const alone = [unknown('a', 'vllm', [model('m', part, origin)])];
+        expect(resolveRoutes(wanted(), alone)).toEqual({ kind: 'ask', backends: ['a'] });
+      }
+      const down = { ...failed('a', 'vllm'), models: [model('m', part, 'declared')] };
+      expect(chosen(resolveRoutes(wanted(), [down]))).toEqual(['a/m']);
+    },
+  );
+
   it('is asked for a model declared for any backend only where there is a choice', () => {
-    const anywhere = [model('m', {}, 'anywhere')];
+    const anywhere = [model('m', whole, 'anywhere')];
     expect(chosen(resolveRoutes(wanted(), [unknown('a', 'vllm', anywhere)]))).toEqual(['a/m']);
     const both = [unknown('a', 'vllm', anywhere), unknown('b', 'vllm', anywhere)];
     expect(resolveRoutes(wanted(), both)).toEqual({ kind: 'ask', backends: ['a', 'b'] });

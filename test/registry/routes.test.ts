@@ -159,6 +159,16 @@ describe('discovery', () => {
     expect([compatible.requests, vllm.requests]).toEqual([[], ['GET /v1/models']]);
   });
 
+  it('learns what a declaration leaves open from the backend', async () => {
+    const server = await serve(
+      ollama(['m'], { capabilities: ['completion', 'thinking', 'vision'], model_info: { 'x.context_length': 40_000 } }),
+    );
+    await add('a', server.url, { type: 'ollama' });
+    await rooms.models.setModelContext({ name: 'm', backend: null, context: 64_000 });
+    const [route] = await found({ models: ['m'], needs: { tools: false, vision: true } });
+    expect(route).toMatchObject({ capabilities: { think: true, tools: false }, num_ctx: { fixed: 40_000 } });
+  });
+
   it('makes no request for a declared model', async () => {
     const server = await serve(openAi('m'));
     await add('a', server.url);
