@@ -115,7 +115,8 @@ export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
     if (plan.retry.fallbackModelId !== null && failures === plan.retry.fallbackAfter) {
       models = [plan.retry.fallbackModelId];
       unavailable.clear();
-      notice(step, 'warn', 'fallback_model', `After ${failures} failures the model is ${plan.retry.fallbackModelId}.`);
+      const times = failures === 1 ? 'one failure' : `${failures} failures`;
+      notice(step, 'warn', 'fallback_model', `After ${times} the model is ${plan.retry.fallbackModelId}.`);
     }
     record.retries += 1;
     emit(step, {

@@ -119,7 +119,9 @@ describe('retries', () => {
     });
     expect(played.turns.map((turn) => turn.models)).toEqual([['m1'], ['m1'], ['m2'], ['m2']]);
     expect(ofKind(played, 'model_selected').map((event) => event.model)).toEqual(['m1', 'm2']);
-    expect(ofKind(played, 'notice').map((event) => event.code)).toEqual(['fallback_model']);
+    expect(ofKind(played, 'notice').map((event) => [event.code, event.message])).toEqual([
+      ['fallback_model', 'After 2 failures the model is m2.'],
+    ]);
   });
 });
 
