@@ -165,10 +165,12 @@ function nextSteps(failure: string, backend: string | null): readonly string[] {
     case 'auth':
       return backend === null ? ['reins doctor'] : [`reins backend update ${backend} --api-key-env <NAME>`];
     case 'model_unavailable':
+    case 'no_tool_support':
       return ['reins model list'];
     case 'rate_limit':
     case 'server_error':
     case 'empty_reply':
+    case 'model_timeout':
     case 'permanent':
       return backend === null ? ['reins doctor'] : [`reins backend test ${backend}`];
     case 'storage':

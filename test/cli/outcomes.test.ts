@@ -27,6 +27,11 @@ beforeAll(async () => {
     turn('write', [write]),
     turn('inside', [reins('config', 'set', 'default-model', 'other')]),
     { name: 'boom', match: { last_user: { equals: 'boom' } }, reply: { error: { class: 'auth', message: 'no' } } },
+    ...(['timeout', 'no_tool_support'] as const).map((name) => ({
+      name,
+      match: { last_user: { equals: name } },
+      reply: { error: { class: name, message: 'no' } },
+    })),
     { name: 'end', match: { role: 'tool' }, reply: { text: 'done' } },
   ]);
 });
@@ -93,6 +98,14 @@ describe('denials', () => {
         '  reins backend update script --api-key-env <NAME>\n',
     ]);
   });
+});
+
+test.each([
+  ['timeout', 7, 'reins backend test script'],
+  ['no_tool_support', 1, 'reins model list'],
+])('a model call that fails with %s says what to do next', async (name, code, hint) => {
+  const ended = await run(name);
+  expect([ended.code, ended.stderr.split('\n').slice(1)]).toEqual([code, [`  ${hint}`, '']]);
 });
 
 describe('policies', () => {
