@@ -30,10 +30,8 @@ export function refusal(
         data: { list: resolution.list },
       };
     case 'nothing_known': {
-      const broken = views
-        .map(({ observation }) => observation)
-        .find((seen) => seen?.state === 'failed' && seen.error !== null);
-      if (broken?.state === 'failed' && broken.error !== null) return toWire(broken.error);
+      const broken = brokenScript(views);
+      if (broken !== null) return broken;
       return {
         code: codeOf(resolution.failed[0]?.failure?.class ?? 'connect'),
         message: `No backend can serve ${names}: ${failedText(resolution.failed)}`,
@@ -65,6 +63,9 @@ export function refusal(
           data: { class: 'context_exceeded', issue: 'context_small' },
         };
       }
+      // The script may well be the one that names the model; that it cannot be read comes first (08 §6.1).
+      const broken = resolution.dropped.length === 0 ? brokenScript(views) : null;
+      if (broken !== null) return broken;
       const dropped = resolution.dropped.map(({ backend, model: name, reason }) => `${backend}/${name}: ${reason}`);
       // That nobody registered a local server and none answers is no news where others answer.
       const failed = resolution.failed.filter(({ implicit }) => !implicit);
@@ -83,6 +84,14 @@ export function refusal(
     default:
       return resolution satisfies never;
   }
+}
+
+/** What is wrong with a script that was to be read; null when none is. */
+function brokenScript(views: readonly View[]): WireError | null {
+  for (const { observation } of views) {
+    if (observation?.state === 'failed' && observation.error !== null) return toWire(observation.error);
+  }
+  return null;
 }
 
 /** Failure classes of runs (04 §12) for those of providers (08 §9.2). */
