@@ -1,5 +1,4 @@
 import { hasCapability } from '../models/resolve.ts';
-import { RuntimeError } from '../schema/errors.ts';
 import {
   type BackendCheck,
   type DoctorReport,
@@ -9,13 +8,12 @@ import {
   type SetupStatus,
 } from '../schema/registry.ts';
 import type { CheckRow, Registry } from '../store/registry.ts';
-import { addCommand } from './add-command.ts';
 import { type Backend, type Backends, demoId, keySource } from './backends.ts';
 import { doctorIssues } from './doctor.ts';
 import type { Inspection } from './inspection.ts';
 import type { Defaults, Models } from './models.ts';
 import { hintFor, type Observation, type Observer, shortReason } from './observe.ts';
-import type { RouteBounds } from './ports.ts';
+import { createPreRun } from './pre-run.ts';
 import { type Probed, readinessIssues } from './readiness.ts';
 import type { Secrets } from './secrets.ts';
 import { seenBackend } from './seen.ts';
@@ -36,17 +34,6 @@ export type SetupDeps = {
   inspect(): Promise<Inspection>;
 };
 
-/** What a run needs before it starts: the names that its chain's tasks fall back to. */
-export type PreRunWanted = {
-  readonly model: string;
-  readonly provider: string;
-  /** Where the model comes from; absent = found out by comparison with the configuration. */
-  readonly modelSource?: Defaults['modelSource'];
-  /** Names and types that the chain's tasks name themselves, when none of them uses the default. */
-  readonly models?: readonly string[];
-  readonly providers?: readonly string[];
-};
-
 const probeMs = 5000;
 const localProbeMs = 2000;
 /** A probe of this age is good enough for a page that looks again and again (08 §12.4). */
@@ -57,6 +44,7 @@ const standardOllama = 'http://127.0.0.1:11434';
 /** Readiness for doctor, the setup page, the banner and the check before a run (08 §12). */
 export function createSetup(deps: SetupDeps) {
   const { backends, observer, models, settings, secrets } = deps;
+  const ollama = { url: deps.ollama.url, standard: deps.ollama.url === standardOllama };
   let kept: { readonly at: number; readonly report: DoctorReport } | null = null;
 
   /** Never rejects: a script that does not load leaves the default model without a name. */
@@ -122,7 +110,7 @@ export function createSetup(deps: SetupDeps) {
     const readiness = readinessIssues({
       defaults,
       probed,
-      ollama: { url: deps.ollama.url, standard: deps.ollama.url === standardOllama },
+      ollama,
       chainMaxTokens: found.chainMaxTokens,
     });
     const told = readiness.filter(({ code }) => code === 'default_provider_api_key_missing');
@@ -174,85 +162,14 @@ export function createSetup(deps: SetupDeps) {
       return kept.report.status;
     },
 
-    /**
-     * What stands in the way of a run, or null (08 §12.3). Asks only backends that the run could use, and none where the
-     * cache or a declaration settles it; what it finds out serves the run's first turn.
-     * @param bounds allowlists of the policy: what they exclude is not asked
-     */
-    async preRun(
-      wanted: PreRunWanted,
-      bounds: RouteBounds = { models: [], backends: [] },
-      signal: AbortSignal = new AbortController().signal,
-    ): Promise<RuntimeError | null> {
-      const result = await models.routes(
-        {
-          providers: wanted.providers ?? (wanted.provider === '' ? [] : [wanted.provider]),
-          models: wanted.models ?? [wanted.model],
-          defaultModel: wanted.model,
-          defaultProvider: wanted.provider,
-          needs: { tools: false, vision: false },
-          tokenNeed: 0,
-          contextHint: 0,
-          workspace: deps.workspace,
-        },
-        bounds,
-        signal,
-      );
-      if (result.kind === 'routes') return null;
-      const { error } = result;
-      // The policy, or a script of the operator's, has its own code and exit.
-      if (error.code === 'compute_exhausted' || error.code === 'config_invalid') {
-        return new RuntimeError(error.code, error.message, { data: error.data });
-      }
-      // The same word, with a command that is a hint here.
-      const more = error.code === 'setup_incomplete' ? '' : ` ${error.message}`;
-      const inUse = backends.inUse().filter(({ implicit }) => !implicit);
-      const { provider } = wanted;
-      if (inUse.length === 0 && provider !== 'scripted') {
-        const type = provider === '' ? 'ollama' : provider;
-        return obstacle('setup_incomplete', 'no_backends', `No backend is registered.${more}`, [
-          addCommand(provider === '' ? 'local' : provider, type),
-          'reins doctor',
-        ]);
-      }
-      if (provider !== '' && provider !== 'scripted' && !inUse.some(({ type }) => type === provider)) {
-        return obstacle(
-          'setup_incomplete',
-          'default_provider_backend_missing',
-          `No backend of type ${provider} is registered.${more}`,
-          [addCommand(provider, provider)],
-        );
-      }
-      if (isBuiltinModel(wanted) && error.code === 'model_unavailable') {
-        return obstacle(
-          'setup_incomplete',
-          'missing_default_model',
-          `No default model is set, and the built-in "${wanted.model}" is not usable. ${error.message}`,
-          ['reins model list', 'reins config set default-model <model>'],
-        );
-      }
-      const look = error.code === 'model_unavailable' ? 'reins model list' : 'reins doctor';
-      return obstacle('setup_unhealthy', 'health', error.message, [look]);
-    },
+    preRun: createPreRun({ ...deps, ollama, known: (defaults) => probe(defaults, false) }),
   };
-
-  function isBuiltinModel(wanted: PreRunWanted): boolean {
-    if (wanted.modelSource !== undefined) return wanted.modelSource === 'builtin';
-    return !settings.isSet('default-model') && wanted.model === settings.value('default-model');
-  }
 }
 
 export type Setup = ReturnType<typeof createSetup>;
 
 /** Errors of these categories keep a run from starting (08 §12.1). */
 const blocking: ReadonlySet<SetupIssue['category']> = new Set(['defaults', 'registration', 'health']);
-
-const obstacle = (
-  code: 'setup_incomplete' | 'setup_unhealthy',
-  issueCode: string,
-  message: string,
-  hints: readonly string[],
-): RuntimeError => new RuntimeError(code, message, { data: { issue: issueCode }, hints });
 
 const typeOf = (text: string): ProviderType => providerTypes.find((type) => type === text) ?? 'openai-compatible';
 

@@ -172,7 +172,7 @@ describe('backends', () => {
     const { code, stdout, stderr } = await fresh.run(['--provider', 'openai', '--model', 'm', 'hi']);
     expect([code, stdout]).toEqual([7, '']);
     expect(stderr).toBe(
-      'reins: No backend can serve "m": cannot reach backend "gone" at http://127.0.0.1:1: connection refused\n  reins doctor\n',
+      'reins: No backend can serve "m": cannot reach backend "gone" at http://127.0.0.1:1: connection refused\n  reins backend test gone\n',
     );
   });
 });

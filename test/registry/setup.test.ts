@@ -52,7 +52,7 @@ const issues = async (probe = true): Promise<readonly string[]> => shown((await 
 /** The check before a run with the effective defaults. */
 async function preRun(): Promise<string | null> {
   const error = await rooms.setup.preRun(await rooms.models.defaults({ model: null, provider: null }));
-  return error === null ? null : `${error.code} ${(error.data as { issue?: string }).issue}`;
+  return error === null ? null : `${error.code} ${(error.data as { issue?: string }).issue}: ${error.hints[0]}`;
 }
 
 const capable = { capabilities: ['completion', 'tools'], model_info: { 'x.context_length': 32_768 } };
@@ -118,7 +118,9 @@ describe('defaults and registration', () => {
       'No backend is registered. Start Ollama with "ollama serve", or install it from https://ollama.com.',
     );
     expect(ready).toBe(false);
-    expect(await preRun()).toBe('setup_incomplete no_backends');
+    expect(await preRun()).toBe(
+      'setup_incomplete no_backends: reins backend add local --type ollama --url http://127.0.0.1:9',
+    );
   });
 
   it('with a local server that answers, the command registers it', async () => {
@@ -144,7 +146,12 @@ describe('defaults and registration', () => {
     expect(await issues()).toEqual([
       'error default_provider_backend_missing: reins backend add openai --type openai --api-key-env OPENAI_API_KEY',
     ]);
-    expect(await preRun()).toBe('setup_incomplete default_provider_backend_missing');
+    const missing = await rooms.setup.preRun({ model: 'gpt-4o', provider: 'openai' });
+    expect([missing?.code, missing?.message, missing?.hints]).toEqual([
+      'setup_incomplete',
+      'No backend of type openai is registered.',
+      ['reins backend add openai --type openai --api-key-env OPENAI_API_KEY'],
+    ]);
   });
 
   it('suggest a model that is served when the built-in one is not', async () => {
@@ -155,7 +162,7 @@ describe('defaults and registration', () => {
       'error missing_default_model: reins config set default-model llama3.2:3b',
       'error default_model_not_available: reins config set default-model llama3.2:3b',
     ]);
-    expect(await preRun()).toBe('setup_incomplete missing_default_model');
+    expect(await preRun()).toBe('setup_incomplete missing_default_model: reins config set default-model llama3.2:3b');
     await configure('default-model', 'llama3.2:3b');
     expect(await issues()).toEqual([]);
   });
@@ -181,14 +188,14 @@ describe('health', () => {
       'warning missing_default_provider: reins config set default-provider ollama',
       'error all_backends_unreachable: reins backend test a',
     ]);
-    expect(await preRun()).toBe('setup_unhealthy health');
+    expect(await preRun()).toBe('setup_unhealthy all_backends_unreachable: reins backend test a');
   });
 
   it('tells which variable is missing, once', async () => {
     await add('far', 'https://api.openai.com/v1', { type: 'openai', key_env: 'NO_KEY' });
     await configure('default-provider', 'openai');
     expect(await issues()).toEqual(['error default_provider_api_key_missing: export NO_KEY=…']);
-    expect(await preRun()).toBe('setup_unhealthy health');
+    expect(await preRun()).toBe('setup_unhealthy default_provider_api_key_missing: export NO_KEY=…');
   });
 
   it('tells that the key is refused, without showing it', async () => {
@@ -207,6 +214,9 @@ describe('health', () => {
       },
     ]);
     expect(JSON.stringify(found)).not.toContain('the-key-itself');
+    expect(await preRun()).toBe(
+      'setup_unhealthy default_provider_auth_failed: reins backend update far --api-key-env MY_KEY',
+    );
   });
 
   it('tells the default provider from others', async () => {
@@ -236,7 +246,9 @@ describe('health', () => {
     names = ['other'];
     can = ['completion', 'tools'];
     expect(await issues()).toEqual(['error default_model_not_available: reins config set default-model other']);
-    expect(await preRun()).toBe('setup_unhealthy health');
+    expect(await preRun()).toBe('setup_unhealthy default_model_not_available: reins config set default-model other');
+    const asked = await rooms.setup.preRun({ model: 'm', modelSource: 'flag', provider: 'ollama' });
+    expect(asked?.hints).toEqual(['reins model list']);
     await configure('default-model', 'other');
     expect(await issues()).toEqual([]);
   });
@@ -276,7 +288,7 @@ describe('the check before a run', () => {
     expect(server.requests).toEqual([]);
     await add('s', 'missing.json', { type: 'scripted' });
     await rooms.settings.setConfig({ key: 'default-model', value: 'x' });
-    expect((await rooms.setup.preRun({ model: 'x', provider: 'scripted' }))?.code).toBe('setup_unhealthy');
+    expect((await rooms.setup.preRun({ model: 'x', provider: 'scripted' }))?.code).toBe('config_invalid');
   });
 
   it('leaves its discovery to the first turn of the run', async () => {

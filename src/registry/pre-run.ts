@@ -1,0 +1,130 @@
+import { RuntimeError, type WireError } from '../schema/errors.ts';
+import type { SetupIssue } from '../schema/registry.ts';
+import { addCommand } from './add-command.ts';
+import type { Backends } from './backends.ts';
+import type { Defaults, Models } from './models.ts';
+import type { RouteBounds } from './ports.ts';
+import { type Probed, readinessIssues } from './readiness.ts';
+import type { Settings } from './settings.ts';
+
+/** What a run needs before it starts: the names that its chain's tasks fall back to. */
+export type PreRunWanted = {
+  readonly model: string;
+  readonly provider: string;
+  /** Where the model comes from; absent = found out by comparison with the configuration. */
+  readonly modelSource?: Defaults['modelSource'];
+  /** Names and types that the chain's tasks name themselves, when none of them uses the default. */
+  readonly models?: readonly string[];
+  readonly providers?: readonly string[];
+};
+
+export type PreRunDeps = {
+  readonly backends: Pick<Backends, 'inUse'>;
+  readonly models: Pick<Models, 'routes'>;
+  readonly settings: Pick<Settings, 'isSet' | 'value'>;
+  /** URL of the local model server, and whether it is not the built-in one. */
+  readonly ollama: { readonly url: string; readonly standard: boolean };
+  /** Real path of the workspace root. */
+  readonly workspace: string;
+  /** What is known of the backends without asking them. */
+  known(defaults: Defaults): Promise<readonly Probed[]>;
+};
+
+/** The check before a run (08 §12.3). */
+export function createPreRun(deps: PreRunDeps) {
+  const { backends, models, settings } = deps;
+
+  const isBuiltinModel = (wanted: PreRunWanted): boolean => {
+    if (wanted.modelSource !== undefined) return wanted.modelSource === 'builtin';
+    return !settings.isSet('default-model') && wanted.model === settings.value('default-model');
+  };
+
+  /** What doctor would tell of these names now; nothing more is asked. */
+  const knownIssues = async (wanted: PreRunWanted): Promise<readonly SetupIssue[]> => {
+    const defaults: Defaults = {
+      model: wanted.models?.[0] ?? wanted.model,
+      provider: wanted.providers?.[0] ?? wanted.provider,
+      modelSource: isBuiltinModel(wanted) ? 'builtin' : 'config',
+    };
+    const probed = await deps.known(defaults);
+    return readinessIssues({ defaults, probed, ollama: deps.ollama, chainMaxTokens: null });
+  };
+
+  /**
+   * What stands in the way of a run, or null. Asks only backends that the run could use, and none where the cache or a
+   * whole declaration settles it; what it finds out serves the run's first turn.
+   * @param bounds allowlists of the policy: what they exclude is not asked
+   */
+  return async function preRun(
+    wanted: PreRunWanted,
+    bounds: RouteBounds = { models: [], backends: [] },
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<RuntimeError | null> {
+    const result = await models.routes(
+      {
+        providers: wanted.providers ?? (wanted.provider === '' ? [] : [wanted.provider]),
+        models: wanted.models ?? [wanted.model],
+        defaultModel: wanted.model,
+        defaultProvider: wanted.provider,
+        needs: { tools: false, vision: false },
+        tokenNeed: 0,
+        contextHint: 0,
+        workspace: deps.workspace,
+      },
+      bounds,
+      signal,
+    );
+    if (result.kind === 'routes') return null;
+    const { error } = result;
+    // The policy, or a script of the operator's, has its own code and exit.
+    if (error.code === 'compute_exhausted' || error.code === 'config_invalid') {
+      return new RuntimeError(error.code, error.message, { data: error.data });
+    }
+    const inUse = backends.inUse().filter(({ implicit }) => !implicit);
+    const { provider } = wanted;
+    const issues = await knownIssues(wanted);
+    const command = (code: string): string | null => issues.find((issue) => issue.code === code)?.cliCommand ?? null;
+    if (inUse.length === 0 && provider !== 'scripted') {
+      return obstacle('setup_incomplete', 'no_backends', because('No backend is registered.', error), [
+        command('no_backends') ?? addCommand('local', 'ollama'),
+        'reins doctor',
+      ]);
+    }
+    if (provider !== '' && provider !== 'scripted' && !inUse.some(({ type }) => type === provider)) {
+      return obstacle(
+        'setup_incomplete',
+        'default_provider_backend_missing',
+        because(`No backend of type ${provider} is registered.`, error),
+        [addCommand(provider, provider)],
+      );
+    }
+    if (isBuiltinModel(wanted) && error.code === 'model_unavailable') {
+      return obstacle(
+        'setup_incomplete',
+        'missing_default_model',
+        `No default model is set, and the built-in "${wanted.model}" is not usable. ${error.message}`,
+        [command('missing_default_model') ?? 'reins doctor', 'reins model list'],
+      );
+    }
+    const found = issues.find(({ severity, category }) => severity === 'error' && category === 'health') ?? null;
+    return obstacle('setup_unhealthy', found?.code ?? 'health', error.message, [commandOf(found, wanted, error)]);
+  };
+}
+
+const obstacle = (
+  code: 'setup_incomplete' | 'setup_unhealthy',
+  issueCode: string,
+  message: string,
+  hints: readonly string[],
+): RuntimeError => new RuntimeError(code, message, { data: { issue: issueCode }, hints });
+
+/** A sentence of our own, and the reason where it says more than the same with a command, which is a hint here. */
+const because = (sentence: string, { code, message }: WireError): string =>
+  code === 'setup_incomplete' ? sentence : `${sentence} ${message}`;
+
+/** What mends it. Another default does not help where the name was given with the run or by the chain. */
+function commandOf(found: SetupIssue | null, { models, modelSource }: PreRunWanted, { code }: WireError): string {
+  const isDefault = models === undefined && (modelSource === undefined || modelSource === 'config');
+  if (found?.code === 'default_model_not_available' && !isDefault) return 'reins model list';
+  return found?.cliCommand ?? (code === 'model_unavailable' ? 'reins model list' : 'reins doctor');
+}
