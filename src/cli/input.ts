@@ -197,13 +197,16 @@ export function convertInput(text: string, type: InputType): InputValue {
     case 'chat':
       return { type, value: trimmed };
     case 'json': {
-      const at = jsonErrorPosition(trimmed);
+      // Lines and columns are those of the text that was given.
+      const before = text.slice(0, text.length - text.trimStart().length).replace(/[^\n]/g, ' ');
+      const at = jsonErrorPosition(`${before}${trimmed}`);
       if (at !== null) throw usage(`--input is not valid JSON at line ${at.line}, column ${at.column}`);
       return { type, value: JSON.parse(trimmed) as unknown };
     }
     case 'int': {
       const value = Number(trimmed);
-      if (!/^[+-]?\d+$/.test(trimmed) || !Number.isSafeInteger(value)) throw wrong('an integer');
+      if (!/^[+-]?\d+$/.test(trimmed)) throw wrong('an integer');
+      if (!Number.isSafeInteger(value)) throw wrong(`an integer within ±${Number.MAX_SAFE_INTEGER}`);
       return { type, value: value === 0 ? 0 : value };
     }
     case 'float': {

@@ -23,13 +23,14 @@ describe('input types', () => {
   test.each<[InputType, string, string]>([
     ['int', 'x', '--input is not an integer: "x"'],
     ['int', '1.5', '--input is not an integer: "1.5"'],
-    ['int', '9007199254740993', '--input is not an integer: "9007199254740993"'],
+    ['int', '9007199254740993', '--input is not an integer within ±9007199254740991: "9007199254740993"'],
     ['float', 'Infinity', '--input is not a number: "Infinity"'],
     ['float', '1e999', '--input is not a number: "1e999"'],
     ['bool', 'yes', '--input is not a boolean: "yes"'],
     ['bool', 'toString', '--input is not a boolean: "toString"'],
     ['json', '{"a":x}', '--input is not valid JSON at line 1, column 6'],
     ['json', '{\n  "a": 1,\n}', '--input is not valid JSON at line 3, column 1'],
+    ['json', ' \n\u00a0 {"a":x}', '--input is not valid JSON at line 2, column 8'],
   ])('%s refuses %j', (type, text, message) => {
     expect(() => convertInput(text, type)).toThrow(message);
   });
