@@ -1,4 +1,5 @@
 import type { RuntimeClient } from '../client/operations.ts';
+import { shownClass } from '../schema/errors.ts';
 import type { RunEvent } from '../schema/event.ts';
 import type { OnAsk, RunResult, RunStarted } from '../schema/run.ts';
 import { createAskDesk, sayWaiting } from './ask-desk.ts';
@@ -7,7 +8,7 @@ import { createOutput, type Output } from './output.ts';
 import { createProgress, type Progress } from './progress.ts';
 import type { Signal } from './process.ts';
 import { failureOf, printFailure } from './report-error.ts';
-import type { Turn } from './result-json.ts';
+import { type ShownError, type Turn, wholeMessage } from './result-json.ts';
 
 export type FollowOptions = {
   /** In place of what `--output-format` and the terminal choose. */
@@ -186,9 +187,10 @@ const exhausted = (bound: string | null) => ({
 });
 
 /** Messages about attempts name their task themselves (04 §15.2). */
-function failureText(failure: { readonly class: string; readonly message: string; readonly task_id?: string }): string {
+function failureText(failure: ShownError): string {
   const named = failure.task_id === undefined || failure.message.startsWith(`task ${failure.task_id} `);
-  return `${named ? '' : `task ${failure.task_id}: `}${failure.message} (${failure.class})`;
+  const message = `${named ? '' : `task ${failure.task_id}: `}${failure.message}`;
+  return `${wholeMessage({ ...failure, message })} (${shownClass(failure.class)})`;
 }
 
 /** The order in which exit codes win when several apply (06 §2.2). */

@@ -1,4 +1,4 @@
-import { type ErrorCode, exitOf, RuntimeError, wireCodeOf } from '../schema/errors.ts';
+import { type ErrorCode, exitOf, RuntimeError, shownClass } from '../schema/errors.ts';
 import { escapeText } from '../view/escape.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -75,7 +75,7 @@ export function printFailure(failure: Failure, terminal: Terminal, trace: boolea
 export const failureJson = (failure: Failure) => ({
   error: {
     message: failure.message,
-    code: wireCodeOf(failure.code),
+    code: shownClass(failure.code),
     ...(failure.hints[0] === undefined ? {} : { hint: failure.hints[0] }),
   },
   exit_code: failure.exit,

@@ -1,5 +1,5 @@
+import { shownClass } from '../schema/errors.ts';
 import type { RunEvent } from '../schema/event.ts';
-import { wireCodeOf } from '../schema/errors.ts';
 import { noUsage } from '../schema/message.ts';
 import type { RunResult, RunStarted } from '../schema/run.ts';
 import type { Failure } from './report-error.ts';
@@ -81,9 +81,20 @@ const policyObject = (policy: RunResult['policy']) => ({
   state: policy.state,
 });
 
-const errorObject = (error: { readonly class: string; readonly message: string; readonly task_id?: string }) => ({
-  class: wireCodeOf(error.class),
-  message: error.message,
+export type ShownError = {
+  readonly class: string;
+  readonly message: string;
+  readonly task_id?: string;
+  readonly root?: string;
+};
+
+/** What failed, behind what first went wrong where that was something else (04 §15.4). */
+export const wholeMessage = ({ message, root }: ShownError): string =>
+  root === undefined || message.includes(root) ? message : `${root}; then ${message}`;
+
+const errorObject = (error: ShownError) => ({
+  class: shownClass(error.class),
+  message: wholeMessage(error),
   ...(error.task_id === undefined ? {} : { task_id: error.task_id }),
 });
 

@@ -1,5 +1,6 @@
 import type { Value } from '../chain/values.ts';
 import type { Message } from '../schema/message.ts';
+import { shownClass } from '../schema/errors.ts';
 import type { RunEnd } from '../schema/protocol.ts';
 import type { Attempted, Taken } from './attempt.ts';
 import type { Failure } from './failure.ts';
@@ -69,7 +70,7 @@ function fail(step: Step, cause: Failure, partial: Value | null): Settled {
   const target = cause.final || willRetry ? '' : (task.transition?.on_failure ?? '');
   emit(step, {
     kind: 'step_failed',
-    error: { class: cause.code, message: cause.message },
+    error: { class: shownClass(cause.code), message: cause.message },
     will_retry: willRetry,
     ...(target === '' ? {} : { on_failure: target }),
     duration_ms: run.deps.now() - step.startedAt,

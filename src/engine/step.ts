@@ -1,5 +1,6 @@
 import type { Value } from '../chain/values.ts';
 import type { Task } from '../schema/chain.ts';
+import { shownClass } from '../schema/errors.ts';
 import type { CapturedStep, EngineEvent } from '../schema/event.ts';
 import type { Usage } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
@@ -104,6 +105,6 @@ export function captured(step: Step, end: StepEnd): CapturedStep {
     retries: record.retries,
     cancelled: end.cancelled,
     timed_out: end.failure !== null && timeLimits.has(end.failure.code),
-    error: end.failure === null ? null : { class: end.failure.code, message: end.failure.message },
+    error: end.failure === null ? null : { class: shownClass(end.failure.code), message: end.failure.message },
   };
 }

@@ -1,5 +1,5 @@
 import type { ModelFailure, ModelRequest } from '../models/model.ts';
-import { RuntimeError } from '../schema/errors.ts';
+import { RuntimeError, shownClass } from '../schema/errors.ts';
 import type { FinishReason, Message, ToolSpec, Usage } from '../schema/message.ts';
 import type { Route, TurnAdmission, TurnRequest } from '../schema/protocol.ts';
 import { type Failure, failure, type Stopped, stoppedBy } from './failure.ts';
@@ -121,7 +121,7 @@ export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
     record.retries += 1;
     emit(step, {
       kind: 'model_retry',
-      class: code,
+      class: shownClass(code),
       message: lastFailure.message,
       wait_ms: wait.ms,
       next_attempt: failures + 1,

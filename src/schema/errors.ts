@@ -114,9 +114,15 @@ export function fromWire(wire: WireError): RuntimeError {
   return new RuntimeError(wire.code, wire.message, wire.data === undefined ? {} : { data: wire.data });
 }
 
-/** What a reader sees of a code: two of the table differ from their namesake in the exit code alone. */
-export const wireCodeOf = (code: string): string =>
-  code === 'setup_unhealthy' ? 'setup_incomplete' : code === 'not_resumable_here' ? 'run_not_resumable' : code;
-
 /** Exit code of a code of the table (06 §2.2). */
 export const exitOf = (code: ErrorCode): number => errors[code].exit;
+
+/** Codes that differ from another in their exit alone; people and programs see the name of the chapters (04 §12, 06 §8.4). */
+const shownAs: Readonly<Partial<Record<string, ErrorCode>>> = {
+  model_timeout: 'timeout',
+  setup_unhealthy: 'setup_incomplete',
+  not_resumable_here: 'run_not_resumable',
+};
+
+/** A code or class as every surface shows it. */
+export const shownClass = (code: string): string => (Object.hasOwn(shownAs, code) ? (shownAs[code] ?? code) : code);

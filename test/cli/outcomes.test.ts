@@ -105,7 +105,33 @@ test.each([
   ['no_tool_support', 1, 'reins model list'],
 ])('a model call that fails with %s says what to do next', async (name, code, hint) => {
   const ended = await run(name);
-  expect([ended.code, ended.stderr.split('\n').slice(1)]).toEqual([code, [`  ${hint}`, '']]);
+  expect([ended.code, ended.stderr.split('\n')]).toEqual([
+    code,
+    [`reins: task work failed after 1 attempt: no (model tester, backend script) (${name})`, `  ${hint}`, ''],
+  ]);
+  expect(await object(name)).toMatchObject({
+    exit_code: code,
+    error: { class: name },
+    steps: [{ error: { class: name } }],
+  });
+});
+
+test('a run that failed once more reports both failures, the first one first', async () => {
+  const model = { handler: 'chat_completion', execute_config: { model: 'tester' } };
+  world.write(
+    'twice.json',
+    JSON.stringify({
+      id: 'c',
+      tasks: [
+        { id: 'first', ...model, transition: { on_failure: 'second' } },
+        { id: 'second', ...model },
+      ],
+    }),
+  );
+  const message = (task: string) => `task ${task} failed after 1 attempt: no (model tester, backend script)`;
+  const both = `${message('first')}; then ${message('second')}`;
+  expect((await run('--chain', 'twice.json', 'boom')).stderr.split('\n')[0]).toBe(`reins: ${both} (auth)`);
+  expect((await object('--chain', 'twice.json', 'boom')).error).toMatchObject({ class: 'auth', message: both });
 });
 
 describe('policies', () => {
