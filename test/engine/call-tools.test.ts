@@ -402,5 +402,12 @@ describe('a tools task', () => {
     expect(named.calls[0]?.name).toBe('echo.echo');
     const none = await run({ tools: { name: 'local_fs' } }, { tools: fileTools });
     expect(none.end).toMatchObject({ error: { class: 'task_error', message: expect.stringContaining('tool_name') } });
+    const absent = await run({ tools: { name: 'local_shell' } }, { tools: fileTools });
+    expect(absent.end).toMatchObject({ error: { message: expect.stringMatching(/"local_shell", .*; pass --shell$/) } });
+  });
+
+  it('has all tools of the run beside it, for the near names of one that is not there', async () => {
+    const played = await run({ tools: { name: 'web', tool_name: 'pots' } }, {});
+    expect(played.calls[0]).toMatchObject({ name: 'web.pots', offered: ['web.post'] });
   });
 });

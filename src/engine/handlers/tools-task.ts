@@ -36,7 +36,7 @@ export async function callOneTool(step: Prepared): Promise<Handled> {
       allow: [null],
       hide: [],
       limits: mergeLimits({}, config.limits),
-      offered: [name],
+      offered: run.job.tools.map((tool) => `${tool.tools}.${tool.tool}`),
       direct: true,
       max_result_bytes: run.job.defaults.max_tool_result_bytes,
       ...(Number.isFinite(left) ? { time_left_ms: Math.max(0, Math.ceil(left)) } : {}),
@@ -76,6 +76,13 @@ function toolName(step: Prepared): string {
   const own = step.run.job.tools.filter((tool) => tool.tools === tools.name);
   const only = own.length === 1 ? own[0] : own.find((tool) => tool.tool === tools.name);
   if (only !== undefined) return `${only.tools}.${only.tool}`;
+  if (own.length === 0) {
+    const mend = tools.name === 'local_shell' ? '; pass --shell' : '';
+    throw taskError(
+      'not_found',
+      `task ${step.task.id} names the provider "${tools.name}", which is not available in this run${mend}`,
+    );
+  }
   throw taskError(
     'missing_tool_name',
     `task ${step.task.id} names the provider "${tools.name}", which has ${own.length} tools here; give tools.tool_name`,
