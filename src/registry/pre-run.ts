@@ -1,5 +1,5 @@
 import { RuntimeError, type WireError } from '../schema/errors.ts';
-import type { SetupIssue } from '../schema/registry.ts';
+import { providerTypes, type SetupIssue } from '../schema/registry.ts';
 import { addCommand } from './add-command.ts';
 import type { Backends } from './backends.ts';
 import type { Defaults, Models } from './models.ts';
@@ -90,12 +90,14 @@ export function createPreRun(deps: PreRunDeps) {
         'reins doctor',
       ]);
     }
-    if (provider !== '' && provider !== 'scripted' && !inUse.some(({ type }) => type === provider)) {
+    const types = wanted.providers ?? (provider === '' ? [] : [provider]);
+    const [first] = types;
+    if (first !== undefined && !inUse.some(({ type }) => types.includes(type)) && !types.includes('scripted')) {
       return obstacle(
         'setup_incomplete',
         'default_provider_backend_missing',
-        because(`No backend of type ${provider} is registered.`, error),
-        [addCommand(provider, provider)],
+        because(`No backend of type ${types.join(' or ')} is registered.`, error),
+        [providerTypes.some((known) => known === first) ? addCommand(first, first) : 'reins backend list'],
       );
     }
     if (isBuiltinModel(wanted) && error.code === 'model_unavailable') {

@@ -1,5 +1,6 @@
 import type { ProviderErrorClass } from '../models/model.ts';
 import type { Resolution, Wanted } from '../models/resolve.ts';
+import { providerTypes } from '../schema/registry.ts';
 import { type ErrorCode, toWire, type WireError } from '../schema/errors.ts';
 import { addCommand } from './add-command.ts';
 import type { View } from './seen.ts';
@@ -16,6 +17,11 @@ export function refusal(
   switch (resolution.kind) {
     case 'none_registered': {
       const [type] = wanted.types;
+      const strange = wanted.types.find((each) => !providerTypes.some((known) => known === each));
+      if (strange !== undefined) {
+        const message = `There is no provider type "${strange}"; the types are ${providerTypes.join(', ')}.`;
+        return { code: 'setup_incomplete', message };
+      }
       const what =
         type === undefined
           ? 'No backend is registered'

@@ -358,6 +358,12 @@ describe('a refusal', () => {
     expect(server.requests).toEqual([]);
   });
 
+  it('names the types when a chain asks for one that there is not', async () => {
+    expect(await refused({ providers: ['olama'], models: ['m'] })).toBe(
+      'setup_incomplete: There is no provider type "olama"; the types are ollama, openai, vllm, gemini, anthropic, openai-compatible, local, scripted.',
+    );
+  });
+
   it('passes on what is wrong with a script', async () => {
     await add('s', 'missing.json', { type: 'scripted' });
     const broken = /^config_invalid: The script .*missing\.json cannot be read: it does not exist\.$/;

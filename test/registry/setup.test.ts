@@ -299,6 +299,30 @@ describe('the check before a run', () => {
     expect(server.requests).toEqual(['GET /v1/models']);
   });
 
+  it('of types that the chain names itself says that none is registered, or that there is no such type', async () => {
+    const server = await serve(openAi('m'));
+    await add('a', server.url, { type: 'openai-compatible' });
+    const check = async (type: string) => {
+      const error = await rooms.setup.preRun({
+        model: 'm',
+        provider: 'openai-compatible',
+        models: ['m'],
+        providers: [type],
+      });
+      return [error?.code, error?.message, error?.hints];
+    };
+    expect(await check('vllm')).toEqual([
+      'setup_incomplete',
+      'No backend of type vllm is registered.',
+      ['reins backend add vllm --type vllm --url <url>'],
+    ]);
+    expect(await check('olama')).toEqual([
+      'setup_incomplete',
+      'No backend of type olama is registered. There is no provider type "olama"; the types are ollama, openai, vllm, gemini, anthropic, openai-compatible, local, scripted.',
+      ['reins backend list'],
+    ]);
+  });
+
   it('looks at the names that the chain itself uses', async () => {
     const server = await serve(openAi('m'));
     await add('a', server.url, { type: 'openai-compatible' });
