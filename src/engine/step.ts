@@ -90,7 +90,7 @@ export function captured(step: Step, end: StepEnd): CapturedStep {
     provider: route?.type ?? null,
     backend: route?.backend ?? null,
     model: route?.model ?? null,
-    model_digest: null,
+    model_digest: route?.digest ?? null,
     tool_names: record.toolNames,
     usage:
       usage === null

@@ -138,6 +138,7 @@ export function createRoutes(deps: RoutesDeps) {
       keep_alive: deps.settings.value('keep-alive'),
       workspace: wanted.workspace,
       ...(candidate.substitutedFor === null ? {} : { substituted_for: candidate.substitutedFor }),
+      ...(candidate.seen.digest === undefined ? {} : { digest: digestOf(candidate.seen.digest) }),
     };
   };
 
@@ -242,6 +243,9 @@ async function first<T>(promises: readonly Promise<T>[], signal: AbortSignal): P
     signal.removeEventListener('abort', abort);
   }
 }
+
+/** Ollama names a digest by its bare hexadecimal form. */
+const digestOf = (text: string): string => (/^[0-9a-f]{64}$/.test(text) ? `sha256:${text}` : text);
 
 /** Known context, and for local servers the one that is sent as it is (08 §9.1). */
 function contextOf(

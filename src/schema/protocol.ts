@@ -39,6 +39,8 @@ export type Route = {
   readonly workspace: string;
   /** Relaxed match of 08 §3.4: the name that was wanted, when it differs. */
   readonly substituted_for?: string;
+  /** What the model's content is, as `sha256:…`, where its server tells it. */
+  readonly digest?: string;
 };
 
 /** Asks the main side for one model turn. Checked there by the struct. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { agent, calls, fileTools, ofKind, ok, play, says, spoken } from '../support/recording-host.ts';
+import { agent, calls, fileTools, ofKind, ok, play, route, says, spoken } from '../support/recording-host.ts';
 
 describe('the loop', () => {
   it('answers a text with one model call', async () => {
@@ -249,6 +249,7 @@ describe('the loop', () => {
         ],
         says('done'),
       ],
+      openTurn: () => ({ kind: 'go', routes: [{ ...route, digest: 'sha256:ab' }] }),
     });
     const steps = ofKind(played, 'captured_step').map(({ step }) => step);
     expect(steps.map(({ index, task_id, eval: evalText, next }) => [index, task_id, evalText, next])).toEqual([
@@ -262,6 +263,7 @@ describe('the loop', () => {
       provider: 'openai',
       backend: 'b1',
       model: 'm1',
+      model_digest: 'sha256:ab',
       tool_names: ['local_fs.read_file'],
       usage: { prompt: 10, completion: 2, total: 12, estimated: false },
       finish_reason: 'tool_calls',

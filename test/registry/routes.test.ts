@@ -169,6 +169,17 @@ describe('discovery', () => {
     expect(route).toMatchObject({ capabilities: { think: true, tools: false }, num_ctx: { fixed: 40_000 } });
   });
 
+  it('keeps what the server calls the content of a model', async () => {
+    const hash = 'a1'.repeat(32);
+    const listed = ollama(['m']);
+    const server = await serve((request, response) => {
+      if (request.url !== '/api/tags') listed(request, response);
+      else json(response, { models: [{ name: 'm', digest: hash }] });
+    });
+    await add('a', server.url, { type: 'ollama' });
+    expect((await found({ models: ['m'] }))[0]?.digest).toBe(`sha256:${hash}`);
+  });
+
   it('makes no request for a declared model', async () => {
     const server = await serve(openAi('m'));
     await add('a', server.url);
