@@ -1,4 +1,5 @@
 import type { Message } from '../schema/message.ts';
+import { estimateTokens } from '../text/tokens.ts';
 import { utf8Length } from '../text/utf8.ts';
 import { cutHead } from './cap.ts';
 
@@ -25,6 +26,20 @@ export function transcript(messages: readonly Message[], maxBytes: number): stri
   }
   return blocks.reverse().join(separator);
 }
+
+/** The same within a number of estimated tokens: the newest blocks that fit. Infinity = all of them. */
+export function transcriptWithin(messages: readonly Message[], maxTokens: number): string {
+  // A token is four bytes of ASCII and fewer of anything else.
+  let maxBytes = Math.max(0, Math.floor(maxTokens * 4));
+  for (;;) {
+    const text = transcript(messages, maxBytes);
+    if (estimateTokens(text) <= maxTokens || maxBytes < leastBytes) return text;
+    maxBytes = Math.floor(maxBytes * 0.8);
+  }
+}
+
+/** What is shorter than this says nothing; the caller is refused for its size then. */
+const leastBytes = 256;
 
 const separator = '\n\n';
 

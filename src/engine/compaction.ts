@@ -1,6 +1,6 @@
 import { cutBefore } from '../chain/history.ts';
 import { estimateTokens } from '../text/tokens.ts';
-import { transcript } from '../chain/transcript.ts';
+import { transcriptWithin } from '../chain/transcript.ts';
 import type { History, Message } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
 import type { Prepared } from './expand.ts';
@@ -8,7 +8,7 @@ import type { Stopped } from './failure.ts';
 import { newMessage, recordMessage } from './run.ts';
 import { emit } from './step.ts';
 import { type LastTurn, takeTurn } from './turn.ts';
-import { fitRequest, limitOf, ratioOf, roomInTokens } from './window.ts';
+import { fitRequest, limitOf, ratioOf, roomFor } from './window.ts';
 
 const instruction = [
   'Summarise the conversation that follows, so that the work can go on from the summary alone.',
@@ -68,7 +68,7 @@ export async function compact(
     streams: false,
     canShrink: false,
     fit(candidate, shrink) {
-      const room = roomInTokens(run, candidate, systemTokens, null) * shrink;
+      const room = roomFor(run, candidate, systemTokens, null) * shrink;
       const prompt = newMessage(run, { role: 'user', content: story(replaced, room) });
       const load = { messages: [prompt], systemTokens, toolTokens: 0, maxTokens: null, shift: false };
       return fitRequest(step, load, candidate, shrink);
@@ -112,23 +112,14 @@ export async function compact(
  * summary so far, and as many of the newest as fit.
  */
 function story(messages: readonly Message[], room: number): string {
-  const whole = transcript(messages, Number.POSITIVE_INFINITY);
-  const fits = (text: string): boolean => estimateTokens(text) + messageFrame <= room;
-  if (fits(whole)) return whole;
-  // A token is four bytes of ASCII and fewer of anything else.
-  let bytes = Math.floor(room * 4);
-  for (;;) {
-    const first = transcript(messages.slice(0, 1), Math.floor(bytes / 4));
-    const text = `${first}\n\n[…]\n\n${transcript(messages.slice(1), Math.floor((bytes * 3) / 4))}`;
-    if (fits(text) || bytes < leastBytes) return text;
-    bytes = Math.floor(bytes * 0.8);
-  }
+  const whole = transcriptWithin(messages, Number.POSITIVE_INFINITY);
+  if (estimateTokens(whole) <= room) return whole;
+  const first = transcriptWithin(messages.slice(0, 1), room / 4);
+  return `${first}\n\n[…]\n\n${transcriptWithin(messages.slice(1), room - estimateTokens(first) - gapTokens)}`;
 }
 
-/** Tokens that a message costs beside its text (04 §13.2). */
-const messageFrame = 4;
-/** Nothing shorter than this is worth a summary; what does not fit then is refused with the numbers. */
-const leastBytes = 1024;
+/** Tokens of the line that marks the gap. */
+const gapTokens = 4;
 
 /** The tags that frame a summary cannot come from its text (04 §13.4.2). */
 const escapeTags = (text: string): string => text.replace(/<(\/?compact-summary)>/gi, '&lt;$1&gt;');

@@ -93,17 +93,15 @@ export function fitRequest(step: Step, load: Load, route: Route, shrink: number)
   return { kind: 'fits', messages: shifted.messages, tokens: run.ledger.tokens(shifted.messages) + overhead };
 }
 
-/** Tokens that fit a route's context beside `overhead` tokens; Infinity when no limit is known. */
-export function roomInTokens(run: Run, route: Route, overhead: number, maxTokens: number | null): number {
+/** Tokens that one message may have beside `overhead` tokens in a route's context; Infinity when no limit is known. */
+export function roomFor(run: Run, route: Route, overhead: number, maxTokens: number | null): number {
   const limit = limitOf(run, route);
   if (limit === 0) return Number.POSITIVE_INFINITY;
-  return (limit - reserveOf(limit, maxTokens)) / ratioOf(run, route.model) - overhead;
+  return Math.max(0, (limit - reserveOf(limit, maxTokens)) / ratioOf(run, route.model) - overhead - messageFrame);
 }
 
-/** The same in bytes of text. Three bytes a token errs on the safe side for most text. */
-export function roomInBytes(run: Run, route: Route, overhead: number, maxTokens: number | null): number {
-  return Math.max(leastResultBytes, Math.floor(roomInTokens(run, route, overhead, maxTokens) * 3));
-}
+/** What a message costs beside its text (04 §13.2). */
+const messageFrame = 4;
 
 type Overflow = {
   readonly load: Load;

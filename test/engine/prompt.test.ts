@@ -123,6 +123,26 @@ describe('route', () => {
     expect(await choose('no idea')).toEqual(['no idea', 'd', 'hello']);
   });
 
+  it.each(['x', 'ж', '漢'])(
+    'shows the newest of a history that fits, whatever it is written in: %s',
+    async (letter) => {
+      const base = Array.from({ length: 20 }, (_, index) => ({
+        id: `b${index}`,
+        role: index % 2 === 0 ? 'user' : 'assistant',
+        content: `number ${index} ${letter.repeat(600)}`,
+        timestamp: 't',
+      }));
+      const played = await play({
+        chain: { token_limit: 2000, tasks: [{ id: 'r', handler: 'route', transition: { branches: [branches[2]] } }] },
+        script: [says('normal')],
+        job: { base_messages: JSON.stringify(base), input: { type: 'chat_history' } },
+      });
+      const shown = (played.requests[0]?.messages[0]?.content ?? '').match(/number \d+/g) ?? [];
+      expect(shown.at(-1)).toBe('number 19');
+      expect(shown.length).toBeGreaterThan(1);
+    },
+  );
+
   it('lists the labels and shows a history as its transcript', async () => {
     const base = [
       { id: 'u', role: 'user', content: 'one', timestamp: 't' },

@@ -7,7 +7,7 @@ import { failed, failure, type Handled } from '../failure.ts';
 import { lastReport } from '../finish.ts';
 import { newMessage } from '../run.ts';
 import { takeTurn } from '../turn.ts';
-import { type Fitted, fitRequest, roomInBytes } from '../window.ts';
+import { type Fitted, fitRequest, roomFor } from '../window.ts';
 
 /** `prompt_to_*` (04 §7.5): one model call whose answer is read as a value. @throws RuntimeError task_error */
 export async function prompt(step: Prepared): Promise<Handled> {
@@ -90,14 +90,14 @@ type Asked = { readonly kind: 'text'; readonly text: string } | { readonly kind:
 /**
  * One question to the model: no tools, nothing streamed, temperature 0 unless the task says otherwise (04 §5, §7.5).
  * @param line what the engine adds to the system instruction; empty for nothing
- * @param promptFor the prompt, at most as many bytes as fit the route's context
+ * @param promptFor the prompt, at most as many tokens as fit the route's context
  */
-export async function ask(step: Prepared, line: string, promptFor: (maxBytes: number) => string): Promise<Asked> {
+export async function ask(step: Prepared, line: string, promptFor: (maxTokens: number) => string): Promise<Asked> {
   const { run, config } = step;
   const system = [step.system, line].filter((part) => part !== '').join('\n\n');
   const systemTokens = estimateTokens(system);
   const fitPrompt = (route: Route, shrink: number): Fitted => {
-    const content = promptFor(roomInBytes(run, route, systemTokens, config.maxTokens) * shrink);
+    const content = promptFor(roomFor(run, route, systemTokens, config.maxTokens) * shrink);
     const messages = [newMessage(run, { role: 'user', content })];
     const load = { messages, systemTokens, toolTokens: 0, maxTokens: config.maxTokens, shift: config.shift };
     return fitRequest(step, load, route, shrink);

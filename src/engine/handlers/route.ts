@@ -1,4 +1,4 @@
-import { transcript } from '../../chain/transcript.ts';
+import { transcriptWithin } from '../../chain/transcript.ts';
 import { promptText, taskError } from '../../chain/values.ts';
 import type { Task } from '../../schema/chain.ts';
 import type { Prepared } from '../expand.ts';
@@ -18,8 +18,8 @@ export async function route(step: Prepared): Promise<Handled> {
   const text = history === null ? promptText(input.value, input.type) : '';
   const labels = labelsOf(task);
   const line = `Answer with exactly one of these labels and nothing else:\n${labels.join('\n')}`;
-  const answer = await ask(step, line, (maxBytes) =>
-    history === null ? text : promptText(transcript(history.messages, maxBytes), 'string'),
+  const answer = await ask(step, line, (maxTokens) =>
+    history === null ? text : promptText(transcriptWithin(history.messages, maxTokens), 'string'),
   );
   if (answer.kind === 'ended') return answer.handled;
   return { kind: 'done', output: input, evalText: chooseLabel(answer.text, labels) };
