@@ -118,8 +118,14 @@ function shortenResults(
   let left = excess;
   for (const { at, message, tokens } of results) {
     if (left <= 0) break;
-    // Three bytes a token, as in 04 §14.7, is on the safe side for all but accented Latin text.
-    const shorter = parts.shorten(message, Math.max(leastResultBytes, (tokens - 4 - left) * 3));
+    const wanted = tokens - left;
+    // Three bytes a token, as in 04 §14.7, is too many for letters of two bytes, which are a token each.
+    let bytes = Math.max(leastResultBytes, (wanted - 4) * 3);
+    let shorter = parts.shorten(message, bytes);
+    while (messageTokens(shorter) > wanted && bytes > leastResultBytes) {
+      bytes = Math.max(leastResultBytes, Math.floor(bytes * 0.8));
+      shorter = parts.shorten(message, bytes);
+    }
     const saved = tokens - messageTokens(shorter);
     if (saved <= 0) continue;
     replaced.set(at, shorter);

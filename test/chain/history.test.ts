@@ -197,6 +197,18 @@ describe('shift', () => {
     expect(shifted.kind === 'shifted' && short(shifted.messages)).toBe('u [earlier messages left out: 1] a(1,2) r1 r2');
   });
 
+  test.each(['x', 'ж', '漢'])('shortens a result as far as its letters need: %s', (letter) => {
+    const shorten = (message: Message, maxBytes: number): Message => ({
+      ...message,
+      content: Buffer.from(message.content).subarray(0, maxBytes).toString(),
+    });
+    const messages = [say('user', words(10)), asks('1'), result('1', letter.repeat(30_000))];
+    const shifted = shiftHistory(messages, 2500, { ...parts, shorten });
+    if (shifted.kind !== 'shifted') throw new Error(shifted.kind);
+    expect(shifted.after_tokens).toBeLessThanOrEqual(2500);
+    expect(shifted.after_tokens).toBeGreaterThan(1500);
+  });
+
   test('gives up when even that is too much', () => {
     expect(shiftHistory([say('user', words(100))], 50, parts)).toEqual({ kind: 'too_large', tokens: 100 });
     expect(shiftHistory([say('user', words(10)), asks('1'), result('1', words(500))], 100, parts)).toMatchObject({
