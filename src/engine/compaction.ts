@@ -7,7 +7,7 @@ import type { Prepared } from './expand.ts';
 import type { Stopped } from './failure.ts';
 import { newMessage, recordMessage } from './run.ts';
 import { emit } from './step.ts';
-import { type LastTurn, takeTurn } from './turn.ts';
+import { type LastTurn, shrunk, takeTurn } from './turn.ts';
 import { fitRequest, limitOf, ratioOf, roomFor } from './window.ts';
 
 const instruction = [
@@ -68,7 +68,9 @@ export async function compact(
     streams: false,
     canShrink: false,
     fit(candidate, shrink) {
-      const room = roomFor(run, candidate, systemTokens, null) * shrink;
+      const known = roomFor(run, candidate, systemTokens, null) * shrink;
+      // A context that refused all of it takes no summary of all of it either.
+      const room = forced ? Math.min(known, before * shrunk) : known;
       const prompt = newMessage(run, { role: 'user', content: story(replaced, room) });
       const load = { messages: [prompt], systemTokens, toolTokens: 0, maxTokens: null, shift: false };
       return fitRequest(step, load, candidate, shrink);

@@ -38,6 +38,8 @@ export type RunState = {
   ratios: Readonly<Record<string, number>>;
   /** Context asked for so far, per backend and model; it never shrinks. */
   numCtx: Readonly<Record<string, number>>;
+  /** Context lengths that servers named when they refused a request as too long, per backend and model. */
+  contexts: Readonly<Record<string, number>>;
   /** Tokens of all model calls of the run. */
   tokens: number;
   window: Window | null;
@@ -65,6 +67,7 @@ export function newState(firstTask: string, input: Value): RunState {
     compactionFailures: 0,
     ratios: {},
     numCtx: {},
+    contexts: {},
     tokens: 0,
     window: null,
     textCallNoted: false,

@@ -7,7 +7,7 @@ import { type Reply, readStream, type StreamEnd } from './read-stream.ts';
 import { classOf, type RetryPolicy, waitBefore } from './retry.ts';
 import { emit, notice, type Step } from './step.ts';
 import { account } from './usage.ts';
-import { contextLength, type Fitted, limitOf } from './window.ts';
+import { contextLength, type Fitted, learnContext, limitOf } from './window.ts';
 
 /** One model turn that a task wants. */
 export type TurnPlan = {
@@ -55,7 +55,7 @@ type Tried =
   | Extract<StreamEnd, { kind: 'broken' }>;
 
 /** A request refused as too long is cut to this part of its budget (04 §12). */
-const shrunk = 0.75;
+export const shrunk = 0.75;
 
 /**
  * One model call with admission, candidates, retries and usage (04 §12, 08 §9). Every failure is in the return value;
@@ -99,6 +99,7 @@ export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
     if (run.signal.aborted) return stoppedTurn(step, received);
     lastFailure = failureOf(error, route);
     const { code, retried } = classOf(error);
+    if (error.context_tokens !== undefined) learnContext(run, route, error.context_tokens);
     if (code === 'capacity' && plan.canShrink && shrink === 1) {
       shrink = shrunk;
       continue;

@@ -21,9 +21,20 @@ function contextOf(route: Route): number | null {
 
 /** The limit in force (04 §13.1): the smallest positive of chain, invocation and model; 0 = none is known. */
 export function limitOf(run: Run, route: Route | null): number {
-  const known = [run.chain.token_limit ?? 0, run.job.defaults.context, route === null ? 0 : (contextOf(route) ?? 0)];
+  const known = [
+    run.chain.token_limit ?? 0,
+    run.job.defaults.context,
+    ...(route === null ? [] : [contextOf(route) ?? 0, run.state.contexts[keyOf(route)] ?? 0]),
+  ];
   const positive = known.filter((limit) => limit > 0);
   return positive.length === 0 ? 0 : Math.min(...positive);
+}
+
+const keyOf = (route: Route): string => `${route.backend}/${route.model}`;
+
+/** Learns from a refusal: the context length that the server named. */
+export function learnContext(run: Run, route: Route, tokens: number): void {
+  run.state.contexts = { ...run.state.contexts, [keyOf(route)]: tokens };
 }
 
 /** Tokens kept free for the answer (04 §13.3). */
@@ -50,6 +61,8 @@ export type Load = {
   readonly toolTokens: number;
   readonly maxTokens: number | null;
   readonly shift: boolean;
+  /** The provider refused these very messages as too long, so what is known of its context is too much. */
+  readonly refused?: boolean;
 };
 
 export type Fitted =
@@ -71,7 +84,7 @@ export function fitRequest(step: Step, load: Load, route: Route, shrink: number)
   const reserve = reserveOf(limit, load.maxTokens);
   const ratio = ratioOf(run, route.model);
   const whole = limit === 0 ? tokens : Math.floor((limit - reserve) / ratio) - overhead;
-  const budget = Math.floor(whole * shrink);
+  const budget = Math.floor((load.refused === true ? Math.min(whole, tokens) : whole) * shrink);
   if (tokens <= budget) return { kind: 'fits', messages: load.messages, tokens: tokens + overhead };
   const overflow = { load, route, tokens, ratio, limit, reserve };
   if (!load.shift) return { kind: 'failed', failure: tooLong(overflow) };
@@ -138,7 +151,7 @@ export function contextLength(run: Run, route: Route, tokens: number, maxTokens:
   if (route.num_ctx.fixed !== null) return allowed;
   const need = Math.ceil(tokens * ratioOf(run, route.model)) + (maxTokens ?? defaultOutputReserve);
   const rounded = contextSizes.find((size) => size >= need) ?? need;
-  const key = `${route.backend}/${route.model}`;
+  const key = keyOf(route);
   const chosen = Math.min(Math.max(rounded, run.state.numCtx[key] ?? 0), allowed);
   run.state.numCtx = { ...run.state.numCtx, [key]: chosen };
   return chosen;

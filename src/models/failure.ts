@@ -20,7 +20,31 @@ export function failure(
   message: string,
   details: Details = {},
 ): ModelFailure {
-  return { class: errorClass, message: maskSecrets(message, origin).toWellFormed().slice(0, maxMessage), ...details };
+  const told = errorClass === 'context_exceeded' ? contextIn(message) : null;
+  return {
+    class: errorClass,
+    message: maskSecrets(message, origin).toWellFormed().slice(0, maxMessage),
+    ...details,
+    ...(told === null ? {} : { context_tokens: told }),
+  };
+}
+
+/** How servers name the length that a request did not fit. */
+const contextLengths: readonly RegExp[] = [
+  /context (?:length|size|window)[^0-9]{0,40}(\d{3,8})\b/i,
+  /> (\d{3,8}) maximum/,
+  /maximum number of tokens allowed \((\d{3,8})\)/,
+];
+
+/** A smaller number is a status or a position, not a context. */
+const leastContext = 512;
+
+function contextIn(message: string): number | null {
+  for (const pattern of contextLengths) {
+    const tokens = Number(pattern.exec(message)?.[1] ?? 0);
+    if (tokens >= leastContext) return tokens;
+  }
+  return null;
 }
 
 /** Replaces key and header values of at least 8 characters, plain, percent-encoded and in base64 (11 §5.3.1). */

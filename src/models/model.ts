@@ -29,6 +29,8 @@ export type ModelFailure = {
   readonly status?: number;
   readonly request_id?: string;
   readonly retry_after_ms?: number;
+  /** Of `context_exceeded`: the context length that the server names. */
+  readonly context_tokens?: number;
 };
 
 /** The reasoning levels of 08 §8; `auto` sends nothing. */

@@ -72,13 +72,13 @@ describe('a history that outgrows the context', () => {
     expect(await limit(0, 0, null)).toBe(null);
   });
 
-  it('tries once more with three quarters of the budget when the provider finds it too long', async () => {
+  it('tries once more with three quarters of what the provider found too long', async () => {
     const played = await play({
       chain: chat({ shift: true }),
       job: session(15),
       script: [fails({ class: 'context_exceeded' }), says('ok')],
     });
-    expect(played.requests.map((request) => request.messages.length)).toEqual([15, 14]);
+    expect(played.requests.map((request) => request.messages.length)).toEqual([15, 12]);
     expect(played.waits).toEqual([]);
     const twice = await play({
       chain: chat({ shift: true }),
@@ -88,6 +88,47 @@ describe('a history that outgrows the context', () => {
     expect(twice.end).toMatchObject({ error: { class: 'capacity' } });
     const never = await play({ chain: chat({}), job: session(15), script: [fails({ class: 'context_exceeded' })] });
     expect(never.requests).toHaveLength(1);
+  });
+
+  it('shrinks what was refused where nothing is known of the context', async () => {
+    const played = await play({
+      chain: chat({ shift: true }, 131_072),
+      job: session(15),
+      script: [fails({ class: 'context_exceeded' }), says('ok')],
+    });
+    expect(numbers(played.requests[1]?.messages)).toEqual([
+      0,
+      '[earlier messages left out: 4]',
+      5,
+      6,
+      7,
+      8,
+      9,
+      10,
+      11,
+      12,
+      13,
+      14,
+    ]);
+  });
+
+  it('keeps to the context that a server names for the rest of the run', async () => {
+    const [task] = chat({ shift: true }).tasks;
+    if (task === undefined) throw new Error('one task');
+    const again = { branches: [{ operator: 'default', goto: 'again' }] } as const;
+    const played = await play({
+      chain: {
+        tasks: [
+          { ...task, transition: again },
+          { ...task, id: 'again' },
+        ],
+      },
+      job: session(15),
+      script: [fails({ class: 'context_exceeded', context_tokens: 800 }), says('one'), says('two')],
+    });
+    // 700 beside the reserve: three quarters of it at once, all of it from then on.
+    expect(played.requests.map((request) => request.messages.length)).toEqual([15, 6, 8]);
+    expect(ofKind(played, 'model_selected').map((event) => event.limit)).toEqual([null, 800]);
   });
 
   it('leaves the check of the context to the candidates that it must not lose', async () => {
@@ -201,12 +242,18 @@ describe('compaction', () => {
 
   it('makes room once when the provider finds the request too long', async () => {
     const played = await play({
-      chain: chat({ compact_policy: { keep_recent: 4 } }),
+      chain: chat({ compact_policy: { keep_recent: 2 } }),
       job: session(12),
       script: [fails({ class: 'context_exceeded' }), says('short'), says('ok')],
     });
     expect(played.turns.map((turn) => turn.purpose)).toEqual(['turn', 'turn', 'compaction', 'turn']);
-    expect(played.requests.at(-1)?.messages).toHaveLength(5);
+    // A context that refused all of it takes no summary of all of it either.
+    expect(played.requests[1]?.messages[0]?.content.match(/\d+ x|\[…\]/g)).toEqual([
+      '0 x',
+      '[…]',
+      ...[2, 3, 4, 5, 6, 7, 8, 9].map((index) => `${index} x`),
+    ]);
+    expect(played.requests.at(-1)?.messages).toHaveLength(3);
     expect(played.end).toMatchObject({ kind: 'completed' });
   });
 });

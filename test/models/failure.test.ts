@@ -46,6 +46,19 @@ describe('class of an HTTP reply (08 §9.2)', () => {
     );
   });
 
+  it.each([
+    ["This model's maximum context length is 8192 tokens. However, your messages resulted in 9000 tokens.", 8192],
+    ['request (5000 tokens) exceeds the available context size (4096 tokens), try increasing it', 4096],
+    ['the model is loaded with context length of only 2048 tokens, which is not enough', 2048],
+    ['prompt is too long: 205000 tokens > 200000 maximum', 200_000],
+    ['The input token count (1100000) exceeds the maximum number of tokens allowed (1048576).', 1_048_576],
+    ['too many tokens', undefined],
+    ['context length exceeded: 400', undefined],
+  ])('keeps the context length that a server names: %s', (message, tokens) => {
+    expect(http(400, { error: { message } })).toMatchObject({ class: 'context_exceeded' });
+    expect(http(400, { error: { message } }).context_tokens).toBe(tokens);
+  });
+
   it('shows a page as plain text', () => {
     expect(http(502, '<html><h1>Bad\n gateway</h1></html>').message).toBe('backend "far" answered 502: Bad gateway');
   });

@@ -27,14 +27,16 @@ export async function chat(step: Prepared): Promise<Handled> {
   const system = systemText(step, history);
   const systemTokens = estimateTokens(system);
   const toolTokens = toolsTokens(tools);
-  const load = (): Parameters<typeof fitRequest>[1] => ({
+  let compacted = 0;
+  let madeRoom = false;
+  const load = (shrink: number): Parameters<typeof fitRequest>[1] => ({
     messages: spoken(run, history),
     systemTokens,
     toolTokens,
     maxTokens: config.maxTokens,
     shift: config.shift,
+    refused: config.shift && shrink < 1 && !madeRoom,
   });
-  let compacted = 0;
   const end = await takeTurn(step, {
     purpose: 'turn',
     models: config.models,
@@ -55,7 +57,7 @@ export async function chat(step: Prepared): Promise<Handled> {
     retry: config.retry,
     streams: true,
     canShrink: config.shift || config.compact !== null,
-    fit: (route, shrink) => fitRequest(step, load(), route, shrink),
+    fit: (route, shrink) => fitRequest(step, load(shrink), route, shrink),
     async makeRoom(route, shrink) {
       const wanted = shrink < 1 ? 2 : 1;
       if (compacted >= wanted) return 'ready';
@@ -63,6 +65,7 @@ export async function chat(step: Prepared): Promise<Handled> {
       const result = await compact(step, history, route, systemTokens + toolTokens, shrink < 1);
       if (result.kind === 'unchanged') return 'ready';
       if (result.kind !== 'compacted') return result;
+      madeRoom = shrink < 1;
       history = result.history;
       keepWorking(step, history);
       await run.checkpoint('model');
