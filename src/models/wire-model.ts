@@ -132,6 +132,13 @@ async function* callModel(call: Call, request: ModelRequest, signal: AbortSignal
       }
       continue;
     }
+    // A URL that leads beside the interface is often answered with a page and status 200.
+    if ((reply.headers['content-type'] ?? '').startsWith('text/html')) {
+      reply.body.release(false);
+      const message = `backend "${route.backend}" sent a web page, not a reply; check its URL: reins backend show ${route.backend}`;
+      yield { kind: 'error', error: failure(route, 'malformed', message) };
+      return;
+    }
     if ((yield* readReply(call, { decoder: prepared.decoder, reply, mayRepeat: !reloaded, signal })) === 'again') {
       reloaded = true;
       continue;

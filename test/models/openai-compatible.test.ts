@@ -338,6 +338,19 @@ describe('reply of an OpenAI server', () => {
     expect((await collect(model)).map((part) => part.kind)).toEqual(['text', 'usage', 'finish']);
   });
 
+  it('knows a page that stands where the interface should be', async () => {
+    const { model } = await start('openai-compatible', (_request, response) => {
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
+      response.end('<html>Sign in</html>');
+    });
+    expect(await collect(model)).toMatchObject([
+      {
+        kind: 'error',
+        error: { class: 'malformed', message: expect.stringContaining('sent a web page, not a reply') },
+      },
+    ]);
+  });
+
   it('reads an error that comes with status 200', async () => {
     const { model } = await start('openai-compatible', answers(200, { error: { message: 'model is overloaded' } }));
     expect(await collect(model)).toMatchObject([{ kind: 'error', error: { class: 'overloaded' } }]);
