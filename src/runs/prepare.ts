@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from 'node:fs';
 import type { GateRun } from '../gate/run.ts';
 import { createOrder } from '../gate/order.ts';
+import type { ExecuteConfig } from '../schema/chain.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { LoadedPolicy } from '../schema/policy.ts';
 import type { ToolSpec } from '../schema/message.ts';
@@ -58,7 +59,7 @@ export async function prepareRun(deps: PrepareDeps, kind: RunKind, input: StartR
   const { root, confined } = rootOf(deps, input.allowed_dir);
   const defaults = await deps.defaults({ model: input.model, provider: input.provider });
   if (chain.has_model_task) {
-    const obstacle = await deps.preRun({ ...defaults, ...namedByTasks(chain.text) }, loaded);
+    const obstacle = await deps.preRun({ ...defaults, ...namedByTasks(chain.text, defaults) }, loaded);
     if (obstacle !== null) throw obstacle;
   }
   const catalog = createCatalog(deps.tools({ shell: input.shell }));
@@ -81,22 +82,26 @@ export async function prepareRun(deps: PrepareDeps, kind: RunKind, input: StartR
 }
 
 /**
- * Names that the model tasks give themselves, when none of them uses the default: then only those must be ready
+ * Names that the model tasks give themselves, when none of them uses the default alone: then one of those must be ready
  * (08 §12.3). A name with a macro is the default's business.
  */
-function namedByTasks(chainText: string): Pick<ReadyWanted, 'models' | 'providers'> {
+function namedByTasks(chainText: string, defaults: RunDefaults): Pick<ReadyWanted, 'models' | 'providers'> {
   // Normalised and vetted text of our own reader.
-  const { tasks } = JSON.parse(chainText) as { tasks: readonly { execute_config?: Record<string, unknown> }[] };
+  const { tasks } = JSON.parse(chainText) as { tasks: readonly { execute_config?: ExecuteConfig }[] };
   const models = new Set<string>();
   const providers = new Set<string>();
-  const literal = (value: unknown): value is string =>
-    typeof value === 'string' && value !== '' && !value.includes('{{');
+  const isLiteral = (name: string): boolean => !name.includes('{{');
+  const namesOf = (first: string | undefined, more: readonly string[] | undefined): readonly string[] =>
+    [first ?? '', ...(more ?? [])].filter((name) => name !== '');
   for (const { execute_config: config } of tasks) {
     if (config === undefined) continue;
-    if (literal(config['model'])) models.add(config['model']);
-    else if (config['model'] !== undefined) return {};
-    if (literal(config['provider'])) providers.add(config['provider']);
+    const wanted = namesOf(config.model, config.models);
+    if (wanted.length > 0 && !wanted.some(isLiteral)) return {};
+    for (const name of wanted) models.add(isLiteral(name) ? name : defaults.model);
+    const types = namesOf(config.provider, config.providers);
+    if (types.some(isLiteral)) for (const type of types) providers.add(isLiteral(type) ? type : defaults.provider);
   }
+  providers.delete('');
   return {
     ...(models.size === 0 ? {} : { models: [...models] }),
     ...(providers.size === 0 ? {} : { providers: [...providers] }),

@@ -253,3 +253,18 @@ it('replays from any event what the live stream told, but its deltas', async () 
     expect(replayed).toEqual(stored.slice(after));
   }
 });
+
+it('starts when any of the models that a task names is served', async () => {
+  const chainOf = (config: object) => ({
+    id: 'c',
+    tasks: [{ id: 'a', handler: 'chat_completion', execute_config: config }],
+  });
+  app = await scriptedApp({
+    turns: [says('Here.')],
+    chain: chainOf({ model: 'nowhere', models: ['m'], provider: 'openai', providers: ['scripted'] }),
+  });
+  expect(await app.run()).toMatchObject({ exit_code: 0, text: 'Here.', model: 'm' });
+  const path = join(app.place.dir, 'macro.json');
+  writeFileSync(path, JSON.stringify(chainOf({ model: '{{var:model}}', models: ['m'] })));
+  expect(await app.run({ chain_path: path, model: 'nowhere' })).toMatchObject({ exit_code: 0, model: 'm' });
+});
