@@ -1,5 +1,5 @@
 import type { Asks } from '../asks/asks.ts';
-import { exitOf } from '../schema/errors.ts';
+import { exitOf, shownClass } from '../schema/errors.ts';
 import type { Usage } from '../schema/message.ts';
 import type { HistoryRanges, RunEnd } from '../schema/protocol.ts';
 import type { PermissionDenial, RunAsk, RunFailure, RunResult, RunStatus } from '../schema/run.ts';
@@ -205,7 +205,7 @@ function lastEvent(
       record(gate.ref, {
         kind: 'chain_failed',
         error: {
-          class: error.class,
+          class: shownClass(error.class),
           message: error.message,
           ...(error.root === undefined ? {} : { root: error.root }),
         },
