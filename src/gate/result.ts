@@ -61,14 +61,16 @@ function cutText(
   partial: boolean,
 ): string {
   const buffer = Buffer.from(text);
-  const first = toLineEnd(head(text, Math.floor(maxBytes * 0.2)));
-  const last = fromLineStart(tail(buffer, Math.floor(maxBytes * 0.8)));
-  const left = bytes - bytesOf(first) - bytesOf(last);
   const where =
     name === null
       ? 'the full result could not be kept'
       : `full result: ${name} (${bytes} bytes, sha256 ${sha256}${partial ? ', kept in part' : ''})`;
-  return `${first}[… ${left} bytes left out; ${where}]\n${last}`;
+  const marker = (left: number): string => `[… ${left} bytes left out; ${where}]\n`;
+  // The line between the two parts, and the line end before it, count: the whole stays within the cap.
+  const room = Math.max(0, maxBytes - bytesOf(marker(bytes)) - 1);
+  const first = toLineEnd(head(text, Math.floor(room * 0.2)));
+  const last = fromLineStart(tail(buffer, Math.floor(room * 0.8)));
+  return `${first}${marker(bytes - bytesOf(first) - bytesOf(last))}${last}`;
 }
 
 /** At most `max` bytes of the beginning, cut between characters. */

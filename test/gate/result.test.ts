@@ -30,6 +30,7 @@ it('keeps the first fifth and the last four fifths of a long text at line ends, 
   const rendered = capResult(text, true, 1000, 'run_1', 'call_1', spool(kept));
   expect(kept).toEqual([text]);
   expect(rendered.truncated).toBe(true);
+  expect(rendered.content.length).toBeLessThanOrEqual(1000);
   expect(rendered.bytes).toBe(10_000);
   expect(rendered.output_ref).toBe('@output/call_1');
   const lines = rendered.content.split('\n');
@@ -47,6 +48,7 @@ it('never cuts a character in two', () => {
   const text = '€'.repeat(2000);
   const { content } = capResult(text, true, 1000, 'run_1', 'call_1', spool([]));
   expect(content).not.toContain('\ufffd');
+  expect(Buffer.byteLength(content)).toBeLessThanOrEqual(1000);
 });
 
 it('turns a long JSON value into a preview that names the whole', () => {
