@@ -120,9 +120,9 @@ const obstacle = (
   hints: readonly string[],
 ): RuntimeError => new RuntimeError(code, message, { data: { issue: issueCode }, hints });
 
-/** A sentence of our own, and the reason where it says more than the same with a command, which is a hint here. */
-const because = (sentence: string, { code, message }: WireError): string =>
-  code === 'setup_incomplete' ? sentence : `${sentence} ${message}`;
+/** A sentence of our own, and the reason where it says more than that nothing is registered. */
+const because = (sentence: string, { message, data }: WireError): string =>
+  (data as { readonly issue?: string } | undefined)?.issue === 'no_backends' ? sentence : `${sentence} ${message}`;
 
 /** What mends it. Another default does not help where the name was given with the run or by the chain. */
 function commandOf(found: SetupIssue | null, { models, modelSource }: PreRunWanted, { code }: WireError): string {
