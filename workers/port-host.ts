@@ -43,7 +43,7 @@ export function createPortHost(port: MessagePort): PortHost {
     if (outbox.length > 0) port.postMessage(outbox);
     outbox = [];
   };
-  const stop = (code: 'cancelled' | 'suspended'): void => {
+  const stop = (code: 'cancelled' | 'timeout' | 'suspended'): void => {
     const reason = new RuntimeError(code, code);
     abort.abort(reason);
     for (const one of waiting.values()) one.reject(reason);
@@ -51,7 +51,7 @@ export function createPortHost(port: MessagePort): PortHost {
   };
 
   port.on('message', (message: HostMessage) => {
-    if (message.kind === 'cancel') return stop('cancelled');
+    if (message.kind === 'cancel') return stop(message.reason === 'timeout' ? 'timeout' : 'cancelled');
     if (message.kind === 'suspend') return stop('suspended');
     const one = waiting.get(message.id);
     waiting.delete(message.id);

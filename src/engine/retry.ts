@@ -61,7 +61,7 @@ export type Wait = { readonly kind: 'wait'; readonly ms: number } | { readonly k
  * The wait before the next attempt (04 §12, 08 §9.3).
  * @param failures consecutive failures so far, at least 1
  * @param random uniform in [0, 1)
- * @param leftMs what is left of the task's own time, or Infinity
+ * @param leftMs what is left of the task's own time and of the run's, or Infinity
  */
 export function waitBefore(
   policy: RetryPolicy,

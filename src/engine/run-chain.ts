@@ -10,7 +10,7 @@ import { closeCalls, settle } from './settle.ts';
 /**
  * Executes a chain against its host, from its first task or from a checkpoint.
  * @returns how the run ended or rests. Never throws: what is not understood is a failed end of class `internal`.
- * On abort the end is `cancelled`, or `suspended` when the signal's reason is a RuntimeError of code `suspended` or
+ * On abort the end is `cancelled` (its step says `timeout` when that is the code of the signal's reason), or `suspended` when the signal's reason is a RuntimeError of code `suspended` or
  * `interrupted`; then the run goes on from its last checkpoint.
  */
 export async function runChain(job: RunJob, host: RunHost, deps: EngineDeps, signal: AbortSignal): Promise<RunEnd> {

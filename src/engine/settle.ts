@@ -1,6 +1,6 @@
 import type { Value } from '../chain/values.ts';
 import type { Message } from '../schema/message.ts';
-import { shownClass } from '../schema/errors.ts';
+import { RuntimeError, shownClass } from '../schema/errors.ts';
 import type { RunEnd } from '../schema/protocol.ts';
 import type { Attempted, Taken } from './attempt.ts';
 import type { Failure } from './failure.ts';
@@ -121,10 +121,13 @@ function endFailed(step: Step, cause: Failure, message: string): Settled {
 
 function cancel(step: Step): Settled {
   const { run } = step;
-  const message = 'the run was cancelled';
+  const { reason } = run.signal;
+  const timedOut = reason instanceof RuntimeError && reason.code === 'timeout';
+  const code = timedOut ? 'timeout' : 'cancelled';
+  const message = timedOut ? 'the time limit of the run has passed' : 'the run was cancelled';
   emit(step, {
     kind: 'step_failed',
-    error: { class: 'cancelled', message },
+    error: { class: code, message },
     will_retry: false,
     duration_ms: run.deps.now() - step.startedAt,
   });
@@ -132,8 +135,8 @@ function cancel(step: Step): Settled {
     output: null,
     evalText: null,
     next: null,
-    failure: { code: 'cancelled', message, final: true, retriable: false },
-    cancelled: true,
+    failure: { code, message, final: true, retriable: false },
+    cancelled: !timedOut,
   });
   return { kind: 'end', end: { kind: 'cancelled' } };
 }

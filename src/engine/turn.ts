@@ -70,6 +70,7 @@ export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
   let lastFailure: Failure | null = null;
   for (;;) {
     const admission = await step.clock.outside(() => run.host.openTurn(requestFor(step, plan, models)));
+    const admitted = run.deps.now();
     if (admission.kind === 'refused') {
       return { kind: 'failed', failure: failure(admission.error.code, admission.error.message), received: null };
     }
@@ -108,7 +109,11 @@ export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
     if (received !== null || !retried || failures >= plan.retry.maxAttempts) {
       return { kind: 'failed', failure: lastFailure, received };
     }
-    const wait = waitBefore(plan.retry, failures, error, run.deps.random(), step.clock.leftMs());
+    const left = Math.min(
+      step.clock.leftMs(),
+      (admission.time_left_ms ?? Number.POSITIVE_INFINITY) - (run.deps.now() - admitted),
+    );
+    const wait = waitBefore(plan.retry, failures, error, run.deps.random(), left);
     if (wait.kind === 'too_long') {
       const message = `${lastFailure.message}; a retry makes sense in ${Math.ceil(wait.ms / 1000)} s.`;
       return { kind: 'failed', failure: failure(code, message), received };

@@ -34,7 +34,7 @@ export type GateRun = {
   /** What children of tools may see, the run marker included (05 §2.8). */
   readonly environment: Readonly<Record<string, string>>;
   /** The active clock stands still while a person is waited for (06 §2.2). */
-  readonly clock: { pause(): void; resume(): void; waited(): number };
+  readonly clock: { pause(): void; resume(): void; waited(): number; left(): number };
   /** What is used of the bounds; written with every change of it. */
   counters: Counters;
   /** False after a stop for shutdown: what ends now is found `started` later, as an unknown outcome (06 §2.5). */

@@ -74,7 +74,8 @@ export async function admitTurn(
         for (const notice of found.notices) record(run.ref, notice);
       });
     }
-    return { kind: 'go', routes: found.routes };
+    const left = run.clock.left();
+    return { kind: 'go', routes: found.routes, ...(Number.isFinite(left) ? { time_left_ms: left } : {}) };
   } catch (error) {
     if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
     return { kind: 'refused', error: toWire(error) };

@@ -18,6 +18,11 @@ export type PreRunWanted = {
   readonly providers?: readonly string[];
 };
 
+export type PreRunResult =
+  /** `backend`: the one that would serve the first turn. */
+  | { readonly kind: 'ready'; readonly backend: string | null }
+  | { readonly kind: 'obstacle'; readonly error: RuntimeError };
+
 export type PreRunDeps = {
   readonly backends: Pick<Backends, 'inUse'>;
   readonly models: Pick<Models, 'routes'>;
@@ -51,7 +56,7 @@ export function createPreRun(deps: PreRunDeps) {
   };
 
   /**
-   * What stands in the way of a run, or null. Asks only backends that the run could use, and none where the cache or a
+   * What stands in the way of a run, or that nothing does. Asks only backends that the run could use, and none where the cache or a
    * whole declaration settles it; what it finds out serves the run's first turn.
    * @param bounds allowlists of the policy: what they exclude is not asked
    */
@@ -59,7 +64,7 @@ export function createPreRun(deps: PreRunDeps) {
     wanted: PreRunWanted,
     bounds: RouteBounds = { models: [], backends: [] },
     signal: AbortSignal = new AbortController().signal,
-  ): Promise<RuntimeError | null> {
+  ): Promise<PreRunResult> {
     const result = await models.routes(
       {
         providers: wanted.providers ?? (wanted.provider === '' ? [] : [wanted.provider]),
@@ -74,11 +79,11 @@ export function createPreRun(deps: PreRunDeps) {
       bounds,
       signal,
     );
-    if (result.kind === 'routes') return null;
+    if (result.kind === 'routes') return { kind: 'ready', backend: result.routes[0]?.backend ?? null };
     const { error } = result;
     // The policy, or a script of the operator's, has its own code and exit.
     if (error.code === 'compute_exhausted' || error.code === 'config_invalid') {
-      return new RuntimeError(error.code, error.message, { data: error.data });
+      return { kind: 'obstacle', error: new RuntimeError(error.code, error.message, { data: error.data }) };
     }
     const inUse = backends.inUse().filter(({ implicit }) => !implicit);
     const { provider } = wanted;
@@ -118,7 +123,10 @@ const obstacle = (
   issueCode: string,
   message: string,
   hints: readonly string[],
-): RuntimeError => new RuntimeError(code, message, { data: { issue: issueCode }, hints });
+): PreRunResult => ({
+  kind: 'obstacle',
+  error: new RuntimeError(code, message, { data: { issue: issueCode }, hints }),
+});
 
 /** A sentence of our own, and the reason where it says more than that nothing is registered. */
 const because = (sentence: string, { message, data }: WireError): string =>

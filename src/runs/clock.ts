@@ -4,6 +4,8 @@ export type ActiveClock = {
   resume(): void;
   /** Milliseconds of active time so far. */
   active(): number;
+  /** Milliseconds of active time that are left; Infinity without a limit. */
+  left(): number;
   /** Milliseconds spent waiting for a person. */
   waited(): number;
   stop(): void;
@@ -43,6 +45,7 @@ export function createActiveClock(limitMs: number, now: () => number, onLimit: (
       arm();
     },
     active,
+    left: () => (limitMs === 0 ? Number.POSITIVE_INFINITY : limitMs - active()),
     waited: () => waited + (pausedAt === null ? 0 : now() - pausedAt),
     stop: () => clearTimeout(timer),
   };

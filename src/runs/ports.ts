@@ -40,8 +40,14 @@ export type PrepareDeps = {
   openPolicy(wanted: PolicyWanted): Promise<GoverningPolicy>;
   settings(): RunSettings;
   defaults(given: { readonly model: string | null; readonly provider: string | null }): Promise<RunDefaults>;
-  /** 08 §12.3; null when nothing stands in the way. */
-  preRun(wanted: ReadyWanted, policy: LoadedPolicy): Promise<RuntimeError | null>;
+  /** 08 §12.3, and the backend that would serve the first turn. */
+  preRun(
+    wanted: ReadyWanted,
+    policy: LoadedPolicy,
+  ): Promise<
+    | { readonly kind: 'ready'; readonly backend: string | null }
+    | { readonly kind: 'obstacle'; readonly error: RuntimeError }
+  >;
   tools(options: { readonly shell: boolean }): readonly Tool[];
   /** Hosts of one run: the guarded lists are made once, each host is for one call. */
   hosts(run: {

@@ -24,6 +24,8 @@ export type PreparedRun = {
   readonly loaded: LoadedPolicy;
   readonly settings: RunSettings;
   readonly defaults: RunDefaults;
+  /** The backend that would serve the first turn; null without a model task. */
+  readonly backend: string | null;
   readonly root: string;
   readonly confined: boolean;
   readonly catalog: Catalog;
@@ -58,9 +60,11 @@ export async function prepareRun(deps: PrepareDeps, kind: RunKind, input: StartR
   const settings = deps.settings();
   const { root, confined } = rootOf(deps, input.allowed_dir);
   const defaults = await deps.defaults({ model: input.model, provider: input.provider });
+  let backend: string | null = null;
   if (chain.has_model_task) {
-    const obstacle = await deps.preRun({ ...defaults, ...namedByTasks(chain.text, defaults) }, loaded);
-    if (obstacle !== null) throw obstacle;
+    const found = await deps.preRun({ ...defaults, ...namedByTasks(chain.text, defaults) }, loaded);
+    if (found.kind === 'obstacle') throw found.error;
+    backend = found.backend;
   }
   const catalog = createCatalog(deps.tools({ shell: input.shell }));
   return {
@@ -71,6 +75,7 @@ export async function prepareRun(deps: PrepareDeps, kind: RunKind, input: StartR
     loaded,
     settings,
     defaults,
+    backend,
     root,
     confined,
     catalog,

@@ -72,7 +72,7 @@ export function createRuns(deps: RunsDeps) {
       chain: { id: chain.id, path: chain.path, sha256: chain.sha256 },
       model: defaults.model,
       provider: defaults.provider,
-      backend: null,
+      backend: prepared.backend,
       policy: prepared.loaded.identity,
       cwd: deps.prepare.workspace.cwd,
       tools: prepared.specs.map((spec) => `${spec.tools}.${spec.tool}`),

@@ -59,7 +59,12 @@ export type TurnRequest = Infer<typeof TurnRequest>;
 
 export type TurnAdmission =
   /** Ordered candidates; the first is used, the rest is the fallback order of 08 §3.7. Never empty. */
-  | { readonly kind: 'go'; readonly routes: readonly Route[] }
+  | {
+      readonly kind: 'go';
+      readonly routes: readonly Route[];
+      /** Active milliseconds that the run has left; absent without a limit. */
+      readonly time_left_ms?: number;
+    }
   /** The bound asks for a last report without tools; ask again with purpose `finish`. */
   | { readonly kind: 'finish'; readonly bound: string; readonly used: number; readonly limit: number }
   | { readonly kind: 'refused'; readonly error: WireError }

@@ -125,6 +125,13 @@ describe('a run in a project', () => {
     const { code, stdout, stderr } = await world.run([...tester, '--timeout', '1s', 'hi']);
     expect([code, stdout]).toEqual([124, '']);
     expect(stderr).toContain('(timeout)');
+    const { stdout: lines } = await world.run([...tester, '--timeout', '1s', '--output-format', 'stream-json', 'hi']);
+    const events = lines
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(events[0]).toMatchObject({ type: 'init', backend: 'script' });
+    expect(events.find(({ type }) => type === 'step_failed')).toMatchObject({ error: { class: 'timeout' } });
   });
 
   test('an unreachable server exits 7 and says how to mend it', async () => {

@@ -78,6 +78,18 @@ describe('retries', () => {
     expect(played.waits).toEqual([]);
   });
 
+  it('does not wait when the server asks for more than the run has left', async () => {
+    const played = await play({
+      chain: chat({ retry_policy: retry }),
+      openTurn: () => ({ kind: 'go', routes: [route], time_left_ms: 30_000 }),
+      script: [fails({ class: 'rate_limit', retry_after_ms: 60_000 })],
+    });
+    expect(played.end).toMatchObject({
+      error: { class: 'rate_limit', message: expect.stringContaining('a retry makes sense in 60 s') },
+    });
+    expect(played.waits).toEqual([]);
+  });
+
   it('never retries a reply that had begun, and keeps its text as interrupted', async () => {
     const played = await play({
       chain: chat({ retry_policy: retry }),

@@ -49,9 +49,14 @@ const status = async (probe = true): Promise<SetupStatus> => (await rooms.setup.
 const shown = (issues: readonly SetupIssue[]): readonly string[] =>
   issues.map(({ code, severity, cliCommand }) => `${severity} ${code}: ${cliCommand}`);
 const issues = async (probe = true): Promise<readonly string[]> => shown((await status(probe)).issues);
-/** The check before a run with the effective defaults. */
+/** What the check before a run says, or null. */
+async function obstacle(...wanted: Parameters<Rooms['setup']['preRun']>) {
+  const found = await rooms.setup.preRun(...wanted);
+  return found.kind === 'obstacle' ? found.error : null;
+}
+/** The same with the effective defaults. */
 async function preRun(): Promise<string | null> {
-  const error = await rooms.setup.preRun(await rooms.models.defaults({ model: null, provider: null }));
+  const error = await obstacle(await rooms.models.defaults({ model: null, provider: null }));
   return error === null ? null : `${error.code} ${(error.data as { issue?: string }).issue}: ${error.hints[0]}`;
 }
 
@@ -146,7 +151,7 @@ describe('defaults and registration', () => {
     expect(await issues()).toEqual([
       'error default_provider_backend_missing: reins backend add openai --type openai --api-key-env OPENAI_API_KEY',
     ]);
-    const missing = await rooms.setup.preRun({ model: 'gpt-4o', provider: 'openai' });
+    const missing = await obstacle({ model: 'gpt-4o', provider: 'openai' });
     expect([missing?.code, missing?.message, missing?.hints]).toEqual([
       'setup_incomplete',
       'No backend of type openai is registered.',
@@ -247,7 +252,7 @@ describe('health', () => {
     can = ['completion', 'tools'];
     expect(await issues()).toEqual(['error default_model_not_available: reins config set default-model other']);
     expect(await preRun()).toBe('setup_unhealthy default_model_not_available: reins config set default-model other');
-    const asked = await rooms.setup.preRun({ model: 'm', modelSource: 'flag', provider: 'ollama' });
+    const asked = await obstacle({ model: 'm', modelSource: 'flag', provider: 'ollama' });
     expect(asked?.hints).toEqual(['reins model list']);
     await configure('default-model', 'other');
     expect(await issues()).toEqual([]);
@@ -283,18 +288,18 @@ describe('the check before a run', () => {
     const server = await serve(openAi('m'));
     await add('a', server.url, { type: 'openai-compatible' });
     const check = (providers: readonly string[], models: readonly string[]) =>
-      rooms.setup.preRun({ model: 'm', provider: providers[0] ?? '' }, { models, backends: [] });
+      obstacle({ model: 'm', provider: providers[0] ?? '' }, { models, backends: [] });
     expect((await check([], ['other']))?.code).toBe('compute_exhausted');
     expect(server.requests).toEqual([]);
     await add('s', 'missing.json', { type: 'scripted' });
     await rooms.settings.setConfig({ key: 'default-model', value: 'x' });
-    expect((await rooms.setup.preRun({ model: 'x', provider: 'scripted' }))?.code).toBe('config_invalid');
+    expect((await obstacle({ model: 'x', provider: 'scripted' }))?.code).toBe('config_invalid');
   });
 
   it('leaves its discovery to the first turn of the run', async () => {
     const server = await serve(openAi('m'));
     await add('a', server.url, { type: 'openai-compatible' });
-    expect(await rooms.setup.preRun({ model: 'm', provider: '' })).toBeNull();
+    expect(await obstacle({ model: 'm', provider: '' })).toBeNull();
     await rooms.routes({ models: ['m'] });
     expect(server.requests).toEqual(['GET /v1/models']);
   });
@@ -303,7 +308,7 @@ describe('the check before a run', () => {
     const server = await serve(openAi('m'));
     await add('a', server.url, { type: 'openai-compatible' });
     const check = async (type: string) => {
-      const error = await rooms.setup.preRun({
+      const error = await obstacle({
         model: 'm',
         provider: 'openai-compatible',
         models: ['m'],
@@ -326,7 +331,7 @@ describe('the check before a run', () => {
   it('looks at the names that the chain itself uses', async () => {
     const server = await serve(openAi('m'));
     await add('a', server.url, { type: 'openai-compatible' });
-    expect(await rooms.setup.preRun({ model: 'nowhere', provider: '', models: ['m'] })).toBeNull();
+    expect(await obstacle({ model: 'nowhere', provider: '', models: ['m'] })).toBeNull();
   });
 });
 
