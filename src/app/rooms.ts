@@ -1,4 +1,5 @@
 import type { Services } from '../client/local-client.ts';
+import { createBudget } from '../gate/budget.ts';
 import { createGate } from '../gate/call.ts';
 import { createProviderSetUp } from '../registry/provider-set-up.ts';
 import { type BundleDeps, supportBundle } from '../registry/bundle.ts';
@@ -104,8 +105,10 @@ export function openRooms(input: RoomsInput): Rooms {
     lockPath: store.documents.lockPath,
     now,
   };
+  const budget = createBudget(store);
   const gate = createGate({
     ...store,
+    budget,
     now,
     ports,
     pidStart,
@@ -117,6 +120,7 @@ export function openRooms(input: RoomsInput): Rooms {
     ...store,
     now,
     gate,
+    budget,
     pools,
     mask: secrets.maskDeep,
     maskStream: secrets.stream,

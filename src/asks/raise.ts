@@ -8,9 +8,10 @@ import type { Record } from '../store/feed.ts';
 import { newId } from '../text/ids.ts';
 
 export type RaiseInput = {
+  readonly kind: 'permission' | 'budget';
   readonly ref: EventRef & { readonly run_id: string; readonly mission_id: string };
   readonly task_id: string;
-  readonly call_id: string;
+  readonly call_id: string | null;
   readonly tools: string;
   readonly tool: string;
   /** Final arguments, masked. */
@@ -49,7 +50,7 @@ export function raiseAsk(deps: RaiseDeps, record: Record, input: RaiseInput): st
   rows.insert({
     id,
     tenant_id: deps.tenant,
-    kind: 'permission',
+    kind: input.kind,
     run_id: input.ref.run_id,
     session_id: input.ref.session_id,
     mission_id: input.ref.mission_id,
@@ -80,6 +81,7 @@ export function raiseAsk(deps: RaiseDeps, record: Record, input: RaiseInput): st
       session_id: input.ref.session_id,
       body: {
         ask_id: id,
+        kind: input.kind,
         tools: input.tools,
         tool: input.tool,
         call_hash: input.call_hash,
@@ -91,7 +93,7 @@ export function raiseAsk(deps: RaiseDeps, record: Record, input: RaiseInput): st
   record(input.ref, {
     kind: 'ask',
     ask_id: id,
-    ask_kind: 'permission',
+    ask_kind: input.kind,
     call_id: input.call_id,
     tools: input.tools,
     tool: input.tool,

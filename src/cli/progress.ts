@@ -26,6 +26,8 @@ export function createProgress(context: Context, asking: () => boolean = () => f
   const lines = terminal.stderrIsTerminal && !terminal.quiet;
   const say = (text: string) => terminal.err(`${terminal.style('err', 'dim', context.safe(text))}\n`);
   const calls = new Map<string, string>();
+  /** Asks about spent bounds: they belong to no call. */
+  const budgets = new Map<string, string>();
   const told = new Set<string>();
   let step = 0;
   let bytes = 0;
@@ -91,9 +93,12 @@ export function createProgress(context: Context, asking: () => boolean = () => f
         break;
       case 'ask':
         waitingFor = 'an answer';
+        if (event.ask_kind === 'budget') budgets.set(event.ask_id, `${nameOf(event)} ${event.summary}`);
         break;
       case 'verdict':
-        if (lines && event.call_id !== null) {
+        if (lines && budgets.has(event.ask_id)) {
+          say(`  → ${budgets.get(event.ask_id)} · ${event.verdict} by ${event.by}`);
+        } else if (lines && event.call_id !== null) {
           say(`  → ${calls.get(event.call_id) ?? 'call'} · ${event.verdict} by ${event.by}`);
           told.add(event.call_id);
         }

@@ -1,4 +1,4 @@
-import type { ComputeBounds, OnExhausted } from '../schema/policy.ts';
+import type { ComputeBounds } from '../schema/policy.ts';
 import type { Counters } from '../store/runs.ts';
 
 export type Bound = 'maxTurns' | 'maxToolCalls' | 'maxTokens';
@@ -8,7 +8,7 @@ export type Exhausted = {
   readonly bound: Bound;
   readonly used: number;
   readonly limit: number;
-  readonly action: 'fail' | 'finish';
+  readonly action: 'fail' | 'ask' | 'finish';
 };
 
 type Tighten = { readonly maxTurns: number; readonly maxToolCalls: number; readonly maxTokens: number };
@@ -17,24 +17,30 @@ type Tighten = { readonly maxTurns: number; readonly maxToolCalls: number; reado
 const effective = (policy: number, flag: number): number =>
   policy === 0 ? flag : flag === 0 ? policy : Math.min(policy, flag);
 
-/** `ask` acts as `fail` until a spent bound can be asked about (amendment 13). */
-const actionOf = (onExhausted: OnExhausted): 'fail' | 'finish' => (onExhausted === 'finish' ? 'finish' : 'fail');
+/** What one grant gives: the bound itself, once more (02 §11). */
+export const shareOf = (compute: ComputeBounds, tighten: Tighten, bound: Bound): number =>
+  effective(compute[bound], tighten[bound]);
 
-const check = (bound: Bound, used: number, compute: ComputeBounds, tighten: Tighten): Exhausted | null => {
-  const limit = effective(compute[bound], tighten[bound]);
-  return limit > 0 && used >= limit ? { bound, used, limit, action: actionOf(compute.onExhausted) } : null;
+const check = (
+  bound: Bound,
+  used: number,
+  compute: ComputeBounds,
+  tighten: Tighten,
+  counters: Counters,
+): Exhausted | null => {
+  const limit = shareOf(compute, tighten, bound) * (1 + (counters.grants?.[bound] ?? 0));
+  return limit > 0 && used >= limit ? { bound, used, limit, action: compute.onExhausted } : null;
 };
 
 /** Checked before each model call. */
 export const turnBound = (compute: ComputeBounds, tighten: Tighten, counters: Counters): Exhausted | null =>
-  check('maxTurns', counters.turns, compute, tighten) ?? check('maxTokens', counters.tokens, compute, tighten);
+  check('maxTurns', counters.turns, compute, tighten, counters) ??
+  check('maxTokens', counters.tokens, compute, tighten, counters);
 
 /** Checked before each execution, in the transaction that reserves it. */
 export const callBound = (compute: ComputeBounds, tighten: Tighten, counters: Counters): Exhausted | null =>
-  check('maxToolCalls', counters.tool_calls, compute, tighten);
+  check('maxToolCalls', counters.tool_calls, compute, tighten, counters);
 
-/** The message of 02 §11; a policy that wanted to ask is told that it could not. */
-export function exhaustedText(exhausted: Exhausted, onExhausted: OnExhausted): string {
-  const text = `compute bound exhausted: ${exhausted.bound} ${exhausted.used}/${exhausted.limit}`;
-  return onExhausted === 'ask' ? `${text} (onExhausted "ask" acts as "fail")` : text;
-}
+/** The message of 02 §11. */
+export const exhaustedText = ({ bound, used, limit }: Exhausted): string =>
+  `compute bound exhausted: ${bound} ${used}/${limit}`;

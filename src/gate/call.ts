@@ -1,9 +1,9 @@
-import type { Ask } from '../schema/ask.ts';
 import { evaluate } from '../policy/evaluate.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
 import { bindingOf, callHash } from './binding.ts';
 import { callBound } from './bounds.ts';
+import { type Budget, waitForAsk } from './budget.ts';
 import type { LedgerDeps, Planned } from './entries.ts';
 import { type ExecuteDeps, executeCall } from './execute.ts';
 import { type Found, findTool, type Judged, prepareCall } from './find.ts';
@@ -15,6 +15,8 @@ export type GateDeps = LedgerDeps &
   ExecuteDeps & {
     /** Bytes free where the database lies; below 16 MiB no call starts (11 §2.12). */
     readonly freeBytes: () => number;
+    /** Asks about spent bounds. */
+    readonly budget: Budget;
   };
 
 const minFreeBytes = 16 * 1024 * 1024;
@@ -47,12 +49,16 @@ export function createGate(deps: GateDeps) {
     request: CallRequest,
     judged: Judged,
     planned: Planned | null,
-  ): Promise<ToolOutcome> => {
+  ): Promise<ToolOutcome | 'extended'> => {
     // A cancel may have come while the call was judged or asked about.
     if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
     const { policy } = run.policy();
     const exhausted = callBound(policy.compute, run.tighten, run.counters);
-    if (exhausted !== null) return ledger.exhaust(run, request, judged, planned, exhausted, policy.compute.onExhausted);
+    if (exhausted !== null) {
+      const extended = exhausted.action === 'ask' ? await deps.budget.extend(run, request, exhausted) : 'refused';
+      if (extended === 'suspended') return { kind: 'suspended' };
+      return extended === 'granted' ? 'extended' : ledger.exhaust(run, request, judged, planned, exhausted);
+    }
     if (deps.freeBytes() < minFreeBytes) {
       const error = {
         code: 'storage',
@@ -83,24 +89,30 @@ export function createGate(deps: GateDeps) {
         return unasked(run, request, found, planned, error);
       }
       if (run.onAsk === 'suspend') return { kind: 'suspended' };
-      const verdict = await waitFor(run, planned.ask_id);
+      const verdict = await waitForAsk(deps.asks, run, planned.ask_id);
       if (verdict.state !== 'approved') {
         if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
         return ledger.skip(run, request, judged, planned, 'denied', deniedByAsk(verdict));
       }
-      const again = await judge(run, request, found, planned);
-      if ('kind' in again) return again;
-      if (again.evaluation.action === 'deny') {
-        return ledger.skip(run, request, again, planned, 'denied', deniedByPolicy(again.evaluation));
+      const approved = judged;
+      // Once more when a spent bound was asked about in between: time has passed again.
+      for (;;) {
+        const again = await judge(run, request, found, planned);
+        if ('kind' in again) return again;
+        if (again.evaluation.action === 'deny') {
+          return ledger.skip(run, request, again, planned, 'denied', deniedByPolicy(again.evaluation));
+        }
+        const now = (await found.tool.preview?.(again.prepared.args, again.prepared.facts, again.prepared.site)) ?? {};
+        judged = again;
+        const same = again.hash === approved.hash && now.preimage?.sha256 === preview.preimage?.sha256;
+        // Under another policy that still asks, nobody has approved it yet (03 §3.2).
+        const asksStill = again.evaluation.action === 'approve';
+        const changed = asksStill && again.evaluation.policy.sha256 !== approved.evaluation.policy.sha256;
+        if (!same || changed) break;
+        const outcome = await start(run, request, again, planned);
+        if (outcome !== 'extended') return outcome;
       }
-      const now = (await found.tool.preview?.(again.prepared.args, again.prepared.facts, again.prepared.site)) ?? {};
-      const same = again.hash === judged.hash && now.preimage?.sha256 === preview.preimage?.sha256;
-      // Under another policy that still asks, nobody has approved it yet (03 §3.2).
-      const asksStill = again.evaluation.action === 'approve';
-      const changed = asksStill && again.evaluation.policy.sha256 !== judged.evaluation.policy.sha256;
-      if (same && !changed) return start(run, request, again, planned);
       replaced = planned.ask_id;
-      judged = again;
     }
   };
 
@@ -118,22 +130,27 @@ export function createGate(deps: GateDeps) {
     return ledger.refuse(run, request, found, notAsked(error.message), planned);
   };
 
-  /** The wait does not count toward the task's time. */
-  const asked = async (run: GateRun, request: CallRequest, found: Found, judged: Judged): Promise<ToolOutcome> => {
+  /** What waits for a person does not count toward the task's time. */
+  const unhurried = async (run: GateRun, body: () => Promise<ToolOutcome>): Promise<ToolOutcome> => {
     const before = run.clock.waited();
-    const outcome = await ask(run, request, found, judged);
-    return outcome.kind === 'result' ? { ...outcome, waited_ms: run.clock.waited() - before } : outcome;
+    const outcome = await body();
+    const waited_ms = run.clock.waited() - before;
+    return outcome.kind === 'result' && waited_ms > 0 ? { ...outcome, waited_ms } : outcome;
   };
 
-  const waitFor = async (run: GateRun, askId: string): Promise<Ask> => {
-    if (run.onAsk === 'deny') deps.asks.close(askId, 'deny', 'system:on-ask-deny');
-    run.clock.pause();
-    run.waiting(true);
-    try {
-      return await deps.asks.wait(askId, run.signal);
-    } finally {
-      run.waiting(false);
-      run.clock.resume();
+  /** A call that the policy allows. */
+  const allowed = async (run: GateRun, request: CallRequest, found: Found, first: Judged): Promise<ToolOutcome> => {
+    let judged = first;
+    for (;;) {
+      const outcome = await start(run, request, judged, null);
+      if (outcome !== 'extended') return outcome;
+      const again = await judge(run, request, found, null);
+      if ('kind' in again) return again;
+      if (again.evaluation.action === 'deny') {
+        return ledger.skip(run, request, again, null, 'denied', deniedByPolicy(again.evaluation));
+      }
+      if (again.evaluation.action === 'approve') return ask(run, request, found, again);
+      judged = again;
     }
   };
 
@@ -152,12 +169,12 @@ export function createGate(deps: GateDeps) {
             return ledger.skip(run, request, judged, null, 'denied', deniedByPolicy(judged.evaluation));
           case 'allow':
             if (found.tool.spec.read_only) await turn.share();
-            return await start(run, request, judged, null);
+            return await unhurried(run, () => allowed(run, request, found, judged));
           case 'approve':
             if (ledger.deniedBefore(run, judged.hash))
               return ledger.skip(run, request, judged, null, 'denied', deniedAgain());
             await turn.exclude();
-            return await asked(run, request, found, judged);
+            return await unhurried(run, () => ask(run, request, found, judged));
         }
       } finally {
         turn.leave();

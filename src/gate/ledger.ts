@@ -34,6 +34,7 @@ export function createLedger(deps: LedgerDeps) {
         decision(record, run, request, judged, args);
         const seq = planned?.seq ?? insert(run, request, judged, args, 'planned');
         const ask_id = deps.asks.raise(record, {
+          kind: 'permission',
           ref: run.ref,
           task_id: request.task_id,
           call_id: request.call_id,

@@ -1,4 +1,3 @@
-import type { OnExhausted } from '../schema/policy.ts';
 import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
 import { type Exhausted, exhaustedText } from './bounds.ts';
 import type { Entries, LedgerDeps, Planned } from './entries.ts';
@@ -75,10 +74,9 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
       judged: Judged,
       planned: Planned | null,
       exhausted: Exhausted,
-      onExhausted: OnExhausted,
     ): ToolOutcome {
       run.ahead.flush();
-      const message = exhaustedText(exhausted, onExhausted);
+      const message = exhaustedText(exhausted);
       const content = errorText('compute_exhausted', message, { bound: exhausted.bound });
       const { tools, tool } = judged.prepared.call;
       const args = deps.mask(judged.prepared.call.args);

@@ -52,6 +52,8 @@ export type GateRun = {
   };
   /** Set once a bound with `finish` was hit: one last turn is admitted. */
   finishing: boolean;
+  /** The question about a spent bound that is open now. */
+  extending: Promise<'granted' | 'refused' | 'suspended'> | null;
   /** Set once a question could not be written down: the next one that cannot fails the run (03 §2). */
   askFailed: boolean;
 };

@@ -2,34 +2,45 @@ import { RuntimeError, toWire } from '../schema/errors.ts';
 import type { TurnAdmission, TurnRequest } from '../schema/protocol.ts';
 import type { Audit } from '../store/audit.ts';
 import type { Feed } from '../store/feed.ts';
-import type { Counters } from '../store/runs.ts';
 import type { RouteBounds, RouteResult, WantedRoutes } from '../registry/ports.ts';
-import { exhaustedText, turnBound } from './bounds.ts';
+import { type Exhausted, exhaustedText, turnBound } from './bounds.ts';
+import type { Budget } from './budget.ts';
 import type { GateRun } from './run.ts';
 
 export type TurnDeps = {
   readonly feed: Feed;
   readonly audit: Audit;
   readonly now: () => number;
+  /** Asks about spent bounds. */
+  readonly budget: Budget;
   /** Resolves names to ordered (backend, model) pairs (08 §3). */
   readonly routes: (wanted: WantedRoutes, bounds: RouteBounds, signal: AbortSignal) => Promise<RouteResult>;
 };
 
 /**
- * Admits one model turn (architecture §3): bounds, allowlists, then ordered routes with the one key each needs. Never
- * throws: what cannot be resolved is refused with its class.
+ * Admits one model turn (architecture §3): bounds, allowlists, then ordered routes with the one key each needs. What
+ * cannot be resolved is refused with its class; rejects with `cancelled` when the run is aborted meanwhile.
  */
 export async function admitTurn(
   deps: TurnDeps,
   run: GateRun,
-  counters: Counters,
   request: TurnRequest,
   context: { readonly model: string; readonly provider: string; readonly contextHint: number },
 ): Promise<TurnAdmission> {
   await run.refresh();
+  const spent = (): Exhausted | null =>
+    run.finishing && request.purpose === 'finish'
+      ? null
+      : turnBound(run.policy().policy.compute, run.tighten, run.counters);
+  let exhausted = spent();
+  while (exhausted?.action === 'ask') {
+    const extended = await deps.budget.extend(run, { task_id: request.task_id, call_id: null }, exhausted);
+    if (extended === 'suspended') return { kind: 'suspended' };
+    if (extended === 'refused') break;
+    await run.refresh();
+    exhausted = spent();
+  }
   const { policy } = run.policy();
-  const exhausted =
-    run.finishing && request.purpose === 'finish' ? null : turnBound(policy.compute, run.tighten, counters);
   if (exhausted !== null) {
     deps.feed.commit('normal', (record) => {
       record(run.ref, { kind: 'compute_exhausted', ...exhausted });
@@ -48,10 +59,7 @@ export async function admitTurn(
       run.finishing = true;
       return { kind: 'finish', bound: exhausted.bound, used: exhausted.used, limit: exhausted.limit };
     }
-    return {
-      kind: 'refused',
-      error: { code: 'compute_exhausted', message: exhaustedText(exhausted, policy.compute.onExhausted) },
-    };
+    return { kind: 'refused', error: { code: 'compute_exhausted', message: exhaustedText(exhausted) } };
   }
   try {
     const found = await deps.routes(

@@ -175,6 +175,7 @@ export function gateRun(
     ahead: { write: () => {}, stands: () => {}, flush: () => {} },
     finishing: false,
     askFailed: false,
+    extending: null,
   };
 }
 

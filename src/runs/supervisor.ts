@@ -121,7 +121,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   const answer = async (op: 'openTurn' | 'callTool', input: unknown): Promise<unknown> => {
     if (op === 'openTurn') {
       rows.flush();
-      return admitTurn(deps, gate, gate.counters, checked(input, TurnRequest), live.defaults);
+      return admitTurn(deps, gate, checked(input, TurnRequest), live.defaults);
     }
     rows.flushBehindHeld();
     const call = deps.gate.call(gate, checked(input, CallRequest));

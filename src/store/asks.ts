@@ -12,7 +12,8 @@ export type NewAsk = {
   readonly mission_id: string;
   readonly chain_id: string;
   readonly task_id: string;
-  readonly call_id: string;
+  /** Null for a budget that a turn asks for. */
+  readonly call_id: string | null;
   readonly tools: string;
   readonly tool: string;
   readonly args: unknown;

@@ -34,6 +34,8 @@ export type Counters = {
   readonly tokens: number;
   readonly tokens_estimated: boolean;
   readonly api_ms: number;
+  /** How often a spent bound was granted once more (02 §11), by its name. */
+  readonly grants?: Readonly<Record<string, number>>;
 };
 
 export const noCounters: Counters = { turns: 0, tool_calls: 0, tokens: 0, tokens_estimated: false, api_ms: 0 };

@@ -52,7 +52,7 @@ export function askCard(ask: Ask, now: number, shown: (id: string) => string = (
     parts: [
       ...(ask.question === null ? [] : questionParts(ask.question)),
       ...diffParts(ask),
-      ...argumentParts(ask.args),
+      ...(ask.kind === 'budget' ? budgetParts(ask.args) : argumentParts(ask.args)),
       ...programParts(ask),
       ...pathParts(ask),
       ...urlParts(ask),
@@ -115,6 +115,23 @@ function argumentParts(args: unknown): readonly CardPart[] {
   return entries.map(([key, value]) =>
     data(`arg ${line(key)}`, typeof value === 'string' ? value : JSON.stringify(value)),
   );
+}
+
+const counted: Readonly<Record<string, string>> = {
+  maxTurns: 'model calls',
+  maxToolCalls: 'tool calls',
+  maxTokens: 'tokens',
+};
+
+/** The bound, what is used of it, and what one more grant means (10 §7.8). The runtime wrote these arguments. */
+function budgetParts(args: unknown): readonly CardPart[] {
+  const { bound, used, limit, more } = args as { bound: string; used: number; limit: number; more: number };
+  const unit = counted[bound] ?? bound;
+  return [
+    fact('bound', bound),
+    fact('used', `${used} of ${limit} ${unit}`),
+    fact('grant', `${more} more ${unit} for this run; then it asks again`),
+  ];
 }
 
 function programParts(ask: Ask): readonly CardPart[] {

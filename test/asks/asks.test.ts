@@ -60,6 +60,7 @@ async function open(ceilingMs: number | null = 3_600_000) {
   const raise = (timeout_s = 0): string =>
     feed.commit('full', (record) =>
       asks.raise(record, {
+        kind: 'permission',
         ref: { run_id: 'run_a', session_id: null, mission_id: 'run_a', chain_id: 'c', tenant_id: tenant },
         task_id: 't',
         call_id: 'call_1',

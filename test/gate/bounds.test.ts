@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { callBound, exhaustedText, turnBound } from '../../src/gate/bounds.ts';
+import { callBound, exhaustedText, shareOf, turnBound } from '../../src/gate/bounds.ts';
 import type { ComputeBounds } from '../../src/schema/policy.ts';
 import { noCounters } from '../../src/store/runs.ts';
 
@@ -36,10 +36,22 @@ it('counts tokens before a turn and names what is used up', () => {
   expect(exhausted).toEqual({ bound: 'maxTokens', used: 1000, limit: 1000, action: 'finish' });
 });
 
-it('says that asking about a spent bound acts as a failure', () => {
-  const exhausted = { bound: 'maxTurns', used: 5, limit: 5, action: 'fail' } as const;
-  expect(exhaustedText(exhausted, 'fail')).toBe('compute bound exhausted: maxTurns 5/5');
-  expect(exhaustedText(exhausted, 'ask')).toBe(
-    'compute bound exhausted: maxTurns 5/5 (onExhausted "ask" acts as "fail")',
+it('grants the bound itself once more for each grant, and a lowered bound as it was lowered', () => {
+  const three = { ...unbounded, maxToolCalls: 3, onExhausted: 'ask' as const };
+  const granted = { ...noCounters, tool_calls: 3, grants: { maxToolCalls: 1 } };
+  expect(callBound(three, loose, granted)).toBeNull();
+  expect(callBound(three, loose, { ...granted, tool_calls: 6 })).toEqual({
+    bound: 'maxToolCalls',
+    used: 6,
+    limit: 6,
+    action: 'ask',
+  });
+  expect(callBound(three, { ...loose, maxToolCalls: 2 }, { ...granted, tool_calls: 4 })?.limit).toBe(4);
+  expect(shareOf(three, { ...loose, maxToolCalls: 2 }, 'maxToolCalls')).toBe(2);
+});
+
+it('names what is used up', () => {
+  expect(exhaustedText({ bound: 'maxTurns', used: 5, limit: 5, action: 'fail' })).toBe(
+    'compute bound exhausted: maxTurns 5/5',
   );
 });

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import type { RunEvent } from '../../src/schema/event.ts';
 import type { Message } from '../../src/schema/message.ts';
-import { loopChain, type ScriptedApp, scriptedApp } from '../support/scripted-app.ts';
+import { loopChain, type ScriptedApp, scriptedApp, says } from '../support/scripted-app.ts';
 
 /** What chapter 04 promises of a chain file, seen from outside: real threads, real children, a scripted model. */
 
@@ -15,7 +15,6 @@ afterEach(async () => {
 
 const call = (id: string, name: string, args: unknown) => ({ id, name, arguments: args });
 const asks = (list: readonly unknown[], match: object = {}) => ({ match, reply: { tool_calls: list } });
-const says = (text: string, match: object = {}) => ({ match, reply: { text } });
 const readNote = call('c1', 'local_fs.read_file', { path: 'note.txt' });
 
 /** The content of the result of each call of a run, by its id, as the model got it. */

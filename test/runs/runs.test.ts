@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { type ScriptedApp, scriptedApp } from '../support/scripted-app.ts';
+import { call, calls, type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
 
 /** Real threads, real children, a scripted model. */
 
@@ -11,9 +11,6 @@ afterEach(async () => {
   app = undefined;
 });
 
-const call = (name: string, args: unknown) => ({ name, arguments: args });
-const says = (text: string, match: object = {}) => ({ match, reply: { text } });
-const calls = (list: readonly unknown[], match: object = {}) => ({ match, reply: { text: '', tool_calls: list } });
 const approve = (id: string) =>
   ({ id, outcome: 'approve', feedback: null, text: null, remember: null, binding: null }) as const;
 

@@ -67,6 +67,14 @@ export const loopChain = {
   ],
 };
 
+/** Parts of a script's turns (08 §6). */
+export const call = (name: string, args: unknown) => ({ name, arguments: args });
+export const says = (text: string, match: object = {}) => ({ match, reply: { text } });
+export const calls = (list: readonly unknown[], match: object = {}) => ({
+  match,
+  reply: { text: '', tool_calls: list },
+});
+
 export const allowAll = { default_action: 'allow', rules: [] };
 
 export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {

@@ -1,0 +1,89 @@
+import type { Ask } from '../schema/ask.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import type { Evaluation } from '../schema/policy.ts';
+import { textSha256 } from './binding.ts';
+import { type Exhausted, exhaustedText, shareOf } from './bounds.ts';
+import type { LedgerDeps } from './entries.ts';
+import type { GateRun } from './run.ts';
+
+export type BudgetDeps = Pick<LedgerDeps, 'feed' | 'runs' | 'asks'>;
+export type Extended = 'granted' | 'refused' | 'suspended';
+
+/** Where a run stands that has spent a bound. A turn has no call. */
+export type Spender = { readonly task_id: string; readonly call_id: string | null };
+
+/** Waits for the verdict of an ask of this run; the time of the run and of its task stands still meanwhile. */
+export async function waitForAsk(asks: BudgetDeps['asks'], run: GateRun, askId: string): Promise<Ask> {
+  if (run.onAsk === 'deny') asks.close(askId, 'deny', 'system:on-ask-deny');
+  run.clock.pause();
+  run.waiting(true);
+  try {
+    return await asks.wait(askId, run.signal);
+  } finally {
+    run.waiting(false);
+    run.clock.resume();
+  }
+}
+
+/** Asks whether a spent bound is granted once more (02 §11, `onExhausted: ask`). Calls that spend it together ask once. */
+export function createBudget(deps: BudgetDeps) {
+  const ask = async (run: GateRun, spender: Spender, exhausted: Exhausted): Promise<Extended> => {
+    const { bound, used, limit } = exhausted;
+    const { identity, policy } = run.policy();
+    const args = { bound, used, limit, more: shareOf(policy.compute, run.tighten, bound) };
+    const hash = textSha256(JSON.stringify([run.ref.run_id, args]));
+    run.ahead.flush();
+    const askId = deps.feed.commit('full', (record) =>
+      deps.asks.raise(record, {
+        kind: 'budget',
+        ref: run.ref,
+        ...spender,
+        tools: 'engine',
+        tool: 'extend_budget',
+        args,
+        summary: `${bound} ${used}/${limit}, ${args.more} more`,
+        preview: {},
+        cwd: run.root,
+        evaluation: { ...spent, policy: identity, detail: exhaustedText(exhausted) },
+        policy: identity,
+        call_hash: hash,
+        binding: hash,
+      }),
+    );
+    if (run.onAsk === 'suspend') return 'suspended';
+    const verdict = await waitForAsk(deps.asks, run, askId);
+    if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
+    if (verdict.state !== 'approved') return 'refused';
+    deps.feed.commit('full', () => {
+      const { grants } = run.counters;
+      run.counters = { ...run.counters, grants: { ...grants, [bound]: (grants?.[bound] ?? 0) + 1 } };
+      deps.runs.setCounters(run.ref.run_id, run.counters);
+      deps.asks.delivered(askId);
+    });
+    return 'granted';
+  };
+
+  return {
+    /** @returns once there is a verdict, or `suspended` without one. Rejects with `cancelled` when the run is aborted. */
+    extend(run: GateRun, spender: Spender, exhausted: Exhausted): Promise<Extended> {
+      run.extending ??= ask(run, spender, exhausted).finally(() => {
+        run.extending = null;
+      });
+      return run.extending;
+    },
+  };
+}
+
+export type Budget = ReturnType<typeof createBudget>;
+
+/** What led to the ask, in the form of every ask: no rule but a bound. */
+const spent: Omit<Evaluation, 'policy' | 'detail'> = {
+  action: 'approve',
+  matched_rule: null,
+  reason: 'compute_exhausted',
+  timeout_s: 0,
+  on_timeout: null,
+  note: null,
+  trust: [],
+  exec: null,
+};
