@@ -48,6 +48,7 @@ export const inspectWith = (deps: InspectDeps) => async (): Promise<Inspection> 
       bytes: sizeOf(workspace.dbPath),
       schema: deps.problem === null && sizeOf(workspace.dbPath) !== null ? store.store.schema : null,
       problem: deps.problem,
+      auditBreak: auditBreak(store),
     },
     openPermissions: openPermissions([
       workspace.dbPath,
@@ -171,4 +172,10 @@ function readMounts(): string {
     // No such list on this platform: the advice is to change the permissions.
     return '';
   }
+}
+
+/** The first break of the audit chain, or null. */
+function auditBreak({ checkAudit }: StoreRooms): string | null {
+  const found = checkAudit(null).break;
+  return found === null ? null : `seq ${found.seq}: ${found.reason}`;
 }

@@ -47,6 +47,9 @@ const light: ReadonlySet<string> = new Set([
   'showAsk',
   'answerAsk',
   'shortIds',
+  'listAudit',
+  'verifyAudit',
+  'exportAudit',
 ]);
 
 /** @throws RuntimeError config_invalid (exit 3) when the named data directory is not there (06 §5.1) */
@@ -108,6 +111,7 @@ export async function openApp(options: AppOptions, pools: Pools, writes: boolean
     const current = opened;
     opened = undefined;
     await (await current?.all)?.close();
+    current?.rooms.anchors.write();
     current?.store.close();
   };
 

@@ -6,10 +6,14 @@ import { createSettings } from '../registry/settings.ts';
 import { createUserSettings } from '../registry/user-settings.ts';
 import type { RecordChange } from '../registry/ports.ts';
 import { createLostRuns } from '../runs/lost-runs.ts';
+import type { AuditCheck, AuditFilter } from '../schema/audit.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { createSessionOperations } from '../sessions/sessions.ts';
 import { type AskFilter, createAsks as createAskRows } from '../store/asks.ts';
 import { createAudit } from '../store/audit.ts';
+import { createAnchors } from '../store/audit-anchors.ts';
+import { type ExportInput, exported } from '../store/audit-export.ts';
+import { createAuditLog } from '../store/audit-log.ts';
 import { createCalls } from '../store/calls.ts';
 import { createDocuments } from '../store/documents.ts';
 import { createEvents } from '../store/events.ts';
@@ -42,7 +46,12 @@ export function openStoreRooms(input: StoreRoomsInput) {
   const { sql } = store;
   const { tenant } = options;
   const owner = processOwner(options.surface);
-  const audit = createAudit(sql);
+  const anchors = createAnchors({ sql, reinsHome: machine.reinsHome, now });
+  const audit = createAudit(sql, anchors.note);
+  const auditLog = createAuditLog(sql, tenant);
+  /** @param head a hash that must be in the chain, beside those that were noted; null = none */
+  const checkAudit = (head: string | null): AuditCheck =>
+    auditLog.verify([...anchors.known(), ...(head === null ? [] : [{ seq: null, hash: head }])]);
   const events = createEvents(sql);
   const plainFeed = createFeed({ sql, events, now, mask: secrets.maskDeep });
   const feed =
@@ -60,8 +69,9 @@ export function openStoreRooms(input: StoreRoomsInput) {
     now,
   });
   const runs = createRuns(sql);
+  const askRows = createAskRows(sql, tenant);
   const asks = createAsks({
-    rows: createAskRows(sql, tenant),
+    rows: askRows,
     audit,
     feed,
     now,
@@ -97,6 +107,8 @@ export function openStoreRooms(input: StoreRoomsInput) {
     owner,
     actor,
     audit,
+    anchors,
+    checkAudit,
     events,
     feed,
     record,
@@ -114,6 +126,14 @@ export function openStoreRooms(input: StoreRoomsInput) {
       ...settings,
       ...sessionOperations,
       listAsks: async (filter: AskFilterInput) => asks.list(byId(filter, sessions)),
+      listAudit: async ({ limit, ...filter }: AuditFilter & { readonly limit: number }) => auditLog.list(filter, limit),
+      verifyAudit: async ({ head }: { readonly head: string | null }) => checkAudit(head),
+      exportAudit: async ({ after, since, limit, with_text }: ExportInput) => ({
+        rows: auditLog
+          .after(after, since, limit)
+          .map((row) => exported(row, with_text ? (id) => askRows.get(id)?.verdict ?? null : null)),
+        head: auditLog.head(),
+      }),
       shortIds: async ({ ids }: { readonly ids: readonly string[] }) => shortIds(ids),
       showAsk: async ({ id }: { readonly id: string }) => asks.show(id),
       answerAsk: async ({ remember, ...answer }: AnswerInput & { readonly remember: 'session' | null }) => {

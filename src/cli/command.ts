@@ -52,6 +52,7 @@ export type Argument = {
 /** Modules of `commands/`; `load.ts` maps each to its import. */
 export type ModuleName =
   | 'approvals'
+  | 'audit'
   | 'backend'
   | 'chain'
   | 'chat'

@@ -83,7 +83,17 @@ function* projectIssues(found: Inspection): Generator<SetupIssue> {
 }
 
 function* databaseIssues({ database }: Inspection): Generator<SetupIssue> {
-  const { problem, path } = database;
+  const { problem, auditBreak, path } = database;
+  if (auditBreak !== null) {
+    yield issue({
+      code: 'audit_broken',
+      severity: 'error',
+      category: 'security',
+      message: `The audit log is not what was written: ${auditBreak}.`,
+      cliCommand: 'reins audit verify',
+      subject: path,
+    });
+  }
   if (problem === null) return;
   const category = problem.code === 'foreign' ? 'security' : 'storage';
   const about = { severity: 'error', category, message: problem.message, subject: path } as const;

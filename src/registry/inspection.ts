@@ -26,6 +26,8 @@ export type Inspection = {
     readonly bytes: number | null;
     readonly schema: number | null;
     readonly problem: { readonly code: 'foreign' | 'corrupt' | 'newer'; readonly message: string } | null;
+    /** Where the audit log breaks; null when it is whole. */
+    readonly auditBreak: string | null;
   };
   /** Files readable, and directories writable, by others, each with the command that mends it. */
   readonly openPermissions: readonly { readonly path: string; readonly message: string; readonly mend: string }[];

@@ -1,20 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { AuditRow, AuditType } from '../schema/audit.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
 import type { Sql } from './sql.ts';
-
-/** Types of audit rows (03 §14, 11 §2.5) that exist so far. */
-export type AuditType =
-  | 'decision'
-  | 'ask'
-  | 'verdict'
-  | 'effect'
-  | 'compute'
-  | 'policy_changed'
-  | 'trust'
-  | 'registry_changed'
-  | 'config_changed'
-  | 'internal_error'
-  | 'self_approval_attempt';
 
 export type AuditEntry = {
   readonly type: AuditType;
@@ -25,10 +12,17 @@ export type AuditEntry = {
   readonly body: unknown;
 };
 
-const genesis = '0'.repeat(64);
+/** What stands before the first row. */
+export const genesis = '0'.repeat(64);
+
+/** The hash of a row (03 §14). `body` is its JSON text. */
+export const auditHash = (row: Omit<AuditRow, 'body' | 'hash'>, body: string): string =>
+  createHash('sha256')
+    .update(canonicalJson({ ...row, body: JSON.parse(body) }))
+    .digest('hex');
 
 /** The hash-chained log (03 §14): each row holds the hash of the one before. Append inside the caller's transaction. */
-export function createAudit(sql: Sql) {
+export function createAudit(sql: Sql, onAppend: () => void = () => {}) {
   return {
     append(entry: AuditEntry, at: number): void {
       const last = sql.get<{ seq: number; hash: string }>('SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1');
@@ -36,9 +30,7 @@ export function createAudit(sql: Sql) {
       const prev_hash = last?.hash ?? genesis;
       const body = canonicalJson(entry.body);
       const { type, tenant_id, run_id, session_id } = entry;
-      const hash = createHash('sha256')
-        .update(canonicalJson({ seq, at, type, tenant_id, run_id, session_id, body: JSON.parse(body), prev_hash }))
-        .digest('hex');
+      const hash = auditHash({ seq, at, type, tenant_id, run_id, session_id, prev_hash }, body);
       sql.run(
         'INSERT INTO audit (seq, at, type, tenant_id, run_id, session_id, body, prev_hash, hash) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
         seq,
@@ -51,6 +43,7 @@ export function createAudit(sql: Sql) {
         prev_hash,
         hash,
       );
+      onAppend();
     },
   };
 }

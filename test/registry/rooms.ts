@@ -45,7 +45,7 @@ export const soundInspection = (home: TempHome): Inspection => ({
     presetChanged: null,
     attentionChainMissing: false,
   },
-  database: { path: join(home.home, 'local.db'), bytes: 4096, schema: 1, problem: null },
+  database: { path: join(home.home, 'local.db'), bytes: 4096, schema: 1, problem: null, auditBreak: null },
   openPermissions: [],
   unwritable: { dataDir: null, home: null },
   refused: [],

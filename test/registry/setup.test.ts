@@ -359,7 +359,7 @@ describe('what other rooms find', () => {
     policy: { ...soundInspection(rooms.home).policy, ...rest },
   });
   const database = (code: 'foreign' | 'corrupt' | 'newer'): Partial<Inspection> => ({
-    database: { path: '/d/local.db', bytes: 1, schema: 9, problem: { code, message: 'said there' } },
+    database: { path: '/d/local.db', bytes: 1, schema: 9, problem: { code, message: 'said there' }, auditBreak: null },
   });
 
   it.each([
@@ -374,6 +374,10 @@ describe('what other rooms find', () => {
       () => ({ untrusted: [{ kind: 'chain' as const, path: '/c.json' }] }),
     ],
     ['error database_foreign: reins trust', () => database('foreign')],
+    [
+      'error audit_broken: reins audit verify',
+      () => ({ database: { path: 'x.db', bytes: 1, schema: 1, problem: null, auditBreak: 'seq 3: hash mismatch' } }),
+    ],
     ['error database_corrupt: null', () => database('corrupt')],
     ['error database_newer: null', () => database('newer')],
     ['error data_dir_unwritable: chmod u+rwx /d', () => ({ unwritable: { dataDir: '/d', home: null } })],

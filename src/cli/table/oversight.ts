@@ -235,12 +235,14 @@ const audit: Command = {
         { name: 'limit', kind: 'int', value: 'n', min: 1, max: 100_000, default: '100', help: 'At most this many.' },
       ],
       examples: ['reins audit list', 'reins audit list --since 1d --tools local_shell'],
+      module: 'audit',
     },
     {
       name: 'verify',
       purpose: 'Prove that the record is whole.',
       flags: [{ name: 'head', kind: 'string', value: 'hash', help: 'The newest hash that you know.' }],
       examples: ['reins audit verify', 'reins audit verify --json'],
+      module: 'audit',
     },
     {
       name: 'export',
@@ -248,9 +250,10 @@ const audit: Command = {
       flags: [
         since,
         { name: 'out', kind: 'path', value: 'file', help: 'Write to this file, not to stdout.' },
-        { name: 'with-text', kind: 'boolean', help: 'Also arguments and results.' },
+        { name: 'with-text', kind: 'boolean', help: 'Also the words of people in verdicts.' },
       ],
       examples: ['reins audit export', 'reins audit export --since 30d --out audit.jsonl'],
+      module: 'audit',
     },
     {
       name: 'prune',

@@ -1,5 +1,6 @@
 import { array, boolean, enums, nullable, number, object, optional, string } from 'superstruct';
 import type { Ask } from '../../schema/ask.ts';
+import type { AuditCheck, AuditRow } from '../../schema/audit.ts';
 import type { ChainRow, ChainVetFile, TrustRow, TrustView, UntrustedContent } from '../../schema/overlay.ts';
 import { operation, returns } from '../operation.ts';
 
@@ -40,6 +41,36 @@ export const oversight = {
       no_resume: optional(boolean()),
     }),
     returns<{ readonly ask: Ask; readonly yours: boolean }>(),
+  ),
+  /** Newest first. */
+  listAudit: operation(
+    'GET',
+    '/api/audit',
+    'read',
+    object({
+      since: nullable(number()),
+      run: nullable(string()),
+      type: nullable(string()),
+      tools: nullable(string()),
+      limit: number(),
+    }),
+    returns<{ readonly rows: readonly AuditRow[]; readonly total: number }>(),
+  ),
+  /** `head`: a hash that must be in the chain, beside those that were noted outside the database. */
+  verifyAudit: operation(
+    'GET',
+    '/api/audit/verify',
+    'read',
+    object({ head: nullable(string()) }),
+    returns<AuditCheck>(),
+  ),
+  /** Rows in order behind a number, a page at a time, without what an export leaves out (03 §14), and the head of the chain. */
+  exportAudit: operation(
+    'GET',
+    '/api/audit/export',
+    'operator',
+    object({ after: number(), since: nullable(number()), limit: number(), with_text: boolean() }),
+    returns<{ readonly rows: readonly AuditRow[]; readonly head: { readonly seq: number; readonly hash: string } }>(),
   ),
   listChains: operation('GET', '/api/chains', 'read', object({}), returns<readonly ChainRow[]>()),
   /** Canonical JSON text of a chain by path or name. */

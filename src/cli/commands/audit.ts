@@ -1,0 +1,94 @@
+import { writeFileSync } from 'node:fs';
+import { RuntimeError } from '../../schema/errors.ts';
+import { auditLine } from '../../view/audit-line.ts';
+import type { Handler } from '../context.ts';
+import { shownIds } from '../ids.ts';
+import { when } from '../times.ts';
+
+/** Rows of one page of an export. */
+const page = 1000;
+
+const list: Handler = async (context) => {
+  const { flags } = context.invocation;
+  const client = await context.client();
+  const { rows, total } = await client.listAudit({
+    since: flags.number('since'),
+    run: flags.text('run'),
+    type: flags.text('type'),
+    tools: flags.text('tools'),
+    limit: flags.number('limit') ?? 100,
+  });
+  if (context.globals.format !== 'text') {
+    await context.printJson({ rows, total });
+    return 0;
+  }
+  if (rows.length === 0) {
+    context.hint('no such entries');
+    return 0;
+  }
+  const asks = rows.flatMap(({ body }) => (typeof body['ask_id'] === 'string' ? [body['ask_id']] : []));
+  const shown = await shownIds(context, client, 'out', asks);
+  await context.printTable(
+    [
+      { title: 'TIME' },
+      { title: 'TYPE' },
+      { title: 'TOOL' },
+      { title: 'SUMMARY', flexible: true },
+      { title: 'ACTOR' },
+      { title: 'RULE' },
+    ],
+    rows.map((row) => {
+      const { tool, summary, actor, rule } = auditLine(row, shown);
+      return [when(context, new Date(row.at).toISOString()), row.type, tool, summary, actor, rule];
+    }),
+  );
+  if (total > rows.length) context.hint(`${total - rows.length} more; --limit shows them`);
+  return 0;
+};
+
+const verify: Handler = async (context) => {
+  const found = await (await context.client()).verifyAudit({ head: context.invocation.flags.text('head') });
+  if (context.globals.format !== 'text') await context.printJson(found);
+  else if (found.ok)
+    await context.print(`ok: ${found.entries} ${found.entries === 1 ? 'entry' : 'entries'}, head ${found.head}`);
+  else await context.print(`seq ${found.break?.seq}: ${found.break?.reason}`);
+  return found.ok ? 0 : 1;
+};
+
+/** To stdout page by page; a file is made whole or not at all. */
+const exportAudit: Handler = async (context) => {
+  const { flags } = context.invocation;
+  const out = flags.text('out');
+  const client = await context.client();
+  const lines: string[] = [];
+  const put = async (line: unknown): Promise<void> => {
+    const text = `${JSON.stringify(line)}\n`;
+    if (out === null) await context.terminal.out(text);
+    else lines.push(text);
+  };
+  let after = 0;
+  for (;;) {
+    const { rows, head } = await client.exportAudit({
+      after,
+      since: flags.number('since'),
+      limit: page,
+      with_text: flags.bool('with-text') === true,
+    });
+    for (const row of rows) await put(row);
+    after = rows.at(-1)?.seq ?? after;
+    if (rows.length === page) continue;
+    await put({ type: 'head', ...head, exported_at: new Date(context.process.now()).toISOString() });
+    break;
+  }
+  if (out === null) return 0;
+  try {
+    writeFileSync(out, lines.join(''), { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new RuntimeError('usage', `--out: ${out} cannot be written: ${why}`);
+  }
+  context.hint(`${lines.length} lines written to ${out}`);
+  return 0;
+};
+
+export const handlers = { list, verify, export: exportAudit };

@@ -1,0 +1,49 @@
+/** Types of audit rows (03 §14, 11 §2.5) that exist so far. */
+export type AuditType =
+  | 'decision'
+  | 'ask'
+  | 'verdict'
+  | 'effect'
+  | 'compute'
+  | 'policy_changed'
+  | 'trust'
+  | 'registry_changed'
+  | 'config_changed'
+  | 'internal_error'
+  | 'self_approval_attempt';
+
+/** A row of the audit log as stored, its body read (03 §14). `at` is milliseconds since the epoch. */
+export type AuditRow = {
+  readonly seq: number;
+  readonly at: number;
+  readonly type: string;
+  readonly tenant_id: string;
+  readonly run_id: string | null;
+  readonly session_id: string | null;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly prev_hash: string;
+  readonly hash: string;
+};
+
+/** Which rows of the log are wanted; null = all. */
+export type AuditFilter = {
+  /** Milliseconds since the epoch. */
+  readonly since: number | null;
+  /** Run id, or its last characters. */
+  readonly run: string | null;
+  readonly type: string | null;
+  /** Tool provider. */
+  readonly tools: string | null;
+};
+
+/** What a look at the whole chain found (09, `/api/audit/verify`). */
+export type AuditCheck = {
+  readonly ok: boolean;
+  readonly entries: number;
+  readonly first_seq: number | null;
+  readonly last_seq: number | null;
+  /** Hash of the last row; of an empty log 64 zeros. */
+  readonly head: string;
+  /** Where it breaks first. */
+  readonly break: { readonly seq: number; readonly reason: string } | null;
+};

@@ -1,0 +1,63 @@
+import type { AuditRow } from '../schema/audit.ts';
+import { callSummary } from './call-summary.ts';
+
+/** What a listing shows of a row of the audit log (06 §23); empty where a row has none. Not escaped. */
+export type AuditLine = {
+  readonly tool: string;
+  readonly summary: string;
+  readonly actor: string;
+  readonly rule: string;
+};
+
+const text = (value: unknown): string => (value === undefined || value === null ? '' : String(value));
+const member = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+
+/** @param shown an id as this surface shows it */
+export function auditLine({ type, body }: AuditRow, shown: (id: string) => string): AuditLine {
+  const tool = body['tools'] === undefined ? '' : `${text(body['tools'])}.${text(body['tool'])}`;
+  const plain = { tool, actor: text(body['by']), rule: '' };
+  switch (type) {
+    case 'decision': {
+      const record = body['record'];
+      const rule = member(record, 'matched_rule');
+      return {
+        ...plain,
+        summary: `${text(member(record, 'action'))}: ${callSummary(body['args'])}`,
+        actor: `policy ${text(member(member(record, 'policy'), 'name'))}`,
+        // Counted from 1 for people.
+        rule: typeof rule === 'number' ? String(rule + 1) : text(member(record, 'reason')).replaceAll('_', ' '),
+      };
+    }
+    case 'effect':
+      return { ...plain, summary: effectText(body) };
+    case 'ask':
+      return { ...plain, summary: `asked ${shown(text(body['ask_id']))}` };
+    case 'verdict':
+      return { ...plain, summary: `${text(body['state'])} ${shown(text(body['ask_id']))}` };
+    case 'compute':
+      return {
+        ...plain,
+        summary: `${text(body['bound'])} ${text(body['used'])}/${text(body['limit'])}: ${text(body['action'])}`,
+      };
+    case 'trust':
+      return {
+        ...plain,
+        summary: `${body['removed'] === true ? 'no longer trusted' : 'trusted'}: ${text(body['kind'])} ${text(body['path'])}`,
+      };
+    default:
+      return { ...plain, summary: membersText(body) };
+  }
+}
+
+function effectText(body: AuditRow['body']): string {
+  const bytes = body['result_bytes'];
+  return bytes === undefined ? text(body['state']) : `${text(body['state'])}, ${text(bytes)} bytes`;
+}
+
+/** A row of a kind that has no sentence of its own: its plain members. */
+const membersText = (body: AuditRow['body']): string =>
+  Object.entries(body)
+    .filter(([, value]) => typeof value !== 'object')
+    .map(([name, value]) => `${name} ${text(value)}`)
+    .join(', ');

@@ -1,0 +1,143 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { addScript, createProject, tester, type World, writingTurns } from './world.ts';
+
+let world: World;
+beforeEach(async () => {
+  world = await createProject();
+});
+afterEach(() => world.remove());
+
+const dbPath = (): string => join(world.workspace, '.reins/local.db');
+const anchors = (): string => join(world.home, '.reins/audit-anchors');
+const verify = async (...flags: readonly string[]) => {
+  const { code, stdout } = await world.run(['audit', 'verify', ...flags]);
+  return [code, stdout.trim()];
+};
+/** Changes the log as somebody would who owns the file; its triggers are in the way and come back. */
+function tamper(...statements: readonly string[]): void {
+  const db = new Database(dbPath());
+  const triggers = db
+    .prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'audit'")
+    .all();
+  for (const { name } of triggers as { name: string }[]) db.exec(`DROP TRIGGER ${name}`);
+  for (const statement of statements) db.exec(statement);
+  for (const { sql } of triggers as { sql: string }[]) db.exec(sql);
+  db.close();
+}
+const write = ['--policy', 'open', 'write it'];
+
+describe('the audit log', () => {
+  beforeEach(async () => {
+    await addScript(world, writingTurns);
+    expect((await world.run([...tester, ...write])).code).toBe(0);
+  });
+
+  test('is listed newest first, by run, type and tools', async () => {
+    const { stdout } = await world.run(['audit', 'list', '--json']);
+    const { rows, total } = JSON.parse(stdout);
+    expect(rows).toHaveLength(total);
+    expect(rows.map(({ seq }: { seq: number }) => seq)).toEqual(rows.map((_: unknown, index: number) => total - index));
+    const [last] = rows;
+    const some = async (...flags: readonly string[]) =>
+      JSON.parse((await world.run(['audit', 'list', '--json', ...flags])).stdout).rows.map(
+        ({ type }: { type: string }) => type,
+      );
+    expect(await some('--run', last.run_id.slice(-6), '--limit', '2')).toEqual(['effect', 'effect']);
+    expect(await some('--type', 'decision')).toEqual(['decision']);
+    expect(await some('--tools', 'local_fs')).toEqual(['effect', 'effect', 'decision']);
+    expect(await some('--since', '2026-01-01', '--tools', 'nosuch')).toEqual([]);
+    const table = await world.run(['audit', 'list', '--tools', 'local_fs']);
+    expect(table.stdout.split('\n').map((line) => line.split(/ {2,}/).slice(1))).toEqual([
+      ['TYPE', 'TOOL', 'SUMMARY', 'ACTOR', 'RULE'],
+      ['effect', 'local_fs.write_file', expect.stringMatching(/^done, \d+ bytes$/), '-', '-'],
+      ['effect', 'local_fs.write_file', 'started', '-', '-'],
+      ['decision', 'local_fs.write_file', 'allow: new.txt', 'policy open', 'default action'],
+      [],
+    ]);
+  });
+
+  test('verifies, and against a head that was noted', async () => {
+    const [code, text] = await verify();
+    expect([code, text]).toEqual([0, expect.stringMatching(/^ok: \d+ entries, head [0-9a-f]{64}$/)]);
+    const head = String(text).slice(-64);
+    expect((await verify('--head', head))[0]).toBe(0);
+    const wrong = await verify('--head', 'f'.repeat(64));
+    expect(wrong).toEqual([1, expect.stringContaining('the known hash ffffffffffff… is not in the chain')]);
+    expect(JSON.parse((await world.run(['audit', 'verify', '--json'])).stdout)).toMatchObject({
+      ok: true,
+      head,
+      break: null,
+    });
+  });
+
+  test.each([
+    ['an edited body', `UPDATE audit SET body = '{"x":1}' WHERE seq = 2`, 'seq 2: hash mismatch'],
+    ['an edited hash', `UPDATE audit SET hash = '${'0'.repeat(64)}' WHERE seq = 2`, 'seq 2: hash mismatch'],
+    ['a row that is gone', 'DELETE FROM audit WHERE seq = 3', 'seq 4: gap after 2'],
+    ['a first row that is gone', 'DELETE FROM audit WHERE seq = 1', 'seq 2: gap after 0'],
+    [
+      'rows that were exchanged',
+      'UPDATE audit SET seq = 900 WHERE seq = 2; UPDATE audit SET seq = 2 WHERE seq = 3; UPDATE audit SET seq = 3 WHERE seq = 900',
+      'seq 2: prev_hash mismatch',
+    ],
+  ])('shows %s', async (_what, statement, expected) => {
+    tamper(statement);
+    expect(await verify()).toEqual([1, expected]);
+    const { stdout } = await world.run(['doctor', '--json']);
+    expect(stdout).toContain('"audit_broken"');
+  });
+
+  test('shows a tail that was cut off and a log that was emptied, by what was noted beside it', async () => {
+    const { rows } = JSON.parse((await world.run(['audit', 'list', '--json'])).stdout);
+    const last = rows[0].seq;
+    tamper(`DELETE FROM audit WHERE seq > ${last - 2}`);
+    expect(await verify()).toEqual([1, `seq ${last}: cut after ${last - 2}`]);
+    tamper('DELETE FROM audit');
+    expect((await verify())[0]).toBe(1);
+    // A line that is not ours says nothing.
+    const forged = readFileSync(anchors(), 'utf8').replace(/"mac":"[0-9a-f]{4}/g, '"mac":"0000');
+    writeFileSync(anchors(), forged);
+    expect(await verify()).toEqual([0, expect.stringContaining('ok: 0 entries')]);
+    rmSync(anchors());
+    expect((await verify())[0]).toBe(0);
+  });
+
+  test('is exported whole, without what went into files, to a file that is new', async () => {
+    const { stdout } = await world.run(['audit', 'export']);
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(lines.slice(0, -1).map(({ seq }) => seq)).toEqual(lines.slice(0, -1).map((_, index) => index + 1));
+    expect(lines.at(-1)).toMatchObject({ type: 'head', seq: lines.length - 1, hash: lines.at(-2).hash });
+    const decision = lines.find(({ type }) => type === 'decision');
+    expect(decision.body.args).toEqual({
+      path: 'new.txt',
+      content: { sha256: '5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03', bytes: 6 },
+    });
+    expect(await world.run(['audit', 'export', '--out', 'log.jsonl'])).toMatchObject({ code: 0, stdout: '' });
+    const file = readFileSync(join(world.workspace, 'log.jsonl'), 'utf8');
+    expect(file.split('\n').slice(0, -2)).toEqual(stdout.split('\n').slice(0, -2));
+    const again = await world.run(['audit', 'export', '--out', 'log.jsonl']);
+    expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('log.jsonl cannot be written')]);
+  });
+});
+
+test('words of a verdict are exported when they are asked for', async () => {
+  await addScript(world, writingTurns);
+  const run = world.run([...tester, '--on-ask', 'wait', 'write it']);
+  const pending = async (): Promise<string> => {
+    for (;;) {
+      const { asks } = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout);
+      if (asks.length > 0) return asks[0].id;
+    }
+  };
+  await world.run(['approvals', 'respond', await pending(), '--deny', '--feedback', 'use another name']);
+  await run;
+  const words = async (...flags: readonly string[]) => (await world.run(['audit', 'export', ...flags])).stdout;
+  expect(await words()).not.toContain('use another name');
+  expect(await words('--with-text')).toContain('"feedback":"use another name"');
+});
