@@ -49,15 +49,15 @@ const bench = (peers, scenarios, extra = []) =>
 
 const wanted = option(
   '--scenarios',
-  'version,help,list,oneshot,loop-shell,loop-read,flood,flood-pipe,history,resume,history-10k,resume-10k',
+  'version,help,list,oneshot,loop-shell,loop-read,flood,flood-pipe,history,resume,history-10k,resume-10k,policy',
 ).split(',');
 const plain = wanted.filter((name) => ['version', 'help', 'list'].includes(name));
-const model = wanted.filter((name) => !plain.includes(name));
+const model = wanted.filter((name) => !plain.includes(name) && name !== 'policy');
 let failed = 0;
 if (plain.length > 0) failed += bench('node,reins', plain.join(','));
 if (model.length > 0) failed += bench('floor,reins,reins-default', model.join(','));
 
-const { peers } = JSON.parse(readFileSync(out, 'utf8'));
+const { peers } = existsSync(out) ? JSON.parse(readFileSync(out, 'utf8')) : { peers: {} };
 const med = (peer, scenario, figure) => peers[peer]?.[scenario]?.[figure]?.med;
 const rows = [];
 const ratio = (label, ours, base, goal) => {
@@ -111,5 +111,27 @@ for (const peer of ['reins', 'reins-default']) {
 }
 console.log('\n| figure | reins | base | ratio | goal | |\n|---|---|---|---|---|---|');
 for (const row of rows) console.log(`| ${row.join(' | ')} |`);
+if (wanted.includes('policy')) failed += await benchPolicy();
 if (!given.includes('--keep')) rmSync(state, { recursive: true, force: true });
 process.exitCode = failed > 0 ? 1 : 0;
+
+/** Deciding has no peers and no server: a program of its own, bundled from source. */
+async function benchPolicy() {
+  // Where its packages are found.
+  const outfile = join(root, 'node_modules', '.cache-reins-policy.mjs');
+  const { build } = await import('esbuild');
+  await build({
+    absWorkingDir: root,
+    entryPoints: ['test/bench/policy.ts'],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    packages: 'external',
+    define: { 'import.meta.url': JSON.stringify(new URL('../policy/virtual-host.ts', import.meta.url).href) },
+    outfile,
+    logLevel: 'error',
+  });
+  const { status } = spawnSync(process.execPath, [outfile], { stdio: ['ignore', 'inherit', 'inherit'] });
+  rmSync(outfile, { force: true });
+  return status ?? 1;
+}
