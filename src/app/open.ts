@@ -50,6 +50,7 @@ const light: ReadonlySet<string> = new Set([
   'listAudit',
   'verifyAudit',
   'exportAudit',
+  'pruneAudit',
 ]);
 
 /** @throws RuntimeError config_invalid (exit 3) when the named data directory is not there (06 §5.1) */

@@ -14,6 +14,7 @@ import { createAudit } from '../store/audit.ts';
 import { createAnchors } from '../store/audit-anchors.ts';
 import { type ExportInput, exported } from '../store/audit-export.ts';
 import { createAuditLog } from '../store/audit-log.ts';
+import { pruneAudit } from '../store/audit-prune.ts';
 import { createCalls } from '../store/calls.ts';
 import { createDocuments } from '../store/documents.ts';
 import { createEvents } from '../store/events.ts';
@@ -133,6 +134,9 @@ export function openStoreRooms(input: StoreRoomsInput) {
           .after(after, since, limit)
           .map((row) => exported(row, with_text ? (id) => askRows.get(id)?.verdict ?? null : null)),
         head: auditLog.head(),
+      }),
+      pruneAudit: async ({ before }: { readonly before: number }) => ({
+        removed: pruneAudit({ sql, audit, tenant, now }, before, actor.by),
       }),
       shortIds: async ({ ids }: { readonly ids: readonly string[] }) => shortIds(ids),
       showAsk: async ({ id }: { readonly id: string }) => asks.show(id),

@@ -10,7 +10,8 @@ export type AuditType =
   | 'registry_changed'
   | 'config_changed'
   | 'internal_error'
-  | 'self_approval_attempt';
+  | 'self_approval_attempt'
+  | 'anchor';
 
 /** A row of the audit log as stored, its body read (03 §14). `at` is milliseconds since the epoch. */
 export type AuditRow = {

@@ -68,6 +68,9 @@ export function createAuditLog(sql: Sql, tenant: string) {
       let first: number | null = null;
       let seq = 0;
       let head = genesis;
+      /** What stood before the first row; of a log that was pruned the row that says so is among the others. */
+      let start = genesis;
+      let anchored = false;
       const missing = new Map(known.map((one) => [one.hash, one]));
       const result = (broken: AuditCheck['break']): AuditCheck => ({
         ok: broken === null,
@@ -80,20 +83,28 @@ export function createAuditLog(sql: Sql, tenant: string) {
       for (;;) {
         const rows = sql.all<StoredRow>(`SELECT ${columns} FROM audit WHERE seq > ? ORDER BY seq LIMIT ${batch}`, seq);
         for (const row of rows) {
+          if (first === null) {
+            first = row.seq;
+            seq = row.seq - 1;
+            start = first === 1 ? genesis : row.prev_hash;
+            head = start;
+          }
           if (row.seq !== seq + 1) return result({ seq: row.seq, reason: `gap after ${seq}` });
           if (row.prev_hash !== head) return result({ seq: row.seq, reason: 'prev_hash mismatch' });
           const { hash } = row;
           if (hashOf(row) !== hash) return result({ seq: row.seq, reason: 'hash mismatch' });
+          if (row.type === 'anchor' && names(read(row).body, first, start)) anchored = true;
           const anchor = missing.get(hash);
           if (anchor !== undefined && (anchor.seq === null || anchor.seq === row.seq)) missing.delete(hash);
-          first ??= row.seq;
           entries += 1;
           seq = row.seq;
           head = hash;
         }
         if (rows.length < batch) break;
       }
-      const [gone] = missing.values();
+      if (first !== null && first > 1 && !anchored) return result({ seq: first, reason: 'gap after 0' });
+      // Heads of rows that were pruned are gone with them.
+      const [gone] = [...missing.values()].filter((one) => one.seq === null || one.seq >= (first ?? 1));
       if (gone === undefined) return result(null);
       const cut = gone.seq !== null && gone.seq > seq;
       const reason = cut ? `cut after ${seq}` : `the known hash ${gone.hash.slice(0, 12)}… is not in the chain`;
@@ -103,6 +114,9 @@ export function createAuditLog(sql: Sql, tenant: string) {
 }
 
 export type AuditLog = ReturnType<typeof createAuditLog>;
+
+const names = (anchor: AuditRow['body'], first: number, start: string): boolean =>
+  anchor['first_seq'] === first && anchor['first_prev_hash'] === start;
 
 /** @returns null for a body that is no JSON any more */
 function hashOf({ hash: _hash, body, ...row }: StoredRow): string | null {

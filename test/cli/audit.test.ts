@@ -105,6 +105,32 @@ describe('the audit log', () => {
     expect((await verify())[0]).toBe(0);
   });
 
+  test('is pruned behind an anchor, again and again, and still verifies', async () => {
+    const prune = (...flags: readonly string[]) => world.run(['audit', 'prune', ...flags]);
+    expect(await prune('--before', '1d')).toMatchObject({ code: 2, stderr: expect.stringContaining('needs --yes') });
+    expect((await prune('--yes')).stderr).toContain('--before is missing');
+    expect((await prune('--before', '1d', '--yes')).stdout).toMatch(/^Removed 0 entries before /);
+    const rows = async () => JSON.parse((await world.run(['audit', 'list', '--json'])).stdout).rows;
+    const before = await rows();
+    const cutAt = before.at(-3).at;
+    const gone = before.filter(({ at }: { at: number }) => at < cutAt).length;
+    const until = new Date(cutAt).toISOString();
+    expect((await prune('--before', until, '--yes')).stdout).toBe(`Removed ${gone} entries before ${until}.\n`);
+    const left = await rows();
+    expect([left[0].type, left.at(-1).seq, left.length]).toEqual(['anchor', gone + 1, before.length - gone + 1]);
+    expect(await verify()).toEqual([0, expect.stringContaining(`ok: ${left.length} entries`)]);
+    expect((await prune('--before', '0s', '--yes')).code).toBe(0);
+    expect(await verify()).toEqual([0, expect.stringContaining('ok: 1 entry')]);
+    expect((await world.run([...tester, ...write])).code).toBe(0);
+    expect((await verify())[0]).toBe(0);
+    // Without its anchor a shortened log is a broken one; and nothing else may be deleted.
+    const db = new Database(dbPath());
+    expect(() => db.exec('DELETE FROM audit')).toThrow('append-only');
+    db.close();
+    tamper("DELETE FROM audit WHERE type = 'anchor'");
+    expect((await verify())[0]).toBe(1);
+  });
+
   test('is exported whole, without what went into files, to a file that is new', async () => {
     const { stdout } = await world.run(['audit', 'export']);
     const lines = stdout

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { RuntimeError } from '../../schema/errors.ts';
 import { auditLine } from '../../view/audit-line.ts';
+import { confirmed } from '../confirm.ts';
 import type { Handler } from '../context.ts';
 import { shownIds } from '../ids.ts';
 import { when } from '../times.ts';
@@ -91,4 +92,29 @@ const exportAudit: Handler = async (context) => {
   return 0;
 };
 
-export const handlers = { list, verify, export: exportAudit };
+const prune: Handler = async (context) => {
+  const { flags } = context.invocation;
+  const before = flags.number('before');
+  if (before === null) {
+    throw new RuntimeError('usage', '--before is missing: it says which entries go', {
+      hints: ['reins audit prune --before 365d'],
+    });
+  }
+  const until = new Date(before).toISOString();
+  if (flags.bool('yes') !== true) {
+    if (!context.terminal.interactive()) {
+      throw new RuntimeError('usage', 'prune removes entries for ever: without a terminal it needs --yes', {
+        hints: ['reins audit export --out <file>', 'reins audit prune --before <date> --yes'],
+      });
+    }
+    if (!(await confirmed(context, `Remove every audit entry before ${until}? [y] yes, any other key no`))) {
+      throw new RuntimeError('usage', 'nothing was removed');
+    }
+  }
+  const { removed } = await (await context.client()).pruneAudit({ before });
+  if (context.globals.format !== 'text') await context.printJson({ removed });
+  else await context.print(`Removed ${removed} ${removed === 1 ? 'entry' : 'entries'} before ${until}.`);
+  return 0;
+};
+
+export const handlers = { list, verify, export: exportAudit, prune };

@@ -2,7 +2,7 @@ import { RuntimeError } from '../../schema/errors.ts';
 import { capabilityNames, type ModelRow } from '../../schema/registry.ts';
 import { formatBytes } from '../../view/format.ts';
 import type { Context, Handler } from '../context.ts';
-import { openKeys } from '../keys.ts';
+import { confirmed } from '../confirm.ts';
 
 const name = (context: Context) => context.invocation.words[0] ?? '';
 const backend = (context: Context) => context.invocation.flags.text('backend');
@@ -88,22 +88,6 @@ const remove: Handler = async (context) => {
   await said(context, `Removed model "${name(context)}".${where}`, { removed: name(context), ...removed });
   return 0;
 };
-
-async function confirmed(context: Context, question: string): Promise<boolean> {
-  context.terminal.err(`${context.safe(question)}\n`);
-  const asked = context.process.now();
-  const keys = openKeys(context.process.stdin());
-  try {
-    for (;;) {
-      const key = await keys.next(new AbortController().signal);
-      // What was typed before the question answers nothing.
-      if (key !== null && context.process.now() - asked < 400) continue;
-      return key === 'y';
-    }
-  } finally {
-    keys.close();
-  }
-}
 
 const pull: Handler = async (context) => {
   const { flags } = context.invocation;

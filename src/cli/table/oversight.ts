@@ -263,6 +263,7 @@ const audit: Command = {
         { name: 'yes', kind: 'boolean', help: 'Do not ask.' },
       ],
       examples: ['reins audit prune --before 2026-01-01', 'reins audit prune --before 365d --yes'],
+      module: 'audit',
       insideTool: 'refused',
     },
   ],

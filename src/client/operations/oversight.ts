@@ -72,6 +72,14 @@ export const oversight = {
     object({ after: number(), since: nullable(number()), limit: number(), with_text: boolean() }),
     returns<{ readonly rows: readonly AuditRow[]; readonly head: { readonly seq: number; readonly hash: string } }>(),
   ),
+  /** Removes rows older than a time, in milliseconds since the epoch. */
+  pruneAudit: operation(
+    'POST',
+    '/api/audit/prune',
+    'operator',
+    object({ before: number() }),
+    returns<{ readonly removed: number }>(),
+  ),
   listChains: operation('GET', '/api/chains', 'read', object({}), returns<readonly ChainRow[]>()),
   /** Canonical JSON text of a chain by path or name. */
   showChain: operation(
