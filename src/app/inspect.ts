@@ -48,7 +48,7 @@ export const inspectWith = (deps: InspectDeps) => async (): Promise<Inspection> 
       bytes: sizeOf(workspace.dbPath),
       schema: deps.problem === null && sizeOf(workspace.dbPath) !== null ? store.store.schema : null,
       problem: deps.problem,
-      auditBreak: auditBreak(store),
+      auditBreak: await auditBreak(store),
     },
     openPermissions: openPermissions([
       workspace.dbPath,
@@ -175,7 +175,7 @@ function readMounts(): string {
 }
 
 /** The first break of the audit chain, or null. */
-function auditBreak({ checkAudit }: StoreRooms): string | null {
-  const found = checkAudit(null).break;
+async function auditBreak({ auditRooms }: StoreRooms): Promise<string | null> {
+  const found = (await auditRooms()).verifyAudit({ head: null }).break;
   return found === null ? null : `seq ${found.seq}: ${found.reason}`;
 }

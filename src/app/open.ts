@@ -112,7 +112,7 @@ export async function openApp(options: AppOptions, pools: Pools, writes: boolean
     const current = opened;
     opened = undefined;
     await (await current?.all)?.close();
-    current?.rooms.anchors.write();
+    await current?.rooms.noteHead();
     current?.store.close();
   };
 

@@ -6,15 +6,10 @@ import { createSettings } from '../registry/settings.ts';
 import { createUserSettings } from '../registry/user-settings.ts';
 import type { RecordChange } from '../registry/ports.ts';
 import { createLostRuns } from '../runs/lost-runs.ts';
-import type { AuditCheck, AuditFilter } from '../schema/audit.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { createSessionOperations } from '../sessions/sessions.ts';
 import { type AskFilter, createAsks as createAskRows } from '../store/asks.ts';
 import { createAudit } from '../store/audit.ts';
-import { createAnchors } from '../store/audit-anchors.ts';
-import { type ExportInput, exported } from '../store/audit-export.ts';
-import { createAuditLog } from '../store/audit-log.ts';
-import { pruneAudit } from '../store/audit-prune.ts';
 import { createCalls } from '../store/calls.ts';
 import { createDocuments } from '../store/documents.ts';
 import { createEvents } from '../store/events.ts';
@@ -27,6 +22,7 @@ import { createSettings as createSettingRows } from '../store/settings.ts';
 import { createShortIds } from '../store/short-ids.ts';
 import type { OpenedStore } from '../store/store.ts';
 import type { Workspace } from '../workspace/paths.ts';
+import type { openAuditRooms } from './audit-rooms.ts';
 import { withFailPoints } from './fail-points.ts';
 import type { Machine } from './machine.ts';
 
@@ -41,18 +37,27 @@ export type StoreRoomsInput = {
   readonly now: () => number;
 };
 
+type AuditRooms = ReturnType<typeof openAuditRooms>;
+
+/** Entries after which the head of the audit chain is noted (11 §2.5). */
+const anchorEvery = 100;
+
 /** Table groups of the opened database, and what stands directly on them. */
 export function openStoreRooms(input: StoreRoomsInput) {
   const { options, machine, workspace, store, secrets, now } = input;
   const { sql } = store;
   const { tenant } = options;
   const owner = processOwner(options.surface);
-  const anchors = createAnchors({ sql, reinsHome: machine.reinsHome, now });
-  const audit = createAudit(sql, anchors.note);
-  const auditLog = createAuditLog(sql, tenant);
-  /** @param head a hash that must be in the chain, beside those that were noted; null = none */
-  const checkAudit = (head: string | null): AuditCheck =>
-    auditLog.verify([...anchors.known(), ...(head === null ? [] : [{ seq: null, hash: head }])]);
+  let unnoted = 0;
+  const noteHead = async (): Promise<void> => {
+    if (unnoted === 0) return;
+    unnoted = 0;
+    (await import('../store/audit-anchors.ts')).noteHead({ sql, reinsHome: machine.reinsHome, now });
+  };
+  const audit = createAudit(sql, () => {
+    unnoted += 1;
+    if (unnoted === anchorEvery) setImmediate(() => void noteHead());
+  });
   const events = createEvents(sql);
   const plainFeed = createFeed({ sql, events, now, mask: secrets.maskDeep });
   const feed =
@@ -102,14 +107,24 @@ export function openStoreRooms(input: StoreRoomsInput) {
   });
   const shortIds = createShortIds(sql, tenant);
   const actor = { by: `operator:${options.surface}`, name: machine.userName, client: options.surface };
+  const auditRooms = async (): Promise<AuditRooms> =>
+    (await import('./audit-rooms.ts')).openAuditRooms({
+      sql,
+      reinsHome: machine.reinsHome,
+      now,
+      audit,
+      asks: askRows,
+      tenant,
+      by: actor.by,
+    });
   return {
     sql,
     store,
     owner,
     actor,
     audit,
-    anchors,
-    checkAudit,
+    noteHead,
+    auditRooms,
     events,
     feed,
     record,
@@ -127,17 +142,10 @@ export function openStoreRooms(input: StoreRoomsInput) {
       ...settings,
       ...sessionOperations,
       listAsks: async (filter: AskFilterInput) => asks.list(byId(filter, sessions)),
-      listAudit: async ({ limit, ...filter }: AuditFilter & { readonly limit: number }) => auditLog.list(filter, limit),
-      verifyAudit: async ({ head }: { readonly head: string | null }) => checkAudit(head),
-      exportAudit: async ({ after, since, limit, with_text }: ExportInput) => ({
-        rows: auditLog
-          .after(after, since, limit)
-          .map((row) => exported(row, with_text ? (id) => askRows.get(id)?.verdict ?? null : null)),
-        head: auditLog.head(),
-      }),
-      pruneAudit: async ({ before }: { readonly before: number }) => ({
-        removed: pruneAudit({ sql, audit, tenant, now }, before, actor.by),
-      }),
+      listAudit: async (wanted: Parameters<AuditRooms['listAudit']>[0]) => (await auditRooms()).listAudit(wanted),
+      verifyAudit: async (wanted: Parameters<AuditRooms['verifyAudit']>[0]) => (await auditRooms()).verifyAudit(wanted),
+      exportAudit: async (wanted: Parameters<AuditRooms['exportAudit']>[0]) => (await auditRooms()).exportAudit(wanted),
+      pruneAudit: async (wanted: Parameters<AuditRooms['pruneAudit']>[0]) => (await auditRooms()).pruneAudit(wanted),
       shortIds: async ({ ids }: { readonly ids: readonly string[] }) => shortIds(ids),
       showAsk: async ({ id }: { readonly id: string }) => asks.show(id),
       answerAsk: async ({ remember, ...answer }: AnswerInput & { readonly remember: 'session' | null }) => {

@@ -14,63 +14,44 @@ export type AnchorsDeps = {
   readonly now: () => number;
 };
 
-/** 11 §2.5. */
-const anchorEvery = 100;
 const maxBytes = 64 * 1024 * 1024;
 
+const fileOf = ({ reinsHome }: AnchorsDeps): string => join(reinsHome, 'audit-anchors');
+const instanceOf = ({ sql }: AnchorsDeps): string | undefined =>
+  sql.get<{ value: string }>("SELECT value FROM meta WHERE key = 'instance_id'")?.value;
+const macOf = (key: Uint8Array, line: object): string =>
+  createHmac('sha256', key).update(canonicalJson(line)).digest('hex');
+
 /**
- * Heads of the audit chain in the user-level directory (11 §2.5), so that a tail that was cut off or a chain that was
- * written anew is noticed. A help: what cannot be written or read here fails nothing.
+ * Notes the present head of the audit chain in the user-level directory (11 §2.5), so that a tail that was cut off or a
+ * chain that was written anew is noticed. Never throws: what cannot be noted now is covered by the next process.
  */
-export function createAnchors(deps: AnchorsDeps) {
-  const path = join(deps.reinsHome, 'audit-anchors');
-  let fresh = 0;
+export function noteHead(deps: AnchorsDeps): void {
+  try {
+    const key = machineKey(deps.reinsHome, false);
+    const head = deps.sql.get<Anchor>('SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1');
+    const instance_id = instanceOf(deps);
+    if (key === null || head === undefined || instance_id === undefined) return;
+    const line = { instance_id, seq: head.seq, hash: head.hash, at: deps.now() };
+    append(fileOf(deps), `${JSON.stringify({ ...line, mac: macOf(key, line) })}\n`);
+  } catch {
+    // A full disk, or a directory that is gone.
+  }
+}
 
-  const instance = (): string | undefined =>
-    deps.sql.get<{ value: string }>("SELECT value FROM meta WHERE key = 'instance_id'")?.value;
-  const macOf = (key: Uint8Array, line: object): string =>
-    createHmac('sha256', key).update(canonicalJson(line)).digest('hex');
-
-  const write = (): void => {
-    if (fresh === 0) return;
-    fresh = 0;
-    try {
-      const key = machineKey(deps.reinsHome, false);
-      const head = deps.sql.get<Anchor>('SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1');
-      const instance_id = instance();
-      if (key === null || head === undefined || instance_id === undefined) return;
-      const line = { instance_id, seq: head.seq, hash: head.hash, at: deps.now() };
-      append(path, `${JSON.stringify({ ...line, mac: macOf(key, line) })}\n`);
-    } catch {
-      // The next process writes a later one.
-    }
-  };
-
-  return {
-    /** An entry was added; it need not stand yet. */
-    note(): void {
-      fresh += 1;
-      if (fresh === anchorEvery) setImmediate(write);
-    },
-
-    /** Notes the present head, where this process has added to the chain. */
-    write,
-
-    /** Heads of this database that were noted and carry our mark. */
-    known(): readonly Anchor[] {
-      const key = machineKey(deps.reinsHome, false);
-      const id = instance();
-      if (key === null || id === undefined) return [];
-      return linesOf(path).flatMap((text) => {
-        const line = readLine(text);
-        if (line === null || line.instance_id !== id) return [];
-        const { mac, ...signed } = line;
-        const [given, expected] = [Buffer.from(mac), Buffer.from(macOf(key, signed))];
-        const isOurs = given.length === expected.length && timingSafeEqual(given, expected);
-        return isOurs ? [{ seq: line.seq, hash: line.hash }] : [];
-      });
-    },
-  };
+/** Heads of this database that were noted and carry our mark. */
+export function knownHeads(deps: AnchorsDeps): readonly Anchor[] {
+  const key = machineKey(deps.reinsHome, false);
+  const id = instanceOf(deps);
+  if (key === null || id === undefined) return [];
+  return linesOf(fileOf(deps)).flatMap((text) => {
+    const line = readLine(text);
+    if (line === null || line.instance_id !== id) return [];
+    const { mac, ...signed } = line;
+    const [given, expected] = [Buffer.from(mac), Buffer.from(macOf(key, signed))];
+    const isOurs = given.length === expected.length && timingSafeEqual(given, expected);
+    return isOurs ? [{ seq: line.seq, hash: line.hash }] : [];
+  });
 }
 
 function append(path: string, line: string): void {
