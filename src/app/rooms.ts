@@ -20,6 +20,7 @@ import { createTrustOperations } from '../workspace/trust-operations.ts';
 import { inspectWith } from './inspect.ts';
 import { freeBytes, pidStart } from './machine.ts';
 import { maskResultWith } from './mask-result.ts';
+import { policyServices } from './policy-services.ts';
 import { prepareDeps } from './prepare.ts';
 import type { RoomsInput } from './rooms-input.ts';
 
@@ -170,6 +171,7 @@ export function openRooms(input: RoomsInput): Rooms {
       ...models,
       ...chains,
       ...trustOperations,
+      ...policyServices({ ...input, policies }),
       doctor: setup.doctor,
       doctorBundle: async (wanted) => ({ files: await supportBundle(bundle, wanted) }),
       startRun: runs.startRun,

@@ -37,7 +37,17 @@ export type Flag = {
 };
 
 /** What a completion script may look up. */
-export type Candidates = 'session' | 'backend' | 'model' | 'config' | 'ask' | 'chain' | 'command' | 'file' | 'topic';
+export type Candidates =
+  | 'session'
+  | 'backend'
+  | 'model'
+  | 'config'
+  | 'ask'
+  | 'chain'
+  | 'policy'
+  | 'command'
+  | 'file'
+  | 'topic';
 
 export type Argument = {
   readonly name: string;
@@ -63,6 +73,7 @@ export type ModuleName =
   | 'help'
   | 'init'
   | 'model'
+  | 'policy'
   | 'run'
   | 'session'
   | 'trust'

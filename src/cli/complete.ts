@@ -76,8 +76,15 @@ const isDirectory = (entry: Dirent, parent: string): boolean =>
 const argumentAt = (given: readonly Argument[], index: number): Argument | undefined =>
   given[index] ?? (given.at(-1)?.many === true ? given.at(-1) : undefined);
 
-const flagCandidates = (flag: Flag): Candidates | null =>
-  flag.name === 'session' ? 'session' : flag.name === 'backend' ? 'backend' : flag.name === 'model' ? 'model' : null;
+/** Flags whose values are stored names of that kind. */
+const namedByFlag: Readonly<Record<string, Candidates>> = {
+  session: 'session',
+  backend: 'backend',
+  model: 'model',
+  policy: 'policy',
+};
+
+const flagCandidates = (flag: Flag): Candidates | null => namedByFlag[flag.name] ?? null;
 
 async function named(what: Candidates | null, lookup: Lookup): Promise<readonly string[]> {
   switch (what) {
@@ -97,7 +104,7 @@ async function named(what: Candidates | null, lookup: Lookup): Promise<readonly 
   }
 }
 
-async function stored(what: 'session' | 'backend' | 'model' | 'ask' | 'chain', client: RuntimeClient) {
+async function stored(what: 'session' | 'backend' | 'model' | 'ask' | 'chain' | 'policy', client: RuntimeClient) {
   switch (what) {
     case 'session':
       return (await client.listSessions({})).map((session) => session.name);
@@ -107,6 +114,11 @@ async function stored(what: 'session' | 'backend' | 'model' | 'ask' | 'chain', c
       return (await client.listModels({ backend: null, refresh: false })).rows.map((row) => row.model);
     case 'chain':
       return (await client.listChains({})).map((chain) => chain.name);
+    case 'policy': {
+      const { policies } = await client.listPolicies({ policy: null });
+      // `hitl-policy.json` goes without a name: it is what governs when none is given.
+      return policies.filter(({ path }) => path?.endsWith('/hitl-policy.json') !== true).map(({ name }) => name);
+    }
     case 'ask': {
       const { asks } = await client.listAsks({
         state: 'pending',

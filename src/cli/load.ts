@@ -15,6 +15,7 @@ export const modules: Readonly<Record<ModuleName, () => Promise<CommandModule>>>
   help: () => import('./commands/help.ts'),
   init: () => import('./commands/init.ts'),
   model: () => import('./commands/model.ts'),
+  policy: () => import('./commands/policy.ts'),
   run: () => import('./commands/run.ts'),
   session: () => import('./commands/session.ts'),
   trust: () => import('./commands/trust.ts'),

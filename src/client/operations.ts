@@ -1,11 +1,12 @@
 import type { RunEvent } from '../schema/event.ts';
 import type { Operation } from './operation.ts';
 import { oversight } from './operations/oversight.ts';
+import { policies } from './operations/policies.ts';
 import { setup } from './operations/setup.ts';
 import { work } from './operations/work.ts';
 
 /** The one table. Everything a face may do is an entry here, or `watch` and `pullModel`, which stream. */
-export const operations = { ...work, ...oversight, ...setup } as const;
+export const operations = { ...work, ...oversight, ...policies, ...setup } as const;
 export type Operations = typeof operations;
 
 type Call<P> = P extends Operation<infer I, infer O> ? (input: I) => Promise<O> : never;

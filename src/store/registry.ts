@@ -203,6 +203,17 @@ export function createRegistry(sql: Sql, tenant: string) {
       });
     },
 
+    /** Names of registered hooks and tool servers, sorted. */
+    toolsets(): string[] {
+      return sql
+        .all<{ name: string }>(
+          'SELECT name FROM hooks WHERE tenant_id = ? UNION SELECT name FROM mcp_servers WHERE tenant_id = ? ORDER BY name',
+          tenant,
+          tenant,
+        )
+        .map(({ name }) => name);
+    },
+
     checks(): CheckRow[] {
       return sql.all<CheckRow>(
         `SELECT backend_id, status, error_class, error, checked_at FROM backend_checks WHERE ${owned} ORDER BY backend_id`,

@@ -56,7 +56,7 @@ export type GoverningPolicy = {
   readonly warnings: readonly string[];
 };
 
-type Candidate = { readonly place: 'project' | 'user' | 'file'; readonly path: string };
+export type Candidate = { readonly place: 'project' | 'user' | 'file'; readonly path: string };
 /** Where a policy is looked for: files in order, then a preset. */
 type Lookup = {
   /** The name came from the config. */
@@ -66,7 +66,7 @@ type Lookup = {
   readonly preset: PresetName | null;
 };
 /** A policy as it was read once. `source` null = the preset. */
-type Reading = {
+export type Reading = {
   readonly source: Candidate | null;
   /** Of the file, to see whether it is another one now. */
   readonly identity: string;
@@ -215,6 +215,16 @@ export function createPolicies(deps: PolicyDeps) {
       };
     },
 
+    /** Where a name, a path or nothing leads. @throws RuntimeError usage (no name), policy_not_found */
+    locate(name: string | null): { readonly name: string; readonly at: Candidate | PresetName } {
+      const lookup = lookUp({ name, trust: [] });
+      return { name: lookup.name, at: locate(lookup) };
+    },
+
+    /** What one place holds, whatever is wrong with it. Never rejects. */
+    readAt: (name: string, at: Candidate | PresetName, accepted: readonly string[] = []): Promise<Reading> =>
+      typeof at === 'string' ? Promise.resolve(shipped(at)) : read(name, at, accepted, null),
+
     /** The project document that `openPolicy` would refuse as untrusted; null when there is none. Rejects as that does. */
     async untrustedPolicy(wanted: PolicyWanted): Promise<(DocumentFile & { readonly ok: true }) | null> {
       return (await first(lookUp(wanted), wanted.trust)).awaitsTrust;
@@ -225,7 +235,7 @@ export function createPolicies(deps: PolicyDeps) {
 export type Policies = ReturnType<typeof createPolicies>;
 
 /** `hitl-policy-<name>.json` and `hitl-policy.json` go by their names; any other file by its own. */
-function nameOfFile(path: string): string {
+export function nameOfFile(path: string): string {
   const file = basename(path, '.json');
   if (file === 'hitl-policy') return 'default';
   return file.startsWith('hitl-policy-') ? file.slice('hitl-policy-'.length) : file;
@@ -256,6 +266,6 @@ function notFound(lookup: Lookup, names: readonly string[]): RuntimeError {
   const what = only?.place === 'file' ? `there is no policy file ${only.path}` : `no policy named "${lookup.name}"`;
   return new RuntimeError('policy_not_found', `${what}; available: ${names.join(', ')}`, {
     data: { name: lookup.name, available: names },
-    hints: [lookup.configured ? 'reins config unset hitl-policy-name' : 'reins run --policy default <text>'],
+    hints: [lookup.configured ? 'reins config unset hitl-policy-name' : 'reins policy list'],
   });
 }

@@ -153,7 +153,7 @@ describe('policies', () => {
   test('a name that is found nowhere stops every run, wherever it was given', async () => {
     const names = 'available: ask-always, auto-edit, default, open, read-only, strict';
     const line = `reins: no policy named "nosuch"; ${names}\n`;
-    const hint = '  reins run --policy default <text>\n';
+    const hint = '  reins policy list\n';
     expect(await run('--policy', 'nosuch', 'hi')).toMatchObject({ code: 3, stdout: '', stderr: `${line}${hint}` });
     const environment = { REINS_POLICY: 'nosuch' };
     expect(await world.run(['hi'], { environment })).toMatchObject({ code: 3, stdout: '', stderr: `${line}${hint}` });
