@@ -17,9 +17,20 @@ const words = ['src/schema', 'src/text'];
 const everyRoom = [
   ...words,
   'src/app-options.ts',
-  ...['client', 'sessions', 'runs', 'gate', 'asks', 'registry', 'workspace', 'tools', 'store', 'policy', 'models'].map(
-    (room) => `src/${room}`,
-  ),
+  ...[
+    'client',
+    'sessions',
+    'runs',
+    'gate',
+    'trials',
+    'asks',
+    'registry',
+    'workspace',
+    'tools',
+    'store',
+    'policy',
+    'models',
+  ].map((room) => `src/${room}`),
 ];
 
 const rooms: Readonly<Record<string, Room>> = {
@@ -67,6 +78,7 @@ const rooms: Readonly<Record<string, Room>> = {
     ],
     packages: {},
   },
+  'src/trials': { may: [...words, 'src/shell', 'src/policy', 'src/store', 'src/workspace'], packages: {} },
   'src/asks': { may: [...words, 'src/policy', 'src/store', 'src/workspace'], packages: {} },
   'src/registry': { may: [...words, 'src/store', 'src/workspace', 'src/models', 'src/tools'], packages: {} },
   workers: { may: [...words, 'src/engine', 'src/models'], packages: {} },

@@ -1,14 +1,74 @@
+import { createExplain } from '../trials/explain.ts';
+import type { TrialDeps } from '../trials/trial.ts';
+import type { Ask } from '../schema/ask.ts';
+import type { LoadedPolicy, PolicyCall } from '../schema/policy.ts';
+import type { PrepareDeps } from '../runs/ports.ts';
+import { parseArguments } from '../tools/arguments.ts';
+import { createCatalog } from '../tools/catalog.ts';
+import { parsePolicy } from '../policy/validate.ts';
 import { createPolicyOperations } from '../workspace/policy-operations.ts';
 import type { Policies } from '../workspace/policies.ts';
+import { isPresetName } from '../workspace/presets/policies.ts';
 import type { RoomsInput } from './rooms-input.ts';
 
-type Input = RoomsInput & { readonly policies: Policies };
+type Input = RoomsInput & { readonly policies: Policies; readonly prepare: PrepareDeps };
 
 /** The operations of `client/operations/policies.ts`. */
-export function policyServices({ workspace, policies, store }: Input) {
+export function policyServices({ workspace, policies, store, prepare, secrets }: Input) {
   const ceilingSeconds = (): number | null => {
     const ceiling = store.settings.value('approval-ceiling');
     return ceiling === 'never' ? null : ceiling / 1000;
   };
-  return createPolicyOperations({ workspace, policies, ceilingSeconds, registered: () => store.registry.toolsets() });
+  const registered = () => store.registry.toolsets();
+  const trial: TrialDeps = {
+    openPolicy: policies.openPolicy,
+    hosts: (place) => {
+      const environment = prepare.environment('trial', prepare.settings().shell_env);
+      return prepare.hosts({ ...place, path: environment['PATH'] ?? '' });
+    },
+    workspace,
+  };
+  return {
+    ...createPolicyOperations({ workspace, policies, ceilingSeconds, registered }),
+    ...createExplain({
+      ...trial,
+      ceilingSeconds,
+      mask: secrets.maskDeep,
+      showAsk: store.asks.show,
+      rootOfRun: store.runs.workspaceOf,
+      policyOfAsk: (ask) => policyOfAsk(ask, policies, store.documents.policyText),
+      refusal: refusalWith(prepare, registered),
+    }),
+  };
+}
+
+/** What the tool layer says about a call, before any policy is asked. */
+const refusalWith =
+  (prepare: PrepareDeps, registered: () => readonly string[]) =>
+  ({ tools, tool, args }: PolicyCall): string | null => {
+    const catalog = createCatalog(prepare.tools({ shell: true }));
+    const found = catalog.find(tools, tool);
+    if (found === null) {
+      const served = catalog.list((spec) => spec.tools === tools).map((spec) => spec.tool);
+      if (served.length > 0) return `${tools} has no tool ${tool}; it has ${served.join(', ')}`;
+      return registered().includes(tools) ? null : `there is no toolset ${tools}`;
+    }
+    const parsed = parseArguments(found, JSON.stringify(args), false);
+    return parsed.ok ? null : parsed.message;
+  };
+
+async function policyOfAsk(
+  ask: Ask,
+  policies: Policies,
+  textOf: (sha256: string) => string | null,
+): Promise<LoadedPolicy | null> {
+  const { name, source, sha256 } = ask.policy;
+  if (sha256 === null) return null;
+  if (source === 'builtin' && isPresetName(name)) {
+    const { loaded } = await policies.readAt(name, name);
+    if (loaded.identity.sha256 === sha256) return loaded;
+  }
+  const text = textOf(sha256);
+  const policy = text === null ? null : (await parsePolicy(text)).policy;
+  return text === null || policy === null ? null : { identity: ask.policy, policy, text, findings: [] };
 }

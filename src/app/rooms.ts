@@ -117,6 +117,7 @@ export function openRooms(input: RoomsInput): Rooms {
     maskResult: maskResultWith(secrets),
     freeBytes: () => freeBytes(workspace.dbPath),
   });
+  const prepare = prepareDeps({ ...input, chains, policies, models, setup });
   const runs = createRuns({
     ...store,
     now,
@@ -126,7 +127,7 @@ export function openRooms(input: RoomsInput): Rooms {
     mask: secrets.maskDeep,
     maskStream: secrets.stream,
     routes: models.routes,
-    prepare: prepareDeps({ ...input, chains, policies, models, setup }),
+    prepare,
   });
   const chat = createChat({ ...store, service: runs, now, mask: secrets.maskDeep, say: input.warn });
   const stopSweeping = store.asks.keepSwept();
@@ -171,7 +172,7 @@ export function openRooms(input: RoomsInput): Rooms {
       ...models,
       ...chains,
       ...trustOperations,
-      ...policyServices({ ...input, policies }),
+      ...policyServices({ ...input, policies, prepare }),
       doctor: setup.doctor,
       doctorBundle: async (wanted) => ({ files: await supportBundle(bundle, wanted) }),
       startRun: runs.startRun,

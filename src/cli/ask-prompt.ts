@@ -3,6 +3,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { Ask } from '../schema/ask.ts';
 import { type AskCard, askCard, type CardChoice, cardLines, idsOf } from '../view/ask-card.ts';
 import { escapeText } from '../view/escape.ts';
+import { verdictLine, whyLines } from '../view/explanation.ts';
 import { measure } from '../view/format.ts';
 import type { Context } from './context.ts';
 import { shownIds } from './ids.ts';
@@ -124,7 +125,7 @@ async function ask(
         await paint();
         break;
       case 'explain':
-        terminal.err(`${explain(current).join('\n')}\n`);
+        terminal.err(`${(await explain(context, client, current)).join('\n')}\n`);
         question();
         break;
       case 'deny':
@@ -159,21 +160,25 @@ async function ask(
   }
 }
 
-/** Rule by rule, as far as the record tells. Rules count from 1 for people. */
-export function explain(shown: Ask): readonly string[] {
+/** Verdict, reading and rules of an ask under the policy that it was asked under; made visible. */
+export async function explain(context: Context, client: RuntimeClient, shown: Ask): Promise<readonly string[]> {
+  const safe = (text: string) => `  ${escapeText(text, { mode: 'line' })}`;
   const { record } = shown;
-  const safe = (text: string) => escapeText(text, { mode: 'line' });
-  const rule = record.matched_rule === null ? '' : `, rule ${record.matched_rule + 1}`;
-  return [
-    `  ${record.action}: ${record.reason.replaceAll('_', ' ')}${rule} of ${safe(record.policy.name)}`,
-    ...(record.note === null ? [] : [`  purpose of the rule: ${safe(record.note)}`]),
-    ...(record.detail === null ? [] : [`  ${safe(record.detail)}`]),
-    ...(record.trace ?? []).flatMap((entry) => [
-      `  rule ${entry.rule + 1}: ${safe(entry.outcome)}`,
-      ...entry.conditions.map(
-        (condition) =>
-          `    ${safe(condition.op)} ${safe(condition.key)}: ${condition.result}${condition.why === null ? '' : ` (${safe(condition.why)})`}`,
-      ),
-    ]),
-  ];
+  const told = [verdictLine(record), ...[record.note, record.detail].flatMap((text) => (text === null ? [] : [text]))];
+  try {
+    const explanation = await client.explainCall({
+      call: null,
+      ask: shown.id,
+      as_asked: true,
+      cwd: null,
+      policy: context.globals.policy?.value ?? null,
+      trust: [...context.globals.trust],
+      allowed_dir: null,
+    });
+    return [...told, ...explanation.notes, ...whyLines(explanation)].map(safe);
+  } catch (error) {
+    // What was recorded is shown in any case; the rules are not there any more.
+    if (!(error instanceof RuntimeError)) throw error;
+    return [...told, error.message].map(safe);
+  }
 }

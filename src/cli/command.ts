@@ -74,6 +74,7 @@ export type ModuleName =
   | 'init'
   | 'model'
   | 'policy'
+  | 'policy-explain'
   | 'run'
   | 'session'
   | 'trust'

@@ -16,6 +16,7 @@ export const modules: Readonly<Record<ModuleName, () => Promise<CommandModule>>>
   init: () => import('./commands/init.ts'),
   model: () => import('./commands/model.ts'),
   policy: () => import('./commands/policy.ts'),
+  'policy-explain': () => import('./commands/policy-explain.ts'),
   run: () => import('./commands/run.ts'),
   session: () => import('./commands/session.ts'),
   trust: () => import('./commands/trust.ts'),

@@ -1,4 +1,4 @@
-import type { Action, PolicyFinding, PolicyIdentity } from './policy.ts';
+import type { Action, ConditionTrace, Evaluation, PolicyCall, PolicyFinding, PolicyIdentity } from './policy.ts';
 
 /** Policies as the policy commands show them (02 §14). */
 
@@ -27,4 +27,27 @@ export type PolicyVetFile = {
   readonly path: string;
   readonly worst: 'ok' | 'warn' | 'error';
   readonly findings: readonly (Omit<PolicyFinding, 'severity'> & { readonly severity: 'error' | 'warn' })[];
+};
+
+/** One rule that was tried; `rule` counts from 0. */
+export type TriedRule = {
+  readonly rule: number;
+  readonly outcome: string;
+  readonly note: string | null;
+  /** Each with the operand of the document. */
+  readonly conditions: readonly (ConditionTrace & { readonly value: string })[];
+};
+
+/** What would happen to a call and why (02 §14.2). */
+export type PolicyExplanation = {
+  readonly call: PolicyCall & { readonly cwd: string };
+  /** With trace and analysis. */
+  readonly record: Evaluation;
+  readonly tried: readonly TriedRule[];
+  /** How long an ask of it waits until it counts as denied, in seconds; null where nothing is asked. */
+  readonly wait_s: number | 'never' | null;
+  readonly would_change_with: string | null;
+  /** Why such a call is refused before anybody decides. */
+  readonly refused: string | null;
+  readonly notes: readonly string[];
 };

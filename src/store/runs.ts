@@ -124,6 +124,11 @@ export function createRuns(sql: Sql) {
       );
     },
 
+    /** The workspace root of a run; null when it is not there. */
+    workspaceOf(id: string): string | null {
+      return sql.get<{ workspace: string }>('SELECT workspace FROM runs WHERE id = ?', id)?.workspace ?? null;
+    },
+
     /** Ends a run that nobody drives. */
     close(id: string, status: RunStatus, at: number): void {
       sql.run('UPDATE runs SET status = ?, ended_at = ? WHERE id = ?', status, at, id);

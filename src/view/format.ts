@@ -98,3 +98,14 @@ export function wrap(text: string, columns: number, width: (text: string) => num
   }
   return [...out, line];
 }
+
+/** A whole number of seconds as a person says it: `90 s`, `15 min`, `1 h`, `7 d`. */
+export function formatSeconds(seconds: number): string {
+  const units: readonly (readonly [string, number])[] = [
+    ['d', 86_400],
+    ['h', 3600],
+    ['min', 60],
+  ];
+  const unit = units.find(([, size]) => seconds >= size && seconds % size === 0);
+  return unit === undefined ? `${seconds} s` : `${seconds / unit[1]} ${unit[0]}`;
+}

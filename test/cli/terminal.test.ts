@@ -146,7 +146,7 @@ describe('a question on a terminal', () => {
 
   test('x says why, v shows all', async () => {
     const terminal = await ask();
-    await terminal.press('x', 'approve: matched rule');
+    await terminal.press('x', 'approve  rule 63 of hitl-policy.json');
     await terminal.press('v', (screen) => count(screen, 'ASK ') >= 2);
     await terminal.press('n', 'denied ask_');
     await terminal.ended;

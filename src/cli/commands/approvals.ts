@@ -98,7 +98,7 @@ const show: Handler = async (context) => {
   const verdict = ask.verdict === null ? [] : [`  ${ask.state} by ${ask.verdict.by} at ${ask.verdict.at}`];
   const feedback =
     ask.verdict?.feedback === undefined ? [] : [`  feedback: ${escapeText(ask.verdict.feedback, { mode: 'line' })}`];
-  const why = flags.bool('explain') === true ? explain(ask) : [];
+  const why = flags.bool('explain') === true ? await explain(context, client, ask) : [];
   // Every line was made visible when the card was built.
   await terminal.out(`${[...lines, ...verdict, ...feedback, ...why].join('\n')}\n`);
   if (hidden > 0) context.hint(`${hidden} lines hidden; --full shows them`);

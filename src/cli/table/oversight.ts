@@ -142,12 +142,14 @@ const policy: Command = {
         { name: 'args', kind: 'string', value: 'json|@file', help: 'Arguments of the call.' },
         { name: 'command', kind: 'string', value: 'line', help: 'A command line for local_shell.' },
         { name: 'cwd', kind: 'path', value: 'dir', help: 'Directory of the call.' },
-        { name: 'ask', kind: 'string', value: 'id', help: 'Explain the call of this ask.' },
+        { name: 'ask', kind: 'string', value: 'id', help: 'The call of this ask instead.' },
       ],
       examples: [
         'reins policy explain --command "git status"',
         'reins policy explain local_fs/read_file --args \'{"path":"a"}\'',
       ],
+      exits: [3],
+      module: 'policy-explain',
     },
     {
       name: 'test',

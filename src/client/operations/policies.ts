@@ -1,5 +1,5 @@
-import { array, nullable, object, string } from 'superstruct';
-import type { PolicyRow, PolicyText, PolicyVetFile } from '../../schema/policy-views.ts';
+import { array, boolean, nullable, object, record, string, unknown } from 'superstruct';
+import type { PolicyExplanation, PolicyRow, PolicyText, PolicyVetFile } from '../../schema/policy-views.ts';
 import { operation, returns } from '../operation.ts';
 
 /** Policies: what there is, what is wrong with it, what it would decide. Nothing here executes or asks. */
@@ -27,5 +27,22 @@ export const policies = {
     'read',
     object({ policies: array(string()) }),
     returns<readonly PolicyVetFile[]>(),
+  ),
+  /** What would happen to a call, or to that of a recorded ask. */
+  explainCall: operation(
+    'POST',
+    '/api/policies/explain',
+    'read',
+    object({
+      call: nullable(object({ tools: string(), tool: string(), args: record(string(), unknown()) })),
+      ask: nullable(string()),
+      /** The policy that governed when it was asked, not the one that governs now. */
+      as_asked: boolean(),
+      cwd: nullable(string()),
+      policy: nullable(string()),
+      trust: array(string()),
+      allowed_dir: nullable(string()),
+    }),
+    returns<PolicyExplanation>(),
   ),
 } as const;

@@ -1,0 +1,95 @@
+import type { Evaluation, LoadedPolicy, Policy, PolicyCall, Rule } from '../schema/policy.ts';
+import { readCall } from '../shell/read-line.ts';
+
+type Judge = (call: PolicyCall, policy?: LoadedPolicy) => Evaluation;
+
+/**
+ * The smallest single fact that would give another verdict (02 §14.2), as a sentence; null when there is none among
+ * those that are tried: another way to write the command, an entry of an allowlist, a value that the deciding rule does
+ * not match. Each is tried, none is guessed.
+ */
+export function wouldChangeWith(
+  loaded: LoadedPolicy,
+  call: PolicyCall,
+  record: Evaluation,
+  judge: Judge,
+): string | null {
+  if (record.action === 'allow' || record.reason === 'control_plane') return null;
+  const flips = (other: PolicyCall, policy?: LoadedPolicy): string | null => {
+    const { action } = judge(other, policy);
+    return rank[action] > rank[record.action] ? action : null;
+  };
+  if (call.tools === 'local_shell') {
+    for (const { text, args } of rewritten(call)) {
+      const action = flips({ ...call, args });
+      if (action !== null) return `${text}: ${action}`;
+    }
+    for (const { text, policy } of withEntries(loaded, call)) {
+      const action = flips(call, policy);
+      if (action !== null) return `${text}: ${action}`;
+    }
+  }
+  return otherValue(loaded, record, (policy) => flips(call, policy));
+}
+
+const rank = { deny: 0, approve: 1, allow: 2 } as const;
+
+/** The same command written in another way. */
+function rewritten({ args }: PolicyCall): readonly { readonly text: string; readonly args: PolicyCall['args'] }[] {
+  const { command, cwd, ...rest } = args;
+  if (typeof command !== 'string') return [];
+  const joined = command.replace(/\s*;\s*$/, '').replace(/\s*;\s*/g, ' && ');
+  const reading = readCall(args);
+  const words = reading.form === 'argv' && rest['args'] == null ? reading.words : [];
+  const options = words.filter((word, index) => index > 0 && word.startsWith('-'));
+  return [
+    ...(joined === command ? [] : [{ text: '&& in place of ;', args: { ...args, command: joined } }]),
+    ...(cwd === undefined ? [] : [{ text: 'no cwd of its own', args: { ...rest, command } }]),
+    ...options.map((option) => ({
+      text: `without the option ${option}`,
+      args: { ...args, command: words.filter((word) => word !== option).join(' ') },
+    })),
+  ];
+}
+
+/** One more entry in the first allowlist for commands: the first words of the call, fewest first. */
+function withEntries(
+  loaded: LoadedPolicy,
+  call: PolicyCall,
+): readonly { readonly text: string; readonly policy: LoadedPolicy }[] {
+  const { rules } = loaded.policy;
+  const index = rules.findIndex(
+    ({ action, when }) => action === 'allow' && when.length === 1 && when[0]?.op === 'command_prefix_allowlist',
+  );
+  const rule = rules[index];
+  const reading = readCall(call.args);
+  if (rule === undefined || reading.form === 'none' || reading.verdict === 'unreadable') return [];
+  const words = reading.words.filter((word) => !/[,\s]/.test(word));
+  return [1, 2, 3]
+    .filter((count) => count <= words.length)
+    .map((count) => {
+      const entry = words.slice(0, count).join(' ');
+      const when = rule.when.map((condition) => ({ ...condition, value: `${condition.value},${entry}` }));
+      return { text: `the entry ${entry} in rule ${index + 1}`, policy: replaced(loaded, index, { ...rule, when }) };
+    });
+}
+
+/** A value that the deciding rule does not match, where that alone would do. */
+function otherValue(
+  loaded: LoadedPolicy,
+  record: Evaluation,
+  flips: (policy: LoadedPolicy) => string | null,
+): string | null {
+  const index = record.matched_rule;
+  const [condition] = index === null ? [] : (loaded.policy.rules[index]?.when ?? []);
+  if (index === null || condition === undefined || record.reason !== 'matched_rule') return null;
+  const action = flips(replaced(loaded, index, null));
+  const what = condition.op.startsWith('command') || condition.key === '' ? 'a command' : `another ${condition.key}`;
+  return action === null ? null : `${what} that rule ${index + 1} does not match: ${action}`;
+}
+
+function replaced(loaded: LoadedPolicy, index: number, rule: Rule | null): LoadedPolicy {
+  const rules = loaded.policy.rules.flatMap((one, at) => (at !== index ? [one] : rule === null ? [] : [rule]));
+  const policy: Policy = { ...loaded.policy, rules };
+  return { ...loaded, policy };
+}
