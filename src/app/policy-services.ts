@@ -1,4 +1,5 @@
 import { createExplain } from '../trials/explain.ts';
+import { createPolicyTests } from '../trials/test-files.ts';
 import type { TrialDeps } from '../trials/trial.ts';
 import type { Ask } from '../schema/ask.ts';
 import type { LoadedPolicy, PolicyCall } from '../schema/policy.ts';
@@ -6,6 +7,7 @@ import type { PrepareDeps } from '../runs/ports.ts';
 import { parseArguments } from '../tools/arguments.ts';
 import { createCatalog } from '../tools/catalog.ts';
 import { parsePolicy } from '../policy/validate.ts';
+import { layersOf } from '../workspace/files.ts';
 import { createPolicyOperations } from '../workspace/policy-operations.ts';
 import type { Policies } from '../workspace/policies.ts';
 import { isPresetName } from '../workspace/presets/policies.ts';
@@ -14,7 +16,7 @@ import type { RoomsInput } from './rooms-input.ts';
 type Input = RoomsInput & { readonly policies: Policies; readonly prepare: PrepareDeps };
 
 /** The operations of `client/operations/policies.ts`. */
-export function policyServices({ workspace, policies, store, prepare, secrets }: Input) {
+export function policyServices({ workspace, policies, store, prepare, secrets, machine }: Input) {
   const ceilingSeconds = (): number | null => {
     const ceiling = store.settings.value('approval-ceiling');
     return ceiling === 'never' ? null : ceiling / 1000;
@@ -38,6 +40,11 @@ export function policyServices({ workspace, policies, store, prepare, secrets }:
       rootOfRun: store.runs.workspaceOf,
       policyOfAsk: (ask) => policyOfAsk(ask, policies, store.documents.policyText),
       refusal: refusalWith(prepare, registered),
+    }),
+    ...createPolicyTests({
+      ...trial,
+      uid: machine.uid,
+      overlay: layersOf(workspace).map(({ directory }) => directory),
     }),
   };
 }

@@ -75,6 +75,7 @@ export type ModuleName =
   | 'model'
   | 'policy'
   | 'policy-explain'
+  | 'policy-test'
   | 'run'
   | 'session'
   | 'trust'

@@ -17,6 +17,7 @@ export const modules: Readonly<Record<ModuleName, () => Promise<CommandModule>>>
   model: () => import('./commands/model.ts'),
   policy: () => import('./commands/policy.ts'),
   'policy-explain': () => import('./commands/policy-explain.ts'),
+  'policy-test': () => import('./commands/policy-test.ts'),
   run: () => import('./commands/run.ts'),
   session: () => import('./commands/session.ts'),
   trust: () => import('./commands/trust.ts'),

@@ -51,3 +51,36 @@ export type PolicyExplanation = {
   readonly refused: string | null;
   readonly notes: readonly string[];
 };
+
+/** One file of cases (02 §14.3). With findings it was not run. */
+export type PolicyTestFile = {
+  readonly path: string;
+  readonly findings: readonly PolicyFinding[];
+  readonly cases: readonly {
+    readonly name: string;
+    readonly ok: boolean;
+    readonly expected: {
+      readonly action: Action;
+      readonly rule: number | 'default' | null;
+      readonly detail_contains: string | null;
+    };
+    readonly got: {
+      readonly action: Action;
+      /** Null where neither a rule nor the default decided. */
+      readonly rule: number | 'default' | null;
+      readonly detail: string | null;
+    };
+  }[];
+};
+
+export type PolicyTestReport = {
+  readonly files: readonly PolicyTestFile[];
+  readonly passed: number;
+  readonly failed: number;
+  /** Of each policy that was tested: the rules that no case matched, counted from 0. */
+  readonly coverage: readonly {
+    readonly policy: string;
+    readonly rules: number;
+    readonly uncovered: readonly number[];
+  }[];
+};

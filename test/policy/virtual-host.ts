@@ -4,19 +4,11 @@ import { evaluate, type EvaluateOptions } from '../../src/policy/evaluate.ts';
 import { parsePolicy } from '../../src/policy/validate.ts';
 import type { Evaluation, LoadedPolicy, PolicyCall, PolicyHost } from '../../src/schema/policy.ts';
 import { readCall } from '../../src/shell/read-line.ts';
+import { type VirtualMachine, virtualHost as withoutLinks } from '../../src/trials/virtual-host.ts';
 import { isPresetName, presetPolicy, presetText } from '../../src/workspace/presets/policies.ts';
 
 /** The `host` member of a case file (02 §1). */
-export type HostFacts = {
-  readonly platform: string;
-  readonly shell: string;
-  readonly workspace: string;
-  readonly cwd: string;
-  readonly home: string;
-  readonly case_insensitive_paths: boolean;
-  readonly programs_dir: string;
-  readonly programs: readonly string[];
-};
+export type HostFacts = VirtualMachine;
 
 export const readFixture = (name: string): unknown =>
   JSON.parse(readFileSync(new URL(`../fixtures/${name}`, import.meta.url), 'utf8'));
@@ -33,36 +25,10 @@ export const plainHost: HostFacts = {
 };
 
 /** A machine without links: names resolve as the case file says. */
-export function virtualHost(facts: HostFacts, more: Partial<PolicyHost> = {}): PolicyHost {
-  return {
-    platform: facts.platform,
-    shell: facts.shell,
-    workspace: facts.workspace,
-    cwd: facts.cwd,
-    home: facts.home,
-    caseInsensitivePaths: facts.case_insensitive_paths,
-    realPath: (path) => (path.startsWith('/') ? posix.resolve(path) : posix.normalize(path)),
-    hardLinks: () => 0,
-    guardOf: () => null,
-    resolveProgram(word, cwd) {
-      const path = word.includes('/') ? posix.resolve(cwd, word) : null;
-      if (path === null && !facts.programs.includes(word)) return null;
-      const real = path ?? `${facts.programs_dir}/${word}`;
-      return { word, real, dev: '1', ino: '1', ctime_ns: '1', ungrantable: word.startsWith('.') ? 'relative' : null };
-    },
-    guarded: {
-      secrets: [
-        ...['', '-wal', '-shm'].map((suffix) => `${facts.workspace}/.reins/local.db${suffix}`),
-        ...['local.db', 'machine.key', 'trust.json', 'beam-token'].map((name) => `${facts.home}/.reins/${name}`),
-      ],
-      secretPrefixes: [`${facts.workspace}/.reins/local.db.backup-`],
-      plane: [`${facts.home}/.reins`, `${facts.workspace}/.reins`],
-      path: [facts.programs_dir],
-    },
-    root: facts.workspace,
-    ...more,
-  };
-}
+export const virtualHost = (facts: HostFacts, more: Partial<PolicyHost> = {}): PolicyHost => ({
+  ...withoutLinks(facts),
+  ...more,
+});
 
 /** A document as a run holds it. Fails when it does not load. */
 export async function load(document: unknown): Promise<LoadedPolicy> {

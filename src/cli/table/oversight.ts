@@ -154,9 +154,17 @@ const policy: Command = {
     {
       name: 'test',
       purpose: 'Run policy test files.',
-      arguments: [{ name: 'path', many: true, candidates: 'file', help: 'Test files.' }],
-      examples: ['reins policy test', 'reins policy test .reins/policy-test.json'],
+      arguments: [
+        {
+          name: 'path',
+          many: true,
+          candidates: 'file',
+          help: 'Test files; every *.policy-test.json here without one.',
+        },
+      ],
+      examples: ['reins policy test', 'reins policy test .reins/mine.policy-test.json'],
       exits: [3],
+      module: 'policy-test',
     },
     {
       name: 'replay',

@@ -1,5 +1,11 @@
 import { array, boolean, nullable, object, record, string, unknown } from 'superstruct';
-import type { PolicyExplanation, PolicyRow, PolicyText, PolicyVetFile } from '../../schema/policy-views.ts';
+import type {
+  PolicyExplanation,
+  PolicyRow,
+  PolicyTestReport,
+  PolicyText,
+  PolicyVetFile,
+} from '../../schema/policy-views.ts';
 import { operation, returns } from '../operation.ts';
 
 /** Policies: what there is, what is wrong with it, what it would decide. Nothing here executes or asks. */
@@ -44,5 +50,13 @@ export const policies = {
       allowed_dir: nullable(string()),
     }),
     returns<PolicyExplanation>(),
+  ),
+  /** Without paths: every test file of the overlay and the project tree. */
+  testPolicies: operation(
+    'POST',
+    '/api/policies/test',
+    'read',
+    object({ paths: array(string()), policy: nullable(string()), trust: array(string()) }),
+    returns<PolicyTestReport>(),
   ),
 } as const;
