@@ -1,5 +1,6 @@
 import { createExplain } from '../trials/explain.ts';
 import { createPolicyTests } from '../trials/test-files.ts';
+import { createReplay } from '../trials/replay.ts';
 import type { TrialDeps } from '../trials/trial.ts';
 import type { Ask } from '../schema/ask.ts';
 import type { LoadedPolicy, PolicyCall } from '../schema/policy.ts';
@@ -45,6 +46,11 @@ export function policyServices({ workspace, policies, store, prepare, secrets, m
       ...trial,
       uid: machine.uid,
       overlay: layersOf(workspace).map(({ directory }) => directory),
+    }),
+    ...createReplay({
+      ...trial,
+      recorded: store.recorded,
+      sessionId: (name) => store.sessions.byName(name)?.id ?? null,
     }),
   };
 }

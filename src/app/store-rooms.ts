@@ -15,6 +15,7 @@ import { createDocuments } from '../store/documents.ts';
 import { createEvents } from '../store/events.ts';
 import { createFeed } from '../store/feed.ts';
 import { processOwner } from '../store/owner.ts';
+import { createRecordedCalls } from '../store/recorded-calls.ts';
 import { createRegistry } from '../store/registry.ts';
 import { createRuns, isDriven } from '../store/runs.ts';
 import { createSessions, type Sessions } from '../store/sessions.ts';
@@ -137,6 +138,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
     sessions,
     sessionForTurn: sessionOperations.sessionForTurn,
     registry: createRegistry(sql, tenant),
+    recorded: createRecordedCalls(sql, tenant),
     /** The operations that need nothing but the database. */
     services: {
       ...settings,

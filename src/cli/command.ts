@@ -74,6 +74,7 @@ export type ModuleName =
   | 'init'
   | 'model'
   | 'policy'
+  | 'policy-compare'
   | 'policy-explain'
   | 'policy-test'
   | 'run'

@@ -16,6 +16,7 @@ export const modules: Readonly<Record<ModuleName, () => Promise<CommandModule>>>
   init: () => import('./commands/init.ts'),
   model: () => import('./commands/model.ts'),
   policy: () => import('./commands/policy.ts'),
+  'policy-compare': () => import('./commands/policy-compare.ts'),
   'policy-explain': () => import('./commands/policy-explain.ts'),
   'policy-test': () => import('./commands/policy-test.ts'),
   run: () => import('./commands/run.ts'),

@@ -84,3 +84,31 @@ export type PolicyTestReport = {
     readonly uncovered: readonly number[];
   }[];
 };
+
+/** A recorded call that another policy decides differently (02 §14.4). */
+export type VerdictChange = {
+  readonly run_id: string;
+  readonly call_id: string;
+  readonly at: string;
+  readonly tools: string;
+  readonly tool: string;
+  readonly args: unknown;
+  readonly was: Action;
+  /** What became of the question, where one was asked. */
+  readonly outcome: { readonly state: string; readonly by: string | null } | null;
+  readonly change: 'widened' | 'tightened';
+  readonly now: Action;
+  /** Counts from 0. */
+  readonly rule: number | null;
+  readonly detail: string | null;
+};
+
+export type ReplayReport = {
+  readonly policy: PolicyIdentity;
+  readonly checked: number;
+  readonly tightened: number;
+  readonly widened: number;
+  readonly unchanged: number;
+  readonly not_comparable: number;
+  readonly changes: readonly VerdictChange[];
+};

@@ -169,12 +169,20 @@ const policy: Command = {
     {
       name: 'replay',
       purpose: 'Run recorded calls through another policy.',
-      arguments: [{ name: 'policy', help: 'The other policy.' }],
+      arguments: [{ name: 'policy', candidates: 'policy', help: 'The other policy, or --policy.' }],
       flags: [
-        since,
+        { ...since, default: '30d' },
         { name: 'session', kind: 'string', value: 'name', help: 'Only calls of this session.' },
         { name: 'tools', kind: 'string', value: 'x', help: 'Only calls of this tool provider.' },
-        { name: 'limit', kind: 'int', value: 'n', min: 1, help: 'At most this many calls.' },
+        {
+          name: 'limit',
+          kind: 'int',
+          value: 'n',
+          min: 1,
+          max: 100_000,
+          default: '1000',
+          help: 'At most this many calls, newest first.',
+        },
         {
           name: 'fail-on',
           kind: 'enum',
@@ -184,6 +192,8 @@ const policy: Command = {
         },
       ],
       examples: ['reins policy replay strict --since 30d', 'reins policy replay strict --fail-on widened'],
+      exits: [3],
+      module: 'policy-compare',
     },
     {
       name: 'diff',

@@ -1,10 +1,11 @@
-import { array, boolean, nullable, object, record, string, unknown } from 'superstruct';
+import { array, boolean, nullable, number, object, record, string, unknown } from 'superstruct';
 import type {
   PolicyExplanation,
   PolicyRow,
   PolicyTestReport,
   PolicyText,
   PolicyVetFile,
+  ReplayReport,
 } from '../../schema/policy-views.ts';
 import { operation, returns } from '../operation.ts';
 
@@ -58,5 +59,20 @@ export const policies = {
     'read',
     object({ paths: array(string()), policy: nullable(string()), trust: array(string()) }),
     returns<PolicyTestReport>(),
+  ),
+  /** Recorded calls, newest first, under another policy. `since` in milliseconds since the epoch. */
+  replayCalls: operation(
+    'POST',
+    '/api/policies/replay',
+    'read',
+    object({
+      policy: nullable(string()),
+      trust: array(string()),
+      since: number(),
+      session: nullable(string()),
+      tools: nullable(string()),
+      limit: number(),
+    }),
+    returns<ReplayReport>(),
   ),
 } as const;
