@@ -1,3 +1,4 @@
+import { createComparison } from '../trials/compare.ts';
 import { createExplain } from '../trials/explain.ts';
 import { createPolicyTests } from '../trials/test-files.ts';
 import { createReplay } from '../trials/replay.ts';
@@ -17,7 +18,7 @@ import type { RoomsInput } from './rooms-input.ts';
 type Input = RoomsInput & { readonly policies: Policies; readonly prepare: PrepareDeps };
 
 /** The operations of `client/operations/policies.ts`. */
-export function policyServices({ workspace, policies, store, prepare, secrets, machine }: Input) {
+export function policyServices({ workspace, policies, store, prepare, secrets, machine, now }: Input) {
   const ceilingSeconds = (): number | null => {
     const ceiling = store.settings.value('approval-ceiling');
     return ceiling === 'never' ? null : ceiling / 1000;
@@ -47,6 +48,7 @@ export function policyServices({ workspace, policies, store, prepare, secrets, m
       uid: machine.uid,
       overlay: layersOf(workspace).map(({ directory }) => directory),
     }),
+    ...createComparison({ ...trial, recorded: store.recorded, now }),
     ...createReplay({
       ...trial,
       recorded: store.recorded,

@@ -1,4 +1,12 @@
-import type { Action, ConditionTrace, Evaluation, PolicyCall, PolicyFinding, PolicyIdentity } from './policy.ts';
+import type {
+  Action,
+  ConditionTrace,
+  Evaluation,
+  PolicyCall,
+  PolicyFinding,
+  PolicyIdentity,
+  Reason,
+} from './policy.ts';
 
 /** Policies as the policy commands show them (02 §14). */
 
@@ -111,4 +119,42 @@ export type ReplayReport = {
   readonly unchanged: number;
   readonly not_comparable: number;
   readonly changes: readonly VerdictChange[];
+};
+
+/** A rule as a document writes it; what is absent is left out. */
+export type WrittenRule = {
+  readonly '//'?: string;
+  readonly tools?: string;
+  readonly tool?: string;
+  readonly when?: readonly { readonly key: string; readonly op: string; readonly value: string }[];
+  readonly action: Action;
+  readonly timeout_s?: number;
+  readonly on_timeout?: string;
+};
+
+/** How two documents differ as they are written. Indexes count from 0. */
+export type PolicyStructure = {
+  readonly blocks: readonly { readonly block: string; readonly a: unknown; readonly b: unknown }[];
+  readonly removed: readonly { readonly index: number; readonly rule: WrittenRule }[];
+  readonly added: readonly { readonly index: number; readonly rule: WrittenRule }[];
+  readonly moved: readonly { readonly from: number; readonly to: number }[];
+};
+
+/** A call that the second of two policies decides in another way. */
+export type PolicyDifference = PolicyCall & {
+  /** A built-in case, one made from a rule, or one that was recorded. */
+  readonly from: 'example' | 'rule' | 'recorded';
+  readonly change: 'widened' | 'tightened';
+  readonly a: { readonly action: Action; readonly rule: number | null; readonly reason: Reason };
+  readonly b: { readonly action: Action; readonly rule: number | null; readonly reason: Reason };
+};
+
+export type PolicyComparison = {
+  readonly a: PolicyIdentity;
+  readonly b: PolicyIdentity;
+  readonly structure: PolicyStructure;
+  /** How many calls both were asked about. */
+  readonly calls: number;
+  /** Widened ones first. */
+  readonly differences: readonly PolicyDifference[];
 };

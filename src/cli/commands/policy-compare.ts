@@ -1,6 +1,7 @@
 import { RuntimeError } from '../../schema/errors.ts';
-import type { ReplayReport, VerdictChange } from '../../schema/policy-views.ts';
+import type { PolicyComparison, PolicyDifference, ReplayReport, VerdictChange } from '../../schema/policy-views.ts';
 import { callSummary } from '../../view/call-summary.ts';
+import { escapeText } from '../../view/escape.ts';
 import type { Context, Handler } from '../context.ts';
 import { when } from '../times.ts';
 
@@ -66,4 +67,49 @@ async function printReplay(context: Context, report: ReplayReport): Promise<void
 const wasText = ({ was, outcome }: VerdictChange): string =>
   outcome === null ? was : `${was}, ${outcome.state}${outcome.by === null ? '' : ` by ${outcome.by}`}`;
 
-export const handlers = { replay };
+/** `policy diff` (02 §14.5). */
+const diff: Handler = async (context) => {
+  const { flags, words } = context.invocation;
+  const [a = '', b = ''] = words;
+  const compared = await (await context.client()).comparePolicies({ a, b, trust: [...context.globals.trust] });
+  if (context.globals.format === 'text') await printComparison(context, compared);
+  else await context.printJson({ schema_version: 1, ...compared });
+  const widened = compared.differences.some(({ change }) => change === 'widened');
+  return flags.bool('fail-on-widening') === true && widened ? 1 : 0;
+};
+
+async function printComparison(context: Context, compared: PolicyComparison): Promise<void> {
+  const { structure, calls, differences } = compared;
+  const { blocks, removed, added, moved } = structure;
+  for (const { block, a, b } of blocks) await context.print(`${block}: ${JSON.stringify(a)} → ${JSON.stringify(b)}`);
+  for (const { index, rule } of removed) await context.print(`- rule ${index + 1}  ${JSON.stringify(rule)}`);
+  for (const { index, rule } of added) await context.print(`+ rule ${index + 1}  ${JSON.stringify(rule)}`);
+  for (const { from, to } of moved) await context.print(`> rule ${from + 1} is rule ${to + 1}`);
+  if (differences.length === 0) return context.print(`no difference on ${calls} calls`);
+  await context.printTable(
+    [
+      { title: 'CHANGE' },
+      { title: 'CALL', flexible: true },
+      { title: 'FROM' },
+      { title: 'FIRST' },
+      { title: 'SECOND' },
+    ],
+    differences.map((one) => [
+      one.change,
+      escapeText(`${one.tools}.${one.tool} ${callSummary(one.args)}`.trimEnd(), { mode: 'line' }),
+      one.from,
+      sideText(one.a),
+      sideText(one.b),
+    ]),
+  );
+  const widened = differences.filter(({ change }) => change === 'widened').length;
+  await context.print(`widened ${widened}, tightened ${differences.length - widened} of ${calls} calls`);
+}
+
+function sideText({ action, rule, reason }: PolicyDifference['a']): string {
+  const by =
+    rule === null ? (reason === 'default_action' ? 'default' : reason.replaceAll('_', ' ')) : `rule ${rule + 1}`;
+  return `${action} (${reason === 'floor' ? `floor, ${by}` : by})`;
+}
+
+export const handlers = { replay, diff };

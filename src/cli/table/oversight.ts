@@ -199,11 +199,13 @@ const policy: Command = {
       name: 'diff',
       purpose: 'Compare two policies by what they decide.',
       arguments: [
-        { name: 'a', required: true, help: 'A policy.' },
-        { name: 'b', required: true, help: 'Another one.' },
+        { name: 'a', required: true, candidates: 'policy', help: 'A policy.' },
+        { name: 'b', required: true, candidates: 'policy', help: 'Another one.' },
       ],
       flags: [{ name: 'fail-on-widening', kind: 'boolean', help: 'Exit 1 if the second permits more.' }],
       examples: ['reins policy diff default strict', 'reins policy diff old.json new.json --fail-on-widening'],
+      exits: [3],
+      module: 'policy-compare',
     },
     {
       name: 'suggest',

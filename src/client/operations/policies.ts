@@ -1,5 +1,6 @@
 import { array, boolean, nullable, number, object, record, string, unknown } from 'superstruct';
 import type {
+  PolicyComparison,
   PolicyExplanation,
   PolicyRow,
   PolicyTestReport,
@@ -74,5 +75,13 @@ export const policies = {
       limit: number(),
     }),
     returns<ReplayReport>(),
+  ),
+  /** How `b` differs from `a`. */
+  comparePolicies: operation(
+    'POST',
+    '/api/policies/diff',
+    'read',
+    object({ a: string(), b: string(), trust: array(string()) }),
+    returns<PolicyComparison>(),
   ),
 } as const;
