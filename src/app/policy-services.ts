@@ -2,6 +2,7 @@ import { createComparison } from '../trials/compare.ts';
 import { createExplain } from '../trials/explain.ts';
 import { createPolicyTests } from '../trials/test-files.ts';
 import { createReplay } from '../trials/replay.ts';
+import { createSuggest } from '../trials/suggest.ts';
 import type { TrialDeps } from '../trials/trial.ts';
 import type { Ask } from '../schema/ask.ts';
 import type { LoadedPolicy, PolicyCall } from '../schema/policy.ts';
@@ -9,6 +10,7 @@ import type { PrepareDeps } from '../runs/ports.ts';
 import { parseArguments } from '../tools/arguments.ts';
 import { createCatalog } from '../tools/catalog.ts';
 import { parsePolicy } from '../policy/validate.ts';
+import { createAddRule } from '../workspace/add-rule.ts';
 import { layersOf } from '../workspace/files.ts';
 import { createPolicyOperations } from '../workspace/policy-operations.ts';
 import type { Policies } from '../workspace/policies.ts';
@@ -18,7 +20,7 @@ import type { RoomsInput } from './rooms-input.ts';
 type Input = RoomsInput & { readonly policies: Policies; readonly prepare: PrepareDeps };
 
 /** The operations of `client/operations/policies.ts`. */
-export function policyServices({ workspace, policies, store, prepare, secrets, machine, now }: Input) {
+export function policyServices({ workspace, policies, store, prepare, secrets, machine, now, options }: Input) {
   const ceilingSeconds = (): number | null => {
     const ceiling = store.settings.value('approval-ceiling');
     return ceiling === 'never' ? null : ceiling / 1000;
@@ -49,6 +51,22 @@ export function policyServices({ workspace, policies, store, prepare, secrets, m
       overlay: layersOf(workspace).map(({ directory }) => directory),
     }),
     ...createComparison({ ...trial, recorded: store.recorded, now }),
+    ...createSuggest({ ...trial, recorded: store.recorded, argumentNames: argumentNamesWith(prepare) }),
+    ...createAddRule({
+      workspace,
+      policies,
+      now,
+      record: (entry, write) =>
+        store.sql.write('full', () => {
+          const body = secrets.maskDeep({ ...entry, by: store.actor.by });
+          store.audit.append(
+            { type: 'rule_added', tenant_id: options.tenant, run_id: null, session_id: null, body },
+            now(),
+          );
+          write();
+        }),
+      govern: (name) => store.settings.setConfig({ key: 'hitl-policy-name', value: name }),
+    }),
     ...createReplay({
       ...trial,
       recorded: store.recorded,
@@ -70,6 +88,15 @@ const refusalWith =
     }
     const parsed = parseArguments(found, JSON.stringify(args), false);
     return parsed.ok ? null : parsed.message;
+  };
+
+/** Every argument that a tool declares. */
+const argumentNamesWith =
+  (prepare: PrepareDeps) =>
+  (tools: string, tool: string): readonly string[] => {
+    const found = createCatalog(prepare.tools({ shell: true })).find(tools, tool);
+    const properties: unknown = found?.spec.input_schema['properties'];
+    return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
   };
 
 async function policyOfAsk(

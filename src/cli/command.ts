@@ -76,6 +76,7 @@ export type ModuleName =
   | 'policy'
   | 'policy-compare'
   | 'policy-explain'
+  | 'policy-suggest'
   | 'policy-test'
   | 'run'
   | 'session'

@@ -6,6 +6,7 @@ export type AuditType =
   | 'effect'
   | 'compute'
   | 'policy_changed'
+  | 'rule_added'
   | 'trust'
   | 'registry_changed'
   | 'config_changed'

@@ -158,3 +158,37 @@ export type PolicyComparison = {
   /** Widened ones first. */
   readonly differences: readonly PolicyDifference[];
 };
+
+/** A rule that would have answered what was approved again and again (02 §14.6). */
+export type RuleSuggestion = {
+  readonly rule: WrittenRule;
+  /** Where it would stand, counted from 0. */
+  readonly index: number;
+  /** Approvals that it was made from, and their asks. */
+  readonly approvals: number;
+  readonly asks: readonly string[];
+  /** Asks of the time looked at that it would have answered. */
+  readonly answers: number;
+  /** Other recorded calls that it would have allowed; the newest of them are named. */
+  readonly also_allowed: number;
+  readonly also: readonly (PolicyCall & {
+    readonly at: string;
+    readonly was: Action;
+    readonly outcome: VerdictChange['outcome'];
+  })[];
+};
+
+export type SuggestReport = {
+  readonly policy: PolicyIdentity;
+  /** Approvals that were looked at. */
+  readonly approvals: number;
+  readonly suggestions: readonly RuleSuggestion[];
+};
+
+/** What became of a rule that was written. */
+export type AddedRule = {
+  readonly path: string;
+  readonly sha256: string;
+  /** Name of the copy that governs from now on; null when the governing file was the user's own. */
+  readonly copy: string | null;
+};

@@ -47,7 +47,7 @@ export function createComparison(deps: CompareDeps) {
       for (const page of deps.recorded.pages(filter, maxRecorded)) {
         for (const recorded of page) {
           const retrial = retry(recorded);
-          if (retrial.ok) compare(retrial.call, retrial.host, 'recorded');
+          if (retrial.fault === null) compare(retrial.call, retrial.host, 'recorded');
         }
         await turn();
       }

@@ -36,9 +36,9 @@ function targetsOf(rule: Rule): readonly Target[] {
 function valuesOf({ op, value }: Condition): readonly unknown[] {
   switch (op) {
     case 'glob':
-      return examplesOf(value);
+      return examplePaths(value);
     case 'command_path':
-      return examplesOf(value).map((path) => `cat ${path}`);
+      return examplePaths(value).map((path) => `cat ${path}`);
     case 'path_within':
       return [`${value.replace(/\/+$/, '')}/example`];
     case 'host':
@@ -83,13 +83,13 @@ function members(operand: string): readonly unknown[] {
   }
 }
 
-/** One path for each alternative of a glob: wildcards become plain text. */
-function examplesOf(glob: string): readonly string[] {
+/** One path for each alternative of a glob: wildcards become plain text, and a leading `**` the base. */
+export function examplePaths(glob: string, base = '/srv/p/'): readonly string[] {
   const patterns = expandBraces(glob);
   if (typeof patterns === 'string') return [];
   return patterns.slice(0, maxPerOperand).map((pattern) =>
     pattern
-      .replace(/^\*\*\//, '/srv/p/')
+      .replace(/^\*\*\//, base)
       .replace(/\[[!^][^\]]*\]/g, '_')
       .replace(/\[(.)[^\]]*\]/g, '$1')
       .replace(/\*+/g, 'example')

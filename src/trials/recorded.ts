@@ -2,10 +2,13 @@ import type { LoadedPolicy, PolicyCall, PolicyHost } from '../schema/policy.ts';
 import type { RecordedCall } from '../store/recorded-calls.ts';
 import { directoryOf, hostsFor, type TrialDeps } from './trial.ts';
 
-/** A recorded call as a policy judges it again, or why that says nothing. */
-export type Retrial =
-  | { readonly ok: true; readonly call: PolicyCall; readonly host: PolicyHost }
-  | { readonly ok: false; readonly why: 'arguments redacted' | 'program no longer resolves' };
+/** A recorded call as a policy judges it again; `fault` says why the result is not the one of then. */
+export type Retrial = {
+  readonly recorded: RecordedCall;
+  readonly call: PolicyCall;
+  readonly host: PolicyHost;
+  readonly fault: 'arguments redacted' | 'program no longer resolves' | null;
+};
 
 /**
  * The machine for recorded calls. One host serves all calls of a directory: nothing is executed, so what it has looked
@@ -27,20 +30,20 @@ export function createRetrials(deps: TrialDeps, ...policies: readonly LoadedPoli
 
   return (recorded: RecordedCall): Retrial => {
     const call = callOf(recorded);
-    if (call === null || JSON.stringify(call.args).includes('•••(')) return { ok: false, why: 'arguments redacted' };
     const cwd = recorded.ask?.cwd ?? recorded.record.exec?.cwd ?? directoryOf(call, recorded.workspace);
     const host = hostAt(recorded.workspace, cwd);
     const { exec } = recorded.record;
     const gone = exec?.form === 'argv' && exec.file !== null && host.resolveProgram(exec.argv[0] ?? '', cwd) === null;
-    return gone ? { ok: false, why: 'program no longer resolves' } : { ok: true, call, host };
+    const redacted = JSON.stringify(recorded.args).includes('•••(');
+    const fault = redacted ? 'arguments redacted' : gone ? 'program no longer resolves' : null;
+    return { recorded, call, host, fault };
   };
 }
 
-/** Null for arguments that are no object: such a call was never judged. */
-function callOf({ tools, tool, args }: RecordedCall): PolicyCall | null {
-  if (typeof args !== 'object' || args === null || Array.isArray(args)) return null;
-  // True because a value of JSON that is neither a scalar nor a list is an object.
-  return { tools, tool, args: args as PolicyCall['args'] };
+function callOf({ tools, tool, args }: RecordedCall): PolicyCall {
+  const isObject = typeof args === 'object' && args !== null && !Array.isArray(args);
+  // True because a value of JSON that is neither a scalar nor a list is an object; every call that was judged has one.
+  return { tools, tool, args: isObject ? (args as PolicyCall['args']) : {} };
 }
 
 /** How much an action lets through. */

@@ -32,7 +32,7 @@ export function createReplay(deps: ReplayDeps) {
         for (const recorded of page) {
           counts.checked += 1;
           const retrial = retry(recorded);
-          if (!retrial.ok) {
+          if (retrial.fault !== null) {
             counts.not_comparable += 1;
             continue;
           }

@@ -213,7 +213,7 @@ function isEntry(value: unknown): value is TrustEntry {
 }
 
 /** Takes an advisory lock file. @throws RuntimeError in_use after 5 s. */
-async function lockFile(path: string, now: () => number): Promise<() => void> {
+export async function lockFile(path: string, now: () => number): Promise<() => void> {
   const owner = `${processOwner('trust')} ${randomBytes(4).toString('hex')}`;
   const deadline = now() + lockWaitMs;
   while (!tryLock(path, owner)) {

@@ -210,8 +210,13 @@ const policy: Command = {
     {
       name: 'suggest',
       purpose: 'Propose the narrowest rules that would have answered past asks.',
-      flags: [since, { name: 'write', kind: 'boolean', help: 'Write the chosen rules to your own policy.' }],
-      examples: ['reins policy suggest', 'reins policy suggest --since 30d'],
+      flags: [
+        { ...since, default: '30d' },
+        { name: 'write', kind: 'boolean', help: 'Ask about each, and write it to your own policy.' },
+      ],
+      examples: ['reins policy suggest', 'reins policy suggest --since 2w --write'],
+      exits: [3],
+      module: 'policy-suggest',
       insideTool: 'refused',
     },
     {

@@ -1,5 +1,6 @@
-import { array, boolean, nullable, number, object, record, string, unknown } from 'superstruct';
+import { array, boolean, define, nullable, number, object, record, string, unknown } from 'superstruct';
 import type {
+  AddedRule,
   PolicyComparison,
   PolicyExplanation,
   PolicyRow,
@@ -7,8 +8,13 @@ import type {
   PolicyText,
   PolicyVetFile,
   ReplayReport,
+  SuggestReport,
+  WrittenRule,
 } from '../../schema/policy-views.ts';
 import { operation, returns } from '../operation.ts';
+
+/** A rule as a document writes it; whoever writes it down validates it as one. */
+const anyRule = define<WrittenRule>('WrittenRule', (value) => typeof value === 'object' && value !== null);
 
 /** Policies: what there is, what is wrong with it, what it would decide. Nothing here executes or asks. */
 export const policies = {
@@ -83,5 +89,35 @@ export const policies = {
     'read',
     object({ a: string(), b: string(), trust: array(string()) }),
     returns<PolicyComparison>(),
+  ),
+  /** Rules that would have answered what was approved again and again. */
+  suggestRules: operation(
+    'POST',
+    '/api/policies/suggest',
+    'read',
+    object({ policy: nullable(string()), trust: array(string()), since: number() }),
+    returns<SuggestReport>(),
+  ),
+  /** The file of the user that a rule would be written to; `copy` is the name of one that would be made. */
+  ruleTarget: operation(
+    'POST',
+    '/api/policies/rules/target',
+    'read',
+    object({ policy: nullable(string()), trust: array(string()) }),
+    returns<{ readonly path: string; readonly copy: string | null }>(),
+  ),
+  /** `sha256` is that of the policy that was looked at: another one refuses the rule. */
+  addRule: operation(
+    'POST',
+    '/api/policies/rules',
+    'operator',
+    object({
+      policy: nullable(string()),
+      trust: array(string()),
+      rule: anyRule,
+      index: number(),
+      sha256: string(),
+    }),
+    returns<AddedRule>(),
   ),
 } as const;

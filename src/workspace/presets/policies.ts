@@ -214,5 +214,15 @@ function purposeOf({ when }: RuleDocument): string | null {
   return op === 'has_command_substitution' ? 'a look at commands hidden in a command' : null;
 }
 
+/** The globs of the catalogue C, W, S and A (02 §13): what no rule is proposed for. */
+export const catalogue = (): readonly string[] => [...credentials, ...controlling, ...secretLooking, ...runningLater];
+
+/** Those that the catalogue keeps from a file tool (02 §13): C from every one, S from content readers, W and A from writers. */
+export function guardedFrom(tool: string): readonly string[] {
+  const isWriter = writers.includes(tool);
+  const secrets = contentReaders.includes(tool) ? secretLooking : [];
+  return [...credentials, ...secrets, ...(isWriter ? [...controlling, ...runningLater] : [])];
+}
+
 /** The bounds of a run that starts under an invalid policy (02 §4). */
 export const strictBounds = (): ComputeBounds => presetPolicy('strict').compute;

@@ -1,0 +1,116 @@
+import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
+import type { PolicyCall } from '../schema/policy.ts';
+import type { WrittenRule } from '../schema/policy-views.ts';
+import { readCall } from '../shell/read-line.ts';
+import { canonicalJson } from '../text/canonical-json.ts';
+
+/** A call that a person let through, once for each time that he did. */
+export type Approval = { readonly call: PolicyCall; readonly ask: string; readonly at: number };
+
+/** A rule that may be proposed, and the approvals that it stands for. */
+export type Candidate = {
+  readonly rule: WrittenRule;
+  readonly approvals: readonly Approval[];
+  /** The directory that it opens, relative to the root; null for other rules. */
+  readonly directory: string | null;
+};
+
+/** Fewest approvals that make a rule (02 §14.6). */
+export const fewest = 3;
+const mostWords = 3;
+
+/**
+ * Rules that the approvals of one tool may become, narrowest kind first: exact arguments, a directory, the first words of
+ * a command. Nothing is judged here: whoever proposes one has to try it.
+ * @param names every argument that the tool may have: in an exact rule those that were absent must be absent
+ */
+export function candidatesOf(
+  approvals: readonly Approval[],
+  names: readonly string[],
+  root: string,
+): readonly Candidate[] {
+  const [first] = approvals;
+  if (first === undefined) return [];
+  const exact = groups(approvals, ({ call }) => [canonicalJson(call.args)]).flatMap((group) => exactRule(group, names));
+  const directories = groups(approvals, ({ call }) => directoriesAbove(call.args['path'], root), deepest).map(
+    ({ key, members }) => ({
+      rule: { ...namesOf(first), when: [{ key: 'path', op: 'path_within', value: key }], action: 'allow' as const },
+      approvals: members,
+      directory: key,
+    }),
+  );
+  const prefixes =
+    first.call.tools === 'local_shell'
+      ? groups(approvals, ({ call }) => prefixesOf(call), mostWordsFirst).map(({ key, members }) => ({
+          rule: {
+            ...namesOf(first),
+            when: [{ key: 'command', op: 'command_prefix_allowlist', value: key }],
+            action: 'allow' as const,
+          },
+          approvals: members,
+          directory: null,
+        }))
+      : [];
+  return [...exact, ...directories, ...prefixes];
+}
+
+type Group = { readonly key: string; readonly members: readonly Approval[] };
+
+/** Approvals under each of their keys, groups that are large enough. */
+function groups(
+  approvals: readonly Approval[],
+  keysOf: (approval: Approval) => readonly string[],
+  order: (a: Group, b: Group) => number = () => 0,
+): readonly Group[] {
+  const found = new Map<string, Approval[]>();
+  for (const approval of approvals) {
+    for (const key of new Set(keysOf(approval))) found.set(key, [...(found.get(key) ?? []), approval]);
+  }
+  return [...found]
+    .map(([key, members]) => ({ key, members }))
+    .filter(({ members }) => members.length >= fewest)
+    .sort(order);
+}
+
+const deepest = (a: Group, b: Group): number => b.key.split('/').length - a.key.split('/').length;
+const mostWordsFirst = (a: Group, b: Group): number => b.key.split(' ').length - a.key.split(' ').length;
+
+const namesOf = ({ call }: Approval) => ({ tools: call.tools, tool: call.tool });
+
+/** Each argument as it was, and every other absent; none where an argument is more than a plain value. */
+function exactRule({ members }: Group, names: readonly string[]): readonly Candidate[] {
+  const [first] = members;
+  if (first === undefined) return [];
+  const given = Object.entries(first.call.args).filter(([, value]) => value !== null);
+  const plain = given.every(([, value]) => ['string', 'number', 'boolean'].includes(typeof value));
+  if (!plain || given.some(([key]) => key.startsWith('/') || key === '')) return [];
+  const absent = names.filter((name) => !given.some(([key]) => key === name));
+  const when = [
+    ...given.map(([key, value]) => ({
+      key,
+      op: 'eq',
+      value: typeof value === 'string' ? value : JSON.stringify(value),
+    })),
+    ...absent.map((key) => ({ key, op: 'exists', value: 'false' })),
+  ];
+  return [{ rule: { ...namesOf(first), when, action: 'allow' }, approvals: members, directory: null }];
+}
+
+/** Directories between the root and a path, without the root itself: a rule for all of it would be no narrow one. */
+function directoriesAbove(path: unknown, root: string): readonly string[] {
+  if (typeof path !== 'string' || path.includes('\0') || path.startsWith('~')) return [];
+  const inside = relative(root, dirname(resolve(root, path)));
+  if (inside === '' || inside.startsWith('..') || isAbsolute(inside)) return [];
+  const parts = inside.split(sep);
+  return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
+}
+
+/** The first words of a command that a list may hold, at most three. */
+function prefixesOf(call: PolicyCall): readonly string[] {
+  const reading = readCall(call.args);
+  if (reading.form === 'none' || reading.verdict === 'unreadable') return [];
+  const { words } = reading;
+  return Array.from({ length: Math.min(words.length, mostWords) }, (_, index) => words.slice(0, index + 1))
+    .filter((prefix) => prefix.every((word) => word !== '' && !/[\s,]/.test(word)))
+    .map((prefix) => prefix.join(' '));
+}

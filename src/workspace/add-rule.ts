@@ -1,0 +1,129 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { insertRule } from '../policy/insert-rule.ts';
+import { parsePolicy } from '../policy/validate.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import type { LoadedPolicy } from '../schema/policy.ts';
+import type { AddedRule, WrittenRule } from '../schema/policy-views.ts';
+import { ensurePrivateDirectory } from '../store/private-file.ts';
+import { quote } from '../text/quote.ts';
+import { exists, sha256Of, writeAtomic } from './files.ts';
+import type { Workspace } from './paths.ts';
+import type { Policies } from './policies.ts';
+import { isPresetName, presetDocument } from './presets/policies.ts';
+import { lockFile } from './trust.ts';
+
+export type AddRuleDeps = {
+  readonly workspace: Pick<Workspace, 'dataDir' | 'home'>;
+  readonly policies: Pick<Policies, 'openPolicy'>;
+  readonly now: () => number;
+  /** Records the change (03 §14, type `rule_added`) and makes it, in one transaction: no rule without its row. */
+  readonly record: (
+    entry: {
+      readonly path: string;
+      readonly rule: WrittenRule;
+      readonly index: number;
+      readonly sha256: string;
+      readonly copied_from: string | null;
+    },
+    write: () => void,
+  ) => void;
+  /** Makes a policy of the user the one that governs (config `hitl-policy-name`). */
+  readonly govern: (name: string) => Promise<unknown>;
+};
+
+/** Where a rule would be written: the governing file of the user, or a copy of what governs. */
+type Target = { readonly path: string; readonly text: string; readonly mode: number; readonly copy: string | null };
+
+/** Adds a rule to the user's own policy (03 §9), never to a file of a project. */
+export function createAddRule(deps: AddRuleDeps) {
+  const { workspace } = deps;
+
+  const targetOf = ({ identity, text }: LoadedPolicy): Target => {
+    const { name, source, path } = identity;
+    if (source === 'user' && path !== null) return { path, text, mode: modeOf(path), copy: null };
+    const written =
+      source === 'builtin' && isPresetName(name) ? `${JSON.stringify(presetDocument(name), null, 2)}\n` : text;
+    const copy = freeName(name);
+    return { path: join(workspace.home, `hitl-policy-${copy}.json`), text: written, mode: 0o600, copy };
+  };
+
+  /** A name under which the copy hides nothing and is hidden by nothing. */
+  const freeName = (name: string): string => {
+    const taken = (one: string): boolean =>
+      [workspace.dataDir, workspace.home].some(
+        (directory) => directory !== null && exists(join(directory, `hitl-policy-${one}.json`)),
+      );
+    const base = /^[a-z0-9][a-z0-9_-]{0,50}$/.test(name) ? name : 'mine';
+    const names = [base, `${base}-mine`, ...Array.from({ length: 98 }, (_, index) => `${base}-mine-${index + 2}`)];
+    const free = names.find((one) => !taken(one));
+    if (free === undefined) throw new RuntimeError('already_exists', `every name like ${base}-mine is taken`);
+    return free;
+  };
+
+  return {
+    /** Where `addRule` would write. @throws as opening the policy does */
+    async ruleTarget(input: { readonly policy: string | null; readonly trust: readonly string[] }) {
+      const { path, copy } = targetOf(
+        (await deps.policies.openPolicy({ name: input.policy, trust: input.trust })).current(),
+      );
+      return { path, copy };
+    },
+
+    /**
+     * Inserts the text of one rule and nothing else: read again, validated, written beside, renamed, under a lock.
+     * @throws RuntimeError binding_changed when the policy is not the one that was looked at, in_use (locked),
+     * invalid_policy, storage
+     */
+    async addRule(input: {
+      readonly policy: string | null;
+      readonly trust: readonly string[];
+      readonly rule: WrittenRule;
+      readonly index: number;
+      readonly sha256: string;
+    }): Promise<AddedRule> {
+      ensurePrivateDirectory(workspace.home);
+      const unlock = await lockFile(join(workspace.home, 'policy.lock'), deps.now);
+      try {
+        const loaded = (await deps.policies.openPolicy({ name: input.policy, trust: input.trust })).current();
+        if (loaded.identity.sha256 !== input.sha256) {
+          throw new RuntimeError(
+            'binding_changed',
+            'the policy has changed since the rule was shown; nothing was written',
+            {
+              hints: ['reins policy suggest --write'],
+            },
+          );
+        }
+        const target = targetOf(loaded);
+        const text = await withRule(target, input.rule, input.index, loaded);
+        const sha256 = sha256Of(text);
+        const { rule, index } = input;
+        const copied_from = target.copy === null ? null : loaded.identity.name;
+        deps.record({ path: target.path, rule, index, sha256, copied_from }, () =>
+          writeAtomic(target.path, text, target.mode),
+        );
+        if (target.copy !== null) await deps.govern(target.copy);
+        return { path: target.path, sha256, copy: target.copy };
+      } finally {
+        unlock();
+      }
+    },
+  };
+}
+
+/** The new text, after it was read as a policy that differs by that rule and by nothing else. */
+async function withRule(target: Target, rule: WrittenRule, index: number, loaded: LoadedPolicy): Promise<string> {
+  const text = insertRule(target.text, index, JSON.stringify(rule));
+  const parsed = text === null ? null : await parsePolicy(text);
+  const before = loaded.policy.rules.length;
+  if (text === null || parsed?.policy?.rules.length !== before + 1) {
+    throw new RuntimeError('invalid_policy', `The rule does not fit into ${target.path}; nothing was written.`, {
+      data: { path: target.path, findings: parsed?.findings ?? [] },
+      hints: [`reins policy vet ${quote(target.path)}`],
+    });
+  }
+  return text;
+}
+
+const modeOf = (path: string): number => statSync(path).mode & 0o777;
