@@ -1,20 +1,8 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import type { HashResult } from '../src/schema/protocol.ts';
 
 export type HashJob = { readonly path: string };
-
-/** Numbers of the file system as decimal text: they may exceed 2^53. */
-export type HashResult =
-  | {
-      readonly kind: 'hash';
-      readonly sha256: string;
-      readonly dev: string;
-      readonly ino: string;
-      readonly size: string;
-      readonly mtime_ns: string;
-      readonly ctime_ns: string;
-    }
-  | { readonly kind: 'unreadable'; readonly message: string };
 
 const blockBytes = 1024 * 1024;
 

@@ -7,6 +7,7 @@ import { type Capture, createCapture, type StreamName, shares } from './capture.
 import { createStdio } from './descriptors.ts';
 import { createGroupGuard } from './group-guard.ts';
 import { createStop, type Exit, endGroup } from './process-group.ts';
+import { changedFile, isSame, openTrusted } from './trusted-start.ts';
 
 /** Who asked for a child: hears what becomes of it, and may end it. */
 export type SpawnCaller = { readonly report: (message: SpawnMessage) => void; readonly signal: AbortSignal };
@@ -25,8 +26,14 @@ const stdio = createStdio();
  * output limit ends it. Its pid is reported before anything else. Never rejects: a child that did not start is a result.
  */
 export async function spawnTool(request: SpawnRequest, caller: SpawnCaller): Promise<SpawnResult> {
-  const changed = identityChange(request);
-  return changed === null ? runChild(request, caller) : notStarted('path_changed', changed);
+  const opened = await openTrusted(request);
+  if (!opened.ok) return notStarted('path_changed', opened.message);
+  try {
+    const changed = identityChange(request) ?? changedFile(request);
+    return changed === null ? await runChild(opened.request, caller) : notStarted('path_changed', changed);
+  } finally {
+    await opened.close();
+  }
 }
 
 const notStarted = (error: 'path_changed' | 'spawn_failed', message: string): SpawnResult => ({
@@ -40,11 +47,7 @@ function identityChange(request: SpawnRequest): string | null {
   const { identity, cwd_identity: place } = request;
   if (identity !== null) {
     const now = statSync(request.file, { bigint: true, throwIfNoEntry: false });
-    const same =
-      now !== undefined &&
-      String(now.dev) === identity.dev &&
-      String(now.ino) === identity.ino &&
-      String(now.ctimeNs) === identity.ctime_ns;
+    const same = now !== undefined && isSame(identity, now);
     if (!same) return 'The program was replaced or changed after it was judged; nothing was started. Call again.';
   }
   if (place !== null) {

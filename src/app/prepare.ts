@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Binaries } from '../gate/binaries.ts';
 import { createPolicyHosts, foldsCase } from '../gate/facts.ts';
 import type { createModels } from '../registry/models.ts';
 import type { createSetup } from '../registry/setup.ts';
@@ -15,6 +16,7 @@ type PrepareInput = RoomsInput & {
   readonly policies: ReturnType<typeof createPolicies>;
   readonly models: ReturnType<typeof createModels>;
   readonly setup: ReturnType<typeof createSetup>;
+  readonly binaries: Binaries;
 };
 
 /** What a run is prepared from: documents, settings, readiness, tools and the machine that the policy looks at. */
@@ -50,24 +52,27 @@ export function prepareDeps(input: PrepareInput): PrepareDeps {
         },
       }),
     hosts: ({ root, confined, named, path }) =>
-      createPolicyHosts({
-        platform: process.platform,
-        shell: 'sh',
-        workspace: root,
-        home: machine.home,
-        caseInsensitivePaths: foldsCase(root),
-        path,
-        confined,
-        database: workspace.dbPath,
-        reinsHome: machine.reinsHome,
-        dataDir: workspace.dataDir,
-        secretFiles: [options.environment['REINS_JWT_SECRET_FILE']].flatMap((file) =>
-          file === undefined || file === '' ? [] : [resolve(options.cwd, file)],
-        ),
-        namedFiles: named,
-        installation: fileURLToPath(options.root),
-        pid: process.pid,
-      }),
+      createPolicyHosts(
+        {
+          platform: process.platform,
+          shell: 'sh',
+          workspace: root,
+          home: machine.home,
+          caseInsensitivePaths: foldsCase(root),
+          path,
+          confined,
+          database: workspace.dbPath,
+          reinsHome: machine.reinsHome,
+          dataDir: workspace.dataDir,
+          secretFiles: [options.environment['REINS_JWT_SECRET_FILE']].flatMap((file) =>
+            file === undefined || file === '' ? [] : [resolve(options.cwd, file)],
+          ),
+          namedFiles: named,
+          installation: fileURLToPath(options.root),
+          pid: process.pid,
+        },
+        input.binaries,
+      ),
     environment: (runId, allow) =>
       childEnvironment({ parent: options.environment, allow, marker: runId, term: 'dumb' }),
     workspace: { root: workspace.root, cwd: workspace.cwd, home: machine.home },

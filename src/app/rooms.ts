@@ -1,4 +1,5 @@
 import type { Services } from '../client/local-client.ts';
+import { createBinaries } from '../gate/binaries.ts';
 import { createBudget } from '../gate/budget.ts';
 import { createGate } from '../gate/call.ts';
 import { createProviderSetUp } from '../registry/provider-set-up.ts';
@@ -55,6 +56,7 @@ export function openRooms(input: RoomsInput): Rooms {
     trust,
     configured: () => settings.value('hitl-policy-name'),
   });
+  const binaries = createBinaries({ hash: pools.hash, now });
   const observer = createObserver({
     store: store.registry,
     secrets,
@@ -117,7 +119,7 @@ export function openRooms(input: RoomsInput): Rooms {
     maskResult: maskResultWith(secrets),
     freeBytes: () => freeBytes(workspace.dbPath),
   });
-  const prepare = prepareDeps({ ...input, chains, policies, models, setup });
+  const prepare = prepareDeps({ ...input, chains, policies, models, setup, binaries });
   const runs = createRuns({
     ...store,
     now,

@@ -1,9 +1,9 @@
-import { evaluate } from '../policy/evaluate.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
 import { bindingOf, callHash } from './binding.ts';
 import { callBound } from './bounds.ts';
 import { type Budget, waitForAsk } from './budget.ts';
+import { decide } from './decide.ts';
 import type { LedgerDeps, Planned } from './entries.ts';
 import { type ExecuteDeps, executeCall } from './execute.ts';
 import { type Found, findTool, type Judged, prepareCall } from './find.ts';
@@ -38,7 +38,7 @@ export function createGate(deps: GateDeps) {
     await run.refresh();
     const prepared = await prepareCall(run, request, found);
     if (prepared.kind === 'refused') return ledger.refuse(run, request, found, prepared, planned);
-    const evaluation = evaluate(run.policy(), prepared.call, run.host(prepared.cwd), {
+    const evaluation = await decide(run.policy(), prepared.call, run.host(prepared.cwd), {
       ...(prepared.site.command === null ? {} : { reading: prepared.site.command }),
     });
     return { prepared, evaluation, hash: callHash(prepared.call, prepared.cwd, evaluation.exec) };

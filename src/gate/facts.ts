@@ -1,26 +1,34 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
 import type { PolicyHost } from '../schema/policy.ts';
+import type { Binaries } from './binaries.ts';
 import { createGuards } from './guarded.ts';
 import type { Machine } from './machine.ts';
 import { createSight, realPath } from './real-path.ts';
-import { findProgram } from './programs.ts';
+import { findProgram, inRelativeElement } from './programs.ts';
+
+/** The machine as one call sees it. */
+export type CallHost = PolicyHost & {
+  /** Takes the digests that an evaluation asked for. @returns whether to evaluate again. Never rejects. */
+  hashAsked(): Promise<boolean>;
+};
 
 /** One host: the machine as one call sees it. */
-export const createPolicyHost = (machine: Machine & { readonly cwd: string }): PolicyHost =>
-  createPolicyHosts(machine)(machine.cwd);
+export const createPolicyHost = (machine: Machine & { readonly cwd: string }, binaries: Binaries): CallHost =>
+  createPolicyHosts(machine, binaries)(machine.cwd);
 
 /**
  * The real machine behind the evaluator. The guarded lists are made once for a run; each host is for one call, relative
  * to its directory, and keeps every answer, so that what was judged is what is executed. The answers never throw: what
  * cannot be looked at counts as not there.
  */
-export function createPolicyHosts(machine: Machine): (cwd: string) => PolicyHost {
+export function createPolicyHosts(machine: Machine, binaries: Binaries): (cwd: string) => CallHost {
   const directories = machine.path.split(delimiter);
   const guards = createGuards(machine, directories.filter(isAbsolute));
   const root = realPath(machine.workspace);
   return (cwd) => {
     const sight = createSight();
+    const view = binaries.view();
     return {
       platform: machine.platform,
       shell: machine.shell,
@@ -33,6 +41,9 @@ export function createPolicyHosts(machine: Machine): (cwd: string) => PolicyHost
       resolveProgram: memo((word: string, directory: string) =>
         findProgram(word, directory, directories, root, machine),
       ),
+      foundRelative: (word, directory) => inRelativeElement(word, directory, directories, machine),
+      binary: view.look,
+      hashAsked: view.hashAsked,
       guarded: guards.lists,
       guardOf: guards.identify(sight.identityOf),
       root: machine.confined ? null : root,

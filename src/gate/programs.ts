@@ -1,6 +1,7 @@
 import { accessSync, type BigIntStats, constants, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { ProgramFact } from '../schema/policy.ts';
+import { identityFact } from './binaries.ts';
 import type { Machine } from './machine.ts';
 import { realPath } from './real-path.ts';
 
@@ -39,12 +40,22 @@ export function findProgram(
   return null;
 }
 
+/** Whether an empty or relative element of PATH holds such a program, which is never executed. */
+export const inRelativeElement = (
+  word: string,
+  cwd: string,
+  directories: readonly string[],
+  { platform }: Pick<Machine, 'platform'>,
+): boolean =>
+  !word.includes('/') &&
+  !word.includes('\0') &&
+  word !== '' &&
+  directories.some((directory) => !isAbsolute(directory) && executable(join(cwd, directory, word), platform) !== null);
+
 const fact = (word: string, { real, found }: Hit, reason: string | null): ProgramFact => ({
   word,
   real,
-  dev: String(found.dev),
-  ino: String(found.ino),
-  ctime_ns: String(found.ctimeNs),
+  ...identityFact(found),
   ungrantable: reason,
 });
 

@@ -1,9 +1,10 @@
-import type { LoadedPolicy, PolicyHost } from '../schema/policy.ts';
+import type { LoadedPolicy } from '../schema/policy.ts';
 import type { OnAsk } from '../schema/run.ts';
 import type { EventRef } from '../store/events.ts';
 import type { Record as Recorder } from '../store/feed.ts';
 import type { Counters } from '../store/runs.ts';
 import type { Catalog } from '../tools/catalog.ts';
+import type { CallHost } from './facts.ts';
 import type { CallOrder } from './order.ts';
 
 /** A run as the gate sees it: what stays the same over its calls, and the few things that move. */
@@ -21,7 +22,7 @@ export type GateRun = {
   /** Reads the policy again when its file changed (02 §4); before every decision. */
   refresh(): Promise<void>;
   /** A fresh view of the machine for one call, relative to its directory. */
-  host(cwd: string): PolicyHost;
+  host(cwd: string): CallHost;
   readonly catalog: Catalog;
   /** Run-level allowlist of a surface (04 §11); null = all. */
   readonly allow: readonly string[] | null;

@@ -5,6 +5,7 @@ import type { Parsed } from './operators.ts';
 import { isWithin, type PathValue } from './paths.ts';
 import { isInterpreter, isLauncher, isNeverGranted } from './programs.ts';
 import { no, notBecause, pathMatches, type Reading, type Scope, yes } from './scope.ts';
+import { judgePrograms, type Trusted } from './trusted.ts';
 
 /** Judges an analysed command (02 §7.3). */
 export type CommandTest = (analysis: Analysis, scope: Scope, action: Action) => Reading;
@@ -142,7 +143,11 @@ function prefixList(operand: string, action: Action): Parsed<CommandTest> {
     test(analysis, scope) {
       if (action !== 'allow') return covered(entries, analysis, scope.host);
       const failing = notGranted(entries, analysis, scope);
-      return failing === null ? yes(`every command is covered: ${analysis.texts.join(' ')}`) : notBecause(failing);
+      const trust = trustedPrograms(entries, analysis, scope);
+      if (trust?.finding != null) return { ...notBecause(trust.finding.detail), trust: trust.finding };
+      if (failing !== null) return notBecause(failing);
+      const granted = yes(`every command is covered: ${analysis.texts.join(' ')}`);
+      return trust === null ? granted : { ...granted, starts: trust.starts };
     },
   };
 }
@@ -164,7 +169,7 @@ function covered(entries: readonly Entry[], analysis: Analysis, host: PolicyHost
 
 /**
  * Why the call is not granted, the first failing point, or null. Until option tables judge what stands behind an entry,
- * a call is granted only word for word, never for `git`, and never under `trusted_binaries` (amendment 12).
+ * a call is granted only word for word, and never for `git` (amendment 12).
  */
 function notGranted(entries: readonly Entry[], analysis: Analysis, scope: Scope): string | null {
   const { host } = scope;
@@ -192,12 +197,31 @@ function notGranted(entries: readonly Entry[], analysis: Analysis, scope: Scope)
   const resolved = host.resolveProgram(program, host.cwd);
   if (resolved === null) return `program ${program} does not resolve`;
   if (resolved.ungrantable !== null) return `${resolved.ungrantable}: ${resolved.real}`;
-  if (scope.trusts) return 'trusted_binaries is not checked, so no program is granted';
   const named = scope.call.args['cwd'] ?? null;
   if (named !== null && typeof named !== 'string') return 'the directory of the call is no text';
   const cwd = scope.path(host.cwd);
   const inside = (path: string): boolean => scope.places().workspaces.some((root) => isWithin(path, root));
   return inside(cwd.lexical) && inside(cwd.real()) ? null : `the directory is outside the workspace: ${host.cwd}`;
+}
+
+/**
+ * What `trusted_binaries` says of the programs of a call: also where they were refused already, if every command is
+ * covered when program words are compared by basename (02 §10.1). Null when it has nothing to say.
+ */
+function trustedPrograms(entries: readonly Entry[], { commands }: Analysis, { host, trusted }: Scope): Trusted | null {
+  if (trusted === null || commands.length === 0) return null;
+  const isCovered = ([word = '', ...words]: readonly string[]): boolean =>
+    entries.some(
+      ([program = '', ...rest]) =>
+        programName(program, host) === programName(word, host) && rest.every((text, index) => text === words[index]),
+    );
+  return commands.every(isCovered)
+    ? judgePrograms(
+        commands.map(([word = '']) => word),
+        trusted,
+        host,
+      )
+    : null;
 }
 
 const sameRest = (entry: Entry, words: Entry): boolean =>

@@ -3,10 +3,13 @@ import type {
   CommandReading,
   ConditionTrace,
   Evaluation,
+  ExecFact,
   LoadedPolicy,
   PolicyCall,
   PolicyHost,
   Rule,
+  TrustedStart,
+  TrustFinding,
 } from '../schema/policy.ts';
 import { analyseCall, analyseLine } from './analysis.ts';
 import type { CommandTest } from './commands.ts';
@@ -15,6 +18,7 @@ import { shown, shownValue } from './detail.ts';
 import { resolveExec } from './exec.ts';
 import { floorOf, wallOf } from './guards.ts';
 import type { ValueTest } from './operators.ts';
+import { gating } from './trusted.ts';
 import { createScope, no, type Reading, type Scope, unclear, yes } from './scope.ts';
 
 export type EvaluateOptions = {
@@ -34,6 +38,10 @@ type Found = {
   readonly floor: string | null;
   /** Why an allowlist did not grant the call: the detail when nothing better is known. */
   readonly withheld: string | null;
+  /** The first finding of `trusted_binaries`. */
+  readonly trust: TrustFinding | null;
+  /** Of the rule that matched. */
+  readonly starts: readonly TrustedStart[] | null;
   readonly trace: readonly Trace[];
 };
 
@@ -57,7 +65,9 @@ export function evaluate(
 
 function judge(loaded: LoadedPolicy, call: PolicyCall, host: PolicyHost, options: EvaluateOptions): Evaluation {
   const { policy } = loaded;
-  const scope = createScope(call, host, trusts(loaded), () => analyseCall(call, options.reading, host));
+  const scope = createScope(call, host, gating(policy.trusted_binaries), () =>
+    analyseCall(call, options.reading, host),
+  );
   const base = { ...blank(loaded), ...(options.trace === true ? analysisRecord(scope) : {}) };
   const wall = wallOf(scope);
   if (wall !== null) {
@@ -73,7 +83,8 @@ function judge(loaded: LoadedPolicy, call: PolicyCall, host: PolicyHost, options
   const rule = found.matched === null ? undefined : policy.rules[found.matched];
   const action = rule?.action ?? policy.default_action;
   const floor = action === 'allow' ? (found.floor ?? floorOf(scope)) : null;
-  const detail = floor ?? found.detail ?? found.withheld;
+  const detail = floor ?? found.detail ?? found.trust?.detail ?? found.withheld;
+  const granted = floor === null && isGranted(rule);
   return {
     ...base,
     action: floor === null ? action : 'approve',
@@ -83,7 +94,11 @@ function judge(loaded: LoadedPolicy, call: PolicyCall, host: PolicyHost, options
     on_timeout: rule?.action === 'approve' ? rule.on_timeout : null,
     detail: detail === null ? null : shown(detail),
     note: rule?.note ?? null,
-    exec: options.reading === undefined ? null : resolveExec(options.reading, host, floor === null && isGranted(rule)),
+    trust: found.trust === null ? [] : [found.trust],
+    exec:
+      options.reading === undefined
+        ? null
+        : withTrusted(resolveExec(options.reading, host, granted), granted ? found.starts : null),
     ...(options.trace === true ? { trace: found.trace } : {}),
   };
 }
@@ -92,8 +107,8 @@ function judge(loaded: LoadedPolicy, call: PolicyCall, host: PolicyHost, options
 const isGranted = (rule: Rule | undefined): boolean =>
   rule?.action === 'allow' && rule.when.some(({ op }) => op === 'command_prefix_allowlist');
 
-const trusts = ({ policy: { trusted_binaries: block } }: LoadedPolicy): boolean =>
-  block !== null && (block.dirs.length > 0 || Object.keys(block.hashes).length > 0);
+const withTrusted = (exec: ExecFact | null, starts: readonly TrustedStart[] | null): ExecFact | null =>
+  exec === null || starts === null ? exec : { ...exec, trusted: starts };
 
 const blank = (loaded: LoadedPolicy): Evaluation => ({
   action: 'approve',
@@ -114,6 +129,7 @@ function walk(rules: readonly CompiledRule[], scope: Scope, tracing: boolean): F
   const trace: Trace[] = [];
   let floor: string | null = null;
   let withheld: string | null = null;
+  let trust: TrustFinding | null = null;
   for (let index = 0; index < rules.length; index += 1) {
     const rule = rules[index];
     if (rule === undefined) continue;
@@ -126,14 +142,17 @@ function walk(rules: readonly CompiledRule[], scope: Scope, tracing: boolean): F
     const result = judgeRule(rule, scope, tracing ? conditions : null);
     withheld ??= result.result === 'false' ? result.detail : null;
     floor ??= result.floor ?? null;
+    trust ??= result.trust ?? null;
     const matches = result.result === 'true' || (result.result === 'indeterminate' && rule.rule.action === 'deny');
     if (tracing) trace.push({ rule: index, selectors: true, conditions, outcome: outcomeOf(result, rule.rule.action) });
-    if (matches) return { matched: index, detail: result.detail, floor, withheld, trace };
+    if (matches) {
+      return { matched: index, detail: result.detail, floor, withheld, trust, starts: result.starts ?? null, trace };
+    }
     if (result.result === 'indeterminate' && rule.rule.action === 'approve') {
       floor ??= `rule ${index + 1} cannot be judged: ${result.detail}`;
     }
   }
-  return { matched: null, detail: null, floor, withheld, trace };
+  return { matched: null, detail: null, floor, withheld, trust, starts: null, trace };
 }
 
 function outcomeOf({ result }: Reading, action: Action): string {
@@ -148,17 +167,20 @@ function judgeRule(rule: CompiledRule, scope: Scope, trace: ConditionTrace[] | n
   let open: Reading | null = null;
   let failed: Reading | null = null;
   let floor: string | undefined;
+  let starts: Reading['starts'];
   for (const condition of rule.conditions) {
     const reading = judgeCondition(condition, scope, rule.rule.action);
     if (trace !== null) trace.push(traceOf(condition, scope, reading));
     // What lies behind a false condition is looked at for the trace only.
     if (failed === null) floor ??= reading.floor;
+    starts ??= reading.starts;
     if (reading.result === 'false') failed ??= reading;
     else if (reading.result === 'indeterminate') open ??= unclear(named(condition, reading.detail) ?? '');
     else detail ??= named(condition, reading.detail);
     if (failed !== null && trace === null) break;
   }
-  const result = failed ?? open ?? { result: 'true', detail };
+  const held: Reading = { result: 'true', detail, ...(starts === undefined ? {} : { starts }) };
+  const result = failed ?? open ?? held;
   return floor === undefined ? result : { ...result, floor };
 }
 

@@ -1,4 +1,4 @@
-import type { Action, PolicyCall, PolicyHost } from '../schema/policy.ts';
+import type { Action, PolicyCall, PolicyHost, TrustedBinaries, TrustedStart, TrustFinding } from '../schema/policy.ts';
 import type { Analysis } from './analysis.ts';
 import type { GlobPlaces } from './glob.ts';
 import { comparable, type PathValue, pathValue, placesOf } from './paths.ts';
@@ -11,6 +11,10 @@ export type Reading = {
   readonly detail: string | null;
   /** Something was not read on the way: no `allow` stands, whatever else matches. */
   readonly floor?: string;
+  /** Why `trusted_binaries` withdrew an allow. */
+  readonly trust?: TrustFinding;
+  /** How the programs of a granted call start, where `trusted_binaries` judged them. */
+  readonly starts?: readonly TrustedStart[];
 };
 
 export const no: Reading = { result: 'false', detail: null };
@@ -22,8 +26,8 @@ export const unclear = (detail: string): Reading => ({ result: 'indeterminate', 
 export type Scope = {
   readonly call: PolicyCall;
   readonly host: PolicyHost;
-  /** The document carries `trusted_binaries`. */
-  readonly trusts: boolean;
+  /** The block of the document when it has an entry, else null (02 §10.1). */
+  readonly trusted: TrustedBinaries | null;
   places(): GlobPlaces;
   path(text: string): PathValue;
   /** The guarded paths of the host, comparable. */
@@ -32,7 +36,12 @@ export type Scope = {
   analysis(): Analysis;
 };
 
-export function createScope(call: PolicyCall, host: PolicyHost, trusts: boolean, analyse: () => Analysis): Scope {
+export function createScope(
+  call: PolicyCall,
+  host: PolicyHost,
+  trusted: TrustedBinaries | null,
+  analyse: () => Analysis,
+): Scope {
   const paths = new Map<string, PathValue>();
   let places: GlobPlaces | null = null;
   let guarded: PolicyHost['guarded'] | null = null;
@@ -41,7 +50,7 @@ export function createScope(call: PolicyCall, host: PolicyHost, trusts: boolean,
   return {
     call,
     host,
-    trusts,
+    trusted,
     places() {
       places ??= placesOf(host);
       return places;

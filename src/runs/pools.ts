@@ -1,6 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
-import type { RunJob } from '../schema/protocol.ts';
+import type { HashResult, RunJob } from '../schema/protocol.ts';
 import type { Spawner } from './spawner.ts';
 
 export type PoolsDeps = {
@@ -73,8 +73,10 @@ export function createPools(deps: PoolsDeps) {
       return (await spawner).spawn(...given);
     },
 
-    async hash(path: string): Promise<unknown> {
-      return (await hashes()).run({ path });
+    /** Hashes a file in a thread of its own. Rejects when the thread is lost. */
+    async hash(path: string): Promise<HashResult> {
+      // Of our own worker, whose only output this is.
+      return (await hashes()).run({ path }) as Promise<HashResult>;
     },
 
     /** Ends children, then threads. Safe to call twice. */

@@ -1,4 +1,5 @@
-import type { LoadedPolicy, PolicyHost } from '../schema/policy.ts';
+import type { CallHost } from '../gate/facts.ts';
+import type { LoadedPolicy } from '../schema/policy.ts';
 import type { RuntimeError } from '../schema/errors.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { ChainWanted, RunnableChain } from '../workspace/chains.ts';
@@ -55,7 +56,7 @@ export type PrepareDeps = {
     readonly confined: boolean;
     readonly named: readonly string[];
     readonly path: string;
-  }): (cwd: string) => PolicyHost;
+  }): (cwd: string) => CallHost;
   environment(runId: string, allow: readonly string[]): Readonly<Record<string, string>>;
   readonly workspace: { readonly root: string; readonly cwd: string; readonly home: string };
   readonly surface: string;

@@ -64,14 +64,20 @@ export type PolicyCall = {
   readonly args: Readonly<Record<string, unknown>>;
 };
 
-/** A program as resolved once: what is judged is what runs. Bigints are decimal text. */
-export type ProgramFact = {
+/** What tells one content of a file from another (02 §10.5). Bigints are decimal text. */
+export type FileIdentity = {
+  readonly dev: string;
+  readonly ino: string;
+  readonly size: string;
+  readonly mtime_ns: string;
+  readonly ctime_ns: string;
+};
+
+/** A program as resolved once: what is judged is what runs. */
+export type ProgramFact = FileIdentity & {
   readonly word: string;
   /** Real path after all links. */
   readonly real: string;
-  readonly dev: string;
-  readonly ino: string;
-  readonly ctime_ns: string;
   /** Why an allowlist cannot grant it: `program_in_workspace`, `unsafe_permissions`, `relative`. */
   readonly ungrantable: string | null;
 };
@@ -100,6 +106,66 @@ export type CommandReading =
       readonly message: string;
     };
 
+/** What a program file holds, as far as `trusted_binaries` asks (02 §10). */
+export type BinaryFact =
+  | {
+      readonly state: 'read';
+      readonly identity: FileIdentity;
+      readonly others_write: boolean;
+      /** The first 256 bytes, one character each: as much as the system looks at. */
+      readonly head: string;
+      /** Null when no digest was asked for. */
+      readonly sha256: string | null;
+      /** The digest belongs to a content too young to tell from another by its times (02 §10.5). */
+      readonly young: boolean;
+    }
+  | { readonly state: 'unreadable'; readonly message: string }
+  /** The digest was asked for and has to be taken first. */
+  | { readonly state: 'unhashed' };
+
+/** A file that `trusted_binaries` judged, as it must still be when it is started. */
+export type TrustedFile = {
+  readonly real: string;
+  readonly identity: FileIdentity;
+  readonly sha256: string | null;
+  /** The times alone do not tell that the content is still the one that was hashed. */
+  readonly young: boolean;
+};
+
+/** How a judged program is started: by the binary at the end of its chain of `#!` lines, which may be the program itself. */
+export type TrustedStart = {
+  /** Real path of the program. */
+  readonly program: string;
+  readonly binary: TrustedFile;
+  /** Null: the word as written. */
+  readonly argv0: string | null;
+  /** What stands before the arguments of the call: each script, and what its `#!` line gives to its interpreter. */
+  readonly before: readonly string[];
+  /** Every other file of the chain. */
+  readonly scripts: readonly TrustedFile[];
+};
+
+/** 02 §10.4. */
+export type TrustReason =
+  | 'unresolved'
+  | 'relative'
+  | 'outside_dirs'
+  | 'unsafe_permissions'
+  | 'undeclared'
+  | 'unreadable'
+  | 'mismatch'
+  | 'interpreter'
+  | 'unnameable';
+
+export type TrustFinding = {
+  readonly reason: TrustReason;
+  /** The program word. */
+  readonly program: string;
+  /** Real path of the file that is not trusted. */
+  readonly path: string | null;
+  readonly detail: string;
+};
+
 /**
  * The world as the evaluator may see it (02 §1, §8). Synchronous; each look-up is made once per call and kept, so that
  * decision and execution see the same. `gate/facts.ts` fills it from the machine, tests from a case file.
@@ -120,6 +186,10 @@ export type PolicyHost = {
   hardLinks(path: string): number;
   /** Resolution of 02 §9.5 with the executor's PATH. */
   resolveProgram(word: string, cwd: string): ProgramFact | null;
+  /** Whether an empty or relative element of PATH holds such a program: one that is never executed (02 §10.4). */
+  foundRelative(word: string, cwd: string): boolean;
+  /** A look at a file by its real path; `hashed` asks for its digest too. */
+  binary(real: string, hashed: boolean): BinaryFact;
   readonly guarded: {
     /** F1: absolute paths of own secrets; each covers what lies below it. */
     readonly secrets: readonly string[];
@@ -144,6 +214,8 @@ export type ExecFact = {
   readonly env_set: Readonly<Record<string, string>>;
   readonly cwd: string;
   readonly program: ProgramFact | null;
+  /** What `trusted_binaries` judged, one for each command; absent when it did not gate the call. */
+  readonly trusted?: readonly TrustedStart[];
 };
 
 export type Reason =
@@ -188,7 +260,7 @@ export type Evaluation = {
     readonly outcome: string;
   }[];
   readonly analysis?: unknown;
-  readonly trust: readonly unknown[];
+  readonly trust: readonly TrustFinding[];
   readonly exec: ExecFact | null;
 };
 

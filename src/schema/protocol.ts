@@ -15,6 +15,7 @@ import {
 import type { ErrorCode, WireError } from './errors.ts';
 import type { EngineEvent } from './event.ts';
 import type { History, ToolSpec } from './message.ts';
+import type { FileIdentity, TrustedStart } from './policy.ts';
 
 /** A permitted (backend, model) pair with what an adapter needs. Crosses to the worker for one permitted turn only. */
 export type Route = {
@@ -210,6 +211,11 @@ export type HostMessage =
   | { readonly kind: 'cancel'; readonly reason: string }
   | { readonly kind: 'suspend' };
 
+/** What the hash job says of a file. Numbers of the file system as decimal text: they may exceed 2^53. */
+export type HashResult =
+  | (FileIdentity & { readonly kind: 'hash'; readonly sha256: string })
+  | { readonly kind: 'unreadable'; readonly message: string };
+
 /** What `workers/spawn-tool` is given. `file` is the resolved program or `/proc/self/fd`-style path; argv[0] as written. */
 export type SpawnRequest = {
   readonly file: string;
@@ -223,7 +229,9 @@ export type SpawnRequest = {
   /** Spool file names without suffix; full streams go there when they do not fit. */
   readonly spool: { readonly directory: string; readonly name: string } | null;
   /** Identity that must hold immediately before the start; a difference is `path_changed`. */
-  readonly identity: { readonly dev: string; readonly ino: string; readonly ctime_ns: string } | null;
+  readonly identity: FileIdentity | null;
+  /** What `trusted_binaries` judged of each command: started as judged, or not at all (02 §10.6). */
+  readonly trusted?: readonly TrustedStart[];
   /** The working directory as the precheck opened it; a difference is `path_changed` (05 §3.4). */
   readonly cwd_identity: { readonly dev: string; readonly ino: string } | null;
 };

@@ -13,6 +13,8 @@ export type VirtualMachine = {
   readonly programs: readonly string[];
 };
 
+const identity = { dev: '1', ino: '1', size: '1', mtime_ns: '1', ctime_ns: '1' };
+
 /** A host without links and without files: names resolve as the description says, and nothing is looked at. */
 export function virtualHost(machine: VirtualMachine): PolicyHost {
   const { workspace, home } = machine;
@@ -29,8 +31,10 @@ export function virtualHost(machine: VirtualMachine): PolicyHost {
     resolveProgram(word, cwd) {
       if (!word.includes('/') && !machine.programs.includes(word)) return null;
       const real = word.includes('/') ? posix.resolve(cwd, word) : posix.join(machine.programs_dir, word);
-      return { word, real, dev: '1', ino: '1', ctime_ns: '1', ungrantable: word.startsWith('.') ? 'relative' : null };
+      return { word, real, ...identity, ungrantable: word.startsWith('.') ? 'relative' : null };
     },
+    foundRelative: () => false,
+    binary: () => ({ state: 'read', identity, others_write: false, head: '\x7fELF', sha256: null, young: false }),
     guarded: {
       secrets: [
         ...['', '-wal', '-shm'].map((suffix) => `${workspace}/.reins/local.db${suffix}`),

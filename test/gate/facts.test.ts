@@ -1,6 +1,7 @@
 import { chmodSync, linkSync, mkdirSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { identityFact } from '../../src/gate/binaries.ts';
 import { createPolicyHost, createPolicyHosts, foldsCase } from '../../src/gate/facts.ts';
 import type { Machine } from '../../src/gate/machine.ts';
 import { evaluate } from '../../src/policy/evaluate.ts';
@@ -8,6 +9,7 @@ import { resolveExec } from '../../src/policy/exec.ts';
 import type { PolicyHost } from '../../src/schema/policy.ts';
 import { readCall } from '../../src/shell/read-line.ts';
 import { load, loadPreset } from '../policy/virtual-host.ts';
+import { realBinaries } from '../support/binaries.ts';
 import { type TempHome, tempHome } from '../support/temp-home.ts';
 
 let home: TempHome;
@@ -41,7 +43,7 @@ const machine = (more: Partial<Machine> = {}): Machine => ({
   ...more,
 });
 const host = (more: Partial<Machine & { cwd: string }> = {}): PolicyHost =>
-  createPolicyHost({ ...machine(more), cwd: more.cwd ?? home.workspace });
+  createPolicyHost({ ...machine(more), cwd: more.cwd ?? home.workspace }, realBinaries());
 
 describe('the real path', () => {
   it('follows links and applies .. to the real directory', () => {
@@ -72,9 +74,7 @@ describe('programs', () => {
     expect(host({ path: `${at('none')}:${at('bin')}` }).resolveProgram('tool', home.workspace)).toEqual({
       word: 'tool',
       real: tool,
-      dev: String(found.dev),
-      ino: String(found.ino),
-      ctime_ns: String(found.ctimeNs),
+      ...identityFact(found),
       ungrantable: null,
     });
   });
@@ -202,7 +202,7 @@ describe('guarded files', () => {
 
 describe('a host', () => {
   it('keeps the answers of one call, and looks again for the next', () => {
-    const hosts = createPolicyHosts(machine());
+    const hosts = createPolicyHosts(machine(), realBinaries());
     const first = hosts(home.workspace);
     expect(first.resolveProgram('tool', home.workspace)).toBeNull();
     expect(first.realPath(join(home.workspace, 'x'))).toBe(join(home.workspace, 'x'));

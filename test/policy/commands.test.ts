@@ -51,7 +51,16 @@ describe('lists of names', () => {
       default_action: 'allow',
       rules: [{ tools: 'local_shell', action: 'deny', when: [{ op: 'command_blacklist', value: 'rm' }] }],
     });
-    const linked = { word: 'tidy', real: '/usr/bin/rm', dev: '1', ino: '1', ctime_ns: '1', ungrantable: null };
+    const linked = {
+      word: 'tidy',
+      real: '/usr/bin/rm',
+      dev: '1',
+      ino: '1',
+      size: '1',
+      mtime_ns: '1',
+      ctime_ns: '1',
+      ungrantable: null,
+    };
     const call = { tools: 'local_shell', tool: 'local_shell', args: { command: 'tidy x' } };
     expect(judge(policy, call, plainHost, { resolveProgram: () => linked })).toMatchObject({
       action: 'deny',
@@ -160,11 +169,11 @@ describe('an allowlist under allow', () => {
     expect(plain).toMatchObject({ action: 'allow', exec: { form: 'sh', argv: ['/bin/sh', '-c', 'ls'] } });
   });
 
-  it('grants nothing while a document wants its programs trusted', async () => {
-    expect(await grants('ls', 'ls', {}, { trusted_binaries: { dirs: ['/usr/bin'] } })).toBe(
-      'trusted_binaries is not checked, so no program is granted',
-    );
-    expect(await grants('ls', 'ls', {}, { trusted_binaries: {} })).toBe('allow');
+  it('grants nothing that trusted_binaries does not name, and a plain rule all the same', async () => {
+    const trusting = (dirs: readonly string[]) => grants('ls', 'ls', {}, { trusted_binaries: { dirs } });
+    expect(await trusting(['/usr/bin'])).toBe('allow');
+    expect(await trusting([])).toBe('allow');
+    expect(await trusting(['/opt', '/usr/bin-x'])).toBe('outside_dirs: /usr/bin/ls lies in no trusted directory');
   });
 
   it('grants no string of arguments where the shell is not read', async () => {

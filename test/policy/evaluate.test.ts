@@ -74,7 +74,16 @@ describe('the record', () => {
       argv: ['ls', '-la', 'a b'],
       env_set: {},
       cwd: '/srv/p',
-      program: { word: 'ls', real: '/usr/bin/ls', dev: '1', ino: '1', ctime_ns: '1', ungrantable: null },
+      program: {
+        word: 'ls',
+        real: '/usr/bin/ls',
+        dev: '1',
+        ino: '1',
+        size: '1',
+        mtime_ns: '1',
+        ctime_ns: '1',
+        ungrantable: null,
+      },
     });
     expect(shell({ command: 'ls; id' })).toMatchObject({
       form: 'sh',

@@ -1,5 +1,6 @@
 import { realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { identityFact } from '../../src/gate/binaries.ts';
 import type { ExecFact } from '../../src/schema/policy.ts';
 import { readCall } from '../../src/shell/read-line.ts';
 import { parseArguments } from '../../src/tools/arguments.ts';
@@ -159,9 +160,7 @@ function execOf(site: ToolSite, cwd: string, path: string): ExecFact | null {
     const program = {
       word,
       real,
-      dev: String(stat.dev),
-      ino: String(stat.ino),
-      ctime_ns: String(stat.ctimeNs),
+      ...identityFact(stat),
       ungrantable: null,
     };
     return { form: 'argv', file: real, argv: reading.words, env_set: {}, cwd, program };

@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { identityFact } from '../../src/gate/binaries.ts';
 import type { SpawnMessage, SpawnRequest } from '../../src/schema/protocol.ts';
 import { spawnTool } from '../../workers/spawn-tool.ts';
 import { type TempHome, tempHome } from '../support/temp-home.ts';
@@ -107,8 +108,7 @@ describe('a child', () => {
     const path = join(temp.workspace, 'program');
     writeFileSync(path, '#!/bin/sh\necho yes\n');
     chmodSync(path, 0o755);
-    const stat = statSync(path, { bigint: true });
-    const identity = { dev: String(stat.dev), ino: String(stat.ino), ctime_ns: String(stat.ctimeNs) };
+    const identity = identityFact(statSync(path, { bigint: true }));
     expect(await run(requestOf('', { file: path, identity }))).toMatchObject({ stdout: 'yes\n' });
     chmodSync(path, 0o700);
     expect(await failed(requestOf('', { file: path, identity }))).toMatchObject({ error: 'path_changed' });
