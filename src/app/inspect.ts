@@ -1,9 +1,11 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Binaries } from '../gate/binaries.ts';
 import { vetPolicy } from '../policy/vet.ts';
 import type { Inspection } from '../registry/inspection.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { Chains } from '../workspace/chains.ts';
+import { declaredStates } from '../workspace/declared-binaries.ts';
 import type { Workspace } from '../workspace/paths.ts';
 import { failureLines, type Policies } from '../workspace/policies.ts';
 import type { DatabaseProblem } from './database-problem.ts';
@@ -18,6 +20,7 @@ export type InspectDeps = {
   readonly problem: DatabaseProblem | null;
   readonly chains: Chains;
   readonly policies: Policies;
+  readonly binaries: Pick<Binaries, 'read'>;
   readonly now: () => number;
 };
 
@@ -87,15 +90,17 @@ async function inspectChains({ chains, workspace }: InspectDeps) {
   return { invalid, untrusted };
 }
 
-async function inspectPolicy({ policies }: InspectDeps) {
-  const nothing = { presetChanged: null, attentionChainMissing: false, warnings: 0, defect: null };
+async function inspectPolicy({ policies, binaries, workspace }: InspectDeps) {
+  const nothing = { presetChanged: null, attentionChainMissing: false, warnings: 0, defect: null, binaries: [] };
   try {
     const governing = await policies.openPolicy({ name: null, trust: [] });
     const loaded = await governing.refresh();
     const { name, source, sha256, path, state } = loaded.identity;
     const vetted = state === 'ok' ? vetPolicy(loaded.policy).filter(({ severity }) => severity !== 'load').length : 0;
     const defect = failureLines(loaded)[0] ?? null;
-    return { untrusted: [], policy: { ...nothing, name, source, sha256, path, state, defect, warnings: vetted } };
+    const states = await declaredStates(loaded.policy.trusted_binaries, { read: binaries.read, root: workspace.root });
+    const found = { defect, warnings: vetted, binaries: states };
+    return { untrusted: [], policy: { ...nothing, name, source, sha256, path, state, ...found } };
   } catch (error) {
     if (!(error instanceof RuntimeError)) throw error;
     const path = pathIn(error.data);

@@ -94,7 +94,7 @@ export function openRooms(input: RoomsInput): Rooms {
     ollama,
     workspace: workspace.root,
     now,
-    inspect: inspectWith({ ...input, chains, policies }),
+    inspect: inspectWith({ ...input, chains, policies, binaries }),
   });
   const spool = createSpool({
     directory: `${machine.reinsHome}/tool_output`,

@@ -1,4 +1,4 @@
-import type { Condition, Policy, PolicyFinding, Rule } from '../schema/policy.ts';
+import type { BinaryState, Condition, Policy, PolicyFinding, Rule } from '../schema/policy.ts';
 import { builtInTools } from './built-in-tools.ts';
 import { listEntries } from './commands.ts';
 import { isCommandOperator, selector } from './compile.ts';
@@ -9,13 +9,15 @@ export type VetOptions = {
   readonly registered?: readonly string[];
   /** The operator's approval ceiling in seconds; null = never. */
   readonly ceilingSeconds?: number | null;
+  /** What `declaredStates` found of the document's `trusted_binaries`; without it they are not judged. */
+  readonly binaries?: readonly BinaryState[];
 };
 
 type Add = (severity: 'error' | 'warn', path: string, code: string, message: string) => void;
 
 /**
  * The findings of `policy vet` on a document that loads (02 §14.1), as far as they follow from the document and these
- * options: option tables, files and binaries are not looked at. In the order of the rules.
+ * options: option tables and files are not looked at. In the order of the rules, then of `trusted_binaries`.
  */
 export function vetPolicy(policy: Policy, options: VetOptions = {}): readonly PolicyFinding[] {
   const findings: PolicyFinding[] = [];
@@ -34,6 +36,7 @@ export function vetPolicy(policy: Policy, options: VetOptions = {}): readonly Po
       vetCondition(rule, condition, `${path}.when[${place}]`, add);
     });
   });
+  for (const { at, code, file, message } of options.binaries ?? []) add('warn', at, code, `${file} ${message}`);
   return findings;
 }
 

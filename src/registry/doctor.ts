@@ -1,3 +1,4 @@
+import type { BinaryState } from '../schema/policy.ts';
 import type { SetupIssue } from '../schema/registry.ts';
 import type { BackendRow } from '../store/registry.ts';
 import type { Inspection } from './inspection.ts';
@@ -179,6 +180,16 @@ function* policyIssues({ policy }: Inspection): Generator<SetupIssue> {
       cliCommand: `reins policy show ${policy.presetChanged}`,
     });
   }
+  for (const state of policy.binaries) {
+    yield issue({
+      ...about,
+      code: 'trusted_binary_drift',
+      severity: 'warning',
+      message: `The policy ${file} trusts ${state.file}, which ${state.message}.`,
+      cliCommand: mendOf(state),
+      subject: state.file,
+    });
+  }
   if (policy.attentionChainMissing) {
     yield issue({
       ...about,
@@ -188,6 +199,13 @@ function* policyIssues({ policy }: Inspection): Generator<SetupIssue> {
       cliCommand: 'reins config set attention-chain <chain>',
     });
   }
+}
+
+function mendOf({ code, file }: BinaryState): string {
+  if (code === 'open_dir') return 'reins policy vet';
+  return code === 'missing' || code === 'link'
+    ? `reins policy trust --remove ${quote(file)}`
+    : `reins policy trust ${quote(file)}`;
 }
 
 function* recordIssues(found: Inspection): Generator<SetupIssue> {

@@ -1,3 +1,5 @@
+import type { BinaryState } from '../schema/policy.ts';
+
 /** What other rooms know about the set-up and `doctor` reports (06 §15). Made by the port `inspect`. */
 export type Inspection = {
   /** Null when there is no data directory. */
@@ -20,6 +22,8 @@ export type Inspection = {
     readonly presetChanged: string | null;
     /** Members of a declared attention block allow agents, but no readable chain is configured. */
     readonly attentionChainMissing: boolean;
+    /** Declarations of `trusted_binaries` that do not hold (02 §10). */
+    readonly binaries: readonly BinaryState[];
   };
   readonly database: {
     readonly path: string;

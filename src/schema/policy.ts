@@ -166,6 +166,19 @@ export type TrustFinding = {
   readonly detail: string;
 };
 
+/** A declaration of `trusted_binaries` that does not hold (02 §10). */
+export type BinaryState = {
+  /** JSON path of the declaration. */
+  readonly at: string;
+  readonly code: 'missing' | 'mismatch' | 'unreadable' | 'outside_dirs' | 'link' | 'open_dir';
+  /** The declared file or directory. */
+  readonly file: string;
+  /** What is the matter, to be read behind its name. */
+  readonly message: string;
+  /** The digest that was found, for `mismatch`. */
+  readonly found: string | null;
+};
+
 /**
  * The world as the evaluator may see it (02 §1, §8). Synchronous; each look-up is made once per call and kept, so that
  * decision and execution see the same. `gate/facts.ts` fills it from the machine, tests from a case file.

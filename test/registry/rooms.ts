@@ -44,6 +44,7 @@ export const soundInspection = (home: TempHome): Inspection => ({
     warnings: 0,
     presetChanged: null,
     attentionChainMissing: false,
+    binaries: [],
   },
   database: { path: join(home.home, 'local.db'), bytes: 4096, schema: 1, problem: null, auditBreak: null },
   openPermissions: [],

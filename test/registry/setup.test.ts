@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Inspection } from '../../src/registry/inspection.ts';
+import type { BinaryState } from '../../src/schema/policy.ts';
 import type { SetupIssue, SetupStatus } from '../../src/schema/registry.ts';
 import {
   deadUrl,
@@ -358,6 +359,13 @@ describe('what other rooms find', () => {
   const policy = (rest: Partial<Inspection['policy']>): Partial<Inspection> => ({
     policy: { ...soundInspection(rooms.home).policy, ...rest },
   });
+  const drifted = (code: BinaryState['code'], file: string): BinaryState => ({
+    at: '$',
+    code,
+    file,
+    message: 'is not what it was',
+    found: null,
+  });
   const database = (code: 'foreign' | 'corrupt' | 'newer'): Partial<Inspection> => ({
     database: { path: '/d/local.db', bytes: 1, schema: 9, problem: { code, message: 'said there' }, auditBreak: null },
   });
@@ -404,6 +412,15 @@ describe('what other rooms find', () => {
       'warning attention_chain_missing: reins config set attention-chain <chain>',
       () => policy({ attentionChainMissing: true }),
     ],
+    [
+      'warning trusted_binary_drift: reins policy trust /usr/bin/x',
+      () => policy({ binaries: [drifted('mismatch', '/usr/bin/x')] }),
+    ],
+    [
+      "warning trusted_binary_drift: reins policy trust --remove '/opt/a b'",
+      () => policy({ binaries: [drifted('missing', '/opt/a b')] }),
+    ],
+    ['warning trusted_binary_drift: reins policy vet', () => policy({ binaries: [drifted('open_dir', '/opt')] })],
     ['info asks_pending: reins approvals list', () => ({ asks: { pending: 2, oldest: '2026-01-01T00:00:00.000Z' } })],
     [
       'warning runs_interrupted: reins state list --status interrupted',
