@@ -11,7 +11,7 @@ import { exists, sha256Of, writeAtomic } from './files.ts';
 import type { Workspace } from './paths.ts';
 import type { Policies } from './policies.ts';
 import { isPresetName, presetDocument } from './presets/policies.ts';
-import { lockFile } from './trust.ts';
+import { lockFile } from './lock-file.ts';
 
 export type AddRuleDeps = {
   readonly workspace: Pick<Workspace, 'dataDir' | 'home'>;

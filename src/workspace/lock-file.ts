@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
+import { RuntimeError } from '../schema/errors.ts';
+import { ownerIsDead, processOwner } from '../store/owner.ts';
+import { quote } from '../text/quote.ts';
+
+/** 11 §4.2, 02 §14.7. */
+const lockWaitMs = 5_000;
+const lockPollMs = 20;
+/** An advisory lock is held for the time of one small write; an older one belongs to nobody. */
+const lockStaleMs = 30_000;
+
+/**
+ * Takes an advisory lock file for the time of one small write.
+ * @returns the function that gives it back. @throws RuntimeError in_use after 5 s, config_invalid when it cannot be made
+ */
+export async function lockFile(path: string, now: () => number): Promise<() => void> {
+  const owner = `${processOwner('file')} ${randomBytes(4).toString('hex')}`;
+  const deadline = now() + lockWaitMs;
+  while (!tryLock(path, owner)) {
+    if (breakStale(path, now)) continue;
+    if (now() >= deadline) {
+      throw new RuntimeError('in_use', `The file ${path} is held by another process; try again.`, {
+        hints: [`rm ${quote(path)}`],
+      });
+    }
+    await new Promise((resolve) => setTimeout(resolve, lockPollMs));
+  }
+  return () => rmSync(path, { force: true });
+}
+
+function tryLock(path: string, owner: string): boolean {
+  // Written first and linked then: a lock that can be seen always names its owner.
+  const mine = `${path}-${owner.split(' ').at(-1)}`;
+  try {
+    const descriptor = openSync(mine, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
+    try {
+      writeSync(descriptor, owner);
+    } finally {
+      closeSync(descriptor);
+    }
+    linkSync(mine, path);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new RuntimeError('config_invalid', `The file ${path} cannot be made: ${why}.`, { cause: error });
+  } finally {
+    rmSync(mine, { force: true });
+  }
+}
+
+/** Moves away the lock of an owner that is gone. @returns whether it is worth trying again at once. */
+function breakStale(path: string, now: () => number): boolean {
+  const held = readLock(path);
+  if (held === null) return true;
+  if (!ownerIsDead(held.owner) && now() - held.since < lockStaleMs) return false;
+  const aside = `${path}-stale-${randomBytes(4).toString('hex')}`;
+  try {
+    renameSync(path, aside);
+    // Somebody else may have broken it first and taken a new one, which is given back.
+    if (readLock(aside)?.owner !== held.owner) linkSync(aside, path);
+  } catch {
+    return true;
+  } finally {
+    rmSync(aside, { force: true });
+  }
+  return true;
+}
+
+function readLock(path: string): { readonly owner: string; readonly since: number } | null {
+  try {
+    return { owner: readFileSync(path, 'utf8'), since: statSync(path).mtimeMs };
+  } catch {
+    return null;
+  }
+}
