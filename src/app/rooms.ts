@@ -24,6 +24,7 @@ import { maskResultWith } from './mask-result.ts';
 import { policyServices } from './policy-services.ts';
 import { prepareDeps } from './prepare.ts';
 import type { RoomsInput } from './rooms-input.ts';
+import { openTrustedPrograms } from './trusted-programs.ts';
 
 /** The services of an opened database, and what must be closed with it. */
 export type Rooms = {
@@ -153,6 +154,7 @@ export function openRooms(input: RoomsInput): Rooms {
         ),
       ),
   });
+  const programs = openTrustedPrograms({ ...input, policies, binaries, prepare, ...trustOperations });
   const bundle: BundleDeps = {
     doctor: setup.doctor,
     listConfig: settings.listConfig,
@@ -175,6 +177,7 @@ export function openRooms(input: RoomsInput): Rooms {
       ...chains,
       ...trustOperations,
       ...policyServices({ ...input, policies, prepare }),
+      ...programs,
       doctor: setup.doctor,
       doctorBundle: async (wanted) => ({ files: await supportBundle(bundle, wanted) }),
       startRun: runs.startRun,

@@ -78,6 +78,7 @@ export type ModuleName =
   | 'policy-explain'
   | 'policy-suggest'
   | 'policy-test'
+  | 'policy-trust'
   | 'run'
   | 'session'
   | 'trust'

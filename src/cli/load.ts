@@ -20,6 +20,7 @@ export const modules: Readonly<Record<ModuleName, () => Promise<CommandModule>>>
   'policy-explain': () => import('./commands/policy-explain.ts'),
   'policy-suggest': () => import('./commands/policy-suggest.ts'),
   'policy-test': () => import('./commands/policy-test.ts'),
+  'policy-trust': () => import('./commands/policy-trust.ts'),
   run: () => import('./commands/run.ts'),
   session: () => import('./commands/session.ts'),
   trust: () => import('./commands/trust.ts'),

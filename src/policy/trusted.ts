@@ -27,6 +27,19 @@ export function judgePrograms(words: readonly string[], block: TrustedBinaries, 
   return { finding: null, starts: judged.filter((one) => 'binary' in one) };
 }
 
+/**
+ * The files that starting a program loads: itself, and the interpreters of its `#!` lines. What `policy trust` declares
+ * is what an evaluation would ask for, resolved the same way (02 §14.7).
+ */
+export function programFiles(word: string, host: PolicyHost): readonly string[] | TrustFinding {
+  const judged = judgeProgram(word, { dirs: ['/'], hashes: {} }, host);
+  if ('reason' in judged) return judged;
+  const ungrantable = host.resolveProgram(word, host.cwd)?.ungrantable ?? null;
+  if (ungrantable === null) return [...new Set([...judged.scripts, judged.binary].map(({ real }) => real))];
+  const why = `${judged.program}: no allowlist grants a program that tools can write`;
+  return { reason: 'unsafe_permissions', program: word, path: judged.program, detail: `${ungrantable}: ${why}` };
+}
+
 /** Resolves, compares with `dirs` and `hashes`, and follows the `#!` lines (02 §10.2, §10.3). */
 function judgeProgram(word: string, block: TrustedBinaries, host: PolicyHost): TrustFinding | TrustedStart {
   const found = located(word, host);
@@ -67,7 +80,7 @@ type ReadFact = Extract<BinaryFact, { state: 'read' }>;
 function faultOf(real: string, { dirs, hashes }: TrustedBinaries, host: PolicyHost): Fault | ReadFact {
   const hashed = Object.keys(hashes).length > 0;
   const fault = (reason: TrustReason, why: string): Fault => ({ reason, path: real, why: `${real} ${why}` });
-  if (dirs.length > 0 && !dirs.some((dir) => isBelow(real, host.realPath(dir), host))) {
+  if (dirs.length > 0 && !dirs.some((dir) => isBelow(real, host.realPath(dir), host.platform))) {
     return fault('outside_dirs', 'lies in no trusted directory');
   }
   const declared = hashed && Object.hasOwn(hashes, real) ? hashes[real]?.toLowerCase() : undefined;
@@ -79,8 +92,8 @@ function faultOf(real: string, { dirs, hashes }: TrustedBinaries, host: PolicyHo
   return hashed && fact.sha256 !== declared ? fault('mismatch', `has the digest ${fact.sha256}`) : fact;
 }
 
-/** By whole segments: `/usr/bin-x` is not below `/usr/bin`. */
-function isBelow(real: string, directory: string, { platform }: PolicyHost): boolean {
+/** Whether a real path lies below a real directory, by whole segments: `/usr/bin-x` is not below `/usr/bin`. */
+export function isBelow(real: string, directory: string, platform: string): boolean {
   const plain = (path: string): string => (platform === 'win32' ? path.replaceAll('\\', '/').toLowerCase() : path);
   const above = plain(directory);
   return plain(real).startsWith(above.endsWith('/') ? above : `${above}/`);

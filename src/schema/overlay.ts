@@ -54,3 +54,41 @@ export type TrustRow = {
   readonly trusted_at: string;
   readonly by: 'init' | 'prompt' | 'command';
 };
+
+/** The document that `policy trust` changes or lists. */
+export type TrustingPolicy = {
+  readonly name: string;
+  readonly source: 'project' | 'user' | 'builtin' | 'file';
+  readonly path: string | null;
+};
+
+/** One declared program as `policy trust` left it (02 §14.7). */
+export type ProgramOutcome = {
+  /** As given; the path when the whole list was read again. */
+  readonly name: string;
+  readonly path: string;
+  readonly state: 'declared' | 're-declared' | 'unchanged' | 'removed';
+  readonly sha256: string;
+  /** The digest that stood there before, of `re-declared`. */
+  readonly previous: string | null;
+};
+
+export type ProgramChange = {
+  readonly policy: TrustingPolicy;
+  readonly programs: readonly ProgramOutcome[];
+  readonly dirs_added: readonly string[];
+  readonly failed: readonly { readonly name: string; readonly code: string; readonly message: string }[];
+  /** Whether digests were declared before and after: the first one makes every other program ask. */
+  readonly pins: { readonly before: boolean; readonly after: boolean };
+};
+
+export type DeclaredPrograms = {
+  readonly policy: TrustingPolicy;
+  readonly dirs: readonly string[];
+  readonly programs: readonly {
+    readonly path: string;
+    readonly sha256: string;
+    /** `ok`, or the codes of 02 §10 that say what does not hold. */
+    readonly state: string;
+  }[];
+};

@@ -1,5 +1,6 @@
 import { lstatSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { isBelow } from '../policy/trusted.ts';
 import type { BinaryFact, BinaryState, TrustedBinaries } from '../schema/policy.ts';
 import { dataPath } from '../text/strict-json.ts';
 import { realOf } from './paths.ts';
@@ -11,13 +12,9 @@ export type DeclaredDeps = {
   readonly root: string;
 };
 
-/** Whether a real path lies below a directory as `trusted_binaries` compares them: by whole segments. */
-export const isUnder = (real: string, directory: string): boolean =>
-  real.startsWith(directory.endsWith('/') ? directory : `${directory}/`);
-
 /** Whether one of the directories covers the file; links are resolved on their side (02 §10.3). */
 export const isCovered = (real: string, dirs: readonly string[]): boolean =>
-  dirs.some((directory) => isUnder(real, realOf(directory)));
+  dirs.some((directory) => isBelow(real, realOf(directory), process.platform));
 
 /**
  * How the declarations of a block stand to the files that they name (02 §10, declaration states): what holds is not
@@ -40,7 +37,7 @@ export async function declaredStates(
 
 /** Who may put a file into a trusted directory that nobody has looked at; null when only its owner may. */
 function openDirectory(real: string, root: string): string | null {
-  if (real === root || isUnder(real, root)) return 'lies in the workspace, where tools write';
+  if (real === root || isBelow(real, root, process.platform)) return 'lies in the workspace, where tools write';
   for (let at = real; ; at = dirname(at)) {
     const mode = statSync(at, { throwIfNoEntry: false })?.mode ?? 0;
     // Above it, the sticky bit keeps what is there from being replaced by others.

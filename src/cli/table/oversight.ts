@@ -246,6 +246,8 @@ const policy: Command = {
         { name: 'remove', kind: 'boolean', help: 'Take the declaration away.' },
       ],
       examples: ['reins policy trust git', 'reins policy trust --list'],
+      exits: [3],
+      module: 'policy-trust',
       insideTool: 'refused',
     },
   ],

@@ -1,7 +1,15 @@
 import { array, boolean, enums, nullable, number, object, optional, string } from 'superstruct';
 import type { Ask } from '../../schema/ask.ts';
 import type { AuditCheck, AuditRow } from '../../schema/audit.ts';
-import type { ChainRow, ChainVetFile, TrustRow, TrustView, UntrustedContent } from '../../schema/overlay.ts';
+import type {
+  ChainRow,
+  ChainVetFile,
+  DeclaredPrograms,
+  ProgramChange,
+  TrustRow,
+  TrustView,
+  UntrustedContent,
+} from '../../schema/overlay.ts';
 import { operation, returns } from '../operation.ts';
 
 /** Asks, chains, trust. */
@@ -128,6 +136,22 @@ export const oversight = {
     'operator',
     object({ what: string() }),
     returns<readonly TrustRow[]>(),
+  ),
+  /** The programs that a policy trusts, and whether they are still what was declared. */
+  listPrograms: operation(
+    'POST',
+    '/api/policies/trusted/list',
+    'read',
+    object({ policy: nullable(string()) }),
+    returns<DeclaredPrograms>(),
+  ),
+  /** Declares programs, reads their digests again, or takes declarations back, in the document that governs. */
+  trustPrograms: operation(
+    'POST',
+    '/api/policies/trusted',
+    'operator',
+    object({ policy: nullable(string()), action: enums(['declare', 'refresh', 'remove']), names: array(string()) }),
+    returns<ProgramChange>(),
   ),
   initialise: operation(
     'POST',
