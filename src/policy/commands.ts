@@ -5,7 +5,7 @@ import type { Parsed } from './operators.ts';
 import { isWithin, type PathValue } from './paths.ts';
 import { isInterpreter, isLauncher, isNeverGranted } from './programs.ts';
 import { no, notBecause, pathMatches, type Reading, type Scope, yes } from './scope.ts';
-import { judgePrograms, type Trusted } from './trusted.ts';
+import { judgeTrust } from './trusted.ts';
 
 /** Judges an analysed command (02 §7.3). */
 export type CommandTest = (analysis: Analysis, scope: Scope, action: Action) => Reading;
@@ -143,7 +143,7 @@ function prefixList(operand: string, action: Action): Parsed<CommandTest> {
     test(analysis, scope) {
       if (action !== 'allow') return covered(entries, analysis, scope.host);
       const failing = notGranted(entries, analysis, scope);
-      const trust = trustedPrograms(entries, analysis, scope);
+      const trust = judgeTrust(entries, analysis.commands, scope);
       if (trust?.finding != null) return { ...notBecause(trust.finding.detail), trust: trust.finding };
       if (failing !== null) return notBecause(failing);
       const granted = yes(`every command is covered: ${analysis.texts.join(' ')}`);
@@ -202,26 +202,6 @@ function notGranted(entries: readonly Entry[], analysis: Analysis, scope: Scope)
   const cwd = scope.path(host.cwd);
   const inside = (path: string): boolean => scope.places().workspaces.some((root) => isWithin(path, root));
   return inside(cwd.lexical) && inside(cwd.real()) ? null : `the directory is outside the workspace: ${host.cwd}`;
-}
-
-/**
- * What `trusted_binaries` says of the programs of a call: also where they were refused already, if every command is
- * covered when program words are compared by basename (02 §10.1). Null when it has nothing to say.
- */
-function trustedPrograms(entries: readonly Entry[], { commands }: Analysis, { host, trusted }: Scope): Trusted | null {
-  if (trusted === null || commands.length === 0) return null;
-  const isCovered = ([word = '', ...words]: readonly string[]): boolean =>
-    entries.some(
-      ([program = '', ...rest]) =>
-        programName(program, host) === programName(word, host) && rest.every((text, index) => text === words[index]),
-    );
-  return commands.every(isCovered)
-    ? judgePrograms(
-        commands.map(([word = '']) => word),
-        trusted,
-        host,
-      )
-    : null;
 }
 
 const sameRest = (entry: Entry, words: Entry): boolean =>

@@ -8,6 +8,7 @@ import type {
   PolicyCall,
   PolicyHost,
   Rule,
+  TrustedBinaries,
   TrustedStart,
   TrustFinding,
 } from '../schema/policy.ts';
@@ -65,9 +66,7 @@ export function evaluate(
 
 function judge(loaded: LoadedPolicy, call: PolicyCall, host: PolicyHost, options: EvaluateOptions): Evaluation {
   const { policy } = loaded;
-  const scope = createScope(call, host, gating(policy.trusted_binaries), () =>
-    analyseCall(call, options.reading, host),
-  );
+  const scope = createScope(call, host, trusts(loaded), () => analyseCall(call, options.reading, host));
   const base = { ...blank(loaded), ...(options.trace === true ? analysisRecord(scope) : {}) };
   const wall = wallOf(scope);
   if (wall !== null) {
@@ -106,6 +105,8 @@ function judge(loaded: LoadedPolicy, call: PolicyCall, host: PolicyHost, options
 /** An allowlist let the call through: what runs is what it judged (02 §9.5). */
 const isGranted = (rule: Rule | undefined): boolean =>
   rule?.action === 'allow' && rule.when.some(({ op }) => op === 'command_prefix_allowlist');
+
+const trusts = ({ policy }: LoadedPolicy): TrustedBinaries | null => gating(policy.trusted_binaries);
 
 const withTrusted = (exec: ExecFact | null, starts: readonly TrustedStart[] | null): ExecFact | null =>
   exec === null || starts === null ? exec : { ...exec, trusted: starts };

@@ -7,7 +7,9 @@ import type {
   TrustFinding,
   TrustReason,
 } from '../schema/policy.ts';
+import { programName } from './analysis.ts';
 import { interpreterOf } from './interpreter.ts';
+import type { Scope } from './scope.ts';
 
 /** What `trusted_binaries` says of the programs of a line: the first finding, or how each of them starts. */
 export type Trusted = { readonly finding: TrustFinding | null; readonly starts: readonly TrustedStart[] };
@@ -19,9 +21,25 @@ export const gating = (block: TrustedBinaries | null): TrustedBinaries | null =>
 /** Deepest chain of interpreters (02 §10.2). */
 const maxDepth = 4;
 
-/** Judges every program, so that all digests which have to be taken are asked for at once. */
-export function judgePrograms(words: readonly string[], block: TrustedBinaries, host: PolicyHost): Trusted {
-  const judged = words.map((word) => judgeProgram(word, block, host));
+/**
+ * Judges the programs of a call against its document: also where they were refused already, if every command is covered
+ * when program words are compared by basename (02 §10.1). Null when the block has nothing to say. Every program is
+ * looked at, so that all digests which have to be taken are asked for at once.
+ * @param commands of the line as it is run, in their order
+ */
+export function judgeTrust(
+  entries: readonly (readonly string[])[],
+  commands: readonly (readonly string[])[],
+  { host, trusted }: Scope,
+): Trusted | null {
+  if (trusted === null || commands.length === 0) return null;
+  const isCovered = ([word = '', ...words]: readonly string[]): boolean =>
+    entries.some(
+      ([program = '', ...rest]) =>
+        programName(program, host) === programName(word, host) && rest.every((text, index) => text === words[index]),
+    );
+  if (!commands.every(isCovered)) return null;
+  const judged = commands.map(([word = '']) => judgeProgram(word, trusted, host));
   const failed = judged.find((one) => 'reason' in one);
   if (failed !== undefined && 'reason' in failed) return { finding: failed, starts: [] };
   return { finding: null, starts: judged.filter((one) => 'binary' in one) };

@@ -121,8 +121,8 @@ async function run(one: TrustCase) {
   const args = JSON.parse(JSON.stringify(one.call.args), (_, value) =>
     typeof value === 'string' ? placed(value) : value,
   );
-  const judge = () =>
-    decide(policy, { ...one.call, args }, hosts(placed(one.cwd ?? '$T/ws')), { reading: readCall(args) });
+  const judge = async () =>
+    decide(policy, { ...one.call, args }, hosts(placed(one.cwd ?? '$T/ws')), { reading: await readCall(args) });
   const before: Action[] = [];
   for (const step of one.prepare ?? []) {
     if (step.evaluate_expect === undefined) take(step);

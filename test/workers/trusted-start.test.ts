@@ -82,9 +82,9 @@ async function judging(pinned: readonly string[], path = at('bin')) {
   };
   const policy = await load({ default_action: 'approve', rules: [rule], trusted_binaries: { hashes } });
   const hosts = createPolicyHosts(machineBelow(temp.dir, path), realBinaries());
-  return (command: string, args: Readonly<Record<string, unknown>> = {}): Promise<Evaluation> => {
+  return async (command: string, args: Readonly<Record<string, unknown>> = {}): Promise<Evaluation> => {
     const call: PolicyCall = { tools: 'local_shell', tool: 'local_shell', args: { command, ...args } };
-    return decide(policy, call, hosts(at('ws')), { reading: readCall(call.args) });
+    return decide(policy, call, hosts(at('ws')), { reading: await readCall(call.args) });
   };
 }
 
