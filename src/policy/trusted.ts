@@ -50,7 +50,7 @@ export function judgeTrust(
  * is what an evaluation would ask for, resolved the same way (02 §14.7).
  */
 export function programFiles(word: string, host: PolicyHost): readonly string[] | TrustFinding {
-  const judged = judgeProgram(word, { dirs: ['/'], hashes: {} }, host);
+  const judged = judgeProgram(word, { dirs: [], hashes: {} }, host);
   if ('reason' in judged) return judged;
   const ungrantable = host.resolveProgram(word, host.cwd)?.ungrantable ?? null;
   if (ungrantable === null) return [...new Set([...judged.scripts, judged.binary].map(({ real }) => real))];
