@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { statSync } from 'node:fs';
 import { constants } from 'node:os';
 import { StringDecoder } from 'node:string_decoder';
 import type { SpawnMessage, SpawnRequest, SpawnResult } from '../src/schema/protocol.ts';
 import { type Capture, createCapture, type StreamName, shares } from './capture.ts';
 import { createStdio } from './descriptors.ts';
 import { createGroupGuard } from './group-guard.ts';
+import { isSame, lookAt } from './identity.ts';
 import { createStop, type Exit, endGroup } from './process-group.ts';
-import { changedFile, isSame, openTrusted } from './trusted-start.ts';
+import { changedFile, openTrusted } from './trusted-start.ts';
 
 /** Who asked for a child: hears what becomes of it, and may end it. */
 export type SpawnCaller = { readonly report: (message: SpawnMessage) => void; readonly signal: AbortSignal };
@@ -26,8 +26,8 @@ const stdio = createStdio();
  * output limit ends it. Its pid is reported before anything else. Never rejects: a child that did not start is a result.
  */
 export async function spawnTool(request: SpawnRequest, caller: SpawnCaller): Promise<SpawnResult> {
-  const opened = await openTrusted(request);
-  if (!opened.ok) return notStarted('path_changed', opened.message);
+  const opened = await openTrusted(request, caller.signal);
+  if (!opened.ok) return notStarted(opened.error, opened.message);
   try {
     const changed = identityChange(request) ?? changedFile(request);
     return changed === null ? await runChild(opened.request, caller) : notStarted('path_changed', changed);
@@ -45,13 +45,11 @@ const notStarted = (error: 'path_changed' | 'spawn_failed', message: string): Sp
 /** What was judged is what starts: compared immediately before the start (05 §3.3.3, §3.4.1). */
 function identityChange(request: SpawnRequest): string | null {
   const { identity, cwd_identity: place } = request;
-  if (identity !== null) {
-    const now = statSync(request.file, { bigint: true, throwIfNoEntry: false });
-    const same = now !== undefined && isSame(identity, now);
-    if (!same) return 'The program was replaced or changed after it was judged; nothing was started. Call again.';
+  if (identity !== null && !isSame(identity, lookAt(request.file))) {
+    return 'The program was replaced or changed after it was judged; nothing was started. Call again.';
   }
   if (place !== null) {
-    const now = statSync(request.cwd, { bigint: true, throwIfNoEntry: false });
+    const now = lookAt(request.cwd);
     const same = now?.isDirectory() === true && String(now.dev) === place.dev && String(now.ino) === place.ino;
     if (!same) return 'The working directory was replaced after it was judged; nothing was started. Call again.';
   }

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
-import { type BigIntStats, constants, statSync } from 'node:fs';
+import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
-import type { FileIdentity, TrustedFile } from '../src/schema/policy.ts';
+import type { TrustedFile } from '../src/schema/policy.ts';
 import type { SpawnRequest } from '../src/schema/protocol.ts';
+import { isSame, lookAt } from './identity.ts';
 import { rebuiltWith } from './rebuilt-line.ts';
 
 /** What starts in place of the request as it was sent; the files stay open until the child has ended. */
 export type Opened =
   | { readonly ok: true; readonly request: SpawnRequest; close(): Promise<void> }
-  | { readonly ok: false; readonly message: string };
+  | { readonly ok: false; readonly error: 'path_changed' | 'spawn_failed'; readonly message: string };
 
 const blockBytes = 1024 * 1024;
 
@@ -16,19 +17,23 @@ const blockBytes = 1024 * 1024;
  * Opens every file that `trusted_binaries` judged, compares it with what was judged, and puts descriptors in the place
  * of paths (02 §10.6): a binary starts by the descriptor that was compared; a script is given by its real path to its
  * interpreter, which starts by descriptor (amendment 16). Where no digest was required, or elsewhere than on Linux, the
- * comparison is all there is; `changedFile` makes it once more, immediately before the start. Never rejects.
+ * comparison is all there is; `changedFile` makes it once more, immediately before the start. An abort ends it early:
+ * nothing is to be started then. Never rejects.
  */
-export async function openTrusted(request: SpawnRequest): Promise<Opened> {
+export async function openTrusted(request: SpawnRequest, signal: AbortSignal): Promise<Opened> {
   const handles: FileHandle[] = [];
   const close = async (): Promise<void> => {
     await Promise.all(handles.splice(0).map((handle) => handle.close().catch(() => {})));
   };
   const files = new Map<TrustedFile, FileHandle>();
   for (const file of (request.trusted ?? []).flatMap(({ binary, scripts }) => [...scripts, binary])) {
-    const handle = await openSame(file);
+    const handle = await openSame(file, signal);
     if (handle === null) {
       await close();
-      return { ok: false, message: changedText(file.real) };
+      const cancelled = 'The call was cancelled before it was started.';
+      return signal.aborted
+        ? { ok: false, error: 'spawn_failed', message: cancelled }
+        : { ok: false, error: 'path_changed', message: changedText(file.real) };
     }
     handles.push(handle);
     files.set(file, handle);
@@ -36,16 +41,13 @@ export async function openTrusted(request: SpawnRequest): Promise<Opened> {
   const placed = inPlace(request, files);
   if (placed !== null) return { ok: true, request: placed, close };
   await close();
-  return { ok: false, message: 'The line does not start what was judged; nothing was started.' };
+  return { ok: false, error: 'spawn_failed', message: 'The line does not start what was judged; nothing was started.' };
 }
 
-/** A judged file that is another one now, or null. One stat call each; for the moment before the start. */
+/** A judged file that is another one now, or null. One stat call each, for the moment before the start. */
 export function changedFile({ trusted = [] }: SpawnRequest): string | null {
   const files = trusted.flatMap(({ binary, scripts }) => [...scripts, binary]);
-  const changed = files.find(({ real, identity }) => {
-    const now = statSync(real, { bigint: true, throwIfNoEntry: false });
-    return now === undefined || !isSame(identity, now);
-  });
+  const changed = files.find(({ real, identity }) => !isSame(identity, lookAt(real)));
   return changed === undefined ? null : changedText(changed.real);
 }
 
@@ -53,13 +55,14 @@ const changedText = (real: string): string =>
   `The program ${real} was replaced or changed after it was judged; nothing was started. Call again.`;
 
 /** The open file if it is the one that was judged, by its digest too where its times alone do not tell. */
-async function openSame(file: TrustedFile): Promise<FileHandle | null> {
+async function openSame(file: TrustedFile, signal: AbortSignal): Promise<FileHandle | null> {
   let handle: FileHandle | null = null;
   try {
+    if (signal.aborted) return null;
     // Non-blocking, so that a FIFO in its place does not hold the call.
     handle = await open(file.real, constants.O_RDONLY | constants.O_NONBLOCK);
     const now = await handle.stat({ bigint: true });
-    if (isSame(file.identity, now) && (!file.young || (await digest(handle)) === file.sha256)) return handle;
+    if (isSame(file.identity, now) && (!file.young || (await digest(handle, signal)) === file.sha256)) return handle;
   } catch {
     // Gone, or closed to us: not the file that was judged.
   }
@@ -67,24 +70,17 @@ async function openSame(file: TrustedFile): Promise<FileHandle | null> {
   return null;
 }
 
-/** Whether a file is still the one that was judged. */
-export const isSame = (identity: FileIdentity, now: BigIntStats): boolean =>
-  now.isFile() &&
-  String(now.dev) === identity.dev &&
-  String(now.ino) === identity.ino &&
-  String(now.size) === identity.size &&
-  String(now.mtimeNs) === identity.mtime_ns &&
-  String(now.ctimeNs) === identity.ctime_ns;
-
-async function digest(handle: FileHandle): Promise<string> {
+/** Null when it was given up. */
+async function digest(handle: FileHandle, signal: AbortSignal): Promise<string | null> {
   const hash = createHash('sha256');
   const block = Buffer.allocUnsafe(blockBytes);
-  for (let at = 0; ; ) {
+  for (let at = 0; !signal.aborted; ) {
     const { bytesRead } = await handle.read(block, 0, blockBytes, at);
     if (bytesRead === 0) return hash.digest('hex');
     hash.update(block.subarray(0, bytesRead));
     at += bytesRead;
   }
+  return null;
 }
 
 type Files = ReadonlyMap<TrustedFile, FileHandle>;

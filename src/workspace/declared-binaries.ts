@@ -39,11 +39,20 @@ export async function declaredStates(
 function openDirectory(real: string, root: string): string | null {
   if (real === root || isBelow(real, root, process.platform)) return 'lies in the workspace, where tools write';
   for (let at = real; ; at = dirname(at)) {
-    const mode = statSync(at, { throwIfNoEntry: false })?.mode ?? 0;
+    const mode = modeOf(at);
     // Above it, the sticky bit keeps what is there from being replaced by others.
     const open = (mode & 0o002) !== 0 && (at === real || (mode & 0o1000) === 0);
     if (open) return at === real ? 'can be written by others' : `lies in ${at}, which can be written by others`;
     if (dirname(at) === at) return null;
+  }
+}
+
+/** Nothing of what is not there, and of what may not be looked at: nobody is granted anything through it. */
+function modeOf(path: string): number {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.mode ?? 0;
+  } catch {
+    return 0;
   }
 }
 

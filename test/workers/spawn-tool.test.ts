@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { identityFact } from '../../src/gate/binaries.ts';
@@ -115,6 +115,10 @@ describe('a child', () => {
     const place = statSync(temp.workspace, { bigint: true });
     const cwd_identity = { dev: String(place.dev), ino: String(place.ino + 1n) };
     expect(await failed(requestOf('true', { cwd_identity }))).toMatchObject({ error: 'path_changed' });
+    rmSync(path);
+    // A path that cannot even be looked at.
+    symlinkSync('program', path);
+    expect(await failed(requestOf('', { file: path, identity }))).toMatchObject({ error: 'path_changed' });
   });
 });
 

@@ -147,7 +147,8 @@ describe.runIf(process.platform === 'linux')('a pinned binary', () => {
   it('is what was hashed even when its path leads elsewhere in the moment of the start', async () => {
     const tool = program('bin/tool', '/bin/echo');
     const evil = program('evil', '/usr/bin/touch');
-    const opened = await openTrusted(requestOf(await (await judging([tool]))('tool canary')));
+    const granted = requestOf(await (await judging([tool]))('tool canary'));
+    const opened = await openTrusted(granted, new AbortController().signal);
     if (!opened.ok) throw new Error(opened.message);
     renameSync(evil, tool);
     const { trusted: _, ...request } = opened.request;
@@ -178,6 +179,14 @@ describe.runIf(process.platform === 'linux')('a pinned binary', () => {
     expect(await start({ ...request, trusted: [other] })).toMatchObject({ error: 'path_changed' });
     const old = { ...other, binary: { ...other.binary, young: false } };
     expect(await start({ ...request, trusted: [old] })).toMatchObject({ stdout: 'canary\n' });
+  });
+
+  it('is not started when the call was cancelled meanwhile', async () => {
+    const request = requestOf(await (await judging([program('bin/tool', '/usr/bin/touch')]))('tool canary'));
+    expect(await spawnTool(request, { report: () => {}, signal: AbortSignal.abort() })).toMatchObject({
+      kind: 'not_started',
+    });
+    expect(existsSync(canary)).toBe(false);
   });
 
   it('leaves no descriptor open, whether it started or not', async () => {

@@ -66,6 +66,8 @@ describe('the state of a declaration', () => {
     // What lies in a sticky directory is replaced by its owner alone, but anybody may add to the directory itself.
     chmodSync(at('open'), 0o1777);
     expect(await states([at('open'), at('open', 'deep')], {})).toEqual([`open_dir ${at('open')} ${place(0)}`]);
+    symlinkSync('loop', at('loop'));
+    expect(await states([at('loop')], {})).toEqual([]);
     mkdirSync(join(temp.workspace, 'tools'));
     expect(await states([join(temp.workspace, 'tools')], {})).toEqual([
       `open_dir ${join(temp.workspace, 'tools')} ${place(0)}`,

@@ -221,6 +221,15 @@ describe('the document that is changed', () => {
     expect(realpathSync(document())).toBe(at('dotfiles', 'policy.json'));
   });
 
+  it('is the one that the operator names, which is left without trust', async () => {
+    const one = tool('one', '\x7fELF');
+    const path = put(at('mine.json'), '{}', 0o600);
+    const change = await programs().trustPrograms({ policy: path, action: 'declare', names: ['one'] });
+    expect(change.policy).toEqual({ name: 'mine', source: 'file', path });
+    expect(readFileSync(path, 'utf8')).toContain(one);
+    expect(trusted).toEqual([]);
+  });
+
   it('is trusted with its new content when it is the project that has it', async () => {
     tool('one', '\x7fELF');
     const dataDir = join(temp.workspace, '.reins');

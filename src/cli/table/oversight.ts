@@ -239,10 +239,10 @@ const policy: Command = {
     {
       name: 'trust',
       purpose: 'Declare the binaries that a policy may run unasked.',
-      arguments: [{ name: 'name', many: true, help: 'Programs.' }],
+      arguments: [{ name: 'name', many: true, help: 'Programs, by name or by absolute path.' }],
       flags: [
-        { name: 'refresh', kind: 'boolean', help: 'Take the hashes anew.' },
-        { name: 'list', kind: 'boolean', help: 'List what is declared.' },
+        { name: 'refresh', kind: 'boolean', help: 'Read the declared files again; without a name, all of them.' },
+        { name: 'list', kind: 'boolean', help: 'List what is declared, and whether it still holds.' },
         { name: 'remove', kind: 'boolean', help: 'Take the declaration away.' },
       ],
       examples: ['reins policy trust git', 'reins policy trust --list'],
