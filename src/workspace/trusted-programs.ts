@@ -39,19 +39,22 @@ type Target = TrustingPolicy & { readonly path: string; readonly source: Documen
 
 /** The operations behind `policy trust` (02 §14.7). Who may call them is the face's. */
 export function createTrustedPrograms(deps: TrustedProgramDeps) {
-  const governing = async (policy: string | null): Promise<LoadedPolicy> =>
-    (await deps.policies.openPolicy({ name: policy, trust: [] })).current();
+  /** @throws RuntimeError invalid_policy, or as loading it would */
+  const governing = async (policy: string | null): Promise<LoadedPolicy> => {
+    const loaded = (await deps.policies.openPolicy({ name: policy, trust: [] })).current();
+    if (loaded.identity.state === 'ok') return loaded;
+    throw new RuntimeError('invalid_policy', failureLines(loaded).join('\n'));
+  };
 
-  /** @throws RuntimeError not_allowed for a built-in policy, invalid_policy */
+  /** @throws RuntimeError not_allowed for a built-in policy */
   const targetOf = (loaded: LoadedPolicy): Target => {
-    const { name, source, path, state } = loaded.identity;
+    const { name, source, path } = loaded.identity;
     if (source === 'builtin' || path === null) {
       const file = name === 'default' ? 'hitl-policy.json' : `hitl-policy-${name}.json`;
       throw new RuntimeError('not_allowed', `The policy "${name}" is built in and cannot be changed; copy it first.`, {
         hints: [`reins policy show ${name} > ${deps.shown(`${deps.workspace.home}/${file}`)}`],
       });
     }
-    if (state === 'invalid') throw new RuntimeError('invalid_policy', failureLines(loaded).join('\n'));
     return { name, source, path };
   };
 
@@ -142,7 +145,7 @@ export function createTrustedPrograms(deps: TrustedProgramDeps) {
   };
 
   return {
-    /** What a policy declares, and the state of each file. @throws RuntimeError as loading the policy would */
+    /** What a policy declares, and the state of each file. @throws RuntimeError invalid_policy, or as loading it would */
     async listPrograms({ policy }: { readonly policy: string | null }): Promise<DeclaredPrograms> {
       const loaded = await governing(policy);
       const { name, source, path } = loaded.identity;

@@ -201,6 +201,7 @@ describe('the document that is changed', () => {
     tool('one', '\x7fELF');
     put(document(), '{"rulez":[]}', 0o600);
     await expect(act('declare', 'one')).rejects.toMatchObject({ code: 'invalid_policy' });
+    await expect(programs().listPrograms({ policy: null })).rejects.toMatchObject({ code: 'invalid_policy' });
     const full = Object.fromEntries(Array.from({ length: 8192 }, (_, index) => [`/x/${index}`, '0'.repeat(64)]));
     const text = JSON.stringify({ trusted_binaries: { hashes: full } });
     put(document(), text, 0o600);
