@@ -154,7 +154,13 @@ export function openRooms(input: RoomsInput): Rooms {
         ),
       ),
   });
-  const programs = openTrustedPrograms({ ...input, policies, binaries, prepare, ...trustOperations });
+  const programs = openTrustedPrograms({
+    ...input,
+    policies,
+    binaries,
+    prepare,
+    trustContent: trustOperations.trustContent,
+  });
   const bundle: BundleDeps = {
     doctor: setup.doctor,
     listConfig: settings.listConfig,
