@@ -32,7 +32,7 @@ export async function spawnTool(request: SpawnRequest, caller: SpawnCaller): Pro
     const changed = identityChange(request) ?? changedFile(request);
     return changed === null ? await runChild(opened.request, caller) : notStarted('path_changed', changed);
   } finally {
-    await opened.close();
+    opened.close();
   }
 }
 

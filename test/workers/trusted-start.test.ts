@@ -153,7 +153,7 @@ describe.runIf(process.platform === 'linux')('a pinned binary', () => {
     renameSync(evil, tool);
     const { trusted: _, ...request } = opened.request;
     expect(await start({ ...request, identity: null })).toMatchObject({ stdout: 'canary\n' });
-    await opened.close();
+    opened.close();
     expect(existsSync(canary)).toBe(false);
   });
 
