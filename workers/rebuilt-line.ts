@@ -1,17 +1,18 @@
-import type { TrustedFile, TrustedStart } from '../src/schema/policy.ts';
+import type { TrustedStart } from '../src/schema/policy.ts';
 
 /** A piece of a line: blanks, an operator, one of the redirects that a granted line may have (02 §9.4), or a word. */
 const piece =
   /([ \t]+)|(&&|\|\|?)|([0-9]?[<>](?:&[0-9]|[ \t]*(?:\/dev\/null|'\/dev\/null')))|((?:'[^']*'|\\.|[^\s'\\&|<>])+)/gy;
 
 /**
- * The rebuilt line of a granted call (02 §9.5) with other files in the place of its programs: `place` names the file to
- * start. Null when its programs are not, one for one, those that were judged.
+ * The rebuilt line of a granted call (02 §9.5) with other files in the place of its programs.
+ * @param place names the file to start for a program as it is written; null when that is not what was judged
+ * @returns null when its programs are not, one for one, those that were judged
  */
 export function rebuiltWith(
   line: string,
   starts: readonly TrustedStart[],
-  place: (file: TrustedFile) => string,
+  place: (start: TrustedStart, written: string) => string | null,
 ): string | null {
   let result = '';
   let command = 0;
@@ -26,8 +27,9 @@ export function rebuiltWith(
       continue;
     }
     const start = starts[command];
-    if (start === undefined || unquoted(word) !== start.program) return null;
-    result += [place(start.binary), ...start.before].map(quoted).join(' ');
+    const file = start === undefined ? null : place(start, unquoted(word));
+    if (start === undefined || file === null) return null;
+    result += [file, ...start.before].map(quoted).join(' ');
     command += 1;
     atStart = false;
   }

@@ -1,5 +1,18 @@
 import { createHash } from 'node:crypto';
-import { closeSync, constants, fstatSync, openSync, read } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  read,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
 import type { TrustedFile } from '../src/schema/policy.ts';
 import type { SpawnRequest } from '../src/schema/protocol.ts';
 import { isSame, lookAt } from './identity.ts';
@@ -21,9 +34,11 @@ const blockBytes = 1024 * 1024;
  */
 export async function openTrusted(request: SpawnRequest, signal: AbortSignal): Promise<Opened> {
   const files = new Map<TrustedFile, number>();
+  const names = createNames();
   const close = (): void => {
     for (const file of files.values()) closeSync(file);
     files.clear();
+    names.remove();
   };
   for (const judged of filesOf(request).filter(({ sha256 }) => sha256 !== null)) {
     const file = openSame(judged);
@@ -36,7 +51,7 @@ export async function openTrusted(request: SpawnRequest, signal: AbortSignal): P
       ? { ok: false, error: 'spawn_failed', message: 'The call was cancelled before it was started.' }
       : { ok: false, error: 'path_changed', message: changedText(judged.real) };
   }
-  const placed = inPlace(request, files);
+  const placed = inPlace(request, files, names);
   if (placed !== null) return { ok: true, request: placed, close };
   close();
   return { ok: false, error: 'spawn_failed', message: 'The line does not start what was judged; nothing was started.' };
@@ -90,15 +105,19 @@ const readBlock = (file: number, block: Buffer, at: number): Promise<number | nu
 type Files = ReadonlyMap<TrustedFile, number>;
 
 /** Null when the request has another shape than what was judged. */
-function inPlace(request: SpawnRequest, files: Files): SpawnRequest | null {
+function inPlace(request: SpawnRequest, files: Files, names: Names): SpawnRequest | null {
   const { trusted = [] } = request;
   const byDescriptor = process.platform === 'linux' && trusted.every(({ binary }) => binary.sha256 !== null);
   if (!byDescriptor || trusted.length === 0) return request;
   const [, line] = request.args;
   if (request.file === '/bin/sh' && request.args[0] === '-c' && request.identity === null) {
     // A line starts its programs later and by itself: it finds the descriptors in this process, which keeps them open.
-    const own = (file: TrustedFile): string => `/proc/${process.pid}/fd/${files.get(file)}`;
-    const rebuilt = rebuiltWith(line ?? '', trusted, own);
+    const rebuilt = rebuiltWith(line ?? '', trusted, (start, written) => {
+      if (written !== start.program && realOf(written) !== start.program) return null;
+      const name = basename(start.argv0 ?? written);
+      const file = `/proc/${process.pid}/fd/${files.get(start.binary)}`;
+      return name === basename(start.binary.real) ? file : names.link(name, file);
+    });
     return rebuilt === null ? null : { ...request, args: ['-c', rebuilt] };
   }
   const [start, ...more] = trusted;
@@ -109,5 +128,40 @@ function inPlace(request: SpawnRequest, files: Files): SpawnRequest | null {
     file: `/proc/self/fd/${files.get(start.binary)}`,
     argv0: start.argv0 ?? request.argv0,
     args: [...start.before, ...request.args],
+  };
+}
+
+/** Null for what does not exist. */
+function realOf(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch {
+    return null;
+  }
+}
+
+type Names = ReturnType<typeof createNames>;
+
+/** Names for descriptors, in a directory of our own: many programs are what they are called, and a line cannot say it. */
+function createNames() {
+  let directory: string | null = null;
+  let count = 0;
+  return {
+    /** Null where none can be made: then the line is not started. */
+    link(name: string, target: string): string | null {
+      try {
+        directory ??= mkdtempSync(join(tmpdir(), 'reins-'));
+        const place = join(directory, String(count));
+        count += 1;
+        mkdirSync(place);
+        symlinkSync(target, join(place, name));
+        return join(place, name);
+      } catch {
+        return null;
+      }
+    },
+    remove(): void {
+      if (directory !== null) rmSync(directory, { recursive: true, force: true });
+    },
   };
 }

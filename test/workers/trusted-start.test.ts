@@ -18,7 +18,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { decide } from '../../src/gate/decide.ts';
 import { createPolicyHosts } from '../../src/gate/facts.ts';
-import type { Evaluation, PolicyCall } from '../../src/schema/policy.ts';
+import type { Evaluation, PolicyCall, TrustedStart } from '../../src/schema/policy.ts';
 import type { SpawnRequest } from '../../src/schema/protocol.ts';
 import { readCall } from '../../src/shell/read-line.ts';
 import { rebuiltWith } from '../../workers/rebuilt-line.ts';
@@ -78,7 +78,7 @@ async function judging(pinned: readonly string[], path = at('bin')) {
   const rule = {
     tools: 'local_shell',
     action: 'allow',
-    when: [{ key: 'command', op: 'command_prefix_allowlist', value: 'tool, tool x, tool canary' }],
+    when: [{ key: 'command', op: 'command_prefix_allowlist', value: 'tool, tool x, tool canary, plain x' }],
   };
   const policy = await load({ default_action: 'approve', rules: [rule], trusted_binaries: { hashes } });
   const hosts = createPolicyHosts(machineBelow(temp.dir, path), realBinaries());
@@ -243,32 +243,51 @@ describe.runIf(process.platform === 'linux')('a pinned script', () => {
 });
 
 describe.runIf(process.platform === 'linux')('a line of pinned programs', () => {
+  const startOf = async (file: string): Promise<TrustedStart> => {
+    const fact = await realBinaries().read(file);
+    if (fact.state !== 'read') throw new Error(file);
+    const binary = { real: file, identity: fact.identity, sha256: fact.sha256, young: fact.young };
+    return { program: file, binary, argv0: null, before: [], scripts: [] };
+  };
+  const lineOf = async (line: string, trusted: readonly TrustedStart[]): Promise<SpawnRequest> => ({
+    ...requestOf(await (await judging([program('bin/plain', '/bin/echo')]))('plain x')),
+    file: '/bin/sh',
+    argv0: '/bin/sh',
+    args: ['-c', line],
+    identity: null,
+    trusted,
+  });
+
   it('starts what was judged, also when a program of the line replaces a later one', async () => {
     const tool = program('bin/tool', '/bin/echo');
     const mover = program('mover', '/bin/mv');
-    const [first, second] = await Promise.all(
-      [mover, tool].map(async (file) => {
-        const fact = await realBinaries().read(file);
-        if (fact.state !== 'read') throw new Error(file);
-        const binary = { real: file, identity: fact.identity, sha256: fact.sha256, young: fact.young };
-        return { program: file, binary, argv0: null, before: [], scripts: [] };
-      }),
-    );
-    if (first === undefined || second === undefined) throw new Error('two');
+    const trusted = [await startOf(mover), await startOf(tool)];
     const evil = program('evil', '/usr/bin/touch');
     const line = `'${mover}' '${evil}' '${tool}' 2>/dev/null && '${tool}' 'canary'`;
-    const request = {
-      ...requestOf(await (await judging([tool]))('tool x')),
-      file: '/bin/sh',
-      argv0: '/bin/sh',
-      args: ['-c', line],
-      identity: null,
-      trusted: [first, second],
-    };
+    const request = await lineOf(line, trusted);
     expect(await start(request)).toMatchObject({ kind: 'ended', exit_code: 0, stdout: 'canary\n' });
     expect(existsSync(canary)).toBe(false);
     expect(statSync(tool).size).toBe(8 * 1024 * 1024);
     expect(await start(request)).toMatchObject({ kind: 'not_started', error: 'path_changed' });
+  });
+
+  it('starts a program under the name that it goes by, and cleans up behind it', async () => {
+    const real = program('real/interp', '/bin/sh');
+    mkdirSync(at('bin'));
+    symlinkSync(real, at('bin/tool'));
+    symlinkSync(program('evil', '/usr/bin/touch'), at('bin/other'));
+    const named = await start(await lineOf(`'${at('bin/tool')}' '-c' 'echo $0'`, [await startOf(real)]));
+    const called = named.kind === 'ended' ? named.stdout.trim() : '';
+    expect(called).toMatch(/\/reins-\w+\/0\/tool$/);
+    expect(existsSync(join(called, '../..'))).toBe(false);
+    const plain = await start(await lineOf(`'${real}' '-c' 'echo $0'`, [await startOf(real)]));
+    expect(plain).toMatchObject({ stdout: expect.stringMatching(/^\/proc\/\d+\/fd\/\d+\n$/) });
+    const script = { ...(await startOf(real)), program: at('bin/tool'), argv0: '/bin/sh', before: ['-c', 'echo $0'] };
+    const through = await start(await lineOf(`'${at('bin/tool')}'`, [script]));
+    expect(through).toMatchObject({ stdout: expect.stringMatching(/\/sh\n$/) });
+    const other = await start(await lineOf(`'${at('bin/other')}' 'canary'`, [await startOf(real)]));
+    expect(other).toMatchObject({ kind: 'not_started', error: 'spawn_failed' });
+    expect(existsSync(canary)).toBe(false);
   });
 
   it('of one command is rebuilt from what was judged', async () => {
@@ -287,19 +306,18 @@ describe.runIf(process.platform === 'linux')('a line of pinned programs', () => 
       before,
       scripts: [],
     });
+    const place = ({ program }: TrustedStart, written: string) => (written === program ? '/fd/1' : null);
     const rebuilt = (line: string, ...programs: readonly string[]) =>
       rebuiltWith(
         line,
         programs.map((program) => of(program)),
-        () => '/fd/1',
+        place,
       );
     expect(rebuilt(`'/t/a' 'x|y' 2>&1 | '/t/b' >/dev/null || '/t/a'`, '/t/a', '/t/b', '/t/a')).toBe(
       `'/fd/1' 'x|y' 2>&1 | '/fd/1' >/dev/null || '/fd/1'`,
     );
     expect(rebuilt(`'/t/it'\\''s' 'x'`, `/t/it's`)).toBe(`'/fd/1' 'x'`);
-    expect(rebuiltWith(`'/t/a' 'x'`, [of('/t/a', ['-u', `/t/it's`])], () => '/fd/1')).toBe(
-      `'/fd/1' '-u' '/t/it'\\''s' 'x'`,
-    );
+    expect(rebuiltWith(`'/t/a' 'x'`, [of('/t/a', ['-u', `/t/it's`])], place)).toBe(`'/fd/1' '-u' '/t/it'\\''s' 'x'`);
     expect(rebuilt(`</dev/null '/t/a' 2>'/dev/null'`, '/t/a')).toBe(`</dev/null '/fd/1' 2>'/dev/null'`);
     for (const [line, ...programs] of [
       [`'/t/a' && '/t/b'`, '/t/a'],
