@@ -102,9 +102,9 @@ const rooms: Readonly<Record<string, Room>> = {
   },
   'src/client': { may: words, packages: { '*': ['superstruct'] } },
   'src/chain': { may: words, packages: { 'template.ts': ['liquidjs'] }, pure: true },
-  'src/policy': { may: words, packages: {}, pure: true },
+  'src/policy': { may: [...words, 'src/shell/programs.ts'], packages: {}, pure: true },
   'src/view': { may: words, packages: { 'format.ts': ['string-width'] }, pure: true },
-  'src/shell': { may: words, packages: {}, pure: true },
+  'src/shell': { may: words, packages: { 'parse-script.ts': ['unbash'] }, pure: true },
   'src/schema': { may: ['src/text'], packages: { '*': ['superstruct'] }, pure: true },
   'src/text': { may: [], packages: { 'linear-regex.ts': ['re2js'] }, pure: true },
 };

@@ -6,6 +6,7 @@ import { type Budget, waitForAsk } from './budget.ts';
 import { decide } from './decide.ts';
 import type { LedgerDeps, Planned } from './entries.ts';
 import { type ExecuteDeps, executeCall } from './execute.ts';
+import { lineReader } from './facts.ts';
 import { type Found, findTool, type Judged, prepareCall } from './find.ts';
 import { createLedger } from './ledger.ts';
 import { deniedAgain, deniedByAsk, deniedByPolicy, notAsked } from './refusals.ts';
@@ -40,6 +41,7 @@ export function createGate(deps: GateDeps) {
     if (prepared.kind === 'refused') return ledger.refuse(run, request, found, prepared, planned);
     const evaluation = await decide(run.policy(), prepared.call, run.host(prepared.cwd), {
       ...(prepared.site.command === null ? {} : { reading: prepared.site.command }),
+      ...(await lineReader(run.policy(), found.tools)),
     });
     return { prepared, evaluation, hash: callHash(prepared.call, prepared.cwd, evaluation.exec) };
   };

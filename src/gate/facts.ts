@@ -1,11 +1,15 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
-import type { PolicyHost } from '../schema/policy.ts';
+import { readsLines } from '../policy/compile.ts';
+import type { EvaluateOptions } from '../policy/evaluate.ts';
+import type { LoadedPolicy, PolicyHost } from '../schema/policy.ts';
+import { loadParser, readOtherLine } from '../shell/read-line.ts';
 import type { Binaries } from './binaries.ts';
 import { createGuards } from './guarded.ts';
 import type { Machine } from './machine.ts';
 import { createSight, realPath } from './real-path.ts';
 import { findProgram, inRelativeElement } from './programs.ts';
+import { findRepository } from './repository.ts';
 
 /** The machine as one call sees it. */
 export type CallHost = PolicyHost & {
@@ -44,11 +48,19 @@ export function createPolicyHosts(machine: Machine, binaries: Binaries): (cwd: s
       foundRelative: (word, directory) => inRelativeElement(word, directory, directories, machine),
       binary: view.look,
       hashAsked: view.hashAsked,
+      repository: memo((directory: string) => findRepository(directory, root)),
       guarded: guards.lists,
       guardOf: guards.identify(sight.identityOf),
       root: machine.confined ? null : root,
     };
   };
+}
+
+/** What the evaluator needs to read the lines of another toolset; the grammar is loaded only where a rule reads them. */
+export async function lineReader({ policy }: LoadedPolicy, tools: string): Promise<Pick<EvaluateOptions, 'readLine'>> {
+  if (!readsLines(policy, tools)) return {};
+  const parse = await loadParser();
+  return { readLine: (line) => readOtherLine(line, parse) };
 }
 
 function memo<T extends string | number | object | null>(

@@ -71,7 +71,7 @@ export async function prepareCall(run: GateRun, request: CallRequest, found: Fou
     home: run.home,
     limits: request.limits[tools] ?? (tools === 'webhook' ? (request.limits['web'] ?? {}) : {}),
     direct: request.direct,
-    command: tools === 'local_shell' ? readCall(parsed.record) : null,
+    command: tools === 'local_shell' ? await readCall(parsed.record) : null,
   };
   const prepared = await tool.prepare(parsed.args, site, run.environment);
   if (!prepared.ok) {

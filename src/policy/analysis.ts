@@ -1,24 +1,26 @@
-import type { CommandReading, PolicyCall, PolicyHost } from '../schema/policy.ts';
-import { rawPieces, simpleCommand } from '../text/posix-words.ts';
+import type { CommandReading, FoundCommand } from '../schema/command.ts';
+import type { PolicyCall, PolicyHost } from '../schema/policy.ts';
+import { rawPieces } from '../text/posix-words.ts';
 import { foldCase } from './glob.ts';
-import { startsAnother } from './programs.ts';
 
-/**
- * A command as the operators of 02 §7.3 judge it. What a grammar reads later arrives here: more `commands`, and
- * `unread` only where something remains unknown.
- */
+type Read = Exclude<CommandReading, { form: 'none' }>;
+
+/** A command as the operators of 02 §7.3 judge it. */
 export type Analysis = {
   readonly form: 'argv' | 'sh' | 'none';
-  /** Commands that were read, word by word. */
-  readonly commands: readonly (readonly string[])[];
-  /** What of the call was not read: it sets the floor, and the tightening operators scan the raw texts too. */
+  readonly verdict: Read['verdict'];
+  /** Commands that were found, those in the words of others among them. */
+  readonly commands: readonly FoundCommand[];
+  /** What of the call was not read: the tightening operators scan the raw texts too. */
   readonly unread: string | null;
-  /** Why no allowlist may grant the call although it was read (02 §9.2), or null. */
-  readonly ungrantable: string | null;
+  /** Why no `allow` stands: what was not read, or what cannot be named (02 §9.3). */
+  readonly floor: string | null;
+  /** The call as an allowlist may judge it, or why none may. */
+  readonly grant: Read['grant'];
   /** The texts of the call: the line, or the program word and the arguments. */
   readonly texts: readonly string[];
-  /** The line when it was read as one, else null. */
-  readonly line: string | null;
+  /** The line outside its single quotes, when it was read as one, else null. */
+  readonly unquoted: string | null;
   /** Pieces of the raw texts (02 §7.3), as written and without quotes. */
   pieces(): readonly string[];
 };
@@ -28,65 +30,52 @@ export function analyseCall(call: PolicyCall, reading: CommandReading | undefine
   const { command, args } = call.args;
   const texts = [...textsOf(command), ...textsOf(args)];
   const given = args ?? null;
-  if (reading === undefined) return analysis('none', [], 'the call was not read', null, texts, null);
-  if (reading.form === 'none')
-    return analysis('none', [], `the call cannot be read: ${reading.message}`, null, texts, null);
-  if (reading.form === 'sh' && reading.verdict === 'unreadable') {
-    return analysis('sh', [], `the line is not read: ${reading.detail}`, null, texts, null);
-  }
+  if (reading === undefined) return unreadable('none', 'the call was not read', texts);
+  if (reading.form === 'none') return unreadable('none', `the call cannot be read: ${reading.message}`, texts);
   // No reader knows the lines of other shells (02 §9.9).
   if (host.shell !== 'sh' && given === null) {
-    return analysis('sh', [], `lines of the shell ${host.shell} are not read`, null, texts, null);
+    return unreadable('sh', `lines of the shell ${host.shell} are not read`, texts);
   }
-  if (reading.form === 'sh') {
-    return analysis('sh', [reading.words], payloadOf(reading.words, host), null, texts, reading.line);
-  }
-  const unread =
-    reading.verdict === 'unreadable'
-      ? `the call cannot be read: ${reading.ungrantable}`
-      : payloadOf(reading.words, host);
-  const string = host.shell !== 'sh' && !Array.isArray(given) ? '`args` is not a list' : null;
-  const line = given === null && typeof command === 'string' ? command : null;
-  return analysis('argv', [reading.words], unread, reading.ungrantable ?? string, texts, line);
+  const splits = host.shell !== 'sh' && !Array.isArray(given);
+  return analysed(reading, splits ? { ok: false, construct: '`args` is not a list' } : reading.grant, texts);
 }
 
 /** The analysis of a line that another toolset takes (02 §7.3): read as POSIX, never granted. */
-export function analyseLine(line: string, host: PolicyHost): Analysis {
-  const read = simpleCommand(line);
-  const why = 'Reins does not control how this tool runs it';
-  if (!read.ok) return analysis('sh', [], `the line is not read: it holds ${read.construct}`, why, [line], null);
-  return analysis('argv', [read.words], payloadOf(read.words, host), why, [line], line);
+export function analyseLine(line: string, reading: CommandReading | undefined): Analysis {
+  if (reading === undefined || reading.form === 'none') {
+    return unreadable('sh', `the line is not read${reading === undefined ? '' : `: ${reading.message}`}`, [line]);
+  }
+  return analysed(reading, { ok: false, construct: 'Reins does not control how this tool runs it' }, [line]);
 }
 
-function payloadOf(words: readonly string[], host: PolicyHost): string | null {
-  const name = programName(words[0] ?? '', host);
-  return startsAnother(name, words) ? `${name} starts another command, which is not read` : null;
+function analysed(reading: Read, grant: Read['grant'], texts: readonly string[]): Analysis {
+  const { form, verdict, detail, commands, unquoted } = reading;
+  const floor = verdict === 'readable' ? null : `the ${form === 'sh' ? 'line' : 'call'} is ${verdict}: ${detail ?? ''}`;
+  const unread = verdict === 'unreadable' ? floor : null;
+  return { form, verdict, commands, unread, floor, grant, texts, unquoted, pieces: piecesOf(texts) };
 }
 
-function analysis(
-  form: Analysis['form'],
-  commands: Analysis['commands'],
-  unread: string | null,
-  ungrantable: string | null,
-  texts: readonly string[],
-  line: string | null,
-): Analysis {
+const unreadable = (form: Analysis['form'], why: string, texts: readonly string[]): Analysis => ({
+  form,
+  verdict: 'unreadable',
+  commands: [],
+  unread: why,
+  floor: why,
+  grant: { ok: false, construct: why },
+  texts,
+  unquoted: null,
+  pieces: piecesOf(texts),
+});
+
+function piecesOf(texts: readonly string[]): () => readonly string[] {
   let pieces: readonly string[] | null = null;
-  return {
-    form,
-    commands,
-    unread,
-    ungrantable,
-    texts,
-    line,
-    pieces() {
-      if (pieces === null) {
-        const text = texts.join('\n');
-        // Quotes and backslashes may split a word that the shell joins again.
-        pieces = [...new Set([...rawPieces(text), ...rawPieces(text.replace(/\\\n|['"\\]/g, ''))])];
-      }
-      return pieces;
-    },
+  return () => {
+    if (pieces === null) {
+      const text = texts.join('\n');
+      // Quotes and backslashes may split a word that the shell joins again.
+      pieces = [...new Set([...rawPieces(text), ...rawPieces(text.replace(/\\\n|['"\\]/g, ''))])];
+    }
+    return pieces;
   };
 }
 

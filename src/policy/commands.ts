@@ -1,9 +1,10 @@
+import type { CommandWord, FoundCommand } from '../schema/command.ts';
 import type { Action, PolicyHost } from '../schema/policy.ts';
 import { type Analysis, programName } from './analysis.ts';
 import { compileGlob, matchGlob } from './glob.ts';
 import type { Parsed } from './operators.ts';
-import { isWithin, type PathValue } from './paths.ts';
-import { isInterpreter, isLauncher, isNeverGranted } from './programs.ts';
+import { type Entry, notGranted } from './grant.ts';
+import type { PathValue } from './paths.ts';
 import { no, notBecause, pathMatches, type Reading, type Scope, yes } from './scope.ts';
 import { judgeTrust } from './trusted.ts';
 
@@ -46,7 +47,7 @@ function nameList(operand: string): Parsed<CommandTest> {
 
 /** Every name under which a program of the call goes; for what was not read, the pieces of its texts. */
 function* namesIn(analysis: Analysis, host: PolicyHost): Generator<string> {
-  for (const [word] of analysis.commands) if (word !== undefined) yield* namesOf(word, host);
+  for (const { words } of analysis.commands) if (words[0] !== undefined) yield* namesOf(words[0].text, host);
   if (analysis.unread === null) return;
   for (const piece of analysis.pieces()) {
     yield programName(piece, host);
@@ -55,29 +56,26 @@ function* namesIn(analysis: Analysis, host: PolicyHost): Generator<string> {
 }
 
 /** The basename of a program word as written, and of the file that it resolves to. */
-function namesOf(word: string, host: PolicyHost): readonly string[] {
-  const written = programName(word, host);
+function* namesOf(word: string, host: PolicyHost): Generator<string> {
+  yield programName(word, host);
   const resolved = host.resolveProgram(word, host.cwd);
-  return resolved === null ? [written] : [written, programName(resolved.real, host)];
+  if (resolved !== null) yield programName(resolved.real, host);
 }
 
 const substitutions = ['$(', '`', '<(', '>(', '$[', '$\u007b}'];
 
-/** Single quotes hide a sequence only in a line that was read whole. */
+/** Single quotes hide a sequence only in a line that parses. */
 function substitution(analysis: Analysis): Reading {
-  const texts =
-    analysis.line !== null && analysis.unread === null ? [withoutSingleQuotes(analysis.line)] : analysis.texts;
-  for (const text of texts) {
+  const { unquoted, unread, texts } = analysis;
+  for (const text of unquoted !== null && unread === null ? [unquoted] : texts) {
     const found = substitutions.find((sequence) => text.includes(sequence));
     if (found !== undefined) return yes(`substitution ${found}`);
   }
   return no;
 }
 
-/** A line of literal words without what stands in single quotes; there double quotes hold no backslash. */
-const withoutSingleQuotes = (line: string): string => line.replace(/("[^"]*")|'[^']*'/g, '$1');
-
-const standardFiles: ReadonlySet<string> = new Set(['/dev/null', '/dev/stdin', '/dev/stdout', '/dev/stderr']);
+/** Files that every process has: no list is about them. */
+export const standardFiles: ReadonlySet<string> = new Set(['/dev/null', '/dev/stdin', '/dev/stdout', '/dev/stderr']);
 
 function commandPath(operand: string): Parsed<CommandTest> {
   const compiled = compileGlob(operand);
@@ -96,10 +94,22 @@ function commandPath(operand: string): Parsed<CommandTest> {
   };
 }
 
-/** Every path that the words of a call may name, and for what was not read, its pieces. */
+/** Every path that a call may name: of its words, its redirections, and for what was not read, its pieces. */
 export function* pathsIn(analysis: Analysis, scope: Scope): Generator<PathValue> {
+  const fresh = freshPaths(scope);
+  for (const command of analysis.commands) {
+    for (const word of command.words) yield* fresh(placesOfWord(word, command, scope.host));
+    yield* fresh(
+      command.redirects.flatMap(({ target }) => (target === null ? [] : placesOfWord(target, command, scope.host))),
+    );
+  }
+  if (analysis.unread !== null) yield* fresh(analysis.pieces().map((piece) => expandHome(piece, scope.host)));
+}
+
+/** Paths by their texts, each text once, those that every process has left out. */
+export function freshPaths(scope: Scope): (texts: Iterable<string>) => Generator<PathValue> {
   const tested = new Set<string>();
-  const fresh = function* (texts: Iterable<string>): Generator<PathValue> {
+  return function* (texts) {
     for (const text of texts) {
       if (text === '' || tested.has(text) || text.includes('\0')) continue;
       tested.add(text);
@@ -107,8 +117,22 @@ export function* pathsIn(analysis: Analysis, scope: Scope): Generator<PathValue>
       if (!standardFiles.has(path.lexical)) yield path;
     }
   };
-  for (const words of analysis.commands) for (const word of words) yield* fresh(partsOf(word));
-  if (analysis.unread !== null) yield* fresh(analysis.pieces().map((piece) => expandHome(piece, scope.host)));
+}
+
+/** Where a word may lead: each of its parts, below each directory that a `cd` before it may have left the line in. */
+export function placesOfWord(
+  { path }: CommandWord,
+  { directories }: FoundCommand,
+  host: PolicyHost,
+): readonly string[] {
+  return partsOf(path).flatMap((part) => directories.map((base) => placed(part, base, host)));
+}
+
+/** U+0000 stands for the home directory; a tilde that the shell does not replace is an ordinary character. */
+function placed(part: string, base: string, host: PolicyHost): string {
+  const text = part.startsWith('~/') ? `./${part}` : part;
+  const whole = base === '' || /^[/\0]/.test(text) ? text : `${base}/${text}`;
+  return whole.replaceAll('\0', host.home);
 }
 
 /** A word, and what stands behind its first `=`, `@`, `:` or `,` or behind an attached short option (02 §7.3). */
@@ -123,8 +147,7 @@ function partsOf(word: string): readonly string[] {
     // A bundle may end in an option with its value: `-xf/etc/x`.
     if (word.includes('/')) parts.push(word.slice(word.indexOf('/')));
   }
-  // No shell expands these words: a tilde in them is an ordinary character.
-  return parts.map((part) => (part.startsWith('~/') ? `./${part}` : part));
+  return parts;
 }
 
 function expandHome(piece: string, host: PolicyHost): string {
@@ -132,8 +155,6 @@ function expandHome(piece: string, host: PolicyHost): string {
   if (piece.startsWith('$HOME/')) return `${host.home}${piece.slice('$HOME'.length)}`;
   return piece;
 }
-
-type Entry = readonly string[];
 
 function prefixList(operand: string, action: Action): Parsed<CommandTest> {
   const entries: Entry[] = listEntries(operand).map((entry) => entry.split(/[ \t]+/));
@@ -143,7 +164,7 @@ function prefixList(operand: string, action: Action): Parsed<CommandTest> {
     test(analysis, scope) {
       if (action !== 'allow') return covered(entries, analysis, scope.host);
       const failing = notGranted(entries, analysis, scope);
-      const trust = judgeTrust(entries, analysis.commands, scope);
+      const trust = judgeTrust(entries, wordsOf(analysis), scope);
       if (trust?.finding != null) return { ...notBecause(trust.finding.detail), trust: trust.finding };
       if (failing !== null) return notBecause(failing);
       const granted = yes(`every command is covered: ${analysis.texts.join(' ')}`);
@@ -152,13 +173,19 @@ function prefixList(operand: string, action: Action): Parsed<CommandTest> {
   };
 }
 
+/** The words of the commands: as they would run, or of a line that is not granted as far as they were read. */
+const wordsOf = ({ grant, commands }: Analysis): readonly (readonly string[])[] =>
+  grant.ok ? grant.line.commands.map(({ words }) => words) : commands.map(({ words }) => words.map(({ text }) => text));
+
 /** Under `deny` and `approve`: programs by basename, options not judged; what was not read is scanned. */
 function covered(entries: readonly Entry[], analysis: Analysis, host: PolicyHost): Reading {
   for (const [program = '', ...rest] of entries) {
     const name = programName(program, host);
-    for (const [word = '', ...words] of analysis.commands) {
-      if (namesOf(word, host).includes(name) && rest.every((text, index) => text === words[index])) {
-        return yes(`command ${[program, ...rest].join(' ')}`);
+    for (const { words } of analysis.commands) {
+      const [word, ...more] = words;
+      if (word === undefined || !rest.every((text, index) => text === more[index]?.text)) continue;
+      for (const own of namesOf(word.text, host)) {
+        if (own === name) return yes(`command ${[program, ...rest].join(' ')}`);
       }
     }
     if (analysis.unread === null) continue;
@@ -166,66 +193,3 @@ function covered(entries: readonly Entry[], analysis: Analysis, host: PolicyHost
   }
   return no;
 }
-
-/**
- * Why the call is not granted, the first failing point, or null. Until option tables judge what stands behind an entry,
- * a call is granted only word for word, and never for `git` (amendment 12).
- */
-function notGranted(entries: readonly Entry[], analysis: Analysis, scope: Scope): string | null {
-  const { host } = scope;
-  if (analysis.unread !== null) return analysis.unread;
-  if (analysis.ungrantable !== null) return `not grantable: ${analysis.ungrantable}`;
-  const [words] = analysis.commands;
-  const program = words?.[0];
-  if (words === undefined || program === undefined) return 'not grantable: no command';
-  const name = programName(program, host);
-  if (isLauncher(name)) return `launcher ${name} is never granted`;
-  if (isNeverGranted(name)) return `program ${name} is never granted`;
-  if (!isPlainProgram(program, host)) return `program word is not grantable: ${program}`;
-  const near = entries.filter((entry) => coversProgram(entry[0] ?? '', program));
-  const exact = near.some((entry) => sameRest(entry, words));
-  if (!exact) {
-    const prefix = near.some((entry) => entry.every((word, index) => index === 0 || word === words[index]));
-    return prefix ? `words behind the entry are not judged: ${words.join(' ')}` : `not covered: ${words.join(' ')}`;
-  }
-  if (name === 'git') return 'the repository of git is not judged';
-  const rest = words.slice(1);
-  if (isInterpreter(name) && (rest.length !== 1 || rest[0] !== '--version'))
-    return `interpreter ${name} is not granted`;
-  const unjudged = rest.find((word) => !/^([A-Za-z][A-Za-z0-9-]*|--version)$/.test(word));
-  if (unjudged !== undefined) return `option or operand ${unjudged} of ${name} is not judged`;
-  const resolved = host.resolveProgram(program, host.cwd);
-  if (resolved === null) return `program ${program} does not resolve`;
-  if (resolved.ungrantable !== null) return `${resolved.ungrantable}: ${resolved.real}`;
-  const named = scope.call.args['cwd'] ?? null;
-  if (named !== null && typeof named !== 'string') return 'the directory of the call is no text';
-  const cwd = scope.path(host.cwd);
-  const inside = (path: string): boolean => scope.places().workspaces.some((root) => isWithin(path, root));
-  return inside(cwd.lexical) && inside(cwd.real()) ? null : `the directory is outside the workspace: ${host.cwd}`;
-}
-
-const sameRest = (entry: Entry, words: Entry): boolean =>
-  entry.length === words.length && entry.every((word, index) => index === 0 || word === words[index]);
-
-const systemDirectories: ReadonlySet<string> = new Set([
-  '/bin',
-  '/sbin',
-  '/usr/bin',
-  '/usr/sbin',
-  '/usr/local/bin',
-  '/usr/local/sbin',
-  '/opt/homebrew/bin',
-]);
-
-/** 02 §9.5: a bare name, or a clean absolute path that lies in a system directory or is what its name resolves to. */
-function isPlainProgram(word: string, host: PolicyHost): boolean {
-  if (!word.includes('/')) return word !== '';
-  if (!word.startsWith('/') || /\/\/|\/\.\.?(\/|$)|[*?[\]{}$`'"\\~]/.test(word)) return false;
-  const slash = word.lastIndexOf('/');
-  if (systemDirectories.has(word.slice(0, slash))) return true;
-  return host.resolveProgram(word.slice(slash + 1), host.cwd)?.real === word;
-}
-
-/** 02 §9.6: an entry equals that same text; a bare one also equals a permitted absolute word of that name. */
-const coversProgram = (entry: string, word: string): boolean =>
-  entry === word || (!entry.includes('/') && word.startsWith('/') && word.slice(word.lastIndexOf('/') + 1) === entry);

@@ -96,3 +96,10 @@ export function parseOperator(condition: Condition, action: Action): ParsedOpera
 }
 
 export const isCommandOperator = (op: string): boolean => Object.hasOwn(commandOperators, op);
+
+/** Whether a rule of the document reads an argument of this toolset as a command line (02 §7.3). */
+export const readsLines = (policy: Policy, tools: string): boolean =>
+  tools !== 'local_shell' &&
+  policy.rules.some(
+    (rule) => (selector(rule.tools) ?? tools) === tools && rule.when.some(({ op }) => isCommandOperator(op)),
+  );

@@ -1,6 +1,6 @@
+import type { CommandReading } from '../schema/command.ts';
 import type {
   Action,
-  CommandReading,
   ConditionTrace,
   Evaluation,
   ExecFact,
@@ -27,6 +27,8 @@ export type EvaluateOptions = {
   readonly trace?: boolean;
   /** The reading of a `local_shell` call; without it the call counts as unreadable. */
   readonly reading?: CommandReading;
+  /** Reads the line that another toolset takes; without it such a line counts as unreadable. */
+  readonly readLine?: (line: string) => CommandReading;
 };
 
 type Trace = NonNullable<Evaluation['trace']>[number];
@@ -66,7 +68,12 @@ export function evaluate(
 
 function judge(loaded: LoadedPolicy, call: PolicyCall, host: PolicyHost, options: EvaluateOptions): Evaluation {
   const { policy } = loaded;
-  const scope = createScope(call, host, trusts(loaded), () => analyseCall(call, options.reading, host));
+  const rules = compilePolicy(policy);
+  const refusedBy: Scope['refusedBy'] = (tools, tool, args) => {
+    const other = createScope({ tools, tool, args }, host, trusts(loaded), () => analyseCall(call, undefined, host));
+    return refusalOf(walk(rules, { scope: other, options }, false), policy.rules, `${tools}/${tool}`);
+  };
+  const scope = createScope(call, host, trusts(loaded), () => analyseCall(call, options.reading, host), refusedBy);
   const base = { ...blank(loaded), ...(options.trace === true ? analysisRecord(scope) : {}) };
   const wall = wallOf(scope);
   if (wall !== null) {
@@ -78,7 +85,7 @@ function judge(loaded: LoadedPolicy, call: PolicyCall, host: PolicyHost, options
       ...(options.trace === true ? { trace: [] } : {}),
     };
   }
-  const found = walk(compilePolicy(policy), scope, options.trace === true);
+  const found = walk(rules, { scope, options }, options.trace === true);
   const rule = found.matched === null ? undefined : policy.rules[found.matched];
   const action = rule?.action ?? policy.default_action;
   const floor = action === 'allow' ? (found.floor ?? floorOf(scope)) : null;
@@ -124,8 +131,19 @@ const blank = (loaded: LoadedPolicy): Evaluation => ({
   exec: null,
 });
 
+/** How the rules refuse a call that another one names, the default aside; null when none does. */
+function refusalOf({ matched, floor }: Found, rules: readonly Rule[], name: string): string | null {
+  const action = matched === null ? 'allow' : (rules[matched]?.action ?? 'deny');
+  if (action !== 'allow') return `rule ${(matched ?? 0) + 1} says ${action} for ${name}`;
+  return floor;
+}
+
+/** A call under judgement, and what it is judged with. */
+type Sight = { readonly scope: Scope; readonly options: EvaluateOptions };
+
 /** The first rule that matches; an `approve` rule that cannot be judged sets the floor, a `deny` rule then matches. */
-function walk(rules: readonly CompiledRule[], scope: Scope, tracing: boolean): Found {
+function walk(rules: readonly CompiledRule[], sight: Sight, tracing: boolean): Found {
+  const { scope } = sight;
   const { tools, tool } = scope.call;
   const trace: Trace[] = [];
   let floor: string | null = null;
@@ -140,7 +158,7 @@ function walk(rules: readonly CompiledRule[], scope: Scope, tracing: boolean): F
       continue;
     }
     const conditions: ConditionTrace[] = [];
-    const result = judgeRule(rule, scope, tracing ? conditions : null);
+    const result = judgeRule(rule, sight, tracing ? conditions : null);
     withheld ??= result.result === 'false' ? result.detail : null;
     floor ??= result.floor ?? null;
     trust ??= result.trust ?? null;
@@ -163,15 +181,15 @@ function outcomeOf({ result }: Reading, action: Action): string {
 }
 
 /** All conditions must hold: a false one wins over an indeterminate one. Stops at the first false unless tracing. */
-function judgeRule(rule: CompiledRule, scope: Scope, trace: ConditionTrace[] | null): Reading {
+function judgeRule(rule: CompiledRule, sight: Sight, trace: ConditionTrace[] | null): Reading {
   let detail: string | null = null;
   let open: Reading | null = null;
   let failed: Reading | null = null;
   let floor: string | undefined;
   let starts: Reading['starts'];
   for (const condition of rule.conditions) {
-    const reading = judgeCondition(condition, scope, rule.rule.action);
-    if (trace !== null) trace.push(traceOf(condition, scope, reading));
+    const reading = judgeCondition(condition, sight, rule.rule.action);
+    if (trace !== null) trace.push(traceOf(condition, sight.scope, reading));
     // What lies behind a false condition is looked at for the trace only.
     if (failed === null) floor ??= reading.floor;
     starts ??= reading.starts;
@@ -204,7 +222,8 @@ function traceOf(compiled: CompiledCondition, scope: Scope, reading: Reading): C
 }
 
 /** 02 §7: missing is false, an array is tested element by element, what an operator cannot read is indeterminate. */
-function judgeCondition(compiled: CompiledCondition, scope: Scope, action: Action): Reading {
+function judgeCondition(compiled: CompiledCondition, sight: Sight, action: Action): Reading {
+  const { scope } = sight;
   const operator = compiled.operator();
   if (operator.kind === 'command' && scope.call.tools === 'local_shell') {
     return operator.test(scope.analysis(), scope, action);
@@ -216,7 +235,7 @@ function judgeCondition(compiled: CompiledCondition, scope: Scope, action: Actio
     return yes(present ? 'is present' : 'is absent');
   }
   if (!present || (Array.isArray(value) && value.length === 0)) return no;
-  if (operator.kind === 'command') return judgeLine(operator.test, value, scope, action);
+  if (operator.kind === 'command') return judgeLine(operator.test, value, sight, action);
   return Array.isArray(value)
     ? judgeElements(operator.test, value, scope, action)
     : operator.test(value, scope, action);
@@ -236,11 +255,11 @@ function judgeElements(test: ValueTest, values: readonly unknown[], scope: Scope
 }
 
 /** The line of another toolset: a text, read as POSIX, never granted (02 §7.3). */
-function judgeLine(test: CommandTest, value: unknown, scope: Scope, action: Action): Reading {
+function judgeLine(test: CommandTest, value: unknown, { scope, options }: Sight, action: Action): Reading {
   if (typeof value !== 'string') return unclear('is no line of text');
-  const analysis = analyseLine(value, scope.host);
+  const analysis = analyseLine(value, options.readLine?.(value));
   const reading = test(analysis, scope, action);
-  return analysis.unread === null ? reading : { ...reading, floor: analysis.unread };
+  return analysis.floor === null ? reading : { ...reading, floor: analysis.floor };
 }
 
 /** The own member that the steps lead to; undefined when there is none. */
@@ -258,11 +277,12 @@ function valueAt(args: unknown, steps: readonly string[]): unknown {
 
 function analysisRecord(scope: Scope): Pick<Evaluation, 'analysis'> {
   if (scope.call.tools !== 'local_shell') return {};
-  const { form, commands, unread, ungrantable } = scope.analysis();
+  const { form, verdict, commands, floor, grant } = scope.analysis();
   const { host } = scope;
-  const segments = commands.map((words) => ({
-    words,
-    program: host.resolveProgram(words[0] ?? '', host.cwd)?.real ?? null,
+  const segments = commands.map(({ words, revealed }) => ({
+    words: words.map((word) => word.text),
+    program: host.resolveProgram(words[0]?.text ?? '', host.cwd)?.real ?? null,
+    revealed,
   }));
-  return { analysis: { form, verdict: unread === null ? 'readable' : 'unreadable', segments, unread, ungrantable } };
+  return { analysis: { form, verdict, segments, unread: floor, ungrantable: grant.ok ? null : grant.construct } };
 }

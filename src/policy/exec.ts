@@ -1,25 +1,48 @@
-import type { CommandReading, ExecFact, PolicyHost } from '../schema/policy.ts';
+import type { CommandReading, GrantableLine } from '../schema/command.ts';
+import type { ExecFact, PolicyHost } from '../schema/policy.ts';
+import { programName } from './analysis.ts';
+import { gitEnvironment, hardened } from './git.ts';
 
 const shellFile = '/bin/sh';
 
 /**
  * What a `local_shell` call would execute (02 §8, §9.5, 05 §3.3): for an argument vector the resolved file with the words
- * as written; for a line `/bin/sh -c` with the exact line, or, when an allowlist granted it, with the words that were
- * judged behind the resolved file. Null for what the tool refuses. Nothing is looked up again.
+ * as written; for a line `/bin/sh -c` with the exact line. When an allowlist granted it, exactly the analysed form: a
+ * line rebuilt with every program by its file, and `git` hardened. Null for what the tool refuses. Nothing is looked up
+ * again.
  */
 export function resolveExec(reading: CommandReading, host: PolicyHost, granted = false): ExecFact | null {
   const { cwd } = host;
   if (reading.form === 'none') return null;
+  const line = granted && reading.grant.ok ? reading.grant.line : null;
+  const commands = line?.commands.map(({ words }) => words) ?? [];
+  const git = commands.some((words) => isGit(words[0] ?? '', host));
+  const environment = git ? { env_set: gitEnvironment, env_clear: ['GIT_'] } : { env_set: {}, env_clear: [] };
   if (reading.form === 'sh') {
-    const line = granted && reading.verdict === 'readable' ? rebuilt(reading.words, host) : reading.line;
-    return { form: 'sh', file: shellFile, argv: [shellFile, '-c', line], env_set: {}, cwd, program: null };
+    const text = line === null ? reading.line : rebuilt(line, host);
+    return { form: 'sh', file: shellFile, argv: [shellFile, '-c', text], ...environment, cwd, program: null };
   }
-  const program = host.resolveProgram(reading.words[0] ?? '', cwd);
-  return { form: 'argv', file: program?.real ?? null, argv: reading.words, env_set: {}, cwd, program };
+  const [word = ''] = reading.words;
+  const program = host.resolveProgram(word, cwd);
+  const argv = git ? hardened(reading.words) : reading.words;
+  return { form: 'argv', file: program?.real ?? null, argv, ...environment, cwd, program };
 }
 
-function rebuilt(words: readonly string[], host: PolicyHost): string {
-  const [word = '', ...rest] = words;
-  const file = host.resolveProgram(word, host.cwd)?.real ?? word;
-  return [file, ...rest].map((text) => `'${text.replaceAll("'", `'\\''`)}'`).join(' ');
+/** By its own name or that of the file behind it. */
+export function isGit(word: string, host: PolicyHost): boolean {
+  if (programName(word, host) === 'git') return true;
+  const resolved = host.resolveProgram(word, host.cwd);
+  return resolved !== null && programName(resolved.real, host) === 'git';
 }
+
+/** Every program by its resolved file, every word in single quotes: the shell finds nothing left to decide. */
+function rebuilt({ commands, operators }: GrantableLine, host: PolicyHost): string {
+  const texts = commands.map(({ words, redirects }) => {
+    const [word = '', ...rest] = isGit(words[0] ?? '', host) ? hardened(words) : words;
+    const file = host.resolveProgram(word, host.cwd)?.real ?? word;
+    return [...[file, ...rest].map(quoted), ...redirects].join(' ');
+  });
+  return texts.map((text, index) => (index === 0 ? text : `${operators[index - 1] ?? '&&'} ${text}`)).join(' ');
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;

@@ -1,5 +1,7 @@
+import type { CommandWord } from '../schema/command.ts';
 import { type Analysis, programName } from './analysis.ts';
-import { pathsIn } from './commands.ts';
+import { freshPaths, pathsIn, placesOfWord, standardFiles } from './commands.ts';
+import { judgeWords, type Operand, tableOf } from './option-tables.ts';
 import { comparable, isWithin, type PathValue } from './paths.ts';
 import type { Scope } from './scope.ts';
 
@@ -54,31 +56,75 @@ export function floorOf(scope: Scope): string | null {
 function shellWall(scope: Scope): string | null {
   const analysis = scope.analysis();
   for (const path of pathsIn(analysis, scope)) if (isSecret(path, scope)) return `own secret: ${path.given}`;
-  if (analysis.unread === null) return null;
-  for (const target of redirectTargets(analysis)) {
-    const path = scope.path(target);
-    if (isPlane(path, scope)) return `redirect into the control plane: ${path.given}`;
+  for (const text of writtenBy(analysis, scope)) {
+    const path = scope.path(text);
+    if (isPlane(path, scope)) return `write into the control plane: ${path.given}`;
   }
   return null;
 }
 
+/** Redirect targets and write operands; of what was not read, all that stands behind a `>`. */
+function writtenBy(analysis: Analysis, scope: Scope): readonly string[] {
+  const known = analysis.commands.flatMap((command) => {
+    const targets = command.redirects.flatMap(({ target, writes }) => (writes && target !== null ? [target] : []));
+    const operands = operandsOf(command.words, scope).filter(({ kind }) => kind === 'write');
+    return [...targets, ...operands.map(({ text }) => literal(text))].flatMap((word) =>
+      placesOfWord(word, command, scope.host),
+    );
+  });
+  return analysis.unread === null ? known : [...known, ...redirectTargets(analysis)];
+}
+
+const literal = (text: string): CommandWord => ({ text, path: text, open: false });
+
 function shellFloor(scope: Scope): string | null {
   const analysis = scope.analysis();
-  if (analysis.unread !== null) return analysis.unread;
+  if (analysis.floor !== null) return analysis.floor;
   const { host } = scope;
-  for (const words of analysis.commands) {
-    const program = host.resolveProgram(words[0] ?? '', host.cwd);
+  for (const { words } of analysis.commands) {
+    const program = words[0] === undefined ? null : host.resolveProgram(words[0].text, host.cwd);
     if (program !== null && isPlane(scope.path(program.real), scope)) {
-      return `the program belongs to Reins itself: ${programName(words[0] ?? '', host)}`;
+      return `the program belongs to Reins itself: ${programName(program.word, host)}`;
     }
   }
-  for (const path of pathsIn({ ...analysis, commands: analysis.commands.map((words) => words.slice(1)) }, scope)) {
+  for (const path of touchedBy(analysis, scope)) {
     if (isPlane(path, scope)) return `control plane: ${path.given}`;
     const touched = touchedProtected(path, scope);
     if (touched !== null) return touched;
   }
+  for (const text of writtenBy(analysis, scope)) {
+    const path = scope.path(text);
+    if (!standardFiles.has(path.lexical) && isOutside(path, scope)) return `write outside the workspace: ${path.given}`;
+  }
   const cwd = scope.path(host.cwd);
   return isOutside(cwd, scope) ? `outside the workspace: ${host.cwd}` : null;
+}
+
+/** What the words behind a program and the redirections name, but for what the option table says is only read. */
+function* touchedBy(analysis: Analysis, scope: Scope): Generator<PathValue> {
+  const fresh = freshPaths(scope);
+  for (const command of analysis.commands) {
+    const [, ...words] = command.words;
+    const read = operandsOf(command.words, scope).filter(({ kind }) => kind === 'read' || kind === 'rev');
+    const onlyRead = new Set(read.map(({ text }) => text));
+    for (const word of words) if (!onlyRead.has(word.text)) yield* fresh(placesOfWord(word, command, scope.host));
+    for (const { target } of command.redirects) {
+      if (target !== null) yield* fresh(placesOfWord(target, command, scope.host));
+    }
+  }
+}
+
+/** The operands of a command whose every option its table lists; of any other nothing is known. */
+function operandsOf(words: readonly CommandWord[], { host }: Scope): readonly Operand[] {
+  const [program, ...rest] = words;
+  const table = program === undefined ? undefined : tableOf(programName(program.text, host), host.commandTables);
+  if (table === undefined) return [];
+  const judged = judgeWords(
+    table,
+    rest.map((word) => word.text),
+    host.commandTables,
+  );
+  return judged.ok ? judged.operands : [];
 }
 
 /** What stands behind a `>` of a line that no grammar has read; quotes do not hide it. */

@@ -34,6 +34,8 @@ export type Scope = {
   guarded(): PolicyHost['guarded'];
   /** The analysed command of a `local_shell` call. */
   analysis(): Analysis;
+  /** What refuses another call under the rules of the same document, its default aside: a rule in words, or null. */
+  refusedBy(tools: string, tool: string, args: PolicyCall['args']): string | null;
 };
 
 export function createScope(
@@ -41,6 +43,7 @@ export function createScope(
   host: PolicyHost,
   trusted: TrustedBinaries | null,
   analyse: () => Analysis,
+  refusedBy: Scope['refusedBy'] = () => null,
 ): Scope {
   const paths = new Map<string, PathValue>();
   let places: GlobPlaces | null = null;
@@ -51,6 +54,7 @@ export function createScope(
     call,
     host,
     trusted,
+    refusedBy,
     places() {
       places ??= placesOf(host);
       return places;

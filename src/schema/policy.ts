@@ -1,5 +1,7 @@
 /** The policy document and its evaluation (chapter 02). Documents are validated by `policy/validate.ts`. */
 
+import type { CommandTables } from './command-tables.ts';
+
 export type Action = 'allow' | 'approve' | 'deny';
 export type OnExhausted = 'fail' | 'ask' | 'finish';
 
@@ -82,29 +84,13 @@ export type ProgramFact = FileIdentity & {
   readonly ungrantable: string | null;
 };
 
-/** How a `local_shell` call is read (02 §9.1). One reader for gate, card and executor: `shell/read-line.ts`. */
-export type CommandReading =
-  | {
-      readonly form: 'argv';
-      /** `unreadable` for an argument that 02 §9.2 forbids: the call can be asked about, never granted. */
-      readonly verdict: 'readable' | 'unreadable';
-      readonly words: readonly string[];
-      /** Words that hold an unquoted `*`, `?` or `[` (05 §3.7 `not_expanded`). */
-      readonly unexpanded: readonly string[];
-      /** A string `args` or an element that makes the call not grantable (02 §9.2), else null. */
-      readonly ungrantable: string | null;
-    }
-  /** A line for `/bin/sh`, asked for by `shell: true`, that is one simple command all the same. */
-  | { readonly form: 'sh'; readonly verdict: 'readable'; readonly line: string; readonly words: readonly string[] }
-  | { readonly form: 'sh'; readonly verdict: 'unreadable'; readonly line: string; readonly detail: string }
-  /** Refused by the tool before anybody is asked; the evaluator treats it as unreadable. */
-  | {
-      readonly form: 'none';
-      readonly verdict: 'unreadable';
-      readonly raw: string;
-      readonly error: 'invalid_arguments' | 'needs_shell';
-      readonly message: string;
-    };
+/** The git repository around a directory (02 §9.8). */
+export type Repository = {
+  /** Its git directory, or the one that it shares, lies outside the workspace. */
+  readonly outside: boolean;
+  /** Its own configuration files; text null for one that cannot be read. */
+  readonly configs: readonly { readonly path: string; readonly text: string | null }[];
+};
 
 /** What a program file holds, as far as `trusted_binaries` asks (02 §10). */
 export type BinaryFact =
@@ -203,6 +189,10 @@ export type PolicyHost = {
   foundRelative(word: string, cwd: string): boolean;
   /** A look at a file by its real path; `hashed` asks for its digest too. */
   binary(real: string, hashed: boolean): BinaryFact;
+  /** The repository that `git` would find from a directory, null when there is none. Never throws. */
+  repository(cwd: string): Repository | null;
+  /** The operator's own option tables; they replace the shipped ones program by program. */
+  readonly commandTables?: CommandTables;
   readonly guarded: {
     /** F1: absolute paths of own secrets; each covers what lies below it. */
     readonly secrets: readonly string[];
@@ -225,6 +215,8 @@ export type ExecFact = {
   readonly file: string | null;
   readonly argv: readonly string[];
   readonly env_set: Readonly<Record<string, string>>;
+  /** Variables whose names begin with one of these are taken away before `env_set` is put in. */
+  readonly env_clear: readonly string[];
   readonly cwd: string;
   readonly program: ProgramFact | null;
   /** What `trusted_binaries` judged, one for each command; absent when it did not gate the call. */

@@ -1,97 +1,10 @@
 /** Words of POSIX command lines, as far as they can be read without a grammar (02 §9.2). Pure, linear, never throws. */
 
-/** What `simpleCommand` makes of a line. */
-export type SimpleCommand =
-  | {
-      readonly ok: true;
-      readonly words: readonly string[];
-      /** Words that hold an unquoted `*`, `?` or `[`. */
-      readonly unexpanded: readonly string[];
-    }
-  /** The first thing that is more than one simple command of literal words, named for a sentence. */
-  | { readonly ok: false; readonly construct: string };
-
 /** What a string `args` becomes; `ungrantable` says why no allowlist may grant it, null = it may. */
 export type SplitWords = { readonly words: readonly string[]; readonly ungrantable: string | null };
 
-/** First words that are grammar and no program. */
-const reserved: ReadonlySet<string> = new Set(
-  '! { } [[ ]] case coproc do done elif else esac fi for function if select then time until while'.split(' '),
-);
-
-const isBlank = (char: string): boolean => char === ' ' || char === '\t';
-
-const unquotedConstructs: Readonly<Record<string, string>> = {
-  '\n': 'a line break',
-  ';': 'the operator ;',
-  '|': 'the operator |',
-  '&': 'the operator &',
-  '<': 'the redirection <',
-  '>': 'the redirection >',
-  '(': 'a parenthesis',
-  ')': 'a parenthesis',
-  $: 'an expansion ($)',
-  '`': 'a command substitution (`)',
-  '\\': 'an unquoted backslash',
-  '{': 'an unquoted brace',
-  '}': 'an unquoted brace',
-};
-
-const quotedConstructs: Readonly<Record<string, string>> = {
-  $: 'an expansion ($)',
-  '`': 'a command substitution (`)',
-  '\\': 'a backslash in double quotes',
-};
-
-/** Reads a line that is exactly one simple command of literal words: the argv it stands for (02 §9.1, §9.4). */
-export function simpleCommand(line: string): SimpleCommand {
-  const words: string[] = [];
-  const unexpanded: string[] = [];
-  const other = (construct: string): SimpleCommand => ({ ok: false, construct });
-  let at = 0;
-  while (at < line.length) {
-    if (isBlank(line.charAt(at))) {
-      at += 1;
-      continue;
-    }
-    if (line.charAt(at) === '#') return other('a comment (#)');
-    let word = '';
-    let quoted = false;
-    let globs = false;
-    for (; at < line.length && !isBlank(line.charAt(at)); at += 1) {
-      const char = line.charAt(at);
-      if (char === "'" || char === '"') {
-        const end = line.indexOf(char, at + 1);
-        if (end === -1) return other('an open quote');
-        const inner = line.slice(at + 1, end);
-        const live = char === '"' ? /[$`\\]/.exec(inner) : null;
-        if (live !== null) return other(quotedConstructs[live[0]] ?? 'an expansion');
-        word += inner;
-        quoted = true;
-        at = end;
-        continue;
-      }
-      const construct = unquotedConstructs[char];
-      if (construct !== undefined) {
-        // `&&`, `||`, `>>`: the operator as it was written.
-        return other('|&<>;'.includes(char) && line.charAt(at + 1) === char ? construct + char : construct);
-      }
-      const before = line.charAt(at - 1);
-      if (char === '~' && (at === 0 || isBlank(before) || before === '=' || before === ':')) {
-        return other('a tilde (~)');
-      }
-      if (char === '=' && words.length === 0 && !quoted && /^[A-Za-z_][A-Za-z0-9_]*(\[.*\])?\+?$/.test(word)) {
-        return other('a leading assignment');
-      }
-      if (char === '*' || char === '?' || char === '[') globs = true;
-      word += char;
-    }
-    if (words.length === 0 && !quoted && reserved.has(word)) return other(`the reserved word ${word}`);
-    words.push(word);
-    if (globs) unexpanded.push(word);
-  }
-  return words.length === 0 ? other('no command') : { ok: true, words, unexpanded };
-}
+/** Space and tab: the only blanks (02 §9.2). */
+export const isBlank = (char: string): boolean => char === ' ' || char === '\t';
 
 /**
  * Splits a string `args` by POSIX quoting: single quotes, double quotes with the backslash before `"`, `\`, `$` and

@@ -141,6 +141,7 @@ function prepare(
   const reading = site.command;
   if (reading === null) return fail('unsupported', 'The command was not read; nothing is started.');
   if (reading.form === 'none') return fail(reading.error, reading.message, { path: 'command' });
+  if (reading.refusal !== null) return fail('needs_shell', reading.refusal, { path: 'command' });
   if (reading.form === 'sh' && !existsSync(shellFile)) {
     return fail('unsupported', 'This system has no /bin/sh. Use one simple command, or command with args.');
   }
@@ -217,7 +218,7 @@ async function execute(given: Args, context: ToolContext<Facts>): Promise<ToolRe
       argv0,
       args: exec.argv.slice(1),
       cwd: facts.cwd.path,
-      env: { ...context.environment, TERM: 'dumb', ...exec.env_set },
+      env: { ...without(context.environment, exec.env_clear), TERM: 'dumb', ...exec.env_set },
       timeout_ms: Math.round(facts.timeoutS * 1000),
       max_output_bytes: Math.max(facts.budget - frameBytes(frame), minOutputBytes),
       spool: { directory: ports.spool.directory(context.run_id), name: spoolBase(context.call_id) },
@@ -241,6 +242,14 @@ async function execute(given: Args, context: ToolContext<Facts>): Promise<ToolRe
       return ended(outcome, frame, context);
   }
 }
+
+const without = (
+  environment: Readonly<Record<string, string>>,
+  prefixes: readonly string[],
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(environment).filter(([name]) => !prefixes.some((prefix) => name.startsWith(prefix))),
+  );
 
 type Frame = { readonly cwd: string; readonly program: string; readonly command: string; readonly shell: boolean };
 type Ended = Extract<SpawnResult, { kind: 'ended' }>;

@@ -11,16 +11,6 @@ export const systemPrograms: readonly string[] = [
   '/opt/homebrew/bin',
 ];
 
-/** Programs that start another one which their arguments name: what they start cannot be compared with a list. */
-const launchers: ReadonlySet<string> = new Set(
-  (
-    'env nice ionice nohup setsid timeout stdbuf time command builtin exec sudo doas su runuser chroot unshare nsenter ' +
-    'strace ltrace watch script flock xargs parallel busybox toybox ssh docker podman npx bunx pnpm yarn uvx pipx direnv ' +
-    'devbox systemd-run at batch sh bash dash ash ksh zsh fish'
-  ).split(' '),
-);
-const findRunners: ReadonlySet<string> = new Set(['-exec', '-execdir', '-ok', '-okdir']);
-
 /** Words that only a shell knows: there is no file to start. */
 const builtins: ReadonlySet<string> = new Set(
   'alias bg cd declare dirs eval exec exit export fg hash history jobs local popd pushd read readonly return set shift shopt source trap type ulimit umask unalias unset wait .'.split(
@@ -54,11 +44,6 @@ export function notFoundText(word: string): string {
   }
   return `There is no program "${word}" on the PATH of tools, or it is not executable.`;
 }
-
-export const startsOthers = (words: readonly string[]): boolean => {
-  const name = basename(words[0] ?? '');
-  return launchers.has(name) || (name === 'find' && words.some((word) => findRunners.has(word)));
-};
 
 /** Whether an entry of a command list names the program (05 §3.5). */
 export type ListEntry = { readonly text: string; readonly bare: boolean; readonly real: string | null };

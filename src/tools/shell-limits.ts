@@ -1,11 +1,10 @@
 import { lstatSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import type { CommandReading } from '../schema/policy.ts';
+import type { CommandReading } from '../schema/command.ts';
 import { fail, type ToolFailure } from './failure.ts';
 import { isInside, type Place, realPathOf } from './files/root.ts';
 import { listLimit } from './limits.ts';
-import { allows, denies, findProgram, listEntry, startsOthers, systemPrograms } from './programs.ts';
-import { literalWords, type ShellWord } from './shell-operands.ts';
+import { allows, denies, findProgram, listEntry, systemPrograms } from './programs.ts';
 
 type Runnable = Exclude<CommandReading, { form: 'none' }>;
 type Limits = Readonly<Record<string, string>>;
@@ -16,18 +15,33 @@ export function listFault(reading: Runnable, limits: Limits, cwd: string, path: 
   const denied = listLimit(limits, '_denied_commands');
   if (allowed === null && denied === null) return null;
   const limit = allowed === null ? '_denied_commands' : '_allowed_commands';
-  if (reading.form === 'sh') {
-    return refused(limit, 'The line runs through the shell, so its programs cannot be compared with');
+  if (reading.verdict !== 'readable') {
+    return refused(
+      limit,
+      `The call is ${reading.verdict} (${reading.detail ?? ''}), so its programs cannot be compared with`,
+    );
   }
-  const [word = ''] = reading.words;
+  for (const { words } of reading.commands) {
+    const word = words[0]?.text;
+    const fault = word === undefined ? null : programFault(word, { allowed, denied, cwd, path });
+    if (fault !== null) return fault;
+  }
+  return null;
+}
+
+type Lists = {
+  readonly allowed: readonly string[] | null;
+  readonly denied: readonly string[] | null;
+  readonly cwd: string;
+  readonly path: string;
+};
+
+function programFault(word: string, { allowed, denied, cwd, path }: Lists): ToolFailure | null {
   const real = findProgram(word, cwd, path);
   const hit = (denied ?? []).find((entry) => denies(listEntry(entry, path), word, real));
   if (hit !== undefined) return refused('_denied_commands', `"${word}" is refused by`);
   if (allowed !== null && !allowed.some((entry) => allows(listEntry(entry, path), word, real))) {
     return refused('_allowed_commands', `"${word}" is not in`);
-  }
-  if (startsOthers(reading.words)) {
-    return refused(limit, `"${word}" starts a program that its arguments name, which cannot be compared with`);
   }
   return null;
 }
@@ -38,16 +52,27 @@ const refused = (limit: string, what: string): ToolFailure =>
 /** What a root that confines asks of the words of a call (05 §3.4.2). It checks the text, not the started program. */
 export function operandFault(reading: Runnable, place: Place, cwd: string): ToolFailure | null {
   if (!place.confined) return null;
-  const words: readonly ShellWord[] =
-    reading.form === 'sh'
-      ? literalWords(reading.line)
-      : reading.words.map((text, index) => ({ text, program: index === 0 }));
-  const outside = words.find((word) =>
-    word.program ? programOutside(word.text, place, cwd) : operandOutside(word.text, place, cwd),
-  );
-  if (outside === undefined) return null;
-  return fail('outside_root', `"${outside.text.slice(0, 200)}" is outside the root of this run. Use a path inside it.`);
+  for (const { words, redirects, directories } of reading.commands) {
+    const operands = [...words.slice(1), ...redirects.flatMap(({ target }) => (target === null ? [] : [target]))];
+    for (const base of directories) {
+      const at = base === '' ? cwd : absolute(placed(base, place), place, cwd);
+      const [program] = words;
+      const outside =
+        program !== undefined && programOutside(placed(program.path, place), place, at)
+          ? program
+          : operands.find((word) => !word.open && operandOutside(placed(word.path, place), place, at));
+      if (outside === undefined) continue;
+      return fail(
+        'outside_root',
+        `"${outside.text.slice(0, 200)}" is outside the root of this run. Use a path inside it.`,
+      );
+    }
+  }
+  return null;
 }
+
+/** U+0000 stands for the home directory. */
+const placed = (path: string, { home }: Place): string => path.replaceAll('\0', home);
 
 function programOutside(word: string, place: Place, cwd: string): boolean {
   if (!word.includes('/')) return false;

@@ -2,7 +2,8 @@ import type { Struct } from 'superstruct';
 import type { Preview } from '../schema/ask.ts';
 import type { Notice } from '../schema/event.ts';
 import type { ToolSpec } from '../schema/message.ts';
-import type { CommandReading, ExecFact } from '../schema/policy.ts';
+import type { CommandReading } from '../schema/command.ts';
+import type { ExecFact } from '../schema/policy.ts';
 import type { SpawnRequest, SpawnResult } from '../schema/protocol.ts';
 
 /** The error classes of results (05 §11). */

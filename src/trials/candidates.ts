@@ -1,7 +1,7 @@
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import type { PolicyCall } from '../schema/policy.ts';
 import type { WrittenRule } from '../schema/policy-views.ts';
-import { readCall } from '../shell/read-line.ts';
+import { onlyCommand } from './read.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
 
 /** A call that a person let through, once for each time that he did. */
@@ -107,9 +107,7 @@ function directoriesAbove(path: unknown, root: string): readonly string[] {
 
 /** The first words of a command that a list may hold, at most three. */
 function prefixesOf(call: PolicyCall): readonly string[] {
-  const reading = readCall(call.args);
-  if (reading.form === 'none' || reading.verdict === 'unreadable') return [];
-  const { words } = reading;
+  const words = onlyCommand(call.args);
   return Array.from({ length: Math.min(words.length, mostWords) }, (_, index) => words.slice(0, index + 1))
     .filter((prefix) => prefix.every((word) => word !== '' && !/[\s,]/.test(word)))
     .map((prefix) => prefix.join(' '));

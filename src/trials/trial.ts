@@ -2,10 +2,12 @@ import { resolve } from 'node:path';
 import { evaluate } from '../policy/evaluate.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { Evaluation, LoadedPolicy, PolicyCall, PolicyHost } from '../schema/policy.ts';
-import { readCall } from '../shell/read-line.ts';
+import { parseScript } from '../shell/parse-script.ts';
+import { readOtherLine } from '../shell/read-line.ts';
 import { realOf } from '../workspace/paths.ts';
 import type { PolicyWanted } from '../workspace/policies.ts';
 import { quote } from '../text/quote.ts';
+import { readCommand } from './read.ts';
 
 /** Where calls are tried: the root that a run would have, and whether the operator named it. */
 export type TrialRoot = { readonly root: string; readonly confined: boolean };
@@ -23,8 +25,9 @@ export type TrialDeps = {
 
 /** Judges a call as the gate does, and does nothing else: nothing is executed, asked or written. */
 export function judge(loaded: LoadedPolicy, call: PolicyCall, host: PolicyHost, trace = false): Evaluation {
-  const reading = call.tools === 'local_shell' ? { reading: readCall(call.args) } : {};
-  return evaluate(loaded, call, host, { ...reading, trace });
+  const reading = call.tools === 'local_shell' ? readCommand(call.args) : null;
+  const readLine = (line: string) => readOtherLine(line, parseScript);
+  return evaluate(loaded, call, host, { ...(reading === null ? {} : { reading }), readLine, trace });
 }
 
 /** The directory of a call: a shell call may name one, relative to the root. */

@@ -33,6 +33,7 @@ export function virtualHost(machine: VirtualMachine): PolicyHost {
       const real = word.includes('/') ? posix.resolve(cwd, word) : posix.join(machine.programs_dir, word);
       return { word, real, ...identity, ungrantable: word.startsWith('.') ? 'relative' : null };
     },
+    repository: () => null,
     foundRelative: () => false,
     binary: () => ({ state: 'read', identity, others_write: false, head: '\x7fELF', sha256: null, young: false }),
     guarded: {

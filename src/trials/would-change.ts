@@ -1,5 +1,5 @@
 import type { Evaluation, LoadedPolicy, Policy, PolicyCall, Rule } from '../schema/policy.ts';
-import { readCall } from '../shell/read-line.ts';
+import { onlyCommand, readCommand } from './read.ts';
 
 type Judge = (call: PolicyCall, policy?: LoadedPolicy) => Evaluation;
 
@@ -39,8 +39,8 @@ function rewritten({ args }: PolicyCall): readonly { readonly text: string; read
   const { command, cwd, ...rest } = args;
   if (typeof command !== 'string') return [];
   const joined = command.replace(/\s*;\s*$/, '').replace(/\s*;\s*/g, ' && ');
-  const reading = readCall(args);
-  const words = reading.form === 'argv' && rest['args'] == null ? reading.words : [];
+  const reading = rest['args'] == null ? readCommand(args) : null;
+  const words = reading?.form === 'argv' ? reading.words : [];
   const options = words.filter((word, index) => index > 0 && word.startsWith('-'));
   return [
     ...(joined === command ? [] : [{ text: '&& in place of ;', args: { ...args, command: joined } }]),
@@ -62,9 +62,8 @@ function withEntries(
     ({ action, when }) => action === 'allow' && when.length === 1 && when[0]?.op === 'command_prefix_allowlist',
   );
   const rule = rules[index];
-  const reading = readCall(call.args);
-  if (rule === undefined || reading.form === 'none' || reading.verdict === 'unreadable') return [];
-  const words = reading.words.filter((word) => !/[,\s]/.test(word));
+  if (rule === undefined) return [];
+  const words = onlyCommand(call.args).filter((word) => !/[,\s]/.test(word));
   return [1, 2, 3]
     .filter((count) => count <= words.length)
     .map((count) => {

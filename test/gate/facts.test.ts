@@ -128,9 +128,9 @@ describe('programs', () => {
     expect(host().resolveProgram(tool, home.workspace)).toMatchObject({ ungrantable: 'program_in_workspace' });
   });
 
-  it('fill in what an argument vector executes', () => {
+  it('fill in what an argument vector executes', async () => {
     const tool = put(at('bin', 'tool'), '', 0o755);
-    expect(resolveExec(readCall({ command: 'tool', args: ['-x'] }), host())).toMatchObject({
+    expect(resolveExec(await readCall({ command: 'tool', args: ['-x'] }), host())).toMatchObject({
       form: 'argv',
       file: tool,
       argv: ['tool', '-x'],

@@ -4,7 +4,6 @@ import { parsePolicy } from '../../src/policy/validate.ts';
 import type { Evaluation, PolicyCall } from '../../src/schema/policy.ts';
 import { canonicalJson } from '../../src/text/canonical-json.ts';
 import { isPresetName, presetNames, presetText } from '../../src/workspace/presets/policies.ts';
-import { againstTheRules, askedUntilThen, later, stricterUntilThen } from './later-cases.ts';
 import { type HostFacts, judge, load, loadPreset, readFixture } from './virtual-host.ts';
 
 type Document = {
@@ -44,53 +43,25 @@ const run = async (one: EvaluateCase): Promise<Evaluation> => {
   return judge(policy, one.call, { ...file.host, ...one.host });
 };
 
-const wholeCall = new Set([
-  'command_blacklist',
-  'command_ask_always',
-  'has_command_substitution',
-  'no_command_substitution',
-  'command_prefix_allowlist',
-  'command_path',
-]);
-
-/** Needs the shell reader or the trust gate to be judged in full: a whole-call operator, the block, a preset's shell. */
-const isLater = ({ policy, preset, call }: EvaluateCase): boolean =>
-  preset === undefined
-    ? policy?.trusted_binaries !== undefined ||
-      (policy?.rules ?? []).some((rule) => (rule.when ?? []).some(({ op }) => wholeCall.has(op)))
-    : call.tools === 'local_shell';
-
-const rank = { deny: 0, approve: 1, allow: 2 } as const;
-
 const differences = (one: EvaluateCase, record: Evaluation): readonly string[] => {
   const wrong = Object.entries(one.expect).filter(([name, value]) => Reflect.get(record, name) !== value);
   const lacks = one.detail_contains !== undefined && record.detail?.includes(one.detail_contains) !== true;
   return [...wrong.map(([name]) => name), ...(lacks ? ['detail'] : [])];
 };
 
-describe('the evaluate cases of policy-cases.json', () => {
-  const now = file.evaluate.filter((one) => !isLater(one) && !againstTheRules.includes(one.id));
+/**
+ * P013 expects `allow` for a `local_shell` call without a `command`. 02 §9.1 reads such a call as unreadable, 02 §8.1
+ * makes an `allow` of an unreadable call an ask, and P167 expects just that of another call without a `command`. The
+ * rules are followed; the case stays listed here so that it is seen.
+ */
+const againstTheRules: readonly string[] = ['P013'];
 
-  it.each(now.map((one) => [one.id, one] as const))('%s gives what it expects', async (_id, one) => {
+describe('the evaluate cases of policy-cases.json', () => {
+  const cases = file.evaluate.filter((one) => !againstTheRules.includes(one.id));
+
+  it.each(cases.map((one) => [one.id, one] as const))('%s gives what it expects', async (_id, one) => {
     const record = await run(one);
     expect({ id: one.id, wrong: differences(one, record), record }).toMatchObject({ id: one.id, wrong: [] });
-  });
-
-  it('are listed by id where they need what does not exist yet', () => {
-    const selected = file.evaluate.filter(isLater).map((one) => one.id);
-    expect(selected.sort()).toEqual(Object.values(later).flat().sort());
-  });
-
-  it('never come out wider than expected, and the listed ones that do not hold yet are exactly the known ones', async () => {
-    const open: string[] = [];
-    const wider: string[] = [];
-    for (const one of file.evaluate.filter(isLater)) {
-      const record = await run(one);
-      if (differences(one, record).length > 0) open.push(one.id);
-      if (rank[record.action] > rank[one.expect.action]) wider.push(one.id);
-    }
-    expect(wider).toEqual(askedUntilThen);
-    expect(open.sort()).toEqual([...Object.keys(stricterUntilThen), ...askedUntilThen].sort());
   });
 
   // Left failing, and marked: the reasons are beside the list.

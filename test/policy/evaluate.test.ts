@@ -73,6 +73,7 @@ describe('the record', () => {
       file: '/usr/bin/ls',
       argv: ['ls', '-la', 'a b'],
       env_set: {},
+      env_clear: [],
       cwd: '/srv/p',
       program: {
         word: 'ls',
@@ -146,7 +147,7 @@ describe('the record', () => {
     expect(record.analysis).toEqual({
       form: 'argv',
       verdict: 'readable',
-      segments: [{ words: ['git', 'status'], program: '/usr/bin/git' }],
+      segments: [{ words: ['git', 'status'], program: '/usr/bin/git', revealed: false }],
       unread: null,
       ungrantable: null,
     });

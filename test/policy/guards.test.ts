@@ -75,10 +75,10 @@ describe('the control plane', () => {
   it('is not named by a word of a command that is a secret, nor by a redirect', () => {
     expect(shell('cat .reins/local.db')).toBe('deny own secret: .reins/local.db');
     expect(shell('tar cf x --file=.reins/local.db')).toBe('deny own secret: .reins/local.db');
-    expect(shell('cat ~/.reins/machine.key | head')).toBe('deny own secret: ~/.reins/machine.key');
+    expect(shell('cat ~/.reins/machine.key | head')).toBe('deny own secret: /home/u/.reins/machine.key');
     expect(shell('cat "$HOME/.reins/trust.json"')).toBe('deny own secret: /home/u/.reins/trust.json');
-    expect(shell('echo x > .reins/x')).toBe('deny redirect into the control plane: .reins/x');
-    expect(shell(`echo x >>'.reins/x'`)).toBe('deny redirect into the control plane: .reins/x');
+    expect(shell('echo x > .reins/x')).toBe('deny write into the control plane: .reins/x');
+    expect(shell(`echo x >>'.reins/x'`)).toBe('deny write into the control plane: .reins/x');
   });
 });
 
@@ -144,16 +144,26 @@ describe('the floors', () => {
 
   it('ask about words of commands that name guarded paths, and about our own program', () => {
     expect(shell('touch .reins/x')).toBe('approve control plane: .reins/x');
-    expect(shell('cat .git/config')).toBe('approve protected path: .git/config');
+    expect(shell('cat .git/config')).toBe('allow');
+    expect(shell('cat -X .git/config')).toBe('approve protected path: .git/config');
+    expect(shell('ls && touch .git/config')).toBe('approve protected path: .git/config');
+    expect(shell('ls > .git/config')).toBe('approve protected path: .git/config');
+    expect(shell('ls > /opt/x')).toBe('approve write outside the workspace: /opt/x');
     expect(shell('cat src/a.ts')).toBe('allow');
     const guarded = { secrets: [], secretPrefixes: [], plane: ['/usr/bin/ls'], path: [] };
     expect(shell('ls', { host: { guarded } })).toBe('approve the program belongs to Reins itself: ls');
   });
 
   it('ask about what is not read: lines, payloads, other shells', () => {
-    expect(shell('ls; id')).toMatch(/^approve the line is not read: .*the operator ;/);
-    expect(shell('env X=1 ls')).toBe('approve env starts another command, which is not read');
-    expect(shell('find . -exec ls {} +', {})).toMatch(/^approve /);
+    expect(shell('ls; "id')).toMatch(/^approve the line is unreadable: the line does not parse: /);
+    expect(shell('ls; id')).toBe('allow');
+    expect(shell('ls; $X id')).toBe('approve the line is unnameable: the program $X is no literal');
+    expect(shell('env --new-option ls')).toBe(
+      'approve the call is unreadable: not read: env with the option --new-option',
+    );
+    expect(shell('sh -c "$X"')).toBe('approve the line is unnameable: what sh runs is no literal: $X');
+    expect(shell('cd "$X" && ls > x')).toBe('approve the line is unnameable: the directory $X is no literal');
+    expect(shell('env X=1 ls')).toBe('allow');
     expect(shell('ls -la', { facts: { shell: 'powershell' } })).toBe(
       'approve lines of the shell powershell are not read',
     );

@@ -3,7 +3,8 @@ import { posix } from 'node:path';
 import { evaluate, type EvaluateOptions } from '../../src/policy/evaluate.ts';
 import { parsePolicy } from '../../src/policy/validate.ts';
 import type { Evaluation, LoadedPolicy, PolicyCall, PolicyHost } from '../../src/schema/policy.ts';
-import { readCall } from '../../src/shell/read-line.ts';
+import { parseScript } from '../../src/shell/parse-script.ts';
+import { readCallWith, readOtherLine } from '../../src/shell/read-line.ts';
 import { type VirtualMachine, virtualHost as withoutLinks } from '../../src/trials/virtual-host.ts';
 import { isPresetName, presetPolicy, presetText } from '../../src/workspace/presets/policies.ts';
 
@@ -64,6 +65,8 @@ export function judge(
   const { cwd } = call.args;
   const shell = call.tools === 'local_shell';
   const at = shell && typeof cwd === 'string' ? { ...facts, cwd: posix.resolve(facts.cwd, cwd) } : facts;
-  const reading = shell ? { reading: readCall(call.args) } : {};
-  return evaluate(policy, call, virtualHost(at, more), { ...reading, ...options });
+  const read = shell ? readCallWith(call.args, parseScript) : null;
+  const reading = read === null ? {} : { reading: read };
+  const readLine = (line: string) => readOtherLine(line, parseScript);
+  return evaluate(policy, call, virtualHost(at, more), { ...reading, readLine, ...options });
 }

@@ -100,7 +100,7 @@ export function createBench(options: BenchOptions = {}): Bench {
       home: temp.home,
       limits: more.limits ?? {},
       direct: more.direct ?? false,
-      command: name.startsWith('local_shell') ? readCall(parsed.record) : null,
+      command: name.startsWith('local_shell') ? await readCall(parsed.record) : null,
     };
     const environment = childEnvironment({
       parent: more.parent ?? { PATH: '/usr/bin:/bin', HOME: temp.home },
@@ -149,7 +149,15 @@ function execOf(site: ToolSite, cwd: string, path: string): ExecFact | null {
   const reading = site.command;
   if (reading === null || reading.form === 'none') return null;
   if (reading.form === 'sh') {
-    return { form: 'sh', file: '/bin/sh', argv: ['/bin/sh', '-c', reading.line], env_set: {}, cwd, program: null };
+    return {
+      form: 'sh',
+      file: '/bin/sh',
+      argv: ['/bin/sh', '-c', reading.line],
+      env_set: {},
+      env_clear: [],
+      cwd,
+      program: null,
+    };
   }
   const [word = ''] = reading.words;
   const places = word.includes('/') ? [join(cwd, word)] : path.split(':').map((directory) => join(directory, word));
@@ -163,9 +171,9 @@ function execOf(site: ToolSite, cwd: string, path: string): ExecFact | null {
       ...identityFact(stat),
       ungrantable: null,
     };
-    return { form: 'argv', file: real, argv: reading.words, env_set: {}, cwd, program };
+    return { form: 'argv', file: real, argv: reading.words, env_set: {}, env_clear: [], cwd, program };
   }
-  return { form: 'argv', file: null, argv: reading.words, env_set: {}, cwd, program: null };
+  return { form: 'argv', file: null, argv: reading.words, env_set: {}, env_clear: [], cwd, program: null };
 }
 
 /** The spawn port, without the process of its own. */

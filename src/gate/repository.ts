@@ -1,0 +1,76 @@
+import { lstatSync, readFileSync, statSync } from 'node:fs';
+import { dirname, isAbsolute, join } from 'node:path';
+import type { Repository } from '../schema/policy.ts';
+import { realPath } from './real-path.ts';
+
+/** Largest configuration file that is read (02 §9.8). */
+const maxBytes = 1_048_576;
+
+/**
+ * The repository that git would find from a directory, and its own configuration: by the `.git` directory or file and
+ * `commondir`, or a directory that is itself a bare one. Null when there is none. Never throws: what cannot be looked
+ * at counts as unreadable.
+ * @param root real path of the workspace
+ */
+export function findRepository(cwd: string, root: string): Repository | null {
+  for (let at = realPath(cwd); ; at = dirname(at)) {
+    const directory = gitDirectory(at);
+    if (directory !== null) return readRepository(directory, root);
+    if (dirname(at) === at) return null;
+  }
+}
+
+/** The git directory of a working tree, or the directory itself when it is bare; null when it is neither. */
+function gitDirectory(at: string): string | null {
+  const dotGit = join(at, '.git');
+  try {
+    const found = statSync(dotGit, { throwIfNoEntry: false });
+    if (found?.isDirectory() === true) return dotGit;
+    if (found !== undefined || lstatSync(dotGit, { throwIfNoEntry: false }) !== undefined) {
+      const target = /^gitdir:[ \t]*([^\n]*?)[\r\n]*$/.exec(readText(dotGit) ?? '')?.[1];
+      // A `.git` that leads nowhere stands for a repository that cannot be read.
+      return target === undefined || target === '' ? dotGit : isAbsolute(target) ? target : join(at, target);
+    }
+    const bare = ['HEAD', 'objects', 'refs'].every((name) => lstatSync(join(at, name), { throwIfNoEntry: false }));
+    return bare ? at : null;
+  } catch {
+    return dotGit;
+  }
+}
+
+function readRepository(directory: string, root: string): Repository {
+  const own = realPath(directory);
+  const pointer = readText(join(own, 'commondir'));
+  const named = pointer?.trim() ?? '';
+  const common = named === '' ? own : realPath(isAbsolute(named) ? named : join(own, named));
+  const prefix = root.endsWith('/') ? root : `${root}/`;
+  const outside = [own, common].some((path) => path !== root && !path.startsWith(prefix));
+  const paths = [...new Set([join(common, 'config'), join(common, 'config.worktree'), join(own, 'config.worktree')])];
+  const unreadable = pointer === null || !isDirectory(own);
+  const configs = outside
+    ? []
+    : paths.flatMap((path) => {
+        const text = readText(path);
+        return text === undefined ? [] : [{ path, text }];
+      });
+  return { outside, configs: unreadable ? [{ path: own, text: null }] : configs };
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  } catch {
+    return false;
+  }
+}
+
+/** Undefined when there is no such file; null when it is too large, no file, or may not be read. */
+function readText(path: string): string | null | undefined {
+  try {
+    const found = statSync(path, { throwIfNoEntry: false });
+    if (found === undefined) return lstatSync(path, { throwIfNoEntry: false }) === undefined ? undefined : null;
+    return found.isFile() && found.size <= maxBytes ? readFileSync(path, 'utf8') : null;
+  } catch {
+    return null;
+  }
+}

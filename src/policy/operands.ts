@@ -1,0 +1,78 @@
+import type { OperandKind } from '../schema/command-tables.ts';
+import { credentials, secretLooking } from './catalogue.ts';
+import { compileGlob, type Glob, matchGlob } from './glob.ts';
+import { isWithin, type PathValue } from './paths.ts';
+import type { Scope } from './scope.ts';
+
+let guarded: readonly Glob[] | null = null;
+
+/** The globs C and S of the catalogue (02 §13), compiled once: they never change. */
+function guardedGlobs(): readonly Glob[] {
+  guarded ??= [...credentials, ...secretLooking].flatMap((source) => {
+    const compiled = compileGlob(source);
+    return compiled.ok ? [compiled.glob] : [];
+  });
+  return guarded;
+}
+
+/** Why a granted command may not have this operand (02 §9.7), or null. */
+export function operandProblem(text: string, kind: OperandKind, scope: Scope): string | null {
+  switch (kind) {
+    case 'none':
+    case 'text':
+      return null;
+    case 'read':
+      // Alone, the dash is standard input.
+      return text === '-' ? null : pathProblem(text, 'read_file', scope);
+    case 'write':
+      return pathProblem(text, 'write_file', scope);
+    case 'rev':
+      return revisionProblem(text, scope);
+    case 'url':
+      return urlProblem(text, scope);
+  }
+}
+
+function pathProblem(text: string, tool: string, scope: Scope): string | null {
+  const path = scope.path(asWritten(text));
+  const problem = outside(path, scope) ?? secret(path, scope);
+  if (problem !== null) return problem;
+  const refused = scope.refusedBy('local_fs', tool, { path: asWritten(text) });
+  return refused === null ? null : `operand ${text}: ${refused}`;
+}
+
+/** No shell expands the words of a granted command: a tilde in them is an ordinary character. */
+const asWritten = (text: string): string => (text.startsWith('~/') ? `./${text}` : text);
+
+function outside(path: PathValue, scope: Scope): string | null {
+  const inside = (name: string): boolean => scope.places().workspaces.some((root) => isWithin(name, root));
+  return inside(path.lexical) && inside(path.real()) ? null : `operand outside the workspace: ${path.given}`;
+}
+
+function secret(path: PathValue, scope: Scope): string | null {
+  const places = scope.places();
+  const hit = guardedGlobs().find(
+    (glob) =>
+      matchGlob(glob, path.lexical, places) || (path.real() !== path.lexical && matchGlob(glob, path.real(), places)),
+  );
+  return hit === undefined ? null : `operand ${path.given} matches ${hit.source}`;
+}
+
+function revisionProblem(text: string, scope: Scope): string | null {
+  const colon = text.indexOf(':');
+  const parts = colon === -1 ? [text] : [text, text.slice(colon + 1)];
+  const climbs = parts.some((part) => part.split(/[/\\]/).includes('..'));
+  if (/^([/\\-]|~\/|[A-Za-z]:[/\\]|ext::)/.test(text) || climbs) return `operand ${text}`;
+  for (const part of parts) {
+    if (part === '') continue;
+    const problem = secret(scope.path(asWritten(part)), scope);
+    if (problem !== null) return problem;
+  }
+  return null;
+}
+
+function urlProblem(text: string, scope: Scope): string | null {
+  if (!/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text)) return `operand ${text} is no http or https address`;
+  const refused = scope.refusedBy('webhook', 'webhook', { url: text });
+  return refused === null ? null : `operand ${text}: ${refused}`;
+}

@@ -1,0 +1,181 @@
+import type { CommandTables, OperandKind, OptionTable, OptionValue } from '../schema/command-tables.ts';
+import shippedTables from './command-tables.json' with { type: 'json' };
+
+/** A word of a call that its program reads as more than an option. */
+export type Operand = { readonly text: string; readonly kind: OperandKind };
+
+/** What a table makes of the words behind a program; `failing` names the first option or operand that it does not list. */
+export type Judged =
+  | { readonly ok: true; readonly operands: readonly Operand[] }
+  | { readonly ok: false; readonly failing: string };
+
+// Its shape is held by a test: what JSON says of literals is wider than the type.
+const shipped = shippedTables as CommandTables;
+
+/** The table of a program: the operator's own, else the shipped one. */
+export function tableOf(name: string, own: CommandTables | undefined): OptionTable | undefined {
+  if (own !== undefined && Object.hasOwn(own.programs, name)) return own.programs[name];
+  return Object.hasOwn(shipped.programs, name) ? shipped.programs[name] : undefined;
+}
+
+const failing = (why: string): Judged => ({ ok: false, failing: why });
+
+/** Judges the words behind a program by its table (02 §9.7). Linear in the words; never throws. */
+export function judgeWords(table: OptionTable, words: readonly string[], own: CommandTables | undefined): Judged {
+  if (table.grant === 'never') return failing('is never granted');
+  if (table.subcommands === undefined) return judgePlain(table, words, own);
+  const at = words.findIndex((word) => !word.startsWith('-') || word === '-');
+  const before = at === -1 ? words : words.slice(0, at);
+  if (at === -1) {
+    return table.flags === undefined || words.length === 0
+      ? failing('has no subcommand')
+      : judgePlain(table, words, own);
+  }
+  const stray = before.find((word) => table.globals?.includes(word) !== true);
+  if (stray !== undefined) return failing(`option ${stray}`);
+  const name = words[at] ?? '';
+  const subcommand = Object.hasOwn(table.subcommands, name) ? table.subcommands[name] : undefined;
+  return subcommand === undefined ? failing(`subcommand ${name}`) : judgeWords(subcommand, words.slice(at + 1), own);
+}
+
+/** The options of a table and of those that it extends. */
+type Options = { readonly flags: ReadonlySet<string>; readonly values: ReadonlyMap<string, OptionValue> };
+
+const known = new WeakMap<OptionTable, Options>();
+
+function optionsOf(table: OptionTable, own: CommandTables | undefined, depth = 0): Options {
+  const old = known.get(table);
+  if (old !== undefined) return old;
+  const base = table.extends === undefined || depth > 4 ? undefined : tableOf(table.extends, own);
+  const inherited = base === undefined ? null : optionsOf(base, own, depth + 1);
+  const nameOf = (value: OptionValue): string => (typeof value === 'string' ? value : value.name);
+  const options = {
+    flags: new Set([...(inherited?.flags ?? []), ...(table.flags ?? [])]),
+    values: new Map([
+      ...(inherited?.values ?? []),
+      ...(table.values ?? []).map((value) => [nameOf(value), value] as const),
+    ]),
+  };
+  known.set(table, options);
+  return options;
+}
+
+/** What is gathered on the way through the words. */
+type Reading = { readonly seen: Set<string>; readonly operands: string[]; readonly values: Operand[] };
+
+function judgePlain(table: OptionTable, words: readonly string[], own: CommandTables | undefined): Judged {
+  const options = optionsOf(table, own);
+  const reading: Reading = { seen: new Set(), operands: [], values: [] };
+  const problem = readWords(table, options, words, reading);
+  if (problem !== null) return failing(problem);
+  if (table.required !== undefined && !table.required.some((name) => reading.seen.has(name))) {
+    return failing(`option ${table.required[0]} is missing`);
+  }
+  return judgeOperands(table, reading);
+}
+
+function readWords(table: OptionTable, options: Options, words: readonly string[], reading: Reading): string | null {
+  for (let at = 0; at < words.length; at += 1) {
+    const word = words[at] ?? '';
+    if (word === '--' && table.style !== 'find') {
+      reading.operands.push(...words.slice(at + 1));
+      return null;
+    }
+    const option = word.startsWith('-') ? word !== '-' : table.style === 'find' && /^[!()]$/.test(word);
+    if (!option) {
+      reading.operands.push(word);
+      continue;
+    }
+    const found = readOption(table, options, word, reading.seen);
+    if (typeof found === 'string') return found;
+    if (found.value === null) continue;
+    const next = found.attached === null;
+    const value = next ? words[at + 1] : (found.attached ?? undefined);
+    if (value === undefined) return `option ${word} without its value`;
+    if (next) at += 1;
+    const wrong = judgeValue(found.value, value, reading.values);
+    if (wrong !== null) return `option ${word}${wrong}`;
+  }
+  return null;
+}
+
+type Found = {
+  /** Null for an option without a value, and for an optional one that was left out. */
+  readonly value: OptionValue | null;
+  /** The attached value; null when it is the next word. */
+  readonly attached: string | null;
+};
+
+const flag: Found = { value: null, attached: null };
+
+/** A listed option, exactly as it is listed; a text names one that is not. */
+function readOption(table: OptionTable, { flags, values }: Options, word: string, seen: Set<string>): Found | string {
+  const use = (name: string, attached: string | null): Found => {
+    seen.add(name);
+    const value = values.get(name) ?? null;
+    return value !== null && typeof value !== 'string' && value.optional === true && attached === null
+      ? flag
+      : { value, attached };
+  };
+  // A go flag may begin with two dashes.
+  const exact = table.style === 'go' && word.startsWith('--') ? word.slice(1) : word;
+  if (flags.has(exact)) return use(exact, null);
+  if (values.has(exact)) return use(exact, null);
+  if (table.numeric === true && /^-[0-9]+$/.test(word)) return flag;
+  const equals = exact.indexOf('=');
+  if (equals > 0 && (exact.startsWith('--') || table.style === 'go') && values.has(exact.slice(0, equals))) {
+    return use(exact.slice(0, equals), exact.slice(equals + 1));
+  }
+  const bundles = !word.startsWith('--') && (table.style === undefined || table.style === 'posix');
+  for (let at = 1; bundles && at < word.length; at += 1) {
+    const letter = `-${word.charAt(at)}`;
+    const attached = word.slice(at + 1);
+    if (flags.has(letter)) {
+      seen.add(letter);
+      if (attached === '') return flag;
+    } else if (values.has(letter)) {
+      return use(letter, attached === '' ? null : attached);
+    } else {
+      break;
+    }
+  }
+  return `option ${word}`;
+}
+
+/** What is wrong with a value, as the end of a sentence; a path, revision or address becomes an operand. */
+function judgeValue(option: OptionValue, value: string, operands: Operand[]): string | null {
+  if (typeof option === 'string') return null;
+  const { kind = 'text' } = option;
+  if (option.deny_pattern !== undefined && matches(option.deny_pattern, value)) return ` with the value ${value}`;
+  if (kind === 'enum') return option.values?.includes(value) === true ? null : ` with the value ${value}`;
+  if (kind === 'int') return /^[+-]?[0-9]+$/.test(value) ? null : ` with the value ${value}`;
+  if (kind !== 'text' && kind !== 'none') operands.push({ text: value, kind });
+  return null;
+}
+
+function judgeOperands(table: OptionTable, { seen, operands, values }: Reading): Judged {
+  const { operands: kind = 'text', max_operands: max = Number.POSITIVE_INFINITY } = table;
+  const [first] = operands;
+  const barred =
+    kind === 'none' || (table.operands_need !== undefined && !table.operands_need.some((name) => seen.has(name)));
+  if (barred && first !== undefined) return failing(`operand ${first}`);
+  if (operands.length > max) return failing(`operand ${operands[max] ?? ''}`);
+  const denied = operands.find((text) => table.deny_pattern !== undefined && matches(table.deny_pattern, text));
+  if (denied !== undefined) return failing(`operand ${denied}`);
+  const own = operands[table.index ?? 0];
+  if (table.pattern !== undefined && own !== undefined && !matches(table.pattern, own))
+    return failing(`operand ${own}`);
+  const differs = table.first !== undefined && table.first_unless?.some((name) => seen.has(name)) !== true;
+  const judged = operands.map((text, index) => ({ text, kind: index === 0 && differs ? (table.first ?? kind) : kind }));
+  return { ok: true, operands: [...values, ...judged] };
+}
+
+const patterns = new Map<string, RegExp>();
+
+/** A memo: the expressions are those of the tables, which are few and never change. */
+function matches(source: string, text: string): boolean {
+  const old = patterns.get(source);
+  const pattern = old ?? new RegExp(`^(?:${source})$`, 's');
+  if (old === undefined) patterns.set(source, pattern);
+  return pattern.test(text);
+}

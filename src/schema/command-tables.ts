@@ -1,0 +1,48 @@
+/** Option tables (02 §9.7): what of a program's options and operands an allowlist may grant. */
+
+export type OperandKind = 'none' | 'text' | 'read' | 'write' | 'rev' | 'url';
+
+/** An option with a value. */
+export type OptionValue =
+  | string
+  | {
+      readonly name: string;
+      readonly kind?: OperandKind | 'enum' | 'int';
+      /** Of kind `enum`. */
+      readonly values?: readonly string[];
+      /** The value may be left out; then only an attached one is a value. */
+      readonly optional?: boolean;
+      /** What the whole value may not be. */
+      readonly deny_pattern?: string;
+    };
+
+export type OptionTable = {
+  /** No entry can grant it. */
+  readonly grant?: 'never';
+  /** A table whose options count here too. */
+  readonly extends?: string;
+  readonly flags?: readonly string[];
+  readonly values?: readonly OptionValue[];
+  /** `-<digits>` is an option. */
+  readonly numeric?: boolean;
+  readonly style?: 'posix' | 'go' | 'find';
+  /** One of these must stand among the options. */
+  readonly required?: readonly string[];
+  readonly operands?: OperandKind;
+  /** Operands only beside one of these options. */
+  readonly operands_need?: readonly string[];
+  readonly max_operands?: number;
+  /** Kind of the first operand where it differs, unless one of these options stands before it. */
+  readonly first?: OperandKind;
+  readonly first_unless?: readonly string[];
+  /** What the operand at `index` (0 when absent) must be as a whole. */
+  readonly pattern?: string;
+  readonly index?: number;
+  /** What no operand may be as a whole. */
+  readonly deny_pattern?: string;
+  readonly subcommands?: Readonly<Record<string, OptionTable>>;
+  /** Options before the subcommand. */
+  readonly globals?: readonly string[];
+};
+
+export type CommandTables = { readonly format: 1; readonly programs: Readonly<Record<string, OptionTable>> };

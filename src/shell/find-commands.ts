@@ -1,0 +1,171 @@
+import type { CommandRedirect, CommandWord, FoundCommand } from '../schema/command.ts';
+import { type Payload, baseName, payloadsOf } from './payload.ts';
+import { shells } from './programs.ts';
+import type { ParseScript, Script, ScriptRedirect, Step } from './script.ts';
+import { choicesOf, expandWord, homeMark, literalWord, printed } from './words.ts';
+
+/** Most commands that are revealed, how deep one may stand in another, and most directories to look in (02 §9.3). */
+const maxRevealed = 256;
+const maxDepth = 4;
+const maxDirectories = 16;
+/** Most readings of one command whose variables have several values. */
+const maxChoices = 8;
+
+/** Every command of a call, those in the words of others among them. */
+export type Found = {
+  readonly commands: readonly FoundCommand[];
+  /** What could not be read, else null. */
+  readonly unread: string | null;
+  /** A program, or a directory, that is no literal and whose value is not known, else null. */
+  readonly unnamed: string | null;
+};
+
+/** What stands around a command: it was revealed at this depth, and reads this text, if it is known. */
+type Around = { readonly depth: number; readonly input: string | null };
+
+/**
+ * Collects and reveals (02 §9.3). Null when a text has to be parsed and there is no parser. Bounded; never throws.
+ */
+export function findInWords(words: readonly string[], parse: ParseScript | null): Found | null {
+  const finder = createFinder(parse);
+  finder.command(words.map(literalWord), [], { depth: 0, input: null });
+  return finder.needsParser() ? null : finder.found();
+}
+
+export function findInScript(script: Script, parse: ParseScript): Found {
+  const finder = createFinder(parse);
+  finder.script(script, { depth: 0, input: null });
+  return finder.found();
+}
+
+function createFinder(parse: ParseScript | null) {
+  const commands: FoundCommand[] = [];
+  const variables = new Map<string, string[]>();
+  let directories: readonly string[] = [''];
+  let revealed = 0;
+  let unread: string | null = null;
+  let unnamed: string | null = null;
+  let needsParser = false;
+
+  const script = (read: Script, around: Around): void => {
+    if (read.error !== null) unread ??= read.error;
+    for (const step of read.steps) {
+      if (step.kind === 'values') assign(step);
+      else readStep(step, around);
+    }
+  };
+
+  const assign = ({ name, words }: Extract<Step, { kind: 'values' }>): void => {
+    const values = words.flatMap((word) => expandWord(word, variables, Number.POSITIVE_INFINITY));
+    const known = values.filter((value) => !value.open).map((value) => value.path);
+    const all = [...(variables.get(name) ?? []), ...known].slice(-maxChoices);
+    // What was assigned but is not known leaves the older values in place: they may still hold.
+    if (all.length > 0) variables.set(name, all);
+  };
+
+  const readStep = (step: Extract<Step, { kind: 'command' }>, around: Around): void => {
+    const choices = Math.min(choicesOf(step.words, variables), maxChoices);
+    const input = inputOf(step) ?? around.input;
+    for (let choice = choices - 1; choice >= 0; choice -= 1) {
+      const words = step.words.flatMap((word) => expandWord(word, variables, choice));
+      const redirects = step.redirects.flatMap((one) => redirectsOf(one, choice));
+      command(words, redirects, { depth: choice === choices - 1 ? around.depth : around.depth + 1, input });
+    }
+  };
+
+  const redirectsOf = (one: ScriptRedirect, choice: number): readonly CommandRedirect[] => {
+    const writes = !one.operator.startsWith('<') || one.operator === '<>';
+    if (one.target === null) return [{ operator: one.operator, target: null, writes: false }];
+    return expandWord(one.target, variables, choice).map((target) =>
+      // `2>&1` names a descriptor.
+      /^[<>]&$/.test(one.operator) && /^([0-9]+-?|-)$/.test(target.text)
+        ? { operator: one.operator, target: null, writes: false }
+        : { operator: one.operator, target, writes },
+    );
+  };
+
+  /** The text that a command reads: of a here-document, a here-string, or of an `echo` before its pipe. */
+  const inputOf = (step: Extract<Step, { kind: 'command' }>): string | null => {
+    for (const one of step.redirects) {
+      if (one.body !== null) return one.body;
+      if (one.operator !== '<<<' || one.target === null) continue;
+      return expandWord(one.target, variables, Number.POSITIVE_INFINITY)
+        .map((word) => word.text)
+        .join(' ');
+    }
+    const { input } = step;
+    if (input?.kind !== 'command') return null;
+    const words = input.words.flatMap((word) => expandWord(word, variables, Number.POSITIVE_INFINITY));
+    // `cat` and `tee` hand on what they read.
+    return /^(cat|tee)$/.test(baseName(words[0]?.text ?? '')) ? inputOf(input) : printed(words);
+  };
+
+  const command = (words: readonly CommandWord[], redirects: readonly CommandRedirect[], around: Around): void => {
+    const isRevealed = around.depth > 0;
+    if (isRevealed) revealed += 1;
+    if (revealed > maxRevealed) {
+      unread ??= `more than ${maxRevealed} commands stand in the words of others`;
+      return;
+    }
+    commands.push({ words, redirects, directories, revealed: isRevealed });
+    const [program] = words;
+    if (program === undefined) return;
+    if (program.open) unnamed ??= `the program ${program.text} is no literal`;
+    const name = baseName(program.text);
+    if (name === 'cd' || name === 'pushd') change(words.slice(1));
+    for (const payload of payloadsOf(words)) reveal(payload, name, around);
+  };
+
+  const reveal = (payload: Payload, name: string, { depth, input }: Around): void => {
+    if (payload.kind === 'unreadable') {
+      unread ??= `not read: ${payload.why}`;
+      return;
+    }
+    if (payload.kind === 'words') {
+      if (payload.words.length === 0) return;
+      if (depth >= maxDepth) unread ??= `commands stand in one another more than ${maxDepth} deep`;
+      else command(payload.words, [], { depth: depth + 1, input });
+      return;
+    }
+    const open = payload.kind === 'line' ? payload.words.find((word) => word.open) : undefined;
+    if (open !== undefined) unnamed ??= `what ${name} runs is no literal: ${open.text}`;
+    const text = payload.kind === 'input' ? input : payload.words.map((word) => word.text).join(' ');
+    // What a shell reads from a program or a file is not seen (02 §7.3).
+    if (text === null || text === '') return;
+    if (parse === null) {
+      needsParser = true;
+    } else if (depth >= maxDepth) {
+      unread ??= `commands stand in one another more than ${maxDepth} deep`;
+    } else {
+      const before = directories;
+      script(parse(text), { depth: depth + 1, input: shells.has(name) ? null : input });
+      if (name !== 'eval') directories = before;
+    }
+  };
+
+  /** A literal `cd` moves what follows; since it may fail, the places before stay in view. */
+  const change = (rest: readonly CommandWord[]): void => {
+    const target = rest.find((word) => !/^-[LPe@]+$|^--$/.test(word.text)) ?? { text: '', path: homeMark, open: false };
+    // The way back leads to a place that is in view already.
+    if (target.text === '-') return;
+    if (target.open) {
+      unnamed ??= `the directory ${target.text} is no literal`;
+      return;
+    }
+    const moved = directories.map((base) =>
+      base === '' || /^[/\0]/.test(target.path) ? target.path : `${base}/${target.path}`,
+    );
+    directories = [...new Set([...directories, ...moved])];
+    if (directories.length > maxDirectories) {
+      directories = directories.slice(0, maxDirectories);
+      unread ??= 'the directory changes too often';
+    }
+  };
+
+  return {
+    script,
+    command,
+    needsParser: (): boolean => needsParser,
+    found: (): Found => ({ commands, unread, unnamed }),
+  };
+}

@@ -1,0 +1,252 @@
+import { forEachChild, parse } from 'unbash';
+import type { Command, ParsedScript, Redirection, SyntaxNode, Word, WordPart } from 'unbash';
+import type { Piece, Script, ScriptRedirect, ScriptWord, Step } from './script.ts';
+
+/** Deepest nesting of groups and substitutions, and most commands in one line (02 §9.3). */
+const maxNesting = 16;
+const maxCommands = 64;
+/** Most nodes that are looked at: every line of 64 KiB that people write has fewer. */
+const maxNodes = 100_000;
+/** The parser is slow on openers that stay open, and on here-documents in great number. */
+const maxOpen = 32;
+const maxHereDocuments = 32;
+
+/** Nodes that nest others in a way that the limit counts. */
+const nesting: ReadonlySet<string> = new Set(
+  (
+    'Subshell BraceGroup If For Select While Function Coproc Case ArithmeticFor CommandExpansion ProcessSubstitution ' +
+    'ArithmeticExpansion ArithmeticCommandExpansion ParameterExpansion'
+  ).split(' '),
+);
+
+/**
+ * Reads a line with a grammar of the POSIX shell and of bash. Every command anywhere in it is a step. Never throws: what
+ * does not parse, or is beyond a limit, has an `error`, and the steps that were found so far.
+ */
+export function parseScript(text: string): Script {
+  const walk = createWalk();
+  const open = tooOpen(text);
+  if (open !== null) return { ...walk.result(), error: open };
+  try {
+    walk.script(parse(text), 0);
+  } catch {
+    // The parser's own recursion, or a limit: what was found so far stands.
+    walk.fail('the line is nested too deep');
+  }
+  return walk.result();
+}
+
+/** Openers that are never closed, counted without regard to quotes: a bound on work, not a reading. */
+function tooOpen(text: string): string | null {
+  let open = 0;
+  let hereDocuments = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charAt(at);
+    if (char === '(') open += 1;
+    else if (char === ')') open = Math.max(0, open - 1);
+    else if (char === '<' && text.charAt(at + 1) === '<') hereDocuments += 1;
+    if (open > maxOpen) return 'parentheses are nested too deep';
+    if (hereDocuments > maxHereDocuments) return 'there are too many here-documents';
+  }
+  return null;
+}
+
+class Beyond extends Error {}
+
+function createWalk() {
+  const steps: Step[] = [];
+  const singleQuoted: [number, number][] = [];
+  let error: string | null = null;
+  let commands = 0;
+  let nodes = 0;
+  let inside = 0;
+  /** Where steps go: the line's own list, or that of a substitution as well. */
+  let lists: Step[][] = [steps];
+  let input: Step | null = null;
+
+  const fail = (why: string): void => {
+    error ??= why;
+  };
+  const add = (step: Step): void => {
+    for (const list of lists) list.push(step);
+  };
+
+  const script = (node: ParsedScript, depth: number): void => {
+    for (const statement of node.commands) visit(statement, depth);
+    const [problem] = node.errors ?? [];
+    if (problem !== undefined) fail(`the line does not parse: ${problem.message}`);
+  };
+
+  const visit = (node: SyntaxNode, depth: number): void => {
+    nodes += 1;
+    const inner = nesting.has(node.type) ? depth + 1 : depth;
+    if (inner > maxNesting) beyond(`the line is nested more than ${maxNesting} deep`);
+    if (nodes > maxNodes) beyond('the line has too many parts');
+    switch (node.type) {
+      case 'Script':
+        script(node, inner);
+        return;
+      case 'Command':
+        command(node, inner);
+        return;
+      case 'Pipeline': {
+        const before = input;
+        for (const one of node.commands) {
+          visit(one, inner);
+          const last = steps.at(-1);
+          input = one.type === 'Command' && last !== undefined ? last : null;
+        }
+        input = before;
+        return;
+      }
+      case 'Redirected': {
+        visit(node.command, inner);
+        add({ kind: 'command', words: [], redirects: node.redirects.map((one) => redirect(one, inner)), input: null });
+        return;
+      }
+      case 'For':
+      case 'Select':
+        add({ kind: 'values', name: node.name.value, words: (node.wordlist ?? []).map((one) => word(one, inner)) });
+        visit(node.body, inner);
+        return;
+      case 'Assignment':
+        assignment(node.name, node.value.type === 'Word' ? node.value : null, node, inner);
+        return;
+      case 'Word':
+        word(node, inner);
+        return;
+      default:
+        forEachChild(node, (child) => visit(child, inner));
+    }
+  };
+
+  const beyond = (why: string): never => {
+    fail(why);
+    throw new Beyond(why);
+  };
+
+  const command = (node: Command, depth: number): void => {
+    if (node.name !== undefined || node.suffix.length > 0) commands += 1;
+    if (commands > maxCommands) beyond(`the line has more than ${maxCommands} commands`);
+    const from = input;
+    input = null;
+    const words: ScriptWord[] = node.name === undefined ? [] : [word(node.name, depth)];
+    const redirects: ScriptRedirect[] = [];
+    const given: (() => void)[] = [];
+    for (const part of [...node.prefix, ...node.suffix]) {
+      if (part.type === 'Word') words.push(word(part, depth));
+      else if (part.type !== 'Assignment') redirects.push(redirect(part, depth));
+      else {
+        // An argument of `export` and its like is a word too.
+        if (node.name !== undefined && part.pos > node.name.pos) words.push([{ kind: 'text', value: part.text }]);
+        given.push(() => assignment(part.name, part.value.type === 'Word' ? part.value : null, part, depth));
+      }
+    }
+    // Before the command: its own words see an assignment in front of it in no shell, but a revealed one may.
+    for (const assign of given) assign();
+    input = from;
+    if (words.length > 0 || redirects.length > 0) add({ kind: 'command', words, redirects, input });
+  };
+
+  const assignment = (name: string, value: Word | null, node: SyntaxNode, depth: number): void => {
+    if (value === null) {
+      forEachChild(node, (child) => visit(child, depth));
+      return;
+    }
+    add({ kind: 'values', name, words: [word(value, depth)] });
+  };
+
+  const redirect = (node: Redirection, depth: number): ScriptRedirect => {
+    if (node.type === 'HereDoc') {
+      visit(node.body, depth);
+      return { operator: node.operator, target: null, body: node.body.text };
+    }
+    return { operator: node.operator, target: node.target === undefined ? null : word(node.target, depth), body: null };
+  };
+
+  const word = (node: Word, depth: number): ScriptWord => {
+    nodes += 1;
+    const parts = node.parts;
+    if (parts === undefined) return bare(node.text, node.value, true);
+    return parts.flatMap((part, index) => pieces(part, depth, false, index === 0));
+  };
+
+  const pieces = (part: WordPart, depth: number, quoted: boolean, first: boolean): readonly Piece[] => {
+    switch (part.type) {
+      case 'Literal':
+        return quoted ? [{ kind: 'text', value: part.value }] : bare(part.text, part.value, first);
+      case 'SingleQuoted':
+        if (inside === 0) singleQuoted.push([part.pos, part.end]);
+        return [{ kind: 'text', value: part.value }];
+      case 'AnsiCQuoted':
+        return [{ kind: 'text', value: part.value }];
+      case 'DoubleQuoted':
+      case 'LocaleString':
+        // An empty pair still makes a word.
+        return part.parts.length === 0
+          ? [{ kind: 'text', value: '' }]
+          : part.parts.flatMap((one) => pieces(one, depth, true, false));
+      case 'SimpleExpansion':
+        return [{ kind: 'variable', name: part.text.slice(1), text: part.text, quoted }];
+      case 'ParameterExpansion': {
+        visitInside(part, depth);
+        const plain = part.operation === undefined && part.prefix === undefined && part.index === undefined;
+        return plain
+          ? [{ kind: 'variable', name: part.parameter, text: part.text, quoted }]
+          : [{ kind: 'open', text: part.text }];
+      }
+      case 'CommandExpansion': {
+        const own: Step[] = [];
+        lists = [...lists, own];
+        visitInside(part, depth);
+        lists = lists.filter((list) => list !== own);
+        return [{ kind: 'output', steps: own, text: part.text, quoted }];
+      }
+      case 'BraceExpansion':
+        visitInside(part, depth);
+        return [{ kind: 'brace', text: part.text }];
+      default:
+        visitInside(part, depth);
+        return [{ kind: 'open', text: part.text }];
+    }
+  };
+
+  const visitInside = (part: WordPart, depth: number): void => {
+    const before = input;
+    input = null;
+    inside += 1;
+    const inner = nesting.has(part.type) ? depth + 1 : depth;
+    if (inner > maxNesting) beyond(`the line is nested more than ${maxNesting} deep`);
+    forEachChild(part, (child) => visit(child, inner));
+    inside -= 1;
+    input = before;
+  };
+
+  return {
+    fail,
+    script,
+    result: (): Script => ({ steps, error, singleQuoted }),
+  };
+}
+
+/** Unquoted text: a tilde at the begin, or behind `=` or `:`, is the home directory when a slash or nothing follows. */
+function bare(text: string, value: string, first: boolean): readonly Piece[] {
+  if (!text.includes('~')) return [{ kind: 'text', value }];
+  const found: Piece[] = [];
+  let literal = '';
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text.charAt(at);
+    const opens = at === 0 ? first : '=:'.includes(text.charAt(at - 1)) && text.charAt(at - 2) !== '\\';
+    if (char === '\\') {
+      at += 1;
+      if (text.charAt(at) !== '\n') literal += text.charAt(at);
+    } else if (char === '~' && opens && /^(?:$|[/:])/.test(text.slice(at + 1, at + 2))) {
+      if (literal !== '') found.push({ kind: 'text', value: literal });
+      found.push({ kind: 'home' });
+      literal = '';
+    } else {
+      literal += char;
+    }
+  }
+  return literal === '' ? found : [...found, { kind: 'text', value: literal }];
+}

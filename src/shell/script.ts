@@ -1,0 +1,43 @@
+/** A command line as a grammar has read it, in our own words: nothing else in the house knows the parser. */
+
+/** A part of a word. */
+export type Piece =
+  | { readonly kind: 'text'; readonly value: string }
+  /** `~` at a place where the shell puts in the home directory. */
+  | { readonly kind: 'home' }
+  | { readonly kind: 'variable'; readonly name: string; readonly text: string; readonly quoted: boolean }
+  /** What a substituted command prints. */
+  | { readonly kind: 'output'; readonly steps: readonly Step[]; readonly text: string; readonly quoted: boolean }
+  /** `{a,b}`, read again when it is expanded. */
+  | { readonly kind: 'brace'; readonly text: string }
+  | { readonly kind: 'open'; readonly text: string };
+
+export type ScriptWord = readonly Piece[];
+
+export type ScriptRedirect = {
+  readonly operator: string;
+  readonly target: ScriptWord | null;
+  /** Text of a here-document as it is written. */
+  readonly body: string | null;
+};
+
+/** One command, or what a loop or an assignment gives to a name, in the order of the text. */
+export type Step =
+  | {
+      readonly kind: 'command';
+      readonly words: readonly ScriptWord[];
+      readonly redirects: readonly ScriptRedirect[];
+      /** The command that this one, or the group around it, reads from through a pipe. */
+      readonly input: Step | null;
+    }
+  | { readonly kind: 'values'; readonly name: string; readonly words: readonly ScriptWord[] };
+
+export type Script = {
+  readonly steps: readonly Step[];
+  /** Why the text is not read whole, else null. */
+  readonly error: string | null;
+  /** Begin and end of each single-quoted part that stands in no substitution. */
+  readonly singleQuoted: readonly (readonly [number, number])[];
+};
+
+export type ParseScript = (text: string) => Script;

@@ -1,0 +1,171 @@
+import type { CommandWord } from '../schema/command.ts';
+import type { Piece, ScriptWord, Step } from './script.ts';
+
+/** What a name stands for: every literal that the line has given it so far, the latest last. */
+export type Variables = ReadonlyMap<string, readonly string[]>;
+
+/** Most words that one word is expanded to, and longest text that is put together. */
+const maxExpanded = 64;
+const maxLength = 65_536;
+
+/** Stands for the home directory in the `path` of a word: no command text holds it. */
+export const homeMark = '\0';
+
+export const literalWord = (text: string): CommandWord => ({ text, path: text, open: false });
+
+/**
+ * The words that a word becomes: usually one; more for braces, and for a variable that stands alone. What is not known
+ * stays as it is written, and makes the word open.
+ * @param choice which of several values a variable has; beyond their number the latest
+ */
+export function expandWord(word: ScriptWord, variables: Variables, choice: number): readonly CommandWord[] {
+  let heads: CommandWord[] = [{ text: '', path: '', open: false }];
+  const [only] = word;
+  if (word.length === 1 && only !== undefined && (only.kind === 'variable' || only.kind === 'output') && !only.quoted) {
+    const value = knownValue(only, variables, choice);
+    // Unquoted, the shell splits what it puts in.
+    if (value !== null) {
+      return value.split(/[ \t\n]+/).flatMap((text) => (text === '' ? [] : [marked(text)]));
+    }
+  }
+  for (const piece of word) {
+    const tails = expandPiece(piece, variables, choice);
+    if (heads.length * tails.length > maxExpanded) return [openWord(word)];
+    heads = heads.flatMap((head) => tails.map((tail) => joined(head, tail)));
+    if ((heads[0]?.text.length ?? 0) > maxLength) return [openWord(word)];
+  }
+  return heads;
+}
+
+/** Most values that a variable of these words has: so many readings of the command there are. */
+export function choicesOf(words: readonly ScriptWord[], variables: Variables): number {
+  const counts = words.flatMap((word) =>
+    word.map((piece) => (piece.kind === 'variable' ? (variables.get(piece.name)?.length ?? 1) : 1)),
+  );
+  return Math.max(1, ...counts);
+}
+
+const joined = (left: CommandWord, right: CommandWord): CommandWord => ({
+  text: left.text + right.text,
+  path: left.path + right.path,
+  open: left.open || right.open,
+});
+
+const openWord = (word: ScriptWord): CommandWord => {
+  const text = word.map((piece) => (piece.kind === 'text' ? piece.value : piece.kind === 'home' ? '~' : piece.text));
+  return { text: text.join(''), path: text.join(''), open: true };
+};
+
+/** A value that was itself written with a leading tilde or `$HOME` has been marked already. */
+const marked = (text: string): CommandWord => ({ text: text.replaceAll(homeMark, '~'), path: text, open: false });
+
+function expandPiece(piece: Piece, variables: Variables, choice: number): readonly CommandWord[] {
+  switch (piece.kind) {
+    case 'text':
+      return [literalWord(piece.value)];
+    case 'home':
+      return [{ text: '~', path: homeMark, open: false }];
+    case 'open':
+      return [{ text: piece.text, path: piece.text, open: true }];
+    case 'brace':
+      return braces(piece.text).map((text) =>
+        text === piece.text ? { text, path: text, open: true } : literalWord(text),
+      );
+    case 'variable':
+    case 'output': {
+      const value = knownValue(piece, variables, choice);
+      if (value !== null) return [marked(value)];
+      return piece.kind === 'variable' && piece.name === 'HOME'
+        ? [{ text: piece.text, path: homeMark, open: false }]
+        : [{ text: piece.text, path: piece.text, open: true }];
+    }
+  }
+}
+
+function knownValue(
+  piece: Extract<Piece, { kind: 'variable' | 'output' }>,
+  variables: Variables,
+  choice: number,
+): string | null {
+  if (piece.kind === 'output') return printedBy(piece.steps, variables);
+  const values = variables.get(piece.name);
+  return values?.[Math.min(choice, values.length - 1)] ?? null;
+}
+
+/** What a substitution of one `echo` or `printf` of literals prints, without the line breaks at its end. */
+function printedBy(steps: readonly Step[], variables: Variables): string | null {
+  const [step] = steps;
+  if (steps.length !== 1 || step?.kind !== 'command') return null;
+  const words = step.words.flatMap((word) => expandWord(word, variables, Number.POSITIVE_INFINITY));
+  return printed(words)?.replace(/\n+$/, '') ?? null;
+}
+
+/** The text that `echo` or `printf` writes for literal words; null for another program, or when it is not known. */
+export function printed(words: readonly CommandWord[]): string | null {
+  if (words.some((word) => word.open)) return null;
+  const [program = '', ...rest] = words.map((word) => word.text);
+  const name = program.slice(program.lastIndexOf('/') + 1);
+  if (name === 'echo') {
+    const from = rest.findIndex((word) => !/^-[neE]+$/.test(word));
+    return `${decodeEscapes((from === -1 ? [] : rest.slice(from)).join(' '))}\n`;
+  }
+  if (name !== 'printf') return null;
+  const [format = '', ...values] = rest[0] === '--' ? rest.slice(1) : rest;
+  const parts: string[] = [];
+  const waiting = [...values];
+  do {
+    parts.push(
+      decodeEscapes(format).replace(/%(?:%|[-0-9.#+ ]*([a-zA-Z]))/g, (all, letter: string | undefined) =>
+        all === '%%' || letter === undefined ? '%' : decodeIf(letter === 'b', waiting.shift() ?? ''),
+      ),
+    );
+  } while (waiting.length > 0 && waiting.length < values.length && parts.length < maxExpanded);
+  return parts.join('');
+}
+
+const decodeIf = (decode: boolean, text: string): string => (decode ? decodeEscapes(text) : text);
+
+const letters: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  a: '\x07',
+  b: '\b',
+  f: '\f',
+  v: '\v',
+  e: '\x1b',
+  '\\': '\\',
+  '"': '"',
+  "'": "'",
+};
+
+/** Octal, hex and letter escapes, of `echo`, `printf` and their builtins in every shell. */
+function decodeEscapes(text: string): string {
+  if (!text.includes('\\')) return text;
+  const escapes = /\\(?:0?([0-7]{1,3})|x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|(.))/gs;
+  return text.replace(escapes, (all, octal?: string, hex?: string, unicode?: string, letter?: string) => {
+    if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 0xff);
+    if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
+    if (unicode !== undefined) return String.fromCharCode(Number.parseInt(unicode, 16));
+    return letters[letter ?? ''] ?? all;
+  });
+}
+
+/** What a brace expansion of literals stands for; the text itself when it is none that can be read. */
+function braces(text: string): readonly string[] {
+  if (!text.startsWith('{') || !text.endsWith('}') || /["'`$\\]/.test(text)) return [text];
+  const parts: string[] = [];
+  let depth = 0;
+  let from = 1;
+  for (let at = 1; at < text.length; at += 1) {
+    const char = text.charAt(at);
+    if (char === '{') depth += 1;
+    else if (char === '}' && depth > 0) depth -= 1;
+    else if ((char === ',' || char === '}') && depth === 0) {
+      parts.push(text.slice(from, at));
+      from = at + 1;
+    }
+  }
+  if (parts.length < 2 || parts.length > maxExpanded) return [text];
+  return parts.flatMap((part) => (part.startsWith('{') ? braces(part) : [part]));
+}
