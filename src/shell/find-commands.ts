@@ -2,7 +2,7 @@ import type { CommandRedirect, CommandWord, FoundCommand } from '../schema/comma
 import { type Payload, baseName, payloadsOf } from './payload.ts';
 import { shells } from './programs.ts';
 import type { ParseScript, Script, ScriptRedirect, Step } from './script.ts';
-import { choicesOf, expandWord, homeMark, literalWord, printed } from './words.ts';
+import { choicesOf, expandWord, homeMark, literalWord, printed, type Variable } from './words.ts';
 
 /** Most commands that are revealed, how deep one may stand in another, and most directories to look in (02 §9.3). */
 const maxRevealed = 256;
@@ -10,6 +10,11 @@ const maxDepth = 4;
 const maxDirectories = 16;
 /** Most readings of one command whose variables have several values. */
 const maxChoices = 8;
+
+/** Commands that give names other values than the line shows. */
+const assigning: ReadonlySet<string> = new Set(
+  'read readarray mapfile getopts unset declare typeset local eval source .'.split(' '),
+);
 
 /** Every command of a call, those in the words of others among them. */
 export type Found = {
@@ -40,7 +45,7 @@ export function findInScript(script: Script, parse: ParseScript): Found {
 
 function createFinder(parse: ParseScript | null) {
   const commands: FoundCommand[] = [];
-  const variables = new Map<string, string[]>();
+  const variables = new Map<string, Variable>();
   let directories: readonly string[] = [''];
   let revealed = 0;
   let unread: string | null = null;
@@ -55,12 +60,14 @@ function createFinder(parse: ParseScript | null) {
     }
   };
 
-  const assign = ({ name, words }: Extract<Step, { kind: 'values' }>): void => {
+  const assign = ({ name, words, certain }: Extract<Step, { kind: 'values' }>): void => {
     const values = words.flatMap((word) => expandWord(word, variables, Number.POSITIVE_INFINITY));
-    const known = values.filter((value) => !value.open).map((value) => value.path);
-    const all = [...(variables.get(name) ?? []), ...known].slice(-maxChoices);
-    // What was assigned but is not known leaves the older values in place: they may still hold.
-    if (all.length > 0) variables.set(name, all);
+    const known = values.flatMap((value) => (value.open ? [] : [value.path]));
+    const before = variables.get(name)?.values ?? [];
+    variables.set(name, {
+      values: [...before, ...known].slice(-maxChoices),
+      certain: certain && known.length > 0 && known.length === values.length,
+    });
   };
 
   const readStep = (step: Extract<Step, { kind: 'command' }>, around: Around): void => {
@@ -113,6 +120,7 @@ function createFinder(parse: ParseScript | null) {
     if (program.open) unnamed ??= `the program ${program.text} is no literal`;
     const name = baseName(program.text);
     if (name === 'cd' || name === 'pushd') change(words.slice(1));
+    if (assigning.has(name) || (name === 'printf' && words[1]?.text === '-v')) forget();
     for (const payload of payloadsOf(words)) reveal(payload, name, around);
   };
 
@@ -141,6 +149,11 @@ function createFinder(parse: ParseScript | null) {
       script(parse(text), { depth: depth + 1, input: shells.has(name) ? null : input });
       if (name !== 'eval') directories = before;
     }
+  };
+
+  /** Any name may hold something else from here on. */
+  const forget = (): void => {
+    for (const [name, { values }] of variables) variables.set(name, { values, certain: false });
   };
 
   /** A literal `cd` moves what follows; since it may fail, the places before stay in view. */

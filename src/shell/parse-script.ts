@@ -1,5 +1,5 @@
 import { forEachChild, parse } from 'unbash';
-import type { Command, ParsedScript, Redirection, SyntaxNode, Word, WordPart } from 'unbash';
+import type { Assignment, Command, ParsedScript, Redirection, SyntaxNode, Word, WordPart } from 'unbash';
 import type { Piece, Script, ScriptRedirect, ScriptWord, Step } from './script.ts';
 
 /** Deepest nesting of groups and substitutions, and most commands in one line (02 §9.3). */
@@ -7,6 +7,12 @@ const maxNesting = 16;
 const maxCommands = 64;
 /** Most nodes that are looked at: every line of 64 KiB that people write has fewer. */
 const maxNodes = 100_000;
+/** Nodes behind which an assignment has surely been made. */
+const straight: ReadonlySet<string> = new Set(
+  'Script Statement AndOr Pipeline BraceGroup CompoundList Command'.split(' '),
+);
+/** Expansions of the POSIX shell; those of bash may be quoted differently elsewhere. */
+const posixOperations: ReadonlySet<string> = new Set(['Default', 'Remove']);
 /** The parser is slow on openers that stay open, and on here-documents in great number. */
 const maxOpen = 32;
 const maxHereDocuments = 32;
@@ -36,14 +42,29 @@ export function parseScript(text: string): Script {
   return walk.result();
 }
 
+/** Names a construct of bash that a plainer `/bin/sh` reads as other commands; null for every other node. */
+function foreignConstruct(node: SyntaxNode): string | null {
+  switch (node.type) {
+    case 'ArithmeticCommand':
+      return '((..))';
+    case 'TestLogical':
+    case 'TestGroup':
+      return '[[..]]';
+    case 'TestBinary':
+      return /^[<>]$|=~/.test(node.operator) ? '[[..]]' : null;
+    default:
+      return null;
+  }
+}
+
 /** Openers that are never closed, counted without regard to quotes: a bound on work, not a reading. */
 function tooOpen(text: string): string | null {
   let open = 0;
   let hereDocuments = 0;
   for (let at = 0; at < text.length; at += 1) {
     const char = text.charAt(at);
-    if (char === '(') open += 1;
-    else if (char === ')') open = Math.max(0, open - 1);
+    if (char === '(' || (char === '{' && text.charAt(at - 1) === '$')) open += 1;
+    else if (char === ')' || char === '}') open = Math.max(0, open - 1);
     else if (char === '<' && text.charAt(at + 1) === '<') hereDocuments += 1;
     if (open > maxOpen) return 'parentheses are nested too deep';
     if (hereDocuments > maxHereDocuments) return 'there are too many here-documents';
@@ -60,6 +81,8 @@ function createWalk() {
   let commands = 0;
   let nodes = 0;
   let inside = 0;
+  /** Within something that may not be executed, or in a shell of its own. */
+  let unsure = 0;
   /** Where steps go: the line's own list, or that of a substitution as well. */
   let lists: Step[][] = [steps];
   let input: Step | null = null;
@@ -82,6 +105,15 @@ function createWalk() {
     const inner = nesting.has(node.type) ? depth + 1 : depth;
     if (inner > maxNesting) beyond(`the line is nested more than ${maxNesting} deep`);
     if (nodes > maxNodes) beyond('the line has too many parts');
+    const foreign = foreignConstruct(node);
+    if (foreign !== null) fail(`${foreign} means something else in another shell`);
+    const before = unsure;
+    if (!straight.has(node.type) || (node.type === 'Statement' && node.background === true)) unsure += 1;
+    visitNode(node, inner);
+    unsure = before;
+  };
+
+  const visitNode = (node: SyntaxNode, inner: number): void => {
     switch (node.type) {
       case 'Script':
         script(node, inner);
@@ -89,8 +121,18 @@ function createWalk() {
       case 'Command':
         command(node, inner);
         return;
+      case 'AndOr': {
+        const before = unsure;
+        for (const one of node.commands) {
+          visit(one, inner);
+          unsure = before + 1;
+        }
+        unsure = before;
+        return;
+      }
       case 'Pipeline': {
         const before = input;
+        if (node.commands.length > 1) unsure += 1;
         for (const one of node.commands) {
           visit(one, inner);
           const last = steps.at(-1);
@@ -106,11 +148,16 @@ function createWalk() {
       }
       case 'For':
       case 'Select':
-        add({ kind: 'values', name: node.name.value, words: (node.wordlist ?? []).map((one) => word(one, inner)) });
+        add({
+          kind: 'values',
+          name: node.name.value,
+          words: (node.wordlist ?? []).map((one) => word(one, inner)),
+          certain: node.type === 'For' && node.wordlist !== undefined,
+        });
         visit(node.body, inner);
         return;
       case 'Assignment':
-        assignment(node.name, node.value.type === 'Word' ? node.value : null, node, inner);
+        assignment(node, inner, false);
         return;
       case 'Word':
         word(node, inner);
@@ -126,34 +173,45 @@ function createWalk() {
   };
 
   const command = (node: Command, depth: number): void => {
-    if (node.name !== undefined || node.suffix.length > 0) commands += 1;
+    commands += 1;
     if (commands > maxCommands) beyond(`the line has more than ${maxCommands} commands`);
     const from = input;
     input = null;
     const words: ScriptWord[] = node.name === undefined ? [] : [word(node.name, depth)];
     const redirects: ScriptRedirect[] = [];
-    const given: (() => void)[] = [];
     for (const part of [...node.prefix, ...node.suffix]) {
       if (part.type === 'Word') words.push(word(part, depth));
       else if (part.type !== 'Assignment') redirects.push(redirect(part, depth));
       else {
-        // An argument of `export` and its like is a word too.
-        if (node.name !== undefined && part.pos > node.name.pos) words.push([{ kind: 'text', value: part.text }]);
-        given.push(() => assignment(part.name, part.value.type === 'Word' ? part.value : null, part, depth));
+        const argument = node.name !== undefined && part.pos > node.name.pos;
+        if (argument) words.push(declared(part, depth));
+        // In front of a command it holds for that one only, and not for its own words.
+        assignment(part, depth, (argument || node.name === undefined) && unsure === 0);
       }
     }
-    // Before the command: its own words see an assignment in front of it in no shell, but a revealed one may.
-    for (const assign of given) assign();
     input = from;
     if (words.length > 0 || redirects.length > 0) add({ kind: 'command', words, redirects, input });
   };
 
-  const assignment = (name: string, value: Word | null, node: SyntaxNode, depth: number): void => {
-    if (value === null) {
-      forEachChild(node, (child) => visit(child, depth));
-      return;
+  const assignment = (node: Assignment, depth: number, certain: boolean): void => {
+    if (node.index !== undefined) visit(node.index, depth);
+    if (node.value.type === 'Word') {
+      add({
+        kind: 'values',
+        name: node.name,
+        words: [word(node.value, depth)],
+        certain: certain && node.append !== true,
+      });
+    } else {
+      forEachChild(node.value, (child) => visit(child, depth));
+      add({ kind: 'values', name: node.name, words: [], certain: false });
     }
-    add({ kind: 'values', name, words: [word(value, depth)] });
+  };
+
+  /** An argument of `export` and its like is a word too. */
+  const declared = (node: Assignment, depth: number): ScriptWord => {
+    const name = node.text.slice(0, node.value.pos - node.pos);
+    return [{ kind: 'text', value: name }, ...(node.value.type === 'Word' ? word(node.value, depth) : [])];
   };
 
   const redirect = (node: Redirection, depth: number): ScriptRedirect => {
@@ -179,6 +237,8 @@ function createWalk() {
         if (inside === 0) singleQuoted.push([part.pos, part.end]);
         return [{ kind: 'text', value: part.value }];
       case 'AnsiCQuoted':
+        // Where `$'` is no quote of its own, the escaped quote ends it.
+        if (part.text.includes("\\'")) fail("$'..' with an escaped quote means something else in another shell");
         return [{ kind: 'text', value: part.value }];
       case 'DoubleQuoted':
       case 'LocaleString':
@@ -190,6 +250,10 @@ function createWalk() {
         return [{ kind: 'variable', name: part.text.slice(1), text: part.text, quoted }];
       case 'ParameterExpansion': {
         visitInside(part, depth);
+        // Quotes in it, and what only bash knows, end at another place in another shell.
+        if (part.operation !== undefined && (!posixOperations.has(part.operation.type) || /['"\\]/.test(part.text))) {
+          fail(`${part.text.slice(0, 40)} means something else in another shell`);
+        }
         const plain = part.operation === undefined && part.prefix === undefined && part.index === undefined;
         return plain
           ? [{ kind: 'variable', name: part.parameter, text: part.text, quoted }]

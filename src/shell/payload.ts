@@ -27,6 +27,12 @@ export function payloadsOf(words: readonly CommandWord[]): readonly Payload[] {
       ? []
       : [{ kind: 'line', words: [action] }];
   }
+  if (name === 'alias') {
+    return rest.flatMap((word) => {
+      const at = word.text.indexOf('=');
+      return at < 1 ? [] : [{ kind: 'line' as const, words: [{ ...word, text: word.text.slice(at + 1) }] }];
+    });
+  }
   if (name === 'source' || name === '.') {
     return rest[0]?.text === '/dev/stdin' || rest[0]?.text === '/dev/fd/0' ? [{ kind: 'input' }] : [];
   }
@@ -109,6 +115,8 @@ function launcherPayloads(name: string, launcher: Launcher, rest: readonly Comma
       continue;
     }
     if (text === '-' && launcher.flags.includes('-')) continue;
+    // Without a command among its words, what it starts stands in an option, before or behind its operands.
+    if (launcher.payload === 'none') continue;
     if (operands === 0) break;
     operands -= 1;
   }

@@ -30,7 +30,13 @@ export type Step =
       /** The command that this one, or the group around it, reads from through a pipe. */
       readonly input: Step | null;
     }
-  | { readonly kind: 'values'; readonly name: string; readonly words: readonly ScriptWord[] };
+  | {
+      readonly kind: 'values';
+      readonly name: string;
+      readonly words: readonly ScriptWord[];
+      /** What comes later in the line has one of them; else the name may still hold what it held before. */
+      readonly certain: boolean;
+    };
 
 export type Script = {
   readonly steps: readonly Step[];

@@ -2,7 +2,12 @@ import type { CommandWord } from '../schema/command.ts';
 import type { Piece, ScriptWord, Step } from './script.ts';
 
 /** What a name stands for: every literal that the line has given it so far, the latest last. */
-export type Variables = ReadonlyMap<string, readonly string[]>;
+export type Variable = {
+  readonly values: readonly string[];
+  /** It has one of them, and nothing else. */
+  readonly certain: boolean;
+};
+export type Variables = ReadonlyMap<string, Variable>;
 
 /** Most words that one word is expanded to, and longest text that is put together. */
 const maxExpanded = 64;
@@ -22,10 +27,10 @@ export function expandWord(word: ScriptWord, variables: Variables, choice: numbe
   let heads: CommandWord[] = [{ text: '', path: '', open: false }];
   const [only] = word;
   if (word.length === 1 && only !== undefined && (only.kind === 'variable' || only.kind === 'output') && !only.quoted) {
-    const value = knownValue(only, variables, choice);
+    const known = knownValue(only, variables, choice);
     // Unquoted, the shell splits what it puts in.
-    if (value !== null) {
-      return value.split(/[ \t\n]+/).flatMap((text) => (text === '' ? [] : [marked(text)]));
+    if (known !== null) {
+      return known.value.split(/[ \t\n]+/).flatMap((text) => (text === '' ? [] : [marked(text, known.certain)]));
     }
   }
   for (const piece of word) {
@@ -40,7 +45,7 @@ export function expandWord(word: ScriptWord, variables: Variables, choice: numbe
 /** Most values that a variable of these words has: so many readings of the command there are. */
 export function choicesOf(words: readonly ScriptWord[], variables: Variables): number {
   const counts = words.flatMap((word) =>
-    word.map((piece) => (piece.kind === 'variable' ? (variables.get(piece.name)?.length ?? 1) : 1)),
+    word.map((piece) => (piece.kind === 'variable' ? (variables.get(piece.name)?.values.length ?? 1) : 1)),
   );
   return Math.max(1, ...counts);
 }
@@ -57,7 +62,11 @@ const openWord = (word: ScriptWord): CommandWord => {
 };
 
 /** A value that was itself written with a leading tilde or `$HOME` has been marked already. */
-const marked = (text: string): CommandWord => ({ text: text.replaceAll(homeMark, '~'), path: text, open: false });
+const marked = (text: string, certain: boolean): CommandWord => ({
+  text: text.replaceAll(homeMark, '~'),
+  path: text,
+  open: !certain,
+});
 
 function expandPiece(piece: Piece, variables: Variables, choice: number): readonly CommandWord[] {
   switch (piece.kind) {
@@ -73,8 +82,8 @@ function expandPiece(piece: Piece, variables: Variables, choice: number): readon
       );
     case 'variable':
     case 'output': {
-      const value = knownValue(piece, variables, choice);
-      if (value !== null) return [marked(value)];
+      const known = knownValue(piece, variables, choice);
+      if (known !== null) return [marked(known.value, known.certain)];
       return piece.kind === 'variable' && piece.name === 'HOME'
         ? [{ text: piece.text, path: homeMark, open: false }]
         : [{ text: piece.text, path: piece.text, open: true }];
@@ -86,10 +95,14 @@ function knownValue(
   piece: Extract<Piece, { kind: 'variable' | 'output' }>,
   variables: Variables,
   choice: number,
-): string | null {
-  if (piece.kind === 'output') return printedBy(piece.steps, variables);
-  const values = variables.get(piece.name);
-  return values?.[Math.min(choice, values.length - 1)] ?? null;
+): { readonly value: string; readonly certain: boolean } | null {
+  if (piece.kind === 'output') {
+    const value = printedBy(piece.steps, variables);
+    return value === null ? null : { value, certain: true };
+  }
+  const { values = [], certain = false } = variables.get(piece.name) ?? {};
+  const value = values[Math.min(choice, values.length - 1)];
+  return value === undefined ? null : { value, certain };
 }
 
 /** What a substitution of one `echo` or `printf` of literals prints, without the line breaks at its end. */
