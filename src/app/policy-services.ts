@@ -1,3 +1,4 @@
+import type { CommandTables } from '../schema/command-tables.ts';
 import { createComparison } from '../trials/compare.ts';
 import { createExplain } from '../trials/explain.ts';
 import { createPolicyTests } from '../trials/test-files.ts';
@@ -26,11 +27,16 @@ export function policyServices({ workspace, policies, store, prepare, secrets, m
     return ceiling === 'never' ? null : ceiling / 1000;
   };
   const registered = () => store.registry.toolsets();
+  let tables: CommandTables | undefined;
   const trial: TrialDeps = {
-    openPolicy: policies.openPolicy,
+    // The operator's tables are read with the policy, as for a run; every trial begins with one.
+    openPolicy: async (wanted) => {
+      ({ tables } = await prepare.commandTables());
+      return policies.openPolicy(wanted);
+    },
     hosts: (place) => {
       const environment = prepare.environment('trial', prepare.settings().shell_env);
-      return prepare.hosts({ ...place, path: environment['PATH'] ?? '' });
+      return prepare.hosts({ ...place, path: environment['PATH'] ?? '', tables });
     },
     workspace,
   };

@@ -8,6 +8,7 @@ import type { PrepareDeps } from '../runs/ports.ts';
 import { createBuiltinTools } from '../tools/builtin.ts';
 import { childEnvironment } from '../tools/environment.ts';
 import type { createChains } from '../workspace/chains.ts';
+import { readCommandTables } from '../workspace/command-tables.ts';
 import type { createPolicies } from '../workspace/policies.ts';
 import type { RoomsInput } from './rooms-input.ts';
 
@@ -51,7 +52,8 @@ export function prepareDeps(input: PrepareInput): PrepareDeps {
           userAgent: `reins/${options.version}`,
         },
       }),
-    hosts: ({ root, confined, named, path }) =>
+    commandTables: () => readCommandTables(machine.reinsHome, machine.uid),
+    hosts: ({ root, confined, named, path, tables }) =>
       createPolicyHosts(
         {
           platform: process.platform,
@@ -70,6 +72,7 @@ export function prepareDeps(input: PrepareInput): PrepareDeps {
           namedFiles: named,
           installation: fileURLToPath(options.root),
           pid: process.pid,
+          ...(tables === undefined ? {} : { commandTables: tables }),
         },
         input.binaries,
       ),

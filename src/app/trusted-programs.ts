@@ -24,7 +24,9 @@ export function openTrustedPrograms(input: ProgramsInput) {
     files: (name) => {
       // The marker is of no use here: nothing is started.
       const { PATH: path = '' } = prepare.environment('', store.settings.value('shell-env'));
-      const host = prepare.hosts({ root: workspace.root, confined: false, named: [], path })(workspace.cwd);
+      const host = prepare.hosts({ root: workspace.root, confined: false, named: [], path, tables: undefined })(
+        workspace.cwd,
+      );
       return programFiles(name, host);
     },
     read: binaries.read,

@@ -50,6 +50,7 @@ export function createPolicyHosts(machine: Machine, binaries: Binaries): (cwd: s
       hashAsked: view.hashAsked,
       repository: memo((directory: string) => findRepository(directory, root)),
       guarded: guards.lists,
+      ...(machine.commandTables === undefined ? {} : { commandTables: machine.commandTables }),
       guardOf: guards.identify(sight.identityOf),
       root: machine.confined ? null : root,
     };

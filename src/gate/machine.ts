@@ -1,3 +1,5 @@
+import type { CommandTables } from '../schema/command-tables.ts';
+
 /** What stays the same over the calls of a run. Paths are absolute. */
 export type Machine = {
   readonly platform: NodeJS.Platform;
@@ -21,4 +23,6 @@ export type Machine = {
   readonly namedFiles: readonly string[];
   readonly installation: string;
   readonly pid: number;
+  /** The operator's own option tables (02 §9.7). */
+  readonly commandTables?: CommandTables;
 };

@@ -66,15 +66,21 @@ type Reading = { readonly seen: Set<string>; readonly operands: string[]; readon
 function judgePlain(table: OptionTable, words: readonly string[], own: CommandTables | undefined): Judged {
   const options = optionsOf(table, own);
   const reading: Reading = { seen: new Set(), operands: [], values: [] };
-  const problem = readWords(table, options, words, reading);
+  const problem = readWords(table, options, words, reading, own);
   if (problem !== null) return failing(problem);
   if (table.required !== undefined && !table.required.some((name) => reading.seen.has(name))) {
     return failing(`option ${table.required[0]} is missing`);
   }
-  return judgeOperands(table, reading);
+  return judgeOperands(table, reading, own);
 }
 
-function readWords(table: OptionTable, options: Options, words: readonly string[], reading: Reading): string | null {
+function readWords(
+  table: OptionTable,
+  options: Options,
+  words: readonly string[],
+  reading: Reading,
+  own: CommandTables | undefined,
+): string | null {
   for (let at = 0; at < words.length; at += 1) {
     const word = words[at] ?? '';
     if (word === '--' && table.style !== 'find') {
@@ -93,7 +99,7 @@ function readWords(table: OptionTable, options: Options, words: readonly string[
     const value = next ? words[at + 1] : (found.attached ?? undefined);
     if (value === undefined) return `option ${word} without its value`;
     if (next) at += 1;
-    const wrong = judgeValue(found.value, value, reading.values);
+    const wrong = judgeValue(found.value, value, reading.values, own);
     if (wrong !== null) return `option ${word}${wrong}`;
   }
   return null;
@@ -143,28 +149,37 @@ function readOption(table: OptionTable, { flags, values }: Options, word: string
 }
 
 /** What is wrong with a value, as the end of a sentence; a path, revision or address becomes an operand. */
-function judgeValue(option: OptionValue, value: string, operands: Operand[]): string | null {
+function judgeValue(
+  option: OptionValue,
+  value: string,
+  operands: Operand[],
+  own: CommandTables | undefined,
+): string | null {
   if (typeof option === 'string') return null;
   const { kind = 'text' } = option;
-  if (option.deny_pattern !== undefined && matches(option.deny_pattern, value)) return ` with the value ${value}`;
+  if (option.deny_pattern !== undefined && matches(option.deny_pattern, value, own)) return ` with the value ${value}`;
   if (kind === 'enum') return option.values?.includes(value) === true ? null : ` with the value ${value}`;
   if (kind === 'int') return /^[+-]?[0-9]+$/.test(value) ? null : ` with the value ${value}`;
   if (kind !== 'text' && kind !== 'none') operands.push({ text: value, kind });
   return null;
 }
 
-function judgeOperands(table: OptionTable, { seen, operands, values }: Reading): Judged {
+function judgeOperands(
+  table: OptionTable,
+  { seen, operands, values }: Reading,
+  own: CommandTables | undefined,
+): Judged {
   const { operands: kind = 'text', max_operands: max = Number.POSITIVE_INFINITY } = table;
   const [first] = operands;
   const barred =
     kind === 'none' || (table.operands_need !== undefined && !table.operands_need.some((name) => seen.has(name)));
   if (barred && first !== undefined) return failing(`operand ${first}`);
   if (operands.length > max) return failing(`operand ${operands[max] ?? ''}`);
-  const denied = operands.find((text) => table.deny_pattern !== undefined && matches(table.deny_pattern, text));
+  const denied = operands.find((text) => table.deny_pattern !== undefined && matches(table.deny_pattern, text, own));
   if (denied !== undefined) return failing(`operand ${denied}`);
-  const own = operands[table.index ?? 0];
-  if (table.pattern !== undefined && own !== undefined && !matches(table.pattern, own))
-    return failing(`operand ${own}`);
+  const placed = operands[table.index ?? 0];
+  if (table.pattern !== undefined && placed !== undefined && !matches(table.pattern, placed, own))
+    return failing(`operand ${placed}`);
   const differs = table.first !== undefined && table.first_unless?.some((name) => seen.has(name)) !== true;
   const judged = operands.map((text, index) => ({ text, kind: index === 0 && differs ? (table.first ?? kind) : kind }));
   return { ok: true, operands: [...values, ...judged] };
@@ -172,8 +187,10 @@ function judgeOperands(table: OptionTable, { seen, operands, values }: Reading):
 
 const patterns = new Map<string, RegExp>();
 
-/** A memo: the expressions are those of the tables, which are few and never change. */
-function matches(source: string, text: string): boolean {
+/** A memo: the expressions are those of the shipped tables, which are few and never change. */
+function matches(source: string, text: string, own: CommandTables | undefined): boolean {
+  const compiled = own?.patterns?.get(source);
+  if (compiled !== undefined) return compiled.matchWhole(text);
   const old = patterns.get(source);
   const pattern = old ?? new RegExp(`^(?:${source})$`, 's');
   if (old === undefined) patterns.set(source, pattern);

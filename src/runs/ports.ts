@@ -1,7 +1,9 @@
 import type { CallHost } from '../gate/facts.ts';
+import type { CommandTables } from '../schema/command-tables.ts';
 import type { LoadedPolicy } from '../schema/policy.ts';
 import type { RuntimeError } from '../schema/errors.ts';
 import type { Tool } from '../tools/tool.ts';
+import type { OwnTables } from '../workspace/command-tables.ts';
 import type { ChainWanted, RunnableChain } from '../workspace/chains.ts';
 
 /** The policy that governs a run (02 §4). `refresh` reads it again when its file changed. */
@@ -50,12 +52,15 @@ export type PrepareDeps = {
     | { readonly kind: 'obstacle'; readonly error: RuntimeError }
   >;
   tools(options: { readonly shell: boolean }): readonly Tool[];
+  /** The operator's own option tables. Never rejects. */
+  commandTables(): Promise<OwnTables>;
   /** Hosts of one run: the guarded lists are made once, each host is for one call. */
   hosts(run: {
     readonly root: string;
     readonly confined: boolean;
     readonly named: readonly string[];
     readonly path: string;
+    readonly tables: CommandTables | undefined;
   }): (cwd: string) => CallHost;
   environment(runId: string, allow: readonly string[]): Readonly<Record<string, string>>;
   readonly workspace: { readonly root: string; readonly cwd: string; readonly home: string };

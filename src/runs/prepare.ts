@@ -3,6 +3,7 @@ import type { GateRun } from '../gate/run.ts';
 import { createOrder } from '../gate/order.ts';
 import type { ExecuteConfig } from '../schema/chain.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import type { CommandTables } from '../schema/command-tables.ts';
 import type { LoadedPolicy } from '../schema/policy.ts';
 import type { ToolSpec } from '../schema/message.ts';
 import type { RunJob } from '../schema/protocol.ts';
@@ -32,6 +33,8 @@ export type PreparedRun = {
   readonly specs: readonly ToolSpec[];
   readonly timeoutMs: number;
   readonly images: readonly LoadedImage[];
+  /** The operator's own option tables. */
+  readonly tables: CommandTables | undefined;
   readonly warnings: readonly string[];
 };
 
@@ -67,6 +70,7 @@ export async function prepareRun(deps: PrepareDeps, kind: RunKind, input: StartR
     backend = found.backend;
   }
   const catalog = createCatalog(deps.tools({ shell: input.shell }));
+  const own = await deps.commandTables();
   return {
     kind,
     input,
@@ -82,7 +86,8 @@ export async function prepareRun(deps: PrepareDeps, kind: RunKind, input: StartR
     specs: catalog.list(undefined, { root, limits: {} }),
     timeoutMs: input.timeout_ms,
     images,
-    warnings: [...chain.warnings, ...policy.warnings, ...wideRoot(deps, root)],
+    tables: own.tables,
+    warnings: [...chain.warnings, ...policy.warnings, ...own.warnings, ...wideRoot(deps, root)],
   };
 }
 
@@ -161,7 +166,13 @@ export function gateRun(
     refresh: async () => {
       await prepared.policy.refresh();
     },
-    host: deps.hosts({ root, confined: prepared.confined, named, path: environment['PATH'] ?? '' }),
+    host: deps.hosts({
+      root,
+      confined: prepared.confined,
+      named,
+      path: environment['PATH'] ?? '',
+      tables: prepared.tables,
+    }),
     catalog: prepared.catalog,
     allow: null,
     onAsk: input.on_ask,

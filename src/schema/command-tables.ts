@@ -45,4 +45,9 @@ export type OptionTable = {
   readonly globals?: readonly string[];
 };
 
-export type CommandTables = { readonly format: 1; readonly programs: Readonly<Record<string, OptionTable>> };
+export type CommandTables = {
+  readonly format: 1;
+  readonly programs: Readonly<Record<string, OptionTable>>;
+  /** The patterns of an operator's own tables, compiled when they were read. */
+  readonly patterns?: ReadonlyMap<string, { matchWhole(text: string): boolean }>;
+};

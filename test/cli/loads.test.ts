@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { builtAt } from '../support/built-at.ts';
-import { createProject, scripted, type World } from './world.ts';
+import { addScript, createProject, scripted, tester, type World } from './world.ts';
 
 // Amendment 6: what a command loads is what its start-up costs, so a package more is a decision and not an accident.
 describe('the packages that a command loads', () => {
@@ -45,5 +45,18 @@ describe('the packages that a command loads', () => {
     const withoutFlags = ['better-sqlite3', 'eventsource-parser', 'piscina', 'superstruct'];
     expect((await packagesOf('run', 'hello')).packages).toEqual(withoutFlags);
     expect((await packagesOf('run', 'hello', ...scripted)).packages).toEqual([...withoutFlags, 'meow'].sort());
+  });
+
+  it('hold the grammar of the shell only once a line needs it', async () => {
+    const turn = (name: string, command: string) => ({
+      name,
+      match: { role: 'user', last_user: { equals: name } },
+      reply: { tool_calls: [{ name: 'local_shell.local_shell', arguments: { command } }] },
+    });
+    const end = { name: 'end', match: { role: 'tool' }, reply: { text: 'done' } };
+    await addScript(world, [turn('simple', 'ls -la'), turn('joined', 'ls && ls'), end]);
+    const run = async (text: string) => (await packagesOf('run', text, '--shell', ...tester)).packages;
+    expect(await run('simple')).not.toContain('unbash');
+    expect(await run('joined')).toContain('unbash');
   });
 });

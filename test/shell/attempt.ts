@@ -1,3 +1,4 @@
+import { realBinaries } from '../support/binaries.ts';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createPolicyHosts, lineReader } from '../../src/gate/facts.ts';
@@ -41,22 +42,25 @@ export function createRange(home: TempHome, names: readonly string[]): Range {
   return {
     plant,
     async judge(policy, args, path = `${bin}:/nowhere`, cwd = '.') {
-      const host = createPolicyHosts({
-        platform: process.platform,
-        shell: 'sh',
-        workspace: realpathSync(home.workspace),
-        home: home.home,
-        caseInsensitivePaths: false,
-        path,
-        confined: false,
-        database: join(home.workspace, '.reins', 'local.db'),
-        reinsHome: join(home.home, '.reins'),
-        dataDir: join(home.workspace, '.reins'),
-        secretFiles: [],
-        namedFiles: [],
-        installation: join(home.dir, 'opt'),
-        pid: process.pid,
-      })(realpathSync(join(home.workspace, cwd)));
+      const host = createPolicyHosts(
+        {
+          platform: process.platform,
+          shell: 'sh',
+          workspace: realpathSync(home.workspace),
+          home: home.home,
+          caseInsensitivePaths: false,
+          path,
+          confined: false,
+          database: join(home.workspace, '.reins', 'local.db'),
+          reinsHome: join(home.home, '.reins'),
+          dataDir: join(home.workspace, '.reins'),
+          secretFiles: [],
+          namedFiles: [],
+          installation: join(home.dir, 'opt'),
+          pid: process.pid,
+        },
+        realBinaries(),
+      )(realpathSync(join(home.workspace, cwd)));
       const call = { tools: 'local_shell', tool: 'local_shell', args };
       return evaluate(policy, call, host, {
         reading: await readCall(args),
@@ -76,7 +80,7 @@ export function createRange(home: TempHome, names: readonly string[]): Range {
           timeout_ms: 20_000,
           max_output_bytes: 65_536,
           spool: { directory: join(home.dir, 'spool'), name: 'call' },
-          identity: program === null ? null : { dev: program.dev, ino: program.ino, ctime_ns: program.ctime_ns },
+          identity: program,
           cwd_identity: null,
         },
         { signal: new AbortController().signal, report: () => {} },
