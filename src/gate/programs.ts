@@ -8,7 +8,12 @@ import { realPath } from './real-path.ts';
 /** Mode bit: others may write. */
 const othersWrite = 0o002n;
 
-type Hit = { readonly real: string; readonly found: BigIntStats };
+type Hit = {
+  /** Absolute, as it was looked for. */
+  readonly path: string;
+  readonly real: string;
+  readonly found: BigIntStats;
+};
 
 /**
  * Resolves a program word once, as the executor starts it (02 §9.5, 05 §3.3): a word with a slash against the call's
@@ -52,9 +57,10 @@ export const inRelativeElement = (
   word !== '' &&
   directories.some((directory) => !isAbsolute(directory) && executable(join(cwd, directory, word), platform) !== null);
 
-const fact = (word: string, { real, found }: Hit, reason: string | null): ProgramFact => ({
+const fact = (word: string, { path, real, found }: Hit, reason: string | null): ProgramFact => ({
   word,
   real,
+  ...(path === real ? {} : { link: path }),
   ...identityFact(found),
   ungrantable: reason,
 });
@@ -69,7 +75,7 @@ function executable(path: string, platform: string): Hit | null {
       const found = statSync(real, { bigint: true });
       if (!found.isFile()) continue;
       accessSync(real, constants.X_OK);
-      return { real, found };
+      return { path: path + extension, real, found };
     } catch {
       // Not there, or not ours to start: the next one.
     }
@@ -77,13 +83,14 @@ function executable(path: string, platform: string): Hit | null {
   return null;
 }
 
-/** Why no allowlist may grant this file (02 §9.5), or null. */
-function ungrantable({ real, found }: Hit, root: string): string | null {
+/** Why no allowlist may grant this file (02 §9.5), or null. The place of a link to it counts as its own does. */
+function ungrantable({ path, real, found }: Hit, root: string): string | null {
   const prefix = root.endsWith('/') ? root : `${root}/`;
-  if (real.startsWith(prefix)) return 'program_in_workspace';
+  const directories = [...new Set([dirname(real), realPath(dirname(path))])];
+  if (directories.some((directory) => `${directory}/`.startsWith(prefix))) return 'program_in_workspace';
   try {
-    const open = (found.mode | statSync(dirname(real), { bigint: true }).mode) & othersWrite;
-    return open === 0n ? null : 'unsafe_permissions';
+    const modes = directories.map((directory) => statSync(directory, { bigint: true }).mode);
+    return [found.mode, ...modes].every((mode) => (mode & othersWrite) === 0n) ? null : 'unsafe_permissions';
   } catch {
     return 'unsafe_permissions';
   }

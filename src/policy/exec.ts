@@ -35,12 +35,22 @@ export function isGit(word: string, host: PolicyHost): boolean {
   return resolved !== null && programName(resolved.real, host) === 'git';
 }
 
+/**
+ * The file behind a program word. One that goes by another name is started under the name that it was found by: many
+ * programs are what they are called.
+ */
+function fileOf(word: string, host: PolicyHost): string {
+  const program = host.resolveProgram(word, host.cwd);
+  if (program === null) return word;
+  const same = programName(program.real, host) === programName(word, host);
+  return same ? program.real : (program.link ?? program.real);
+}
+
 /** Every program by its resolved file, every word in single quotes: the shell finds nothing left to decide. */
 function rebuilt({ commands, operators }: GrantableLine, host: PolicyHost): string {
   const texts = commands.map(({ words, redirects }) => {
     const [word = '', ...rest] = isGit(words[0] ?? '', host) ? hardened(words) : words;
-    const file = host.resolveProgram(word, host.cwd)?.real ?? word;
-    return [...[file, ...rest].map(quoted), ...redirects].join(' ');
+    return [...[fileOf(word, host), ...rest].map(quoted), ...redirects].join(' ');
   });
   return texts.map((text, index) => (index === 0 ? text : `${operators[index - 1] ?? '&&'} ${text}`)).join(' ');
 }

@@ -80,6 +80,8 @@ export type ProgramFact = FileIdentity & {
   readonly word: string;
   /** Real path after all links. */
   readonly real: string;
+  /** The absolute path of the link by which it was found; absent when that is the real one. */
+  readonly link?: string;
   /** Why an allowlist cannot grant it: `program_in_workspace`, `unsafe_permissions`, `relative`. */
   readonly ungrantable: string | null;
 };

@@ -105,6 +105,15 @@ describe('programs', () => {
     expect(reason(join(home.workspace, 'bin'))).toBe('program_in_workspace');
     expect(reason(at('open'))).toBe('unsafe_permissions');
     expect(reason(at('loose'))).toBe('unsafe_permissions');
+    // A link in such a place decides what its name means.
+    for (const directory of [join(home.workspace, 'links'), at('far', 'links')]) {
+      mkdirSync(directory, { recursive: true });
+      symlinkSync(put(at('safe', 'tool'), '', 0o755), join(directory, 'tool'));
+    }
+    chmodSync(at('far', 'links'), 0o777);
+    expect(reason(join(home.workspace, 'links'))).toBe('program_in_workspace');
+    expect(reason(at('far', 'links'))).toBe('unsafe_permissions');
+    expect(reason(at('safe'))).toBeNull();
   });
 
   it('that a relative or empty element of PATH would find first are never granted, and never run', () => {

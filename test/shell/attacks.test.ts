@@ -107,6 +107,22 @@ describe('programs', () => {
     }
   });
 
+  it('with many names are started by the name that was judged', async () => {
+    symlinkSync(range.plant('busybox'), join(home.dir, 'programs', 'tidy'));
+    for (const command of ['tidy rm x', 'tidy rm x && tidy']) {
+      const record = await range.judge(await allowing('tidy'), { command });
+      expect(record).toMatchObject({ action: 'allow' });
+      await range.start(record.exec);
+    }
+    // The kernel hands a script its path and not its name, so the vector shows by the first word of the call.
+    expect(
+      range
+        .started()
+        .map(([name]) => name)
+        .sort(),
+    ).toEqual(['busybox', 'tidy', 'tidy']);
+  });
+
   it('read no file through a link that leads out of the workspace', async () => {
     writeFileSync(join(home.dir, 'outside'), 'x');
     symlinkSync('../outside', join(home.workspace, 'notes'));
