@@ -92,12 +92,24 @@ function shellFloor(scope: Scope): string | null {
     const touched = touchedProtected(path, scope);
     if (touched !== null) return touched;
   }
+  const open = undetermined(analysis, scope);
+  if (open !== null) return `what ${open.text} names is not known before it runs`;
   for (const text of writtenBy(analysis, scope)) {
     const path = scope.path(text);
     if (!standardFiles.has(path.lexical) && isOutside(path, scope)) return `write outside the workspace: ${path.given}`;
   }
   const cwd = scope.path(host.cwd);
   return isOutside(cwd, scope) ? `outside the workspace: ${host.cwd}` : null;
+}
+
+/** A target of writing, and below a root that confines any operand (05 §3.4.2), that only the shell can tell. */
+function undetermined({ commands }: Analysis, { host }: Scope): CommandWord | null {
+  for (const { words, redirects } of commands) {
+    const targets = redirects.flatMap(({ target, writes }) => (target !== null && writes ? [target] : []));
+    const open = [...targets, ...(host.root === null ? words : [])].find((word) => word.open);
+    if (open !== undefined) return open;
+  }
+  return null;
 }
 
 /** What the words behind a program and the redirections name, but for what the option table says is only read. */

@@ -164,6 +164,12 @@ describe('the floors', () => {
     expect(shell('sh -c "$X"')).toBe('approve the line is unnameable: what sh runs is no literal: $X');
     expect(shell('cd "$X" && ls > x')).toBe('approve the line is unnameable: the directory $X is no literal');
     expect(shell('env X=1 ls')).toBe('allow');
+    expect(shell('ls > $X')).toBe('approve what $X names is not known before it runs');
+    expect(shell('X=out; ls > $X')).toBe('allow');
+    expect(shell('ls *.ts && ls $X')).toBe('allow');
+    expect(shell('ls src && ls $X', { host: { root: null } })).toBe(
+      'approve what $X names is not known before it runs',
+    );
     expect(shell('ls -la', { facts: { shell: 'powershell' } })).toBe(
       'approve lines of the shell powershell are not read',
     );
