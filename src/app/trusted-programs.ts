@@ -16,7 +16,7 @@ type ProgramsInput = RoomsInput &
 
 /** The operations behind `policy trust`: names resolve as in a run of this workspace. */
 export function openTrustedPrograms(input: ProgramsInput) {
-  const { options, machine, workspace, store, policies, binaries, prepare, now } = input;
+  const { options, machine, workspace, secrets, store, policies, binaries, prepare, now } = input;
   return createTrustedPrograms({
     workspace,
     uid: machine.uid,
@@ -31,13 +31,15 @@ export function openTrustedPrograms(input: ProgramsInput) {
     },
     read: binaries.read,
     trustContent: input.trustContent,
-    recorded: (body) =>
-      store.sql.write('full', () =>
+    recorded: (entry, write) =>
+      store.sql.write('full', () => {
+        const body = secrets.maskDeep({ ...entry, by: store.actor.by });
         store.audit.append(
           { type: 'policy_changed', tenant_id: options.tenant, run_id: null, session_id: null, body },
           now(),
-        ),
-      ),
+        );
+        write();
+      }),
     shown: (path) => (path.startsWith(`${machine.home}/`) ? `~${quote(path.slice(machine.home.length))}` : quote(path)),
     now,
   });

@@ -10,8 +10,10 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
+import { join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { ownerIsDead, processOwner } from '../store/owner.ts';
+import { ensurePrivateDirectory } from '../store/private-file.ts';
 import { quote } from '../text/quote.ts';
 
 /** 11 §4.2, 02 §14.7. */
@@ -19,6 +21,12 @@ const lockWaitMs = 5_000;
 const lockPollMs = 20;
 /** An advisory lock is held for the time of one small write; an older one belongs to nobody. */
 const lockStaleMs = 30_000;
+
+/** The turn of whoever changes a policy, whichever file it is: all of one user take the same lock. As `lockFile`. */
+export function lockPolicies(home: string, now: () => number): Promise<() => void> {
+  ensurePrivateDirectory(home);
+  return lockFile(join(home, 'policy.lock'), now);
+}
 
 /**
  * Takes an advisory lock file for the time of one small write.

@@ -6,7 +6,7 @@ import type { BinaryFact, LoadedPolicy, TrustFinding } from '../schema/policy.ts
 import { withMember } from '../text/json-member.ts';
 import { declaredStates, isCovered } from './declared-binaries.ts';
 import { type DocumentPlace, identityOf, readDocument, sha256Of, writeAtomic } from './files.ts';
-import { lockFile } from './lock-file.ts';
+import { lockPolicies } from './lock-file.ts';
 import { realOf, type Workspace } from './paths.ts';
 import { failureLines, type Policies } from './policies.ts';
 import { editBlock, type Planned, type RawBlock } from './trusted-block.ts';
@@ -25,8 +25,8 @@ export type TrustedProgramDeps = {
     readonly sha256: string;
     readonly by: 'command';
   }) => Promise<unknown>;
-  /** Records the change (03 §14, type `policy_changed`). */
-  readonly recorded: (entry: unknown) => void;
+  /** Records the change (03 §14, type `policy_changed`) in the transaction in which it is written. */
+  readonly recorded: (entry: Readonly<Record<string, unknown>>, write: () => void) => void;
   /** How a person would write a path of the user's. */
   readonly shown: (path: string) => string;
   readonly now: () => number;
@@ -114,7 +114,7 @@ export function createTrustedPrograms(deps: TrustedProgramDeps) {
     addDirs: boolean,
   ): Promise<{ programs: readonly ProgramOutcome[]; dirs: readonly string[] }> => {
     const path = realOf(target.path);
-    const unlock = await lockFile(`${path}.lock`, deps.now);
+    const unlock = await lockPolicies(deps.workspace.home, deps.now);
     try {
       const file = readDocument(target.path, target.source, deps.uid);
       if (!file.ok) throw new RuntimeError('invalid_policy', `The policy ${target.path} is not used: ${file.message}.`);
@@ -127,17 +127,13 @@ export function createTrustedPrograms(deps: TrustedProgramDeps) {
       if (identityOf(target.path) !== file.identity) {
         throw new RuntimeError('in_use', `The policy ${target.path} was changed by somebody else; try again.`);
       }
-      writeAtomic(path, after, statSync(path).mode & 0o777);
       const sha256 = sha256Of(after);
+      const changed = edited.programs.filter(({ state }) => state !== 'unchanged');
+      const entry = { path: target.path, before: file.sha256, after: sha256, member: 'trusted_binaries' };
+      deps.recorded({ ...entry, programs: changed, dirs_added: edited.dirs }, () =>
+        writeAtomic(path, after, statSync(path).mode & 0o777),
+      );
       if (target.source === 'project') await deps.trustContent({ path: target.path, sha256, by: 'command' });
-      deps.recorded({
-        path: target.path,
-        before: file.sha256,
-        after: sha256,
-        member: 'trusted_binaries',
-        programs: edited.programs.filter(({ state }) => state !== 'unchanged'),
-        dirs_added: edited.dirs,
-      });
       return { programs: edited.programs, dirs: edited.dirs };
     } finally {
       unlock();

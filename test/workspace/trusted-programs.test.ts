@@ -1,6 +1,7 @@
 import {
   chmodSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -62,7 +63,10 @@ function programs(more: { readonly now?: () => number; readonly dataDir?: string
       ),
     read: binaries.read,
     trustContent: async (input) => trusted.push(input),
-    recorded: (entry) => recorded.push(entry),
+    recorded(entry, write) {
+      write();
+      recorded.push(entry);
+    },
     shown: (path) => path.replace(temp.home, '~/.reins'),
     now,
   });
@@ -253,7 +257,7 @@ describe('the document that is changed', () => {
   it('is left alone while somebody else holds its lock for more than five seconds', async () => {
     tool('one', '\x7fELF');
     put(document(), '{}', 0o600);
-    put(`${document()}.lock`, `${processOwner('other')} 1`, 0o600);
+    put(join(temp.home, 'policy.lock'), `${processOwner('other')} 1`, 0o600);
     let clock = Date.now();
     const now = () => {
       clock += 1_000;
@@ -262,6 +266,15 @@ describe('the document that is changed', () => {
     const held = programs({ now }).trustPrograms({ policy: null, action: 'declare', names: ['one'] });
     await expect(held).rejects.toMatchObject({ code: 'in_use' });
     expect(readFileSync(document(), 'utf8')).toBe('{}');
+  });
+
+  it('is recorded only if it was written', async () => {
+    tool('one', '\x7fELF');
+    put(document(), '{}', 0o600);
+    await act('declare', 'one');
+    expect(readdirSync(temp.home)).toEqual(['hitl-policy.json']);
+    expect(await brief(act('declare', 'one'))).toEqual([`unchanged ${at('bin', 'one')}`]);
+    expect(recorded).toHaveLength(1);
   });
 });
 
