@@ -25,21 +25,21 @@ export type Found = {
   readonly unnamed: string | null;
 };
 
-/** What stands around a command: it was revealed at this depth, and reads this text, if it is known. */
-type Around = { readonly depth: number; readonly input: string | null };
+/** What stands around a command: it was revealed at this depth, and reads one of these texts, as far as is known. */
+type Around = { readonly depth: number; readonly input: readonly string[] };
 
 /**
  * Collects and reveals (02 §9.3). Null when a text has to be parsed and there is no parser. Bounded; never throws.
  */
 export function findInWords(words: readonly string[], parse: ParseScript | null): Found | null {
   const finder = createFinder(parse);
-  finder.command(words.map(literalWord), [], { depth: 0, input: null });
+  finder.command(words.map(literalWord), [], { depth: 0, input: [] });
   return finder.needsParser() ? null : finder.found();
 }
 
 export function findInScript(script: Script, parse: ParseScript): Found {
   const finder = createFinder(parse);
-  finder.script(script, { depth: 0, input: null });
+  finder.script(script, { depth: 0, input: [] });
   return finder.found();
 }
 
@@ -72,7 +72,8 @@ function createFinder(parse: ParseScript | null) {
 
   const readStep = (step: Extract<Step, { kind: 'command' }>, around: Around): void => {
     const choices = Math.min(choicesOf(step.words, variables), maxChoices);
-    const input = inputOf(step) ?? around.input;
+    const own = inputOf(step);
+    const input = own.length > 0 ? own : around.input;
     for (let choice = choices - 1; choice >= 0; choice -= 1) {
       const words = step.words.flatMap((word) => expandWord(word, variables, choice));
       const redirects = step.redirects.flatMap((one) => redirectsOf(one, choice));
@@ -91,20 +92,29 @@ function createFinder(parse: ParseScript | null) {
     );
   };
 
-  /** The text that a command reads: of a here-document, a here-string, or of an `echo` before its pipe. */
-  const inputOf = (step: Extract<Step, { kind: 'command' }>): string | null => {
+  /** What a command reads: a here-document, a here-string, or what an `echo` before its pipe writes. */
+  const inputOf = (step: Extract<Step, { kind: 'command' }>): readonly string[] => {
     for (const one of step.redirects) {
-      if (one.body !== null) return one.body;
+      if (one.body !== null) return [one.body];
       if (one.operator !== '<<<' || one.target === null) continue;
-      return expandWord(one.target, variables, Number.POSITIVE_INFINITY)
-        .map((word) => word.text)
-        .join(' ');
+      const words = expandWord(one.target, variables, Number.POSITIVE_INFINITY);
+      return [words.map((word) => word.text).join(' ')];
     }
-    const { input } = step;
-    if (input?.kind !== 'command') return null;
-    const words = input.words.flatMap((word) => expandWord(word, variables, Number.POSITIVE_INFINITY));
-    // `cat` and `tee` hand on what they read.
-    return /^(cat|tee)$/.test(baseName(words[0]?.text ?? '')) ? inputOf(input) : printed(words);
+    return step.input.flatMap((before) => (before.kind === 'command' ? written(before) : []));
+  };
+
+  const written = (step: Extract<Step, { kind: 'command' }>): readonly string[] => {
+    let words: readonly CommandWord[] = step.words.flatMap((word) =>
+      expandWord(word, variables, Number.POSITIVE_INFINITY),
+    );
+    // `cat` and `tee` hand on what they read; a launcher writes what its command does.
+    if (/^(cat|tee)$/.test(baseName(words[0]?.text ?? ''))) return inputOf(step);
+    for (let depth = 0; depth < maxDepth; depth += 1) {
+      const inner = payloadsOf(words).find((payload) => payload.kind === 'words');
+      if (inner?.kind !== 'words' || inner.words.length === 0) break;
+      words = inner.words;
+    }
+    return printed(words);
   };
 
   const command = (words: readonly CommandWord[], redirects: readonly CommandRedirect[], around: Around): void => {
@@ -137,17 +147,19 @@ function createFinder(parse: ParseScript | null) {
     }
     const open = payload.kind === 'line' ? payload.words.find((word) => word.open) : undefined;
     if (open !== undefined) unnamed ??= `what ${name} runs is no literal: ${open.text}`;
-    const text = payload.kind === 'input' ? input : payload.words.map((word) => word.text).join(' ');
-    // What a shell reads from a program or a file is not seen (02 §7.3).
-    if (text === null || text === '') return;
-    if (parse === null) {
-      needsParser = true;
-    } else if (depth >= maxDepth) {
-      unread ??= `commands stand in one another more than ${maxDepth} deep`;
-    } else {
-      const before = directories;
-      script(parse(text), { depth: depth + 1, input: shells.has(name) ? null : input });
-      if (name !== 'eval') directories = before;
+    const line = payload.kind === 'line' ? payload.words.map((word) => word.text).join(' ') : null;
+    for (const text of line === null ? input : [line]) {
+      // What a shell reads from a program or a file is not seen (02 §7.3).
+      if (text === '') continue;
+      if (parse === null) {
+        needsParser = true;
+      } else if (depth >= maxDepth) {
+        unread ??= `commands stand in one another more than ${maxDepth} deep`;
+      } else {
+        const before = directories;
+        script(parse(text), { depth: depth + 1, input: shells.has(name) ? [] : input });
+        if (name !== 'eval') directories = before;
+      }
     }
   };
 

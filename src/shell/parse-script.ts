@@ -1,5 +1,5 @@
 import { forEachChild, parse } from 'unbash';
-import type { Assignment, Command, ParsedScript, Redirection, SyntaxNode, Word, WordPart } from 'unbash';
+import type { Assignment, Command, HereDoc, ParsedScript, Redirection, SyntaxNode, Word, WordPart } from 'unbash';
 import type { Piece, Script, ScriptRedirect, ScriptWord, Step } from './script.ts';
 
 /** Deepest nesting of groups and substitutions, and most commands in one line (02 §9.3). */
@@ -85,7 +85,7 @@ function createWalk() {
   let unsure = 0;
   /** Where steps go: the line's own list, or that of a substitution as well. */
   let lists: Step[][] = [steps];
-  let input: Step | null = null;
+  let input: readonly Step[] = [];
 
   const fail = (why: string): void => {
     error ??= why;
@@ -134,16 +134,16 @@ function createWalk() {
         const before = input;
         if (node.commands.length > 1) unsure += 1;
         for (const one of node.commands) {
+          const from = steps.length;
           visit(one, inner);
-          const last = steps.at(-1);
-          input = one.type === 'Command' && last !== undefined ? last : null;
+          input = steps.slice(from);
         }
         input = before;
         return;
       }
       case 'Redirected': {
         visit(node.command, inner);
-        add({ kind: 'command', words: [], redirects: node.redirects.map((one) => redirect(one, inner)), input: null });
+        add({ kind: 'command', words: [], redirects: node.redirects.map((one) => redirect(one, inner)), input: [] });
         return;
       }
       case 'For':
@@ -176,7 +176,7 @@ function createWalk() {
     commands += 1;
     if (commands > maxCommands) beyond(`the line has more than ${maxCommands} commands`);
     const from = input;
-    input = null;
+    input = [];
     const words: ScriptWord[] = node.name === undefined ? [] : [word(node.name, depth)];
     const redirects: ScriptRedirect[] = [];
     for (const part of [...node.prefix, ...node.suffix]) {
@@ -215,9 +215,11 @@ function createWalk() {
   };
 
   const redirect = (node: Redirection, depth: number): ScriptRedirect => {
+    // A plainer shell ends the command at the `&`, and what follows the target is another one.
+    if (node.operator.startsWith('&')) fail('&> means something else in another shell');
     if (node.type === 'HereDoc') {
       visit(node.body, depth);
-      return { operator: node.operator, target: null, body: node.body.text };
+      return { operator: node.operator, target: null, body: bodyOf(node) };
     }
     return { operator: node.operator, target: node.target === undefined ? null : word(node.target, depth), body: null };
   };
@@ -277,7 +279,7 @@ function createWalk() {
 
   const visitInside = (part: WordPart, depth: number): void => {
     const before = input;
-    input = null;
+    input = [];
     inside += 1;
     const inner = nesting.has(part.type) ? depth + 1 : depth;
     if (inner > maxNesting) beyond(`the line is nested more than ${maxNesting} deep`);
@@ -291,6 +293,11 @@ function createWalk() {
     script,
     result: (): Script => ({ steps, error, singleQuoted }),
   };
+}
+
+/** Behind an unquoted delimiter the shell takes away the backslash before what it would expand. */
+function bodyOf({ body, delimiter }: HereDoc): string {
+  return delimiter?.quoted === true ? body.text : body.text.replace(/\\([$`\\])|\\\n/g, '$1');
 }
 
 /** Unquoted text: a tilde at the begin, or behind `=` or `:`, is the home directory when a slash or nothing follows. */

@@ -34,7 +34,9 @@ export function payloadsOf(words: readonly CommandWord[]): readonly Payload[] {
     });
   }
   if (name === 'source' || name === '.') {
-    return rest[0]?.text === '/dev/stdin' || rest[0]?.text === '/dev/fd/0' ? [{ kind: 'input' }] : [];
+    if (rest[0]?.text === '/dev/stdin' || rest[0]?.text === '/dev/fd/0') return [{ kind: 'input' }];
+    // A script that is read by name is looked up like a program.
+    return [{ kind: 'words', words: rest[0]?.text === '--' ? rest.slice(1) : rest }];
   }
   if (name === 'find') return findPayloads(rest);
   const launcher = launcherOf(name);

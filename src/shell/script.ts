@@ -17,7 +17,7 @@ export type ScriptWord = readonly Piece[];
 export type ScriptRedirect = {
   readonly operator: string;
   readonly target: ScriptWord | null;
-  /** Text of a here-document as it is written. */
+  /** Text of a here-document, as the command reads it but for what is expanded. */
   readonly body: string | null;
 };
 
@@ -27,8 +27,8 @@ export type Step =
       readonly kind: 'command';
       readonly words: readonly ScriptWord[];
       readonly redirects: readonly ScriptRedirect[];
-      /** The command that this one, or the group around it, reads from through a pipe. */
-      readonly input: Step | null;
+      /** What stands before the pipe that this one, or the group around it, reads from. */
+      readonly input: readonly Step[];
     }
   | {
       readonly kind: 'values';

@@ -110,19 +110,23 @@ function printedBy(steps: readonly Step[], variables: Variables): string | null 
   const [step] = steps;
   if (steps.length !== 1 || step?.kind !== 'command') return null;
   const words = step.words.flatMap((word) => expandWord(word, variables, Number.POSITIVE_INFINITY));
-  return printed(words)?.replace(/\n+$/, '') ?? null;
+  return printed(words)[0]?.replace(/\n+$/, '') ?? null;
 }
 
-/** The text that `echo` or `printf` writes for literal words; null for another program, or when it is not known. */
-export function printed(words: readonly CommandWord[]): string | null {
-  if (words.some((word) => word.open)) return null;
+/**
+ * The text that `echo` or `printf` writes for literal words: with escapes decoded, and as they are where shells differ.
+ * None for another program, or when it is not known.
+ */
+export function printed(words: readonly CommandWord[]): readonly string[] {
+  if (words.some((word) => word.open)) return [];
   const [program = '', ...rest] = words.map((word) => word.text);
   const name = program.slice(program.lastIndexOf('/') + 1);
   if (name === 'echo') {
     const from = rest.findIndex((word) => !/^-[neE]+$/.test(word));
-    return `${decodeEscapes((from === -1 ? [] : rest.slice(from)).join(' '))}\n`;
+    const text = (from === -1 ? [] : rest.slice(from)).join(' ');
+    return [...new Set([`${decodeEscapes(text)}\n`, `${text}\n`])];
   }
-  if (name !== 'printf') return null;
+  if (name !== 'printf') return [];
   const [format = '', ...values] = rest[0] === '--' ? rest.slice(1) : rest;
   const parts: string[] = [];
   const waiting = [...values];
@@ -133,7 +137,7 @@ export function printed(words: readonly CommandWord[]): string | null {
       ),
     );
   } while (waiting.length > 0 && waiting.length < values.length && parts.length < maxExpanded);
-  return parts.join('');
+  return [parts.join('')];
 }
 
 const decodeIf = (decode: boolean, text: string): string => (decode ? decodeEscapes(text) : text);

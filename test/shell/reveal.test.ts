@@ -1,0 +1,123 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { LoadedPolicy } from '../../src/schema/policy.ts';
+import { judge, load, plainHost } from '../policy/virtual-host.ts';
+import { type TempHome, tempHome } from '../support/temp-home.ts';
+
+let home: TempHome;
+let denying: LoadedPolicy;
+beforeEach(async () => {
+  home = tempHome();
+  const when = [{ key: 'command', op: 'command_blacklist', value: 'evil' }];
+  denying = await load({ default_action: 'allow', rules: [{ action: 'deny', when }] });
+});
+afterEach(() => home.remove());
+
+const verdict = (command: string) =>
+  judge(denying, { tools: 'local_shell', tool: 'local_shell', args: { command, shell: true } }, plainHost).action;
+
+const single = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+const double = (text: string): string => `"${text.replace(/["$\\`]/g, (char) => `\\${char}`)}"`;
+const escaped = (text: string): string => text.replace(/[\\`$]/g, (char) => `\\${char}`);
+
+/** Ways to have a line run by another one. */
+const ways: readonly ((line: string) => string)[] = [
+  (line) => `eval ${single(line)}`,
+  (line) => `sh -c ${single(line)}`,
+  (line) => `bash -ec ${double(line)}`,
+  (line) => `sh -o errexit -c ${single(line)} name`,
+  (line) => `echo "$(${line})"`,
+  (line) => `echo \`${escaped(line)}\``,
+  (line) => `if ${line}; then :; fi`,
+  (line) => `for i in 1; do ${line}; done`,
+  (line) => `while ${line}; do break; done`,
+  (line) => `case a in a) ${line};; esac`,
+  (line) => `sh <<E\n${escaped(line)}\nE`,
+  (line) => `sh <<'E'\n${line}\nE`,
+  (line) => `. /dev/stdin <<'E'\n${line}\nE`,
+  (line) => `cat <<E\n$(${line})\nE`,
+  (line) => `printf %s ${single(line)} | sh`,
+  (line) => `{ echo ${single(line)} | cat; } | bash`,
+  (line) => `env A=1 printf %s ${single(line)} | tee log | sh`,
+  (line) => `env -S ${single(line)}`,
+  (line) => `env -i A=b ${line}`,
+  (line) => `timeout -s KILL 5 ${line}`,
+  (line) => `nice -n 1 ${line}`,
+  (line) => `nohup ${line}`,
+  (line) => `xargs -n 1 ${line}`,
+  (line) => `find . -maxdepth 0 -exec ${line} \\;`,
+  (line) => `f() { ${line}; }; f`,
+  (line) => `( ${line} )`,
+  (line) => `{ ${line}; }`,
+  (line) => `! ${line}`,
+  (line) => `A=1 ${line}`,
+  (line) => `>o ${line}`,
+  (line) => `ls && ${line}`,
+  (line) => `ls; ${line} # ls`,
+  (line) => `ls\n${line}`,
+  (line) => `cat | ${line}`,
+  (line) => `command ${line}`,
+  (line) => `exec ${line}`,
+  (line) => `trap ${single(line)} EXIT`,
+  (line) => `alias q=${single(line)}\nq`,
+  (line) => `Z=${single(line)}; eval "$Z"`,
+  (line) => `Q=sh; $Q -c ${single(line)}`,
+  (line) => `set -- ${line}; "$@"`,
+];
+
+const spellings = [
+  ...['evil', 'evil x', 'e"vi"l', "'evil'", 'e\\vil', '/bin/./evil', 'X=evil; $X', 'X=ev; "$X"il'],
+  ...['$(echo evil)', '`printf "\\145vil"`', '{evil,x}', 'for c in evil; do $c; done'],
+];
+
+describe('a denied program', () => {
+  it.each(ways.map((way) => way('evil')))('is found in %j', (line) => {
+    expect(['deny', 'approve']).toContain(verdict(line));
+  });
+
+  it.each(spellings)('is found as %j', (line) => {
+    expect(verdict(line)).toBe('deny');
+  });
+
+  it('is never started by a line that is allowed', () => {
+    const programs = join(home.dir, 'programs');
+    mkdirSync(programs);
+    const program = (name: string, text: string) =>
+      writeFileSync(join(programs, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+    program('evil', ': > "$MARK"');
+    for (const name of ['env', 'timeout', 'nice', 'nohup', 'xargs', 'find', 'cat', 'tee', 'sh', 'bash', 'printf']) {
+      const file = [`/usr/bin/${name}`, `/bin/${name}`].find((path) => existsSync(path));
+      if (file !== undefined) program(name, `exec ${file} "$@"`);
+    }
+    program('ls', 'exit 0');
+    const line = fc
+      .tuple(fc.constantFrom(...spellings), fc.array(fc.constantFrom(...ways), { minLength: 1, maxLength: 3 }))
+      .map(([spelling, chosen]) => chosen.reduce((inner, way) => way(inner), spelling as string));
+    const shells = ['/bin/sh', '/bin/bash'].filter((shell) => existsSync(shell));
+    let number = 0;
+    fc.assert(
+      fc.property(line, (command) => {
+        if (verdict(command) !== 'allow') return;
+        for (const shell of shells) {
+          number += 1;
+          // A mark of its own, because what one line leaves in the background may outlive it.
+          const mark = join(home.dir, `mark-${number}`);
+          const cwd = join(home.dir, `cwd-${number}`);
+          mkdirSync(cwd);
+          spawnSync(shell, ['-c', command], {
+            cwd,
+            env: { PATH: programs, MARK: mark },
+            timeout: 5000,
+            stdio: 'ignore',
+          });
+          expect(existsSync(mark), command).toBe(false);
+          rmSync(cwd, { recursive: true, force: true });
+        }
+      }),
+      { numRuns: 800 },
+    );
+  }, 120_000);
+});
