@@ -13,6 +13,7 @@ import { createCatalog } from '../tools/catalog.ts';
 import { parsePolicy } from '../policy/validate.ts';
 import { createAddRule } from '../workspace/add-rule.ts';
 import { layersOf } from '../workspace/files.ts';
+import { createImportPolicy } from '../workspace/import-policy.ts';
 import { createPolicyOperations } from '../workspace/policy-operations.ts';
 import type { Policies } from '../workspace/policies.ts';
 import { isPresetName } from '../workspace/presets/policies.ts';
@@ -73,6 +74,7 @@ export function policyServices({ workspace, policies, store, prepare, secrets, m
         }),
       govern: (name) => store.settings.setConfig({ key: 'hitl-policy-name', value: name }),
     }),
+    ...createImportPolicy({ home: machine.home, workspace }),
     ...createReplay({
       ...trial,
       recorded: store.recorded,

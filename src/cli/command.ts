@@ -76,6 +76,7 @@ export type ModuleName =
   | 'policy'
   | 'policy-compare'
   | 'policy-explain'
+  | 'policy-import'
   | 'policy-suggest'
   | 'policy-test'
   | 'policy-trust'

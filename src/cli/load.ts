@@ -18,6 +18,7 @@ export const modules: Readonly<Record<ModuleName, () => Promise<CommandModule>>>
   policy: () => import('./commands/policy.ts'),
   'policy-compare': () => import('./commands/policy-compare.ts'),
   'policy-explain': () => import('./commands/policy-explain.ts'),
+  'policy-import': () => import('./commands/policy-import.ts'),
   'policy-suggest': () => import('./commands/policy-suggest.ts'),
   'policy-test': () => import('./commands/policy-test.ts'),
   'policy-trust': () => import('./commands/policy-trust.ts'),

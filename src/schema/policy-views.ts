@@ -192,3 +192,33 @@ export type AddedRule = {
   /** Name of the copy that governs from now on; null when the governing file was the user's own. */
   readonly copy: string | null;
 };
+
+export type ImportFormat = 'claude' | 'codex' | 'opencode' | 'gemini';
+
+/** One rule or setting of another program, and what it became (02 §15). */
+export type ImportLine = {
+  /** `file:line`. */
+  readonly source: string;
+  /** Whose file it is; `path` = one that the operator named. */
+  readonly level: 'managed' | 'user' | 'project' | 'path';
+  readonly text: string;
+  readonly outcome: 'exact' | 'narrowed' | 'dropped' | 'inert';
+  /** Rules of the document that it became, counted from 0. */
+  readonly rules: readonly number[];
+  readonly why: string;
+};
+
+export type PolicyImport = {
+  /** The document; null when nothing could be read. */
+  readonly text: string | null;
+  /** The file that it was written to. */
+  readonly out: string | null;
+  /** A file of test cases beside it. */
+  readonly tests: string | null;
+  readonly report: readonly ImportLine[];
+  readonly unread: readonly { readonly path: string; readonly message: string }[];
+  /** Sentences on what to do next. */
+  readonly notes: readonly string[];
+  readonly vet: PolicyVetFile['worst'];
+  readonly findings: PolicyVetFile['findings'];
+};

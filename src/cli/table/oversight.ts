@@ -235,6 +235,7 @@ const policy: Command = {
       ],
       examples: ['reins policy import --from claude', 'reins policy import --from codex --out hitl-policy.json'],
       exits: [3],
+      module: 'policy-import',
     },
     {
       name: 'trust',

@@ -1,8 +1,9 @@
-import { array, boolean, define, nullable, number, object, record, string, unknown } from 'superstruct';
+import { array, boolean, define, enums, nullable, number, object, record, string, unknown } from 'superstruct';
 import type {
   AddedRule,
   PolicyComparison,
   PolicyExplanation,
+  PolicyImport,
   PolicyRow,
   PolicyTestReport,
   PolicyText,
@@ -119,5 +120,17 @@ export const policies = {
       sha256: string(),
     }),
     returns<AddedRule>(),
+  ),
+  /** Settings of another program as a policy; without a path those in their usual places. `out` must not exist. */
+  importPolicy: operation(
+    'POST',
+    '/api/policies/import',
+    'operator',
+    object({
+      from: enums(['claude', 'codex', 'opencode', 'gemini']),
+      path: nullable(string()),
+      out: nullable(string()),
+    }),
+    returns<PolicyImport>(),
   ),
 } as const;

@@ -1,0 +1,161 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { assemble } from '../policy/import/assemble.ts';
+import { importClaude } from '../policy/import/claude.ts';
+import { importCodex } from '../policy/import/codex.ts';
+import type { Imported, SourceFile, SourcePlace } from '../policy/import/draft.ts';
+import { importGemini } from '../policy/import/gemini.ts';
+import { importOpencode } from '../policy/import/opencode.ts';
+import { parsePolicy } from '../policy/validate.ts';
+import { vetPolicy } from '../policy/vet.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import type { ImportFormat, PolicyImport } from '../schema/policy-views.ts';
+import { exists } from './files.ts';
+import { presetDocument } from './presets/policies.ts';
+
+export type ImportDeps = {
+  readonly home: string;
+  readonly workspace: { readonly root: string; readonly cwd: string };
+};
+
+type Place = Pick<SourceFile, 'path' | 'level'>;
+
+const importers: Readonly<Record<ImportFormat, (files: readonly SourceFile[], place: SourcePlace) => Imported>> = {
+  claude: importClaude,
+  codex: importCodex,
+  opencode: importOpencode,
+  gemini: importGemini,
+};
+
+/** Turns the permission settings of another program into a policy that permits no more (02 §15). */
+export function createImportPolicy(deps: ImportDeps) {
+  const { home, workspace } = deps;
+
+  const usual = (format: ImportFormat): readonly Place[] => {
+    const user = (path: string): Place => ({ path: join(home, path), level: 'user' });
+    const project = (path: string): Place => ({ path: join(workspace.root, path), level: 'project' });
+    const each = (place: Place, suffix: string): readonly Place[] =>
+      filesIn(place.path, suffix).map((path) => ({ path, level: place.level }));
+    switch (format) {
+      case 'claude':
+        return [
+          { path: '/etc/claude-code/managed-settings.json', level: 'managed' },
+          user('.claude/settings.json'),
+          project('.claude/settings.json'),
+          project('.claude/settings.local.json'),
+        ];
+      case 'codex':
+        return [
+          ...each(user('.codex/rules'), '.rules'),
+          user('.codex/config.toml'),
+          ...each(project('.codex/rules'), '.rules'),
+          project('.codex/config.toml'),
+        ];
+      case 'opencode':
+        return [user('.config/opencode/opencode.json'), project('opencode.json')];
+      case 'gemini':
+        return [...each(user('.gemini/policies'), '.toml'), ...each(project('.gemini/policies'), '.toml')];
+    }
+  };
+
+  return {
+    /**
+     * @throws RuntimeError usage (a named file that cannot be read), already_exists and storage (`out`); a source that
+     * cannot be understood is in `unread`
+     */
+    async importPolicy(input: {
+      readonly from: ImportFormat;
+      readonly path: string | null;
+      readonly out: string | null;
+    }): Promise<PolicyImport> {
+      const out = input.out === null ? null : resolve(workspace.cwd, input.out);
+      if (out !== null && exists(out)) throw taken(out);
+      const named = input.path === null ? null : [{ path: resolve(workspace.cwd, input.path), level: 'path' } as const];
+      const unread: { path: string; message: string }[] = [];
+      const files = (named ?? usual(input.from)).flatMap((place): SourceFile[] => {
+        try {
+          return [{ ...place, text: readFileSync(place.path, 'utf8') }];
+        } catch (error) {
+          const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+          if (named !== null || code !== 'ENOENT')
+            unread.push({ path: place.path, message: `cannot be read (${code})` });
+          return [];
+        }
+      });
+      const imported = importers[input.from](files, { home, workspace: workspace.root });
+      const failed = [...unread, ...imported.unread];
+      const nothing = {
+        text: null,
+        out: null,
+        tests: null,
+        report: [],
+        notes: [],
+        vet: 'error',
+        findings: [],
+      } as const;
+      // What could not be read may have held a refusal: without it the rest would be wider than the source.
+      if (files.length === 0 || failed.length > 0) return { ...nothing, unread: failed };
+      const { document, report } = await assemble(imported, presetDocument('ask-always').rules);
+      const text = `${JSON.stringify(document, null, 2)}\n`;
+      const { policy, findings } = await parsePolicy(text);
+      const vetted = [...findings, ...(policy === null ? [] : vetPolicy(policy))].map((finding) => ({
+        ...finding,
+        severity: finding.severity === 'warn' ? ('warn' as const) : ('error' as const),
+      }));
+      const vet = vetted.some(({ severity }) => severity === 'error') ? 'error' : vetted.length > 0 ? 'warn' : 'ok';
+      const tests = out === null || imported.cases.length === 0 ? null : testsBeside(out);
+      if (out !== null && vet !== 'error') {
+        if (tests !== null) write(tests, testText(out, imported.cases));
+        write(out, text);
+      }
+      const notes = imported.dirs.map((dir) => `pin the programs of ${dir}: reins policy trust <name> --policy <file>`);
+      const written = vet === 'error' ? null : out;
+      return {
+        text,
+        out: written,
+        tests: written === null ? null : tests,
+        report,
+        unread: failed,
+        notes,
+        vet,
+        findings: vetted,
+      };
+    },
+  };
+}
+
+const taken = (path: string): RuntimeError =>
+  new RuntimeError('already_exists', `--out: ${path} exists already`, { hints: [`ls -l ${path}`] });
+
+/** A new file that only its owner can read; never one that is there. */
+function write(path: string, text: string): void {
+  try {
+    writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    if (code === 'EEXIST') throw taken(path);
+    throw new RuntimeError('storage', `--out: ${path} cannot be written (${code})`, { cause: error });
+  }
+}
+
+const testsBeside = (out: string): string => `${out.replace(/\.json$/, '')}.policy-test.json`;
+
+function testText(out: string, cases: Imported['cases']): string {
+  const list = cases.map(({ command, action }) => ({
+    name: command,
+    call: { tools: 'local_shell', tool: 'local_shell', args: { command } },
+    expect: { action },
+  }));
+  return `${JSON.stringify({ policy: `./${out.slice(dirname(out).length + 1)}`, cases: list }, null, 2)}\n`;
+}
+
+function filesIn(directory: string, suffix: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+      .filter((name) => name.endsWith(suffix))
+      .sort()
+      .map((name) => join(directory, name));
+  } catch {
+    return [];
+  }
+}
