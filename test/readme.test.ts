@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { runCli } from './support/run-cli.ts';
+import { createAnswered } from './cli/policy/answered.ts';
+import { createProject } from './cli/world.ts';
 import { tempHome } from './support/temp-home.ts';
 
 const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
@@ -26,5 +28,28 @@ it('names only commands and files that exist', async () => {
     expect(named.filter((name) => !commands.has(name))).toEqual([]);
   } finally {
     place.remove();
+  }
+});
+
+it('shows what the policy commands print', async () => {
+  const [, cases = '', session = ''] =
+    /with this `notes\.policy-test\.json`\n\n```json\n([\s\S]*?)\n```[\s\S]*?\n```\n(\$ [\s\S]*?)\n```/.exec(readme) ??
+    [];
+  const world = await createProject();
+  try {
+    world.write('notes.policy-test.json', cases);
+    const operator = await createAnswered(world);
+    for (const name of ['a', 'b', 'c']) {
+      await operator.answer('approve', 'local_fs.write_file', { path: `notes/${name}.md`, content: 'x' });
+    }
+    const printed: string[] = [];
+    for (const [line, command = ''] of session.matchAll(/^\$ reins (.*)$/gm)) {
+      const argv = (command.match(/'[^']*'|\S+/g) ?? []).map((word) => word.replaceAll("'", ''));
+      const { stdout } = await world.run(argv);
+      printed.push(`${line}\n${stdout.replaceAll(world.workspace, '/srv/notes')}`);
+    }
+    expect(printed.join('').trimEnd()).toBe(session);
+  } finally {
+    world.remove();
   }
 });
