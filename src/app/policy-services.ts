@@ -98,13 +98,13 @@ const refusalWith =
     return parsed.ok ? null : parsed.message;
   };
 
-/** Every argument that a tool declares. */
+/** Every argument that a tool declares; it takes no others. */
 const argumentNamesWith =
   (prepare: PrepareDeps) =>
-  (tools: string, tool: string): readonly string[] => {
+  (tools: string, tool: string): readonly string[] | null => {
     const found = createCatalog(prepare.tools({ shell: true })).find(tools, tool);
     const properties: unknown = found?.spec.input_schema['properties'];
-    return typeof properties === 'object' && properties !== null ? Object.keys(properties) : [];
+    return typeof properties === 'object' && properties !== null ? Object.keys(properties) : null;
   };
 
 async function policyOfAsk(

@@ -1,8 +1,8 @@
 import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import type { PolicyCall } from '../schema/policy.ts';
 import type { WrittenRule } from '../schema/policy-views.ts';
-import { onlyCommand } from './read.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
+import type { Judge } from './judge.ts';
 
 /** A call that a person let through, once for each time that he did. */
 export type Approval = { readonly call: PolicyCall; readonly ask: string; readonly at: number };
@@ -22,16 +22,21 @@ const mostWords = 3;
 /**
  * Rules that the approvals of one tool may become, narrowest kind first: exact arguments, a directory, the first words of
  * a command. Nothing is judged here: whoever proposes one has to try it.
- * @param names every argument that the tool may have: in an exact rule those that were absent must be absent
+ * @param names every argument that the tool may have: in an exact rule those that were absent must be absent. Null where
+ * nobody knows them: then there is no exact rule
  */
 export function candidatesOf(
   approvals: readonly Approval[],
-  names: readonly string[],
+  names: readonly string[] | null,
   root: string,
+  wordsOf: Judge['wordsOf'],
 ): readonly Candidate[] {
   const [first] = approvals;
   if (first === undefined) return [];
-  const exact = groups(approvals, ({ call }) => [canonicalJson(call.args)]).flatMap((group) => exactRule(group, names));
+  const exact =
+    names === null
+      ? []
+      : groups(approvals, ({ call }) => [canonicalJson(call.args)]).flatMap((group) => exactRule(group, names));
   const directories = groups(approvals, ({ call }) => directoriesAbove(call.args['path'], root), deepest).map(
     ({ key, members }) => ({
       rule: { ...namesOf(first), when: [{ key: 'path', op: 'path_within', value: key }], action: 'allow' as const },
@@ -41,7 +46,7 @@ export function candidatesOf(
   );
   const prefixes =
     first.call.tools === 'local_shell'
-      ? groups(approvals, ({ call }) => prefixesOf(call), mostWordsFirst).map(({ key, members }) => ({
+      ? groups(approvals, ({ call }) => prefixesOf(wordsOf(call)), mostWordsFirst).map(({ key, members }) => ({
           rule: {
             ...namesOf(first),
             when: [{ key: 'command', op: 'command_prefix_allowlist', value: key }],
@@ -106,8 +111,8 @@ function directoriesAbove(path: unknown, root: string): readonly string[] {
 }
 
 /** The first words of a command that a list may hold, at most three. */
-function prefixesOf(call: PolicyCall): readonly string[] {
-  const words = onlyCommand(call.args);
+function prefixesOf(words: readonly string[] | null): readonly string[] {
+  if (words === null) return [];
   return Array.from({ length: Math.min(words.length, mostWords) }, (_, index) => words.slice(0, index + 1))
     .filter((prefix) => prefix.every((word) => word !== '' && !/[\s,]/.test(word)))
     .map((prefix) => prefix.join(' '));

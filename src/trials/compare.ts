@@ -7,7 +7,8 @@ import { exampleCalls } from './example-calls.ts';
 import { generatedCalls } from './generated-calls.ts';
 import { createRetrials, rank } from './recorded.ts';
 import { compareStructure } from './structure.ts';
-import { judge, openValid, type TrialDeps } from './trial.ts';
+import { createJudge, type Judge } from './judge.ts';
+import { openValid, type TrialDeps } from './trial.ts';
 import { exampleMachine, virtualHost } from './virtual-host.ts';
 
 export type CompareDeps = TrialDeps & { readonly recorded: RecordedCalls; readonly now: () => number };
@@ -27,11 +28,12 @@ export function createComparison(deps: CompareDeps) {
     }): Promise<PolicyComparison> {
       const a = await openValid(deps, { name: input.a, trust: input.trust });
       const b = await openValid(deps, { name: input.b, trust: input.trust });
+      const trial = await createJudge();
       const found: PolicyDifference[] = [];
       let calls = 0;
       const compare = (call: PolicyCall, host: PolicyHost, from: PolicyDifference['from']): void => {
         calls += 1;
-        const [left, right] = [judge(a, call, host), judge(b, call, host)];
+        const [left, right] = [trial.judge(a, call, host), trial.judge(b, call, host)];
         const change = rank[right.action] - rank[left.action];
         if (change === 0) return;
         found.push({ ...call, from, change: change > 0 ? 'widened' : 'tightened', a: sideOf(left), b: sideOf(right) });
@@ -47,7 +49,9 @@ export function createComparison(deps: CompareDeps) {
       for (const page of deps.recorded.pages(filter, maxRecorded)) {
         for (const recorded of page) {
           const retrial = retry(recorded);
-          if (retrial.fault === null) compare(retrial.call, retrial.host, 'recorded');
+          if (retrial.fault !== null) continue;
+          for (const policy of [a, b]) await trial.prime(policy, retrial.call, retrial.host);
+          compare(retrial.call, retrial.host, 'recorded');
         }
         await turn();
       }
@@ -59,7 +63,7 @@ export function createComparison(deps: CompareDeps) {
   };
 }
 
-const sideOf = ({ action, matched_rule, reason }: ReturnType<typeof judge>): PolicyDifference['a'] => ({
+const sideOf = ({ action, matched_rule, reason }: ReturnType<Judge['judge']>): PolicyDifference['a'] => ({
   action,
   rule: matched_rule,
   reason,

@@ -2,8 +2,9 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { Ask } from '../schema/ask.ts';
 import type { Evaluation, LoadedPolicy, PolicyCall } from '../schema/policy.ts';
 import type { PolicyExplanation } from '../schema/policy-views.ts';
+import { createJudge } from './judge.ts';
 import { wouldChangeWith } from './would-change.ts';
-import { directoryOf, hostsFor, judge, rootOf, type TrialDeps } from './trial.ts';
+import { directoryOf, hostsFor, rootOf, type TrialDeps } from './trial.ts';
 
 export type ExplainDeps = TrialDeps & {
   readonly showAsk: (id: string) => Ask;
@@ -43,18 +44,21 @@ export function createExplain(deps: ExplainDeps) {
       const opened = kept === null ? await deps.openPolicy({ name: input.policy, trust: input.trust }) : null;
       const loaded = kept ?? opened?.current();
       if (loaded === undefined) throw new TypeError('no policy was opened');
+      const trial = await createJudge();
       const place = placeOf(ask, input);
       const cwd = ask === null ? directoryOf(call, input.cwd ?? place.root) : ask.cwd;
       const hosts = hostsFor(deps, place, loaded);
-      const record = deps.mask(judge(loaded, call, hosts(cwd), true));
+      const host = hosts(cwd);
+      await trial.prime(loaded, call, host);
+      const record = deps.mask(trial.judge(loaded, call, host, true));
       const again = (other: PolicyCall, policy = loaded) =>
-        judge(policy, other, hosts(ask === null ? directoryOf(other, input.cwd ?? place.root) : cwd));
+        trial.judge(policy, other, hosts(ask === null ? directoryOf(other, input.cwd ?? place.root) : cwd));
       return {
         call: deps.mask({ ...call, cwd }),
         record,
         tried: triedRules(loaded, record),
         wait_s: record.action === 'approve' ? waitOf(record) : null,
-        would_change_with: wouldChangeWith(loaded, call, record, again),
+        would_change_with: wouldChangeWith(loaded, call, record, { again, wordsOf: trial.wordsOf }),
         refused: deps.refusal(call),
         notes: [...(opened?.warnings ?? []), ...notesOn(ask, loaded, kept)],
       };

@@ -1,4 +1,5 @@
-import type { LoadedPolicy, PolicyCall, PolicyHost } from '../schema/policy.ts';
+import type { LoadedPolicy, PolicyCall } from '../schema/policy.ts';
+import type { TrialHost } from './judge.ts';
 import type { RecordedCall } from '../store/recorded-calls.ts';
 import { directoryOf, hostsFor, type TrialDeps } from './trial.ts';
 
@@ -6,7 +7,7 @@ import { directoryOf, hostsFor, type TrialDeps } from './trial.ts';
 export type Retrial = {
   readonly recorded: RecordedCall;
   readonly call: PolicyCall;
-  readonly host: PolicyHost;
+  readonly host: TrialHost;
   readonly fault: 'arguments redacted' | 'program no longer resolves' | null;
 };
 
@@ -15,9 +16,9 @@ export type Retrial = {
  * up may be as old as the first of them.
  */
 export function createRetrials(deps: TrialDeps, ...policies: readonly LoadedPolicy[]) {
-  const byRoot = new Map<string, (cwd: string) => PolicyHost>();
-  const byPlace = new Map<string, PolicyHost>();
-  const hostAt = (root: string, cwd: string): PolicyHost => {
+  const byRoot = new Map<string, (cwd: string) => TrialHost>();
+  const byPlace = new Map<string, TrialHost>();
+  const hostAt = (root: string, cwd: string): TrialHost => {
     const key = `${root}\0${cwd}`;
     const known = byPlace.get(key);
     if (known !== undefined) return known;

@@ -2,7 +2,8 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { ReplayReport, VerdictChange } from '../schema/policy-views.ts';
 import type { RecordedCall, RecordedCalls } from '../store/recorded-calls.ts';
 import { createRetrials, rank } from './recorded.ts';
-import { judge, openValid, type TrialDeps } from './trial.ts';
+import { createJudge } from './judge.ts';
+import { openValid, type TrialDeps } from './trial.ts';
 
 export type ReplayDeps = TrialDeps & {
   readonly recorded: RecordedCalls;
@@ -23,6 +24,7 @@ export function createReplay(deps: ReplayDeps) {
       readonly limit: number;
     }): Promise<ReplayReport> {
       const loaded = await openValid(deps, { name: input.policy, trust: input.trust });
+      const trial = await createJudge();
       const retry = createRetrials(deps, loaded);
       const counts = { checked: 0, tightened: 0, widened: 0, unchanged: 0, not_comparable: 0 };
       const changes: VerdictChange[] = [];
@@ -36,7 +38,8 @@ export function createReplay(deps: ReplayDeps) {
             counts.not_comparable += 1;
             continue;
           }
-          const now = judge(loaded, retrial.call, retrial.host);
+          await trial.prime(loaded, retrial.call, retrial.host);
+          const now = trial.judge(loaded, retrial.call, retrial.host);
           const change = rank[now.action] - rank[recorded.record.action];
           if (change === 0) {
             counts.unchanged += 1;

@@ -9,12 +9,13 @@ import { examplePaths } from './generated-calls.ts';
 import { createRetrials, type Retrial } from './recorded.ts';
 import { selector } from '../policy/compile.ts';
 import { failClosedPolicy } from '../policy/fail-closed.ts';
-import { judge, openValid, type TrialDeps } from './trial.ts';
+import { createJudge, type Judge } from './judge.ts';
+import { openValid, type TrialDeps } from './trial.ts';
 
 export type SuggestDeps = TrialDeps & {
   readonly recorded: RecordedCalls;
-  /** Every argument that a tool takes; empty for one that is not known. */
-  readonly argumentNames: (tools: string, tool: string) => readonly string[];
+  /** Every argument that a tool takes; null for one that is not known. */
+  readonly argumentNames: (tools: string, tool: string) => readonly string[] | null;
 };
 
 /** Most calls that are looked at, newest first. */
@@ -32,6 +33,7 @@ export function createSuggest(deps: SuggestDeps) {
       readonly since: number;
     }): Promise<SuggestReport> {
       const loaded = await openValid(deps, { name: input.policy, trust: input.trust });
+      const trial = await createJudge();
       const retry = createRetrials(deps, loaded);
       const denied: Retrial[] = [];
       const recent: Retrial[] = [];
@@ -50,12 +52,13 @@ export function createSuggest(deps: SuggestDeps) {
       return {
         policy: loaded.identity,
         approvals: approved.length,
-        suggestions: choose(loaded, approved, denied, recent),
+        suggestions: choose(trial, loaded, approved, denied, recent),
       };
     },
   };
 
   function choose(
+    trial: Judge,
     loaded: LoadedPolicy,
     approved: readonly Retrial[],
     denied: readonly Retrial[],
@@ -64,20 +67,17 @@ export function createSuggest(deps: SuggestDeps) {
     const taken = new Set<string>();
     const suggestions: RuleSuggestion[] = [];
     for (const [, ofTool] of byTool(approved)) {
-      const harmless = ofTool.filter((one) => !touchesCatalogue(one));
+      const harmless = ofTool.filter((one) => !touchesCatalogue(trial, one));
       const [first] = harmless;
       if (first === undefined) continue;
       const places = new Map(harmless.map((one) => [askOf(one), one]));
       const approvals = harmless.map((one): Approval => ({ call: one.call, ask: askOf(one), at: one.recorded.at }));
-      const keys = [...ofTool, ...denied]
-        .filter(({ call }) => isSameTool(call, first.call))
-        .flatMap(({ call }) => Object.keys(call.args));
-      const names = [...new Set([...deps.argumentNames(first.call.tools, first.call.tool), ...keys])];
-      for (const candidate of candidatesOf(approvals, names, deps.workspace.root)) {
+      const names = deps.argumentNames(first.call.tools, first.call.tool);
+      for (const candidate of candidatesOf(approvals, names, deps.workspace.root, trial.wordsOf)) {
         const open = candidate.approvals.filter(({ ask }) => !taken.has(ask));
         if (open.length < fewest) continue;
         const members = candidate.approvals.flatMap(({ ask }) => places.get(ask) ?? []);
-        const suggestion = tryCandidate(loaded, candidate, members, denied, recent);
+        const suggestion = tryCandidate(trial, loaded, candidate, members, denied, recent);
         if (suggestion === null) continue;
         for (const { ask } of candidate.approvals) taken.add(ask);
         suggestions.push(suggestion);
@@ -88,6 +88,7 @@ export function createSuggest(deps: SuggestDeps) {
 
   /** Null unless every approval of the group would be allowed, no denied call matches, and no guarded name is opened. */
   function tryCandidate(
+    trial: Judge,
     loaded: LoadedPolicy,
     candidate: Candidate,
     members: readonly Retrial[],
@@ -97,18 +98,18 @@ export function createSuggest(deps: SuggestDeps) {
     const [first] = members;
     if (first === undefined) return null;
     const alone = nothingBut([ruleOf(candidate.rule)], 'deny');
-    const matches = ({ call, host }: Retrial): boolean => judge(alone, call, host).matched_rule === 0;
+    const matches = ({ call, host }: Retrial): boolean => trial.judge(alone, call, host).matched_rule === 0;
     if (denied.some(matches)) return null;
-    const before = members.map(({ call, host }) => judge(loaded, call, host));
+    const before = members.map(({ call, host }) => trial.judge(loaded, call, host));
     // What a rule of the policy allows by now needs no other one.
     if (before.some(({ action }) => action === 'allow')) return null;
     const index = placeOf(loaded.policy, before, first.call);
     const widened = inserted(loaded, candidate.rule, index);
     const allows = (result: Evaluation): boolean => result.action === 'allow' && result.matched_rule === index;
-    if (!members.every(({ call, host }) => allows(judge(widened, call, host)))) return null;
-    if (candidate.directory !== null && opensGuarded(widened, candidate.directory, first)) return null;
+    if (!members.every(({ call, host }) => allows(trial.judge(widened, call, host)))) return null;
+    if (candidate.directory !== null && opensGuarded(trial, widened, candidate.directory, first)) return null;
     const group = new Set(members.map(askOf));
-    const now = recent.filter(({ call, host }) => allows(judge(widened, call, host)));
+    const now = recent.filter(({ call, host }) => allows(trial.judge(widened, call, host)));
     const also = now.filter((one) => !group.has(askOf(one)));
     return {
       rule: candidate.rule,
@@ -127,11 +128,11 @@ export function createSuggest(deps: SuggestDeps) {
   }
 
   /** Whether a name below the directory that the catalogue keeps from such a tool would be allowed. */
-  function opensGuarded(policy: LoadedPolicy, directory: string, { call, host }: Retrial): boolean {
+  function opensGuarded(trial: Judge, policy: LoadedPolicy, directory: string, { call, host }: Retrial): boolean {
     return guardedFrom(call.tool)
       .filter((glob) => glob.startsWith('**/'))
       .flatMap((glob) => examplePaths(glob, `${directory}/`))
-      .some((path) => judge(policy, { ...call, args: { ...call.args, path } }, host).action === 'allow');
+      .some((path) => trial.judge(policy, { ...call, args: { ...call.args, path } }, host).action === 'allow');
   }
 }
 
@@ -145,8 +146,6 @@ const wasDenied = ({ record, ask }: RecordedCall): boolean =>
 const isApproved = ({ ask }: RecordedCall): boolean =>
   ask?.state === 'approved' && ask.by?.startsWith('operator:') === true;
 
-const isSameTool = (a: PolicyCall, b: PolicyCall): boolean => a.tools === b.tools && a.tool === b.tool;
-
 function byTool(calls: readonly Retrial[]): ReadonlyMap<string, readonly Retrial[]> {
   const found = new Map<string, Retrial[]>();
   for (const one of calls) {
@@ -157,12 +156,12 @@ function byTool(calls: readonly Retrial[]): ReadonlyMap<string, readonly Retrial
 }
 
 /** Any text of the call that names something of the catalogue, as a path or in a command; or a wall. */
-function touchesCatalogue({ call, host }: Retrial): boolean {
+function touchesCatalogue(trial: Judge, { call, host }: Retrial): boolean {
   const isCommand = call.tools === 'local_shell';
   const keys = isCommand ? ['command'] : Object.keys(call.args).filter((key) => typeof call.args[key] === 'string');
   const op = isCommand ? 'command_path' : 'glob';
   const rules = catalogue().flatMap((value) => keys.map((key) => denying({ key, op, value })));
-  return judge(nothingBut(rules, 'allow'), call, host).action === 'deny';
+  return trial.judge(nothingBut(rules, 'allow'), call, host).action === 'deny';
 }
 
 const denying = (condition: Rule['when'][number]): Rule => ({ ...blank, when: [condition], action: 'deny' });

@@ -6,7 +6,8 @@ import type { Evaluation, LoadedPolicy, PolicyFinding, PolicyHost } from '../sch
 import type { PolicyTestFile, PolicyTestReport } from '../schema/policy-views.ts';
 import { isDocumentPath, readDocument } from '../workspace/files.ts';
 import type { PolicyWanted } from '../workspace/policies.ts';
-import { directoryOf, hostsFor, judge, openValid, rootOf, type TrialDeps } from './trial.ts';
+import { createJudge, type Judge } from './judge.ts';
+import { directoryOf, hostsFor, openValid, rootOf, type TrialDeps } from './trial.ts';
 import { exampleMachine, virtualHost } from './virtual-host.ts';
 
 export type TestDeps = TrialDeps & {
@@ -31,10 +32,11 @@ export function createPolicyTests(deps: TestDeps) {
     }): Promise<PolicyTestReport> {
       const found = [...new Set([...deps.overlay, root].flatMap((directory) => filesBelow(directory, maxDepth)))];
       const paths = input.paths.length === 0 ? found : input.paths.map((path) => resolve(cwd, path));
+      const trial = await createJudge();
       const files: PolicyTestFile[] = [];
       const coverage = new Map<string, { policy: LoadedPolicy; matched: Set<number> }>();
       for (const path of paths) {
-        const { file, policy, matched } = await runFile(path, input, input.paths.length > 0);
+        const { file, policy, matched } = await runFile(trial, path, input, input.paths.length > 0);
         files.push(file);
         if (policy === null) continue;
         const key = policy.identity.path ?? policy.identity.name;
@@ -63,6 +65,7 @@ export function createPolicyTests(deps: TestDeps) {
   };
 
   async function runFile(
+    trial: Judge,
     path: string,
     wanted: { policy: string | null; trust: readonly string[] },
     named: boolean,
@@ -91,7 +94,8 @@ export function createPolicyTests(deps: TestDeps) {
       if (!(error instanceof RuntimeError)) throw error;
       return broken([finding('$.policy', error.code, error.message)]);
     }
-    const judged = document.cases.map((one) => ({ one, record: judgeCase(one, policy) }));
+    const judged: { readonly one: PolicyTestCase; readonly record: Evaluation }[] = [];
+    for (const one of document.cases) judged.push({ one, record: await judgeCase(trial, one, policy) });
     return {
       file: { path, findings: [], cases: judged.map(({ one, record }) => resultOf(one, record)) },
       policy,
@@ -99,14 +103,16 @@ export function createPolicyTests(deps: TestDeps) {
     };
   }
 
-  function judgeCase(one: PolicyTestCase, policy: LoadedPolicy): Evaluation {
+  async function judgeCase(trial: Judge, one: PolicyTestCase, policy: LoadedPolicy): Promise<Evaluation> {
     const place = rootOf(deps, null);
     if (one.host === null) {
       const base = one.cwd === null ? place.root : resolve(place.root, one.cwd);
-      return judge(policy, one.call, hostsFor(deps, place, policy)(directoryOf(one.call, base)));
+      const machine = hostsFor(deps, place, policy)(directoryOf(one.call, base));
+      await trial.prime(policy, one.call, machine);
+      return trial.judge(policy, one.call, machine);
     }
     const host = hostOf(one, hostsFor(deps, place, policy)(place.root));
-    return judge(policy, one.call, host);
+    return trial.judge(policy, one.call, host);
   }
 }
 

@@ -1,13 +1,10 @@
 import { resolve } from 'node:path';
-import { evaluate } from '../policy/evaluate.ts';
 import { RuntimeError } from '../schema/errors.ts';
-import type { Evaluation, LoadedPolicy, PolicyCall, PolicyHost } from '../schema/policy.ts';
-import { parseScript } from '../shell/parse-script.ts';
-import { readOtherLine } from '../shell/read-line.ts';
+import type { LoadedPolicy, PolicyCall } from '../schema/policy.ts';
 import { realOf } from '../workspace/paths.ts';
 import type { PolicyWanted } from '../workspace/policies.ts';
 import { quote } from '../text/quote.ts';
-import { readCommand } from './read.ts';
+import type { TrialHost } from './judge.ts';
 
 /** Where calls are tried: the root that a run would have, and whether the operator named it. */
 export type TrialRoot = { readonly root: string; readonly confined: boolean };
@@ -18,17 +15,10 @@ export type TrialDeps = {
     wanted: PolicyWanted,
   ) => Promise<{ current(): LoadedPolicy; readonly warnings: readonly string[] }>;
   /** The machine as the gate sees it in a run with this root; `named` are policy files. */
-  readonly hosts: (place: TrialRoot & { readonly named: readonly string[] }) => (cwd: string) => PolicyHost;
+  readonly hosts: (place: TrialRoot & { readonly named: readonly string[] }) => (cwd: string) => TrialHost;
   /** Real path of the workspace root, and the working directory. */
   readonly workspace: { readonly root: string; readonly cwd: string };
 };
-
-/** Judges a call as the gate does, and does nothing else: nothing is executed, asked or written. */
-export function judge(loaded: LoadedPolicy, call: PolicyCall, host: PolicyHost, trace = false): Evaluation {
-  const reading = call.tools === 'local_shell' ? readCommand(call.args) : null;
-  const readLine = (line: string) => readOtherLine(line, parseScript);
-  return evaluate(loaded, call, host, { ...(reading === null ? {} : { reading }), readLine, trace });
-}
 
 /** The directory of a call: a shell call may name one, relative to the root. */
 export function directoryOf(call: PolicyCall, base: string): string {

@@ -1,7 +1,8 @@
 import type { Evaluation, LoadedPolicy, Policy, PolicyCall, Rule } from '../schema/policy.ts';
-import { onlyCommand, readCommand } from './read.ts';
+import type { Judge } from './judge.ts';
 
-type Judge = (call: PolicyCall, policy?: LoadedPolicy) => Evaluation;
+/** How a call would be judged where it is, and the words of its one command. */
+type Trial = Pick<Judge, 'wordsOf'> & { again(call: PolicyCall, policy?: LoadedPolicy): Evaluation };
 
 /**
  * The smallest single fact that would give another verdict (02 §14.2), as a sentence; null when there is none among
@@ -12,19 +13,19 @@ export function wouldChangeWith(
   loaded: LoadedPolicy,
   call: PolicyCall,
   record: Evaluation,
-  judge: Judge,
+  trial: Trial,
 ): string | null {
   if (record.action === 'allow' || record.reason === 'control_plane') return null;
   const flips = (other: PolicyCall, policy?: LoadedPolicy): string | null => {
-    const { action } = judge(other, policy);
+    const { action } = trial.again(other, policy);
     return rank[action] > rank[record.action] ? action : null;
   };
   if (call.tools === 'local_shell') {
-    for (const { text, args } of rewritten(call)) {
+    for (const { text, args } of rewritten(call, trial.wordsOf(call))) {
       const action = flips({ ...call, args });
       if (action !== null) return `${text}: ${action}`;
     }
-    for (const { text, policy } of withEntries(loaded, call)) {
+    for (const { text, policy } of withEntries(loaded, trial.wordsOf(call))) {
       const action = flips(call, policy);
       if (action !== null) return `${text}: ${action}`;
     }
@@ -35,12 +36,15 @@ export function wouldChangeWith(
 const rank = { deny: 0, approve: 1, allow: 2 } as const;
 
 /** The same command written in another way. */
-function rewritten({ args }: PolicyCall): readonly { readonly text: string; readonly args: PolicyCall['args'] }[] {
+function rewritten(
+  { args }: PolicyCall,
+  literal: readonly string[] | null,
+): readonly { readonly text: string; readonly args: PolicyCall['args'] }[] {
   const { command, cwd, ...rest } = args;
   if (typeof command !== 'string') return [];
   const joined = command.replace(/\s*;\s*$/, '').replace(/\s*;\s*/g, ' && ');
-  const reading = rest['args'] == null ? readCommand(args) : null;
-  const words = reading?.form === 'argv' ? reading.words : [];
+  const plain = literal?.every((word) => /^[\w@%+=:,./-]+$/.test(word)) === true;
+  const words = plain && rest['args'] == null ? literal : [];
   const options = words.filter((word, index) => index > 0 && word.startsWith('-'));
   return [
     ...(joined === command ? [] : [{ text: '&& in place of ;', args: { ...args, command: joined } }]),
@@ -55,15 +59,15 @@ function rewritten({ args }: PolicyCall): readonly { readonly text: string; read
 /** One more entry in the first allowlist for commands: the first words of the call, fewest first. */
 function withEntries(
   loaded: LoadedPolicy,
-  call: PolicyCall,
+  literal: readonly string[] | null,
 ): readonly { readonly text: string; readonly policy: LoadedPolicy }[] {
   const { rules } = loaded.policy;
   const index = rules.findIndex(
     ({ action, when }) => action === 'allow' && when.length === 1 && when[0]?.op === 'command_prefix_allowlist',
   );
   const rule = rules[index];
-  if (rule === undefined) return [];
-  const words = onlyCommand(call.args).filter((word) => !/[,\s]/.test(word));
+  if (rule === undefined || literal === null) return [];
+  const words = literal.filter((word) => !/[,\s]/.test(word));
   return [1, 2, 3]
     .filter((count) => count <= words.length)
     .map((count) => {

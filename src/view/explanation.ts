@@ -92,5 +92,6 @@ function segmentLine(segment: unknown, index: number, coverage: string | null): 
   const own = known.get('why');
   const cause = typeof own === 'string' ? own : coverage;
   const resolved = typeof program === 'string' ? program : 'does not resolve';
-  return `  ${index + 1}. ${shown} → ${resolved}${cause === null ? '' : ` · ${cause}`}`;
+  const inside = known.get('revealed') === true ? ' (inside another)' : '';
+  return `  ${index + 1}. ${shown}${inside} → ${resolved}${cause === null ? '' : ` · ${cause}`}`;
 }

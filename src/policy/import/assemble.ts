@@ -18,6 +18,9 @@ export type Assembled = {
 type Line = { readonly draft: Draft; outcome: ImportLine['outcome']; why: string; readonly rules: number[] };
 type Placed = { readonly rule: DraftRule; readonly line: Line };
 
+/** Longest text of a source rule in the report, in characters. */
+const maxShown = 200;
+
 const order: readonly Action[] = ['deny', 'approve', 'allow'];
 
 /**
@@ -60,7 +63,7 @@ export async function assemble(imported: Imported, wall: readonly WrittenRule[])
     report: lines.map(({ draft, outcome, why, rules: indexes }) => ({
       source: `${draft.path}:${draft.line}`,
       level: draft.level,
-      text: draft.text,
+      text: draft.text.replace(/\s+/g, ' ').slice(0, maxShown),
       outcome: indexes.length === 0 && draft.rules.length > 0 ? 'dropped' : outcome,
       rules: indexes,
       why,
