@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { assemble } from '../policy/import/assemble.ts';
 import { importClaude } from '../policy/import/claude.ts';
@@ -10,7 +10,7 @@ import { parsePolicy } from '../policy/validate.ts';
 import { vetPolicy } from '../policy/vet.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { ImportFormat, PolicyImport } from '../schema/policy-views.ts';
-import { exists } from './files.ts';
+import { exists, readDocument } from './files.ts';
 import { presetDocument } from './presets/policies.ts';
 
 export type ImportDeps = {
@@ -73,14 +73,11 @@ export function createImportPolicy(deps: ImportDeps) {
       const named = input.path === null ? null : [{ path: resolve(workspace.cwd, input.path), level: 'path' } as const];
       const unread: { path: string; message: string }[] = [];
       const files = (named ?? usual(input.from)).flatMap((place): SourceFile[] => {
-        try {
-          return [{ ...place, text: readFileSync(place.path, 'utf8') }];
-        } catch (error) {
-          const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-          if (named !== null || code !== 'ENOENT')
-            unread.push({ path: place.path, message: `cannot be read (${code})` });
-          return [];
-        }
+        // Settings of another program have the owner and the mode that it gave them.
+        const read = readDocument(place.path, 'file', null);
+        if (read.ok) return [{ ...place, text: new TextDecoder().decode(read.bytes) }];
+        if (named !== null || read.fault !== 'missing') unread.push({ path: place.path, message: read.message });
+        return [];
       });
       const imported = importers[input.from](files, { home, workspace: workspace.root });
       const failed = [...unread, ...imported.unread];

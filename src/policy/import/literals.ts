@@ -1,6 +1,9 @@
 /** A literal of a settings language that is no JSON. */
 export type Literal = string | number | boolean | null | readonly Literal[];
 
+/** Deepest nesting of lists that is read. */
+const maxDepth = 32;
+
 /** Thrown by the reader below only; `at` is an offset. */
 export class Unreadable extends Error {
   readonly at: number;
@@ -79,11 +82,12 @@ export function createLiteralReader(text: string) {
     },
     /** Single quotes hold no escapes, as in TOML. */
     literalQuotes: false,
-    value(): Literal {
+    value(depth = 0): Literal {
+      if (depth > maxDepth) fail(`lists are nested more than ${maxDepth} deep`);
       reader.skip();
       const char = reader.peek();
       if (char === '"' || char === "'" || (char === 'r' && /['"]/.test(text.charAt(at + 1)))) return reader.string();
-      if (char === '[' || char === '(') return reader.list(char === '[' ? ']' : ')');
+      if (char === '[' || char === '(') return reader.list(char === '[' ? ']' : ')', depth);
       const word = reader.word();
       if (/^[Tt]rue$/.test(word)) return true;
       if (/^[Ff]alse$/.test(word)) return false;
@@ -91,13 +95,13 @@ export function createLiteralReader(text: string) {
       if (/^-?\d+(\.\d+)?$/.test(word)) return Number(word);
       return fail(`${word} is no plain value`);
     },
-    list(closing: string): readonly Literal[] {
+    list(closing: string, depth = 0): readonly Literal[] {
       at += 1;
       const values: Literal[] = [];
       for (;;) {
         reader.skip();
         if (reader.take(closing)) return values;
-        values.push(reader.value());
+        values.push(reader.value(depth + 1));
         reader.skip();
         if (!reader.take(',') && reader.peek() !== closing) fail(`expected , or ${closing}`);
       }

@@ -282,7 +282,7 @@ describe('policy import', () => {
     const missing = await world.run(['policy', 'import', '--from', 'gemini', 'nosuch.toml']);
     expect([missing.code, missing.stderr.split('\n')[0]]).toEqual([
       3,
-      `reins: ${world.workspace}/nosuch.toml: cannot be read (ENOENT)`,
+      `reins: ${world.workspace}/nosuch.toml: there is no such file`,
     ]);
     const nowhere = await world.run(['policy', 'import', '--from', 'opencode']);
     expect([nowhere.code, nowhere.stderr.split('\n')[0]]).toEqual([

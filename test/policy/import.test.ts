@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { assemble } from '../../src/policy/import/assemble.ts';
+import { importClaude } from '../../src/policy/import/claude.ts';
+import { importCodex } from '../../src/policy/import/codex.ts';
+import type { SourceFile } from '../../src/policy/import/draft.ts';
+import { importGemini } from '../../src/policy/import/gemini.ts';
+import { importOpencode } from '../../src/policy/import/opencode.ts';
+import { readToml } from '../../src/policy/import/toml.ts';
+import { judge, load, plainHost } from './virtual-host.ts';
+
+const file = (path: string, text: string): readonly SourceFile[] => [{ path, text, level: 'user' }];
+const place = { home: '/home/u', workspace: '/srv/p' };
+const host = { ...plainHost, programs: [...plainHost.programs, 'rmdir', 'npm'] };
+
+const words = ['git', 'git push', 'git pushx', 'rm', 'rmdir', 'ls', 'npm test', 'npm'] as const;
+const patterns = words.flatMap((word) => [word, `${word} *`, `${word}:*`, `${word}*`, `* ${word}`]);
+const commands = words.flatMap((word) => [word, `${word} x`]);
+
+/** Whether a pattern of the source matches a simple command: a star is any text, `:*` whole further words. */
+function matches(pattern: string, command: string): boolean {
+  const text = pattern.replace(/:\*$/, ' *');
+  if (text.endsWith(' *') && command === text.slice(0, -2)) return true;
+  const parts = text.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
+  return new RegExp(`^${parts.join('.*')}$`).test(command);
+}
+
+describe('an import of command rules', () => {
+  it('allows nothing that the source denies, asks about, or says nothing of', async () => {
+    const some = fc.uniqueArray(fc.constantFrom(...patterns), { maxLength: 4 });
+    await fc.assert(
+      fc.asyncProperty(some, some, some, async (deny, ask, allow) => {
+        const list = (rules: readonly string[]) => rules.map((rule) => `Bash(${rule})`);
+        const permissions = { deny: list(deny), ask: list(ask), allow: list(allow) };
+        const imported = importClaude(file('/home/u/.claude/settings.json', JSON.stringify({ permissions })));
+        const { document, report } = await assemble(imported, []);
+        expect(report).toHaveLength(deny.length + ask.length + allow.length);
+        const policy = await load(document);
+        for (const command of commands) {
+          const call = { tools: 'local_shell', tool: 'local_shell', args: { command } };
+          const { action } = judge(policy, call, host);
+          const refused = [...deny, ...ask].some((pattern) => matches(pattern, command));
+          const allowed = allow.some((pattern) => matches(pattern, command));
+          if (refused || !allowed) expect([command, action]).not.toEqual([command, 'allow']);
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+});
+
+describe('the readers of settings', () => {
+  it('never throw, whatever the text', () => {
+    const pieces = fc.constantFrom(
+      ...'prefix_rule( pattern = [ ] ) " \' \n # [[rule]] toolName decision allow deny { } : , \\ """ bash permission * r" ('.split(
+        ' ',
+      ),
+      '\n',
+    );
+    const text = fc.array(pieces, { maxLength: 40 }).map((all) => all.join(' '));
+    fc.assert(
+      fc.property(fc.oneof(text, fc.string()), (source) => {
+        importCodex(file('/x.rules', source));
+        importCodex(file('/x.toml', source));
+        importGemini(file('/x.toml', source));
+        importOpencode(file('/x.json', source), place);
+        importClaude(file('/x/settings.json', source));
+      }),
+    );
+  });
+
+  it('refuse lists that are nested without end', () => {
+    expect(readToml(`a = ${'['.repeat(100_000)}`)).toEqual({ message: 'lists are nested more than 32 deep', line: 1 });
+  });
+
+  it('read the texts of TOML as they are meant', () => {
+    const tables = readToml(
+      `a = 'C:\\x' # no escape\nb = "q\\"t"\nc = """\nlong\n"""\nd = [1, true,\n "x",]\n[[rule]]\ne = -2`,
+    );
+    expect(
+      Array.isArray(tables) && tables.map(({ name, line, values }) => [name, line, Object.fromEntries(values)]),
+    ).toEqual([
+      ['', 1, { a: 'C:\\x', b: 'q"t', c: 'long\n', d: [1, true, 'x'] }],
+      ['rule', 8, { e: -2 }],
+    ]);
+  });
+});
