@@ -1,3 +1,4 @@
+import type { Binaries } from '../gate/binaries.ts';
 import type { CommandTables } from '../schema/command-tables.ts';
 import { createComparison } from '../trials/compare.ts';
 import { createExplain } from '../trials/explain.ts';
@@ -19,10 +20,24 @@ import type { Policies } from '../workspace/policies.ts';
 import { isPresetName } from '../workspace/presets/policies.ts';
 import type { RoomsInput } from './rooms-input.ts';
 
-type Input = RoomsInput & { readonly policies: Policies; readonly prepare: PrepareDeps };
+type Input = RoomsInput & {
+  readonly policies: Policies;
+  readonly binaries: Binaries;
+  readonly prepare: PrepareDeps;
+};
 
 /** The operations of `client/operations/policies.ts`. */
-export function policyServices({ workspace, policies, store, prepare, secrets, machine, now, options }: Input) {
+export function policyServices({
+  workspace,
+  policies,
+  binaries,
+  store,
+  prepare,
+  secrets,
+  machine,
+  now,
+  options,
+}: Input) {
   const ceilingSeconds = (): number | null => {
     const ceiling = store.settings.value('approval-ceiling');
     return ceiling === 'never' ? null : ceiling / 1000;
@@ -42,7 +57,13 @@ export function policyServices({ workspace, policies, store, prepare, secrets, m
     workspace,
   };
   return {
-    ...createPolicyOperations({ workspace, policies, ceilingSeconds, registered }),
+    ...createPolicyOperations({
+      workspace,
+      policies,
+      ceilingSeconds,
+      registered,
+      binaries: { read: binaries.read, root: workspace.root },
+    }),
     ...createExplain({
       ...trial,
       ceilingSeconds,

@@ -182,7 +182,7 @@ export function openRooms(input: RoomsInput): Rooms {
       ...models,
       ...chains,
       ...trustOperations,
-      ...policyServices({ ...input, policies, prepare }),
+      ...policyServices({ ...input, policies, binaries, prepare }),
       ...programs,
       doctor: setup.doctor,
       doctorBundle: async (wanted) => ({ files: await supportBundle(bundle, wanted) }),

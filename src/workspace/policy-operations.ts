@@ -4,6 +4,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { PolicyFinding } from '../schema/policy.ts';
 import type { PolicyRow, PolicyText, PolicyVetFile } from '../schema/policy-views.ts';
 import { quote } from '../text/quote.ts';
+import { type DeclaredDeps, declaredStates } from './declared-binaries.ts';
 import { exists, layersOf, listJson } from './files.ts';
 import type { Workspace } from './paths.ts';
 import { type Candidate, nameOfFile, type Policies, type Reading } from './policies.ts';
@@ -14,6 +15,8 @@ export type PolicyOperationDeps = {
   readonly policies: Pick<Policies, 'locate' | 'readAt'>;
   /** Names of registered hooks and tool servers. */
   readonly registered: () => readonly string[];
+  /** Files that `trusted_binaries` declares, as they are now. */
+  readonly binaries: DeclaredDeps;
   /** The operator's ceiling; null = never. */
   readonly ceilingSeconds: () => number | null;
 };
@@ -65,7 +68,8 @@ export function createPolicyOperations(deps: PolicyOperationDeps) {
     const accepted = first.awaitsTrust === null ? null : [first.awaitsTrust.sha256];
     const { loaded } = accepted === null ? first : await policies.readAt(place.name, place.at, accepted);
     const { state, path, name } = loaded.identity;
-    const options = { registered: deps.registered(), ceilingSeconds: deps.ceilingSeconds() };
+    const binaries = await declaredStates(loaded.policy.trusted_binaries, deps.binaries);
+    const options = { registered: deps.registered(), ceilingSeconds: deps.ceilingSeconds(), binaries };
     const findings = [
       ...loaded.findings,
       ...(state === 'ok' ? [...vetPolicy(loaded.policy, options), ...shadows(place)] : []),

@@ -54,9 +54,6 @@ type CaseFile = {
 // The format is fixed by 02 §1; what does not fit it fails the cases below.
 const file = readFixture('trust-cases.json') as CaseFile;
 
-/** Stricter than expected until a list of commands is read: asked about, and without a finding. */
-const untilLinesAreRead: readonly string[] = ['T117', 'T118'];
-
 let root: string;
 beforeEach(() => {
   root = realpathSync(mkdtempSync(join(tmpdir(), 'reins-trust-')));
@@ -135,10 +132,9 @@ async function run(one: TrustCase) {
 describe('the cases of trust-cases.json', () => {
   it.each(file.cases.map((one) => [one.id, one.why, one] as const))('%s: %s', async (_id, _why, one) => {
     const { before, action, reason, record } = await run(one);
-    const later = untilLinesAreRead.includes(one.id) && record.detail?.includes('not read') === true;
-    const expected = later ? { action: 'approve', reason: null } : { ...one.expect, reason: one.reason ?? null };
+    const expected = { ...one.expect, reason: one.reason ?? null };
     const steps = (one.prepare ?? []).flatMap(({ evaluate_expect: action }) => (action === undefined ? [] : [action]));
     expect({ before, action, reason }).toEqual({ before: steps, ...expected });
-    if (!later && one.reason !== undefined) expect(record.detail).toContain(one.reason);
+    if (one.reason !== undefined) expect(record.detail).toContain(one.reason);
   });
 });

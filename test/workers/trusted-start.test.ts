@@ -290,6 +290,22 @@ describe.runIf(process.platform === 'linux')('a line of pinned programs', () => 
     expect(existsSync(canary)).toBe(false);
   });
 
+  it('as the gate grants it keeps its words, redirects and pipes, its scripts and its names', async () => {
+    const tool = program('bin/tool', '/bin/echo');
+    const plain = script('bin/plain', '#!/bin/sh\necho "$0 $*"\n');
+    const judge = await judging([tool, plain, realpathSync('/bin/sh')]);
+    const granted = await judge(`tool 'canary' | plain x 2>/dev/null && tool x || tool`);
+    expect(granted).toMatchObject({ action: 'allow', exec: { form: 'sh' } });
+    expect(granted.exec?.trusted?.map((start) => start.program)).toEqual([tool, plain, tool, tool]);
+    expect(await start(requestOf(granted))).toMatchObject({ stdout: `${plain} x\nx\n`, exit_code: 0 });
+    renameSync(program('evil', '/usr/bin/touch'), tool);
+    expect(await start(requestOf(granted))).toMatchObject({ kind: 'not_started', error: 'path_changed' });
+    expect(await judge(`plain x && tool 'canary'`)).toMatchObject({
+      action: 'approve',
+      trust: [{ reason: 'mismatch' }],
+    });
+  });
+
   it('of one command is rebuilt from what was judged', async () => {
     const tool = program('bin/tool', '/bin/echo');
     const evaluation = await (await judging([tool]))('tool x', { shell: true });

@@ -45,14 +45,14 @@ describe('policy suggest', () => {
 
   test('proposes the exact call where it was the same one, with what was absent absent', async () => {
     for (let time = 0; time < 3; time += 1)
-      await operator.answer('approve', 'local_shell.local_shell', { command: 'ls -a .' });
+      await operator.answer('approve', 'local_shell.local_shell', { command: 'touch -c a' });
     const [only, ...more] = await suggestions();
     expect(more).toEqual([]);
     expect(only?.rule).toEqual({
       tools: 'local_shell',
       tool: 'local_shell',
       when: [
-        { key: 'command', op: 'eq', value: 'ls -a .' },
+        { key: 'command', op: 'eq', value: 'touch -c a' },
         ...['args', 'cwd', 'timeout_s', 'timeout', 'shell'].map((key) => ({ key, op: 'exists', value: 'false' })),
       ],
       action: 'allow',
