@@ -1,22 +1,13 @@
 import { forEachChild, parse } from 'unbash';
-import type { Assignment, Command, HereDoc, ParsedScript, Redirection, SyntaxNode, Word, WordPart } from 'unbash';
+import type { Assignment, Command, ParsedScript, Redirection, SyntaxNode, Word, WordPart } from 'unbash';
 import type { Piece, Script, ScriptRedirect, ScriptWord, Step } from './script.ts';
+import { hereText, tooOpen, unquotedPieces } from './script-text.ts';
 
 /** Deepest nesting of groups and substitutions, and most commands in one line (02 §9.3). */
 const maxNesting = 16;
 const maxCommands = 64;
 /** Most nodes that are looked at: every line of 64 KiB that people write has fewer. */
 const maxNodes = 100_000;
-/** Nodes behind which an assignment has surely been made. */
-const straight: ReadonlySet<string> = new Set(
-  'Script Statement AndOr Pipeline BraceGroup CompoundList Command'.split(' '),
-);
-/** Expansions of the POSIX shell; those of bash may be quoted differently elsewhere. */
-const posixOperations: ReadonlySet<string> = new Set(['Default', 'Remove']);
-/** The parser is slow on openers that stay open, and on here-documents in great number. */
-const maxOpen = 32;
-const maxHereDocuments = 32;
-
 /** Nodes that nest others in a way that the limit counts. */
 const nesting: ReadonlySet<string> = new Set(
   (
@@ -24,7 +15,12 @@ const nesting: ReadonlySet<string> = new Set(
     'ArithmeticExpansion ArithmeticCommandExpansion ParameterExpansion'
   ).split(' '),
 );
-
+/** Nodes behind which an assignment has surely been made. */
+const straight: ReadonlySet<string> = new Set(
+  'Script Statement AndOr Pipeline BraceGroup CompoundList Command'.split(' '),
+);
+/** Expansions of the POSIX shell; those of bash may be quoted differently elsewhere. */
+const posixOperations: ReadonlySet<string> = new Set(['Default', 'Remove']);
 /**
  * Reads a line with a grammar of the POSIX shell and of bash. Every command anywhere in it is a step. Never throws: what
  * does not parse, or is beyond a limit, has an `error`, and the steps that were found so far.
@@ -55,21 +51,6 @@ function foreignConstruct(node: SyntaxNode): string | null {
     default:
       return null;
   }
-}
-
-/** Openers that are never closed, counted without regard to quotes: a bound on work, not a reading. */
-function tooOpen(text: string): string | null {
-  let open = 0;
-  let hereDocuments = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const char = text.charAt(at);
-    if (char === '(' || (char === '{' && text.charAt(at - 1) === '$')) open += 1;
-    else if (char === ')' || char === '}') open = Math.max(0, open - 1);
-    else if (char === '<' && text.charAt(at + 1) === '<') hereDocuments += 1;
-    if (open > maxOpen) return 'parentheses are nested too deep';
-    if (hereDocuments > maxHereDocuments) return 'there are too many here-documents';
-  }
-  return null;
 }
 
 class Beyond extends Error {}
@@ -219,7 +200,7 @@ function createWalk() {
     if (node.operator.startsWith('&')) fail('&> means something else in another shell');
     if (node.type === 'HereDoc') {
       visit(node.body, depth);
-      return { operator: node.operator, target: null, body: bodyOf(node) };
+      return { operator: node.operator, target: null, body: hereText(node.body.text, node.delimiter?.quoted === true) };
     }
     return { operator: node.operator, target: node.target === undefined ? null : word(node.target, depth), body: null };
   };
@@ -227,14 +208,14 @@ function createWalk() {
   const word = (node: Word, depth: number): ScriptWord => {
     nodes += 1;
     const parts = node.parts;
-    if (parts === undefined) return bare(node.text, node.value, true);
+    if (parts === undefined) return unquotedPieces(node.text, node.value, true);
     return parts.flatMap((part, index) => pieces(part, depth, false, index === 0));
   };
 
   const pieces = (part: WordPart, depth: number, quoted: boolean, first: boolean): readonly Piece[] => {
     switch (part.type) {
       case 'Literal':
-        return quoted ? [{ kind: 'text', value: part.value }] : bare(part.text, part.value, first);
+        return quoted ? [{ kind: 'text', value: part.value }] : unquotedPieces(part.text, part.value, first);
       case 'SingleQuoted':
         if (inside === 0) singleQuoted.push([part.pos, part.end]);
         return [{ kind: 'text', value: part.value }];
@@ -293,31 +274,4 @@ function createWalk() {
     script,
     result: (): Script => ({ steps, error, singleQuoted }),
   };
-}
-
-/** Behind an unquoted delimiter the shell takes away the backslash before what it would expand. */
-function bodyOf({ body, delimiter }: HereDoc): string {
-  return delimiter?.quoted === true ? body.text : body.text.replace(/\\([$`\\])|\\\n/g, '$1');
-}
-
-/** Unquoted text: a tilde at the begin, or behind `=` or `:`, is the home directory when a slash or nothing follows. */
-function bare(text: string, value: string, first: boolean): readonly Piece[] {
-  if (!text.includes('~')) return [{ kind: 'text', value }];
-  const found: Piece[] = [];
-  let literal = '';
-  for (let at = 0; at < text.length; at += 1) {
-    const char = text.charAt(at);
-    const opens = at === 0 ? first : '=:'.includes(text.charAt(at - 1)) && text.charAt(at - 2) !== '\\';
-    if (char === '\\') {
-      at += 1;
-      if (text.charAt(at) !== '\n') literal += text.charAt(at);
-    } else if (char === '~' && opens && /^(?:$|[/:])/.test(text.slice(at + 1, at + 2))) {
-      if (literal !== '') found.push({ kind: 'text', value: literal });
-      found.push({ kind: 'home' });
-      literal = '';
-    } else {
-      literal += char;
-    }
-  }
-  return literal === '' ? found : [...found, { kind: 'text', value: literal }];
 }

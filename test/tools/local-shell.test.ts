@@ -300,6 +300,15 @@ describe('command lists of a chain', () => {
     });
     expect(await error({ command: 'id' }, { limits })).toBe('not_permitted');
     expect(await error({ command: 'ls && rm x', shell: true }, { limits })).toBe('not_permitted');
+    for (const command of ['ls; echo "$(id)"', 'ls | sh', '$X', 'ls "open', `ls() { id; }; ls`]) {
+      expect(await error({ command }, { limits }), command).toBe('not_permitted');
+    }
+  });
+
+  it('pass a line whose every command is listed', async () => {
+    expect(await shell({ command: 'ls && cat /dev/null | cat' }, { limits })).toMatchObject({ exit_code: 0 });
+    expect(await error({ command: `sh -c 'ls; rm x'` }, { limits: { _denied_commands: 'rm' } })).toBe('not_permitted');
+    expect(await error({ command: `sh -c 'ls'` }, { limits: { _denied_commands: 'rm' } })).toBe('ok');
   });
 
   it('refuse a program that starts another one, and a link to a refused one', async () => {
