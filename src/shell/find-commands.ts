@@ -8,6 +8,8 @@ import { choicesOf, expandWord, homeMark, literalWord, printed, type Variable } 
 const maxRevealed = 256;
 const maxDepth = 4;
 const maxDirectories = 16;
+/** Most text that is read again because a command hands it to a shell. */
+const maxRevealedText = 262_144;
 /** Most readings of one command whose variables have several values. */
 const maxChoices = 8;
 
@@ -48,6 +50,7 @@ function createFinder(parse: ParseScript | null) {
   const variables = new Map<string, Variable>();
   let directories: readonly string[] = [''];
   let revealed = 0;
+  let revealedText = 0;
   let unread: string | null = null;
   let unnamed: string | null = null;
   let needsParser = false;
@@ -151,10 +154,13 @@ function createFinder(parse: ParseScript | null) {
     for (const text of line === null ? input : [line]) {
       // What a shell reads from a program or a file is not seen (02 §7.3).
       if (text === '') continue;
+      revealedText += text.length;
       if (parse === null) {
         needsParser = true;
       } else if (depth >= maxDepth) {
         unread ??= `commands stand in one another more than ${maxDepth} deep`;
+      } else if (revealedText > maxRevealedText) {
+        unread ??= 'too much text stands in the words of other commands';
       } else {
         const before = directories;
         script(parse(text), { depth: depth + 1, input: shells.has(name) ? [] : input });

@@ -9,8 +9,9 @@ export type Variable = {
 };
 export type Variables = ReadonlyMap<string, Variable>;
 
-/** Most words that one word is expanded to, and longest text that is put together. */
+/** Most words that braces and that a value stand for, and longest text that is put together. */
 const maxExpanded = 64;
+const maxSplit = 1024;
 const maxLength = 65_536;
 
 /** Stands for the home directory in the `path` of a word: no command text holds it. */
@@ -30,7 +31,9 @@ export function expandWord(word: ScriptWord, variables: Variables, choice: numbe
     const known = knownValue(only, variables, choice);
     // Unquoted, the shell splits what it puts in.
     if (known !== null) {
-      return known.value.split(/[ \t\n]+/).flatMap((text) => (text === '' ? [] : [marked(text, known.certain)]));
+      const texts = known.value.split(/[ \t\n]+/, maxSplit + 1);
+      if (texts.length > maxSplit) return [openWord(word)];
+      return texts.flatMap((text) => (text === '' ? [] : [marked(text, known.certain)]));
     }
   }
   for (const piece of word) {

@@ -144,6 +144,19 @@ describe('the reader', () => {
     expect(reading).toMatchObject({ grant: { ok: false } });
   });
 
+  it.each([
+    `X='${'a '.repeat(30_000)}'; ${'$X; '.repeat(60)}`,
+    `X='${'ls; '.repeat(8_000)}'; ${'eval "$X"; '.repeat(60)}`,
+    `X=aaaaaaaa; ${'X=$X$X; '.repeat(60)}`,
+    `X='eval "$Y"; eval "$Y"'; Y='eval "$Z"; eval "$Z"'; Z='eval "$X"'; ${'eval "$X"; '.repeat(60)}`,
+    `${'{a,b}'.repeat(12_000)}`,
+    `echo $((${'1+'.repeat(30_000)}1))`,
+    `${'cd x; '.repeat(60)}`,
+    `${'for i in a b c d e f g h; do '.repeat(12)}$i$i$i;${' done;'.repeat(12)}`,
+  ])('does not multiply work with %#', (command) => {
+    expect(readCallWith({ command }, parseScript)).toMatchObject({ form: 'sh', grant: { ok: false } });
+  });
+
   it('finds what is denied behind any quoting of its name', async () => {
     const when = [{ key: 'command', op: 'command_blacklist', value: 'remove' }];
     const policy = await load({ default_action: 'allow', rules: [{ action: 'deny', when }] });
