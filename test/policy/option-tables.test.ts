@@ -60,6 +60,11 @@ describe('the shipped tables', () => {
     ['npm', ['--version'], []],
     ['npm', ['test', '--silent'], []],
     ['vitest', ['run', '--reporter', 'evil'], 'option --reporter with the value evil'],
+    ['pytest', ['-q', 'tests'], ['read tests']],
+    // A file of further options, which no table would see.
+    ['pytest', ['@options'], 'operand @options'],
+    ['mypy', ['@options'], 'operand @options'],
+    ['tsc', ['--noEmit', '@options'], 'operand @options'],
     ['tee', ['x'], 'is never granted'],
   ])('judge %s %j', (name, words, expected) => {
     expect(judged(program(name), ...words)).toEqual(expected);
