@@ -1,4 +1,5 @@
 import type { Services } from '../client/local-client.ts';
+import { policies as policyTable } from '../client/operations/policies.ts';
 import { createBinaries } from '../gate/binaries.ts';
 import { createBudget } from '../gate/budget.ts';
 import { createGate } from '../gate/call.ts';
@@ -21,7 +22,7 @@ import { createTrustOperations } from '../workspace/trust-operations.ts';
 import { inspectWith } from './inspect.ts';
 import { freeBytes, pidStart } from './machine.ts';
 import { maskResultWith } from './mask-result.ts';
-import { policyServices } from './policy-services.ts';
+import { lazyServices } from './lazy-services.ts';
 import { prepareDeps } from './prepare.ts';
 import type { RoomsInput } from './rooms-input.ts';
 import { openTrustedPrograms } from './trusted-programs.ts';
@@ -34,6 +35,9 @@ export type Rooms = {
   /** Ends what runs; the database is closed by whoever opened it. */
   close(): Promise<void>;
 };
+
+// True because the table is a constant of these names.
+const policyOperations = Object.keys(policyTable) as (keyof typeof policyTable)[];
 
 /** Puts the rooms together. Each service has the names and types of its section of the table of operations. */
 export function openRooms(input: RoomsInput): Rooms {
@@ -182,7 +186,10 @@ export function openRooms(input: RoomsInput): Rooms {
       ...models,
       ...chains,
       ...trustOperations,
-      ...policyServices({ ...input, policies, binaries, prepare }),
+      ...lazyServices(policyOperations, async () => {
+        const { policyServices } = await import('./policy-services.ts');
+        return policyServices({ ...input, policies, binaries, prepare });
+      }),
       ...programs,
       doctor: setup.doctor,
       doctorBundle: async (wanted) => ({ files: await supportBundle(bundle, wanted) }),

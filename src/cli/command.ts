@@ -78,7 +78,7 @@ export type ModuleName =
   | 'policy-explain'
   | 'policy-import'
   | 'policy-suggest'
-  | 'policy-test'
+  | 'policy-cases'
   | 'policy-trust'
   | 'run'
   | 'session'

@@ -41,11 +41,11 @@ const run = (...argv: string[]) => world.run([...tester, ...argv]);
 const object = async (...argv: string[]) => JSON.parse((await run(...argv, '--json')).stdout);
 
 describe('bounds', () => {
-  test('a second call beyond --max-tool-calls 1 ends the run with exit 6, which one line says', async () => {
+  test('a second call beyond --max-tool-calls 1 ends the run with exit 6, where nobody can be asked for more', async () => {
     const { code, stdout, stderr } = await run('--max-tool-calls', '1', 'two');
     expect([code, stdout]).toEqual([6, '']);
     expect(stderr).toMatch(
-      /^reins: task run_tools: compute bound exhausted: maxToolCalls 1\/1 .*\(compute_exhausted\)\n$/,
+      /^reins: denied engine\.extend_budget .*\nreins: task run_tools: compute bound exhausted: maxToolCalls 1\/1 \(compute_exhausted\)\n$/,
     );
     expect((await run('--max-tool-calls', '2', 'two')).code).toBe(0);
   });

@@ -164,7 +164,7 @@ const policy: Command = {
       ],
       examples: ['reins policy test', 'reins policy test .reins/mine.policy-test.json'],
       exits: [3],
-      module: 'policy-test',
+      module: 'policy-cases',
     },
     {
       name: 'replay',
