@@ -4,6 +4,7 @@ import {
   formatAge,
   formatBytes,
   formatRemaining,
+  formatSeconds,
   formatShort,
   formatStepDuration,
   measure,
@@ -21,6 +22,17 @@ test('ages have one unit', () => {
     '2d ago',
   ]);
   expect(formatShort(604_800_000)).toBe('7d');
+});
+
+test('a wait is said in the largest unit that it fills', () => {
+  expect([604_800, 86_400, 3600, 5400, 90, 1].map(formatSeconds)).toEqual([
+    '7 d',
+    '1 d',
+    '1 h',
+    '90 min',
+    '90 s',
+    '1 s',
+  ]);
 });
 
 test('a deadline gets finer as it comes nearer', () => {
