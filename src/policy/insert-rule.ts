@@ -7,12 +7,13 @@ type Places = {
 };
 
 /**
- * The text of a document with one more rule at a place of its list, every other byte unchanged. Null when the document
- * has no list of rules to insert into, or when the place is beyond its end. The text must be valid JSON.
+ * The text of a document with one more rule at a place of its list, every other byte unchanged; a document without rules
+ * gets a list. Null when there is no place for it. The text must be valid JSON.
  */
 export function insertRule(text: string, index: number, rule: string): string | null {
   const places = findRules(text);
-  if (places === null || index > places.rules.length) return null;
+  if (places === null) return index === 0 && !text.includes('"rules"') ? withFirstRule(text, rule) : null;
+  if (index > places.rules.length) return null;
   const next = places.rules[index];
   if (next !== undefined) {
     return `${text.slice(0, next.start)}${rule},${gapBefore(text, next.start)}${text.slice(next.start)}`;
@@ -20,6 +21,14 @@ export function insertRule(text: string, index: number, rule: string): string | 
   const last = places.rules.at(-1);
   if (last === undefined) return `${text.slice(0, places.start)}${rule}${text.slice(places.end)}`;
   return `${text.slice(0, last.end)},${gapBefore(text, last.start)}${rule}${text.slice(last.end)}`;
+}
+
+/** A document that says nothing of rules, with a list of one. */
+function withFirstRule(text: string, rule: string): string | null {
+  const start = text.indexOf('{') + 1;
+  if (start === 0) return null;
+  const more = /^\s*\}/.test(text.slice(start)) ? '' : ', ';
+  return `${text.slice(0, start)} "rules": [${rule}]${more}${text.slice(start)}`;
 }
 
 /** The blanks before a rule, so that the new one stands as the others do. */

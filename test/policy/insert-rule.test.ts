@@ -33,9 +33,10 @@ describe('a rule put into the text of a document', () => {
     );
   });
 
-  it('takes an empty list, and refuses a document without one and a place that is not there', () => {
+  it('takes an empty list, makes one where there is none, and refuses a place that is not there', () => {
     expect(insertRule('{"rules": [ ]}', 0, '{}')).toBe('{"rules": [{}]}');
-    expect(insertRule('{"default_action":"deny"}', 0, '{}')).toBeNull();
+    expect(insertRule('{"default_action":"deny"}', 0, '{}')).toBe('{ "rules": [{}], "default_action":"deny"}');
+    expect(insertRule('{ }', 0, '{}')).toBe('{ "rules": [{}] }');
     expect(insertRule('{"rules":null}', 0, '{}')).toBeNull();
     expect(insertRule('{"rules":[]}', 1, '{}')).toBeNull();
   });
