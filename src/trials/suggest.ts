@@ -18,8 +18,6 @@ export type SuggestDeps = TrialDeps & {
   readonly argumentNames: (tools: string, tool: string) => readonly string[] | null;
 };
 
-/** Most calls that are looked at, newest first. */
-const maxCalls = 100_000;
 /** Other calls that a suggestion names; the rest is counted. */
 const maxNamed = 20;
 
@@ -37,10 +35,10 @@ export function createSuggest(deps: SuggestDeps) {
       const retry = createRetrials(deps, loaded);
       const denied: Retrial[] = [];
       const recent: Retrial[] = [];
-      for (const page of deps.recorded.pages({ since: 0, session_id: null, tools: null }, maxCalls)) {
+      for (const page of deps.recorded.pages({ since: 0, session_id: null, tools: null }, Number.POSITIVE_INFINITY)) {
         for (const recorded of page) {
           const retrial = retry(recorded);
-          // A denied call counts also where its program is gone or a secret in it is masked.
+          // A denied call counts whenever it was, and also where its program is gone or a secret in it is masked.
           if (wasDenied(recorded)) denied.push(retrial);
           if (recorded.at >= input.since && retrial.fault === null) recent.push(retrial);
         }
@@ -76,10 +74,10 @@ export function createSuggest(deps: SuggestDeps) {
       for (const candidate of candidatesOf(approvals, names, deps.workspace.root, trial.wordsOf)) {
         const open = candidate.approvals.filter(({ ask }) => !taken.has(ask));
         if (open.length < fewest) continue;
-        const members = candidate.approvals.flatMap(({ ask }) => places.get(ask) ?? []);
+        const members = open.flatMap(({ ask }) => places.get(ask) ?? []);
         const suggestion = tryCandidate(trial, loaded, candidate, members, denied, recent);
         if (suggestion === null) continue;
-        for (const { ask } of candidate.approvals) taken.add(ask);
+        for (const { ask } of open) taken.add(ask);
         suggestions.push(suggestion);
       }
     }
@@ -91,18 +89,18 @@ export function createSuggest(deps: SuggestDeps) {
     trial: Judge,
     loaded: LoadedPolicy,
     candidate: Candidate,
-    members: readonly Retrial[],
+    approved: readonly Retrial[],
     denied: readonly Retrial[],
     recent: readonly Retrial[],
   ): RuleSuggestion | null {
+    // What a rule of the policy allows by now needs no other one.
+    const members = approved.filter(({ call, host }) => trial.judge(loaded, call, host).action !== 'allow');
     const [first] = members;
-    if (first === undefined) return null;
+    if (first === undefined || members.length < fewest) return null;
     const alone = nothingBut([ruleOf(candidate.rule)], 'deny');
     const matches = ({ call, host }: Retrial): boolean => trial.judge(alone, call, host).matched_rule === 0;
     if (denied.some(matches)) return null;
     const before = members.map(({ call, host }) => trial.judge(loaded, call, host));
-    // What a rule of the policy allows by now needs no other one.
-    if (before.some(({ action }) => action === 'allow')) return null;
     const index = placeOf(loaded.policy, before, first.call);
     const widened = inserted(loaded, candidate.rule, index);
     const allows = (result: Evaluation): boolean => result.action === 'allow' && result.matched_rule === index;
