@@ -71,23 +71,29 @@ function analysisLines(analysis: unknown, tried: readonly TriedRule[]): readonly
   const list = Array.isArray(segments) ? segments : [];
   const granted = tried.flatMap(({ conditions }) => conditions).find(({ op }) => op === 'command_prefix_allowlist');
   const coverage = granted?.why ?? null;
-  // What an allowlist says of the whole line is about the one command of it.
-  const only = list.length === 1 ? coverage : null;
+  // What an allowlist says is about the one command of a line, or about the one whose words it names.
+  const isAbout = (segment: unknown): boolean =>
+    coverage !== null && (list.length === 1 || coverage.endsWith(`: ${wordsOf(segment)}`));
+  const told = list.some(isAbout);
   return [
     ['read as', text('form'), text('verdict')].filter((part) => part !== null).join(' '),
-    ...list.map((segment, index) => segmentLine(segment, index, only)),
-    ...[text('unread'), text('ungrantable'), list.length > 1 ? coverage : null].flatMap((why) =>
+    ...list.map((segment, index) => segmentLine(segment, index, isAbout(segment) ? coverage : null)),
+    ...[text('unread'), text('ungrantable'), told ? null : coverage].flatMap((why) =>
       why === null ? [] : [`  ${why}`],
     ),
   ];
 }
 
+const wordsOf = (segment: unknown): string => {
+  const words: unknown = typeof segment === 'object' && segment !== null ? Reflect.get(segment, 'words') : null;
+  return Array.isArray(words) ? words.join(' ') : '';
+};
+
 function segmentLine(segment: unknown, index: number, coverage: string | null): string {
   const known = new Map<string, unknown>(
     typeof segment === 'object' && segment !== null ? Object.entries(segment) : [],
   );
-  const words = known.get('words');
-  const shown = Array.isArray(words) ? words.join(' ') : '';
+  const shown = wordsOf(segment);
   const program = known.get('program');
   const own = known.get('why');
   const cause = typeof own === 'string' ? own : coverage;

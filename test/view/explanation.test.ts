@@ -65,9 +65,8 @@ it('shows each command of a line with its program, and why the line is not grant
     '  command: "ls | x"',
     'read as sh readable',
     '  1. ls → /usr/bin/ls',
-    '  2. x (inside another) → does not resolve',
+    '  2. x (inside another) → does not resolve · not covered: x',
     '  a subshell',
-    '  not covered: x',
     'rule 9   no      command_prefix_allowlist ls : ls | x',
     'waits without a deadline',
   ]);
