@@ -62,6 +62,7 @@ export function policyServices({
       policies,
       ceilingSeconds,
       registered,
+      commandTables: async () => (await prepare.commandTables()).tables,
       binaries: { read: binaries.read, root: workspace.root },
     }),
     ...createExplain({

@@ -1,7 +1,10 @@
+import type { CommandTables } from '../schema/command-tables.ts';
 import type { BinaryState, Condition, Policy, PolicyFinding, Rule } from '../schema/policy.ts';
 import { builtInTools } from './built-in-tools.ts';
 import { listEntries } from './commands.ts';
 import { isCommandOperator, selector } from './compile.ts';
+import { isBareInterpreter } from './grant.ts';
+import { judgeWords, tableOf } from './option-tables.ts';
 import { isInterpreter, isLauncher, isNeverGranted } from './programs.ts';
 
 export type VetOptions = {
@@ -11,13 +14,15 @@ export type VetOptions = {
   readonly ceilingSeconds?: number | null;
   /** What `declaredStates` found of the document's `trusted_binaries`; without it they are not judged. */
   readonly binaries?: readonly BinaryState[];
+  /** The operator's own option tables; without them the shipped ones alone count. */
+  readonly commandTables?: CommandTables | undefined;
 };
 
 type Add = (severity: 'error' | 'warn', path: string, code: string, message: string) => void;
 
 /**
  * The findings of `policy vet` on a document that loads (02 §14.1), as far as they follow from the document and these
- * options: option tables and files are not looked at. In the order of the rules, then of `trusted_binaries`.
+ * options: no file is looked at. In the order of the rules, then of `trusted_binaries`.
  */
 export function vetPolicy(policy: Policy, options: VetOptions = {}): readonly PolicyFinding[] {
   const findings: PolicyFinding[] = [];
@@ -33,7 +38,7 @@ export function vetPolicy(policy: Policy, options: VetOptions = {}): readonly Po
     vetWait(rule, path, options, add);
     vetClawBack(policy.rules.slice(0, index), rule, path, add);
     rule.when.forEach((condition, place) => {
-      vetCondition(rule, condition, `${path}.when[${place}]`, add);
+      vetCondition(rule, condition, `${path}.when[${place}]`, options, add);
     });
   });
   for (const { at, code, file, message } of options.binaries ?? []) add('warn', at, code, `${file} ${message}`);
@@ -87,16 +92,16 @@ function vetWait(rule: Rule, path: string, { ceilingSeconds }: VetOptions, add: 
   }
 }
 
-function vetCondition(rule: Rule, condition: Condition, path: string, add: Add): void {
+function vetCondition(rule: Rule, condition: Condition, path: string, options: VetOptions, add: Add): void {
   const { op, value } = condition;
-  if (op === 'command_prefix_allowlist' && rule.action === 'allow') vetAllowlist(rule, value, path, add);
+  if (op === 'command_prefix_allowlist' && rule.action === 'allow') vetAllowlist(rule, value, path, options, add);
   if (op === 'regex' && rule.action === 'allow' && /^(\(\?[a-zA-Z]+\))?\^?\.\*/.test(value) && /\.\*\$?$/.test(value)) {
     add('warn', `${path}.value`, 'regex_wide', 'is open at both ends: it allows whatever surrounds what it names');
   }
   if (rule.action === 'deny' && !isCommandOperator(op) && op !== 'exists') vetKey(rule, condition.key, path, add);
 }
 
-function vetAllowlist(rule: Rule, value: string, path: string, add: Add): void {
+function vetAllowlist(rule: Rule, value: string, path: string, { commandTables: own }: VetOptions, add: Add): void {
   const tools = selector(rule.tools);
   const entries = listEntries(value);
   const dead = (message: string): void => add('error', `${path}.value`, 'dead_entry', message);
@@ -107,22 +112,23 @@ function vetAllowlist(rule: Rule, value: string, path: string, add: Add): void {
     const [program = '', ...rest] = entry.split(/[ \t]+/);
     const name = program.slice(program.lastIndexOf('/') + 1);
     if (isLauncher(name)) dead(`${entry} grants nothing: ${name} starts another program`);
-    else if (isInterpreter(name) && isBare(rest))
-      dead(`${entry} grants nothing: ${name} runs any program that it is given`);
-    else if (!isInterpreter(name) && isNeverGranted(name) && !isTabled(name))
-      dead(`${entry} grants nothing: ${name} is never granted`);
+    else if (isInterpreter(name)) {
+      if (isDeadInterpreter(name, rest, own))
+        dead(`${entry} grants nothing: ${name} runs any program that it is given`);
+    } else if (isNeverGranted(name)) dead(`${entry} grants nothing: ${name} is never granted`);
+    else if (tableOf(name, own) === undefined) {
+      const message = `grants ${entry} with any options: ${name} has no option table`;
+      add('warn', `${path}.value`, 'untabled_program', message);
+    }
   }
 }
 
-/** 02 §9.5: an interpreter's entry that names no script and no module. `--version` is what its table accepts. */
-function isBare(rest: readonly string[]): boolean {
-  if (rest.length === 1 && rest[0] === '--version') return false;
-  const last = rest.at(-1);
-  return last === undefined || last.startsWith('-') || ['run', 'x', 'exec', 'eval'].includes(last);
+/** 02 §9.5: a bare entry grants at most itself, and that only where its program's table accepts it (`node --version`). */
+function isDeadInterpreter(name: string, rest: readonly string[], own: CommandTables | undefined): boolean {
+  if (!isBareInterpreter(rest)) return false;
+  const table = tableOf(name, own);
+  return rest.length === 0 || table === undefined || !judgeWords(table, rest, own).ok;
 }
-
-/** Programs that only their option tables can grant: not dead, once the tables judge them. */
-const isTabled = (name: string): boolean => name === 'sed' || name === 'tar' || name === 'tsc';
 
 function vetKey(rule: Rule, key: string, path: string, add: Add): void {
   const tools = selector(rule.tools);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { vetPolicy } from '../policy/vet.ts';
+import type { CommandTables } from '../schema/command-tables.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { PolicyFinding } from '../schema/policy.ts';
 import type { PolicyRow, PolicyText, PolicyVetFile } from '../schema/policy-views.ts';
@@ -17,6 +18,8 @@ export type PolicyOperationDeps = {
   readonly registered: () => readonly string[];
   /** Files that `trusted_binaries` declares, as they are now. */
   readonly binaries: DeclaredDeps;
+  /** The operator's own option tables, as they are now; undefined = none. */
+  readonly commandTables: () => Promise<CommandTables | undefined>;
   /** The operator's ceiling; null = never. */
   readonly ceilingSeconds: () => number | null;
 };
@@ -69,7 +72,8 @@ export function createPolicyOperations(deps: PolicyOperationDeps) {
     const { loaded } = accepted === null ? first : await policies.readAt(place.name, place.at, accepted);
     const { state, path, name } = loaded.identity;
     const binaries = await declaredStates(loaded.policy.trusted_binaries, deps.binaries);
-    const options = { registered: deps.registered(), ceilingSeconds: deps.ceilingSeconds(), binaries };
+    const commandTables = await deps.commandTables();
+    const options = { registered: deps.registered(), ceilingSeconds: deps.ceilingSeconds(), binaries, commandTables };
     const findings = [
       ...loaded.findings,
       ...(state === 'ok' ? [...vetPolicy(loaded.policy, options), ...shadows(place)] : []),

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parsePolicy } from '../../src/policy/validate.ts';
 import { vetPolicy } from '../../src/policy/vet.ts';
 import type { LoadedPolicy } from '../../src/schema/policy.ts';
-import { presetNames } from '../../src/workspace/presets/policies.ts';
+import { presetNames, presetText } from '../../src/workspace/presets/policies.ts';
 import { judge, load, loadPreset } from './virtual-host.ts';
 
 const operators: readonly (readonly [string, string])[] = [
@@ -83,6 +83,48 @@ describe('the evaluator', () => {
     );
   });
 
+  it('decides a call as before where a rule is added behind the one that decides it', async () => {
+    const rule = fc
+      .record({
+        action: fc.constantFrom('allow', 'approve', 'deny'),
+        tools: fc.constantFrom('local_shell', 'local_fs', 'webhook', '*'),
+        operator: fc.constantFrom(...operators),
+        key: fc.constantFrom('path', 'command', 'url'),
+        bare: fc.boolean(),
+      })
+      .map(({ action, tools, operator: [op, value], key, bare }) =>
+        bare ? { action, tools } : { action, tools, when: [{ key, op, value }] },
+      );
+    const sample = fc.constantFrom(
+      'ls',
+      'rm x',
+      'git status',
+      'ls && rm x',
+      'x',
+      'src/a.go',
+      'k.pem',
+      'http://a.test/',
+    );
+    let decided = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(rule, { minLength: 1, maxLength: 6 }),
+        rule,
+        tools,
+        fc.dictionary(fc.constantFrom('path', 'command', 'url'), sample),
+        async (rules, added, toolset, args) => {
+          const call = { tools: toolset, tool: toolset, args };
+          const before = judge(await load({ rules }), call);
+          if (before.matched_rule === null) return;
+          decided += 1;
+          expect(judge(await load({ rules: [...rules, added] }), call)).toEqual(before);
+        },
+      ),
+      { numRuns: 400 },
+    );
+    expect(decided).toBeGreaterThan(50);
+  });
+
   it('denies a program wherever it stands in a line, even where everything is allowed', async () => {
     const when = [{ key: 'command', op: 'command_blacklist', value: 'rm' }];
     const policy = await load({ default_action: 'allow', rules: [{ action: 'deny', when }] });
@@ -124,10 +166,24 @@ describe('the validator', () => {
         fc.dictionary(member, tie('document'), { maxKeys: 5 }),
       ),
     }));
+    // A shipped document with a part of it cut out or written over.
+    const damaged = fc
+      .tuple(
+        fc.constantFrom(...presetNames.map(presetText)),
+        fc.nat(),
+        fc.nat(80),
+        fc.oneof(fc.jsonValue(), fc.string()),
+      )
+      .map(([whole, from, length, put]) => {
+        const start = from % whole.length;
+        const middle = typeof put === 'string' ? put : JSON.stringify(put);
+        return whole.slice(0, start) + middle + whole.slice(start + length);
+      });
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
           document.map((sample) => JSON.stringify(sample)),
+          damaged,
           fc.string(),
         ),
         async (sample) => {

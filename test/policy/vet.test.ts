@@ -30,14 +30,23 @@ describe('vetPolicy', () => {
     );
   });
 
-  it.each(['sh', 'env', 'timeout', 'python3 -m', 'node -e', 'npx', 'less', 'bun run', 'ls,,make'])(
-    'finds that the entry %s grants nothing',
-    async (entries) => {
-      expect(await vet({ rules: [shellRule('allow', 'command_prefix_allowlist', entries)] })).toEqual([
-        'error $.rules[0].when[0].value dead_entry',
-      ]);
-    },
-  );
+  it.each([
+    'sh',
+    'env',
+    'timeout',
+    'python3 -m',
+    'node -e',
+    'npx',
+    'less',
+    'bun run',
+    'ls,,make',
+    'sh --version',
+    'node -p',
+  ])('finds that the entry %s grants nothing', async (entries) => {
+    expect(await vet({ rules: [shellRule('allow', 'command_prefix_allowlist', entries)] })).toEqual([
+      'error $.rules[0].when[0].value dead_entry',
+    ]);
+  });
 
   it.each(['ls', 'python3 -m pytest', 'node --version', 'python3 scripts/x.py', 'sed', 'git status'])(
     'leaves the entry %s alone',
@@ -45,6 +54,15 @@ describe('vetPolicy', () => {
       expect(await vet({ rules: [shellRule('allow', 'command_prefix_allowlist', entries)] })).toEqual([]);
     },
   );
+
+  it('notes a program without an option table, unless the operator wrote one', async () => {
+    const document = { rules: [shellRule('allow', 'command_prefix_allowlist', 'ls,terraform plan,./gradlew')] };
+    const finding = 'warn $.rules[0].when[0].value untabled_program';
+    expect(await vet(document)).toEqual([finding, finding]);
+    expect(
+      await vet(document, { commandTables: { format: 1, programs: { terraform: { operands: 'none' } } } }),
+    ).toEqual([finding]);
+  });
 
   it('finds an allowlist on a toolset that Reins does not execute, and an empty one', async () => {
     expect(await vet({ rules: [shellRule('allow', 'command_prefix_allowlist', 'ls', 'ssh')] })).toEqual([
@@ -69,8 +87,8 @@ describe('vetPolicy', () => {
 
   it('finds a list that would take back what an allowlist above it grants', async () => {
     const rules = [
-      shellRule('allow', 'command_prefix_allowlist', 'ls,rm -r'),
-      shellRule('approve', 'command_ask_always', 'rm'),
+      shellRule('allow', 'command_prefix_allowlist', 'ls,git log'),
+      shellRule('approve', 'command_ask_always', 'git'),
     ];
     expect(await vet({ rules })).toEqual(['warn $.rules[1].when[0] claw_back']);
     expect(await vet({ rules: [...rules].reverse() })).toEqual([]);

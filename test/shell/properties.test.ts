@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseScript } from '../../src/shell/parse-script.ts';
 import { readCallWith, readOtherLine } from '../../src/shell/read-line.ts';
-import { judge, load, plainHost } from '../policy/virtual-host.ts';
+import { judge, load, plainHost, readFixture } from '../policy/virtual-host.ts';
 import { type TempHome, tempHome } from '../support/temp-home.ts';
 
 let home: TempHome;
@@ -48,7 +48,17 @@ const pieces = fc.constantFrom(
 /** Most are near what is granted, so that enough of them are. */
 const plain = fc.constantFrom('say', 'count', "'a b'", '"c"', '2>&1', '>/dev/null', '-x', 'a*', "it''s", '"$x"', 'é');
 const joined = fc.constantFrom(' ', ' ', ' ', ' && ', ' || ', ' | ', '&&', '|', '\t');
+/** Lines of the fixture with the granted programs in the place of theirs, cut and put together anew. No path: a real one would run. */
+const known = knownLines();
+const spliced = fc
+  .tuple(fc.constantFrom(...known), fc.constantFrom(...known), fc.nat(), fc.nat(), fc.oneof(joined, pieces))
+  .map(([left, right, end, start, between]) => {
+    const [head, tail] = [left.slice(0, end % (left.length + 1)), right.slice(start % (right.length + 1))];
+    return head + between + tail;
+  })
+  .filter(hasNoPath);
 const line = fc.oneof(
+  spliced,
   fc.array(pieces, { minLength: 1, maxLength: 12 }).map((parts) => parts.join('')),
   fc
     .array(fc.tuple(plain, joined), { minLength: 1, maxLength: 8 })
@@ -176,6 +186,19 @@ describe('the reader', () => {
     );
   });
 });
+
+function knownLines(): readonly string[] {
+  const fixture = readFixture('shell-cases.json') as { readonly cases: readonly { readonly command: unknown }[] };
+  const lines = fixture.cases.flatMap(({ command }) => (typeof command === 'string' ? [command] : []));
+  const program = /\b(?:git status|git log|git diff|go build|go test|ls|cat|head|wc|echo|grep)\b/g;
+  return lines
+    .filter((command) => command.length < 200 && hasNoPath(command))
+    .map((command) => command.replace(program, 'say'));
+}
+
+function hasNoPath(command: string): boolean {
+  return !command.replaceAll('/dev/null', '').includes('/');
+}
 
 /** A letter as it is, in quotes of either kind, behind a backslash, and behind an empty pair. */
 const quote = (letter: string, way: number): string =>
