@@ -1,7 +1,15 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { allowAll, call, calls, type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
+import {
+  allowAll,
+  call,
+  calls,
+  type ScriptedApp,
+  says,
+  scriptedApp,
+  scriptedBackend,
+} from '../support/scripted-app.ts';
 
 /** Attacks of `attack-cases.json` by paths, carried out by a model whose calls go through the whole program. */
 
@@ -9,16 +17,6 @@ let app: ScriptedApp | undefined;
 afterEach(() => app?.close());
 
 const secret = 'the-canary-sings';
-const scripted = {
-  type: 'scripted',
-  key_env: null,
-  key_literal: null,
-  headers: null,
-  proxy: null,
-  connect_timeout_ms: null,
-  first_byte_timeout_ms: null,
-  idle_timeout_ms: null,
-} as const;
 const fs = (tool: string, args: object) => call(`local_fs.${tool}`, args);
 const shell = (args: object) => call('local_shell.local_shell', args);
 
@@ -44,7 +42,7 @@ async function attack(
     const model = { name: `m${index}`, context: 100_000, capabilities: ['chat', 'tools'] };
     const url = join(place.dir, `script-${index}.json`);
     writeFileSync(url, JSON.stringify({ script: 1, models: [model], turns }));
-    await made.client.addBackend({ ...scripted, name: `s${index}`, url });
+    await made.client.addBackend({ ...scriptedBackend, name: `s${index}`, url });
     await made.run({ model: model.name });
   }
   const rows = made.rows('SELECT state, result FROM tool_calls ORDER BY planned_at');

@@ -75,6 +75,18 @@ export const calls = (list: readonly unknown[], match: object = {}) => ({
   reply: { text: '', tool_calls: list },
 });
 
+/** A backend of scripts, but for its name and its file. */
+export const scriptedBackend = {
+  type: 'scripted',
+  key_env: null,
+  key_literal: null,
+  headers: null,
+  proxy: null,
+  connect_timeout_ms: null,
+  first_byte_timeout_ms: null,
+  idle_timeout_ms: null,
+} as const;
+
 export const allowAll = { default_action: 'allow', rules: [] };
 
 export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
@@ -116,18 +128,7 @@ export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
   const threads = () => createPools({ root: options.root, runHeapMb: 128 });
   const apps = [await createApp(options, threads())];
   const client = apps[0]?.client as RuntimeClient;
-  await client.addBackend({
-    name: 's',
-    type: 'scripted',
-    url: script,
-    key_env: null,
-    key_literal: null,
-    headers: null,
-    proxy: null,
-    connect_timeout_ms: null,
-    first_byte_timeout_ms: null,
-    idle_timeout_ms: null,
-  });
+  await client.addBackend({ ...scriptedBackend, name: 's', url: script });
   const request: StartRun = {
     input: { type: 'string', value: 'go' },
     chain_path: chain,
