@@ -50,8 +50,8 @@ export function flowGraph(tasks: readonly FlowTask[]): FlowGraph {
     uncertain = true;
     if (anywhere.has(from)) return;
     anywhere.add(from);
-    tasks.forEach((_, any) => {
-      edges.push({ from, to: any, branch: null });
+    tasks.forEach((_, target) => {
+      edges.push({ from, to: target, branch: null });
     });
   };
   tasks.forEach((task, from) => {

@@ -8,6 +8,7 @@ import type { RuntimeClient } from '../../src/client/operations.ts';
 import { createPools } from '../../src/runs/pools.ts';
 import type { RunEvent } from '../../src/schema/event.ts';
 import type { RunResult, RunStarted, StartRun } from '../../src/schema/run.ts';
+import { noFields } from '../registry/rooms.ts';
 import { builtAt } from './built-at.ts';
 import { type TempHome, tempHome } from './temp-home.ts';
 
@@ -76,16 +77,7 @@ export const calls = (list: readonly unknown[], match: object = {}) => ({
 });
 
 /** A backend of scripts, but for its name and its file. */
-export const scriptedBackend = {
-  type: 'scripted',
-  key_env: null,
-  key_literal: null,
-  headers: null,
-  proxy: null,
-  connect_timeout_ms: null,
-  first_byte_timeout_ms: null,
-  idle_timeout_ms: null,
-} as const;
+export const scriptedBackend = { ...noFields, type: 'scripted' } as const;
 
 export const allowAll = { default_action: 'allow', rules: [] };
 
