@@ -1,4 +1,5 @@
-import type { Action, PolicyCall, PolicyFinding } from '../schema/policy.ts';
+import type { PolicyCall, PolicyFinding } from '../schema/policy.ts';
+import type { ExpectedVerdict } from '../schema/policy-views.ts';
 import { readStrictJson } from '../text/strict-json.ts';
 import { createFindings, type Findings } from './findings.ts';
 import { type Members, readMembers } from './members.ts';
@@ -21,12 +22,7 @@ export type PolicyTestCase = {
   readonly call: PolicyCall;
   readonly cwd: string | null;
   readonly host: HostOverride | null;
-  readonly expect: {
-    readonly action: Action;
-    /** Index from 0, or the default action. */
-    readonly rule: number | 'default' | null;
-    readonly detail_contains: string | null;
-  };
+  readonly expect: ExpectedVerdict;
 };
 
 export type PolicyTestDocument = {

@@ -60,6 +60,14 @@ export type PolicyExplanation = {
   readonly notes: readonly string[];
 };
 
+/** What a case of a policy test expects (02 §14.3). */
+export type ExpectedVerdict = {
+  readonly action: Action;
+  /** Index from 0, or the default action; null = whatever decides. */
+  readonly rule: number | 'default' | null;
+  readonly detail_contains: string | null;
+};
+
 /** One file of cases (02 §14.3). With findings it was not run. */
 export type PolicyTestFile = {
   readonly path: string;
@@ -67,11 +75,7 @@ export type PolicyTestFile = {
   readonly cases: readonly {
     readonly name: string;
     readonly ok: boolean;
-    readonly expected: {
-      readonly action: Action;
-      readonly rule: number | 'default' | null;
-      readonly detail_contains: string | null;
-    };
+    readonly expected: ExpectedVerdict;
     readonly got: {
       readonly action: Action;
       /** Null where neither a rule nor the default decided. */

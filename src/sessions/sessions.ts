@@ -2,7 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { RuntimeError } from '../schema/errors.ts';
 import type { Session, SessionMessage, SessionView } from '../schema/session.ts';
 import type { Runs } from '../store/runs.ts';
-import type { MessageRow, SessionListRow, SessionRow, Sessions } from '../store/sessions.ts';
+import type { MessageRow } from '../store/messages.ts';
+import type { SessionListRow, SessionRow, Sessions } from '../store/sessions.ts';
 import type { Sql } from '../store/sql.ts';
 import { ulid } from '../text/ids.ts';
 

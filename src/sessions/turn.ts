@@ -1,6 +1,7 @@
 import type { SessionTurn } from '../runs/live-run.ts';
 import type { Message } from '../schema/message.ts';
-import type { NewMessage, SessionRow, Sessions } from '../store/sessions.ts';
+import type { NewMessage } from '../store/messages.ts';
+import type { SessionRow, Sessions } from '../store/sessions.ts';
 import { ulid } from '../text/ids.ts';
 
 /** What a run stores in its session (07 §2.3). */

@@ -1,23 +1,15 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
-import type { TrustKind } from '../schema/overlay.ts';
+import type { TrustKind, TrustRow } from '../schema/overlay.ts';
 import { ensurePrivateDirectory } from '../store/private-file.ts';
 import { writeAtomic } from './files.ts';
 import { lockFile } from './lock-file.ts';
 import { realOf } from './paths.ts';
 import { quote } from '../text/quote.ts';
 
-/** One decision (06 §6.2). `path` is relative to the root. */
-export type TrustEntry = {
-  readonly kind: TrustKind;
-  readonly root: string;
-  readonly path: string;
-  readonly sha256: string;
-  /** RFC 3339. */
-  readonly trustedAt: string;
-  readonly by: 'init' | 'prompt' | 'command';
-};
+/** One decision as the file has it (06 §6.2). `path` is relative to the root, `trustedAt` RFC 3339. */
+export type TrustEntry = Omit<TrustRow, 'trusted_at'> & { readonly trustedAt: string };
 
 /** What is trusted: exactly these bytes at exactly this place of exactly this root. */
 export type TrustSubject = {

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createSessionOperations, type SessionOperations } from '../../src/sessions/sessions.ts';
 import { createRuns } from '../../src/store/runs.ts';
-import { createSessions, type NewMessage, type Sessions } from '../../src/store/sessions.ts';
+import type { NewMessage } from '../../src/store/messages.ts';
+import { createSessions, type Sessions } from '../../src/store/sessions.ts';
 import { type OpenedStore, openStore } from '../../src/store/store.ts';
 import { noUsage } from '../../src/schema/message.ts';
 import type { RunStatus } from '../../src/schema/run.ts';

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createSessions, type NewMessage, type Sessions } from '../../src/store/sessions.ts';
+import type { NewMessage } from '../../src/store/messages.ts';
+import { createSessions, type Sessions } from '../../src/store/sessions.ts';
 import type { OpenedStore } from '../../src/store/store.ts';
 import { type TempHome, tempHome } from '../support/temp-home.ts';
 import { openIn, tenant } from './open.ts';
