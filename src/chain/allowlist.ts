@@ -13,10 +13,6 @@ export function isAllowed(list: readonly string[] | null | undefined, tools: str
   return list.includes(tools) || list.includes('*');
 }
 
-/** Whether every list permits the tool; here null means no restriction (run-level lists, `CallRequest.allow`). */
-export const isAllowedByAll = (lists: readonly (readonly string[] | null)[], tools: string, tool: string): boolean =>
-  lists.every((list) => list === null || isAllowed(list, tools, tool));
-
 /** Whether `hide_tools` names the tool: `tool`, `provider.tool`, or the wire name that was offered (05 §1.2). */
 export function isHidden(hide: readonly string[] | undefined, tools: string, tool: string, wire?: string): boolean {
   if (hide === undefined || hide.length === 0) return false;

@@ -40,17 +40,6 @@ export function narrow(value: unknown, fresh: Fresh): Value {
   }
 }
 
-/** A `json` value where one is needed and a string is given (04 §6.1): parsed if it begins like one, else the string. */
-export function jsonOfText(text: string): unknown {
-  const start = text.trimStart().charAt(0);
-  if (start !== '{' && start !== '[') return text;
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
 /**
  * What a handler with prompt input sends as the prompt (04 §6.5).
  * @throws RuntimeError task_error: `empty_prompt`, `no_prompt`

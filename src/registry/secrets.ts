@@ -24,10 +24,6 @@ export type Secrets = Mask & {
 
 const reference = /\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** Names of the variables that a text refers to by `${env:NAME}`. */
-export const variablesOf = (text: string): readonly string[] =>
-  [...text.matchAll(reference)].map(([, name]) => name ?? '');
-
 /**
  * Keys by the names of their variables, and the one mask of the process (11 §5): what is read here is hidden from then on
  * in every text that passes `mask` or `maskDeep`. Nothing here throws.

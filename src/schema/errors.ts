@@ -98,8 +98,6 @@ export class RuntimeError extends Error {
   }
 }
 
-export const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(errors, text);
-
 /** Turns anything thrown into its wire form; never throws. A bug becomes `internal`. */
 export function toWire(error: unknown): WireError {
   if (error instanceof RuntimeError) {

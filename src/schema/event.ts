@@ -267,8 +267,6 @@ export type RunEvent = {
   readonly truncated?: readonly string[];
 } & EventBody;
 
-export type EventKind = RunEvent['kind'];
-
 const ephemeral: ReadonlySet<string> = new Set(['step_chunk', 'tool_output']);
 export const isEphemeral = (kind: string): boolean => ephemeral.has(kind);
 

@@ -44,7 +44,6 @@ export const Message = type({
   provider_meta: optional(record(string(), unknown())),
 });
 export type Message = Infer<typeof Message>;
-export type Role = Message['role'];
 
 /** The value of type `chat_history` (04 §6.3). */
 export const History = type({

@@ -12,7 +12,7 @@ import {
   unknown,
 } from 'superstruct';
 import type { ErrorCode } from './errors.ts';
-import type { RunEvent, StepError } from './event.ts';
+import type { StepError } from './event.ts';
 import type { Usage } from './message.ts';
 
 export const runKinds = [
@@ -41,8 +41,6 @@ export const runStatuses = [
   'cancelled',
 ] as const;
 export type RunStatus = (typeof runStatuses)[number];
-
-export const endedStatuses: ReadonlySet<RunStatus> = new Set(['completed', 'exhausted', 'failed', 'cancelled']);
 
 export const inputTypes = ['string', 'chat', 'json', 'int', 'float', 'bool'] as const;
 export type InputType = (typeof inputTypes)[number];
@@ -184,17 +182,3 @@ export type RunStarted = {
   /** Stored messages that `--trim` kept out of the request; absent without it. */
   readonly trimmed?: number;
 };
-
-/** A started run as a face of this process holds it. */
-export type RunHandle = {
-  readonly started: RunStarted;
-  /** Resolves when the run ended or rests; never rejects. */
-  readonly result: Promise<RunResult>;
-  /** Cancels (SIGINT, Esc): open asks become `cancelled`. */
-  cancel(reason: string): void;
-  /** Stops at the last checkpoint: `interrupted` (SIGTERM, SIGHUP) or `suspended` (an ask left for later). */
-  stop(reason: 'interrupted' | 'ask' | 'shutdown'): void;
-};
-
-/** Receives every event of a run in order, stored and ephemeral. Called on the main thread; must not block. */
-export type RunListener = (event: RunEvent) => void;

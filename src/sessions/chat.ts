@@ -147,8 +147,6 @@ export function createChat(deps: ChatDeps) {
   };
 }
 
-export type Chat = ReturnType<typeof createChat>;
-
 function userMessage(run: StartRun, images: readonly Image[], at: number): Message {
   const { value } = run.input;
   const content = typeof value === 'string' ? value : JSON.stringify(value);

@@ -113,8 +113,6 @@ export function createAuditLog(sql: Sql, tenant: string) {
   };
 }
 
-export type AuditLog = ReturnType<typeof createAuditLog>;
-
 const names = (anchor: AuditRow['body'], first: number, start: string): boolean =>
   anchor['first_seq'] === first && anchor['first_prev_hash'] === start;
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { exposesNothing, isAllowed, isAllowedByAll, isHidden } from '../../src/chain/allowlist.ts';
+import { exposesNothing, isAllowed, isHidden } from '../../src/chain/allowlist.ts';
 
 const tools = [
   ['local_fs', 'read_file'],
@@ -36,13 +36,6 @@ describe('an allowlist exposes', () => {
   test.each(cases)('%j', (list, expected) => {
     expect(exposed(list)).toBe(expected);
   });
-});
-
-test('a call must be permitted by every list that is given', () => {
-  expect(isAllowedByAll([], 'web', 'web_get')).toBe(true);
-  expect(isAllowedByAll([null, ['*']], 'web', 'web_get')).toBe(true);
-  expect(isAllowedByAll([['*'], ['local_fs']], 'web', 'web_get')).toBe(false);
-  expect(isAllowedByAll([[]], 'web', 'web_get')).toBe(false);
 });
 
 test('a tool is hidden by its name, its full name or its wire name', () => {

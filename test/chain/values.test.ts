@@ -3,7 +3,6 @@ import {
   capInput,
   durationMs,
   extractNumber,
-  jsonOfText,
   narrow,
   parseRange,
   promptText,
@@ -117,13 +116,6 @@ describe('narrowing', () => {
     expect(narrow({ messages: [{ role: 'user', content: 'a', images: [image] }] }, fresh()).type).toBe('chat_history');
     expect(narrow({ messages: [{ role: 'assistant', content: 'a', images: [image] }] }, fresh()).type).toBe('json');
   });
-});
-
-test('text that begins like JSON is read where JSON is needed', () => {
-  expect(jsonOfText(' {"a":1}')).toEqual({ a: 1 });
-  expect(jsonOfText('[1]')).toEqual([1]);
-  expect(jsonOfText('{"a":')).toBe('{"a":');
-  expect(jsonOfText('12')).toBe('12');
 });
 
 describe('prompts', () => {

@@ -247,3 +247,12 @@ describe('chain', () => {
     expect([far.code, far.stdout]).toEqual([0, expect.stringMatching(/ warning unknown_provider at .*"nowhere"/)]);
   });
 });
+
+test('config set warns of a variable that looks like a secret, beside the answer', async () => {
+  world = createWorld();
+  expect(await world.run(['config', 'set', 'shell-env', 'FOO,GITHUB_TOKEN'])).toMatchObject({
+    code: 0,
+    stdout: 'shell-env = FOO,GITHUB_TOKEN\n',
+    stderr: 'reins: warning: GITHUB_TOKEN looks like a secret; every program that a tool starts will see it\n',
+  });
+});

@@ -1,12 +1,13 @@
-import { configKeys } from '../../schema/config.ts';
+import { type ConfigKey, configKeys, configWarning } from '../../schema/config.ts';
 import { RuntimeError } from '../../schema/errors.ts';
 import type { ConfigEntry } from '../../schema/registry.ts';
 import type { Context, Handler } from '../context.ts';
 import { nearest } from '../suggest.ts';
 
-const keyOf = (context: Context): string => {
+const keyOf = (context: Context): ConfigKey => {
   const key = context.invocation.words[0] ?? '';
-  if ((configKeys as readonly string[]).includes(key)) return key;
+  const known = configKeys.find((one) => one === key);
+  if (known !== undefined) return known;
   const near = nearest(key, configKeys, 3, 1)[0];
   throw new RuntimeError(
     'usage',
@@ -24,6 +25,8 @@ const shown = async (context: Context, entry: ConfigEntry, text: string): Promis
 const set: Handler = async (context) => {
   const key = keyOf(context);
   const entry = await (await context.client()).setConfig({ key, value: context.invocation.words[1] ?? '' });
+  const warning = configWarning(key, entry.value);
+  if (warning !== null) context.warn(warning);
   return shown(context, entry, `${entry.key} = ${entry.value}`);
 };
 
