@@ -79,7 +79,10 @@ const rooms: Readonly<Record<string, Room>> = {
     packages: {},
   },
   'src/trials': { may: [...words, 'src/shell', 'src/policy', 'src/store', 'src/workspace'], packages: {} },
-  'src/asks': { may: [...words, 'src/policy', 'src/store', 'src/workspace'], packages: {} },
+  'src/asks': {
+    may: [...words, 'src/policy', 'src/store', 'src/workspace'],
+    packages: { 'attention.ts': ['superstruct'] },
+  },
   'src/registry': { may: [...words, 'src/store', 'src/workspace', 'src/models', 'src/tools'], packages: {} },
   workers: { may: [...words, 'src/engine', 'src/models'], packages: {} },
   'src/workspace': { may: [...words, 'src/chain', 'src/policy', 'src/store'], packages: {} },

@@ -1,6 +1,7 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Binaries } from '../gate/binaries.ts';
+import { agentCap } from '../policy/attention.ts';
 import { vetPolicy } from '../policy/vet.ts';
 import type { Inspection } from '../registry/inspection.ts';
 import { RuntimeError } from '../schema/errors.ts';
@@ -90,7 +91,7 @@ async function inspectChains({ chains, workspace }: InspectDeps) {
   return { invalid, untrusted };
 }
 
-async function inspectPolicy({ policies, binaries, workspace }: InspectDeps) {
+async function inspectPolicy({ chains, policies, binaries, workspace }: InspectDeps) {
   const nothing = { presetChanged: null, attentionChainMissing: false, warnings: 0, defect: null, binaries: [] };
   try {
     const governing = await policies.openPolicy({ name: null, trust: [] });
@@ -99,7 +100,11 @@ async function inspectPolicy({ policies, binaries, workspace }: InspectDeps) {
     const vetted = state === 'ok' ? vetPolicy(loaded.policy).filter(({ severity }) => severity !== 'load').length : 0;
     const defect = failureLines(loaded)[0] ?? null;
     const states = await declaredStates(loaded.policy.trusted_binaries, { read: binaries.read, root: workspace.root });
-    const found = { defect, warnings: vetted, binaries: states };
+    const agents = (['permission', 'question'] as const).some(
+      (kind) => agentCap(loaded.policy.attention, kind) !== null,
+    );
+    const attentionChainMissing = agents && !(await hasAttentionChain(chains));
+    const found = { defect, warnings: vetted, binaries: states, attentionChainMissing };
     return { untrusted: [], policy: { ...nothing, name, source, sha256, path, state, ...found } };
   } catch (error) {
     if (!(error instanceof RuntimeError)) throw error;
@@ -111,6 +116,16 @@ async function inspectPolicy({ policies, binaries, workspace }: InspectDeps) {
     const state = error.code === 'policy_not_found' ? ('missing' as const) : ('invalid' as const);
     const name = textIn(error.data, 'name') ?? missing.name;
     return { untrusted: [], policy: { ...missing, name, state, defect: error.message } };
+  }
+}
+
+async function hasAttentionChain(chains: Chains): Promise<boolean> {
+  try {
+    await chains.loadChain({ use: 'attention', path: null, trust: [] });
+    return true;
+  } catch (error) {
+    if (!(error instanceof RuntimeError)) throw error;
+    return false;
   }
 }
 

@@ -19,6 +19,7 @@ import { createChains } from '../workspace/chains.ts';
 import { removeLeftovers } from '../workspace/files.ts';
 import { createPolicies } from '../workspace/policies.ts';
 import { createTrustOperations } from '../workspace/trust-operations.ts';
+import { attendWith } from './attention.ts';
 import { inspectWith } from './inspect.ts';
 import { freeBytes, pidStart } from './machine.ts';
 import { maskResultWith } from './mask-result.ts';
@@ -51,7 +52,7 @@ export function openRooms(input: RoomsInput): Rooms {
     workspace,
     uid: machine.uid,
     trust,
-    configured: () => settings.value('default-chain'),
+    configured: (use) => settings.value(use === 'chat' ? 'default-chain' : 'attention-chain'),
     // Beside the built-in ones nothing can be registered yet.
     providers: [],
   });
@@ -123,6 +124,7 @@ export function openRooms(input: RoomsInput): Rooms {
     mask: secrets.maskDeep,
     maskResult: maskResultWith(secrets),
     freeBytes: () => freeBytes(workspace.dbPath),
+    attend: attendWith({ ...store, chain: () => settings.value('attention-chain'), runs: () => runs, now }),
   });
   const prepare = prepareDeps({ ...input, chains, policies, models, setup, binaries });
   const runs = createRuns({

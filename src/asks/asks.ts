@@ -1,4 +1,4 @@
-import type { Ask, AskState, Verdict } from '../schema/ask.ts';
+import type { Ask, AskState, Preview, Verdict } from '../schema/ask.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { AskFilter } from '../store/asks.ts';
 import type { EventRef } from '../store/events.ts';
@@ -38,10 +38,10 @@ export function createAsks(deps: AsksDeps) {
   });
 
   /** Resolves inside one transaction: verdict, audit, event. @returns whether this verdict stands. */
-  const resolve = (ask: Ask, verdict: Verdict, binding: string | null): boolean => {
+  const resolve = (ask: Ask, verdict: Verdict, binding: string | null, cap: number | null = null): boolean => {
     const state: Exclude<AskState, 'pending'> = states[verdict.outcome];
     const stands = feed.commit('full', (record) => {
-      if (!rows.resolve(ask.id, state, verdict, binding, now())) return false;
+      if (!rows.resolve(ask.id, state, verdict, binding, now(), cap)) return false;
       const { feedback, text, ...attributed } = verdict;
       audit.append(
         {
@@ -160,6 +160,22 @@ export function createAsks(deps: AsksDeps) {
     close(id: string, outcome: 'deny' | 'cancel', by: string): boolean {
       const ask = rows.get(id);
       return ask !== undefined && resolve(ask, systemVerdict(ask, outcome, by), null);
+    },
+
+    /** An agent's verdict: only for what it looked at, and below the cap (03 §7.5). @returns whether it stands */
+    adjudicate: (ask: Ask, verdict: Verdict, cap: number): boolean => resolve(ask, verdict, ask.binding, cap),
+
+    /** Whether agents have verdicts left for asks like this in its mission. */
+    agentsMayAnswer: (ask: Ask, cap: number): boolean =>
+      ask.mission_id !== null && rows.agentVerdicts(ask.mission_id, ask.kind) < cap,
+
+    /** Shows what the agent does about an ask that is open. */
+    showAdjudicator(ask: Ask, agent: Omit<NonNullable<Preview['adjudicator']>, 'used'>): void {
+      feed.commit('normal', (record) => {
+        const used = rows.agentVerdicts(ask.mission_id ?? '', ask.kind);
+        if (!rows.setAdjudicator(ask.id, { ...agent, used }, now())) return;
+        record(refOf(ask), { kind: 'ask_updated', ask_id: ask.id, adjudicator: agent.state });
+      });
     },
 
     cancelOfRun(runId: string): void {

@@ -10,10 +10,12 @@ import { lineReader } from './facts.ts';
 import { type Found, findTool, type Judged, prepareCall } from './find.ts';
 import { createLedger } from './ledger.ts';
 import { deniedAgain, deniedByAsk, deniedByPolicy, notAsked } from './refusals.ts';
+import { type OfferDeps, offerToAgent } from './offer.ts';
 import type { GateRun } from './run.ts';
 
 export type GateDeps = LedgerDeps &
-  ExecuteDeps & {
+  ExecuteDeps &
+  OfferDeps & {
     /** Bytes free where the database lies; below 16 MiB no call starts (11 §2.12). */
     readonly freeBytes: () => number;
     /** Asks about spent bounds. */
@@ -91,7 +93,8 @@ export function createGate(deps: GateDeps) {
         return unasked(run, request, found, planned, error);
       }
       if (run.onAsk === 'suspend') return { kind: 'suspended' };
-      const verdict = await waitForAsk(deps.asks, run, planned.ask_id);
+      const withdraw = offerToAgent(deps, run, judged, planned.ask_id);
+      const verdict = await waitForAsk(deps.asks, run, planned.ask_id).finally(withdraw);
       if (verdict.state !== 'approved') {
         if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
         return ledger.skip(run, request, judged, planned, 'denied', deniedByAsk(verdict));

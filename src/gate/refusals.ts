@@ -52,7 +52,8 @@ export function deniedByAsk(ask: Ask): string {
     });
   }
   const feedback = ask.verdict?.feedback;
-  return errorText('denied', 'The operator declined this call. It was not run; do not retry it unchanged.', {
+  const who = by.startsWith('agent:') ? "The agent that answers in the operator's place" : 'The operator';
+  return errorText('denied', `${who} declined this call. It was not run; do not retry it unchanged.`, {
     by,
     ...(feedback === undefined ? {} : { feedback }),
   });

@@ -27,6 +27,8 @@ export type GateRun = {
   /** Run-level allowlist of a surface (04 §11); null = all. */
   readonly allow: readonly string[] | null;
   readonly onAsk: OnAsk;
+  /** What the operator asked for, for the agent that may answer in his place; null when it is no text. */
+  readonly goal: string | null;
   /** Tightening flags (06 §3); 0 = none. */
   readonly tighten: { readonly maxTurns: number; readonly maxToolCalls: number; readonly maxTokens: number };
   readonly order: CallOrder;

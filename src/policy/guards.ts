@@ -30,7 +30,7 @@ export function wallOf(scope: Scope): string | null {
   if (tools === 'local_shell') return shellWall(scope);
   if (pathless.has(tools)) return null;
   const writes = tools !== 'local_fs' || !readers.has(tool);
-  for (const path of pathArguments(args, scope).paths) {
+  for (const path of argumentPaths(args, scope).paths) {
     if (isSecret(path, scope)) return `own secret: ${path.given}`;
     if (writes && isPlane(path, scope)) return `control plane: ${path.given}`;
   }
@@ -42,7 +42,7 @@ export function floorOf(scope: Scope): string | null {
   const { tools, tool, args } = scope.call;
   if (tools === 'local_shell') return shellFloor(scope);
   if (pathless.has(tools)) return null;
-  const { paths, whole } = pathArguments(args, scope);
+  const { paths, whole } = argumentPaths(args, scope);
   if (!whole) return 'the arguments are nested too deep to look for paths';
   const writes = tools !== 'local_fs' || !readers.has(tool);
   for (const path of paths) {
@@ -186,7 +186,7 @@ const pathKeys: ReadonlySet<string> = new Set(['path', 'file', 'filename', 'dire
 const maxDepth = 64;
 
 /** Texts of the members that name paths, at any depth (11 §6.1.2); `whole` is false when some were too deep to see. */
-function pathArguments(args: unknown, scope: Scope): { paths: readonly PathValue[]; whole: boolean } {
+export function argumentPaths(args: unknown, scope: Scope): { paths: readonly PathValue[]; whole: boolean } {
   const paths: PathValue[] = [];
   let whole = true;
   const add = (text: unknown): void => {

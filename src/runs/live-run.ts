@@ -1,6 +1,6 @@
 import type { GateRun } from '../gate/run.ts';
 import type { RunJob } from '../schema/protocol.ts';
-import type { RunStarted } from '../schema/run.ts';
+import type { RunStarted, StartRun } from '../schema/run.ts';
 import type { ActiveClock } from './clock.ts';
 
 /** Why a run stops before its chain ended. The first reason stands. */
@@ -15,6 +15,8 @@ export type StopReason =
 /** A run of this process, from its rows to its end. */
 export type LiveRun = {
   readonly started: RunStarted;
+  /** What the face asked for. */
+  readonly request: StartRun;
   readonly job: RunJob;
   readonly gate: GateRun;
   readonly clock: ActiveClock;

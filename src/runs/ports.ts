@@ -4,7 +4,8 @@ import type { LoadedPolicy } from '../schema/policy.ts';
 import type { RuntimeError } from '../schema/errors.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { OwnTables } from '../workspace/command-tables.ts';
-import type { ChainWanted, RunnableChain } from '../workspace/chains.ts';
+import type { RunnableChain } from '../workspace/chains.ts';
+import type { ChainWanted } from '../workspace/find-chain.ts';
 
 /** The policy that governs a run (02 §4). `refresh` reads it again when its file changed. */
 export type GoverningPolicy = {

@@ -43,7 +43,7 @@ export type PreparedRun = {
  * @throws RuntimeError with the code of what is missing or wrong; nothing has been written then
  */
 export async function prepareRun(deps: PrepareDeps, kind: RunKind, input: StartRun): Promise<PreparedRun> {
-  const use = kind === 'chat' ? 'chat' : 'run';
+  const use = kind === 'chat' || kind === 'attention' ? kind : 'run';
   const chain = await deps.loadChain({ use, path: input.chain_path, trust: input.trust });
   const policy = await deps.openPolicy({
     name: input.policy,
@@ -69,7 +69,8 @@ export async function prepareRun(deps: PrepareDeps, kind: RunKind, input: StartR
     if (found.kind === 'obstacle') throw found.error;
     backend = found.backend;
   }
-  const catalog = createCatalog(deps.tools({ shell: input.shell }));
+  // Whoever answers for the operator looks, and acts on nothing (03 §7).
+  const catalog = createCatalog(kind === 'attention' ? [] : deps.tools({ shell: input.shell }));
   const own = await deps.commandTables();
   return {
     kind,
@@ -141,7 +142,7 @@ function wideRoot(deps: PrepareDeps, root: string): string[] {
 export function gateRun(
   deps: PrepareDeps,
   prepared: PreparedRun,
-  ids: { readonly runId: string; readonly sessionId: string | null },
+  ids: { readonly runId: string; readonly sessionId: string | null; readonly missionId: string },
   clock: ActiveClock,
   signal: AbortSignal,
   moves: Pick<GateRun, 'records' | 'waiting'>,
@@ -153,7 +154,7 @@ export function gateRun(
     ref: {
       run_id: ids.runId,
       session_id: ids.sessionId,
-      mission_id: ids.runId,
+      mission_id: ids.missionId,
       chain_id: prepared.chain.id,
       tenant_id: deps.tenant,
     },
@@ -176,6 +177,7 @@ export function gateRun(
     catalog: prepared.catalog,
     allow: null,
     onAsk: input.on_ask,
+    goal: typeof input.input.value === 'string' ? input.input.value : null,
     tighten: { maxTurns: input.max_turns, maxToolCalls: input.max_tool_calls, maxTokens: input.max_tokens },
     order: createOrder(prepared.settings.tool_parallelism),
     signal,

@@ -1,4 +1,6 @@
+import type { AgentRun } from '../asks/adjudicate.ts';
 import type { Asks } from '../asks/asks.ts';
+import type { GateRun } from '../gate/run.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { RunEvent } from '../schema/event.ts';
 import { type Image, type Message, noUsage } from '../schema/message.ts';
@@ -46,7 +48,11 @@ export function createRuns(deps: RunsDeps) {
     live.abort.abort(new RuntimeError(reason.kind === 'rest' ? 'interrupted' : 'cancelled', reason.kind));
   };
 
-  const begin = (prepared: PreparedRun, turn: TurnStart | null): { live: LiveRun; runId: string } => {
+  const begin = (
+    prepared: PreparedRun,
+    turn: TurnStart | null,
+    parent: LiveRun | null,
+  ): { live: LiveRun; runId: string } => {
     const at = deps.now();
     const runId = newId('run', at);
     const abort = new AbortController();
@@ -54,11 +60,16 @@ export function createRuns(deps: RunsDeps) {
     const clock = createActiveClock(prepared.timeoutMs, deps.now, () => {
       if (live !== undefined) stop(live, { kind: 'timeout' });
     });
-    const gate = gateRun(deps.prepare, prepared, { runId, sessionId: turn?.session.id ?? null }, clock, abort.signal, {
+    const ids = {
+      runId,
+      sessionId: turn?.session.id ?? null,
+      missionId: parent?.gate.ref.mission_id ?? runId,
+    };
+    const gate = gateRun(deps.prepare, prepared, ids, clock, abort.signal, {
       records: () => live?.stopped?.kind !== 'rest',
       waiting: (on) => deps.feed.commit('normal', () => deps.runs.setWaiting(runId, deps.prepare.owner, on)),
     });
-    const { session, first } = writeStart(deps, prepared, turn, runId, gate.ref, at);
+    const { session, first } = writeStart(deps, prepared, turn, parent, gate.ref, at);
     const history = turn?.history() ?? (first === null ? null : JSON.stringify([first]));
     const base =
       history === null
@@ -81,6 +92,7 @@ export function createRuns(deps: RunsDeps) {
     const job: RunJob = jobOf(prepared, runId, turn?.session ?? null, base);
     live = {
       started,
+      request: prepared.input,
       job,
       gate,
       clock,
@@ -95,9 +107,14 @@ export function createRuns(deps: RunsDeps) {
     return { live, runId };
   };
 
-  const start = async (kind: RunKind, input: StartRun, turn: TurnStart | null): Promise<RunStarted> => {
+  const start = async (
+    kind: RunKind,
+    input: StartRun,
+    turn: TurnStart | null,
+    parent: LiveRun | null = null,
+  ): Promise<RunStarted> => {
     const prepared = await prepareRun(deps.prepare, kind, input);
-    const { live, runId } = begin(prepared, turn);
+    const { live, runId } = begin(prepared, turn, parent);
     const finished = supervisor.supervise(live).then((end) => {
       live.clock.stop();
       return finishRun(deps, live, end);
@@ -111,6 +128,32 @@ export function createRuns(deps: RunsDeps) {
 
     /** Starts the run of a chat turn. */
     startTurn: (input: StartRun, turn: TurnStart): Promise<RunStarted> => start('chat', input, turn),
+
+    /**
+     * Starts the chain that answers in the operator's place, for an ask of a run of this process (03 §7): a run of its
+     * own in the same mission, without tools, under the same policy. @throws as a run that cannot start
+     */
+    async startAgent(
+      runId: string,
+      wanted: { readonly text: string; readonly turns: number; readonly tokens: number },
+    ): Promise<AgentRun> {
+      const parent = lives.live(runId);
+      if (parent === null) throw new RuntimeError('run_not_active', `run ${runId} has ended`);
+      const { chain, run_id } = await start('attention', agentRequest(parent.request, wanted), null, parent);
+      return {
+        chain_id: chain.id,
+        async finished() {
+          const { result } = await lives.finished(run_id);
+          const completed = result.status === 'completed';
+          return {
+            text: completed ? result.text : null,
+            turns: result.num_turns,
+            tokens: result.usage.total_tokens,
+          };
+        },
+        stop: () => stop(lives.live(run_id), { kind: 'cancel', by: 'system:cancelled', reason: 'the ask is over' }),
+      };
+    },
 
     /**
      * Waits until the run ended or rests; the results of the last 64 are there afterwards, too. With `full` a history
@@ -149,18 +192,37 @@ export function createRuns(deps: RunsDeps) {
 
 export type RunService = ReturnType<typeof createRuns>;
 
+/** The request of an answering run: that of the asking one, but for what it is given and what it may use. */
+const agentRequest = (
+  request: StartRun,
+  wanted: { readonly text: string; readonly turns: number; readonly tokens: number },
+): StartRun => ({
+  ...request,
+  input: { type: 'string', value: wanted.text },
+  chain_path: null,
+  // What it asks itself goes to people only.
+  on_ask: 'wait',
+  timeout_ms: 0,
+  max_turns: wanted.turns,
+  max_tokens: wanted.tokens,
+  max_tool_calls: 0,
+  variables: {},
+  images: [],
+});
+
 /** The rows of a run that begins: run, lease, snapshots, first event, and the user's message of a turn, in one transaction. */
 function writeStart(
   deps: RunsDeps,
   prepared: PreparedRun,
   turn: TurnStart | null,
-  runId: string,
-  ref: EventRef,
+  parent: LiveRun | null,
+  ref: GateRun['ref'],
   at: number,
 ): { readonly session: SessionTurn | null; readonly first: Message | null } {
   const { chain, defaults, input } = prepared;
   const { loaded } = prepared;
   const { workspace, surface, owner, tenant } = deps.prepare;
+  const runId = ref.run_id;
   return deps.feed.commit('full', (record) => {
     deps.documents.putChainSnapshot(chain.sha256, chain.id, chain.path, chain.source, at);
     if (loaded.identity.sha256 !== null) {
@@ -180,8 +242,8 @@ function writeStart(
         chain_path: chain.path,
         policy: loaded.identity,
         session_id: turn?.session.id ?? null,
-        parent_run_id: null,
-        mission_id: runId,
+        parent_run_id: parent?.gate.ref.run_id ?? null,
+        mission_id: ref.mission_id,
         surface,
         model: defaults.model,
         provider: defaults.provider,

@@ -12,6 +12,14 @@ export type Preview = {
   readonly new_file?: boolean;
   /** File state that the diff was computed against. */
   readonly preimage?: { readonly path: string; readonly sha256: string | null };
+  /** The agent that may answer in the operator's place, and how far it is (03 §7.7). */
+  readonly adjudicator?: {
+    readonly chain: string;
+    readonly state: 'looking' | 'waited';
+    /** Verdicts of agents in the mission so far, and how many there may be. */
+    readonly used: number;
+    readonly cap: number;
+  };
   /** Resolved program of a command. */
   readonly program?: string;
   readonly url?: {

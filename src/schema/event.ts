@@ -211,7 +211,13 @@ export type MainEvent =
       readonly diff?: string;
       readonly expires_at: string | null;
     }
-  | { readonly kind: 'ask_updated'; readonly ask_id: string; readonly policy?: PolicyRef; readonly binding?: string }
+  | {
+      readonly kind: 'ask_updated';
+      readonly ask_id: string;
+      readonly policy?: PolicyRef;
+      readonly binding?: string;
+      readonly adjudicator?: 'looking' | 'waited' | 'none';
+    }
   | {
       readonly kind: 'verdict';
       readonly ask_id: string;

@@ -69,6 +69,11 @@ const columns = `id, kind, state, run_id, session_id, mission_id, chain_id, task
   question, cwd, record, policy, call_hash, binding, preimage, timeout_s, on_timeout, expires_at, created_at, updated_at,
   resolved_at, verdict, superseded_by, (SELECT name FROM sessions WHERE sessions.id = asks.session_id) AS session_name`;
 
+/** Verdicts of agents: `wait` writes none, and those of people never count (03 §7.5). */
+const agentVerdicts = (mission: string, kind: string): string =>
+  `FROM asks given WHERE given.mission_id = ${mission} AND given.kind = ${kind}
+     AND substr(json_extract(given.verdict, '$.by'), 1, 6) = 'agent:'`;
+
 /** Asks: the row is the only authority (03). Writes belong in the caller's transaction. */
 export function createAsks(sql: Sql, tenant: string) {
   return {
@@ -109,6 +114,7 @@ export function createAsks(sql: Sql, tenant: string) {
 
     /**
      * The one statement that decides (03 §5). `binding` null takes whatever the row holds; expiry passes its own time.
+     * `cap` bounds the verdicts of agents for asks of this kind in the mission (03 §7.5); null for everybody else.
      * @returns true when this verdict stands.
      */
     resolve(
@@ -117,12 +123,14 @@ export function createAsks(sql: Sql, tenant: string) {
       verdict: Verdict,
       binding: string | null,
       now: number,
+      cap: number | null = null,
     ): boolean {
       const alive = state === 'expired' ? 'expires_at <= ?' : '(expires_at IS NULL OR expires_at > ?)';
       return (
         sql.run(
           `UPDATE asks SET state = ?, verdict = ?, resolved_at = ?, updated_at = ?
-           WHERE id = ? AND tenant_id = ? AND state = 'pending' AND ${alive} AND (? IS NULL OR binding = ?)`,
+           WHERE id = ? AND tenant_id = ? AND state = 'pending' AND ${alive} AND (? IS NULL OR binding = ?)
+             AND (? IS NULL OR (SELECT count(*) ${agentVerdicts('asks.mission_id', 'asks.kind')}) < ?)`,
           state,
           JSON.stringify(verdict),
           now,
@@ -132,6 +140,28 @@ export function createAsks(sql: Sql, tenant: string) {
           now,
           binding,
           binding,
+          cap,
+          cap,
+        ) === 1
+      );
+    },
+
+    /** How many asks of this kind agents have answered in a mission (03 §7.5). */
+    agentVerdicts(missionId: string, kind: AskKind): number {
+      const row = sql.get<{ n: number }>(`SELECT count(*) AS n ${agentVerdicts('?', '?')}`, missionId, kind);
+      return row?.n ?? 0;
+    },
+
+    /** Shows what an agent does about an ask (03 §7.7). @returns false when the ask is over */
+    setAdjudicator(id: string, adjudicator: NonNullable<Preview['adjudicator']>, now: number): boolean {
+      return (
+        sql.run(
+          `UPDATE asks SET preview = json_set(preview, '$.adjudicator', json(?)), updated_at = ?
+           WHERE id = ? AND tenant_id = ? AND state = 'pending'`,
+          JSON.stringify(adjudicator),
+          now,
+          id,
+          tenant,
         ) === 1
       );
     },

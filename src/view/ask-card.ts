@@ -60,6 +60,7 @@ export function askCard(ask: Ask, now: number, shown: (id: string) => string = (
       fact('from', origin(ask, shown)),
       fact('rule', `${ruleText(ask)} of ${policy}${ask.record.note === null ? '' : `: ${ask.record.note}`}`),
       ...(ask.record.detail === null ? [] : [fact('reason', ask.record.detail)]),
+      ...agentParts(ask.preview.adjudicator),
       fact('binds', ask.binding.slice(0, 12)),
     ],
     warnings: warnings(ask).map(line),
@@ -151,6 +152,12 @@ const pathParts = (ask: Ask): readonly CardPart[] =>
       `${path.given}${path.real === path.given ? '' : ` → ${path.real}`}${path.inside ? '' : ' (outside the workspace)'}${path.link ? ' (through a link)' : ''}`,
     ),
   );
+
+/** The agent that may answer in the operator's place (03 §7.7). */
+const agentParts = (agent: Ask['preview']['adjudicator']): readonly CardPart[] =>
+  agent === undefined
+    ? []
+    : [fact('agent', `${agent.chain}, ${agent.used} of ${agent.cap} answers, adjudicator: ${agent.state}`)];
 
 function urlParts(ask: Ask): readonly CardPart[] {
   const { url } = ask.preview;

@@ -1,11 +1,10 @@
-import { isAbsolute, join, relative, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { readChain } from '../chain/document.ts';
 import { type Finding, isModelHandler } from '../schema/chain.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { ChainRow, ChainVetFile } from '../schema/overlay.ts';
 import {
   type DocumentFile,
-  type DocumentPlace,
   exists,
   findDocument,
   isDocumentPath,
@@ -14,28 +13,24 @@ import {
   readDocument,
   sha256Of,
 } from './files.ts';
-import { realOf, type Workspace } from './paths.ts';
-import { isShippedChain, shippedChains } from './presets/chains.ts';
+import {
+  type ChainFinderDeps,
+  chainFinder,
+  chainNotFound,
+  type ChainWanted,
+  type FoundChain,
+  isOther,
+} from './find-chain.ts';
+import { isShippedChain, type ShippedChainName, shippedChains } from './presets/chains.ts';
 import type { Trust } from './trust.ts';
 import { notTrusted } from './untrusted.ts';
 import { quote } from '../text/quote.ts';
 
-export type ChainDeps = {
-  readonly workspace: Pick<Workspace, 'dataDir' | 'home' | 'root' | 'cwd'>;
+export type ChainDeps = ChainFinderDeps & {
   readonly uid: number | null;
   readonly trust: Trust;
-  /** Config key `default-chain`; null or empty when it is not set. */
-  readonly configured: () => string | null;
   /** Tool providers that are registered beside the built-in ones, for vet's warning; absent: it warns of none. */
   readonly providers?: readonly string[];
-};
-
-export type ChainWanted = {
-  readonly use: 'run' | 'chat';
-  /** A path that the operator typed; null = the default of that use. */
-  readonly path: string | null;
-  /** Hashes accepted for this invocation (`--trust`). */
-  readonly trust: readonly string[];
 };
 
 /** A chain that may run: read once, trusted, vetted (04 §2.5). What was hashed is what runs. */
@@ -53,13 +48,6 @@ export type RunnableChain = {
 };
 
 type Readable = DocumentFile & { readonly ok: true };
-type Found = { readonly place: DocumentPlace; readonly path: string };
-
-const defaultFiles = { run: 'default-run-chain.json', chat: 'default-chain.json' } as const;
-/** Files of ours in a layer that are no chains. */
-const otherFiles: ReadonlySet<string> = new Set(['trust.json', 'keys.json', 'config.json', 'command-tables.json']);
-const isOther = (file: string): boolean =>
-  otherFiles.has(file) || file.startsWith('hitl-policy') || file.endsWith('.policy-test.json');
 
 /** Chains by use, path or name: found, read, trusted, vetted (04 §2). */
 export function createChains(deps: ChainDeps) {
@@ -70,46 +58,9 @@ export function createChains(deps: ChainDeps) {
   const isTrusted = (file: Readable, accepted: readonly string[]): boolean =>
     trust.isTrusted({ kind: 'chain', root: workspace.root, path: file.path, sha256: file.sha256 }, accepted);
 
-  /** The file of a use (04 §2.4). A path that the operator typed is his consent; all below the data directory is not. */
-  const locate = (wanted: ChainWanted): Found => {
-    if (wanted.path !== null) {
-      const path = resolve(workspace.cwd, wanted.path);
-      if (!exists(path)) throw chainNotFound(`There is no chain ${path}.`, ['reins chain list', 'reins init']);
-      return { place: 'file', path };
-    }
-    const configured = wanted.use === 'chat' ? deps.configured() || null : null;
-    if (configured !== null) return placed(configuredPath(configured));
-    const path = workspace.dataDir === null ? null : join(workspace.dataDir, defaultFiles[wanted.use]);
-    if (path === null || !exists(path)) {
-      const where = path === null ? 'no data directory' : `no ${path}`;
-      throw chainNotFound(`No chain found: there is ${where}, and no --chain was given.`, [
-        'reins init',
-        `reins ${wanted.use} --chain <path>`,
-      ]);
-    }
-    return { place: 'project', path };
-  };
-
-  const configuredPath = (configured: string): string => {
-    const bases = [workspace.cwd, ...(workspace.dataDir === null ? [] : [workspace.dataDir])];
-    const paths = isAbsolute(configured) ? [configured] : bases.map((base) => resolve(base, configured));
-    const path = paths.find(exists);
-    if (path !== undefined) return path;
-    throw chainNotFound(`The chain of config default-chain is missing: ${paths.join(' and ')}.`, [
-      'reins config set default-chain <path>',
-      'reins config unset default-chain',
-    ]);
-  };
-
-  /** Whether a path that nobody typed lies in the project's data directory: then it needs trust. */
-  const placed = (path: string): Found => ({ place: isInProject(path) ? 'project' : 'file', path });
-  const isInProject = (path: string): boolean => {
-    if (workspace.dataDir === null) return false;
-    const inside = relative(realOf(workspace.dataDir), realOf(path));
-    return inside !== '' && !inside.startsWith('..') && !isAbsolute(inside);
-  };
-
-  const readFound = (found: Found): Readable => {
+  const locate = chainFinder(deps);
+  const readFound = (found: FoundChain): Readable => {
+    if (found.place === 'builtin') return shipped(found.path);
     const file = readDocument(found.path, found.place, deps.uid);
     if (!file.ok) throw unreadable(file);
     return file;
@@ -170,7 +121,7 @@ export function createChains(deps: ChainDeps) {
       if (chain === null) throw invalidChain(file.path, findings);
       return {
         id: chain.id,
-        path: file.path,
+        path: found.place === 'builtin' ? null : file.path,
         sha256: file.sha256,
         source: new TextDecoder().decode(file.bytes),
         text,
@@ -218,8 +169,10 @@ export function createChains(deps: ChainDeps) {
 
 export type Chains = ReturnType<typeof createChains>;
 
-const chainNotFound = (message: string, hints: readonly string[]): RuntimeError =>
-  new RuntimeError('chain_not_found', message, { hints });
+const shipped = (file: ShippedChainName): Readable => {
+  const bytes = new TextEncoder().encode(shippedChains[file]);
+  return { ok: true, path: file, bytes, sha256: sha256Of(bytes), identity: '', warnings: [] };
+};
 
 type Unreadable = DocumentFile & { readonly ok: false };
 

@@ -279,6 +279,33 @@ it('gives one verdict when three processes answer at the same moment', async () 
   }
 });
 
+it('gives agents no more verdicts than the cap of the mission, from whatever process and after a restart', async () => {
+  const surfaces = [await open(), await open(), await open()];
+  const ids = surfaces.map(({ raise }) => raise());
+  const verdict = { outcome: 'approve', by: 'agent:judge', at: '2026-01-01T00:00:00.000Z', binding } as const;
+  const given = surfaces.map(({ asks }, index) => asks.adjudicate(asks.show(ids[index] ?? ''), verdict, 2));
+  expect(given).toEqual([true, true, false]);
+  const [first, second, third] = ids.map((id) => surfaces[0]?.asks.show(id));
+  expect([first?.state, second?.state, third?.state]).toEqual(['approved', 'approved', 'pending']);
+  const later = await open();
+  expect(later.asks.adjudicate(later.asks.show(ids[2] ?? ''), verdict, 2)).toBe(false);
+  expect(later.asks.agentsMayAnswer(later.asks.show(ids[2] ?? ''), 2)).toBe(false);
+  // People are not counted, and may answer what agents may not.
+  expect(later.asks.answer(answer(ids[2] ?? '', 'deny'), person).ask.state).toBe('denied');
+  expect(later.asks.agentsMayAnswer(later.asks.show(later.raise()), 3)).toBe(true);
+});
+
+it('lets an agent answer nothing but what it looked at, and nothing that a person has answered', async () => {
+  const { asks, raise } = await open();
+  const id = raise();
+  const seen = asks.show(id);
+  const verdict = { outcome: 'approve', by: 'agent:judge', at: '2026-01-01T00:00:00.000Z', binding } as const;
+  expect(asks.adjudicate({ ...seen, binding: 'c'.repeat(64) }, verdict, 20)).toBe(false);
+  asks.answer(answer(id, 'deny'), person);
+  expect(asks.adjudicate(seen, verdict, 20)).toBe(false);
+  expect(asks.show(id)).toMatchObject({ state: 'denied', verdict: { by: 'operator:cli' } });
+});
+
 it('refuses a verdict that nobody would act on, and records nothing', async () => {
   const { asks, raise } = await open();
   const id = raise();

@@ -145,3 +145,12 @@ test('no line of a card leaves its column on a narrow screen, whatever the model
   expect(lines.filter((line) => /^ {2}rule/.test(line))).toHaveLength(1);
   expect(lines.join('').replaceAll(/ {2,}/g, '')).toContain('rule 1 of open: allowed');
 });
+
+test('names the agent that may answer, how often it did, and how far it is', () => {
+  const agent = { chain: 'judge\u001b[2J', state: 'looking', used: 2, cap: 20 } as const;
+  const parts = askCard(ask({ preview: { adjudicator: agent } }), now).parts;
+  expect(parts.find(({ label }) => label === 'agent')?.lines).toEqual([
+    'judge␛[2J, 2 of 20 answers, adjudicator: looking',
+  ]);
+  expect(askCard(ask({}), now).parts.some(({ label }) => label === 'agent')).toBe(false);
+});

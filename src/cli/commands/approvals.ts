@@ -76,6 +76,7 @@ function shownFlags(ask: Ask): string {
     ...((ask.preview.paths ?? []).some((path) => !path.inside) ? ['outside_workspace'] : []),
     ...(ask.preview.url === undefined ? [] : ['network']),
     ...(ask.policy.state === 'invalid' ? ['policy_invalid'] : []),
+    ...(ask.verdict?.by.startsWith('agent:') === true ? ['adjudicated'] : []),
   ].join(',');
 }
 

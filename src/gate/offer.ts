@@ -1,0 +1,63 @@
+import { agentCap } from '../policy/attention.ts';
+import { reservedForPeople } from '../policy/reserved.ts';
+import type { Ask } from '../schema/ask.ts';
+import { shareOf } from './bounds.ts';
+import type { LedgerDeps } from './entries.ts';
+import type { Judged } from './find.ts';
+import type { GateRun } from './run.ts';
+
+/** An ask that an agent may look at, and what it may spend on it (03 §7). */
+export type AgentOffer = {
+  readonly run_id: string;
+  readonly ask: Ask;
+  /** What the operator asked of the run, if that is a text. */
+  readonly goal: string | null;
+  /** Verdicts that agents may give in the mission. */
+  readonly cap: number;
+  readonly tokens: number;
+  /** Charges the asking run. */
+  spent(tokens: number): void;
+  /** Whether the policy is still the one that the ask was made under. Never rejects. */
+  unchanged(): Promise<boolean>;
+};
+
+export type OfferDeps = Pick<LedgerDeps, 'asks' | 'feed' | 'runs'> & {
+  /** Lets the answering chain look at it, if the operator has named one. Never throws. @returns ends that */
+  readonly attend: (offer: AgentOffer) => () => void;
+};
+
+/** 03 §7: tokens of one adjudication. */
+const maxTokens = 20_000;
+/** Every other reason is the runtime's own, and a person's to judge. */
+const decidedByRules: ReadonlySet<string> = new Set(['matched_rule', 'default_action']);
+const nobody = (): void => {};
+
+/**
+ * Offers an ask that has been written down to the agent that may answer in the operator's place: only where the policy
+ * of the run lets it, nothing of the runtime's own reserves the call for people, and somebody else may still answer.
+ * @returns withdraws the offer
+ */
+export function offerToAgent(deps: OfferDeps, run: GateRun, judged: Judged, askId: string): () => void {
+  const { policy, identity } = run.policy();
+  const cap = agentCap(policy.attention, 'permission');
+  if (cap === null || run.onAsk === 'deny' || !decidedByRules.has(judged.evaluation.reason)) return nobody;
+  const { call, cwd, site } = judged.prepared;
+  const reading = site.command === null ? {} : { reading: site.command };
+  if (reservedForPeople(call, run.host(cwd), reading) !== null) return nobody;
+  const limit = shareOf(policy.compute, run.tighten, 'maxTokens');
+  return deps.attend({
+    run_id: run.ref.run_id,
+    ask: deps.asks.show(askId),
+    goal: run.goal,
+    cap,
+    tokens: limit === 0 ? maxTokens : Math.min(maxTokens, limit - run.counters.tokens),
+    spent(tokens) {
+      run.counters = { ...run.counters, tokens: run.counters.tokens + tokens };
+      deps.feed.commit('normal', () => deps.runs.setCounters(run.ref.run_id, run.counters));
+    },
+    async unchanged() {
+      await run.refresh();
+      return run.policy().identity.sha256 === identity.sha256;
+    },
+  });
+}

@@ -1,0 +1,268 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { call, calls, type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
+
+let app: ScriptedApp | undefined;
+afterEach(async () => {
+  await app?.close();
+  app = undefined;
+});
+
+const agentMay = { allowAgentApprovals: true };
+const asking = (attention: object = agentMay, rules: readonly object[] = []) => ({
+  default_action: 'approve',
+  rules,
+  attention,
+});
+
+/** The chain that answers in the operator's place: one model call about the object it is given. */
+const judge = {
+  id: 'judge',
+  tasks: [
+    {
+      id: 'look',
+      handler: 'chat_completion',
+      system_instruction: 'You decide.',
+      execute_config: { model: '{{var:model}}', tools: ['*'] },
+      transition: { branches: [{ operator: 'default', goto: 'end' }] },
+    },
+  ],
+};
+
+// The scripted model fills it in.
+const matched = ['$', '{match.1}'].join('');
+
+/** What the agent says, the id of the ask filled in from what it was given. */
+const answers = (outcome: string, more: object = {}) => ({
+  match: { system: 'You decide.', last_user: { regex: '"ask_id":"(ask_[a-z0-9]+)"' } },
+  reply: { text: JSON.stringify({ ask_id: matched, outcome, ...more }) },
+});
+const agentSays = (text: string) => ({
+  match: { system: 'You decide.' },
+  reply: { text },
+});
+
+const write = (path: string) => call('local_fs.write_file', { path, content: 'x' });
+const after = (count: number) => ({ tool: { count } });
+
+/** A run that writes the files one after another, with an agent that says what the turns let it say. */
+async function withAgent(paths: readonly string[], agent: readonly unknown[], policy: unknown = asking()) {
+  const later = paths.slice(1).map((path, index) => calls([write(path)], after(index + 1)));
+  const turns = [...agent, says('done', after(paths.length)), ...later, calls([write(paths[0] ?? 'a')])];
+  app = await scriptedApp({ turns, policy });
+  const chain = join(app.place.dir, 'judge.json');
+  writeFileSync(chain, JSON.stringify(judge), { mode: 0o600 });
+  await app.client.setConfig({ key: 'attention-chain', value: chain });
+  return app;
+}
+
+const made = (running: ScriptedApp, name: string): boolean => existsSync(join(running.place.workspace, name));
+
+/** Answers every ask that is open until the run has ended, as a person in another terminal. */
+async function person(running: ScriptedApp, askId: string, outcome: 'approve' | 'deny' = 'deny') {
+  await running.client.answerAsk({ id: askId, outcome, feedback: null, text: null, remember: null, binding: null });
+}
+
+const verdicts = (running: ScriptedApp) =>
+  running.rows("SELECT state, json_extract(verdict, '$.by') AS by FROM asks ORDER BY created_at, id");
+const agentRuns = (running: ScriptedApp) =>
+  running.rows("SELECT status, mission_id, parent_run_id, session_id FROM runs WHERE kind = 'attention' ORDER BY id");
+
+/** Resolves once the agent has left the ask to people. */
+async function waited(running: ScriptedApp, runId: string): Promise<string> {
+  for await (const batch of running.client.watch({ run_id: runId, after: 0, signal: new AbortController().signal })) {
+    for (const event of batch) if (event.kind === 'ask_updated' && event.adjudicator === 'waited') return event.ask_id;
+  }
+  throw new Error('the run ended, and the agent never looked');
+}
+
+describe('an agent that the policy lets answer', () => {
+  it('approves a call: attributed to it, in the mission of the run, and written into the audit log', async () => {
+    const running = await withAgent(['a'], [answers('approve')]);
+    const result = await running.run({ on_ask: 'wait' });
+    expect(result).toMatchObject({ status: 'completed', text: 'done' });
+    expect(made(running, 'a')).toBe(true);
+    expect(verdicts(running)).toEqual([{ state: 'approved', by: 'agent:judge' }]);
+    expect(agentRuns(running)).toEqual([
+      { status: 'completed', mission_id: result.run_id, parent_run_id: result.run_id, session_id: null },
+    ]);
+    expect(running.rows("SELECT json_extract(body, '$.by') AS by FROM audit WHERE type = 'verdict'")).toEqual([
+      { by: 'agent:judge' },
+    ]);
+    const listed = await running.client.listAsks({
+      state: 'all',
+      kind: null,
+      session: null,
+      mission: null,
+      by: 'agent',
+      limit: 10,
+    });
+    expect(listed.asks).toHaveLength(1);
+    expect(listed.asks[0]?.preview.adjudicator).toMatchObject({ chain: 'judge', used: 0, cap: 20 });
+  });
+
+  it('declines a call, and the model hears from whom and why', async () => {
+    const running = await withAgent(['a'], [answers('deny', { feedback: 'not today' })]);
+    const { run_id } = await running.run({ on_ask: 'wait' });
+    expect(made(running, 'a')).toBe(false);
+    expect(verdicts(running)).toEqual([{ state: 'denied', by: 'agent:judge' }]);
+    const told = (await running.events(run_id)).find(({ kind }) => kind === 'tool_call');
+    expect(JSON.parse(String(told?.kind === 'tool_call' ? told.result : ''))).toMatchObject({
+      error: 'denied',
+      by: 'agent:judge',
+      feedback: 'not today',
+      message: expect.stringContaining("agent that answers in the operator's place"),
+    });
+  });
+
+  it('is offered no tool, and what the model wrote stands in untrusted members', async () => {
+    const running = await withAgent(
+      ['a'],
+      [
+        {
+          match: {
+            system: 'You decide.',
+            last_user: { regex: '^(?s:.*)"outcomes":\\["approve","deny","wait"\\].*"untrusted_args":\\{"path":"a".*$' },
+          },
+          reply: { text: '{"ask_id":"nobody","outcome":"wait"}', expect: { offered: [] } },
+        },
+      ],
+    );
+    const { run_id } = await running.start({ on_ask: 'wait' });
+    await person(running, await waited(running, run_id));
+    await running.client.awaitRun({ run_id });
+    const offered = running.rows(
+      "SELECT json_extract(data, '$.tools') AS tools FROM events e JOIN runs r ON r.id = e.run_id WHERE r.kind = 'attention' AND e.kind = 'chain_started'",
+    );
+    expect(offered).toEqual([{ tools: '[]' }, { tools: '[]' }].slice(0, offered.length));
+    expect(offered.length).toBeGreaterThan(0);
+  });
+
+  it('is corrected once, and its second answer counts', async () => {
+    const running = await withAgent(
+      ['a'],
+      [
+        { match: { system: 'You decide.', last_user: { not: 'correction' } }, reply: { text: 'I think so.' } },
+        answers('approve'),
+      ],
+    );
+    const result = await running.run({ on_ask: 'wait' });
+    expect(verdicts(running)).toEqual([{ state: 'approved', by: 'agent:judge' }]);
+    expect(agentRuns(running)).toHaveLength(2);
+    const counted = running.rows("SELECT json_extract(counters, '$.tokens') AS tokens FROM runs WHERE kind = 'run'");
+    expect(counted[0]?.['tokens']).toBeGreaterThan(result.usage.total_tokens);
+  });
+
+  it.each([
+    ['waits', answers('wait')],
+    ['names another ask', agentSays('{"ask_id":"ask_0","outcome":"approve"}')],
+    ['uses a word that this ask does not take', answers('answer', { text: 'yes' })],
+    ['says more than one object', agentSays('{"outcome":"approve"} {"outcome":"approve"}')],
+    ['fails', { match: { system: 'You decide.' }, reply: { error: { class: 'invalid_request' } } }],
+  ])('changes nothing when it %s', async (_name, agent) => {
+    const running = await withAgent(['a'], [agent]);
+    const { run_id } = await running.start({ on_ask: 'wait' });
+    const id = await waited(running, run_id);
+    expect(verdicts(running)).toEqual([{ state: 'pending', by: null }]);
+    expect((await running.client.showAsk({ id })).preview.adjudicator).toMatchObject({ state: 'waited' });
+    await person(running, id, 'approve');
+    expect(await running.client.awaitRun({ run_id })).toMatchObject({ status: 'completed' });
+    expect(verdicts(running)).toEqual([{ state: 'approved', by: 'operator:cli' }]);
+  });
+
+  it('is overruled by a person who answers while it looks, and its run ends', async () => {
+    const running = await withAgent(['a'], [{ match: { system: 'You decide.' }, reply: { hang: true } }]);
+    const { run_id } = await running.start({ on_ask: 'wait' });
+    const { ask_id } = await running.seen(run_id, 'ask_updated');
+    await person(running, ask_id, 'deny');
+    await running.client.awaitRun({ run_id });
+    expect(verdicts(running)).toEqual([{ state: 'denied', by: 'operator:cli' }]);
+    await running.stop();
+    expect(agentRuns(running)).toMatchObject([{ status: 'cancelled' }]);
+  });
+
+  it('has so many verdicts in a mission, then people answer', async () => {
+    const policy = asking({ allowAgentApprovals: true, maxAgentApprovals: 1 });
+    const running = await withAgent(['a', 'b'], [answers('approve')], policy);
+    const { run_id } = await running.start({ on_ask: 'wait' });
+    const asks: string[] = [];
+    for await (const batch of running.client.watch({ run_id, after: 0, signal: new AbortController().signal })) {
+      for (const event of batch) if (event.kind === 'ask') asks.push(event.ask_id);
+      if (asks.length === 2) break;
+    }
+    await person(running, String(asks[1]), 'deny');
+    await running.client.awaitRun({ run_id });
+    expect(verdicts(running)).toEqual([
+      { state: 'approved', by: 'agent:judge' },
+      { state: 'denied', by: 'operator:cli' },
+    ]);
+    expect(agentRuns(running)).toHaveLength(1);
+  });
+
+  it('says nothing about a policy that has changed since', async () => {
+    const running = await withAgent(
+      ['a'],
+      [{ ...answers('approve'), reply: { ...answers('approve').reply, first_delay_ms: 300 } }],
+    );
+    const { run_id } = await running.start({ on_ask: 'wait' });
+    await running.seen(run_id, 'ask_updated');
+    const changed = { ...asking(), rules: [{ tools: 'print', tool: '*', action: 'deny' }] };
+    writeFileSync(join(running.place.dir, 'policy.json'), JSON.stringify(changed), { mode: 0o600 });
+    const id = await waited(running, run_id);
+    expect(verdicts(running)).toEqual([{ state: 'pending', by: null }]);
+    await person(running, id);
+    await running.client.awaitRun({ run_id });
+  });
+});
+
+describe('an ask that only people answer', () => {
+  /** Left to people, of whom nobody comes: the deadline passes while an agent would have had time to answer. */
+  const left = async (running: ScriptedApp) => {
+    await running.client.setConfig({ key: 'approval-ceiling', value: '1s' });
+    await running.run({ on_ask: 'wait' });
+    expect(verdicts(running).at(-1)).toEqual({ state: 'expired', by: 'system:timeout' });
+    expect(agentRuns(running)).toEqual([]);
+  };
+
+  it.each([
+    ['a file that looks like a secret', '.env'],
+    ['a credential', '.aws/credentials'],
+    ['a file that gains control', '.bashrc'],
+    ['a repository', '.git/config'],
+    ['a place outside the workspace', '../elsewhere'],
+  ])('is about %s', async (_name, path) => {
+    await left(await withAgent([path], [answers('approve')]));
+  });
+
+  it('meets a floor under a rule that allows it', async () => {
+    const allow = { tools: 'local_fs', tool: 'write_file', action: 'allow' };
+    await left(await withAgent(['.git/config'], [answers('approve')], asking(agentMay, [allow])));
+  });
+
+  it('is about a spent bound', async () => {
+    const policy = { ...asking(), default_action: 'allow', compute: { maxToolCalls: 1, onExhausted: 'ask' } };
+    await left(await withAgent(['a', 'b'], [answers('approve')], policy));
+  });
+
+  it('stands under a policy without the block, or with one for answers only', async () => {
+    await left(await withAgent(['a'], [answers('approve')], asking({})));
+    await app?.close();
+    await left(await withAgent(['a'], [answers('approve')], asking({ allowAgentAnswers: true })));
+  });
+
+  it('has nobody to look at it where no chain is named', async () => {
+    const running = await withAgent(['a'], [answers('approve')]);
+    await running.client.unsetConfig({ key: 'attention-chain' });
+    await left(running);
+  });
+
+  it('is not looked at by a chain of the project that nobody trusts', async () => {
+    const running = await withAgent(['a'], [answers('approve')]);
+    const directory = join(running.place.workspace, '.reins');
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, 'judge.json'), JSON.stringify(judge));
+    await running.client.setConfig({ key: 'attention-chain', value: 'judge' });
+    await left(running);
+  });
+});
