@@ -11,6 +11,7 @@ import { createObserver } from '../registry/observe.ts';
 import { createSetup } from '../registry/setup.ts';
 import { createRuns } from '../runs/runs.ts';
 import { createChat } from '../sessions/chat.ts';
+import { resumedTurn } from '../sessions/resumed-turn.ts';
 import { wholeDiff } from '../tools/files/diff.ts';
 import { countRows } from '../store/row-counts.ts';
 import { createSpool } from '../tools/spool.ts';
@@ -137,6 +138,9 @@ export function openRooms(input: RoomsInput): Rooms {
     maskStream: secrets.stream,
     routes: models.routes,
     prepare,
+    storedChain: chains.storedChain,
+    sessionTurn: (sessionId, runId) => resumedTurn(store.sessions, sessionId, runId),
+    reread: store.lostRuns.reread,
   });
   const chat = createChat({ ...store, service: runs, now, mask: secrets.maskDeep, say: input.warn });
   const stopSweeping = store.asks.keepSwept();
@@ -198,6 +202,7 @@ export function openRooms(input: RoomsInput): Rooms {
       startRun: runs.startRun,
       sendMessage: chat.sendMessage,
       awaitRun: runs.awaitRun,
+      resumeRun: (wanted) => runs.resumeRun(wanted, store.actor.by),
       cancelRun: (wanted) => runs.cancelRun(wanted, store.actor.by),
       stopRun: runs.stopRun,
       watch: runs.watch,

@@ -6,6 +6,7 @@ import { createSettings } from '../registry/settings.ts';
 import { createUserSettings } from '../registry/user-settings.ts';
 import type { RecordChange } from '../registry/ports.ts';
 import { createLostRuns } from '../runs/lost-runs.ts';
+import { checkResumable } from '../runs/resumable.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { createSessionOperations } from '../sessions/sessions.ts';
 import { type AskFilter, createAsks as createAskRows } from '../store/asks.ts';
@@ -90,6 +91,11 @@ export function openStoreRooms(input: StoreRoomsInput) {
     isDriven: (runId) => {
       const head = runs.head(runId);
       return head !== undefined && isDriven(head, now());
+    },
+    checkResumable(runId, acceptChangedChain) {
+      const run = runs.stored(runId);
+      if (run === undefined) throw new RuntimeError('not_found', `There is no run ${runId}.`);
+      checkResumable({ workspace: workspace.root, now }, run, { acceptChangedChain });
     },
   });
   const sessions = createSessions(sql, tenant);

@@ -12,7 +12,13 @@ export type AnswerInput = {
   readonly binding: string | null;
   /** Records the verdict also where nobody is there who acts on it. */
   readonly no_resume?: boolean | undefined;
+  /** What becomes of a call whose outcome is unknown; its only verdict. */
+  readonly treat_as?: 'run_again' | 'done' | 'skip' | undefined;
+  readonly accept_changed_chain?: boolean | undefined;
 };
+
+/** The ask as it stands. `rests`: nobody drives its run, which can go on here now. */
+export type Answered = { readonly ask: Ask; readonly yours: boolean; readonly rests: boolean };
 
 export type AnswerDeps = {
   /** @throws RuntimeError not_found, ambiguous_id */
@@ -21,6 +27,8 @@ export type AnswerDeps = {
   resolve(ask: Ask, verdict: Verdict, binding: string | null): boolean;
   /** Whether a process drives the run that asks, and takes the verdict. */
   isDriven(ask: Ask): boolean;
+  /** Refuses where the run that asks could not go on in this process. @throws RuntimeError not_resumable_here, … */
+  checkResumable(ask: Ask, acceptChangedChain: boolean): void;
   /** The row as it is now. */
   current(ask: Ask): Ask;
   readonly now: () => number;
@@ -34,17 +42,13 @@ const maxFeedback = 4_000;
  * Answers an open ask. The first answer wins; an identical one repeated within 60 s gets the stored result.
  * @throws RuntimeError not_found, ambiguous_id, wrong_kind, already_answered, expired, binding_changed, not_resumable_here
  */
-export function answerAsk(deps: AnswerDeps, input: AnswerInput, actor: Actor): { ask: Ask; yours: boolean } {
+export function answerAsk(deps: AnswerDeps, input: AnswerInput, actor: Actor): Answered {
   const ask = deps.find(input.id);
-  if (input.outcome === 'answer' && ask.kind !== 'question') {
-    throw new RuntimeError('wrong_kind', `${ask.id} is a ${ask.kind}: it takes approve or deny`);
-  }
-  if (input.outcome === 'approve' && ask.kind === 'question') {
-    throw new RuntimeError('wrong_kind', `${ask.id} is a question: it takes an answer`);
-  }
-  const needsRun = input.outcome !== 'cancel' && input.no_resume !== true;
+  checkKind(ask, input);
+  const needsRun = input.outcome !== 'cancel' && input.no_resume !== true && ask.run_id !== null;
+  const rests = needsRun && !deps.isDriven(ask);
   // Looked at once more: somebody else's answer may have come first, and the run have ended by it.
-  if (needsRun && !deps.isDriven(ask) && deps.current(ask).state === 'pending') throw notResumable(ask);
+  if (rests && deps.current(ask).state === 'pending') deps.checkResumable(ask, input.accept_changed_chain === true);
   const feedback = input.outcome === 'deny' && input.feedback !== null ? input.feedback.slice(0, maxFeedback) : null;
   const verdict: Verdict = {
     outcome: input.outcome,
@@ -52,6 +56,7 @@ export function answerAsk(deps: AnswerDeps, input: AnswerInput, actor: Actor): {
     ...(actor.name === null ? {} : { name: actor.name }),
     ...(feedback === null || feedback === '' ? {} : { feedback: feedback.toWellFormed() }),
     ...(input.text === null ? {} : { text: input.text.toWellFormed() }),
+    ...(input.treat_as === undefined ? {} : { treat_as: input.treat_as }),
     at: new Date(deps.now()).toISOString(),
     binding: input.binding ?? ask.binding,
   };
@@ -59,20 +64,32 @@ export function answerAsk(deps: AnswerDeps, input: AnswerInput, actor: Actor): {
     ask.state === 'pending' &&
     deps.resolve(ask, verdict, input.binding === null ? null : fullBinding(ask, input.binding))
   ) {
-    return { ask: deps.current(ask), yours: true };
+    return { ask: deps.current(ask), yours: true, rests };
   }
   // What is over stays as it was read: its row may be waiting for its deadline to be written.
   const standing = ask.state === 'pending' ? deps.current(ask) : ask;
-  return { ask: refuse(standing, input, actor, deps.now()), yours: false };
+  return { ask: refuse(standing, input, actor, deps.now()), yours: false, rests: false };
 }
 
-/** A verdict that nothing would come of is not recorded (06 §21). */
-const notResumable = (ask: Ask): RuntimeError =>
-  new RuntimeError(
-    'not_resumable_here',
-    `nobody drives ${ask.run_id}, and resuming is not built yet: nothing was recorded`,
-    { hints: [`reins approvals respond ${ask.id} --cancel`] },
-  );
+/** @throws RuntimeError wrong_kind when this ask takes another kind of verdict (03 §5) */
+function checkKind(ask: Ask, { outcome, treat_as }: AnswerInput): void {
+  if (outcome === 'cancel') return;
+  const wrong = (takes: string): never => {
+    throw new RuntimeError('wrong_kind', `${ask.id} is ${nameOf[ask.kind]}: it takes ${takes}`);
+  };
+  if (ask.kind === 'unknown_outcome') {
+    if (treat_as === undefined) wrong('--treat-as run-again, done or skip');
+  } else if (ask.kind === 'question') {
+    if (outcome !== 'answer' || treat_as !== undefined) wrong('an answer');
+  } else if (outcome === 'answer') wrong('approve or deny');
+}
+
+const nameOf: Readonly<Record<Ask['kind'], string>> = {
+  permission: 'a permission',
+  question: 'a question',
+  budget: 'a budget',
+  unknown_outcome: 'a call of unknown outcome',
+};
 
 /** Cards print 12 hex of the binding; an answer may name those. */
 const fullBinding = (ask: Ask, given: string): string =>

@@ -3,7 +3,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { AskFilter } from '../store/asks.ts';
 import type { EventRef } from '../store/events.ts';
 import type { Feed, Record } from '../store/feed.ts';
-import { type Actor, answerAsk, type AnswerInput } from './answer.ts';
+import { type Actor, answerAsk, type Answered, type AnswerInput } from './answer.ts';
 import { type RaiseDeps, type RaiseInput, raiseAsk } from './raise.ts';
 import { type WaitDeps, waitForVerdict } from './wait.ts';
 
@@ -11,6 +11,8 @@ export type AsksDeps = RaiseDeps & {
   readonly feed: Feed;
   /** Whether a process drives this run now. */
   readonly isDriven: (runId: string) => boolean;
+  /** Refuses a run that could not go on in this process. @throws RuntimeError not_resumable_here, … */
+  readonly checkResumable: (runId: string, acceptChangedChain: boolean) => void;
 };
 
 /** How often a live process closes asks whose deadline has passed (03 §2). */
@@ -23,6 +25,9 @@ const states = {
   expire: 'expired',
   cancel: 'cancelled',
 } as const;
+
+/** What a verdict on an unknown outcome makes of the ask (03 §5). */
+const treated = { run_again: 'approved', done: 'answered', skip: 'denied' } as const;
 
 /** Durable questions to a person (chapter 03): a row before anybody waits, and exactly one verdict. */
 export function createAsks(deps: AsksDeps) {
@@ -39,7 +44,8 @@ export function createAsks(deps: AsksDeps) {
 
   /** Resolves inside one transaction: verdict, audit, event. @returns whether this verdict stands. */
   const resolve = (ask: Ask, verdict: Verdict, binding: string | null, cap: number | null = null): boolean => {
-    const state: Exclude<AskState, 'pending'> = states[verdict.outcome];
+    const state: Exclude<AskState, 'pending'> =
+      verdict.treat_as === undefined ? states[verdict.outcome] : treated[verdict.treat_as];
     const stands = feed.commit('full', (record) => {
       if (!rows.resolve(ask.id, state, verdict, binding, now(), cap)) return false;
       const { feedback, text, ...attributed } = verdict;
@@ -64,6 +70,7 @@ export function createAsks(deps: AsksDeps) {
         ask_id: ask.id,
         call_id: ask.call_id,
         verdict: state,
+        ...(verdict.treat_as === undefined ? {} : { treat_as: verdict.treat_as }),
         by: verdict.by,
         ...(feedback === undefined ? {} : { feedback }),
       });
@@ -185,12 +192,13 @@ export function createAsks(deps: AsksDeps) {
       }
     },
 
-    answer: (input: AnswerInput, actor: Actor): { ask: Ask; yours: boolean } =>
+    answer: (input: AnswerInput, actor: Actor): Answered =>
       answerAsk(
         {
           find,
           resolve,
           isDriven: (ask) => ask.run_id !== null && deps.isDriven(ask.run_id),
+          checkResumable: (ask, accept) => deps.checkResumable(ask.run_id ?? '', accept),
           current: (ask) => rows.get(ask.id) ?? ask,
           now,
         },

@@ -8,7 +8,7 @@ import type { Record } from '../store/feed.ts';
 import { newId } from '../text/ids.ts';
 
 export type RaiseInput = {
-  readonly kind: 'permission' | 'budget';
+  readonly kind: 'permission' | 'budget' | 'unknown_outcome';
   readonly ref: EventRef & { readonly run_id: string; readonly mission_id: string };
   readonly task_id: string;
   readonly call_id: string | null;

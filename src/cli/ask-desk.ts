@@ -6,6 +6,8 @@ import type { Context } from './context.ts';
 import { shownIds } from './ids.ts';
 
 export type AskDesk = {
+  /** Puts the questions that were open before a run went on. */
+  begin(): Promise<void>;
   /** A question stands on the terminal: everything else waits behind it. */
   open(): boolean;
   /** An event has arrived: a verdict withdraws its question at once, even if other events are still held back. */
@@ -20,8 +22,8 @@ export type AskDesk = {
 
 type Options = {
   readonly onAsk: OnAsk;
-  /** `deny` stands in for a person who is not there (amendment 14). */
-  readonly denyByDefault: boolean;
+  /** Questions that were open before the run went on: their events are not shown again. */
+  readonly open?: readonly string[];
   /** Called when the last question was closed. */
   closed(): void;
 };
@@ -47,7 +49,7 @@ export function createAskDesk(context: Context, client: RuntimeClient, runId: st
         if (answered === 'settled') continue;
         waiting.length = 0;
         if (answered === 'interrupt') await client.cancelRun({ run_id: runId, reason: 'SIGINT' });
-        else await client.stopRun({ run_id: runId, reason: 'interrupted' });
+        else await client.stopRun({ run_id: runId, reason: 'ask' });
       }
     } catch (error) {
       // A run whose question cannot be put would wait for ever.
@@ -64,16 +66,30 @@ export function createAskDesk(context: Context, client: RuntimeClient, runId: st
     if (event.kind === 'ask') {
       summaries.set(event.ask_id, context.safe(`${event.tools}.${event.tool} ${event.summary}`));
       if (options.onAsk !== 'wait') return;
-      await sayWaiting(context, client, { ...event, id: event.ask_id }, { prefix: 'reins:', answerable: true });
+      await sayWaiting(context, client, { ...event, id: event.ask_id }, 'reins:');
     } else if (event.kind === 'verdict' && event.by === 'system:on-ask-deny' && !announced) {
       announced = true;
-      const why = options.denyByDefault ? 'no terminal to ask on; --on-ask wait waits for an answer' : '--on-ask deny';
-      terminal.err(`reins: denied ${summaries.get(event.ask_id) ?? event.ask_id} (${why})\n`);
+      terminal.err(`reins: denied ${summaries.get(event.ask_id) ?? event.ask_id} (--on-ask deny)\n`);
     }
+  };
+
+  const put = (id: string): void => {
+    if (closed || settled.has(id)) return;
+    withdrawals.set(id, new AbortController());
+    waiting.push(id);
+    working ??= work();
   };
 
   return {
     open: () => working !== null,
+
+    async begin() {
+      for (const id of options.open ?? []) {
+        if (options.onAsk === 'ask') put(id);
+        else if (options.onAsk === 'wait') await sayWaiting(context, client, await client.showAsk({ id }), 'reins:');
+      }
+    },
+
     arrived: (event) => {
       if (event.kind !== 'verdict') return;
       settled.add(event.ask_id);
@@ -81,10 +97,7 @@ export function createAskDesk(context: Context, client: RuntimeClient, runId: st
     },
     shown: async (event) => {
       if (options.onAsk !== 'ask') return notice(event);
-      if (closed || event.kind !== 'ask' || settled.has(event.ask_id)) return;
-      withdrawals.set(event.ask_id, new AbortController());
-      waiting.push(event.ask_id);
-      working ??= work();
+      if (event.kind === 'ask') put(event.ask_id);
     },
     close: () => {
       closed = true;
@@ -108,17 +121,12 @@ type Waiting = {
 };
 
 /** Says on stderr that an ask waits for somebody elsewhere, and how it is answered (06 §9). */
-export async function sayWaiting(
-  context: Context,
-  client: RuntimeClient,
-  ask: Waiting,
-  how: { readonly prefix: string; readonly answerable: boolean },
-): Promise<void> {
+export async function sayWaiting(context: Context, client: RuntimeClient, ask: Waiting, prefix: string): Promise<void> {
   const { terminal } = context;
   const id = (await shownIds(context, client, 'err', [ask.id]))(ask.id);
   const until = ask.expires_at === null ? '' : `, until ${ask.expires_at}`;
   terminal.err(
-    `${how.prefix} waiting for approval ${id}: ${context.safe(`${ask.tools}.${ask.tool} ${ask.summary}`)}${until}\n`,
+    `${prefix} waiting for approval ${id}: ${context.safe(`${ask.tools}.${ask.tool} ${ask.summary}`)}${until}\n`,
   );
-  if (how.answerable) terminal.err(`${how.prefix} answer with: reins approvals respond ${id} --approve|--deny\n`);
+  terminal.err(`${prefix} answer with: reins approvals respond ${id} --approve|--deny\n`);
 }

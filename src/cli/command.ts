@@ -80,6 +80,7 @@ export type ModuleName =
   | 'policy-suggest'
   | 'policy-cases'
   | 'policy-trust'
+  | 'resume'
   | 'run'
   | 'session'
   | 'trust'

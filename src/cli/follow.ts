@@ -15,8 +15,6 @@ export type FollowOptions = {
   readonly output?: Output;
   readonly progress?: Progress;
   readonly onAsk: OnAsk;
-  /** True when `deny` was not asked for but stands in for a person who is not there (amendment 14). */
-  readonly denyByDefault: boolean;
   /** Read after the run, for `chat --last`. */
   turns?(): Promise<readonly Turn[]>;
   /** Sees every event in order, after it was shown. */
@@ -46,7 +44,8 @@ export async function followRun(
   const watching = new AbortController();
   const ignore = listenToSignals(context, client, started.run_id);
   const held: RunEvent[] = [];
-  const asks = createAskDesk(context, client, started.run_id, { ...options, closed: resume });
+  const { from_seq: after, ask_ids: open } = started.resumed ?? { from_seq: 0, ask_ids: [] };
+  const asks = createAskDesk(context, client, started.run_id, { onAsk: options.onAsk, open, closed: resume });
   let bound: string | null = null;
   let pumping: Promise<void> | null = null;
 
@@ -83,7 +82,8 @@ export async function followRun(
     const whole = client.awaitRun({ run_id: started.run_id, ...(output.full ? { full: true } : {}) });
     // A run whose end could not be recorded has no last event to wait for.
     whole.catch(() => watching.abort());
-    for await (const batch of client.watch({ run_id: started.run_id, after: 0, signal: watching.signal })) {
+    await asks.begin();
+    for await (const batch of client.watch({ run_id: started.run_id, after, signal: watching.signal })) {
       for (const event of batch) {
         asks.arrived(event);
         held.push(event);
@@ -143,16 +143,13 @@ async function finish(
   const { terminal } = context;
   const prefix = terminal.style('err', exit === 0 || exit === 4 ? 'yellow' : 'red', 'reins:');
   for (const ask of result.asks.filter((entry) => entry.state === 'pending')) {
-    // Nobody drives an interrupted run: an answer to it would be refused.
-    await sayWaiting(
-      context,
-      client,
-      { ...ask, expires_at: null },
-      { prefix, answerable: result.status !== 'interrupted' },
-    );
+    await sayWaiting(context, client, { ...ask, expires_at: null }, prefix);
   }
   if (result.status === 'cancelled') terminal.err(`${prefix} the run was cancelled\n`);
-  else if (result.status === 'interrupted') terminal.err(`${prefix} the run stopped at its last checkpoint\n`);
+  else if (result.status === 'interrupted')
+    terminal.err(
+      `${prefix} the run stopped at its last checkpoint; reins state resume ${result.run_id} goes on with it\n`,
+    );
   else if (failure !== null) {
     terminal.err(`${prefix} ${context.safe(failureText(failure))}\n`);
     for (const hint of hints) terminal.err(`  ${context.safe(hint)}\n`);

@@ -22,6 +22,7 @@ export const modules: Readonly<Record<ModuleName, () => Promise<CommandModule>>>
   'policy-suggest': () => import('./commands/policy-suggest.ts'),
   'policy-cases': () => import('./commands/policy-cases.ts'),
   'policy-trust': () => import('./commands/policy-trust.ts'),
+  resume: () => import('./commands/resume.ts'),
   run: () => import('./commands/run.ts'),
   session: () => import('./commands/session.ts'),
   trust: () => import('./commands/trust.ts'),

@@ -10,41 +10,28 @@ import { consentToContent } from './trust-prompt.ts';
 
 const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
 
-/** How the asks of this invocation are met, and whether `deny` is only a stand-in for a missing person. */
-export type AskMode = { readonly onAsk: OnAsk; readonly denyByDefault: boolean };
-
 /**
- * `--on-ask` > `REINS_ON_ASK` > a question on a terminal > config `on-ask` > deny (06 §9, amendment 14).
- * @throws RuntimeError usage for `suspend`, which needs runs that can be resumed
+ * How the asks of this invocation are met: `--on-ask` > `REINS_ON_ASK` > a question on a terminal > config `on-ask` >
+ * suspend (06 §9).
  */
-export async function resolveAskMode(context: Context, client: () => Promise<RuntimeClient>): Promise<AskMode> {
+export async function resolveOnAsk(context: Context, client: () => Promise<RuntimeClient>): Promise<OnAsk> {
   const { onAsk } = context.globals;
-  if (onAsk !== null) {
-    return {
-      onAsk: notSuspend(context, onAsk.value, onAsk.source === 'flag' ? '--on-ask' : 'REINS_ON_ASK'),
-      denyByDefault: false,
-    };
-  }
-  if (context.terminal.interactive()) return { onAsk: 'ask', denyByDefault: false };
-  const entry = await (await client()).getConfig({ key: 'on-ask' });
-  if (entry.source !== 'set') return { onAsk: 'deny', denyByDefault: true };
-  return { onAsk: notSuspend(context, entry.value, 'config on-ask'), denyByDefault: false };
+  if (onAsk !== null) return onAsk.value;
+  if (context.terminal.interactive()) return 'ask';
+  const { value } = await (await client()).getConfig({ key: 'on-ask' });
+  return value === 'wait' || value === 'deny' ? value : 'suspend';
 }
 
-function notSuspend(context: Context, mode: string, source: string): OnAsk {
-  if (mode === 'wait' || mode === 'deny') return mode;
-  const { name } = context.invocation;
-  const again = (word: string) => `reins ${name} --on-ask ${word}${name === 'demo' ? '' : ' <text>'}`;
-  throw usage(`${source} suspend is not built yet: a waiting run cannot be resumed`, [again('wait'), again('deny')]);
+/** Active milliseconds that a run of this invocation may take: `--timeout`, else config `default-timeout`. */
+export async function resolveTimeout(context: Context, client: RuntimeClient): Promise<number> {
+  return (
+    context.globals.timeoutMs ?? parseDuration((await client.getConfig({ key: 'default-timeout' })).value) ?? 300_000
+  );
 }
 
-/** Flags that are checked before anything is opened. @throws RuntimeError usage, not_built */
+/** Flags that are checked before anything is opened. @throws RuntimeError not_built */
 export function checkRunFlags(context: Context): void {
-  const { globals } = context;
-  if (globals.onAsk !== null) {
-    notSuspend(context, globals.onAsk.value, globals.onAsk.source === 'flag' ? '--on-ask' : 'REINS_ON_ASK');
-  }
-  if (globals.requireMcp !== null) throw new RuntimeError('not_built', '"--require-mcp" is not built yet');
+  if (context.globals.requireMcp !== null) throw new RuntimeError('not_built', '"--require-mcp" is not built yet');
 }
 
 /**
@@ -56,13 +43,12 @@ export async function buildStartRun(
   client: RuntimeClient,
   use: 'run' | 'chat',
   input: InputValue,
-  mode: AskMode,
+  onAsk: OnAsk,
 ): Promise<StartRun> {
   const { globals, invocation } = context;
   const variables = readVariables(invocation.flags.list('var'));
   const images = readImages(invocation.flags.list('image'), context.process.cwd);
-  const timeout =
-    globals.timeoutMs ?? parseDuration((await client.getConfig({ key: 'default-timeout' })).value) ?? 300_000;
+  const timeout = await resolveTimeout(context, client);
   const { trust, skipsPolicy } = await consentToContent(context, client, use);
   return {
     input: { type: input.type, value: input.value },
@@ -70,7 +56,7 @@ export async function buildStartRun(
     model: globals.model?.value ?? null,
     provider: globals.provider?.value ?? null,
     policy: globals.policy?.value ?? null,
-    on_ask: mode.onAsk,
+    on_ask: onAsk,
     timeout_ms: timeout,
     context: globals.context,
     think: globals.think.level,

@@ -12,9 +12,13 @@ export type Extended = 'granted' | 'refused' | 'suspended';
 /** Where a run stands that has spent a bound. A turn has no call. */
 export type Spender = { readonly task_id: string; readonly call_id: string | null };
 
-/** Waits for the verdict of an ask of this run; the time of the run and of its task stands still meanwhile. */
-export async function waitForAsk(asks: BudgetDeps['asks'], run: GateRun, askId: string): Promise<Ask> {
+/**
+ * Waits for the verdict of an ask of this run; the time of the run and of its task stands still meanwhile.
+ * @returns null when nobody is waited for: the run rests, and the ask stays open
+ */
+export async function waitForAsk(asks: BudgetDeps['asks'], run: GateRun, askId: string): Promise<Ask | null> {
   if (run.onAsk === 'deny') asks.close(askId, 'deny', 'system:on-ask-deny');
+  if (run.onAsk === 'suspend' && asks.show(askId).state === 'pending') return null;
   run.clock.pause();
   run.waiting(true);
   try {
@@ -33,25 +37,29 @@ export function createBudget(deps: BudgetDeps) {
     const args = { bound, used, limit, more: shareOf(policy.compute, run.tighten, bound) };
     const hash = textSha256(JSON.stringify([run.ref.run_id, args]));
     run.ahead.flush();
-    const askId = deps.feed.commit('full', (record) =>
-      deps.asks.raise(record, {
-        kind: 'budget',
-        ref: run.ref,
-        ...spender,
-        tools: 'engine',
-        tool: 'extend_budget',
-        args,
-        summary: `${bound} ${used}/${limit}, ${args.more} more`,
-        preview: {},
-        cwd: run.root,
-        evaluation: { ...spent, policy: identity, detail: exhaustedText(exhausted) },
-        policy: identity,
-        call_hash: hash,
-        binding: hash,
-      }),
-    );
-    if (run.onAsk === 'suspend') return 'suspended';
+    // Asked before the run rested: that verdict is the one (03 §11.4).
+    const open = run.known === null ? null : deps.asks.ofRun(run.ref.run_id).find((ask) => ask.call_hash === hash);
+    const askId =
+      open?.id ??
+      deps.feed.commit('full', (record) =>
+        deps.asks.raise(record, {
+          kind: 'budget',
+          ref: run.ref,
+          ...spender,
+          tools: 'engine',
+          tool: 'extend_budget',
+          args,
+          summary: `${bound} ${used}/${limit}, ${args.more} more`,
+          preview: {},
+          cwd: run.root,
+          evaluation: { ...spent, policy: identity, detail: exhaustedText(exhausted) },
+          policy: identity,
+          call_hash: hash,
+          binding: hash,
+        }),
+      );
     const verdict = await waitForAsk(deps.asks, run, askId);
+    if (verdict === null) return 'suspended';
     if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
     if (verdict.state !== 'approved') return 'refused';
     deps.feed.commit('full', () => {

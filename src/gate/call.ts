@@ -1,17 +1,21 @@
 import { RuntimeError } from '../schema/errors.ts';
 import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
-import { bindingOf, callHash } from './binding.ts';
+import type { KnownCall } from '../store/calls.ts';
+import { createAsker } from './ask.ts';
+import { callHash } from './binding.ts';
 import { callBound } from './bounds.ts';
-import { type Budget, waitForAsk } from './budget.ts';
+import type { Budget } from './budget.ts';
 import { decide } from './decide.ts';
 import type { LedgerDeps, Planned } from './entries.ts';
 import { type ExecuteDeps, executeCall } from './execute.ts';
 import { lineReader } from './facts.ts';
 import { type Found, findTool, type Judged, prepareCall } from './find.ts';
+import { recordedOutcome } from './known.ts';
 import { createLedger } from './ledger.ts';
-import { deniedAgain, deniedByAsk, deniedByPolicy, notAsked } from './refusals.ts';
-import { type OfferDeps, offerToAgent } from './offer.ts';
+import { deniedAgain, deniedByPolicy } from './refusals.ts';
+import type { OfferDeps } from './offer.ts';
 import type { GateRun } from './run.ts';
+import { createUnknown } from './unknown.ts';
 
 export type GateDeps = LedgerDeps &
   ExecuteDeps &
@@ -76,65 +80,6 @@ export function createGate(deps: GateDeps) {
     return executeCall(deps, ledger, run, request, judged, started);
   };
 
-  /** Asks until a verdict is about what would run now: changed facts open a new ask (03 §3.4). */
-  const ask = async (run: GateRun, request: CallRequest, found: Found, first: Judged): Promise<ToolOutcome> => {
-    let judged = first;
-    let planned: Planned | null = null;
-    let replaced: string | null = null;
-    for (;;) {
-      const unfit = found.tool.unfit?.(judged.prepared.facts) ?? null;
-      if (unfit !== null) return ledger.refuse(run, request, found, { kind: 'refused', ...unfit }, planned);
-      const preview =
-        (await found.tool.preview?.(judged.prepared.args, judged.prepared.facts, judged.prepared.site)) ?? {};
-      const binding = bindingOf(judged.hash, judged.evaluation.policy.sha256, preview.preimage?.sha256 ?? null);
-      try {
-        planned = ledger.ask(run, request, judged, preview, binding, planned, replaced);
-      } catch (error) {
-        return unasked(run, request, found, planned, error);
-      }
-      if (run.onAsk === 'suspend') return { kind: 'suspended' };
-      const withdraw = offerToAgent(deps, run, judged, planned.ask_id);
-      const verdict = await waitForAsk(deps.asks, run, planned.ask_id).finally(withdraw);
-      if (verdict.state !== 'approved') {
-        if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
-        return ledger.skip(run, request, judged, planned, 'denied', deniedByAsk(verdict));
-      }
-      const approved = judged;
-      // Once more when a spent bound was asked about in between: time has passed again.
-      for (;;) {
-        const again = await judge(run, request, found, planned);
-        if ('kind' in again) return again;
-        if (again.evaluation.action === 'deny') {
-          return ledger.skip(run, request, again, planned, 'denied', deniedByPolicy(again.evaluation));
-        }
-        const now = (await found.tool.preview?.(again.prepared.args, again.prepared.facts, again.prepared.site)) ?? {};
-        judged = again;
-        const same = again.hash === approved.hash && now.preimage?.sha256 === preview.preimage?.sha256;
-        // Under another policy that still asks, nobody has approved it yet (03 §3.2).
-        const asksStill = again.evaluation.action === 'approve';
-        const changed = asksStill && again.evaluation.policy.sha256 !== approved.evaluation.policy.sha256;
-        if (!same || changed) break;
-        const outcome = await start(run, request, again, planned);
-        if (outcome !== 'extended') return outcome;
-      }
-      replaced = planned.ask_id;
-    }
-  };
-
-  /** A question that cannot be written down denies the call; the second one in a run fails it (03 §2). */
-  const unasked = (
-    run: GateRun,
-    request: CallRequest,
-    found: Found,
-    planned: Planned | null,
-    error: unknown,
-  ): ToolOutcome => {
-    const unwritten = error instanceof RuntimeError && (error.code === 'storage' || error.code === 'database_busy');
-    if (!unwritten || run.askFailed) throw error;
-    run.askFailed = true;
-    return ledger.refuse(run, request, found, notAsked(error.message), planned);
-  };
-
   /** What waits for a person does not count toward the task's time. */
   const unhurried = async (run: GateRun, body: () => Promise<ToolOutcome>): Promise<ToolOutcome> => {
     const before = run.clock.waited();
@@ -144,42 +89,72 @@ export function createGate(deps: GateDeps) {
   };
 
   /** A call that the policy allows. */
-  const allowed = async (run: GateRun, request: CallRequest, found: Found, first: Judged): Promise<ToolOutcome> => {
+  const allowed = async (
+    run: GateRun,
+    request: CallRequest,
+    found: Found,
+    first: Judged,
+    planned: Planned | null,
+  ): Promise<ToolOutcome> => {
     let judged = first;
     for (;;) {
-      const outcome = await start(run, request, judged, null);
+      const outcome = await start(run, request, judged, planned);
       if (outcome !== 'extended') return outcome;
-      const again = await judge(run, request, found, null);
+      const again = await judge(run, request, found, planned);
       if ('kind' in again) return again;
       if (again.evaluation.action === 'deny') {
-        return ledger.skip(run, request, again, null, 'denied', deniedByPolicy(again.evaluation));
+        return ledger.skip(run, request, again, planned, 'denied', deniedByPolicy(again.evaluation));
       }
-      if (again.evaluation.action === 'approve') return ask(run, request, found, again);
+      if (again.evaluation.action === 'approve') return asker.ask(run, request, found, again, planned);
       judged = again;
     }
   };
 
+  const asker = createAsker(deps, ledger, { judge, start, allowed });
+  const unknown = createUnknown(deps, ledger, judge, start);
+
+  /** A call that is on record and has not ended: its outcome is unknown, or it waits for a verdict (03 §11.4). */
+  const goOn = (run: GateRun, request: CallRequest, found: Found, known: KnownCall): Promise<ToolOutcome> =>
+    known.ask_id === null || known.state === 'unknown'
+      ? unknown.settle(run, request, found, known)
+      : asker.goOn(run, request, found, deps.asks.show(known.ask_id), known.seq);
+
   return {
     async call(run: GateRun, request: CallRequest): Promise<ToolOutcome> {
+      const known = run.known?.get(request.call_id);
+      const recorded = known === undefined ? null : recordedOutcome(known, request);
+      if (recorded !== null) return recorded;
       const found = findTool(run, request);
       if (found.kind === 'refused') return ledger.refuse(run, request, null, found, null);
       const turn = await run.order.enter();
       try {
         if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
         if (!found.tool.spec.read_only) await turn.exclude();
-        const judged = await judge(run, request, found, null);
+        if (known !== undefined) {
+          if (request.ask_only === true) return { kind: 'suspended' };
+          // A reader that was found started simply runs again, under the row that it has (03 §11.5).
+          if (known.state === 'unknown' || known.ask_id !== null) {
+            return await unhurried(run, () => goOn(run, request, found, known));
+          }
+        }
+        const planned = known === undefined ? null : { seq: known.seq, ask_id: null };
+        const judged = await judge(run, request, found, planned);
         if ('kind' in judged) return judged;
-        switch (judged.evaluation.action) {
+        const { action } = judged.evaluation;
+        if (request.ask_only === true) {
+          return action === 'approve' ? asker.askOnly(run, request, found, judged) : { kind: 'suspended' };
+        }
+        switch (action) {
           case 'deny':
-            return ledger.skip(run, request, judged, null, 'denied', deniedByPolicy(judged.evaluation));
+            return ledger.skip(run, request, judged, planned, 'denied', deniedByPolicy(judged.evaluation));
           case 'allow':
             if (found.tool.spec.read_only) await turn.share();
-            return await unhurried(run, () => allowed(run, request, found, judged));
+            return await unhurried(run, () => allowed(run, request, found, judged, planned));
           case 'approve':
             if (ledger.deniedBefore(run, judged.hash))
-              return ledger.skip(run, request, judged, null, 'denied', deniedAgain());
+              return ledger.skip(run, request, judged, planned, 'denied', deniedAgain());
             await turn.exclude();
-            return await unhurried(run, () => ask(run, request, found, judged));
+            return await unhurried(run, () => asker.ask(run, request, found, judged, planned));
         }
       } finally {
         turn.leave();

@@ -22,8 +22,8 @@ export type LedgerDeps = {
   readonly mask: <T>(value: T) => T;
 };
 
-/** A call that waits for a verdict. */
-export type Planned = { readonly seq: number; readonly ask_id: string };
+/** A call that has its row before it starts: it waits for a verdict, or is taken up again without a question. */
+export type Planned = { readonly seq: number; readonly ask_id: string | null };
 export type Started = { readonly seq: number; readonly at: number };
 
 /** The single entries of which every act of the ledger is made: events, audit rows, call rows, all masked. */

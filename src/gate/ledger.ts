@@ -25,7 +25,7 @@ export function createLedger(deps: LedgerDeps) {
       binding: string,
       planned: Planned | null,
       replaced: string | null,
-    ): Planned {
+    ): Planned & { readonly ask_id: string } {
       run.ahead.flush();
       const { tools, tool } = judged.prepared.call;
       const args = deps.mask(judged.prepared.call.args);
@@ -69,7 +69,7 @@ export function createLedger(deps: LedgerDeps) {
         if (planned === null) {
           pending(record, run, request, { tools, tool }, args);
           decision(record, run, request, judged, args);
-        } else deps.asks.delivered(planned.ask_id);
+        } else if (planned.ask_id !== null) deps.asks.delivered(planned.ask_id);
         const seq = planned?.seq ?? insert(run, request, judged, args, 'started');
         run.counters = { ...run.counters, tool_calls: run.counters.tool_calls + 1 };
         runs.setCounters(run.ref.run_id, run.counters);
@@ -106,7 +106,7 @@ export function createLedger(deps: LedgerDeps) {
         const state = result.ok ? 'done' : result.error === 'outcome_unknown' ? 'unknown' : 'failed';
         const stored = calls.end(run.ref.run_id, started.seq, run.owner, {
           state,
-          result: parsed(rendered.content),
+          result: result.ok && !rendered.truncated && isValue(result.value) ? result.value : parsed(rendered.content),
           result_bytes: rendered.bytes,
           result_sha256: rendered.sha256,
           output_ref: outputRef,
@@ -142,5 +142,8 @@ export function createLedger(deps: LedgerDeps) {
     deniedBefore: (run: GateRun, hash: string): boolean => calls.deniedBefore(run.ref.run_id, hash),
   };
 }
+
+/** Stored as the JSON that it is: a resumed run gives it again as a value (03 §11.5). */
+const isValue = (value: unknown): boolean => typeof value === 'object' && value !== null;
 
 export type Ledger = ReturnType<typeof createLedger>;

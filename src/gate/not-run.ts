@@ -58,7 +58,7 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
         if (planned === null) {
           pending(record, run, request, { tools, tool }, args);
           decision(record, run, request, judged, args);
-        } else {
+        } else if (planned.ask_id !== null) {
           deps.asks.delivered(planned.ask_id);
         }
         close(run, planned?.seq ?? insert(run, request, judged, args, 'skipped'), content);

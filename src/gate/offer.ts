@@ -40,7 +40,8 @@ const nobody = (): void => {};
 export function offerToAgent(deps: OfferDeps, run: GateRun, judged: Judged, askId: string): () => void {
   const { policy, identity } = run.policy();
   const cap = agentCap(policy.attention, 'permission');
-  if (cap === null || run.onAsk === 'deny' || !decidedByRules.has(judged.evaluation.reason)) return nobody;
+  const waits = run.onAsk === 'ask' || run.onAsk === 'wait';
+  if (cap === null || !waits || !decidedByRules.has(judged.evaluation.reason)) return nobody;
   const { call, cwd, site } = judged.prepared;
   const reading = site.command === null ? {} : { reading: site.command };
   if (reservedForPeople(call, run.host(cwd), reading) !== null) return nobody;

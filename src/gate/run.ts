@@ -5,6 +5,7 @@ import type { Record as Recorder } from '../store/feed.ts';
 import type { Counters } from '../store/runs.ts';
 import type { Catalog } from '../tools/catalog.ts';
 import type { CallHost } from './facts.ts';
+import type { KnownCalls } from './known.ts';
 import type { CallOrder } from './order.ts';
 
 /** A run as the gate sees it: what stays the same over its calls, and the few things that move. */
@@ -24,6 +25,8 @@ export type GateRun = {
   /** A fresh view of the machine for one call, relative to its directory. */
   host(cwd: string): CallHost;
   readonly catalog: Catalog;
+  /** What is on record of the calls of a run that was resumed; null for a run that began here. */
+  readonly known: KnownCalls | null;
   /** Run-level allowlist of a surface (04 §11); null = all. */
   readonly allow: readonly string[] | null;
   readonly onAsk: OnAsk;

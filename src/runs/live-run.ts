@@ -1,4 +1,5 @@
 import type { GateRun } from '../gate/run.ts';
+import type { Usage } from '../schema/message.ts';
 import type { RunJob } from '../schema/protocol.ts';
 import type { RunStarted, StartRun } from '../schema/run.ts';
 import type { ActiveClock } from './clock.ts';
@@ -21,6 +22,8 @@ export type LiveRun = {
   readonly gate: GateRun;
   readonly clock: ActiveClock;
   readonly startedAt: number;
+  /** Tokens of the segments before this one. */
+  readonly usedBefore: Usage;
   /** Model, provider and `--context` that a turn falls back to. */
   readonly defaults: { readonly model: string; readonly provider: string; readonly contextHint: number };
   /** What the last turn used, for the record. */

@@ -8,12 +8,18 @@ import type { LoadedPolicy } from '../schema/policy.ts';
 import type { ToolSpec } from '../schema/message.ts';
 import type { RunJob } from '../schema/protocol.ts';
 import type { RunKind, StartRun } from '../schema/run.ts';
-import { noCounters } from '../store/runs.ts';
 import { type Catalog, createCatalog } from '../tools/catalog.ts';
 import type { ActiveClock } from './clock.ts';
 import { type LoadedImage, readImages } from './images.ts';
 import type { GoverningPolicy, PrepareDeps, ReadyWanted, RunDefaults, RunSettings } from './ports.ts';
 import type { RunnableChain } from '../workspace/chains.ts';
+
+/** Where a run belongs; fixed before anything is written about it. */
+export type RunIds = {
+  readonly runId: string;
+  readonly session: { readonly id: string; readonly name: string } | null;
+  readonly missionId: string;
+};
 
 /** Everything that must hold before a row is written; each failure is one sentence and its exit code (06 §10). */
 export type PreparedRun = {
@@ -39,22 +45,22 @@ export type PreparedRun = {
 };
 
 /**
- * Turns a request into a run that can start: chain, policy, tools, defaults, readiness.
+ * Turns a request into a run that can start, or go on with the chain that it stored: chain, policy, tools, defaults, readiness.
  * @throws RuntimeError with the code of what is missing or wrong; nothing has been written then
  */
-export async function prepareRun(deps: PrepareDeps, kind: RunKind, input: StartRun): Promise<PreparedRun> {
+export async function prepareRun(
+  deps: PrepareDeps,
+  kind: RunKind,
+  input: StartRun,
+  stored: RunnableChain | null = null,
+): Promise<PreparedRun> {
   const use = kind === 'chat' || kind === 'attention' ? kind : 'run';
-  const chain = await deps.loadChain({ use, path: input.chain_path, trust: input.trust });
+  const chain = stored ?? (await deps.loadChain({ use, path: input.chain_path, trust: input.trust }));
   const policy = await deps.openPolicy({
     name: input.policy,
     trust: input.trust,
     skipProject: input.skip_project_policy === true,
   });
-  if (input.on_ask === 'suspend') {
-    throw new RuntimeError('usage', '--on-ask suspend cannot be used yet: a run cannot be resumed by this version', {
-      hints: ['--on-ask deny', '--on-ask wait'],
-    });
-  }
   const loaded = await policy.refresh();
   const images = readImages(input.images);
   if (images.length > 0 && input.input.type !== 'string' && input.input.type !== 'chat') {
@@ -142,10 +148,10 @@ function wideRoot(deps: PrepareDeps, root: string): string[] {
 export function gateRun(
   deps: PrepareDeps,
   prepared: PreparedRun,
-  ids: { readonly runId: string; readonly sessionId: string | null; readonly missionId: string },
+  ids: RunIds,
   clock: ActiveClock,
   signal: AbortSignal,
-  moves: Pick<GateRun, 'records' | 'waiting'>,
+  moves: Pick<GateRun, 'records' | 'waiting' | 'known' | 'counters'>,
 ): GateRun {
   const { input, root } = prepared;
   const environment = deps.environment(ids.runId, prepared.settings.shell_env);
@@ -153,13 +159,13 @@ export function gateRun(
   return {
     ref: {
       run_id: ids.runId,
-      session_id: ids.sessionId,
+      session_id: ids.session?.id ?? null,
       mission_id: ids.missionId,
       chain_id: prepared.chain.id,
       tenant_id: deps.tenant,
     },
     owner: deps.owner,
-    scope: ids.sessionId ?? ids.runId,
+    scope: ids.session?.id ?? ids.runId,
     root,
     confined: prepared.confined,
     home: deps.workspace.home,
@@ -184,7 +190,6 @@ export function gateRun(
     environment,
     clock,
     ...moves,
-    counters: noCounters,
     ahead: { write: () => {}, stands: () => {}, flush: () => {} },
     finishing: false,
     askFailed: false,

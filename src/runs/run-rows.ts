@@ -1,6 +1,6 @@
 import { RuntimeError } from '../schema/errors.ts';
 import type { EngineEvent } from '../schema/event.ts';
-import { addUsage, noUsage } from '../schema/message.ts';
+import { addUsage } from '../schema/message.ts';
 import type { Feed, Record } from '../store/feed.ts';
 import type { Runs } from '../store/runs.ts';
 import type { LiveRun } from './live-run.ts';
@@ -26,7 +26,7 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
   let pending: EngineEvent[] = [];
   let held: ((record: Record) => void) | null = null;
   let timer: NodeJS.Timeout | undefined;
-  let usage = noUsage;
+  let usage = live.usedBefore;
 
   /** What is kept in memory of an event: once, however often its rows are tried. */
   const note = (event: EngineEvent): void => {

@@ -8,6 +8,8 @@ export type AuditType =
   | 'policy_changed'
   | 'rule_added'
   | 'trust'
+  | 'resume'
+  | 'outcome_unknown'
   | 'registry_changed'
   | 'config_changed'
   | 'internal_error'

@@ -93,6 +93,8 @@ export const CallRequest = type({
   direct: boolean(),
   /** Cap of the inline result in bytes (04 §14.7). */
   max_result_bytes: number(),
+  /** The run rests for a call before this one: what would ask is written down, and nothing starts (03 §10). */
+  ask_only: optional(boolean()),
   /** Active milliseconds that the task's `timeout` leaves to this call, waits for people excluded (04 §15.5); absent = none. */
   time_left_ms: optional(number()),
 });

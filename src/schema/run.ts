@@ -168,6 +168,8 @@ export type RunStep = {
 
 /** What is known when a run has been accepted: the first line of `stream-json`, and the head of `--trace`. */
 export type RunStarted = {
+  /** Of a run that goes on: the last event before, and the questions that are open still. */
+  readonly resumed?: { readonly from_seq: number; readonly ask_ids: readonly string[] };
   readonly run_id: string;
   readonly session_id: string | null;
   readonly session_name: string | null;

@@ -3,7 +3,8 @@ import type { Image, Message } from '../schema/message.ts';
 import type { RunStarted, SendMessage, StartRun } from '../schema/run.ts';
 import { imageMessage } from '../runs/images.ts';
 import type { LostRuns } from '../runs/lost-runs.ts';
-import type { RunService, TurnStart } from '../runs/runs.ts';
+import type { RunService } from '../runs/runs.ts';
+import type { TurnStart } from '../runs/write-start.ts';
 import type { Calls } from '../store/calls.ts';
 import { hasLapsed, isDriven, type RunHead, type Runs } from '../store/runs.ts';
 import type { SessionRow, Sessions } from '../store/sessions.ts';
@@ -106,6 +107,7 @@ export function createChat(deps: ChatDeps) {
       let turnFrom = 0;
       const turn: TurnStart = {
         session: { id: session.id, name: session.name },
+        trim,
         begin(runId, record, ref, images) {
           const [other] = runs.openOfSession(session.id).filter((head) => head.id !== runId);
           if (other !== undefined) {

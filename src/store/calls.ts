@@ -28,6 +28,29 @@ export type CallEnd = {
   readonly at: number;
 };
 
+/** What is on record of a call of a run that is resumed. */
+export type KnownCall = {
+  readonly seq: number;
+  readonly tools: string;
+  readonly tool: string;
+  /** Masked. */
+  readonly args: unknown;
+  readonly call_hash: string;
+  readonly record: Evaluation;
+  readonly state: CallState;
+  readonly ask_id: string | null;
+  /** As given to the model; undefined when nothing was. */
+  readonly result: unknown;
+  readonly output_ref: string | null;
+};
+
+type KnownRow = Omit<KnownCall, 'args' | 'record' | 'result'> & {
+  readonly call_id: string;
+  readonly args: string;
+  readonly record: string;
+  readonly result: string | null;
+};
+
 /** Tool calls. A call becomes `started` or ends only under the lease of its run (03 §11.2). */
 export function createCalls(sql: Sql) {
   return {
@@ -59,12 +82,15 @@ export function createCalls(sql: Sql) {
       sql.run('UPDATE tool_calls SET ask_id = ? WHERE run_id = ? AND seq = ?', askId, runId, seq);
     },
 
-    /** Compare-and-set from `planned`. @returns false when it was not planned or the lease is another's. */
+    /**
+     * Compare-and-set from `planned`, or from `unknown` for a call that a person lets run again.
+     * @returns false when it was in neither state or the lease is another's
+     */
     start(runId: string, seq: number, owner: string, record: Evaluation, at: number): boolean {
       return (
         sql.run(
           `UPDATE tool_calls SET state = 'started', started_at = ?, record = ?
-           WHERE run_id = ? AND seq = ? AND state = 'planned'
+           WHERE run_id = ? AND seq = ? AND state IN ('planned', 'unknown')
              AND EXISTS (SELECT 1 FROM run_state s WHERE s.run_id = tool_calls.run_id AND s.lease_owner = ?)`,
           at,
           JSON.stringify(record),
@@ -96,6 +122,49 @@ export function createCalls(sql: Sql) {
           seq,
           owner,
         ) === 1
+      );
+    },
+
+    /**
+     * A run that is taken up again: a call that was found started has an outcome that nobody knows, but for the readers,
+     * which are executed again (03 §11.5). In the transaction that takes the lease.
+     * @returns the ids of calls whose outcome is unknown now
+     */
+    reopen(runId: string, readers: readonly { readonly tools: string; readonly tool: string }[]): readonly string[] {
+      for (const { tools, tool } of readers) {
+        sql.run(
+          `UPDATE tool_calls SET state = 'planned', started_at = NULL, pid = NULL, pid_start = NULL
+           WHERE run_id = ? AND state = 'started' AND tools = ? AND tool = ?`,
+          runId,
+          tools,
+          tool,
+        );
+      }
+      return sql
+        .all<{ call_id: string }>(
+          "UPDATE tool_calls SET state = 'unknown' WHERE run_id = ? AND state = 'started' RETURNING call_id",
+          runId,
+        )
+        .map((row) => row.call_id);
+    },
+
+    /** The calls of a run by call id, as a resumed run meets them. */
+    known(runId: string): ReadonlyMap<string, KnownCall> {
+      const rows = sql.all<KnownRow>(
+        `SELECT call_id, seq, tools, tool, args, call_hash, record, state, ask_id, result, output_ref
+         FROM tool_calls WHERE run_id = ? ORDER BY seq`,
+        runId,
+      );
+      return new Map(
+        rows.map(({ call_id, ...row }) => [
+          call_id,
+          {
+            ...row,
+            args: JSON.parse(row.args) as unknown,
+            record: JSON.parse(row.record) as Evaluation,
+            result: row.result === null ? undefined : (JSON.parse(row.result) as unknown),
+          },
+        ]),
       );
     },
 

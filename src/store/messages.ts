@@ -184,13 +184,46 @@ export function createMessages(sql: Sql, tenant: string) {
         .map((row) => row.payload);
     },
 
+    /** `seq` of the user's message that a run answers; null when it is gone. */
+    turnOf(sessionId: string, runId: string): number | null {
+      return (
+        sql.get<{ seq: number | null }>(
+          `SELECT min(seq) AS seq FROM messages WHERE ${owned} AND run_id = ? AND role = 'user' AND kind = 'message'`,
+          sessionId,
+          tenant,
+          runId,
+        )?.seq ?? null
+      );
+    },
+
+    /** Removes messages that a run has added, by the ids in their payloads, and what was noted of it. */
+    takeBack(sessionId: string, runId: string, messageIds: readonly string[]): void {
+      sql.write('normal', () => {
+        const removed = sql.run(
+          `DELETE FROM messages WHERE ${owned} AND run_id = ? AND role <> 'user' AND (kind = 'note' OR status = 'partial' OR ${member('$.id')} IN
+             (SELECT value FROM json_each(?)))`,
+          sessionId,
+          tenant,
+          runId,
+          JSON.stringify(messageIds),
+        );
+        sql.run('UPDATE sessions SET message_count = message_count - ? WHERE id = ?', removed, sessionId);
+      });
+    },
+
     /**
      * The stored conversation as JSON array text of messages (07 §2.3.3): the newest summary and what it does not cover,
      * without notes and without replies that hold no text. Payloads are joined as they are, without parsing.
      * @param trim send at most this many of them, system messages not counted; 0 = all (07 §2.4)
      * @param turnFrom rows from this `seq` on belong to the new turn: always sent, never counted
+     * @param turnTo rows behind this `seq` are left out: a run that is resumed adds its own
      */
-    historyText(sessionId: string, trim = 0, turnFrom: number = Number.MAX_SAFE_INTEGER): string {
+    historyText(
+      sessionId: string,
+      trim = 0,
+      turnFrom = Number.MAX_SAFE_INTEGER,
+      turnTo = Number.MAX_SAFE_INTEGER,
+    ): string {
       const summary = sql.get<{ text: string; covers_to: number | null }>(
         `SELECT payload AS text, covers_to FROM messages
          WHERE ${owned} AND kind = 'summary' AND seq < ? AND ${isReadable} ORDER BY seq DESC LIMIT 1`,
@@ -202,10 +235,11 @@ export function createMessages(sql: Sql, tenant: string) {
       const cut = trim > 0 ? cutOf(sessionId, trim, from, turnFrom) : null;
       const texts = sql.column<string>(
         `SELECT ${sentPayload} FROM messages WHERE ${owned} AND kind = 'message'
-           AND (seq >= ? OR role = 'system') AND ${isSent} AND ${isReadable} ORDER BY seq`,
+           AND (seq >= ? OR role = 'system') AND seq <= ? AND ${isSent} AND ${isReadable} ORDER BY seq`,
         sessionId,
         tenant,
         cut ?? from,
+        turnTo,
       );
       // The summary is stored after the rows that it does not cover; in a request it comes first.
       if (summary !== undefined && cut === null) texts.unshift(summary.text);

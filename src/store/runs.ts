@@ -64,6 +64,27 @@ export type RunHead = {
   readonly lease_until: number | null;
 };
 
+/** All that is needed to go on with a run. `options`, `input` as they were written; times are milliseconds. */
+export type StoredRun = RunHead & {
+  readonly kind: RunKind;
+  readonly workspace: string;
+  readonly chain_sha256: string;
+  readonly chain_path: string | null;
+  readonly model: string | null;
+  readonly provider: string | null;
+  readonly options: unknown;
+  readonly input: unknown;
+  readonly usage: Usage;
+  readonly counters: Counters;
+  /** JSON text; null without a checkpoint row. */
+  readonly payload: string | null;
+  readonly payload_sha256: string | null;
+};
+
+type StoredRow = Omit<StoredRun, 'options' | 'input' | 'usage' | 'counters'> & {
+  readonly [name in 'options' | 'input' | 'usage' | 'counters']: string;
+};
+
 /** Whether a process drives the run: a lease that has not expired, of an owner that may still live (11 §2.9). */
 export const isDriven = (head: Pick<RunHead, 'lease_owner' | 'lease_until'>, now: number): boolean =>
   head.lease_owner !== null && (head.lease_until ?? 0) > now && !ownerIsDead(head.lease_owner);
@@ -166,6 +187,52 @@ export function createRuns(sql: Sql) {
         `SELECT ${headColumns} FROM runs r LEFT JOIN run_state s ON s.run_id = r.id WHERE r.id = ?`,
         id,
       );
+    },
+
+    stored(id: string): StoredRun | undefined {
+      const row = sql.get<StoredRow>(
+        `SELECT ${headColumns}, r.kind, r.workspace, r.chain_sha256, r.chain_path, r.model, r.provider, r.options, r.input, r.usage,
+           r.counters, s.payload, s.payload_sha256
+         FROM runs r LEFT JOIN run_state s ON s.run_id = r.id WHERE r.id = ?`,
+        id,
+      );
+      if (row === undefined) return undefined;
+      return {
+        ...row,
+        options: JSON.parse(row.options) as unknown,
+        input: JSON.parse(row.input) as unknown,
+        usage: JSON.parse(row.usage) as Usage,
+        counters: JSON.parse(row.counters) as Counters,
+      };
+    },
+
+    /**
+     * Takes over the lease of a run that rests (03 §11.1): only from the owner that was seen, who is gone.
+     * @returns false when another process was quicker
+     */
+    takeLease(id: string, from: string | null, owner: string, until: number, at: number): boolean {
+      const taken = sql.run(
+        `UPDATE run_state SET lease_owner = ?, lease_until = ?, attempts = attempts + 1, last_error = NULL, updated_at = ?
+         WHERE run_id = ? AND lease_owner IS ?`,
+        owner,
+        until,
+        at,
+        id,
+        from,
+      );
+      if (taken === 0) return false;
+      return sql.run("UPDATE runs SET status = 'running' WHERE id = ? AND ended_at IS NULL", id) === 1;
+    },
+
+    /** Takes back the messages from a number on: they were written behind the last checkpoint. @returns their texts */
+    dropMessages(runId: string, from: number): string[] {
+      return sql
+        .all<{ payload: string }>(
+          'DELETE FROM run_messages WHERE run_id = ? AND seq >= ? RETURNING payload',
+          runId,
+          from,
+        )
+        .map((row) => row.payload);
     },
 
     /** Runs of a session that have not ended, oldest first. */

@@ -130,6 +130,27 @@ export function createChains(deps: ChainDeps) {
       };
     },
 
+    /**
+     * A chain that a run stored when it began: trusted and vetted then, and the only text that the run executes (04 §2.5).
+     * @throws RuntimeError chain_invalid when this version does not accept it
+     */
+    async storedChain(
+      stored: { readonly chain_id: string; readonly chain_path: string | null; readonly chain_sha256: string },
+      source: string,
+    ): Promise<RunnableChain> {
+      const { chain, text, findings } = await read(source);
+      if (chain === null) throw invalidChain(stored.chain_path ?? stored.chain_id, findings);
+      return {
+        id: stored.chain_id,
+        path: stored.chain_path,
+        sha256: stored.chain_sha256,
+        source,
+        text,
+        has_model_task: chain.tasks.some(({ handler }) => isModelHandler(handler)),
+        warnings: [],
+      };
+    },
+
     /** The project file that `loadChain` would refuse as untrusted; null when there is none. @throws as that does. */
     untrustedChain(wanted: ChainWanted): Readable | null {
       const found = locate(wanted);

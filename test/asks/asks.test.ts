@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import type { Actor } from '../../src/asks/answer.ts';
 import { createAsks } from '../../src/asks/asks.ts';
+import { RuntimeError } from '../../src/schema/errors.ts';
 import type { Evaluation } from '../../src/schema/policy.ts';
 import { createAsks as createRows } from '../../src/store/asks.ts';
 import { createAudit } from '../../src/store/audit.ts';
@@ -56,6 +57,9 @@ async function open(ceilingMs: number | null = 3_600_000) {
     ceilingMs: () => ceilingMs,
     tenant,
     isDriven: () => driven(),
+    checkResumable: () => {
+      throw new RuntimeError('not_resumable_here', 'elsewhere');
+    },
   });
   const raise = (timeout_s = 0): string =>
     feed.commit('full', (record) =>

@@ -6,8 +6,10 @@ import { escapeText, hiddenCharacters } from '../../view/escape.ts';
 import { formatRemaining, formatShort, measure } from '../../view/format.ts';
 import { explain } from '../ask-prompt.ts';
 import type { Context, Handler } from '../context.ts';
+import { followRun } from '../follow.ts';
 import { shownIds } from '../ids.ts';
 import { readStdinText } from '../input.ts';
+import { resolveOnAsk, resolveTimeout } from '../start-run.ts';
 
 const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
 
@@ -111,6 +113,7 @@ type Answer = {
   readonly feedback: string | null;
   readonly text: string | null;
   readonly remember: null;
+  readonly treat_as?: 'run_again' | 'done' | 'skip';
 };
 
 /** Exactly one verdict flag (03 §12). @throws RuntimeError usage, not_built */
@@ -128,17 +131,29 @@ async function readAnswer(context: Context): Promise<Answer> {
       'reins approvals respond <id> --deny --feedback <text>',
     ]);
   }
-  if (outcome === 'treat-as' || flags.bool('wait') === true) {
-    const flag = outcome === 'treat-as' ? '--treat-as' : '--wait';
-    throw new RuntimeError('not_built', `"approvals respond ${flag}" is not built yet`);
-  }
   const feedback = flags.text('feedback');
   if (feedback !== null && outcome !== 'deny') throw usage('--feedback belongs to --deny');
   if (feedback !== null && feedback.length > 4000) throw usage('--feedback is longer than 4000 characters');
-  if (flags.has('text')) throw usage('--text belongs to --treat-as done');
   if (flags.has('remember')) throw new RuntimeError('not_built', '"approvals respond --remember" is not built yet');
+  if (outcome === 'treat-as') return readTreatment(context);
+  if (flags.has('text')) throw usage('--text belongs to --treat-as done');
   const text = flags.text('answer');
   return { outcome, feedback, text: text === '-' ? await readStdinText(context, '--answer') : text, remember: null };
+}
+
+/** `--treat-as`: the only verdict on a call whose outcome is unknown. @throws RuntimeError usage */
+async function readTreatment(context: Context): Promise<Answer> {
+  const { flags } = context.invocation;
+  const word = flags.text('treat-as');
+  const treat_as = word === 'done' || word === 'skip' ? word : 'run_again';
+  const given = flags.text('text');
+  if ((treat_as === 'done') !== (given !== null)) {
+    throw usage('--treat-as done takes --text with the result, and nothing else does', [
+      'reins approvals respond <id> --treat-as done --text "3 rows were inserted"',
+    ]);
+  }
+  const text = given === '-' ? await readStdinText(context, '--text') : given;
+  return { outcome: 'answer', feedback: null, text, remember: null, treat_as };
 }
 
 const respond: Handler = async (context) => {
@@ -148,22 +163,86 @@ const respond: Handler = async (context) => {
   if (words.length > 1 && answer.outcome === 'approve' && !words.every((id) => bindings.has(id))) {
     throw usage('several asks are approved at once only with --binding <id>=<hex> for each');
   }
-  if (words.length > 1 && answer.outcome === 'answer') throw usage('--answer takes one ask');
+  if (words.length > 1 && answer.outcome === 'answer') throw usage('--answer and --treat-as take one ask');
   const client = await context.client();
-  const text = context.globals.format === 'text';
+  const accept = flags.bool('accept-changed-chain') === true;
+  const only = flags.bool('resume') === false;
   const recorded: Ask[] = [];
+  const resting = new Set<string>();
   for (const id of words) {
     const binding = await wholeBinding(client, id, bindings.get(id) ?? null);
-    const { ask } = await client.answerAsk({ id, ...answer, binding, no_resume: flags.bool('resume') === false });
+    const { ask, rests } = await client.answerAsk({
+      id,
+      ...answer,
+      binding,
+      no_resume: only,
+      accept_changed_chain: accept,
+    });
     recorded.push(ask);
-    // At once: a later one may be refused, and this verdict stands all the same.
-    if (!text) continue;
-    const shown = await shownIds(context, client, 'out', [ask.id]);
-    await context.print(`${ask.state} ${shown(ask.id)}`);
+    if (rests && ask.run_id !== null) resting.add(ask.run_id);
+    await confirm(context, client, ask, resting.size > 0);
   }
-  if (!text) await context.printJson(recorded);
-  return 0;
+  if (context.globals.format !== 'text' && resting.size === 0) await context.printJson(recorded);
+  if (resting.size > 0) return goOn(context, client, [...resting], accept);
+  return flags.bool('wait') === true ? waitForRuns(context, client, recorded) : 0;
 };
+
+/** At once: a later one may be refused, and this verdict stands all the same. stdout is the output of a run that goes on. */
+async function confirm(context: Context, client: RuntimeClient, ask: Ask, goesOn: boolean): Promise<void> {
+  if (context.globals.format !== 'text' && !goesOn) return;
+  const shown = await shownIds(context, client, goesOn ? 'err' : 'out', [ask.id]);
+  const line = `${ask.state} ${shown(ask.id)}`;
+  if (goesOn) context.terminal.err(`${line}\n`);
+  else await context.print(line);
+}
+
+/** Goes on with the runs that rested for these asks, one after another. @returns the exit code of the last that failed */
+async function goOn(
+  context: Context,
+  client: RuntimeClient,
+  runIds: readonly string[],
+  accept: boolean,
+): Promise<number> {
+  const onAsk = await resolveOnAsk(context, context.client);
+  let exit = 0;
+  for (const run_id of runIds) {
+    const started = await client.resumeRun({
+      run_id,
+      accept_changed_chain: accept,
+      on_ask: onAsk,
+      timeout_ms: await resolveTimeout(context, client),
+    });
+    exit = (await followRun(context, client, started, { onAsk })) || exit;
+  }
+  return exit;
+}
+
+/** Waits until the runs, which another process drives, have ended or rest again. */
+async function waitForRuns(context: Context, client: RuntimeClient, asks: readonly Ask[]): Promise<number> {
+  let exit = 0;
+  for (const { id, run_id } of asks) {
+    if (run_id === null) continue;
+    let after = 0;
+    let answered = false;
+    let over = false;
+    // A run may have rested before, and a watch ends there: what counts comes behind the verdict.
+    while (!over) {
+      for await (const batch of client.watch({ run_id, after, signal: new AbortController().signal })) {
+        for (const event of batch) {
+          after = Math.max(after, event.seq);
+          answered ||= event.kind === 'verdict' && event.ask_id === id;
+          if (!answered || !ends.has(event.kind)) continue;
+          over = true;
+          exit = ('exit_code' in event ? Number(event.exit_code) : event.kind === 'chain_suspended' ? 4 : 1) || exit;
+        }
+      }
+    }
+    context.hint(`${run_id} has ended or rests`);
+  }
+  return exit;
+}
+
+const ends: ReadonlySet<string> = new Set(['chain_completed', 'chain_failed', 'chain_cancelled', 'chain_suspended']);
 
 /** `--binding <hex>` for one ask, `--binding <id>=<hex>` for each of several. */
 function readBindings(given: readonly string[], ids: readonly string[]): ReadonlyMap<string, string> {

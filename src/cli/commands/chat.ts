@@ -5,7 +5,7 @@ import type { Context, Handler } from '../context.ts';
 import { followRun } from '../follow.ts';
 import { readInput, ways } from '../input.ts';
 import type { Turn } from '../result-json.ts';
-import { buildStartRun, checkRunFlags, resolveAskMode } from '../start-run.ts';
+import { buildStartRun, checkRunFlags, resolveOnAsk } from '../start-run.ts';
 
 /** `chat` (06 §11): one message to a session, one reply. */
 const chat: Handler = async (context: Context) => {
@@ -19,19 +19,19 @@ const chat: Handler = async (context: Context) => {
       { hints: ways(process.argv) },
     );
   }
-  const mode = await resolveAskMode(context, context.client);
+  const onAsk = await resolveOnAsk(context, context.client);
   const client = await context.client();
   const session = invocation.flags.text('session') ?? environmentSession(context);
   const last = invocation.flags.number('last') ?? 0;
   const started = await client.sendMessage({
-    ...(await buildStartRun(context, client, 'chat', { type: 'string', value: text }, mode)),
+    ...(await buildStartRun(context, client, 'chat', { type: 'string', value: text }, onAsk)),
     session,
     trim: invocation.flags.number('trim') ?? 0,
     abandon: invocation.flags.bool('abandon') ?? false,
   });
   const json = globals.format !== 'text';
   const exit = await followRun(context, client, started, {
-    ...mode,
+    onAsk,
     ...(json && last > 0 ? { turns: () => lastTurns(client, started.session_name, last) } : {}),
   });
   if (!json && last > 0) await printTurns(context, client, started.session_name, last);

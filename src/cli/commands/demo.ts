@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { AppOptions } from '../../app-options.ts';
 import type { RunEvent } from '../../schema/event.ts';
-import type { StartRun } from '../../schema/run.ts';
+import type { OnAsk, StartRun } from '../../schema/run.ts';
 import { callSummary } from '../../view/call-summary.ts';
 import type { Context, Handler } from '../context.ts';
 import { followRun } from '../follow.ts';
 import type { Output } from '../output.ts';
 import type { Progress } from '../progress.ts';
-import { type AskMode, checkRunFlags } from '../start-run.ts';
+import { checkRunFlags } from '../start-run.ts';
 
 /** The script of the built-in model knows the tour by this text, and these files by their names (08 §6.5). */
 const prompt = 'Give me the tour.';
@@ -41,7 +41,7 @@ const demo: Handler = async (context: Context) => {
   }
   const started = await client.startRun(startOf(context, mode));
   const exit = await followRun(context, client, started, {
-    ...mode,
+    onAsk: mode.onAsk,
     ...(text ? { output: steps, progress: silent } : {}),
   });
   if (text) {
@@ -88,11 +88,15 @@ function demoOptions(options: AppOptions, place: Place): AppOptions {
   };
 }
 
+type AskMode = { readonly onAsk: OnAsk; readonly denyByDefault: boolean };
+
+/** The tour goes to its end without a person: what asks is denied then, and the tour says so. */
 function askMode(context: Context): AskMode {
-  const given = context.globals.onAsk?.value;
-  if (given === 'wait' || given === 'deny') return { onAsk: given, denyByDefault: false };
-  if (context.terminal.interactive()) return { onAsk: 'ask', denyByDefault: false };
-  return { onAsk: 'deny', denyByDefault: true };
+  const given = context.globals.onAsk;
+  if (given !== null) return { onAsk: given.value, denyByDefault: false };
+  return context.terminal.interactive()
+    ? { onAsk: 'ask', denyByDefault: false }
+    : { onAsk: 'deny', denyByDefault: true };
 }
 
 const startOf = (context: Context, mode: AskMode): StartRun => ({

@@ -224,6 +224,7 @@ const state: Command = {
       flags: [{ name: 'accept-changed-chain', kind: 'boolean', help: 'Also when the chain file has changed.' }],
       examples: ['reins state resume 3kq9x7', 'reins state resume 3kq9x7 --on-ask deny'],
       exits: runExits,
+      module: 'resume',
       insideTool: 'refused',
     },
     {

@@ -32,8 +32,9 @@ export const oversight = {
   shortIds: operation('POST', '/api/ids/short', 'read', object({ ids: array(string()) }), returns<readonly string[]>()),
   showAsk: operation('GET', '/api/asks/{id}', 'read', object({ id: string() }), returns<Ask>()),
   /**
-   * The first answer wins. `yours` is false when an identical answer had been stored before. Refused where no process
-   * drives the run that asks, unless the ask is cancelled or `no_resume` records the verdict and nothing else.
+   * The first answer wins. `yours` is false when an identical answer had been stored before; `rests` is true when no process
+   * drives the run that asked, so that whoever answered may go on with it. Refused where that would be impossible, unless
+   * the ask is cancelled or `no_resume` records the verdict and nothing else.
    */
   answerAsk: operation(
     'POST',
@@ -47,8 +48,10 @@ export const oversight = {
       remember: nullable(enums(['session'])),
       binding: nullable(string()),
       no_resume: optional(boolean()),
+      treat_as: optional(enums(['run_again', 'done', 'skip'])),
+      accept_changed_chain: optional(boolean()),
     }),
-    returns<{ readonly ask: Ask; readonly yours: boolean }>(),
+    returns<{ readonly ask: Ask; readonly yours: boolean; readonly rests: boolean }>(),
   ),
   /** Newest first. */
   listAudit: operation(

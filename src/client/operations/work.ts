@@ -1,5 +1,5 @@
 import { array, boolean, nullable, number, object, optional, string } from 'superstruct';
-import { type RunResult, type RunStarted, SendMessage, StartRun } from '../../schema/run.ts';
+import { OnAsk, type RunResult, type RunStarted, SendMessage, StartRun } from '../../schema/run.ts';
 import { Session, SessionView } from '../../schema/session.ts';
 import { masked, operation, returns } from '../operation.ts';
 
@@ -24,6 +24,14 @@ export const work = {
     'read',
     object({ run_id: string(), full: optional(boolean()) }),
     returns<RunResult>(),
+  ),
+  /** Goes on with a run that rests; its open questions are met as `on_ask` says. */
+  resumeRun: operation(
+    'POST',
+    '/api/runs/{run_id}/resume',
+    'run',
+    object({ run_id: string(), accept_changed_chain: boolean(), on_ask: OnAsk, timeout_ms: number() }),
+    returns<RunStarted>(),
   ),
   /** `cancel` is SIGINT; the run's open asks become `cancelled`. */
   cancelRun: operation(

@@ -104,6 +104,37 @@ export function openRound(step: Prepared, start: History, batch: Batch): ToolRou
     return { kind: 'suspended' };
   };
 
+  const requests = (from: number, to: number): readonly CallRequest[] => {
+    const left = step.clock.leftMs();
+    const common = {
+      task_id: step.task.id,
+      attempt: step.at.attempt,
+      batch_size: batch.size,
+      allow: [rules.allow, config.allow].map((list) => (list === null ? null : [...list])),
+      hide: [...rules.hide, ...config.hide],
+      limits: mergeLimits(rules.limits, config.limits),
+      offered: rules.offered.map((tool) => `${tool.tools}.${tool.tool}`),
+      direct: false,
+      max_result_bytes: resultCap(run, history.messages),
+      ...(Number.isFinite(left) ? { time_left_ms: Math.max(0, Math.ceil(left)) } : {}),
+    };
+    return batch.open.slice(from, to).map(({ call, index }) => ({
+      ...common,
+      call_id: call.id,
+      name: call.function.name,
+      arguments: call.function.arguments,
+      batch_index: index,
+    }));
+  };
+
+  /** Everything that this batch will ask is asked before the run rests, so that a person can answer it at once (03 §10). */
+  const askRest = async (from: number): Promise<void> => {
+    for (let at = from; at < batch.open.length; at += 1) {
+      if (judge(at).kind !== 'ask_host') continue;
+      for (const request of requests(at, at + 1)) await run.host.callTool({ ...request, ask_only: true });
+    }
+  };
+
   const stop = async (from: number, inFlight: number): Promise<Handled> => {
     const stopped = stoppedBy(run.signal);
     if (stopped.kind === 'suspended') return rest();
@@ -132,28 +163,7 @@ export function openRound(step: Prepared, start: History, batch: Batch): ToolRou
       return end;
     },
 
-    requests(from, to) {
-      const left = step.clock.leftMs();
-      const common = {
-        task_id: step.task.id,
-        attempt: step.at.attempt,
-        batch_size: batch.size,
-        allow: [rules.allow, config.allow].map((list) => (list === null ? null : [...list])),
-        hide: [...rules.hide, ...config.hide],
-        limits: mergeLimits(rules.limits, config.limits),
-        offered: rules.offered.map((tool) => `${tool.tools}.${tool.tool}`),
-        direct: false,
-        max_result_bytes: resultCap(run, history.messages),
-        ...(Number.isFinite(left) ? { time_left_ms: Math.max(0, Math.ceil(left)) } : {}),
-      };
-      return batch.open.slice(from, to).map(({ call, index }) => ({
-        ...common,
-        call_id: call.id,
-        name: call.function.name,
-        arguments: call.function.arguments,
-        batch_index: index,
-      }));
-    },
+    requests,
 
     async take(from, sent) {
       let bound: Bound | null = null;
@@ -174,6 +184,7 @@ export function openRound(step: Prepared, start: History, batch: Batch): ToolRou
             addResult(at, outcome.content, !outcome.ok);
             break;
           case 'suspended':
+            await askRest(from + sent.length);
             return rest();
           case 'finish':
             addOwn(at, 'not_executed');

@@ -1,0 +1,90 @@
+import { RuntimeError } from '../schema/errors.ts';
+import type { KnownCalls } from '../gate/known.ts';
+import { noUsage, type Usage } from '../schema/message.ts';
+import type { RunJob } from '../schema/protocol.ts';
+import type { RunStarted } from '../schema/run.ts';
+import type { Feed } from '../store/feed.ts';
+import { type Counters, noCounters, type Runs } from '../store/runs.ts';
+import { createActiveClock } from './clock.ts';
+import type { LiveRun, SessionTurn, StopReason } from './live-run.ts';
+import type { PrepareDeps } from './ports.ts';
+import { gateRun, jobOf, type PreparedRun, type RunIds } from './prepare.ts';
+
+/** What has been written of a run that begins or goes on, and what its thread starts from. */
+export type Written = {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly turn: SessionTurn | null;
+  readonly base: { readonly messages: string; readonly input: RunJob['input'] };
+  /** Of a run that goes on. */
+  readonly before: {
+    readonly resume: RunJob['resume'];
+    readonly known: KnownCalls;
+    readonly counters: Counters;
+    readonly usage: Usage;
+    /** The last event before it went on. */
+    readonly fromSeq: number;
+    /** Questions that are open still. */
+    readonly askIds: readonly string[];
+  } | null;
+};
+
+export type LaunchDeps = {
+  readonly prepare: PrepareDeps;
+  readonly feed: Feed;
+  readonly runs: Runs;
+  readonly now: () => number;
+};
+
+/** Ends a run from outside; nothing for one that has ended, or stops already. */
+export function stopRun(live: LiveRun | null, reason: StopReason): void {
+  if (live === null || live.stopped !== null) return;
+  live.stopped = reason;
+  live.abort.abort(new RuntimeError(reason.kind === 'rest' ? 'interrupted' : 'cancelled', reason.kind));
+}
+
+/** A run of this process whose rows are written: its side of the gate, its clock, and the job for its thread. */
+export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, written: Written): LiveRun {
+  const { runId, session } = ids;
+  const { before } = written;
+  const { chain, defaults } = prepared;
+  const abort = new AbortController();
+  let live: LiveRun | undefined;
+  const clock = createActiveClock(prepared.timeoutMs, deps.now, () => stopRun(live ?? null, { kind: 'timeout' }));
+  const gate = gateRun(deps.prepare, prepared, ids, clock, abort.signal, {
+    known: before?.known ?? null,
+    counters: before?.counters ?? noCounters,
+    records: () => live?.stopped?.kind !== 'rest',
+    waiting: (on) => deps.feed.commit('normal', () => deps.runs.setWaiting(runId, deps.prepare.owner, on)),
+  });
+  const started: RunStarted = {
+    run_id: runId,
+    session_id: session?.id ?? null,
+    session_name: session?.name ?? null,
+    chain: { id: chain.id, path: chain.path, sha256: chain.sha256 },
+    model: defaults.model,
+    provider: defaults.provider,
+    backend: prepared.backend,
+    policy: prepared.loaded.identity,
+    cwd: deps.prepare.workspace.cwd,
+    tools: prepared.specs.map((spec) => `${spec.tools}.${spec.tool}`),
+    warnings: prepared.warnings,
+    ...(before === null ? {} : { resumed: { from_seq: before.fromSeq, ask_ids: before.askIds } }),
+  };
+  live = {
+    started,
+    request: prepared.input,
+    job: { ...jobOf(prepared, runId, session, written.base), resume: before?.resume ?? null },
+    gate,
+    clock,
+    startedAt: written.at,
+    usedBefore: before?.usage ?? noUsage,
+    defaults: { ...defaults, contextHint: prepared.input.context },
+    chosen: { model: null, provider: null, backend: null },
+    stopped: null,
+    abort,
+    turn: written.turn,
+    warnings: [...prepared.warnings],
+  };
+  return live;
+}

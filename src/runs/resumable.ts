@@ -1,0 +1,54 @@
+import { readFileSync } from 'node:fs';
+import { RuntimeError } from '../schema/errors.ts';
+import { isDriven, type StoredRun } from '../store/runs.ts';
+import { quote } from '../text/quote.ts';
+import { sha256Of } from '../workspace/files.ts';
+
+export type ResumableDeps = {
+  readonly workspace: string;
+  readonly now: () => number;
+};
+
+/**
+ * Whether a run may go on in this process (03 §11.3): it rests, its workspace is this one, and its chain is the one that
+ * it stored, or the operator accepts that the file has changed. The stored text runs in any case.
+ * @throws RuntimeError run_not_resumable, not_resumable_here, resume_chain_changed
+ */
+export function checkResumable(
+  deps: ResumableDeps,
+  run: StoredRun,
+  options: { readonly acceptChangedChain: boolean },
+): void {
+  if (run.ended_at !== null) {
+    throw new RuntimeError('run_not_resumable', `${run.id} has ended: ${run.status}`, { data: { state: 'ended' } });
+  }
+  if (isDriven(run, deps.now())) {
+    const [, , pid = ''] = (run.lease_owner ?? '').split(' ');
+    throw new RuntimeError('run_not_resumable', `${run.id} is already running in process ${pid}`, {
+      data: { state: 'active', owner: run.lease_owner },
+    });
+  }
+  if (run.workspace !== deps.workspace) {
+    throw new RuntimeError('not_resumable_here', `${run.id} belongs to the workspace ${run.workspace}`, {
+      hints: [`cd ${quote(run.workspace)}`],
+    });
+  }
+  if (run.chain_path === null || options.acceptChangedChain) return;
+  const now = digestOf(run.chain_path);
+  if (now === run.chain_sha256) return;
+  const there = now === null ? 'it is gone' : `it has sha256 ${now}`;
+  throw new RuntimeError(
+    'resume_chain_changed',
+    `the chain ${run.chain_path} of ${run.id} has changed since it began with sha256 ${run.chain_sha256}: ${there}; ` +
+      '--accept-changed-chain goes on with the text that it began with',
+    { data: { path: run.chain_path, began_with: run.chain_sha256, now } },
+  );
+}
+
+function digestOf(path: string): string | null {
+  try {
+    return sha256Of(readFileSync(path));
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,197 @@
+import { createHash } from 'node:crypto';
+import { assert, create, StructError } from 'superstruct';
+import type { Asks } from '../asks/asks.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import type { Message } from '../schema/message.ts';
+import { CheckpointState, type RunJob } from '../schema/protocol.ts';
+import { type OnAsk, StartRun } from '../schema/run.ts';
+import type { Audit } from '../store/audit.ts';
+import type { Calls } from '../store/calls.ts';
+import type { Documents } from '../store/documents.ts';
+import type { Events } from '../store/events.ts';
+import type { Feed } from '../store/feed.ts';
+import type { Runs, StoredRun } from '../store/runs.ts';
+import type { RunnableChain } from '../workspace/chains.ts';
+import { withImageData } from './images.ts';
+import type { Written } from './launch.ts';
+import type { SessionTurn } from './live-run.ts';
+import type { PrepareDeps } from './ports.ts';
+import { type PreparedRun, prepareRun, type RunIds } from './prepare.ts';
+import { checkResumable } from './resumable.ts';
+import { leaseMs } from './supervisor.ts';
+
+/** The session's side of a run that goes on. */
+export type ResumedTurn = {
+  readonly session: { readonly id: string; readonly name: string };
+  readonly turn: SessionTurn;
+  /** The history that the run started from. */
+  history(trim: number): string;
+  /** Removes messages that the run had added, by their ids, and the note of its interruption; in the caller's transaction. */
+  takeBack(messageIds: readonly string[]): void;
+};
+
+export type ResumeDeps = {
+  readonly prepare: PrepareDeps;
+  readonly feed: Feed;
+  readonly events: Events;
+  readonly audit: Audit;
+  readonly runs: Runs;
+  readonly calls: Calls;
+  readonly asks: Asks;
+  readonly documents: Documents;
+  readonly now: () => number;
+  /** Chain text as it was stored; what it warned of was said when the run began. @throws RuntimeError chain_invalid */
+  readonly storedChain: (
+    stored: Pick<StoredRun, 'chain_id' | 'chain_path' | 'chain_sha256'>,
+    text: string,
+  ) => Promise<RunnableChain>;
+  readonly sessionTurn: (sessionId: string, runId: string) => ResumedTurn | null;
+  /** Waits while a lease has only run out of time: its owner may renew it (11 §2.9). */
+  readonly reread: (runId: string) => Promise<void>;
+};
+
+export type ResumeInput = {
+  readonly run_id: string;
+  readonly accept_changed_chain: boolean;
+  readonly on_ask: OnAsk;
+  readonly timeout_ms: number;
+};
+
+/** A run that this process has taken, ready for its thread. */
+export type Resumed = { readonly prepared: PreparedRun; readonly ids: RunIds; readonly written: Written };
+
+/**
+ * Takes a resting run (03 §11): everything that can be refused is refused before its lease is taken; then one
+ * transaction makes it this process's, and calls that were found started become calls of unknown outcome.
+ * @throws RuntimeError not_found, run_not_resumable, not_resumable_here, resume_chain_changed, and as `prepareRun`
+ */
+export async function resumeRun(deps: ResumeDeps, input: ResumeInput, by: string): Promise<Resumed> {
+  const { runs } = deps;
+  await deps.reread(input.run_id);
+  const run = runs.stored(input.run_id);
+  if (run === undefined) throw new RuntimeError('not_found', `There is no run ${input.run_id}.`);
+  checkResumable({ workspace: deps.prepare.workspace.root, now: deps.now }, run, {
+    acceptChangedChain: input.accept_changed_chain,
+  });
+  const text = deps.documents.chainText(run.chain_sha256);
+  if (text === null) throw damaged(run, 'its chain is not in the database');
+  const state = checkpointOf(run);
+  const chain = await deps.storedChain(run, text);
+  const turn = run.session_id === null ? null : deps.sessionTurn(run.session_id, run.id);
+  if (run.session_id !== null && turn === null) throw damaged(run, 'its session is gone');
+  const { trim, ...options } = run.options as { readonly trim?: number };
+  const request = requestOf(run, options);
+  const prepared = await prepareRun(
+    deps.prepare,
+    run.kind,
+    {
+      ...request,
+      model: run.model,
+      provider: run.provider,
+      images: [],
+      on_ask: input.on_ask,
+      timeout_ms: input.timeout_ms,
+    },
+    chain,
+  );
+  const ids: RunIds = { runId: run.id, session: turn?.session ?? null, missionId: run.mission_id };
+  const withImages = request.images.length > 0;
+  const written = take(deps, run, prepared, by, { state, turn, trim: trim ?? 0, withImages });
+  return { prepared, ids, written };
+}
+
+/** The transcript that a run goes on with, and where in its chain. */
+type Point = {
+  readonly state: CheckpointState | null;
+  readonly turn: ResumedTurn | null;
+  readonly trim: number;
+  readonly withImages: boolean;
+};
+
+/** One transaction: the lease, what is made of open calls, and what was written behind the last checkpoint is taken back. */
+function take(deps: ResumeDeps, run: StoredRun, prepared: PreparedRun, by: string, point: Point): Written {
+  const { runs, calls } = deps;
+  const { owner, tenant } = deps.prepare;
+  const at = deps.now();
+  const { state, turn } = point;
+  const rows = runs.messages(run.id);
+  const first = point.withImages && turn === null ? rows.slice(0, 1) : [];
+  const history = turn?.history(point.trim) ?? `[${first.map(({ payload }) => payload).join(',')}]`;
+  const next = state?.next_message ?? (JSON.parse(history) as unknown[]).length + 1;
+  const own = rows.slice(first.length).filter(({ seq }) => seq < next);
+  const ref = {
+    run_id: run.id,
+    session_id: run.session_id,
+    mission_id: run.mission_id,
+    chain_id: run.chain_id,
+    tenant_id: tenant,
+  };
+  const readers = prepared.specs.filter((spec) => spec.tools === 'local_fs' && spec.read_only);
+  const fromSeq = deps.events.lastSeq(run.id);
+  deps.feed.commit('full', (record) => {
+    if (!runs.takeLease(run.id, run.lease_owner, owner, at + leaseMs, at)) {
+      throw new RuntimeError('run_not_resumable', `${run.id} was taken up by another process`, {
+        data: { state: 'active' },
+      });
+    }
+    const behind = runs.dropMessages(run.id, next);
+    turn?.takeBack(behind.map((payload) => (JSON.parse(payload) as Message).id));
+    const unknown = calls.reopen(run.id, readers);
+    const entry = (type: 'resume' | 'outcome_unknown', body: unknown): void =>
+      deps.audit.append({ type, tenant_id: tenant, run_id: run.id, session_id: run.session_id, body }, at);
+    entry('resume', { by });
+    for (const call_id of unknown) entry('outcome_unknown', { call_id });
+    record(ref, { kind: 'chain_resumed', by, from_seq: fromSeq });
+  });
+  return {
+    at,
+    turn: turn?.turn ?? null,
+    base: baseOf(deps, run, turn !== null || first.length > 0, history),
+    before: {
+      resume: state === null ? null : { state, messages: `[${own.map(({ payload }) => payload).join(',')}]` },
+      known: calls.known(run.id),
+      // Counted anew: a call that was reserved and never started has spent nothing (03 §15).
+      counters: { ...run.counters, tool_calls: calls.executed(run.id) },
+      usage: run.usage,
+      fromSeq,
+      askIds: deps.asks.pendingOfRun(run.id),
+    },
+  };
+}
+
+function baseOf(deps: ResumeDeps, run: StoredRun, isHistory: boolean, history: string): Written['base'] {
+  if (isHistory) return { messages: withImageData(history, deps.documents), input: { type: 'chat_history' } };
+  const { type, value } = run.input as RunJob['input'];
+  return { messages: '[]', input: { type, value } };
+}
+
+/** @throws RuntimeError storage when what is stored is not what was written */
+function checkpointOf(run: StoredRun): CheckpointState | null {
+  if (run.payload === null || run.payload === 'null') return null;
+  if (createHash('sha256').update(run.payload).digest('hex') !== run.payload_sha256) {
+    throw damaged(run, 'its checkpoint has another digest than it was written with');
+  }
+  const state: unknown = JSON.parse(run.payload);
+  try {
+    assert(state, CheckpointState);
+    return state;
+  } catch (error) {
+    throw damaged(
+      run,
+      `its checkpoint does not parse (${error instanceof StructError ? error.message : String(error)})`,
+    );
+  }
+}
+
+/** The request that began the run. A turn's own text is in its session. */
+function requestOf(run: StoredRun, options: object): StartRun {
+  const input: unknown = run.session_id === null ? run.input : { type: 'string', value: '' };
+  try {
+    return create({ ...options, input }, StartRun);
+  } catch (error) {
+    throw damaged(run, `its request does not parse (${error instanceof StructError ? error.message : String(error)})`);
+  }
+}
+
+const damaged = (run: StoredRun, what: string): RuntimeError =>
+  new RuntimeError('storage', `${run.id} cannot go on: ${what}`, { hints: [`reins state cancel ${run.id}`] });
