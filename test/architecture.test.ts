@@ -60,7 +60,7 @@ const rooms: Readonly<Record<string, Room>> = {
       'src/gate',
       'src/asks',
     ],
-    packages: { 'pools.ts': ['piscina'], 'supervisor.ts': ['superstruct'] },
+    packages: { 'pools.ts': ['piscina'], 'supervisor.ts': ['superstruct'], 'resume.ts': ['superstruct'] },
   },
   'src/gate': {
     may: [

@@ -65,8 +65,8 @@ test('the topic flags shows every global flag', () => {
 });
 
 test('what is not built yet says so in its help', () => {
-  const state = commands.filter((command) => command.name === 'state');
-  expect(renderCommandHelp(state)).toContain('not built yet');
+  const plan = commands.filter((command) => command.name === 'plan');
+  expect(renderCommandHelp(plan)).toContain('not built yet');
 });
 
 test('text is wrapped at blanks', () => {

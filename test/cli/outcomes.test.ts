@@ -42,7 +42,7 @@ const object = async (...argv: string[]) => JSON.parse((await run(...argv, '--js
 
 describe('bounds', () => {
   test('a second call beyond --max-tool-calls 1 ends the run with exit 6, where nobody can be asked for more', async () => {
-    const { code, stdout, stderr } = await run('--max-tool-calls', '1', 'two');
+    const { code, stdout, stderr } = await run('--on-ask', 'deny', '--max-tool-calls', '1', 'two');
     expect([code, stdout]).toEqual([6, '']);
     expect(stderr).toMatch(
       /^reins: denied engine\.extend_budget .*\nreins: task run_tools: compute bound exhausted: maxToolCalls 1\/1 \(compute_exhausted\)\n$/,
@@ -76,7 +76,10 @@ describe('bounds', () => {
   });
 
   test('--max-turns counts turns of the model', async () => {
-    expect(await object('--max-turns', '1', 'one')).toMatchObject({ subtype: 'error_max_turns', exit_code: 6 });
+    expect(await object('--on-ask', 'deny', '--max-turns', '1', 'one')).toMatchObject({
+      subtype: 'error_max_turns',
+      exit_code: 6,
+    });
     expect((await run('--max-turns', '2', 'one')).code).toBe(0);
   });
 });
@@ -137,14 +140,14 @@ test('a run that failed once more reports both failures, the first one first', a
 describe('policies', () => {
   test('a broken one makes even reading ask, and names file, place and defect', async () => {
     const path = world.write('broken.json', '{"default_action": "alow", "rules": []}');
-    const { code, stderr } = await run('--policy', './broken.json', 'one');
+    const { code, stderr } = await run('--on-ask', 'deny', '--policy', './broken.json', 'one');
     expect(code).toBe(5);
     expect(stderr).toContain(
       `reins: warning: policy ${path}: $.default_action: is "alow"; write allow, deny or approve [bad_action]\n` +
         `reins: warning: this policy is not used: every tool call will ask until it is fixed (reins policy vet ${path})\n`,
     );
     expect(stderr).toContain('reins: denied local_fs.read_file a.txt');
-    expect(await object('--policy', './broken.json', 'one')).toMatchObject({
+    expect(await object('--on-ask', 'deny', '--policy', './broken.json', 'one')).toMatchObject({
       policy: { path, state: 'invalid', sha256: null },
       permission_denials: [{ tool: 'read_file' }],
     });

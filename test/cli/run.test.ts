@@ -221,12 +221,20 @@ describe('calls that need approval, without a terminal', () => {
   });
   const written = () => existsSync(join(world.workspace, 'new.txt'));
 
-  test('are denied, which is said once; exit 5 when no tool ran', async () => {
+  test('let the run rest: exit 4, nothing on stdout, and how to answer', async () => {
     const { code, stdout, stderr } = await world.run([...tester, 'write']);
+    expect([code, stdout, written()]).toEqual([4, '', false]);
+    const [, id] = /waiting for approval (ask_\w+): local_fs\.write_file new\.txt\n/.exec(stderr) ?? [];
+    expect(stderr).toContain(`reins: answer with: reins approvals respond ${id} --approve|--deny\n`);
+    const answered = await world.run(['approvals', 'respond', String(id), '--approve']);
+    expect(answered).toMatchObject({ code: 0, stdout: 'It is written.\n', stderr: `approved ${id}\n` });
+    expect(written()).toBe(true);
+  });
+
+  test('are denied with --on-ask deny, which is said once; exit 5 when no tool ran', async () => {
+    const { code, stdout, stderr } = await world.run([...tester, '--on-ask', 'deny', 'write']);
     expect([code, stdout, written()]).toEqual([5, 'It was denied.\n', false]);
-    expect(stderr.match(/^reins: denied local_fs\.write_file new\.txt \(no terminal to ask on; .+\)$/gm)).toHaveLength(
-      1,
-    );
+    expect(stderr.match(/^reins: denied local_fs\.write_file new\.txt \(--on-ask deny\)$/gm)).toHaveLength(1);
   });
 
   test('wait for an answer from another process with --on-ask wait', async () => {
@@ -285,7 +293,8 @@ describe('JSON formats', () => {
     ]);
     const outcomes: [string, readonly string[], number][] = [
       ['success', [...scripted, 'hello there'], 0],
-      ['error_denied', [...tester, 'write'], 5],
+      ['error_denied', [...tester, '--on-ask', 'deny', 'write'], 5],
+      ['suspended', [...tester, 'write'], 4],
       ['error_provider', [...tester, 'broken'], 7],
       ['error_timeout', [...tester, '--timeout', '500ms', 'stuck'], 124],
       ['error_invalid', ['run', '--chain', 'nosuch.json', 'hi'], 3],
@@ -308,7 +317,7 @@ describe('JSON formats', () => {
 
   test('the denied call is listed with its rule', async () => {
     await addScript(world, writingTurns);
-    const { stdout } = await world.run(['--json', ...tester, 'write']);
+    const { stdout } = await world.run(['--json', ...tester, '--on-ask', 'deny', 'write']);
     const object = JSON.parse(stdout);
     expect(object.result).toBe('It was denied.');
     expect(object.asks).toMatchObject([{ state: 'denied', by: 'system:on-ask-deny', summary: 'new.txt' }]);

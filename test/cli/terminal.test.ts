@@ -226,32 +226,28 @@ describe('a question on a terminal', () => {
     expect(existsSync(path())).toBe(false);
   });
 
-  test('a verdict on a run that nobody drives is refused and not recorded, unless it is to be recorded only', async () => {
+  test('a question that was left when the program was stopped is answered later, and the run goes on', async () => {
     const terminal = await ask();
     terminal.kill('SIGTERM');
-    await terminal.ended;
+    expect((await terminal.ended).code).toBe(143);
     const [pending] = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout).asks;
-    for (const verdict of ['--approve', '--deny']) {
-      expect(await world.run(['approvals', 'respond', pending.id, verdict])).toMatchObject({
-        code: 3,
-        stdout: '',
-        stderr:
-          `reins: nobody drives ${pending.run_id}, and resuming is not built yet: nothing was recorded\n` +
-          `  reins approvals respond ${pending.id} --cancel\n`,
-      });
-    }
-    const { stdout } = await world.run(['approvals', 'show', pending.id, '--json']);
-    expect(JSON.parse(stdout)).toMatchObject({ state: 'pending', verdict: null });
     const recorded = await world.run(['approvals', 'respond', pending.id, '--approve', '--no-resume']);
     expect(recorded).toMatchObject({ code: 0, stdout: `approved ${pending.id}\n`, stderr: '' });
     expect(existsSync(path())).toBe(false);
+    const resumed = await world.run(['state', 'resume', pending.run_id]);
+    expect(resumed).toMatchObject({ code: 0, stdout: 'It is written.\n', stderr: '' });
+    expect(existsSync(path())).toBe(true);
+    expect(await world.run(['state', 'resume', pending.run_id])).toMatchObject({
+      code: 1,
+      stderr: `reins: ${pending.run_id} has ended: completed\n`,
+    });
   });
 
   test('nobody is asked when CI is set', async () => {
     await addScript(world, writingTurns);
     const terminal = openTerminal(world, [...tester, 'write'], { environment: { CI: 'true' } });
-    expect((await terminal.ended).code).toBe(5);
-    expect(terminal.screen()).toContain('reins: denied local_fs.write_file new.txt');
+    expect((await terminal.ended).code).toBe(4);
+    expect(terminal.screen()).toContain('local_fs.write_file new.txt');
   });
 });
 

@@ -56,10 +56,6 @@ describe('a mistake on the command line names where the accepted forms are liste
 
 test('hints are commands: what is missing is named by one that can be pasted', async () => {
   const hints = async (...argv: readonly string[]) => (await world.run(argv)).stderr.trimEnd().split('\n').slice(1);
-  expect(await hints('--on-ask', 'suspend', 'hi')).toEqual([
-    '  reins run --on-ask wait <text>',
-    '  reins run --on-ask deny <text>',
-  ]);
   expect(await hints('--model', 'nosuch', 'hi')).toEqual(['  reins model list']);
   await world.run(['session', 'new', 'work']);
   expect(await hints('session', 'new', 'work')).toEqual(['  reins session switch work']);

@@ -1,6 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { World } from '../cli/world.ts';
-import { createCrashWorld, expectRecovery, expectSound, madeCalls, rows, startLoop } from './support.ts';
+import {
+  createCrashWorld,
+  expectGivenUp,
+  expectGoneOn,
+  expectSound,
+  type Face,
+  madeCalls,
+  rows,
+  startLoop,
+} from './support.ts';
 
 /** The program is killed at each durable write of a gated call; the next start must explain what is there. */
 
@@ -27,13 +36,20 @@ const allowed = [
   ['after chain_completed', ['1', '2', '3'], ['done', 'done', 'done']],
 ] as const;
 
-describe.each(['run', 'chat'] as const)('%s, killed', (face) => {
+/** What happens next: the run goes on, or a new turn takes its place. */
+const next = [
+  ['run', 'goes on', (there: World) => expectGoneOn(there, 'run')],
+  ['chat', 'goes on', (there: World) => expectGoneOn(there, 'chat')],
+  ['chat', 'gives way', expectGivenUp],
+] as const satisfies readonly (readonly [Face, string, (there: World) => Promise<void>])[];
+
+describe.each(next)('%s that is killed and %s,', (face, _what, recover) => {
   test.each(allowed)('%s of an allowed call', async (point, made, states) => {
     const { signal } = await startLoop(world, face, 'allow', point).ended;
     expect(signal).toBe('SIGKILL');
     expect(madeCalls(world)).toEqual(made);
     expect(callStates()).toEqual(states);
-    await expectRecovery(world, face);
+    await recover(world);
   });
 });
 
@@ -53,7 +69,7 @@ async function approveOpen(): Promise<void> {
   expect((await world.run(['approvals', 'respond', asks[0].id, '--approve'])).code).toBe(0);
 }
 
-describe.each(['run', 'chat'] as const)('%s, killed', (face) => {
+describe.each(next)('%s that is killed and %s,', (face, _what, recover) => {
   test.each(approved)('%s of a call that asks', async (point, made, states, ask) => {
     const started = startLoop(world, face, 'approve', point);
     if (ask === 'approved') {
@@ -67,7 +83,7 @@ describe.each(['run', 'chat'] as const)('%s, killed', (face) => {
     expect(runStates()).toEqual([
       ask === 'pending' || ask === 'none' ? expect.stringMatching('running|waiting') : 'running',
     ]);
-    await expectRecovery(world, face);
+    await recover(world);
   });
 
   test('after the verdict was written and before it was taken', async () => {
@@ -80,7 +96,7 @@ describe.each(['run', 'chat'] as const)('%s, killed', (face) => {
     expect(madeCalls(world)).toEqual([]);
     expect(callStates()).toEqual(['planned']);
     expect(rows(world, 'SELECT state, delivered_at FROM asks')).toEqual([{ state: 'approved', delivered_at: null }]);
-    await expectRecovery(world, face);
+    await recover(world);
   });
 });
 

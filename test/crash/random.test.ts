@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import type { World } from '../cli/world.ts';
-import { createCrashWorld, expectRecovery, startLoop } from './support.ts';
+import { createCrashWorld, expectGoneOn, startLoop } from './support.ts';
 
 /** The program is killed at moments that nobody chose. `npm run crash` makes more rounds than CI. */
 
@@ -35,7 +35,7 @@ for (const face of ['run', 'chat'] as const) {
       const timer = setTimeout(() => started.child.kill('SIGKILL'), moment);
       await started.ended;
       clearTimeout(timer);
-      await expectRecovery(world, face);
+      await expectGoneOn(world, face);
     },
   );
 
@@ -44,7 +44,7 @@ for (const face of ['run', 'chat'] as const) {
     async () => {
       const write = 1 + Math.floor(Math.random() * 40);
       await startLoop(world, face, 'allow', `#${write}`).ended;
-      await expectRecovery(world, face);
+      await expectGoneOn(world, face);
     },
   );
 }

@@ -96,31 +96,67 @@ export function expectSound(world: World): void {
   expect(made.length).toBeLessThanOrEqual(rows(world, 'SELECT 1 FROM tool_calls WHERE started_at IS NOT NULL').length);
 }
 
-/**
- * What the next start must make of it: listings work, an answer to an open question is refused and starts nothing, a chat goes on,
- * and then nothing is left open.
- */
-export async function expectRecovery(world: World, face: Face): Promise<void> {
-  expectSound(world);
+/** What `doctor` says of the runs that rest, and that every listing works. */
+async function expectReported(world: World): Promise<void> {
   const ended = rows(world, 'SELECT ended_at FROM runs').every((row) => row['ended_at'] !== null);
   const report = JSON.parse((await world.run(['doctor', '--json'])).stdout);
   const codes = report.issues.map((issue: { code: string }) => issue.code);
   expect(codes.includes('runs_interrupted')).toBe(!ended);
-  const listed = await world.run(['approvals', 'list', '--json']);
-  const { asks } = JSON.parse(listed.stdout);
-  const made = madeCalls(world);
-  if (asks.length > 0 && !ended) {
-    expect((await world.run(['approvals', 'respond', asks[0].id, '--approve'])).code).toBe(3);
-    expect(madeCalls(world)).toEqual(made);
-  }
-  if (face === 'run') return;
-  const next = await world.run(['chat', ...tester, 'here', 'again']);
-  expect(next).toMatchObject({ code: 0, stdout: 'Here again.\n' });
-  expect(madeCalls(world)).toEqual(made);
+  expect((await world.run(['approvals', 'list', '--json'])).code).toBe(0);
+}
+
+/** No call runs twice, nothing is left open, and the record holds. */
+function expectNothingOpen(world: World): void {
   expect(rows(world, 'SELECT id, status FROM runs WHERE ended_at IS NULL')).toEqual([]);
   expect(rows(world, "SELECT id FROM asks WHERE state = 'pending'")).toEqual([]);
   expect(rows(world, "SELECT seq, state FROM tool_calls WHERE state IN ('planned', 'started')")).toEqual([]);
+  expectSound(world);
+}
+
+/** A new turn of the session takes the place of what was left: nothing of it runs any more. */
+export async function expectGivenUp(world: World): Promise<void> {
+  expectSound(world);
+  await expectReported(world);
+  const ended = rows(world, 'SELECT ended_at FROM runs').every((row) => row['ended_at'] !== null);
+  const made = madeCalls(world);
+  const next = await world.run(['chat', ...tester, 'here', 'again']);
+  expect(next).toMatchObject({ code: 0, stdout: 'Here again.\n' });
+  expect(madeCalls(world)).toEqual(made);
   const statuses = rows(world, 'SELECT status FROM runs ORDER BY created_at').map((row) => row['status']);
   if (!ended && statuses.length > 1) expect(statuses[0]).toBe('interrupted');
+  expectNothingOpen(world);
+}
+
+/** A person who looks before he answers: what has its line was done, what has none may run again. */
+const verdictOn = (world: World, ask: { readonly kind: string; readonly args: { readonly command: string } }) => {
+  if (ask.kind !== 'unknown_outcome') return ['--approve'];
+  const number = ask.args.command.split(' ')[1] ?? '';
+  return madeCalls(world).includes(number) ? ['--treat-as', 'done', '--text', 'added'] : ['--treat-as', 'run-again'];
+};
+
+/**
+ * The run is taken up again, its questions are answered in other processes, and it comes to its end: each call made
+ * exactly once, in order, and the conversation told once.
+ */
+export async function expectGoneOn(world: World, face: Face): Promise<void> {
   expectSound(world);
+  await expectReported(world);
+  const [run] = rows(world, 'SELECT id, ended_at, output FROM runs');
+  // Killed before anything was written: nothing had been accepted either.
+  if (run === undefined) return;
+  if (run['ended_at'] === null) {
+    let last = await world.run(['state', 'resume', String(run['id'])]);
+    for (let answers = 0; last.code === 4; answers += 1) {
+      expect(answers).toBeLessThan(2 * callCount + 2);
+      const { asks } = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout);
+      last = await world.run(['approvals', 'respond', asks[0].id, ...verdictOn(world, asks[0])]);
+    }
+    expect(last).toMatchObject({ code: 0, stdout: 'All three are made.\n' });
+  }
+  expect(madeCalls(world)).toEqual(['1', '2', '3']);
+  expectNothingOpen(world);
+  if (face === 'run') return;
+  const shown = JSON.parse((await world.run(['session', 'show', '--tools', '--json'])).stdout);
+  const told = shown.messages.map(({ role, text }: { role: string; text: string }) => (role === 'tool' ? role : text));
+  expect(told).toEqual(['go', 'Call 1.', 'tool', 'Call 2.', 'tool', 'Call 3.', 'tool', 'All three are made.']);
 }

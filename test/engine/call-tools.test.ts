@@ -258,20 +258,28 @@ describe('a model that goes in circles', () => {
 });
 
 describe('a round that cannot go on', () => {
-  it('rests when a call is suspended, with the results so far in the checkpoint', async () => {
+  it('rests when a call is suspended, with the results so far in the checkpoint, once the rest has asked, too', async () => {
     const played = await play({
       chain: agent(),
       script: [calls(write('a'), write('b'), write('c'))],
       callTool: (call) => (call.call_id === 'b' ? { kind: 'suspended' } : ok('done')),
     });
     expect(played.end).toEqual({ kind: 'suspended' });
-    expect(played.calls.map((call) => call.call_id)).toEqual(['a', 'b']);
+    expect(played.calls.map(({ call_id, ask_only }) => [call_id, ask_only ?? false])).toEqual([
+      ['a', false],
+      ['b', false],
+      ['c', true],
+    ]);
     expect(played.checkpoints.at(-1)).toMatchObject({
       task_id: 'tools',
       next_message: 4,
       engine: { working: { $history: [[1, 3]] } },
     });
-    expect(played.log.slice(-2)).toEqual(['checkpoint', 'callTool local_fs.write_file']);
+    expect(played.log.slice(-3)).toEqual([
+      'checkpoint',
+      'callTool local_fs.write_file',
+      'callTool local_fs.write_file',
+    ]);
   });
 
   it('ends with the class of a fatal outcome, which on_failure does not catch', async () => {
