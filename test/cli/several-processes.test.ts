@@ -82,6 +82,46 @@ describe('a clock that jumps ahead, past the lease of a turn', () => {
   });
 });
 
+test('a program that slept past its lease finds its run taken: it starts nothing more, writes nothing more, and says so', async () => {
+  const first = startLoop(world, 'run', 'approve');
+  await first.saw('reins: answer with: reins approvals respond');
+  first.child.kill('SIGSTOP');
+  const database = new Database(join(world.workspace, '.reins/local.db'));
+  database.exec('UPDATE run_state SET lease_until = lease_until - 3600000');
+  database.close();
+  const [run] = rows(world, 'SELECT id FROM runs');
+  expect((await world.run(['state', 'resume', String(run?.['id'])])).code).toBe(4);
+  let code = 4;
+  while (code === 4) {
+    const { asks } = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout);
+    ({ code } = await world.run(['approvals', 'respond', asks[0].id, '--approve']));
+  }
+  expect([code, madeCalls(world)]).toEqual([0, ['1', '2', '3']]);
+  const written = rows(world, 'SELECT count(*) AS n FROM events');
+  first.child.kill('SIGCONT');
+  const ended = await first.ended;
+  expect([ended.code, ended.stderr]).toEqual([1, expect.stringContaining('the run was taken over by another process')]);
+  expect(madeCalls(world)).toEqual(['1', '2', '3']);
+  expect(rows(world, 'SELECT count(*) AS n FROM events')).toEqual(written);
+  expectSound(world);
+});
+
+test('an answer to a run that another program drives leaves it there; --wait waits for its end', async () => {
+  const first = startLoop(world, 'run', 'approve');
+  for (let call = 1; call <= 3; call += 1) {
+    await expect
+      .poll(() => rows(world, "SELECT id FROM asks WHERE state = 'pending'"), { timeout: 10_000 })
+      .toHaveLength(1);
+    const [ask] = rows(world, "SELECT id FROM asks WHERE state = 'pending'");
+    const last = call === 3 ? ['--wait'] : [];
+    const answered = await world.run(['approvals', 'respond', String(ask?.['id']), '--approve', ...last]);
+    expect(answered).toMatchObject({ code: 0, stdout: `approved ${ask?.['id']}\n` });
+  }
+  // Waited for: the row says so before anybody looks at the other program.
+  expect(rows(world, 'SELECT status FROM runs')).toEqual([{ status: 'completed' }]);
+  expect((await first.ended).stdout).toBe('All three are made.\n');
+});
+
 test('three programs that append to the audit log keep one chain', async () => {
   const all = await Promise.all([1, 2, 3].map(() => startLoop(world, 'run', 'allow').ended));
   expect(all.map(({ code }) => code)).toEqual([0, 0, 0]);
