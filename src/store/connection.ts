@@ -28,8 +28,8 @@ type ConnectionOptions = {
   readonly onFirstWrite: () => void;
 };
 
-/** Pauses between the tries to begin after the busy timeout (11 §2.8): short, so that a wait ends soon after 5 s. */
-const retryPausesMs = [50, 150, 250] as const;
+/** Waiting after the busy timeout (11 §2.8): short where nobody commits, long where others do. */
+const patience = { leastMs: 2, mostMs: 18, idleMs: 450, queueMs: 60_000 } as const;
 
 /** The one connection behind `Sql`: statements prepared when first used, errors as RuntimeErrors. */
 export function createSql(handle: Handle, options: ConnectionOptions): Sql {
@@ -73,18 +73,30 @@ export function createSql(handle: Handle, options: ConnectionOptions): Sql {
       beginAgain();
     }
   };
-  /** The timeout has passed once; the tries that follow look without waiting. */
+  /**
+   * The timeout has passed once. SQLite's own waiting is not fair: among many writers one may never be the one that looks
+   * at the right moment. While others commit, it is a queue and this process goes on trying, at moments of its own; a
+   * lock that one process keeps is given up.
+   */
   const beginAgain = (): void => {
     handle.pragma('busy_timeout = 0');
     try {
-      for (const pause of retryPausesMs) {
+      let version = number('data_version');
+      let idle = 0;
+      for (let waited = 0; idle < patience.idleMs && waited < patience.queueMs; ) {
+        const pause = patience.leastMs + Math.random() * patience.mostMs;
         sleep(pause);
+        waited += pause;
+        idle += pause;
         try {
           statement('BEGIN IMMEDIATE').run();
           return;
         } catch (error) {
           if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true) throw storeError(error, path);
         }
+        const now = number('data_version');
+        if (now !== version) idle = 0;
+        version = now;
       }
     } finally {
       handle.pragma(`busy_timeout = ${options.busyTimeoutMs}`);

@@ -91,7 +91,7 @@ test('a program that slept past its lease finds its run taken: it starts nothing
   database.close();
   const [run] = rows(world, 'SELECT id FROM runs');
   expect((await world.run(['state', 'resume', String(run?.['id'])])).code).toBe(4);
-  let code = 4;
+  let code: number | null = 4;
   while (code === 4) {
     const { asks } = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout);
     ({ code } = await world.run(['approvals', 'respond', asks[0].id, '--approve']));

@@ -113,6 +113,28 @@ describe('several processes', () => {
   });
 });
 
+describe('many writers', () => {
+  it('are a queue: who has waited longer than the busy time still gets his turn', async () => {
+    const writer = `const store = await open();
+      const pause = new Int32Array(new SharedArrayBuffer(4));
+      for (let n = 0; n < 20; n += 1) store.sql.write('full', () => {
+        if (n === 0) console.log('writing');
+        Atomics.wait(pause, 0, 0, 60);
+        store.sql.run("INSERT INTO kv (key, value, updated_at) VALUES (?, '1', 1)", process.pid + ' ' + n);
+      });
+      store.close();`;
+    const { sql, close } = await openIn(temp, { busyTimeoutMs: 20 });
+    const writers = await Promise.all([0, 1, 2, 3].map(() => program(writer)));
+    await Promise.race(writers.map(({ line }) => line()));
+    for (let n = 0; n < 3; n += 1) {
+      sql.write('full', () => sql.run("INSERT INTO kv (key, value, updated_at) VALUES (?, '1', 1)", `mine ${n}`));
+    }
+    expect(await Promise.all(writers.map(({ ended }) => ended))).toEqual(writers.map(() => [0, null]));
+    expect(sql.get('SELECT count(*) AS n FROM kv')).toEqual({ n: 83 });
+    close();
+  });
+});
+
 describe('an owner', () => {
   it('is host, boot, process, start and surface', () => {
     const words = processOwner('cli').split(' ');
