@@ -1,10 +1,8 @@
-import type { CommandWord, FoundCommand } from '../schema/command.ts';
 import type { Action, PolicyHost } from '../schema/policy.ts';
 import { type Analysis, programName } from './analysis.ts';
 import { compileGlob, matchGlob } from './glob.ts';
 import type { Parsed } from './operators.ts';
 import { type Entry, notGranted } from './grant.ts';
-import type { PathValue } from './paths.ts';
 import { no, notBecause, pathMatches, type Reading, type Scope, yes } from './scope.ts';
 import { judgeTrust } from './trusted.ts';
 
@@ -74,9 +72,6 @@ function substitution(analysis: Analysis): Reading {
   return no;
 }
 
-/** Files that every process has: no list is about them. */
-export const standardFiles: ReadonlySet<string> = new Set(['/dev/null', '/dev/stdin', '/dev/stdout', '/dev/stderr']);
-
 function commandPath(operand: string): Parsed<CommandTest> {
   const compiled = compileGlob(operand);
   if (!compiled.ok) return compiled;
@@ -84,7 +79,7 @@ function commandPath(operand: string): Parsed<CommandTest> {
     ok: true,
     test(analysis, scope, action) {
       const places = scope.places();
-      for (const path of pathsIn(analysis, scope)) {
+      for (const path of scope.named(analysis)) {
         if (pathMatches(path, action, (text) => matchGlob(compiled.glob, text, places))) {
           return yes(`path ${path.given} matches ${operand}`);
         }
@@ -92,68 +87,6 @@ function commandPath(operand: string): Parsed<CommandTest> {
       return no;
     },
   };
-}
-
-/** Every path that a call may name: of its words, its redirections, and for what was not read, its pieces. */
-export function* pathsIn(analysis: Analysis, scope: Scope): Generator<PathValue> {
-  const fresh = freshPaths(scope);
-  for (const command of analysis.commands) {
-    for (const word of command.words) yield* fresh(placesOfWord(word, command, scope.host));
-    yield* fresh(
-      command.redirects.flatMap(({ target }) => (target === null ? [] : placesOfWord(target, command, scope.host))),
-    );
-  }
-  if (analysis.unread !== null) yield* fresh(analysis.pieces().map((piece) => expandHome(piece, scope.host)));
-}
-
-/** Paths by their texts, each text once, those that every process has left out. */
-export function freshPaths(scope: Scope): (texts: Iterable<string>) => Generator<PathValue> {
-  const tested = new Set<string>();
-  return function* (texts) {
-    for (const text of texts) {
-      if (text === '' || tested.has(text) || text.includes('\0')) continue;
-      tested.add(text);
-      const path = scope.path(text);
-      if (!standardFiles.has(path.lexical)) yield path;
-    }
-  };
-}
-
-/** Where a word may lead: each of its parts, below each directory that a `cd` before it may have left the line in. */
-export function placesOfWord(
-  { path }: CommandWord,
-  { directories }: FoundCommand,
-  host: PolicyHost,
-): readonly string[] {
-  return partsOf(path).flatMap((part) => directories.map((base) => placed(part, base, host)));
-}
-
-/** U+0000 stands for the home directory; a tilde that the shell does not replace is an ordinary character. */
-function placed(part: string, base: string, host: PolicyHost): string {
-  const text = part.startsWith('~/') ? `./${part}` : part;
-  const whole = base === '' || /^[/\0]/.test(text) ? text : `${base}/${text}`;
-  return whole.replaceAll('\0', host.home);
-}
-
-/** A word, and what stands behind its first `=`, `@`, `:` or `,` or behind an attached short option (02 §7.3). */
-function partsOf(word: string): readonly string[] {
-  const parts = [word];
-  for (const separator of '=@:,') {
-    const at = word.indexOf(separator);
-    if (at !== -1) parts.push(word.slice(at + 1));
-  }
-  if (/^-[^-]./.test(word)) {
-    parts.push(word.slice(2));
-    // A bundle may end in an option with its value: `-xf/etc/x`.
-    if (word.includes('/')) parts.push(word.slice(word.indexOf('/')));
-  }
-  return parts;
-}
-
-function expandHome(piece: string, host: PolicyHost): string {
-  if (piece === '~' || piece === '$HOME') return host.home;
-  if (piece.startsWith('$HOME/')) return `${host.home}${piece.slice('$HOME'.length)}`;
-  return piece;
 }
 
 function prefixList(operand: string, action: Action): Parsed<CommandTest> {

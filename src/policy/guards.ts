@@ -1,6 +1,6 @@
 import type { CommandWord } from '../schema/command.ts';
 import { type Analysis, programName } from './analysis.ts';
-import { freshPaths, pathsIn, placesOfWord, standardFiles } from './commands.ts';
+import { freshPaths, placesOfWord, standardFiles } from './named-paths.ts';
 import { judgeWords, type Operand, tableOf } from './option-tables.ts';
 import { comparable, isWithin, type PathValue } from './paths.ts';
 import type { Scope } from './scope.ts';
@@ -55,7 +55,7 @@ export function floorOf(scope: Scope): string | null {
 
 function shellWall(scope: Scope): string | null {
   const analysis = scope.analysis();
-  for (const path of pathsIn(analysis, scope)) if (isSecret(path, scope)) return `own secret: ${path.given}`;
+  for (const path of scope.named(analysis)) if (isSecret(path, scope)) return `own secret: ${path.given}`;
   for (const text of writtenBy(analysis, scope)) {
     const path = scope.path(text);
     if (isPlane(path, scope)) return `write into the control plane: ${path.given}`;
@@ -114,7 +114,7 @@ function undetermined({ commands }: Analysis, { host }: Scope): CommandWord | nu
 
 /** What the words behind a program and the redirections name, but for what the option table says is only read. */
 function* touchedBy(analysis: Analysis, scope: Scope): Generator<PathValue> {
-  const fresh = freshPaths(scope);
+  const fresh = freshPaths(scope.path);
   for (const command of analysis.commands) {
     const [, ...words] = command.words;
     const read = operandsOf(command.words, scope).filter(({ kind }) => kind === 'read' || kind === 'rev');

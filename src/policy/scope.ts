@@ -1,6 +1,7 @@
 import type { Action, PolicyCall, PolicyHost, TrustedBinaries, TrustedStart, TrustFinding } from '../schema/policy.ts';
 import type { Analysis } from './analysis.ts';
 import type { GlobPlaces } from './glob.ts';
+import { namedPaths } from './named-paths.ts';
 import { comparable, type PathValue, pathValue, placesOf } from './paths.ts';
 
 export type Result = 'true' | 'false' | 'indeterminate';
@@ -34,6 +35,8 @@ export type Scope = {
   guarded(): PolicyHost['guarded'];
   /** The analysed command of a `local_shell` call. */
   analysis(): Analysis;
+  /** The paths that an analysed line may name; many rules ask for them. */
+  named(analysis: Analysis): readonly PathValue[];
   /** What refuses another call under the rules of the same document, its default aside: a rule in words, or null. */
   refusedBy(tools: string, tool: string, args: PolicyCall['args']): string | null;
 };
@@ -49,22 +52,24 @@ export function createScope(
   let places: GlobPlaces | null = null;
   let guarded: PolicyHost['guarded'] | null = null;
   let analysis: Analysis | null = null;
+  const named = new Map<Analysis, readonly PathValue[]>();
   const comparables = (texts: readonly string[]): readonly string[] => texts.map((text) => comparable(text, host));
+  const path = (text: string): PathValue => {
+    const known = paths.get(text);
+    if (known !== undefined) return known;
+    const value = pathValue(text, host);
+    paths.set(text, value);
+    return value;
+  };
   return {
     call,
     host,
     trusted,
     refusedBy,
+    path,
     places() {
       places ??= placesOf(host);
       return places;
-    },
-    path(text) {
-      const known = paths.get(text);
-      if (known !== undefined) return known;
-      const value = pathValue(text, host);
-      paths.set(text, value);
-      return value;
     },
     guarded() {
       guarded ??= {
@@ -78,6 +83,13 @@ export function createScope(
     analysis() {
       analysis ??= analyse();
       return analysis;
+    },
+    named(line) {
+      const known = named.get(line);
+      if (known !== undefined) return known;
+      const found = namedPaths(line, host, path);
+      named.set(line, found);
+      return found;
     },
   };
 }

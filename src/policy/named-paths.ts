@@ -1,0 +1,77 @@
+import type { CommandWord, FoundCommand } from '../schema/command.ts';
+import type { PolicyHost } from '../schema/policy.ts';
+import type { Analysis } from './analysis.ts';
+import type { PathValue } from './paths.ts';
+
+/** Reads a path text of the call under judgement. */
+type ReadPath = (text: string) => PathValue;
+
+/** Every path that a call may name: of its words, its redirections, and for what was not read, its pieces. */
+export function namedPaths(analysis: Analysis, host: PolicyHost, read: ReadPath): readonly PathValue[] {
+  const paths: PathValue[] = [];
+  const fresh = freshPaths(read);
+  for (const command of analysis.commands) {
+    for (const word of command.words) paths.push(...fresh(placesOfWord(word, command, host)));
+    for (const { target } of command.redirects) {
+      if (target !== null) paths.push(...fresh(placesOfWord(target, command, host)));
+    }
+  }
+  if (analysis.unread !== null) {
+    // One by one: a line of 64 KiB has more pieces than a call has room for arguments.
+    for (const path of fresh(analysis.pieces().map((piece) => expandHome(piece, host)))) paths.push(path);
+  }
+  return paths;
+}
+
+/** Files that every process has: no list is about them. */
+export const standardFiles: ReadonlySet<string> = new Set(['/dev/null', '/dev/stdin', '/dev/stdout', '/dev/stderr']);
+
+/** Paths by their texts, each text once, those that every process has left out. */
+export function freshPaths(read: ReadPath): (texts: Iterable<string>) => Generator<PathValue> {
+  const tested = new Set<string>();
+  return function* (texts) {
+    for (const text of texts) {
+      if (text === '' || tested.has(text) || text.includes('\0')) continue;
+      tested.add(text);
+      const path = read(text);
+      if (!standardFiles.has(path.lexical)) yield path;
+    }
+  };
+}
+
+/** Where a word may lead: each of its parts, below each directory that a `cd` before it may have left the line in. */
+export function placesOfWord(
+  { path }: CommandWord,
+  { directories }: FoundCommand,
+  host: PolicyHost,
+): readonly string[] {
+  return partsOf(path).flatMap((part) => directories.map((base) => placed(part, base, host)));
+}
+
+/** U+0000 stands for the home directory; a tilde that the shell does not replace is an ordinary character. */
+function placed(part: string, base: string, host: PolicyHost): string {
+  const text = part.startsWith('~/') ? `./${part}` : part;
+  const whole = base === '' || /^[/\0]/.test(text) ? text : `${base}/${text}`;
+  return whole.replaceAll('\0', host.home);
+}
+
+/** A word, and what stands behind its first `=`, `@`, `:` or `,` or behind an attached short option (02 §7.3). */
+function partsOf(word: string): readonly string[] {
+  const parts = [word];
+  for (const separator of '=@:,') {
+    const at = word.indexOf(separator);
+    if (at !== -1) parts.push(word.slice(at + 1));
+  }
+  if (/^-[^-]./.test(word)) {
+    parts.push(word.slice(2));
+    // A bundle may end in an option with its value: `-xf/etc/x`.
+    if (word.includes('/')) parts.push(word.slice(word.indexOf('/')));
+  }
+  return parts;
+}
+
+function expandHome(piece: string, host: PolicyHost): string {
+  if (piece === '~' || piece === '$HOME') return host.home;
+  if (piece.startsWith('$HOME/')) return `${host.home}${piece.slice('$HOME'.length)}`;
+  return piece;
+}
