@@ -26,16 +26,21 @@ export function namedPaths(analysis: Analysis, host: PolicyHost, read: ReadPath)
 /** Files that every process has: no list is about them. */
 export const standardFiles: ReadonlySet<string> = new Set(['/dev/null', '/dev/stdin', '/dev/stdout', '/dev/stderr']);
 
-/** Paths by their texts, each text once, those that every process has left out. */
-export function freshPaths(read: ReadPath): (texts: Iterable<string>) => Generator<PathValue> {
+/**
+ * Paths by their texts, each text once, those that every process has left out. A list and no generator: a generator
+ * function made for each call gets a map of its own, which keeps the whole call alive until the next full collection.
+ */
+export function freshPaths(read: ReadPath): (texts: readonly string[]) => readonly PathValue[] {
   const tested = new Set<string>();
-  return function* (texts) {
+  return (texts) => {
+    const paths: PathValue[] = [];
     for (const text of texts) {
       if (text === '' || tested.has(text) || text.includes('\0')) continue;
       tested.add(text);
       const path = read(text);
-      if (!standardFiles.has(path.lexical)) yield path;
+      if (!standardFiles.has(path.lexical)) paths.push(path);
     }
+    return paths;
   };
 }
 
