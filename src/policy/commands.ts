@@ -3,7 +3,7 @@ import { type Analysis, programName } from './analysis.ts';
 import { compileGlob, matchGlob } from './glob.ts';
 import type { Parsed } from './operators.ts';
 import { type Entry, notGranted } from './grant.ts';
-import { no, notBecause, pathMatches, type Reading, type Scope, yes } from './scope.ts';
+import { no, notBecause, pathMatches, type PathTest, type Reading, type Scope, yes } from './scope.ts';
 import { judgeTrust } from './trusted.ts';
 
 /** Judges an analysed command (02 §7.3). */
@@ -75,14 +75,12 @@ function substitution(analysis: Analysis): Reading {
 function commandPath(operand: string): Parsed<CommandTest> {
   const compiled = compileGlob(operand);
   if (!compiled.ok) return compiled;
+  const matches: PathTest = (path, scope) => matchGlob(compiled.glob, path, scope.places());
   return {
     ok: true,
     test(analysis, scope, action) {
-      const places = scope.places();
       for (const path of scope.named(analysis)) {
-        if (pathMatches(path, action, (text) => matchGlob(compiled.glob, text, places))) {
-          return yes(`path ${path.given} matches ${operand}`);
-        }
+        if (pathMatches(path, matches, scope, action)) return yes(`path ${path.given} matches ${operand}`);
       }
       return no;
     },

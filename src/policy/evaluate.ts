@@ -157,13 +157,15 @@ function walk(rules: readonly CompiledRule[], sight: Sight, tracing: boolean): F
       if (tracing) trace.push({ rule: index, selectors: false, conditions: [], outcome: 'other tool' });
       continue;
     }
-    const conditions: ConditionTrace[] = [];
-    const result = judgeRule(rule, sight, tracing ? conditions : null);
+    const conditions: ConditionTrace[] | null = tracing ? [] : null;
+    const result = judgeRule(rule, sight, conditions);
     withheld ??= result.result === 'false' ? result.detail : null;
     floor ??= result.floor ?? null;
     trust ??= result.trust ?? null;
     const matches = result.result === 'true' || (result.result === 'indeterminate' && rule.rule.action === 'deny');
-    if (tracing) trace.push({ rule: index, selectors: true, conditions, outcome: outcomeOf(result, rule.rule.action) });
+    if (conditions !== null) {
+      trace.push({ rule: index, selectors: true, conditions, outcome: outcomeOf(result, rule.rule.action) });
+    }
     if (matches) {
       return { matched: index, detail: result.detail, floor, withheld, trust, starts: result.starts ?? null, trace };
     }
@@ -198,8 +200,7 @@ function judgeRule(rule: CompiledRule, sight: Sight, trace: ConditionTrace[] | n
     else detail ??= named(condition, reading.detail);
     if (failed !== null && trace === null) break;
   }
-  const held: Reading = { result: 'true', detail, ...(starts === undefined ? {} : { starts }) };
-  const result = failed ?? open ?? held;
+  const result = failed ?? open ?? { result: 'true', detail, ...(starts === undefined ? {} : { starts }) };
   return floor === undefined ? result : { ...result, floor };
 }
 
@@ -268,9 +269,8 @@ function valueAt(args: unknown, steps: readonly string[]): unknown {
   for (const step of steps) {
     if (typeof value !== 'object' || value === null) return undefined;
     if (Array.isArray(value) && !/^(0|[1-9][0-9]*)$/.test(step)) return undefined;
-    const member = Object.getOwnPropertyDescriptor(value, step);
-    if (member === undefined) return undefined;
-    value = member.value;
+    if (!Object.hasOwn(value, step)) return undefined;
+    value = (value as Readonly<Record<string, unknown>>)[step];
   }
   return value;
 }

@@ -19,6 +19,8 @@ type Program = {
   readonly literal: string;
   /** True when nothing but that text matches. */
   readonly exact: boolean;
+  /** The UTF-16 unit that every match ends with: the cheapest question of all. -1 when it may be any. */
+  readonly last: number;
 };
 
 type Alternative = {
@@ -65,14 +67,17 @@ const failed = (message: string): GlobResult => ({ ok: false, message });
 
 /** Whether a comparable absolute path matches. Linear in pattern times path. */
 export function matchGlob(glob: Glob, path: string, places: GlobPlaces, counter?: StepCounter): boolean {
-  return glob.alternatives.some((alternative) => {
-    if (alternative.anchor === 'root') return matches(alternative, subjectOf(path), places.fold, counter);
-    const bases = alternative.anchor === 'home' ? [places.home] : places.workspaces;
-    return bases.some((base) => {
+  for (const alternative of glob.alternatives) {
+    if (alternative.anchor === 'root') {
+      if (matches(alternative, subjectOf(path), places.fold, counter)) return true;
+      continue;
+    }
+    for (const base of alternative.anchor === 'home' ? [places.home] : places.workspaces) {
       const rest = below(path, above(base, alternative.up));
-      return rest !== null && matches(alternative, rest, places.fold, counter);
-    });
-  });
+      if (rest !== null && matches(alternative, rest, places.fold, counter)) return true;
+    }
+  }
+  return false;
 }
 
 /** The path with one slash in front of every segment; the root is empty. */
@@ -95,6 +100,7 @@ function matches(alternative: Alternative, subject: string, fold: boolean, count
   if (fold) alternative.folded ??= foldProgram(alternative.plain);
   const program = fold && alternative.folded !== null ? alternative.folded : alternative.plain;
   if (program.exact) return subject === program.literal;
+  if (program.last !== -1 && subject.charCodeAt(subject.length - 1) !== program.last) return false;
   return subject.includes(program.literal) && simulate(program, subject, fold, counter);
 }
 
@@ -160,6 +166,7 @@ function foldProgram(program: Program): Program {
     classes: program.classes,
     literal: foldCase(program.literal),
     exact: program.exact,
+    last: lastOf(tokens),
   };
 }
 
@@ -196,7 +203,7 @@ function compileSegments(parts: readonly string[]): Program | string {
     const problem = compileSegment(part, tokens, sets);
     if (problem !== null) return problem;
   }
-  return { tokens: Int32Array.from(tokens), classes: sets, ...literalOf(tokens) };
+  return { tokens: Int32Array.from(tokens), classes: sets, ...literalOf(tokens), last: lastOf(tokens) };
 }
 
 function compileSegment(part: string, tokens: number[], sets: CharClass[]): string | null {
@@ -267,4 +274,10 @@ function literalOf(tokens: readonly number[]): { literal: string; exact: boolean
     if (current.length > longest.length) longest = current;
   }
   return { literal: longest, exact: tokens.every((token) => token >= 0) };
+}
+
+/** A character beyond the first plane is two units, and is left to the automaton. */
+function lastOf(tokens: readonly number[]): number {
+  const token = tokens.at(-1) ?? -1;
+  return token >= 0 && token <= 0xffff ? token : -1;
 }

@@ -3,7 +3,7 @@ import { exceedsBytes } from '../text/utf8.ts';
 import { compileGlob, matchGlob } from './glob.ts';
 import { covers, hostsOf, parseHosts } from './hosts.ts';
 import { directoriesOf, isWithin } from './paths.ts';
-import { no, pathMatches, type Reading, type Scope, unclear, yes } from './scope.ts';
+import { no, pathMatches, type PathTest, type Reading, type Scope, unclear, yes } from './scope.ts';
 
 /** Tests one scalar argument, or one element of an array (02 §7.1). */
 export type ValueTest = (value: unknown, scope: Scope, action: Action) => Reading;
@@ -158,21 +158,20 @@ const isPath = (value: unknown): value is string => typeof value === 'string' &&
 function glob({ value: operand }: Condition): Parsed<ValueTest> {
   const compiled = compileGlob(operand);
   if (!compiled.ok) return refused(compiled.message);
+  const matches: PathTest = (path, scope) => matchGlob(compiled.glob, path, scope.places());
   return parsed((value, scope, action) => {
     if (!isPath(value)) return unclear('is no path');
-    const places = scope.places();
-    const matches = pathMatches(scope.path(value), action, (path) => matchGlob(compiled.glob, path, places));
-    return matches ? yes(`${value} matches ${operand}`) : no;
+    return pathMatches(scope.path(value), matches, scope, action) ? yes(`${value} matches ${operand}`) : no;
   });
 }
 
 function pathWithin({ value: operand }: Condition): Parsed<ValueTest> {
   if (operand === '') return refused('the directory must not be empty');
   if (!isPath(operand)) return refused('the directory must not hold U+0000');
+  const within: PathTest = (path, scope) =>
+    directoriesOf(operand, scope.places(), scope.host).some((directory) => isWithin(path, directory));
   return parsed((value, scope, action) => {
     if (!isPath(value)) return unclear('is no path');
-    const directories = directoriesOf(operand, scope.places(), scope.host);
-    const within = (path: string): boolean => directories.some((directory) => isWithin(path, directory));
-    return pathMatches(scope.path(value), action, within) ? yes(`${value} is within ${operand}`) : no;
+    return pathMatches(scope.path(value), within, scope, action) ? yes(`${value} is within ${operand}`) : no;
   });
 }

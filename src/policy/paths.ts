@@ -27,9 +27,13 @@ function cleanPath(path: string): string {
   return parts.length === 0 && root !== '' ? root : `${root}/${parts.join('/')}`;
 }
 
+/** Text that every normalisation leaves as it is: most paths, and asking costs a tenth of normalising. */
+const ascii = /^[\0-\x7f]*$/;
+
 /** A path text as it is compared with others: NFC, and folded where the file system of the workspace folds. */
 export function comparable(path: string, host: PolicyHost): string {
-  const text = (host.platform === 'win32' ? path.replaceAll('\\', '/') : path).normalize('NFC');
+  const given = host.platform === 'win32' ? path.replaceAll('\\', '/') : path;
+  const text = ascii.test(given) ? given : given.normalize('NFC');
   return host.caseInsensitivePaths ? foldCase(text) : text;
 }
 

@@ -94,9 +94,12 @@ export function createScope(
   };
 }
 
+/** Judges one comparable name of a path; made once for an operand, since it is asked for every call. */
+export type PathTest = (comparable: string, scope: Scope) => boolean;
+
 /** Lexical and real path must both match under `allow`, either suffices else (02 §7.2). */
-export function pathMatches(path: PathValue, action: Action, test: (comparable: string) => boolean): boolean {
-  const first = test(path.lexical);
+export function pathMatches(path: PathValue, test: PathTest, scope: Scope, action: Action): boolean {
+  const first = test(path.lexical, scope);
   if (first !== (action === 'allow') || path.real() === path.lexical) return first;
-  return test(path.real());
+  return test(path.real(), scope);
 }
