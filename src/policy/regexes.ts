@@ -1,28 +1,37 @@
 import type { Condition, Policy } from '../schema/policy.ts';
-import { compileRegex, RegexSyntaxError } from '../text/linear-regex.ts';
+import { type LinearRegex, loadRegexEngine, RegexSyntaxError } from '../text/linear-regex.ts';
 import type { Findings } from './findings.ts';
 import { valueOperators } from './operators.ts';
 
 /**
- * Gives every `regex` condition its compiled expression, `.` matching a line feed (02 §7.1). The engine is loaded only
- * when there is one; a bad expression is a finding and stays without.
+ * Gives every `regex` condition its expression, `.` matching a line feed (02 §7.1). The engine is loaded only when there
+ * is one; a bad expression is a finding and stays without. All are checked here, and each text is compiled once, when a
+ * call first needs it: most are never asked.
  */
 export async function attachRegexes(policy: Policy, findings: Findings): Promise<Policy> {
   if (!policy.rules.some((rule) => rule.when.some(isRegex))) return policy;
-  const rules = policy.rules.map(async (rule, index) => {
-    const when = rule.when.map(async (condition, place) => {
-      if (!isRegex(condition)) return condition;
-      try {
-        return { ...condition, regex: await compileRegex(condition.value, { dotAll: true }) };
-      } catch (error) {
-        if (!(error instanceof RegexSyntaxError)) throw error;
-        findings.add(`$.rules[${index}].when[${place}].value`, 'bad_operand', error.message);
-        return condition;
-      }
-    });
-    return { ...rule, when: await Promise.all(when) };
-  });
-  return { ...policy, rules: await Promise.all(rules) };
+  const engine = await loadRegexEngine();
+  const known = new Map<string, LinearRegex>();
+  const read = (source: string): LinearRegex => {
+    const regex = known.get(source) ?? engine.read(source, { dotAll: true });
+    known.set(source, regex);
+    return regex;
+  };
+  const attach = (condition: Condition, path: string): Condition => {
+    if (!isRegex(condition)) return condition;
+    try {
+      return { ...condition, regex: read(condition.value) };
+    } catch (error) {
+      if (!(error instanceof RegexSyntaxError)) throw error;
+      findings.add(`${path}.value`, 'bad_operand', error.message);
+      return condition;
+    }
+  };
+  const rules = policy.rules.map((rule, index) => ({
+    ...rule,
+    when: rule.when.map((condition, place) => attach(condition, `$.rules[${index}].when[${place}]`)),
+  }));
+  return { ...policy, rules };
 }
 
 /** A `regex` condition whose operand is worth compiling: not empty, not too long. */

@@ -35,6 +35,33 @@ describe('parsePolicy', () => {
     });
   });
 
+  it('names every expression that cannot be read, and gives equal ones to all that can', async () => {
+    const when = (...values: string[]) => values.map((value) => ({ key: 'k', op: 'regex', value }));
+    const broken = {
+      rules: [
+        { action: 'deny', when: when('(', 'a') },
+        { action: 'deny', when: when('(', 'a**') },
+      ],
+    };
+    expect((await parsePolicy(JSON.stringify(broken))).findings).toEqual([
+      ...['$.rules[0].when[0].value', '$.rules[1].when[0].value'].map((path) => ({
+        severity: 'load',
+        path,
+        code: 'bad_operand',
+        message: 'missing closing ): `(?s)(`',
+      })),
+      {
+        severity: 'load',
+        path: '$.rules[1].when[1].value',
+        code: 'bad_operand',
+        message: 'invalid nested repetition operator: `**`',
+      },
+    ]);
+    const { policy } = await parsePolicy(JSON.stringify(rule({ when: when('a+', 'b', 'a+') })));
+    const [first, second, third] = policy?.rules[0]?.when.map(({ regex }) => regex) ?? [];
+    expect([first?.matchWhole('aa'), second?.matchWhole('aa'), third === first]).toEqual([true, false, true]);
+  });
+
   it('reads the blocks', async () => {
     const digest = 'AB'.repeat(32);
     const { policy } = await parsePolicy(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compileRegex, RegexSyntaxError } from '../../src/text/linear-regex.ts';
+import { compileRegex, loadRegexEngine, RegexSyntaxError } from '../../src/text/linear-regex.ts';
 
 describe('compileRegex', () => {
   it('tells a match anywhere from a match of the whole text', async () => {
@@ -47,5 +47,37 @@ describe('compileRegex', () => {
   it('finishes on what makes a backtracking engine explode', async () => {
     const regex = await compileRegex('(a+)+$');
     expect(regex.matchWhole(`${'a'.repeat(50_000)}b`)).toBe(false);
+  });
+});
+
+describe('an expression that is read', () => {
+  it.each(['(?=a)b', '(a)\\1', '(a', 'a**', 'a{1001}', '((a{100}){100}){100}', '\\pX', '(?P<n>a)(?P<n>b)'])(
+    'is refused as if it were compiled: %s',
+    async (source) => {
+      const engine = await loadRegexEngine();
+      const refusal = (read: () => unknown): unknown => {
+        try {
+          return read();
+        } catch (error) {
+          return error;
+        }
+      };
+      const failure = refusal(() => engine.read(source, { dotAll: true }));
+      expect(failure).toBeInstanceOf(RegexSyntaxError);
+      expect(failure).toEqual(refusal(() => engine.compile(source, { dotAll: true })));
+    },
+  );
+
+  it('answers as the compiled one does', async () => {
+    const engine = await loadRegexEngine();
+    const regex = engine.read('(?P<key>[a-c]+).', { ignoreCase: true, dotAll: true });
+    expect([regex.source, regex.size, regex.test('-aB\n'), regex.matchWhole('aB\n'), regex.matchWhole('d')]).toEqual([
+      '(?P<key>[a-c]+).',
+      engine.compile('(?P<key>[a-c]+).', { ignoreCase: true, dotAll: true }).size,
+      true,
+      true,
+      false,
+    ]);
+    expect(regex.exec('-aB\n')).toEqual({ index: 1, end: 4, groups: ['aB\n', 'aB'], named: { key: 'aB' } });
   });
 });
