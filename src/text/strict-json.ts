@@ -28,6 +28,7 @@ class Refusal extends Error {
 
 const number = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const stringPart = /[^"\\\u0000-\u001f]*/y;
+const blankPart = /[ \t\n\r]*/y;
 const escapes: Readonly<Record<string, string>> = {
   '"': '"',
   '\\': '\\',
@@ -63,12 +64,18 @@ export function readStrictJson(text: string, maxDepth: number): StrictJson {
 function read(text: string, maxDepth: number): { value: unknown; duplicates: readonly string[] } {
   let at = 0;
   const duplicates: string[] = [];
+  /** Where the reader stands: names and indexes, a path in words only for what is reported. */
+  const place: (string | number)[] = [];
 
   const fail = (message: string): never => {
     throw new Refusal('not_json', message, at);
   };
   const blanks = (): void => {
-    while (at < text.length && ' \t\n\r'.includes(text.charAt(at))) at += 1;
+    const code = text.charCodeAt(at);
+    if (code > 0x20 || at >= text.length) return;
+    blankPart.lastIndex = at;
+    blankPart.test(text);
+    at = blankPart.lastIndex;
   };
   const found = (): string =>
     at < text.length ? JSON.stringify(String.fromCodePoint(text.codePointAt(at) ?? 0)) : 'the end';
@@ -87,9 +94,9 @@ function read(text: string, maxDepth: number): { value: unknown; duplicates: rea
     let result = '';
     for (;;) {
       stringPart.lastIndex = at;
-      const part = stringPart.exec(text)?.[0] ?? '';
-      result += part;
-      at += part.length;
+      stringPart.test(text);
+      result += text.slice(at, stringPart.lastIndex);
+      at = stringPart.lastIndex;
       const char = text.charAt(at);
       if (char === '"') {
         at += 1;
@@ -113,33 +120,30 @@ function read(text: string, maxDepth: number): { value: unknown; duplicates: rea
     at += 2;
     return decoded;
   };
-  const readObject = (path: string, depth: number): Record<string, unknown> => {
+  const readObject = (depth: number): Record<string, unknown> => {
     const object: Record<string, unknown> = {};
     enter(depth);
     while (text.charAt(at) !== '}') {
       if (text.charAt(at) !== '"') fail(`expected a member name, found ${found()}`);
       const name = readString();
-      const place = memberPath(path, name);
-      if (Object.hasOwn(object, name)) duplicates.push(place);
+      place.push(name);
+      if (Object.hasOwn(object, name)) duplicates.push(pathTo(place));
       blanks();
       expect(':');
-      // `__proto__` must become a member like any other.
-      Object.defineProperty(object, name, {
-        value: readValue(place, depth),
-        enumerable: true,
-        configurable: true,
-        writable: true,
-      });
+      setMember(object, name, readValue(depth));
+      place.pop();
       if (text.charAt(at) !== '}') separator('}');
     }
     at += 1;
     return object;
   };
-  const readArray = (path: string, depth: number): unknown[] => {
+  const readArray = (depth: number): unknown[] => {
     const array: unknown[] = [];
     enter(depth);
     while (text.charAt(at) !== ']') {
-      array.push(readValue(`${path}[${array.length}]`, depth));
+      place.push(array.length);
+      array.push(readValue(depth));
+      place.pop();
       if (text.charAt(at) !== ']') separator(']');
     }
     at += 1;
@@ -164,14 +168,14 @@ function read(text: string, maxDepth: number): { value: unknown; duplicates: rea
     return Number(digits);
   };
   /** One value, and the blanks around it. */
-  const readValue = (path: string, depth: number): unknown => {
+  const readValue = (depth: number): unknown => {
     blanks();
     const char = text.charAt(at);
     const value =
       char === '{'
-        ? readObject(path, depth + 1)
+        ? readObject(depth + 1)
         : char === '['
-          ? readArray(path, depth + 1)
+          ? readArray(depth + 1)
           : char === '"'
             ? readString()
             : readScalar();
@@ -179,10 +183,19 @@ function read(text: string, maxDepth: number): { value: unknown; duplicates: rea
     return value;
   };
 
-  const value = readValue('$', 0);
+  const value = readValue(0);
   if (at < text.length) fail(`expected the end, found ${found()}`);
   return { value, duplicates };
 }
+
+/** `__proto__` must become a member like any other. */
+function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
+  if (name !== '__proto__') object[name] = value;
+  else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
+}
+
+const pathTo = (steps: readonly (string | number)[]): string =>
+  steps.reduce<string>((path, step) => (typeof step === 'number' ? `${path}[${step}]` : memberPath(path, step)), '$');
 
 /** The JSON path of a member: `.name`, or `["..."]` for a name that would not stand for itself. */
 export const memberPath = (path: string, name: string): string =>
