@@ -10,7 +10,11 @@ export function expandBraces(source: string): readonly string[] | string {
     let heads = [''];
     const join = (tails: readonly string[]): boolean => {
       if (heads.length * tails.length > maxAlternatives) return false;
-      heads = heads.flatMap((head) => tails.map((tail) => head + tail));
+      const [only] = tails;
+      heads =
+        only !== undefined && tails.length === 1
+          ? heads.map((head) => head + only)
+          : heads.flatMap((head) => tails.map((tail) => head + tail));
       length = heads.reduce((sum, head) => sum + head.length, 0);
       return length <= maxExpandedLength;
     };

@@ -32,7 +32,11 @@ type Alternative = {
   folded: Program | null;
 };
 
-export type Glob = { readonly source: string; readonly alternatives: readonly Alternative[] };
+export type Glob = {
+  readonly source: string;
+  /** What its braces stand for; made when the first path is matched. */
+  alternatives(): readonly Alternative[];
+};
 
 export type GlobResult = { readonly ok: true; readonly glob: Glob } | { readonly ok: false; readonly message: string };
 
@@ -52,14 +56,20 @@ export type StepCounter = { steps: number };
 export function compileGlob(source: string): GlobResult {
   if (source === '') return failed('a glob must not be empty');
   if (source.includes('\0')) return failed('a glob must not hold U+0000');
-  const expanded = expandBraces(source.normalize('NFC'));
+  const pattern = source.normalize('NFC');
+  const expanded = expandBraces(pattern);
   if (typeof expanded === 'string') return failed(expanded);
-  const alternatives: Alternative[] = [];
-  for (const pattern of expanded) {
-    const alternative = compileAlternative(pattern);
-    if (typeof alternative === 'string') return failed(alternative);
-    alternatives.push(alternative);
-  }
+  // Only a class or an escape can be wrong in a pattern; any other waits until it is needed.
+  const eager = /[[\\]/.test(pattern) ? compileAlternatives(expanded) : null;
+  if (typeof eager === 'string') return failed(eager);
+  let known = eager;
+  const alternatives = (): readonly Alternative[] => {
+    if (known !== null) return known;
+    const compiled = compileAlternatives(expanded);
+    if (typeof compiled === 'string') throw new Error(compiled);
+    known = compiled;
+    return compiled;
+  };
   return { ok: true, glob: { source, alternatives } };
 }
 
@@ -67,7 +77,7 @@ const failed = (message: string): GlobResult => ({ ok: false, message });
 
 /** Whether a comparable absolute path matches. Linear in pattern times path. */
 export function matchGlob(glob: Glob, path: string, places: GlobPlaces, counter?: StepCounter): boolean {
-  for (const alternative of glob.alternatives) {
+  for (const alternative of glob.alternatives()) {
     if (alternative.anchor === 'root') {
       if (matches(alternative, subjectOf(path), places.fold, counter)) return true;
       continue;
@@ -172,6 +182,16 @@ function foldProgram(program: Program): Program {
 
 const drive = /^[A-Za-z]:(\/|$)/;
 
+function compileAlternatives(patterns: readonly string[]): readonly Alternative[] | string {
+  const alternatives: Alternative[] = [];
+  for (const pattern of patterns) {
+    const alternative = compileAlternative(pattern);
+    if (typeof alternative === 'string') return alternative;
+    alternatives.push(alternative);
+  }
+  return alternatives;
+}
+
 function compileAlternative(pattern: string): Alternative | string {
   const anchor = anchorOf(pattern);
   const parts: string[] = [];
@@ -266,14 +286,17 @@ function classOf(text: string): CharClass | null {
   return { negated, ranges };
 }
 
+/** The longest run of tokens that are characters. */
 function literalOf(tokens: readonly number[]): { literal: string; exact: boolean } {
-  let longest = '';
-  let current = '';
-  for (const token of tokens) {
-    current = token < 0 ? '' : current + String.fromCodePoint(token);
-    if (current.length > longest.length) longest = current;
+  let [from, to] = [0, 0];
+  for (let at = 0; at < tokens.length; at += 1) {
+    const begin = at;
+    while ((tokens[at] ?? -1) >= 0) at += 1;
+    if (at - begin > to - from) [from, to] = [begin, at];
   }
-  return { literal: longest, exact: tokens.every((token) => token >= 0) };
+  let literal = '';
+  for (let at = from; at < to; at += 1) literal += String.fromCodePoint(tokens[at] ?? 0);
+  return { literal, exact: to - from === tokens.length };
 }
 
 /** A character beyond the first plane is two units, and is left to the automaton. */

@@ -57,6 +57,11 @@ describe('a glob', () => {
     ['caf\u00e9', '/srv/p/caf\u00e9', true],
     ['cafe\u0301', '/srv/p/caf\u00e9', true],
     ['a,b', '/srv/p/a,b', true],
+    ['*😀', '/srv/p/x😀', true],
+    ['*.{go,c}', '/srv/p/x.c', true],
+    ['*.go', '/srv/p/x.gO', false],
+    ['x/**/*', '/srv/p/x', false],
+    ['**/😀é*é', '/q/😀é-é', true],
   ])('%s against %s: %s', (pattern, path, expected) => {
     expect(matches(pattern, path)).toBe(expected);
   });
