@@ -1,7 +1,7 @@
 import type { CommandReading, FoundCommand } from '../schema/command.ts';
 import type { PolicyCall, PolicyHost } from '../schema/policy.ts';
 import { rawPieces } from '../text/posix-words.ts';
-import { foldCase } from './glob.ts';
+import { foldCase } from '../text/fold-case.ts';
 
 type Read = Exclude<CommandReading, { form: 'none' }>;
 

@@ -1,27 +1,18 @@
-import { classEnd, expandBraces } from './braces.ts';
+import { expandBraces } from './braces.ts';
+import {
+  across,
+  type CharClass,
+  classes,
+  compileSegments,
+  foldProgram,
+  one,
+  type Program,
+  run,
+  segments,
+  slash,
+} from './glob-program.ts';
 
 /** Globs of 02 §7.2: compiled to a small automaton, matched in time linear in pattern times path. */
-
-/** Tokens below 0; everything else is a code point. A class is `classes - index`. */
-const one = -1;
-const run = -2;
-const across = -3;
-/** An optional `/`, followed by an `across` that counts only behind it: zero or more whole segments. */
-const segments = -4;
-const classes = -5;
-
-type CharClass = { readonly negated: boolean; readonly ranges: readonly (readonly [number, number])[] };
-
-type Program = {
-  readonly tokens: Int32Array;
-  readonly classes: readonly CharClass[];
-  /** The longest text that every match holds: looked for before the automaton runs. */
-  readonly literal: string;
-  /** True when nothing but that text matches. */
-  readonly exact: boolean;
-  /** The UTF-16 unit that every match ends with: the cheapest question of all. -1 when it may be any. */
-  readonly last: number;
-};
 
 type Alternative = {
   readonly anchor: 'root' | 'workspace' | 'home';
@@ -155,29 +146,11 @@ function simulate(program: Program, subject: string, fold: boolean, counter?: St
   return entered[size] === at;
 }
 
-const slash = 0x2f;
-
 function inClass(set: CharClass | undefined, code: number, fold: boolean): boolean {
   if (set === undefined) return false;
   const holds = (point: number): boolean => set.ranges.some(([low, high]) => low <= point && point <= high);
   const upper = fold ? (String.fromCodePoint(code).toUpperCase().codePointAt(0) ?? code) : code;
   return (holds(code) || holds(upper)) !== set.negated;
-}
-
-/** Text as a file system without case compares it. */
-export const foldCase = (text: string): string => text.toUpperCase().toLowerCase();
-
-function foldProgram(program: Program): Program {
-  const tokens = [...program.tokens].flatMap((token) =>
-    token < 0 ? [token] : Array.from(foldCase(String.fromCodePoint(token)), (char) => char.codePointAt(0) ?? 0),
-  );
-  return {
-    tokens: Int32Array.from(tokens),
-    classes: program.classes,
-    literal: foldCase(program.literal),
-    exact: program.exact,
-    last: lastOf(tokens),
-  };
 }
 
 const drive = /^[A-Za-z]:(\/|$)/;
@@ -209,98 +182,4 @@ function compileAlternative(pattern: string): Alternative | string {
 function anchorOf(pattern: string): Alternative['anchor'] {
   if (pattern.startsWith('/') || pattern.startsWith('**') || drive.test(pattern)) return 'root';
   return pattern === '~' || pattern.startsWith('~/') ? 'home' : 'workspace';
-}
-
-function compileSegments(parts: readonly string[]): Program | string {
-  const tokens: number[] = [];
-  const sets: CharClass[] = [];
-  for (const part of parts) {
-    if (part === '**') {
-      if (tokens.at(-2) !== segments) tokens.push(segments, across);
-      continue;
-    }
-    tokens.push(slash);
-    const problem = compileSegment(part, tokens, sets);
-    if (problem !== null) return problem;
-  }
-  return { tokens: Int32Array.from(tokens), classes: sets, ...literalOf(tokens), last: lastOf(tokens) };
-}
-
-function compileSegment(part: string, tokens: number[], sets: CharClass[]): string | null {
-  for (let at = 0; at < part.length; at += 1) {
-    const code = part.codePointAt(at) ?? 0;
-    const char = String.fromCodePoint(code);
-    if (char === '*') {
-      const glued = part.charAt(at + 1) === '*';
-      while (part.charAt(at + 1) === '*') at += 1;
-      tokens.push(glued ? across : run);
-    } else if (char === '?') {
-      tokens.push(one);
-    } else if (char === '[') {
-      const end = classEnd(part, at);
-      const set = end === null ? null : classOf(part.slice(at + 1, end - 1));
-      if (end === null || set === null) return 'a character class is empty, not closed or runs backwards';
-      tokens.push(classes - sets.length);
-      sets.push(set);
-      at = end - 1;
-    } else if (char === '\\') {
-      const escaped = part.codePointAt(at + 1);
-      if (escaped === undefined) return 'a backslash has nothing behind it';
-      tokens.push(escaped);
-      at += escaped > 0xffff ? 2 : 1;
-    } else {
-      tokens.push(code);
-      if (code > 0xffff) at += 1;
-    }
-  }
-  return null;
-}
-
-/** `text` is what stands between the brackets; null when a range runs backwards. */
-function classOf(text: string): CharClass | null {
-  const negated = text.startsWith('!') || text.startsWith('^');
-  const points: { code: number; escaped: boolean }[] = [];
-  let escaped = false;
-  for (const char of negated ? text.slice(1) : text) {
-    if (char === '\\' && !escaped) {
-      escaped = true;
-      continue;
-    }
-    points.push({ code: char.codePointAt(0) ?? 0, escaped });
-    escaped = false;
-  }
-  const ranges: [number, number][] = [];
-  for (let index = 0; index < points.length; index += 1) {
-    const low = points[index];
-    const dash = points[index + 1];
-    const high = points[index + 2];
-    if (low === undefined) break;
-    if (dash !== undefined && high !== undefined && dash.code === 0x2d && !dash.escaped) {
-      if (low.code > high.code) return null;
-      ranges.push([low.code, high.code]);
-      index += 2;
-    } else {
-      ranges.push([low.code, low.code]);
-    }
-  }
-  return { negated, ranges };
-}
-
-/** The longest run of tokens that are characters. */
-function literalOf(tokens: readonly number[]): { literal: string; exact: boolean } {
-  let [from, to] = [0, 0];
-  for (let at = 0; at < tokens.length; at += 1) {
-    const begin = at;
-    while ((tokens[at] ?? -1) >= 0) at += 1;
-    if (at - begin > to - from) [from, to] = [begin, at];
-  }
-  let literal = '';
-  for (let at = from; at < to; at += 1) literal += String.fromCodePoint(tokens[at] ?? 0);
-  return { literal, exact: to - from === tokens.length };
-}
-
-/** A character beyond the first plane is two units, and is left to the automaton. */
-function lastOf(tokens: readonly number[]): number {
-  const token = tokens.at(-1) ?? -1;
-  return token >= 0 && token <= 0xffff ? token : -1;
 }

@@ -1,5 +1,6 @@
 import type { PolicyHost } from '../schema/policy.ts';
-import { below, foldCase, type GlobPlaces } from './glob.ts';
+import { foldCase } from '../text/fold-case.ts';
+import { below, type GlobPlaces } from './glob.ts';
 
 /** A path argument under both its names (02 §7.2), comparable: cleaned, NFC, folded where the file system folds. */
 export type PathValue = {

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileGlob, type GlobPlaces, matchGlob, type StepCounter } from '../../src/policy/glob.ts';
+import { foldCase } from '../../src/text/fold-case.ts';
 
 const places: GlobPlaces = { workspaces: ['/srv/p', '/real/p'], home: '/home/u', fold: false };
 
@@ -71,6 +72,7 @@ describe('a glob', () => {
     expect(matches('**/.SSH/[A-C]*', '/home/u/.ssh/bx', folded)).toBe(true);
     expect(matches('**/.ſsh/**', '/home/u/.ssh/bx', folded)).toBe(true);
     expect(matches('**/[!A-C]x', '/q/bx', folded)).toBe(false);
+    expect(matches('**/*ΟΔΟΣ', foldCase('/q/Οδος'), folded)).toBe(true);
   });
 
   it.each([
