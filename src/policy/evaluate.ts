@@ -12,7 +12,7 @@ import type {
   TrustedStart,
   TrustFinding,
 } from '../schema/policy.ts';
-import { analyseCall, analyseLine } from './analysis.ts';
+import { type Analysis, analyseCall, analyseLine } from './analysis.ts';
 import type { CommandTest } from './commands.ts';
 import { type CompiledCondition, type CompiledRule, compilePolicy, isCommandOperator } from './compile.ts';
 import { shown, shownValue } from './detail.ts';
@@ -71,7 +71,7 @@ function judge(loaded: LoadedPolicy, call: PolicyCall, host: PolicyHost, options
   const rules = compilePolicy(policy);
   const refusedBy: Scope['refusedBy'] = (tools, tool, args) => {
     const other = createScope({ tools, tool, args }, host, trusts(loaded), () => analyseCall(call, undefined, host));
-    return refusalOf(walk(rules, { scope: other, options }, false), policy.rules, `${tools}/${tool}`);
+    return refusalOf(walk(rules, { scope: other, options, lines: new Map() }, false), policy.rules, `${tools}/${tool}`);
   };
   const scope = createScope(call, host, trusts(loaded), () => analyseCall(call, options.reading, host), refusedBy);
   const base = { ...blank(loaded), ...(options.trace === true ? analysisRecord(scope) : {}) };
@@ -85,7 +85,7 @@ function judge(loaded: LoadedPolicy, call: PolicyCall, host: PolicyHost, options
       ...(options.trace === true ? { trace: [] } : {}),
     };
   }
-  const found = walk(rules, { scope, options }, options.trace === true);
+  const found = walk(rules, { scope, options, lines: new Map() }, options.trace === true);
   const rule = found.matched === null ? undefined : policy.rules[found.matched];
   const action = rule?.action ?? policy.default_action;
   const floor = action === 'allow' ? (found.floor ?? floorOf(scope)) : null;
@@ -139,7 +139,12 @@ function refusalOf({ matched, floor }: Found, rules: readonly Rule[], name: stri
 }
 
 /** A call under judgement, and what it is judged with. */
-type Sight = { readonly scope: Scope; readonly options: EvaluateOptions };
+type Sight = {
+  readonly scope: Scope;
+  readonly options: EvaluateOptions;
+  /** Lines of other toolsets that some rule has read: the next one does not read them again. */
+  readonly lines: Map<string, Analysis>;
+};
 
 /** The first rule that matches; an `approve` rule that cannot be judged sets the floor, a `deny` rule then matches. */
 function walk(rules: readonly CompiledRule[], sight: Sight, tracing: boolean): Found {
@@ -256,9 +261,10 @@ function judgeElements(test: ValueTest, values: readonly unknown[], scope: Scope
 }
 
 /** The line of another toolset: a text, read as POSIX, never granted (02 §7.3). */
-function judgeLine(test: CommandTest, value: unknown, { scope, options }: Sight, action: Action): Reading {
+function judgeLine(test: CommandTest, value: unknown, { scope, options, lines }: Sight, action: Action): Reading {
   if (typeof value !== 'string') return unclear('is no line of text');
-  const analysis = analyseLine(value, options.readLine?.(value));
+  const analysis = lines.get(value) ?? analyseLine(value, options.readLine?.(value));
+  lines.set(value, analysis);
   const reading = test(analysis, scope, action);
   return analysis.floor === null ? reading : { ...reading, floor: analysis.floor };
 }

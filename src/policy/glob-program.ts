@@ -44,8 +44,7 @@ export function compileSegments(parts: readonly string[]): Program | string {
 
 function compileSegment(part: string, tokens: number[], sets: CharClass[]): string | null {
   for (let at = 0; at < part.length; at += 1) {
-    const code = part.codePointAt(at) ?? 0;
-    const char = String.fromCodePoint(code);
+    const char = part.charAt(at);
     if (char === '*') {
       const glued = part.charAt(at + 1) === '*';
       while (part.charAt(at + 1) === '*') at += 1;
@@ -65,6 +64,7 @@ function compileSegment(part: string, tokens: number[], sets: CharClass[]): stri
       tokens.push(escaped);
       at += escaped > 0xffff ? 2 : 1;
     } else {
+      const code = part.codePointAt(at) ?? 0;
       tokens.push(code);
       if (code > 0xffff) at += 1;
     }

@@ -17,20 +17,19 @@ export async function attachRegexes(policy: Policy, findings: Findings): Promise
     known.set(source, regex);
     return regex;
   };
-  const attach = (condition: Condition, path: string): Condition => {
-    if (!isRegex(condition)) return condition;
-    try {
-      return { ...condition, regex: read(condition.value) };
-    } catch (error) {
-      if (!(error instanceof RegexSyntaxError)) throw error;
-      findings.add(`${path}.value`, 'bad_operand', error.message);
-      return condition;
-    }
-  };
-  const rules = policy.rules.map((rule, index) => ({
-    ...rule,
-    when: rule.when.map((condition, place) => attach(condition, `$.rules[${index}].when[${place}]`)),
-  }));
+  const rules = policy.rules.map((rule, index) => {
+    const when = rule.when.map((condition, place) => {
+      if (!isRegex(condition)) return condition;
+      try {
+        return { ...condition, regex: read(condition.value) };
+      } catch (error) {
+        if (!(error instanceof RegexSyntaxError)) throw error;
+        findings.add(`$.rules[${index}].when[${place}].value`, 'bad_operand', error.message);
+        return condition;
+      }
+    });
+    return { ...rule, when };
+  });
   return { ...policy, rules };
 }
 

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Evaluation } from '../../src/schema/policy.ts';
+import { parseScript } from '../../src/shell/parse-script.ts';
+import { readCallWith, readOtherLine } from '../../src/shell/read-line.ts';
 import { type HostFacts, judge, load, plainHost } from './virtual-host.ts';
 
 type Args = Readonly<Record<string, unknown>>;
@@ -227,7 +229,51 @@ describe('another toolset', () => {
     expect(await verdict('deny', 'command_blacklist', 'rm', { line: ['rm'] })).toBe('deny matched_rule');
   });
 
+  it('has its line read once, however many rules ask', async () => {
+    const when = ['rm', 'dd', 'mv'].map((value) => ({ key: 'line', op: 'command_blacklist', value }));
+    const paths = ['/a/**', '/b/**'].map((value) => ({ key: 'line', op: 'command_path', value }));
+    const rules = [...when, ...paths].map((one) => ({ tools: 'term', action: 'deny', when: [one] }));
+    const policy = await load({ default_action: 'allow', rules });
+    const read: string[] = [];
+    const readLine = (line: string) => {
+      read.push(line);
+      return readOtherLine(line, parseScript);
+    };
+    const call = { tools: 'term', tool: 'run', args: { line: 'ls /b/x' } };
+    expect(judge(policy, call, plainHost, {}, { readLine })).toMatchObject({ action: 'deny', matched_rule: 4 });
+    expect(read).toEqual(['ls /b/x']);
+  });
+
   it('is never granted by an allowlist', async () => {
     expect(await verdict('allow', 'command_prefix_allowlist', 'ls', { line: 'ls' })).toBe('approve default_action');
+  });
+});
+
+describe('the words of a line', () => {
+  it('are looked through for paths no more often for a hundred rules than for one', async () => {
+    const looksFor = async (count: number): Promise<number> => {
+      const rules = Array.from({ length: count }, (_, index) => ({
+        tools: 'local_shell',
+        action: 'deny',
+        when: [{ op: 'command_path', value: `/etc/${index}/**` }],
+      }));
+      let looks = 0;
+      const counted = <T extends { readonly path: string }>(word: T): T => ({
+        ...word,
+        get path() {
+          looks += 1;
+          return word.path;
+        },
+      });
+      const args = { command: 'cat a/b c=/d | sort -o/e' };
+      const reading = readCallWith(args, parseScript);
+      if (reading === null || reading.form === 'none') throw new Error('the line is read');
+      const commands = reading.commands.map((one) => ({ ...one, words: one.words.map(counted) }));
+      const call = { tools: 'local_shell', tool: 'local_shell', args };
+      const policy = await load({ default_action: 'allow', rules });
+      judge(policy, call, plainHost, {}, { reading: { ...reading, commands } });
+      return looks;
+    };
+    expect(await looksFor(100)).toBe(await looksFor(1));
   });
 });
