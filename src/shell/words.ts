@@ -25,8 +25,10 @@ export const literalWord = (text: string): CommandWord => ({ text, path: text, o
  * @param choice which of several values a variable has; beyond their number the latest
  */
 export function expandWord(word: ScriptWord, variables: Variables, choice: number): readonly CommandWord[] {
-  let heads: CommandWord[] = [{ text: '', path: '', open: false }];
   const [only] = word;
+  // Nearly every word.
+  if (word.length === 1 && only?.kind === 'text' && only.value.length <= maxLength) return [literalWord(only.value)];
+  let heads: CommandWord[] = [{ text: '', path: '', open: false }];
   if (word.length === 1 && only !== undefined && (only.kind === 'variable' || only.kind === 'output') && !only.quoted) {
     const known = knownValue(only, variables, choice);
     // Unquoted, the shell splits what it puts in.
@@ -47,10 +49,13 @@ export function expandWord(word: ScriptWord, variables: Variables, choice: numbe
 
 /** Most values that a variable of these words has: so many readings of the command there are. */
 export function choicesOf(words: readonly ScriptWord[], variables: Variables): number {
-  const counts = words.flatMap((word) =>
-    word.map((piece) => (piece.kind === 'variable' ? (variables.get(piece.name)?.values.length ?? 1) : 1)),
-  );
-  return Math.max(1, ...counts);
+  let most = 1;
+  for (const word of words) {
+    for (const piece of word) {
+      if (piece.kind === 'variable') most = Math.max(most, variables.get(piece.name)?.values.length ?? 1);
+    }
+  }
+  return most;
 }
 
 const joined = (left: CommandWord, right: CommandWord): CommandWord => ({

@@ -96,7 +96,7 @@ export function literalLine(line: string, joined = true): LiteralLine {
       at += operator.length;
       continue;
     }
-    if (joined) {
+    if (joined && '12<>'.includes(line.charAt(at))) {
       audited.lastIndex = at;
       const redirect = audited.exec(line)?.[0];
       if (redirect !== undefined) {
@@ -118,6 +118,7 @@ export function literalLine(line: string, joined = true): LiteralLine {
 
 /** `&&`, `||` or `|`, and nothing that begins like them: not `|&`, `&&&` or `|||`. */
 function operatorAt(line: string, at: number): LineOperator | null {
+  if (!'|&'.includes(line.charAt(at))) return null;
   const run = /[|&]*/y;
   run.lastIndex = at;
   const found = run.exec(line)?.[0];
