@@ -28,7 +28,6 @@ class Refusal extends Error {
 
 const number = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y;
 const stringPart = /[^"\\\u0000-\u001f]*/y;
-const blankPart = /[ \t\n\r]*/y;
 const escapes: Readonly<Record<string, string>> = {
   '"': '"',
   '\\': '\\',
@@ -50,6 +49,8 @@ const literals: readonly (readonly [string, unknown])[] = [
  * Linear in the text; never throws.
  */
 export function readStrictJson(text: string, maxDepth: number): StrictJson {
+  const plain = readPlain(text, maxDepth);
+  if (plain !== null) return { ok: true, value: plain.value, duplicates: [] };
   try {
     return { ok: true, ...read(text, maxDepth) };
   } catch (error) {
@@ -61,21 +62,40 @@ export function readStrictJson(text: string, maxDepth: number): StrictJson {
   }
 }
 
+/**
+ * What `JSON.parse` reads at a fifth of the cost, when nothing is hidden: as many members as the text has colons outside
+ * its strings, and none too deep. Null for every other text; then the reader below says what it is.
+ */
+function readPlain(text: string, maxDepth: number): { readonly value: unknown } | null {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    return null;
+  }
+  const colons = text.replaceAll(/"[^"\\]*(?:\\.[^"\\]*)*"/g, '').split(':').length - 1;
+  return countMembers(value, maxDepth) === colons ? { value } : null;
+}
+
+/** Members of all objects in a value; not a number when it is nested too deep. */
+function countMembers(value: unknown, depth: number): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  if (depth === 0) return Number.NaN;
+  const inner = Object.values(value);
+  let members = Array.isArray(value) ? 0 : inner.length;
+  for (const one of inner) members += countMembers(one, depth - 1);
+  return members;
+}
+
 function read(text: string, maxDepth: number): { value: unknown; duplicates: readonly string[] } {
   let at = 0;
   const duplicates: string[] = [];
-  /** Where the reader stands: names and indexes, a path in words only for what is reported. */
-  const place: (string | number)[] = [];
 
   const fail = (message: string): never => {
     throw new Refusal('not_json', message, at);
   };
   const blanks = (): void => {
-    const code = text.charCodeAt(at);
-    if (code > 0x20 || at >= text.length) return;
-    blankPart.lastIndex = at;
-    blankPart.test(text);
-    at = blankPart.lastIndex;
+    while (at < text.length && ' \t\n\r'.includes(text.charAt(at))) at += 1;
   };
   const found = (): string =>
     at < text.length ? JSON.stringify(String.fromCodePoint(text.codePointAt(at) ?? 0)) : 'the end';
@@ -94,9 +114,9 @@ function read(text: string, maxDepth: number): { value: unknown; duplicates: rea
     let result = '';
     for (;;) {
       stringPart.lastIndex = at;
-      stringPart.test(text);
-      result += text.slice(at, stringPart.lastIndex);
-      at = stringPart.lastIndex;
+      const part = stringPart.exec(text)?.[0] ?? '';
+      result += part;
+      at += part.length;
       const char = text.charAt(at);
       if (char === '"') {
         at += 1;
@@ -120,30 +140,33 @@ function read(text: string, maxDepth: number): { value: unknown; duplicates: rea
     at += 2;
     return decoded;
   };
-  const readObject = (depth: number): Record<string, unknown> => {
+  const readObject = (path: string, depth: number): Record<string, unknown> => {
     const object: Record<string, unknown> = {};
     enter(depth);
     while (text.charAt(at) !== '}') {
       if (text.charAt(at) !== '"') fail(`expected a member name, found ${found()}`);
       const name = readString();
-      place.push(name);
-      if (Object.hasOwn(object, name)) duplicates.push(pathTo(place));
+      const place = memberPath(path, name);
+      if (Object.hasOwn(object, name)) duplicates.push(place);
       blanks();
       expect(':');
-      setMember(object, name, readValue(depth));
-      place.pop();
+      // `__proto__` must become a member like any other.
+      Object.defineProperty(object, name, {
+        value: readValue(place, depth),
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
       if (text.charAt(at) !== '}') separator('}');
     }
     at += 1;
     return object;
   };
-  const readArray = (depth: number): unknown[] => {
+  const readArray = (path: string, depth: number): unknown[] => {
     const array: unknown[] = [];
     enter(depth);
     while (text.charAt(at) !== ']') {
-      place.push(array.length);
-      array.push(readValue(depth));
-      place.pop();
+      array.push(readValue(`${path}[${array.length}]`, depth));
       if (text.charAt(at) !== ']') separator(']');
     }
     at += 1;
@@ -168,14 +191,14 @@ function read(text: string, maxDepth: number): { value: unknown; duplicates: rea
     return Number(digits);
   };
   /** One value, and the blanks around it. */
-  const readValue = (depth: number): unknown => {
+  const readValue = (path: string, depth: number): unknown => {
     blanks();
     const char = text.charAt(at);
     const value =
       char === '{'
-        ? readObject(depth + 1)
+        ? readObject(path, depth + 1)
         : char === '['
-          ? readArray(depth + 1)
+          ? readArray(path, depth + 1)
           : char === '"'
             ? readString()
             : readScalar();
@@ -183,19 +206,10 @@ function read(text: string, maxDepth: number): { value: unknown; duplicates: rea
     return value;
   };
 
-  const value = readValue(0);
+  const value = readValue('$', 0);
   if (at < text.length) fail(`expected the end, found ${found()}`);
   return { value, duplicates };
 }
-
-/** `__proto__` must become a member like any other. */
-function setMember(object: Record<string, unknown>, name: string, value: unknown): void {
-  if (name !== '__proto__') object[name] = value;
-  else Object.defineProperty(object, name, { value, enumerable: true, configurable: true, writable: true });
-}
-
-const pathTo = (steps: readonly (string | number)[]): string =>
-  steps.reduce<string>((path, step) => (typeof step === 'number' ? `${path}[${step}]` : memberPath(path, step)), '$');
 
 /** The JSON path of a member: `.name`, or `["..."]` for a name that would not stand for itself. */
 export const memberPath = (path: string, name: string): string =>
