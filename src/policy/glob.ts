@@ -1,3 +1,4 @@
+import { once } from '../text/once.ts';
 import { expandBraces } from './braces.ts';
 import {
   across,
@@ -10,6 +11,7 @@ import {
   run,
   segments,
   slash,
+  sound,
 } from './glob-program.ts';
 
 /** Globs of 02 §7.2: compiled to a small automaton, matched in time linear in pattern times path. */
@@ -50,18 +52,10 @@ export function compileGlob(source: string): GlobResult {
   const pattern = source.normalize('NFC');
   const expanded = expandBraces(pattern);
   if (typeof expanded === 'string') return failed(expanded);
-  // Only a class or an escape can be wrong in a pattern; any other waits until it is needed.
-  const eager = /[[\\]/.test(pattern) ? compileAlternatives(expanded) : null;
-  if (typeof eager === 'string') return failed(eager);
-  let known = eager;
-  const alternatives = (): readonly Alternative[] => {
-    if (known !== null) return known;
-    const compiled = compileAlternatives(expanded);
-    if (typeof compiled === 'string') throw new Error(compiled);
-    known = compiled;
-    return compiled;
-  };
-  return { ok: true, glob: { source, alternatives } };
+  // Only a class or an escape can be wrong, so such patterns are read now; all others wait for the first path.
+  const read = /[[\\]/.test(pattern) ? compileAlternatives(expanded) : null;
+  if (typeof read === 'string') return failed(read);
+  return { ok: true, glob: { source, alternatives: once(() => read ?? sound(compileAlternatives(expanded))) } };
 }
 
 const failed = (message: string): GlobResult => ({ ok: false, message });
@@ -107,7 +101,7 @@ function matches(alternative: Alternative, subject: string, fold: boolean, count
 
 /** All states at once, one character at a time: no state is entered twice for one character. */
 function simulate(program: Program, subject: string, fold: boolean, counter?: StepCounter): boolean {
-  const { tokens } = program;
+  const { tokens, classes: sets } = program.automaton();
   const size = tokens.length;
   const entered = new Int32Array(size + 1).fill(-1);
   let active: number[] = [];
@@ -137,7 +131,7 @@ function simulate(program: Program, subject: string, fold: boolean, counter?: St
         if (code === (token === segments ? slash : token)) enter(next, state + 1, at);
       } else if (code !== slash) {
         if (token === run) enter(next, state, at);
-        else if (token === one || inClass(program.classes[classes - token], code, fold)) enter(next, state + 1, at);
+        else if (token === one || inClass(sets[classes - token], code, fold)) enter(next, state + 1, at);
       }
     }
     if (next.length === 0) return false;

@@ -1,4 +1,5 @@
 import type { RE2JS } from 're2js';
+import { once } from './once.ts';
 
 /** Where a match lies, in UTF-16 units, and what its groups caught; a group that took no part is `undefined`. */
 export type RegexMatch = {
@@ -87,11 +88,7 @@ function orRefused<T>(read: () => T): T {
 }
 
 function compiledOnUse(source: string, compile: () => LinearRegex): LinearRegex {
-  let compiled: LinearRegex | null = null;
-  const regex = (): LinearRegex => {
-    compiled ??= compile();
-    return compiled;
-  };
+  const regex = once(compile);
   return {
     source,
     get size() {
