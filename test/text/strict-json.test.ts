@@ -37,6 +37,14 @@ describe('readStrictJson', () => {
     });
   });
 
+  it.each([
+    ['{"a:b":"{\\"a\\":1}","a:b":2}', ['$.a:b']],
+    ['{"a":"::","b":":"}', []],
+    ['[{"__proto__":1,"__proto__":2}]', ['$[0].__proto__']],
+  ])('is not misled by what stands in strings: %s', (text, duplicates) => {
+    expect(readStrictJson(text, 32)).toEqual({ ok: true, value: JSON.parse(text), duplicates });
+  });
+
   it('keeps __proto__ as an ordinary member', () => {
     const read = readStrictJson('{"__proto__":{"a":1}}', 32);
     expect(read.ok && Object.keys(read.value as object)).toEqual(['__proto__']); // an object: the text is one
