@@ -1,6 +1,6 @@
 import type { CommandWord } from '../schema/command.ts';
 import { type Analysis, programName } from './analysis.ts';
-import { freshPaths, placesOfWord, standardFiles } from './named-paths.ts';
+import { collectPaths, placesOfWord, standardFiles } from './named-paths.ts';
 import { judgeWords, type Operand, tableOf } from './option-tables.ts';
 import { comparable, isWithin, type PathValue } from './paths.ts';
 import type { Scope } from './scope.ts';
@@ -113,17 +113,18 @@ function undetermined({ commands }: Analysis, { host }: Scope): CommandWord | nu
 }
 
 /** What the words behind a program and the redirections name, but for what the option table says is only read. */
-function* touchedBy(analysis: Analysis, scope: Scope): Generator<PathValue> {
-  const fresh = freshPaths(scope.path);
+function touchedBy(analysis: Analysis, scope: Scope): readonly PathValue[] {
+  const touched = collectPaths(scope.path);
   for (const command of analysis.commands) {
     const [, ...words] = command.words;
     const read = operandsOf(command.words, scope).filter(({ kind }) => kind === 'read' || kind === 'rev');
     const onlyRead = new Set(read.map(({ text }) => text));
-    for (const word of words) if (!onlyRead.has(word.text)) yield* fresh(placesOfWord(word, command, scope.host));
+    for (const word of words) if (!onlyRead.has(word.text)) touched.add(placesOfWord(word, command, scope.host));
     for (const { target } of command.redirects) {
-      if (target !== null) yield* fresh(placesOfWord(target, command, scope.host));
+      if (target !== null) touched.add(placesOfWord(target, command, scope.host));
     }
   }
+  return touched.paths;
 }
 
 /** The operands of a command whose every option its table lists; of any other nothing is known. */

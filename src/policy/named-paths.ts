@@ -8,39 +8,38 @@ type ReadPath = (text: string) => PathValue;
 
 /** Every path that a call may name: of its words, its redirections, and for what was not read, its pieces. */
 export function namedPaths(analysis: Analysis, host: PolicyHost, read: ReadPath): readonly PathValue[] {
-  const paths: PathValue[] = [];
-  const fresh = freshPaths(read);
+  const named = collectPaths(read);
   for (const command of analysis.commands) {
-    for (const word of command.words) paths.push(...fresh(placesOfWord(word, command, host)));
-    for (const { target } of command.redirects) {
-      if (target !== null) paths.push(...fresh(placesOfWord(target, command, host)));
-    }
+    for (const word of command.words) named.add(placesOfWord(word, command, host));
+    for (const { target } of command.redirects) if (target !== null) named.add(placesOfWord(target, command, host));
   }
-  if (analysis.unread !== null) {
-    // One by one: a line of 64 KiB has more pieces than a call has room for arguments.
-    for (const path of fresh(analysis.pieces().map((piece) => expandHome(piece, host)))) paths.push(path);
-  }
-  return paths;
+  if (analysis.unread !== null) named.add(analysis.pieces().map((piece) => expandHome(piece, host)));
+  return named.paths;
 }
 
 /** Files that every process has: no list is about them. */
 export const standardFiles: ReadonlySet<string> = new Set(['/dev/null', '/dev/stdin', '/dev/stdout', '/dev/stderr']);
 
 /**
- * Paths by their texts, each text once, those that every process has left out. A list and no generator: a generator
- * function made for each call gets a map of its own, which keeps the whole call alive until the next full collection.
+ * Collects paths by their texts, each text once, those that every process has left out. No generator: one that is made for
+ * each call gets a map of its own, which keeps the whole call alive until the next full collection.
  */
-export function freshPaths(read: ReadPath): (texts: readonly string[]) => readonly PathValue[] {
+export function collectPaths(read: ReadPath): {
+  readonly paths: readonly PathValue[];
+  add(texts: readonly string[]): void;
+} {
+  const paths: PathValue[] = [];
   const tested = new Set<string>();
-  return (texts) => {
-    const paths: PathValue[] = [];
-    for (const text of texts) {
-      if (text === '' || tested.has(text) || text.includes('\0')) continue;
-      tested.add(text);
-      const path = read(text);
-      if (!standardFiles.has(path.lexical)) paths.push(path);
-    }
-    return paths;
+  return {
+    paths,
+    add(texts) {
+      for (const text of texts) {
+        if (text === '' || tested.has(text) || text.includes('\0')) continue;
+        tested.add(text);
+        const path = read(text);
+        if (!standardFiles.has(path.lexical)) paths.push(path);
+      }
+    },
   };
 }
 
@@ -50,7 +49,9 @@ export function placesOfWord(
   { directories }: FoundCommand,
   host: PolicyHost,
 ): readonly string[] {
-  return partsOf(path).flatMap((part) => directories.map((base) => placed(part, base, host)));
+  const places: string[] = [];
+  for (const part of partsOf(path)) for (const base of directories) places.push(placed(part, base, host));
+  return places;
 }
 
 /** U+0000 stands for the home directory; a tilde that the shell does not replace is an ordinary character. */
