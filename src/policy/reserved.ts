@@ -2,7 +2,6 @@ import type { EvaluateOptions } from './evaluate.ts';
 import type { PolicyCall, PolicyHost } from '../schema/policy.ts';
 import { analyseCall } from './analysis.ts';
 import { controlling, credentials, secretLooking } from './catalogue.ts';
-import { pathsIn } from './commands.ts';
 import { compileGlob, type Glob, matchGlob } from './glob.ts';
 import { argumentPaths, floorOf, wallOf } from './guards.ts';
 import type { PathValue } from './paths.ts';
@@ -37,4 +36,4 @@ export function reservedForPeople(call: PolicyCall, host: PolicyHost, options: E
 }
 
 const touched = (scope: Scope): Iterable<PathValue> =>
-  scope.call.tools === 'local_shell' ? pathsIn(scope.analysis(), scope) : argumentPaths(scope.call.args, scope).paths;
+  scope.call.tools === 'local_shell' ? scope.named(scope.analysis()) : argumentPaths(scope.call.args, scope).paths;
