@@ -1,11 +1,13 @@
 // Bundles the program with esbuild: `node test/support/build.mjs [--out DIR] [--fail-points]`.
-// Entry points are the command line and each worker; they are split into code files, each with its bytecode beside it.
+// Entry points are the command line and each worker; they are split into parts, and parts are put together to code files, each
+// with its bytecode beside it.
 import { spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, transform } from 'esbuild';
+import { codeFiles } from './code-files.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -78,14 +80,19 @@ export async function buildAll({ outdir = 'dist', failPoints = false } = {}) {
   mkdirSync(join(place, 'code'));
   // For the test that lists what a command loads; nothing at run time reads it.
   if (failPoints) writeFileSync(join(place, 'packages.json'), JSON.stringify(packagesOf(split.metafile)));
+  const parts = new Map();
   for (const { path, text } of split.outputFiles) {
     const { code } = await transform(text, { ...commonJs, platform: 'node', define: { 'import.meta': '__meta' } });
-    writeFileSync(path, code);
+    parts.set(basename(path), code);
+  }
+  for (const [file, names] of codeFiles(split.metafile.outputs)) {
+    const functions = names.map((name) => `${JSON.stringify(name)}:${asFunction(parts.get(name))}`);
+    writeFileSync(join(place, 'code', file), `({${functions.join(',\n')}})\n`);
   }
   cpSync(join(root, 'test/support/load-code.cjs'), join(place, 'load-code.js'));
-  writeFileSync(join(place, 'start.js'), loading('./load-code.js', 'code/start.js'));
+  writeFileSync(join(place, 'start.js'), loading('./load-code.js', 'start'));
   for (const name of workers) {
-    writeFileSync(join(place, `workers/${name}.js`), loading('../load-code.js', `../code/${name}.js`));
+    writeFileSync(join(place, `workers/${name}.js`), loading('../load-code.js', name));
   }
   // Node reads "type" from the nearest package.json; that of the published package says "module".
   writeFileSync(join(place, 'package.json'), '{"type":"commonjs"}\n');
@@ -110,16 +117,18 @@ const startIsBuiltApart = {
   setup: (setup) => setup.onResolve({ filter: /^\.\/start\.ts$/ }, () => ({ path: '../../start.js', external: true })),
 };
 
-const loading = (loader, file) =>
-  `module.exports=require("${loader}").loadCode(require("node:path").join(__dirname,"${file}"));\n`;
+const asFunction = (code) => `function(exports,require,module,__filename,__dirname){${code}\n}`;
 
-/** Which packages each code file holds: `{'chunk-X.js': ['superstruct', ...]}`. */
-function packagesOf(metafile) {
+const loading = (loader, name) => `module.exports=require("${loader}").loadCode("${name}.js");\n`;
+
+/** Which packages each code file holds: `{'rooms-X.js': ['superstruct', ...]}`. */
+function packagesOf({ outputs }) {
   const nameOf = (input) => /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*\/node_modules\/)/.exec(input)?.[1];
+  const inputsOf = new Map(Object.entries(outputs).map(([path, { inputs }]) => [basename(path), Object.keys(inputs)]));
   return Object.fromEntries(
-    Object.entries(metafile.outputs).map(([file, { inputs }]) => [
-      basename(file),
-      [...new Set(Object.keys(inputs).map(nameOf))].filter((name) => name !== undefined),
+    [...codeFiles(outputs)].map(([file, names]) => [
+      file,
+      [...new Set(names.flatMap((name) => inputsOf.get(name)).map(nameOf))].filter((name) => name !== undefined),
     ]),
   );
 }

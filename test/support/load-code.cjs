@@ -1,29 +1,35 @@
 'use strict';
 /**
- * Runtime of the bundle. A code file is compiled from the bytecode that the build has put beside it; V8 refuses bytecode
- * of another version or machine, and then the text is compiled as usual.
+ * Runtime of the bundle. A code file holds several parts, each a function by its name, and is compiled from the bytecode
+ * that the build has put beside it; V8 refuses bytecode of another version or machine, and then the text is compiled as
+ * usual. What a part imports lies in its own file or in one that was read before.
  */
 const { readFileSync } = require('node:fs');
 const { createRequire } = require('node:module');
-const { dirname, join } = require('node:path');
+const { join } = require('node:path');
 const vm = require('node:vm');
 
+const directory = join(__dirname, 'code');
+const outside = createRequire(join(directory, 'any.js'));
+const parts = {};
 const loaded = new Map();
 
-exports.loadCode = function loadCode(file) {
-  const known = loaded.get(file);
+exports.loadCode = function loadCode(name) {
+  const known = loaded.get(name);
   if (known !== undefined) return known.exports;
   const module = { exports: {} };
-  loaded.set(file, module);
-  const script = new vm.Script(
-    `(function(exports,require,module,__filename,__dirname){${readFileSync(file, 'utf8')}\n})`,
-    { filename: file, cachedData: bytecodeOf(file) },
-  );
-  const outside = createRequire(file);
-  const require = (id) => (id.startsWith('./') ? loadCode(join(dirname(file), id)) : outside(id));
-  script.runInThisContext()(module.exports, require, module, file, dirname(file));
+  loaded.set(name, module);
+  if (parts[name] === undefined) readParts(join(directory, name));
+  parts[name](module.exports, requirePart, module, join(directory, name), directory);
   return module.exports;
 };
+
+const requirePart = (id) => (id.startsWith('./') ? exports.loadCode(id.slice(2)) : outside(id));
+
+function readParts(file) {
+  const script = new vm.Script(readFileSync(file, 'utf8'), { filename: file, cachedData: bytecodeOf(file) });
+  for (const [name, part] of Object.entries(script.runInThisContext())) parts[name] ??= part;
+}
 
 function bytecodeOf(file) {
   try {
