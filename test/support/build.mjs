@@ -36,7 +36,7 @@ export async function buildAll({ outdir = 'dist', failPoints = false } = {}) {
   const made = resolve(root, outdir);
   // Made beside its place and put there whole, so that who runs the program meanwhile meets the old or the new one.
   const place = `${made}.${process.pid}`;
-  mkdirSync(join(place, 'workers'), { recursive: true });
+  for (const name of ['code', 'workers']) mkdirSync(join(place, name), { recursive: true });
   const common = {
     absWorkingDir: root,
     bundle: true,
@@ -44,9 +44,9 @@ export async function buildAll({ outdir = 'dist', failPoints = false } = {}) {
     target: 'node20',
     legalComments: 'none',
     logLevel: 'warning',
-    // Packages that stay outside: with native parts, with threads of their own, or never there. The binary of better-sqlite3
-    // is looked up in the installation, so its own way of finding it is not needed.
-    external: ['bindings', 'bcrypt', 'piscina', 'react-devtools-core'],
+    // Packages that stay outside: with native parts, or never there. The binary of better-sqlite3 is looked up in the
+    // installation, so its own way of finding it is not needed.
+    external: ['bindings', 'bcrypt', '@napi-rs/nice', 'react-devtools-core'],
     define: {
       'process.env.NODE_ENV': '"production"',
       REINS_VERSION: JSON.stringify(version),
@@ -64,6 +64,7 @@ export async function buildAll({ outdir = 'dist', failPoints = false } = {}) {
       format: 'esm',
       minifySyntax: true,
       minifyIdentifiers: true,
+      plugins: [meowReadsNoPackage],
       write: false,
       metafile: true,
     }),
@@ -76,8 +77,15 @@ export async function buildAll({ outdir = 'dist', failPoints = false } = {}) {
       define: { ...common.define, 'import.meta': '__meta' },
       plugins: [startIsBuiltApart],
     }),
+    // Threads begin with a file of the pool's package, which looks for it beside its own code.
+    build({
+      ...common,
+      format: 'cjs',
+      minify: true,
+      entryPoints: ['node_modules/piscina/dist/worker.js'],
+      outfile: join(place, 'code/worker.js'),
+    }),
   ]);
-  mkdirSync(join(place, 'code'));
   // For the test that lists what a command loads; nothing at run time reads it.
   if (failPoints) writeFileSync(join(place, 'packages.json'), JSON.stringify(packagesOf(split.metafile)));
   const parts = new Map();
@@ -115,6 +123,21 @@ const commonJs = {
 const startIsBuiltApart = {
   name: 'start-is-built-apart',
   setup: (setup) => setup.onResolve({ filter: /^\.\/start\.ts$/ }, () => ({ path: '../../start.js', external: true })),
+};
+
+/**
+ * meow carries what corrects the fields of a package.json, for a member of its result that nobody here asks for. Its tables
+ * are sorted when they are loaded, by the rules of a language: half of the time that meow takes.
+ */
+const meowReadsNoPackage = {
+  name: 'meow-reads-no-package',
+  setup: (setup) =>
+    setup.onLoad({ filter: /meow[\\/]build[\\/]dependencies\.js$/ }, ({ path }) => {
+      const text = readFileSync(path, 'utf8');
+      const line = 'var normalizeExports = requireNormalize();';
+      if (text.split(line).length !== 2) throw new Error('meow has changed: see where it corrects a package.json');
+      return { contents: text.replace(line, 'var normalizeExports = (given) => requireNormalize()(given);') };
+    }),
 };
 
 const asFunction = (code) => `function(exports,require,module,__filename,__dirname){${code}\n}`;
