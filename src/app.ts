@@ -6,13 +6,12 @@ import { createPools, type Pools } from './runs/pools.ts';
 export type Threads = Pools;
 
 /**
- * Gets ready for a run while the caller goes on: the first thread takes longer to start than the rest of this program
- * takes to load. Hand the result to `createApp`, or close it.
+ * Gets ready for a run: the first thread takes longer to start than the rest of this program takes to load, so it is on
+ * its way before anything else is read. Hand the result to `createApp`, or close it.
  */
-export function startThreads(root: URL): Threads {
+export async function startThreads(root: URL): Promise<Threads> {
   const pools = createPools({ root });
-  pools.warm();
-  // What a run needs is read while the command line is: each import waits for the disk several times by itself.
+  await pools.warm();
   for (const part of [import('./app/open.ts'), import('./app/rooms.ts')]) part.catch(ignored);
   return pools;
 }

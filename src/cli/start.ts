@@ -91,7 +91,7 @@ async function dispatch(process: Process, terminal: Terminal, scanned: Scan, ope
     }
     checkWords(scanned.path, scanned.words);
     // A thread takes longer to start than everything else here: it starts while the command line is read.
-    if (runs) threads = (await import('../app.ts')).startThreads(process.root);
+    if (runs) threads = await (await import('../app.ts')).startThreads(process.root);
     else if (listing.has(command.module ?? '')) void import('../app.ts').then((app) => app.prefetch());
     const invocation = await parse(scanned, process.importMeta, site);
     const globals = readGlobals(invocation.flags, process.environment, site);

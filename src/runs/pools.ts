@@ -54,11 +54,13 @@ export function createPools(deps: PoolsDeps) {
   const hashes = open({ name: 'hash-binary', maxThreads: 2, heapMb: 128 });
 
   return {
-    /** Starts the first run thread; the caller goes on meanwhile. */
-    warm(): void {
-      runs().catch(() => {
+    /** Starts the first run thread, which goes on by itself while the caller does. Never rejects. */
+    async warm(): Promise<void> {
+      try {
+        await runs();
+      } catch {
         // The run that needs the pool meets the same failure and reports it.
-      });
+      }
     },
 
     /** Runs one chain. Resolves or rejects when the thread is done with it; the port's `end` is the end (§5.1). */
