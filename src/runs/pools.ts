@@ -50,8 +50,12 @@ export function createPools(deps: PoolsDeps) {
   };
 
   const runs = open({ name: 'run-chain', maxThreads: deps.runThreads ?? 8, heapMb: deps.runHeapMb ?? 1024 });
-  let spawner: Promise<Spawner> | undefined;
   const hashes = open({ name: 'hash-binary', maxThreads: 2, heapMb: 128 });
+  let spawner: Promise<Spawner> | undefined;
+  const children = (): Promise<Spawner> => {
+    spawner ??= import('./spawner.ts').then(({ createSpawner }) => createSpawner(deps.root));
+    return spawner;
+  };
 
   return {
     /** Starts the first run thread, which goes on by itself while the caller does. Never rejects. */
@@ -69,10 +73,18 @@ export function createPools(deps: PoolsDeps) {
       await pool.run({ job, port }, { transferList: [port], signal });
     },
 
-    /** As `Spawner.spawn`; the process that starts children is started by the first of them. */
+    /** Starts the process that starts children, which otherwise waits for the first of them. Never rejects. */
+    async warmSpawner(): Promise<void> {
+      try {
+        (await children()).warm();
+      } catch {
+        // The call that needs it meets the same failure and reports it.
+      }
+    },
+
+    /** As `Spawner.spawn`. */
     async spawn(...given: Parameters<Spawner['spawn']>): ReturnType<Spawner['spawn']> {
-      spawner ??= import('./spawner.ts').then(({ createSpawner }) => createSpawner(deps.root));
-      return (await spawner).spawn(...given);
+      return (await children()).spawn(...given);
     },
 
     /** Hashes a file in a thread of its own. Rejects when the thread is lost. */

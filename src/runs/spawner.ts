@@ -17,7 +17,7 @@ type Job = {
 /**
  * Starts children from a small process of their own. A fork copies the page tables of the whole process and every
  * thread then pays for each page that it touches, so a process that holds a database and two engines is a bad parent
- * (measured in ARCHITECTURE.md). The helper is started by the first child and ends with this process.
+ * (measured in ARCHITECTURE.md). The helper is started by `warm` or the first child, and ends with this process.
  */
 export function createSpawner(root: URL) {
   const jobs = new Map<number, Job>();
@@ -89,6 +89,12 @@ export function createSpawner(root: URL) {
   };
 
   return {
+    /** Starts the helper, if it is not there, so that the next child does not wait for it. */
+    warm(): void {
+      helper ??= start();
+      if (jobs.size === 0) helper.channel?.unref();
+    },
+
     /** Starts one child and waits for it. Cancelling ends its group: SIGTERM, 2 s, SIGKILL. Never rejects. */
     spawn(
       request: SpawnRequest,

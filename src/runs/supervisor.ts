@@ -161,7 +161,10 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
       return;
     }
     answer(op, input).then(
-      (output) => reply({ kind: 'reply', id, ok: true, output }),
+      (output) => {
+        reply({ kind: 'reply', id, ok: true, output });
+        if (op === 'openTurn' && callsCommands(live)) void deps.pools.warmSpawner();
+      },
       (error: unknown) => {
         if (error instanceof StructError) return fail(error);
         reply({ kind: 'reply', id, ok: false, error: toWire(error) });
@@ -238,6 +241,9 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     });
   });
 }
+
+/** Whether the model may ask for a command: what starts it gets ready while the request is on its way. */
+const callsCommands = ({ job }: LiveRun): boolean => job.tools.some(({ tools }) => tools === 'local_shell');
 
 const operations: ReadonlySet<string> = new Set<HostOp>(['openTurn', 'callTool', 'checkpoint']);
 

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import type { Readable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -102,39 +103,63 @@ describe('the process that starts children', () => {
   });
 
   it('leaves nothing alive when the program is killed, however many calls there were before', async () => {
-    await build({
-      absWorkingDir: resolve(import.meta.dirname, '../..'),
-      entryPoints: ['src/runs/spawner.ts'],
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      outfile: join(place.dir, 'spawner.mjs'),
-      logLevel: 'error',
-    });
-    const host = `
-      import { createSpawner } from './spawner.mjs';
+    const child = await program(
+      `
       const request = JSON.parse(process.argv[2]);
-      const spawner = createSpawner(new URL(process.argv[3]));
       const run = (line, onOutput) =>
         spawner.spawn({ ...request, args: ['-c', line] }, new AbortController().signal, onOutput, () => {});
       for (let round = 0; round < 40; round += 1)
         await Promise.all(Array.from({ length: 10 }, () => run(':', () => {})));
       await run(request.args[1], (_stream, text) => process.stdout.write(text));
-    `;
-    writeFileSync(join(place.dir, 'host.mjs'), host);
-    const request = requestOf('sleep 300 & echo $$ $! $PPID; wait');
-    const child = spawn(process.execPath, [join(place.dir, 'host.mjs'), JSON.stringify(request), root.href], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-      env: { PATH: '/usr/bin:/bin' },
-    });
-    const pids = await new Promise<number[]>((done) =>
-      child.stdout.once('data', (chunk: Buffer) => done(String(chunk).trim().split(' ').map(Number))),
+    `,
+      requestOf('sleep 300 & echo $$ $! $PPID; wait'),
     );
+    const pids = await pidsFrom(child);
     expect(pids.map(stateOf)).not.toContain('');
     child.kill('SIGKILL');
     for (const pid of pids) await gone(pid);
   });
+
+  it('is there before the first child when it was asked for early, and keeps no program alive', async () => {
+    const child = await program(`
+      import { readFileSync } from 'node:fs';
+      spawner.warm();
+      process.stdout.write(readFileSync('/proc/self/task/' + process.pid + '/children'));
+    `);
+    const ended = new Promise((done) => child.once('exit', done));
+    const pids = await pidsFrom(child);
+    expect(pids).toHaveLength(1);
+    expect(await ended).toBe(0);
+    for (const pid of pids) await gone(pid);
+  });
 });
+
+/** A program of its own that has a `spawner`. */
+async function program(body: string, request?: SpawnRequest) {
+  await build({
+    absWorkingDir: resolve(import.meta.dirname, '../..'),
+    entryPoints: ['src/runs/spawner.ts'],
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    outfile: join(place.dir, 'spawner.mjs'),
+    logLevel: 'error',
+  });
+  const host = `
+    import { createSpawner } from './spawner.mjs';
+    const spawner = createSpawner(new URL(process.argv[3]));
+    ${body}`;
+  writeFileSync(join(place.dir, 'host.mjs'), host);
+  return spawn(process.execPath, [join(place.dir, 'host.mjs'), JSON.stringify(request ?? null), root.href], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { PATH: '/usr/bin:/bin' },
+  });
+}
+
+const pidsFrom = (child: { readonly stdout: Readable }): Promise<number[]> =>
+  new Promise((done) =>
+    child.stdout.once('data', (chunk: Buffer) => done(String(chunk).trim().split(' ').map(Number))),
+  );
 
 /** Processes that die at a chosen moment stand where the real one would be. */
 describe('a process that dies', () => {
