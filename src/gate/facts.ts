@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { opendirSync, statSync } from 'node:fs';
 import { basename, delimiter, dirname, isAbsolute, join } from 'node:path';
 import { readsLines } from '../policy/compile.ts';
 import type { EvaluateOptions } from '../policy/evaluate.ts';
@@ -91,13 +91,26 @@ function hardLinks(path: string): number {
 export function foldsCase(directory: string): boolean {
   const at = realPath(directory);
   try {
-    const inside = readdirSync(at).find((name) => otherCase(name) !== name);
+    const inside = nameWithCase(at);
     const name = inside ?? basename(at);
-    const parent = inside === undefined ? dirname(at) : at;
+    const parent = inside === null ? dirname(at) : at;
     const [left, right] = [name, otherCase(name)].map((one) => statSync(join(parent, one), { throwIfNoEntry: false }));
     return name !== otherCase(name) && left !== undefined && left.dev === right?.dev && left.ino === right.ino;
   } catch {
     return false;
+  }
+}
+
+/** The first entry whose name has letters; a directory may be too long to read the whole of it. */
+function nameWithCase(directory: string): string | null {
+  const entries = opendirSync(directory);
+  try {
+    for (let entry = entries.readSync(); entry !== null; entry = entries.readSync()) {
+      if (otherCase(entry.name) !== entry.name) return entry.name;
+    }
+    return null;
+  } finally {
+    entries.closeSync();
   }
 }
 
