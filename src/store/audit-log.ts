@@ -116,14 +116,7 @@ export function createAuditLog(sql: Sql, tenant: string) {
 const names = (anchor: AuditRow['body'], first: number, start: string): boolean =>
   anchor['first_seq'] === first && anchor['first_prev_hash'] === start;
 
-/** @returns null for a body that is no JSON any more */
-function hashOf({ hash: _hash, body, ...row }: StoredRow): string | null {
-  try {
-    return auditHash(row, body);
-  } catch {
-    return null;
-  }
-}
+const hashOf = ({ hash: _hash, body, ...row }: StoredRow): string => auditHash(row, body);
 
 // The column is checked to be JSON, and bodies are written as objects.
 const read = (row: StoredRow): AuditRow => ({ ...row, body: JSON.parse(row.body) as AuditRow['body'] });

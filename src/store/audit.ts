@@ -15,10 +15,13 @@ export type AuditEntry = {
 /** What stands before the first row. */
 export const genesis = '0'.repeat(64);
 
-/** The hash of a row (03 §14). `body` is its JSON text. */
-export const auditHash = (row: Omit<AuditRow, 'body' | 'hash'>, body: string): string =>
+/**
+ * The hash of a row (03 §14): of its canonical JSON, in which `at` and `body` come first. `body` is canonical text already,
+ * so it is taken as it is and not written a second time.
+ */
+export const auditHash = ({ at, ...rest }: Omit<AuditRow, 'body' | 'hash'>, body: string): string =>
   createHash('sha256')
-    .update(canonicalJson({ ...row, body: JSON.parse(body) }))
+    .update(`{"at":${canonicalJson(at)},"body":${body},${canonicalJson(rest).slice(1)}`)
     .digest('hex');
 
 /** The hash-chained log (03 §14): each row holds the hash of the one before. Append inside the caller's transaction. */

@@ -75,6 +75,7 @@ describe('the audit log', () => {
 
   test.each([
     ['an edited body', `UPDATE audit SET body = '{"x":1}' WHERE seq = 2`, 'seq 2: hash mismatch'],
+    ['one more blank in a body', `UPDATE audit SET body = body || ' ' WHERE seq = 2`, 'seq 2: hash mismatch'],
     ['an edited hash', `UPDATE audit SET hash = '${'0'.repeat(64)}' WHERE seq = 2`, 'seq 2: hash mismatch'],
     ['a row that is gone', 'DELETE FROM audit WHERE seq = 3', 'seq 4: gap after 2'],
     ['a first row that is gone', 'DELETE FROM audit WHERE seq = 1', 'seq 2: gap after 0'],
