@@ -170,7 +170,8 @@ function keepBytecode(place) {
   mkdirSync(cwd);
   const env = { PATH: process.env.PATH, HOME: home };
   const hook = join(root, 'test/support/keep-bytecode.cjs');
-  for (const argv of [['init', 'scripted'], ['session', 'list'], ['run', '--quiet', 'hello'], ['demo']]) {
+  const tries = ['init scripted', 'session list', 'run --quiet hello', 'chat --quiet hello', 'demo'];
+  for (const argv of tries.map((line) => line.split(' '))) {
     const command = ['--require', hook, join(place, 'src/cli/main.js'), ...argv];
     const tried = spawnSync(process.execPath, command, { cwd, env, encoding: 'utf8', stdio: 'pipe' });
     if (tried.status !== 0)
