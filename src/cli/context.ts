@@ -1,4 +1,4 @@
-import type { Threads } from '../app.ts';
+import { createApp, type Threads } from '../app.ts';
 import type { AppHandle, AppOptions } from '../app-options.ts';
 import type { RuntimeClient } from '../client/operations.ts';
 import { escapeText } from '../view/escape.ts';
@@ -61,7 +61,6 @@ export function createContext(
       failPoint: process.failPoint,
     });
   const open = async (change: (options: AppOptions) => AppOptions): Promise<App> => {
-    const { createApp } = await import('../app.ts');
     const app: App = await createApp(change(options()), opened.length === 0 ? parts.threads : undefined);
     opened.push(app);
     for (const warning of app.warnings) warn(warning);

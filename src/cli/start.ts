@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Threads } from '../app.ts';
+import { prefetch, startThreads, type Threads } from '../app.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { Command } from './command.ts';
 import { type App, type CommandModule, type Context, createContext, jsonPrinter } from './context.ts';
@@ -91,8 +91,8 @@ async function dispatch(process: Process, terminal: Terminal, scanned: Scan, ope
     }
     checkWords(scanned.path, scanned.words);
     // A thread takes longer to start than everything else here: it starts while the command line is read.
-    if (runs) threads = await (await import('../app.ts')).startThreads(process.root);
-    else if (listing.has(command.module ?? '')) void import('../app.ts').then((app) => app.prefetch());
+    if (runs) threads = await startThreads(process.root);
+    else if (listing.has(command.module ?? '')) prefetch();
     const invocation = await parse(scanned, process.importMeta, site);
     const globals = readGlobals(invocation.flags, process.environment, site);
     if (command.insideTool === 'refused' && (process.environment['REINS_RUN_ID'] ?? '') !== '') {

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
+import Sqlite from 'better-sqlite3';
 import { RuntimeError } from '../schema/errors.ts';
 import { type Connect, connectForReading, removeUnfilled } from './access.ts';
 import { createSql, type Handle } from './connection.ts';
@@ -27,7 +28,7 @@ export type OpenOptions = {
   readonly mode: 'create' | 'existing' | 'read';
   /** User-level directory; holds `machine.key`, which is made when a database is. */
   readonly reinsHome: string;
-  /** Directory URL of the installation, for loading the native package directly; absent: through an import. */
+  /** Directory URL of the installation, where the binary of the package is found; absent: the package finds it. */
   readonly installation?: URL;
   /** Version of the program, noted in a new database. */
   readonly version: string;
@@ -59,7 +60,7 @@ export type OpenedStore = {
  *   database_damaged, database_busy, storage, not_found (mode `existing`)
  */
 export async function openStore(options: OpenOptions): Promise<OpenedStore> {
-  const { Sqlite, binding } = await loadSqlite(options.installation);
+  const binding = bindingOf(options.installation);
   const busyTimeoutMs = options.busyTimeoutMs ?? 5000;
   const connect: Connect = (source, access) => {
     const readonly = access === 'read';
@@ -86,15 +87,14 @@ export async function openStore(options: OpenOptions): Promise<OpenedStore> {
 }
 
 /**
- * The package, and its binary by name from the installation: the JavaScript of the package is in the bundle, since ten
- * files that Node looks for one by one take longer than everything else about opening.
+ * The package's binary by name from the installation: its JavaScript is in the bundle, since ten files that Node looks for
+ * one by one take longer than everything else about opening.
  */
-async function loadSqlite(installation: URL | undefined) {
-  const { default: Sqlite } = await import('better-sqlite3');
-  if (installation === undefined) return { Sqlite, binding: {} };
+function bindingOf(installation: URL | undefined): { readonly nativeBinding?: string } {
+  if (installation === undefined) return {};
   const { resolve } = createRequire(new URL('package.json', installation));
   // The file that the package's own build makes.
-  return { Sqlite, binding: { nativeBinding: resolve('better-sqlite3/build/Release/better_sqlite3.node') } };
+  return { nativeBinding: resolve('better-sqlite3/build/Release/better_sqlite3.node') };
 }
 
 type Resolved = Required<Omit<OpenOptions, 'installation'>>;

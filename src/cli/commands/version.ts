@@ -1,3 +1,4 @@
+import { databaseSchema } from '../../app.ts';
 import type { Handler } from '../context.ts';
 
 /** `version` (06 §28). The plain form is printed by `main.ts` before any import. */
@@ -7,7 +8,6 @@ const version: Handler = async (context) => {
     await context.print(`reins ${process.version}`);
     return 0;
   }
-  const { databaseSchema } = await import('../../app.ts');
   await context.printJson({ version: process.version, ...process.runtime, schema: await databaseSchema() });
   return 0;
 };
