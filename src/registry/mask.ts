@@ -30,12 +30,21 @@ const minLength = 8;
 
 type Known = { readonly form: string; readonly label: string };
 
+/** The name of a member as it is shown, and whether its whole value is a credential. */
+type Name = { readonly shown: string; readonly isCredential: boolean };
+
+/** Names may come from a model, which may make up as many and as long ones as it likes. */
+const mostNames = 1000;
+const longestName = 64;
+
 /** A mask that knows nothing yet. */
 export function createMask(): Mask {
   const values = new Set<string>();
   // Longest first: a value that contains another one is replaced as a whole.
   let known: Known[] = [];
   let forms: readonly string[] = [];
+  /** The same few names come again with every event. */
+  const names = new Map<string, Name>();
 
   const register = (label: string, value: string): void => {
     if (value.length < minLength || values.has(value)) return;
@@ -45,6 +54,7 @@ export function createMask(): Mask {
       (one, other) => other.form.length - one.form.length,
     );
     forms = known.map(({ form }) => form);
+    names.clear();
   };
 
   const maskKnown = (text: string): { text: string; count: number } => {
@@ -61,13 +71,20 @@ export function createMask(): Mask {
   };
   const mask = (text: string): string => (text.length < minLength ? text : maskPatterns(maskKnown(text).text));
 
-  const maskValue = (value: unknown, name: string): unknown => {
-    if (typeof value === 'string') return isCredentialName(name) && value !== '' ? hideAll(value) : mask(value);
+  const nameOf = (name: string): Name => {
+    const known = names.get(name);
+    if (known !== undefined) return known;
+    const found = { shown: mask(name), isCredential: credentialNames.has(name.toLowerCase()) };
+    if (name.length <= longestName && names.size < mostNames) names.set(name, found);
+    return found;
+  };
+  const maskValue = (value: unknown, isCredential: boolean): unknown => {
+    if (typeof value === 'string') return isCredential && value !== '' ? hideAll(value) : mask(value);
     if (typeof value !== 'object' || value === null) return value;
     if (Array.isArray(value)) {
       let list: unknown[] | null = null;
       for (const [index, item] of value.entries()) {
-        const masked = maskValue(item, name);
+        const masked = maskValue(item, isCredential);
         if (masked !== item) {
           list ??= [...value];
           list[index] = masked;
@@ -78,13 +95,17 @@ export function createMask(): Mask {
     return maskMembers(value);
   };
   const maskMembers = (value: object): object => {
+    // A list of our own, so it is changed in place.
+    const members: [string, unknown][] = Object.entries(value);
     let changed = false;
-    const members: [string, unknown][] = [];
-    for (const [key, member] of Object.entries(value)) {
-      const maskedKey = mask(key);
-      const masked = maskValue(member, key);
-      changed ||= masked !== member || maskedKey !== key;
-      members.push([maskedKey, masked]);
+    for (const entry of members) {
+      const [key, member] = entry;
+      const { shown, isCredential } = nameOf(key);
+      const masked = maskValue(member, isCredential);
+      if (masked === member && shown === key) continue;
+      entry[0] = shown;
+      entry[1] = masked;
+      changed = true;
     }
     return changed ? Object.fromEntries(members) : value;
   };
@@ -94,7 +115,7 @@ export function createMask(): Mask {
     mask,
     maskKnown,
     // Strings are replaced by strings and members keep their places, so the value keeps its type.
-    maskDeep: <T>(value: T): T => maskValue(value, '') as T,
+    maskDeep: <T>(value: T): T => maskValue(value, false) as T,
     stream: () =>
       inTurn([
         createMaskStream(
@@ -117,8 +138,6 @@ const credentialNames: ReadonlySet<string> = new Set([
   'x-api-key',
   'x-goog-api-key',
 ]);
-const isCredentialName = (name: string): boolean =>
-  name.length >= 6 && name.length <= 19 && credentialNames.has(name.toLowerCase());
 
 /** The ways in which a value may be written into a text. */
 function formsOf(value: string): readonly string[] {

@@ -221,6 +221,13 @@ describe('values of any depth', () => {
     const value = { a: [{ b: 'text that is long enough' }], c: null };
     expect(mask.maskDeep(value)).toBe(value);
   });
+
+  it('are masked in keys that were seen before they became known', () => {
+    const mask = createMask();
+    expect(mask.maskDeep({ [key]: 1, Cookie: 'a' })).toEqual({ [key]: 1, Cookie: '•••' });
+    mask.register('far.key', key);
+    expect(mask.maskDeep({ [key]: 1, Cookie: 'a' })).toEqual({ '•••(far.key)': 1, Cookie: '•••' });
+  });
 });
 
 describe('variables', () => {
