@@ -45,7 +45,7 @@ const light: ReadonlySet<string> = new Set([
   'listConfig',
   'listAsks',
   'showAsk',
-  'answerAsk',
+  'forgetRemembered',
   'shortIds',
   'listAudit',
   'verifyAudit',

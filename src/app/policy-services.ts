@@ -1,11 +1,9 @@
 import type { Binaries } from '../gate/binaries.ts';
-import type { CommandTables } from '../schema/command-tables.ts';
 import { createComparison } from '../trials/compare.ts';
 import { createExplain } from '../trials/explain.ts';
 import { createPolicyTests } from '../trials/test-files.ts';
 import { createReplay } from '../trials/replay.ts';
 import { createSuggest } from '../trials/suggest.ts';
-import type { TrialDeps } from '../trials/trial.ts';
 import type { Ask } from '../schema/ask.ts';
 import type { LoadedPolicy, PolicyCall } from '../schema/policy.ts';
 import type { PrepareDeps } from '../runs/ports.ts';
@@ -19,6 +17,7 @@ import { createPolicyOperations } from '../workspace/policy-operations.ts';
 import type { Policies } from '../workspace/policies.ts';
 import { isPresetName } from '../workspace/presets/policies.ts';
 import type { RoomsInput } from './rooms-input.ts';
+import { argumentNamesWith, trialDeps } from './trial-deps.ts';
 
 type Input = RoomsInput & {
   readonly policies: Policies;
@@ -43,19 +42,7 @@ export function policyServices({
     return ceiling === 'never' ? null : ceiling / 1000;
   };
   const registered = () => store.registry.toolsets();
-  let tables: CommandTables | undefined;
-  const trial: TrialDeps = {
-    // The operator's tables are read with the policy, as for a run; every trial begins with one.
-    openPolicy: async (wanted) => {
-      ({ tables } = await prepare.commandTables());
-      return policies.openPolicy(wanted);
-    },
-    hosts: (place) => {
-      const environment = prepare.environment('trial', prepare.settings().shell_env);
-      return prepare.hosts({ ...place, path: environment['PATH'] ?? '', tables });
-    },
-    workspace,
-  };
+  const trial = trialDeps({ workspace, policies, prepare });
   return {
     ...createPolicyOperations({
       workspace,
@@ -118,15 +105,6 @@ const refusalWith =
     }
     const parsed = parseArguments(found, JSON.stringify(args), false);
     return parsed.ok ? null : parsed.message;
-  };
-
-/** Every argument that a tool declares; it takes no others. */
-const argumentNamesWith =
-  (prepare: PrepareDeps) =>
-  (tools: string, tool: string): readonly string[] | null => {
-    const found = createCatalog(prepare.tools({ shell: true })).find(tools, tool);
-    const properties: unknown = found?.spec.input_schema['properties'];
-    return typeof properties === 'object' && properties !== null ? Object.keys(properties) : null;
   };
 
 async function policyOfAsk(

@@ -196,6 +196,10 @@ export function openRooms(input: RoomsInput): Rooms {
         const { policyServices } = await import('./policy-services.ts');
         return policyServices({ ...input, policies, binaries, prepare });
       }),
+      ...lazyServices(['answerAsk'], async () => {
+        const { answerServices } = await import('./answering.ts');
+        return answerServices({ ...input, policies, prepare });
+      }),
       ...programs,
       doctor: setup.doctor,
       doctorBundle: async (wanted) => ({ files: await supportBundle(bundle, wanted) }),

@@ -1,5 +1,4 @@
 import type { AppOptions } from '../app-options.ts';
-import type { AnswerInput } from '../asks/answer.ts';
 import { createAsks } from '../asks/asks.ts';
 import type { Secrets } from '../registry/secrets.ts';
 import { createSettings } from '../registry/settings.ts';
@@ -18,6 +17,7 @@ import { createFeed } from '../store/feed.ts';
 import { processOwner } from '../store/owner.ts';
 import { createRecordedCalls } from '../store/recorded-calls.ts';
 import { createRegistry } from '../store/registry.ts';
+import { createRemembered } from '../store/remembered.ts';
 import { createRuns, isDriven } from '../store/runs.ts';
 import { createSessions, type Sessions } from '../store/sessions.ts';
 import { createSettings as createSettingRows } from '../store/settings.ts';
@@ -114,6 +114,14 @@ export function openStoreRooms(input: StoreRoomsInput) {
   });
   const shortIds = createShortIds(sql, tenant);
   const actor = { by: `operator:${options.surface}`, name: machine.userName, client: options.surface };
+  const remembered = createRemembered(sql);
+  const forget = (session_id: string): number =>
+    sql.write('full', () => {
+      const removed = remembered.forget(session_id);
+      const body = { choice: 'forgotten', removed, by: actor.by };
+      if (removed > 0) audit.append({ type: 'remember', tenant_id: tenant, run_id: null, session_id, body }, now());
+      return removed;
+    });
   const auditRooms = async (): Promise<AuditRooms> =>
     (await import('./audit-rooms.ts')).openAuditRooms({
       sql,
@@ -141,6 +149,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
     lostRuns,
     calls,
     documents: createDocuments(sql, { now, owner }),
+    remembered,
     sessions,
     sessionForTurn: sessionOperations.sessionForTurn,
     registry: createRegistry(sql, tenant),
@@ -156,11 +165,9 @@ export function openStoreRooms(input: StoreRoomsInput) {
       pruneAudit: async (wanted: Parameters<AuditRooms['pruneAudit']>[0]) => (await auditRooms()).pruneAudit(wanted),
       shortIds: async ({ ids }: { readonly ids: readonly string[] }) => shortIds(ids),
       showAsk: async ({ id }: { readonly id: string }) => asks.show(id),
-      answerAsk: async ({ remember, ...answer }: AnswerInput & { readonly remember: 'session' | null }) => {
-        // A choice that would be forgotten is refused rather than half done.
-        if (remember !== null) throw new RuntimeError('not_built', 'remembering an approval is not built yet');
-        return asks.answer(answer, actor);
-      },
+      forgetRemembered: async ({ session }: { readonly session: string }) => ({
+        removed: forget(sessions.byName(session)?.id ?? session),
+      }),
     },
   };
 }

@@ -10,6 +10,8 @@ export type AnswerInput = {
   readonly feedback: string | null;
   readonly text: string | null;
   readonly binding: string | null;
+  /** What the approval is to hold for beside this call; whether it may is looked at before (`respond.ts`). */
+  readonly remember?: 'session' | 'rule' | null;
   /** Records the verdict also where nobody is there who acts on it. */
   readonly no_resume?: boolean | undefined;
   /** What becomes of a call whose outcome is unknown; its only verdict. */
@@ -57,6 +59,7 @@ export function answerAsk(deps: AnswerDeps, input: AnswerInput, actor: Actor): A
     ...(feedback === null || feedback === '' ? {} : { feedback: feedback.toWellFormed() }),
     ...(input.text === null ? {} : { text: input.text.toWellFormed() }),
     ...(input.treat_as === undefined ? {} : { treat_as: input.treat_as }),
+    ...(input.remember == null ? {} : { remember: input.remember }),
     at: new Date(deps.now()).toISOString(),
     binding: input.binding ?? ask.binding,
   };
@@ -92,7 +95,7 @@ const nameOf: Readonly<Record<Ask['kind'], string>> = {
 };
 
 /** Cards print 12 hex of the binding; an answer may name those. */
-const fullBinding = (ask: Ask, given: string): string =>
+export const fullBinding = (ask: Pick<Ask, 'binding'>, given: string): string =>
   given.length >= 12 && ask.binding.startsWith(given.toLowerCase()) ? ask.binding : given;
 
 /** Why an answer did not stand: read from the row that does. */

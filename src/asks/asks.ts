@@ -1,6 +1,6 @@
 import type { Ask, AskState, Preview, Verdict } from '../schema/ask.ts';
 import { RuntimeError } from '../schema/errors.ts';
-import type { AskFilter } from '../store/asks.ts';
+import type { AskFilter, Rebound } from '../store/asks.ts';
 import type { EventRef } from '../store/events.ts';
 import type { Feed, Record } from '../store/feed.ts';
 import { type Actor, answerAsk, type Answered, type AnswerInput } from './answer.ts';
@@ -42,8 +42,16 @@ export function createAsks(deps: AsksDeps) {
     tenant_id: deps.tenant,
   });
 
-  /** Resolves inside one transaction: verdict, audit, event. @returns whether this verdict stands. */
-  const resolve = (ask: Ask, verdict: Verdict, binding: string | null, cap: number | null = null): boolean => {
+  /**
+   * Resolves inside one transaction: verdict, audit, event, and `also` what goes with it: if that throws, the ask stays
+   * pending. @returns whether this verdict stands.
+   */
+  const resolve = (
+    ask: Ask,
+    verdict: Verdict,
+    binding: string | null,
+    { cap = null, also = () => {} }: { readonly cap?: number | null; readonly also?: () => void } = {},
+  ): boolean => {
     const state: Exclude<AskState, 'pending'> =
       verdict.treat_as === undefined ? states[verdict.outcome] : treated[verdict.treat_as];
     const stands = feed.commit('full', (record) => {
@@ -74,6 +82,7 @@ export function createAsks(deps: AsksDeps) {
         by: verdict.by,
         ...(feedback === undefined ? {} : { feedback }),
       });
+      also();
       return true;
     });
     if (stands) for (const wake of waiters.get(ask.id) ?? []) wake();
@@ -170,7 +179,7 @@ export function createAsks(deps: AsksDeps) {
     },
 
     /** An agent's verdict: only for what it looked at, and below the cap (03 §7.5). @returns whether it stands */
-    adjudicate: (ask: Ask, verdict: Verdict, cap: number): boolean => resolve(ask, verdict, ask.binding, cap),
+    adjudicate: (ask: Ask, verdict: Verdict, cap: number): boolean => resolve(ask, verdict, ask.binding, { cap }),
 
     /** Whether agents have verdicts left for asks like this in its mission. */
     agentsMayAnswer: (ask: Ask, cap: number): boolean =>
@@ -192,11 +201,27 @@ export function createAsks(deps: AsksDeps) {
       }
     },
 
-    answer: (input: AnswerInput, actor: Actor): Answered =>
+    /** The call is judged by another policy by now (03 §3.2). @returns false when the ask is over, or was changed first */
+    rebind(ask: Ask, by: Rebound): boolean {
+      return feed.commit('full', (record) => {
+        if (!rows.rebind(ask, by, now())) return false;
+        const { name, sha256 } = by.policy;
+        record(refOf(ask), {
+          kind: 'ask_updated',
+          ask_id: ask.id,
+          policy: { name, sha256 },
+          binding: by.binding,
+        });
+        return true;
+      });
+    },
+
+    /** @param also goes into the transaction of the verdict, if it stands */
+    answer: (input: AnswerInput, actor: Actor, also: () => void = () => {}): Answered =>
       answerAsk(
         {
           find,
-          resolve,
+          resolve: (ask, verdict, binding) => resolve(ask, verdict, binding, { also }),
           isDriven: (ask) => ask.run_id !== null && deps.isDriven(ask.run_id),
           checkResumable: (ask, accept) => deps.checkResumable(ask.run_id ?? '', accept),
           current: (ask) => rows.get(ask.id) ?? ask,

@@ -7,6 +7,7 @@ import type { LedgerDeps, Planned } from './entries.ts';
 import type { Found, Judged } from './find.ts';
 import type { Ledger } from './ledger.ts';
 import { type OfferDeps, offerToAgent } from './offer.ts';
+import { previewOf } from './recall.ts';
 import { deniedByAsk, deniedByPolicy, notAsked } from './refusals.ts';
 import type { GateRun } from './run.ts';
 
@@ -41,7 +42,6 @@ export type RunAllowed = (
 type Asked = {
   readonly planned: Planned & { readonly ask_id: string };
   readonly hash: string;
-  readonly policy: string | null;
   readonly preimage: string | null;
 };
 
@@ -55,7 +55,7 @@ export function createAsker(
 ) {
   const { judge, start } = steps;
 
-  const previewOf = async (found: Found, { prepared }: Judged): Promise<Preview> =>
+  const toolPreview = async (found: Found, { prepared }: Judged): Promise<Preview> =>
     (await found.tool.preview?.(prepared.args, prepared.facts, prepared.site)) ?? {};
 
   /** Writes the question down. An outcome when the call can never run, or the question cannot be written. */
@@ -69,13 +69,13 @@ export function createAsker(
   ): Promise<Asked | ToolOutcome> => {
     const unfit = found.tool.unfit?.(judged.prepared.facts) ?? null;
     if (unfit !== null) return ledger.refuse(run, request, found, { kind: 'refused', ...unfit }, planned);
-    const preview = await previewOf(found, judged);
+    const preview = await toolPreview(found, judged);
     const preimage = preimageOf(preview);
     const policy = judged.evaluation.policy.sha256;
     const binding = bindingOf(judged.hash, policy, preimage);
     try {
-      const asked = ledger.ask(run, request, judged, preview, binding, planned, replaced);
-      return { planned: asked, hash: judged.hash, policy, preimage };
+      const asked = ledger.ask(run, request, judged, previewOf(run, judged, preview), binding, planned, replaced);
+      return { planned: asked, hash: judged.hash, preimage };
     } catch (error) {
       return unasked(run, request, found, planned, error);
     }
@@ -123,10 +123,13 @@ export function createAsker(
           return ledger.skip(run, request, again, planned, 'denied', deniedByPolicy(evaluation));
         }
         judged = again;
-        const same = again.hash === asked.hash && preimageOf(await previewOf(found, again)) === asked.preimage;
-        // Under another policy that still asks, nobody has approved it yet (03 §3.2).
-        const changed = evaluation.action === 'approve' && evaluation.policy.sha256 !== asked.policy;
-        if (!same || changed) break;
+        // Under another policy than the one that it was answered under, nobody has approved it yet (03 §3.2).
+        const same =
+          again.hash === asked.hash &&
+          preimageOf(await toolPreview(found, again)) === asked.preimage &&
+          evaluation.policy.sha256 === verdict.policy.sha256;
+        // What the rules allow by now needs no verdict.
+        if (!same && evaluation.action !== 'allow') break;
         const outcome = await start(run, request, again, planned);
         if (outcome !== 'extended') return outcome;
       }
@@ -171,7 +174,6 @@ export function createAsker(
       const asked = {
         planned,
         hash: ask.call_hash,
-        policy: ask.policy.sha256,
         preimage: ask.preimage?.sha256 ?? null,
       };
       return settle(run, request, found, judged, asked);

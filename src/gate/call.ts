@@ -12,14 +12,16 @@ import { lineReader } from './facts.ts';
 import { type Found, findTool, type Judged, prepareCall } from './find.ts';
 import { recordedOutcome } from './known.ts';
 import { createLedger } from './ledger.ts';
-import { deniedAgain, deniedByPolicy } from './refusals.ts';
 import type { OfferDeps } from './offer.ts';
+import { type RecallDeps, recalled } from './recall.ts';
+import { deniedAgain, deniedByPolicy } from './refusals.ts';
 import type { GateRun } from './run.ts';
 import { createUnknown } from './unknown.ts';
 
 export type GateDeps = LedgerDeps &
   ExecuteDeps &
-  OfferDeps & {
+  OfferDeps &
+  RecallDeps & {
     /** Bytes free where the database lies; below 16 MiB no call starts (11 §2.12). */
     readonly freeBytes: () => number;
     /** Asks about spent bounds. */
@@ -49,7 +51,9 @@ export function createGate(deps: GateDeps) {
       ...(prepared.site.command === null ? {} : { reading: prepared.site.command }),
       ...(await lineReader(run.policy(), found.tools)),
     });
-    return { prepared, evaluation, hash: callHash(prepared.call, prepared.cwd, evaluation.exec) };
+    const judged = { prepared, evaluation, hash: callHash(prepared.call, prepared.cwd, evaluation.exec) };
+    // What has been asked about already goes by its own verdict.
+    return planned === null || planned.ask_id === null ? recalled(deps, run, judged) : judged;
   };
 
   const start = async (

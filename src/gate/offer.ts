@@ -1,9 +1,9 @@
 import { agentCap } from '../policy/attention.ts';
-import { reservedForPeople } from '../policy/reserved.ts';
 import type { Ask } from '../schema/ask.ts';
 import { shareOf } from './bounds.ts';
 import type { LedgerDeps } from './entries.ts';
 import type { Judged } from './find.ts';
+import { reservedCall } from './recall.ts';
 import type { GateRun } from './run.ts';
 
 /** An ask that an agent may look at, and what it may spend on it (03 §7). */
@@ -28,8 +28,6 @@ export type OfferDeps = Pick<LedgerDeps, 'asks' | 'feed' | 'runs'> & {
 
 /** 03 §7: tokens of one adjudication. */
 const maxTokens = 20_000;
-/** Every other reason is the runtime's own, and a person's to judge. */
-const decidedByRules: ReadonlySet<string> = new Set(['matched_rule', 'default_action']);
 const nobody = (): void => {};
 
 /**
@@ -41,10 +39,7 @@ export function offerToAgent(deps: OfferDeps, run: GateRun, judged: Judged, askI
   const { policy, identity } = run.policy();
   const cap = agentCap(policy.attention, 'permission');
   const waits = run.onAsk === 'ask' || run.onAsk === 'wait';
-  if (cap === null || !waits || !decidedByRules.has(judged.evaluation.reason)) return nobody;
-  const { call, cwd, site } = judged.prepared;
-  const reading = site.command === null ? {} : { reading: site.command };
-  if (reservedForPeople(call, run.host(cwd), reading) !== null) return nobody;
+  if (cap === null || !waits || reservedCall(run, judged) !== null) return nobody;
   const limit = shareOf(policy.compute, run.tighten, 'maxTokens');
   return deps.attend({
     run_id: run.ref.run_id,

@@ -20,6 +20,10 @@ export type Preview = {
     readonly used: number;
     readonly cap: number;
   };
+  /** Why the answer to this call cannot be remembered, nor become a rule (03 §9). */
+  readonly reserved?: string;
+  /** The policy is another one than when this was asked (03 §3.2). */
+  readonly policy_changed?: true;
   /** Resolved program of a command. */
   readonly program?: string;
   readonly url?: {

@@ -5,6 +5,7 @@ export type AuditType =
   | 'verdict'
   | 'effect'
   | 'compute'
+  | 'remember'
   | 'policy_changed'
   | 'rule_added'
   | 'trust'

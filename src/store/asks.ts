@@ -38,6 +38,13 @@ type AskRow = Omit<Ask, 'args' | JsonColumn | TimeColumn> & { readonly args: str
 type JsonColumn = 'preview' | 'question' | 'record' | 'policy' | 'preimage' | 'verdict';
 type TimeColumn = 'expires_at' | 'created_at' | 'updated_at' | 'resolved_at';
 
+/** What another policy makes of an ask that is open. */
+export type Rebound = {
+  readonly policy: PolicyState;
+  readonly record: Evaluation;
+  readonly binding: string;
+};
+
 export type AskFilter = {
   readonly state: AskState | 'all';
   readonly kind: string | null;
@@ -162,6 +169,24 @@ export function createAsks(sql: Sql, tenant: string) {
           now,
           id,
           tenant,
+        ) === 1
+      );
+    },
+
+    /** Puts an open ask under another policy, unless somebody did so first. @returns whether this did */
+    rebind(ask: Pick<Ask, 'id' | 'binding'>, { policy, record, binding }: Rebound, now: number): boolean {
+      return (
+        sql.run(
+          `UPDATE asks SET policy = ?, record = ?, binding = ?, updated_at = ?,
+             preview = json_set(preview, '$.policy_changed', json('true'))
+           WHERE id = ? AND tenant_id = ? AND state = 'pending' AND binding = ?`,
+          JSON.stringify(policy),
+          JSON.stringify(record),
+          binding,
+          now,
+          ask.id,
+          tenant,
+          ask.binding,
         ) === 1
       );
     },

@@ -78,7 +78,7 @@ export function createExplain(deps: ExplainDeps) {
 }
 
 /** @throws RuntimeError wrong_kind for an ask that is about no call of a tool */
-function callOf(ask: Ask): PolicyCall {
+export function callOf(ask: Ask): PolicyCall {
   const { tools, tool, args } = ask;
   if (tools !== 'engine' && typeof args === 'object' && args !== null && !Array.isArray(args)) {
     // True because JSON that is neither a scalar nor a list is an object.

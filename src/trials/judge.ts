@@ -14,6 +14,8 @@ export type Judge = {
   judge(loaded: LoadedPolicy, call: PolicyCall, host: PolicyHost, trace?: boolean): Evaluation;
   /** Has the machine take every digest that this judgement needs (02 §10). Never rejects. */
   prime(loaded: LoadedPolicy, call: PolicyCall, host: TrialHost): Promise<void>;
+  /** How a shell call is read; null for any other. */
+  read(call: PolicyCall): CommandReading | null;
   /** The words of a shell call that is one command of literal words; null for any other. */
   wordsOf(call: PolicyCall): readonly string[] | null;
 };
@@ -30,6 +32,7 @@ export async function createJudge(): Promise<Judge> {
   };
   return {
     judge,
+    read,
     async prime(loaded, call, host) {
       if (loaded.policy.trusted_binaries === null) return;
       do judge(loaded, call, host);

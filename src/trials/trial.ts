@@ -33,7 +33,7 @@ export const rootOf = (deps: TrialDeps, allowedDir: string | null): TrialRoot =>
 });
 
 /** The machine for calls that are tried in this root under these policies. */
-export const hostsFor = (deps: TrialDeps, place: TrialRoot, ...policies: readonly LoadedPolicy[]) =>
+export const hostsFor = (deps: Pick<TrialDeps, 'hosts'>, place: TrialRoot, ...policies: readonly LoadedPolicy[]) =>
   deps.hosts({ ...place, named: policies.flatMap(({ identity }) => (identity.path === null ? [] : [identity.path])) });
 
 /**

@@ -3,7 +3,7 @@ import { failClosedPolicy } from '../policy/fail-closed.ts';
 import { loadFailureLines } from '../policy/findings.ts';
 import { parsePolicy } from '../policy/validate.ts';
 import { RuntimeError } from '../schema/errors.ts';
-import type { LoadedPolicy, Policy, PolicyFinding } from '../schema/policy.ts';
+import type { LoadedPolicy, Policy, PolicyFinding, PolicyIdentity } from '../schema/policy.ts';
 import {
   type DocumentFile,
   exists,
@@ -189,13 +189,29 @@ export function createPolicies(deps: PolicyDeps) {
     return reading.awaitsTrust !== null || identityOf(source.path) !== reading.identity ? source : null;
   };
 
+  /**
+   * Where the configured name leads by now, if the run was told no name and the operator has set another: a rule that was
+   * written to a copy of the governing policy counts for the run that asked (03 §9). A name that leads nowhere changes
+   * nothing.
+   */
+  const elsewhere = (wanted: PolicyWanted, lookup: Lookup): { lookup: Lookup; at: Candidate | PresetName } | null => {
+    if (wanted.name !== null) return null;
+    try {
+      const now = lookUp(wanted);
+      if (now.configured === lookup.configured && now.name === lookup.name) return null;
+      return { lookup: now, at: locate(now) };
+    } catch {
+      return null;
+    }
+  };
+
   return {
     /**
      * Finds and loads the policy of a run. @throws RuntimeError usage (no name), policy_not_found, config_invalid
      * (`trust.json`), not_trusted with `{kind, path, sha256, bytes}`
      */
     async openPolicy(wanted: PolicyWanted): Promise<GoverningPolicy> {
-      const lookup = lookUp(wanted);
+      let lookup = lookUp(wanted);
       let reading = await first(lookup, wanted.trust);
       if (reading.awaitsTrust !== null) {
         deps.trust.list();
@@ -205,6 +221,16 @@ export function createPolicies(deps: PolicyDeps) {
       return {
         warnings: [...reading.warnings, ...failureLines(reading.loaded)],
         async refresh() {
+          const other = elsewhere(wanted, lookup);
+          if (other !== null) {
+            lookup = other.lookup;
+            reading =
+              typeof other.at === 'string'
+                ? shipped(other.at)
+                : await read(lookup.name, other.at, wanted.trust, lastGood);
+            if (reading.loaded.identity.state === 'ok') lastGood = reading.loaded.policy;
+            return reading.loaded;
+          }
           const source = changed(lookup, reading);
           if (source === null) return reading.loaded;
           reading = await read(lookup.name, source, wanted.trust, lastGood);
@@ -213,6 +239,18 @@ export function createPolicies(deps: PolicyDeps) {
         },
         current: () => reading.loaded,
       };
+    },
+
+    /**
+     * The policy that something was judged by, as it is now: the same file, or what took the place of a preset. Content
+     * that was accepted then needs no trust now. Never rejects; where it is not known what took its place, the preset.
+     */
+    async policyNow({ name, source, path, sha256 }: PolicyIdentity): Promise<LoadedPolicy> {
+      const accepted = sha256 === null ? [] : [sha256];
+      if (path !== null && source !== 'builtin')
+        return (await read(name, { place: source, path }, accepted, null)).loaded;
+      const unnamed = name === 'default' && (deps.configured() || null) === null;
+      return (await first(lookUp({ name: unnamed ? null : name, trust: accepted }), accepted)).loaded;
     },
 
     /** Where a name, a path or nothing leads. @throws RuntimeError usage (no name), policy_not_found */

@@ -211,6 +211,8 @@ describe('an agent that the policy lets answer', () => {
     writeFileSync(join(running.place.dir, 'policy.json'), JSON.stringify(changed), { mode: 0o600 });
     const id = await waited(running, run_id);
     expect(verdicts(running)).toEqual([{ state: 'pending', by: null }]);
+    // Neither does a person who has not seen it under that policy (03 §3.2).
+    await expect(person(running, id)).rejects.toMatchObject({ code: 'binding_changed' });
     await person(running, id);
     await running.client.awaitRun({ run_id });
   });

@@ -281,11 +281,11 @@ it('judges the next call by the policy as it was edited during the run', async (
   const { ask_id } = await app.seen(run_id, 'ask');
   const edited = { default_action: 'allow', rules: [write, { tools: 'local_fs', tool: 'list_dir', action: 'deny' }] };
   writeFileSync(join(app.place.dir, 'policy.json'), JSON.stringify(edited));
+  // What was looked at was asked under another policy (03 §3.2).
+  await expect(app.client.answerAsk(approve(ask_id))).rejects.toMatchObject({ code: 'binding_changed' });
   await app.client.answerAsk(approve(ask_id));
-  // What was approved was approved under another policy: the same call is asked about once more (03 §3.2).
-  await answerNext(app, run_id, ask_id, 'approve');
   const result = await app.client.awaitRun({ run_id });
-  expect(result.asks.map(({ state }) => state)).toEqual(['approved', 'approved']);
+  expect(result.asks.map(({ state }) => state)).toEqual(['approved']);
   expect(existsSync(join(app.place.workspace, 'i.txt'))).toBe(true);
   expect(result.permission_denials).toMatchObject([{ tools: 'local_fs', tool: 'list_dir', by: 'policy', rule: 1 }]);
 });

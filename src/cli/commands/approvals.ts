@@ -112,7 +112,7 @@ type Answer = {
   readonly outcome: 'approve' | 'deny' | 'answer' | 'cancel';
   readonly feedback: string | null;
   readonly text: string | null;
-  readonly remember: null;
+  readonly remember: 'session' | null;
   readonly treat_as?: 'run_again' | 'done' | 'skip';
 };
 
@@ -134,11 +134,12 @@ async function readAnswer(context: Context): Promise<Answer> {
   const feedback = flags.text('feedback');
   if (feedback !== null && outcome !== 'deny') throw usage('--feedback belongs to --deny');
   if (feedback !== null && feedback.length > 4000) throw usage('--feedback is longer than 4000 characters');
-  if (flags.has('remember')) throw new RuntimeError('not_built', '"approvals respond --remember" is not built yet');
   if (outcome === 'treat-as') return readTreatment(context);
   if (flags.has('text')) throw usage('--text belongs to --treat-as done');
+  const remember = flags.has('remember') ? 'session' : null;
+  if (remember !== null && outcome !== 'approve') throw usage('--remember belongs to --approve');
   const text = flags.text('answer');
-  return { outcome, feedback, text: text === '-' ? await readStdinText(context, '--answer') : text, remember: null };
+  return { outcome, feedback, text: text === '-' ? await readStdinText(context, '--answer') : text, remember };
 }
 
 /** `--treat-as`: the only verdict on a call whose outcome is unknown. @throws RuntimeError usage */

@@ -45,13 +45,23 @@ export const oversight = {
       outcome: enums(['approve', 'deny', 'answer', 'cancel']),
       feedback: nullable(string()),
       text: nullable(string()),
-      remember: nullable(enums(['session'])),
+      /** `session`: identical calls of the session need no answer; `rule`: with `rule`, one of `proposeRules`. */
+      remember: nullable(enums(['session', 'rule'])),
+      rule: optional(nullable(object({ candidate: number(), sha256: string() }))),
       binding: nullable(string()),
       no_resume: optional(boolean()),
       treat_as: optional(enums(['run_again', 'done', 'skip'])),
       accept_changed_chain: optional(boolean()),
     }),
     returns<{ readonly ask: Ask; readonly yours: boolean; readonly rests: boolean }>(),
+  ),
+  /** Forgets what was approved for a session, by name or id. */
+  forgetRemembered: operation(
+    'DELETE',
+    '/api/asks/remembered/{session}',
+    'operator',
+    object({ session: string() }),
+    returns<{ readonly removed: number }>(),
   ),
   /** Newest first. */
   listAudit: operation(

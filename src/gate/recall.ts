@@ -1,0 +1,40 @@
+import { reservedForPeople } from '../policy/reserved.ts';
+import type { Preview } from '../schema/ask.ts';
+import type { Remembered } from '../store/remembered.ts';
+import type { Judged } from './find.ts';
+import type { GateRun } from './run.ts';
+
+export type RecallDeps = { readonly remembered: Pick<Remembered, 'askOf'> };
+
+/** Every other reason is the runtime's own: what it asks about is answered each time, by a person. */
+const decidedByRules: ReadonlySet<string> = new Set(['matched_rule', 'default_action']);
+
+/** Why nobody but a person may answer this ask, now and the next time; null when rules alone led to it (03 §7.1, §9). */
+export function reservedCall(run: GateRun, { prepared, evaluation }: Judged): string | null {
+  if (!decidedByRules.has(evaluation.reason)) return evaluation.detail ?? evaluation.reason;
+  const { call, cwd, site } = prepared;
+  return reservedForPeople(call, run.host(cwd), site.command === null ? {} : { reading: site.command });
+}
+
+/**
+ * Lets a call through without an ask that the operator has let through for the session (03 §9): the same call under the
+ * same policy. What it touches is looked at anew, since a link may lead elsewhere by now.
+ */
+export function recalled(deps: RecallDeps, run: GateRun, judged: Judged): Judged {
+  const { evaluation } = judged;
+  const { sha256 } = evaluation.policy;
+  if (evaluation.action !== 'approve' || sha256 === null) return judged;
+  const ask = deps.remembered.askOf(run.ref, judged.hash, sha256);
+  if (ask === null || reservedCall(run, judged) !== null) return judged;
+  const detail = `approved for this session by ${ask}`;
+  return {
+    ...judged,
+    evaluation: { ...evaluation, action: 'allow', reason: 'remembered', timeout_s: 0, on_timeout: null, detail },
+  };
+}
+
+/** What a card shows of a call, with why the answer to it cannot be remembered. */
+export function previewOf(run: GateRun, judged: Judged, preview: Preview): Preview {
+  const reserved = reservedCall(run, judged);
+  return reserved === null ? preview : { ...preview, reserved };
+}
