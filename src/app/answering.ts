@@ -1,36 +1,66 @@
-import { respond, type AskAnswer } from '../asks/respond.ts';
+import { type AskAnswer, type AskReviewer, respond } from '../asks/respond.ts';
 import { bindingOf } from '../gate/binding.ts';
-import type { Ask } from '../schema/ask.ts';
-import type { Rebound } from '../store/asks.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import { createPropose } from '../trials/propose.ts';
 import { createReview } from '../trials/review.ts';
+import { createAddRule } from '../workspace/add-rule.ts';
+import { addRuleDeps } from './add-rule-deps.ts';
 import type { RoomsInput } from './rooms-input.ts';
-import { type TrialInput, trialDeps } from './trial-deps.ts';
+import { argumentNamesWith, type TrialInput, trialDeps } from './trial-deps.ts';
 
-type Input = RoomsInput & TrialInput;
-
-/** Answers to asks, with what judging their calls again takes. */
-export function answerServices(input: Input) {
-  const { options, secrets, store, now } = input;
+/** Answers to asks, with what judging their calls again and writing rules for them takes. */
+export function answerServices(input: RoomsInput & TrialInput) {
+  const { options, secrets, store, prepare, now } = input;
   const trial = trialDeps(input);
   const review = createReview({ ...trial, rootOfRun: store.runs.workspaceOf });
-  const reviewAsk = async (ask: Ask): Promise<Rebound | null> => {
-    const judged = await review.judgeAgain(ask);
-    if (judged === null) return null;
-    const record = secrets.maskDeep(judged);
-    const binding = bindingOf(ask.call_hash, judged.policy.sha256, ask.preimage?.sha256 ?? null);
-    return { policy: judged.policy, record, binding };
+  const rules = createAddRule(addRuleDeps(input));
+  const { propose } = createPropose({
+    ...trial,
+    review,
+    recorded: store.recorded,
+    argumentNames: argumentNamesWith(prepare),
+    targetOf: rules.targetOfPolicy,
+  });
+
+  const reviewer: AskReviewer = {
+    async review(ask) {
+      const judged = await review.judgeAgain(ask);
+      if (judged === null) return null;
+      const record = secrets.maskDeep(judged);
+      const binding = bindingOf(ask.call_hash, judged.policy.sha256, ask.preimage?.sha256 ?? null);
+      return { policy: judged.policy, record, binding };
+    },
+    reserved: review.reserved,
+    async addRule(ask, chosen, record) {
+      const proposed = await propose(ask);
+      const candidate = proposed.candidates[chosen.candidate];
+      if (candidate?.sha256 !== chosen.sha256) {
+        throw new RuntimeError(
+          'binding_changed',
+          'another rule was shown, or the policy has changed: nothing was written',
+          {
+            hints: [`reins approvals show ${ask.id}`],
+          },
+        );
+      }
+      const { index } = candidate;
+      const rule = { '//': `added ${new Date(now()).toISOString()} from ${ask.id}`, ...candidate.rule };
+      await rules.addRuleTo(
+        () => trial.policyNow(ask.policy),
+        { rule, index, sha256: proposed.policy.sha256 ?? '' },
+        (entry, write) =>
+          record({ path: entry.path, index }, () => {
+            const body = secrets.maskDeep({ ...entry, ask_id: ask.id, by: store.actor.by });
+            const { run_id, session_id } = ask;
+            store.audit.append({ type: 'rule_added', tenant_id: options.tenant, run_id, session_id, body }, now());
+            write();
+          }),
+      );
+    },
   };
+
   return {
-    answerAsk: (wanted: AskAnswer) =>
-      respond(
-        {
-          ...store,
-          tenant: options.tenant,
-          now,
-          reviewer: { review: reviewAsk, reserved: review.reserved, addRule: async () => {} },
-        },
-        wanted,
-        store.actor,
-      ),
+    answerAsk: (wanted: AskAnswer) => respond({ ...store, tenant: options.tenant, now, reviewer }, wanted, store.actor),
+    proposeRules: async ({ id }: { readonly id: string }) => propose(store.asks.show(id)),
   };
 }

@@ -17,6 +17,7 @@ import { createPolicyOperations } from '../workspace/policy-operations.ts';
 import type { Policies } from '../workspace/policies.ts';
 import { isPresetName } from '../workspace/presets/policies.ts';
 import type { RoomsInput } from './rooms-input.ts';
+import { addRuleDeps } from './add-rule-deps.ts';
 import { argumentNamesWith, trialDeps } from './trial-deps.ts';
 
 type Input = RoomsInput & {
@@ -26,23 +27,15 @@ type Input = RoomsInput & {
 };
 
 /** The operations of `client/operations/policies.ts`. */
-export function policyServices({
-  workspace,
-  policies,
-  binaries,
-  store,
-  prepare,
-  secrets,
-  machine,
-  now,
-  options,
-}: Input) {
+export function policyServices(input: Input) {
+  const { workspace, policies, binaries, store, prepare, secrets, machine, now } = input;
   const ceilingSeconds = (): number | null => {
     const ceiling = store.settings.value('approval-ceiling');
     return ceiling === 'never' ? null : ceiling / 1000;
   };
   const registered = () => store.registry.toolsets();
-  const trial = trialDeps({ workspace, policies, prepare });
+  const trial = trialDeps(input);
+  const rules = createAddRule(addRuleDeps(input));
   return {
     ...createPolicyOperations({
       workspace,
@@ -68,21 +61,8 @@ export function policyServices({
     }),
     ...createComparison({ ...trial, recorded: store.recorded, now }),
     ...createSuggest({ ...trial, recorded: store.recorded, argumentNames: argumentNamesWith(prepare) }),
-    ...createAddRule({
-      workspace,
-      policies,
-      now,
-      record: (entry, write) =>
-        store.sql.write('full', () => {
-          const body = secrets.maskDeep({ ...entry, by: store.actor.by });
-          store.audit.append(
-            { type: 'rule_added', tenant_id: options.tenant, run_id: null, session_id: null, body },
-            now(),
-          );
-          write();
-        }),
-      govern: (name) => store.settings.setConfig({ key: 'hitl-policy-name', value: name }),
-    }),
+    ruleTarget: rules.ruleTarget,
+    addRule: rules.addRule,
     ...createImportPolicy({ home: machine.home, workspace }),
     ...createReplay({
       ...trial,

@@ -196,7 +196,7 @@ export function openRooms(input: RoomsInput): Rooms {
         const { policyServices } = await import('./policy-services.ts');
         return policyServices({ ...input, policies, binaries, prepare });
       }),
-      ...lazyServices(['answerAsk'], async () => {
+      ...lazyServices(['answerAsk', 'proposeRules'], async () => {
         const { answerServices } = await import('./answering.ts');
         return answerServices({ ...input, policies, prepare });
       }),

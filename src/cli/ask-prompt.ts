@@ -8,6 +8,7 @@ import { measure } from '../view/format.ts';
 import type { Context } from './context.ts';
 import { shownIds } from './ids.ts';
 import { type Keys, openKeys } from './keys.ts';
+import { chooseRule } from './rule-prompt.ts';
 
 /** Keys in this time after a question was painted answer nothing (06 §9). */
 const guardMs = 400;
@@ -15,6 +16,8 @@ const shownLines = 40;
 
 const keyOf: Readonly<Record<string, CardChoice>> = {
   y: 'once',
+  s: 'session',
+  r: 'rule',
   n: 'deny',
   f: 'deny_feedback',
   a: 'answer',
@@ -23,6 +26,8 @@ const keyOf: Readonly<Record<string, CardChoice>> = {
 };
 const words: Readonly<Record<CardChoice, string>> = {
   once: '[y] once',
+  session: '[s] this session',
+  rule: '[r] add a rule',
   deny: '[n] deny',
   deny_feedback: '[f] deny with words',
   answer: '[a] answer',
@@ -34,7 +39,7 @@ const words: Readonly<Record<CardChoice, string>> = {
 export type Prompted = 'settled' | 'interrupt' | 'gone';
 
 /**
- * Puts one ask on the terminal until it is answered, here or elsewhere (03 §10). Nothing but `y` approves;
+ * Puts one ask on the terminal until it is answered, here or elsewhere (03 §10). Nothing but `y`, `s` and `r` approves;
  * Enter and anything unknown repeats the question.
  * @param withdrawn aborts when a verdict from elsewhere was seen; its reason is who answered
  */
@@ -79,7 +84,10 @@ async function ask(
   const question = () => {
     terminal.err(`${card.choices.map((choice) => words[choice]).join('  ')}\n`);
   };
-  const verdict = async (answer: Partial<Parameters<RuntimeClient['answerAsk']>[0]>): Promise<boolean> => {
+  const verdict = async (
+    answer: Partial<Parameters<RuntimeClient['answerAsk']>[0]>,
+    told?: string,
+  ): Promise<boolean> => {
     try {
       const recorded = await client.answerAsk({
         id: current.id,
@@ -91,6 +99,7 @@ async function ask(
         ...answer,
       });
       terminal.err(`${recorded.ask.state} ${shown(current.id)}\n`);
+      if (told !== undefined) terminal.err(`${context.safe(told)}\n`);
       return true;
     } catch (error) {
       if (!(error instanceof RuntimeError)) throw error;
@@ -148,14 +157,22 @@ async function ask(
         break;
       }
       case 'once':
+      case 'session':
+      case 'rule': {
         // What was never shown is not approved (03 §8.2).
         if (!seen) {
           terminal.err('some lines were not shown yet: press v first\n');
           question();
-        } else if (await verdict({ outcome: 'approve' })) {
-          return 'settled';
+          break;
         }
+        const remember = choice === 'once' ? null : choice;
+        const chosen = choice === 'rule' ? await chooseRule(context, client, current.id, keys, withdrawn) : null;
+        if (withdrawn.aborted) break;
+        if (choice === 'rule' && chosen === null) question();
+        else if (await verdict({ outcome: 'approve', remember, rule: chosen?.rule ?? null }, chosen?.told))
+          return 'settled';
         break;
+      }
     }
   }
 }

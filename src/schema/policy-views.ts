@@ -175,11 +175,43 @@ export type RuleSuggestion = {
   readonly answers: number;
   /** Other recorded calls that it would have allowed; the newest of them are named. */
   readonly also_allowed: number;
-  readonly also: readonly (PolicyCall & {
-    readonly at: string;
-    readonly was: Action;
-    readonly outcome: VerdictChange['outcome'];
-  })[];
+  readonly also: readonly RecordedCallView[];
+};
+
+/** A call of the past, and what became of it. */
+export type RecordedCallView = PolicyCall & {
+  readonly at: string;
+  readonly was: Action;
+  readonly outcome: VerdictChange['outcome'];
+};
+
+/** A rule that would let the call of an ask through (03 §9). */
+export type RuleCandidate = {
+  readonly kind: 'exact' | 'directory' | 'host' | 'prefix';
+  /** As it would be written, but for its note. */
+  readonly rule: WrittenRule;
+  /** Where it would stand, counted from 0. */
+  readonly index: number;
+  /** Of what is shown here: an answer names it. */
+  readonly sha256: string;
+  /** How many of the last recorded calls it would also have allowed; the newest of them are named. */
+  readonly also_allowed: number;
+  readonly also: readonly RecordedCallView[];
+};
+
+/** Rules that may be added instead of a single approval, narrowest first, at most three. */
+export type RuleProposals = {
+  /** The file of the user that one would be written to. */
+  readonly path: string;
+  /** Name of the copy that would be made there and govern from then on; null = the file governs already. */
+  readonly copy: string | null;
+  /** The policy that it would be added to. */
+  readonly policy: PolicyIdentity;
+  /** Recorded calls that were looked at. */
+  readonly looked_at: number;
+  readonly candidates: readonly RuleCandidate[];
+  /** Why there is none. */
+  readonly none: string | null;
 };
 
 export type SuggestReport = {

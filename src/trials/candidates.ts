@@ -30,14 +30,15 @@ export function candidatesOf(
   names: readonly string[] | null,
   root: string,
   wordsOf: Judge['wordsOf'],
+  least: number,
 ): readonly Candidate[] {
   const [first] = approvals;
   if (first === undefined) return [];
   const exact =
     names === null
       ? []
-      : groups(approvals, ({ call }) => [canonicalJson(call.args)]).flatMap((group) => exactRule(group, names));
-  const directories = groups(approvals, ({ call }) => directoriesAbove(call.args['path'], root), deepest).map(
+      : groups(approvals, least, ({ call }) => [canonicalJson(call.args)]).flatMap((group) => exactRule(group, names));
+  const directories = groups(approvals, least, ({ call }) => directoriesAbove(call.args['path'], root), deepest).map(
     ({ key, members }) => ({
       rule: { ...namesOf(first), when: [{ key: 'path', op: 'path_within', value: key }], action: 'allow' as const },
       approvals: members,
@@ -46,7 +47,7 @@ export function candidatesOf(
   );
   const prefixes =
     first.call.tools === 'local_shell'
-      ? groups(approvals, ({ call }) => prefixesOf(wordsOf(call)), mostWordsFirst).map(({ key, members }) => ({
+      ? groups(approvals, least, ({ call }) => prefixesOf(wordsOf(call)), mostWordsFirst).map(({ key, members }) => ({
           rule: {
             ...namesOf(first),
             when: [{ key: 'command', op: 'command_prefix_allowlist', value: key }],
@@ -64,6 +65,7 @@ type Group = { readonly key: string; readonly members: readonly Approval[] };
 /** Approvals under each of their keys, groups that are large enough. */
 function groups(
   approvals: readonly Approval[],
+  least: number,
   keysOf: (approval: Approval) => readonly string[],
   order: (a: Group, b: Group) => number = () => 0,
 ): readonly Group[] {
@@ -73,7 +75,7 @@ function groups(
   }
   return [...found]
     .map(([key, members]) => ({ key, members }))
-    .filter(({ members }) => members.length >= fewest)
+    .filter(({ members }) => members.length >= least)
     .sort(order);
 }
 
@@ -109,6 +111,47 @@ function directoriesAbove(path: unknown, root: string): readonly string[] {
   const parts = inside.split(sep);
   return parts.map((_, index) => parts.slice(0, index + 1).join('/'));
 }
+
+/** The host of a call that names one. */
+export function hostRules(call: PolicyCall): readonly WrittenRule[] {
+  const { url } = call.args;
+  if (typeof url !== 'string' || !URL.canParse(url)) return [];
+  const value = new URL(url).hostname.replace(/^\[|\]$/g, '');
+  if (value === '') return [];
+  return [{ tools: call.tools, tool: call.tool, when: [{ key: 'url', op: 'host', value }], action: 'allow' }];
+}
+
+/**
+ * Rules for a line of commands, an entry for each of them, those of most words first (03 §9): the line as a whole is
+ * never an entry.
+ */
+export function prefixRules(call: PolicyCall, commands: readonly (readonly string[])[]): readonly WrittenRule[] {
+  const lists = Array.from({ length: mostWords }, (_, short) => {
+    const entries = commands.map((words) =>
+      prefixesOf(words)
+        .filter(hasAtMost(mostWords - short))
+        .at(-1),
+    );
+    return entries.length === 0 || entries.includes(undefined) ? null : [...new Set(entries)].join(', ');
+  });
+  return [...new Set(lists)].flatMap((value): readonly WrittenRule[] =>
+    value === null
+      ? []
+      : [
+          {
+            tools: call.tools,
+            tool: call.tool,
+            when: [{ key: 'command', op: 'command_prefix_allowlist', value }],
+            action: 'allow',
+          },
+        ],
+  );
+}
+
+const hasAtMost =
+  (most: number) =>
+  (prefix: string): boolean =>
+    prefix.split(' ').length <= most;
 
 /** The first words of a command that a list may hold, at most three. */
 function prefixesOf(words: readonly string[] | null): readonly string[] {

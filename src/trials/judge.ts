@@ -16,6 +16,8 @@ export type Judge = {
   prime(loaded: LoadedPolicy, call: PolicyCall, host: TrialHost): Promise<void>;
   /** How a shell call is read; null for any other. */
   read(call: PolicyCall): CommandReading | null;
+  /** The words of each command of a shell call that an allowlist may judge; null for any other. */
+  commandsOf(call: PolicyCall): readonly (readonly string[])[] | null;
   /** The words of a shell call that is one command of literal words; null for any other. */
   wordsOf(call: PolicyCall): readonly string[] | null;
 };
@@ -30,19 +32,23 @@ export async function createJudge(): Promise<Judge> {
     const reading = read(call);
     return evaluate(loaded, call, host, { ...(reading === null ? {} : { reading }), readLine, trace });
   };
+  const commandsOf: Judge['commandsOf'] = (call) => {
+    const reading = read(call);
+    if (reading === null || reading.form === 'none' || !reading.grant.ok) return null;
+    return reading.grant.line.commands.map(({ words }) => words);
+  };
   return {
     judge,
     read,
+    commandsOf,
     async prime(loaded, call, host) {
       if (loaded.policy.trusted_binaries === null) return;
       do judge(loaded, call, host);
       while ((await host.hashAsked?.()) === true);
     },
     wordsOf(call) {
-      const reading = read(call);
-      if (reading === null || reading.form === 'none' || !reading.grant.ok) return null;
-      const [command, ...more] = reading.grant.line.commands;
-      return command === undefined || more.length > 0 ? null : command.words;
+      const [command, ...more] = commandsOf(call) ?? [];
+      return command === undefined || more.length > 0 ? null : command;
     },
   };
 }

@@ -15,7 +15,7 @@ export type Retrial = {
  * The machine for recorded calls. One host serves all calls of a directory: nothing is executed, so what it has looked
  * up may be as old as the first of them.
  */
-export function createRetrials(deps: TrialDeps, ...policies: readonly LoadedPolicy[]) {
+export function createRetrials(deps: Pick<TrialDeps, 'hosts'>, ...policies: readonly LoadedPolicy[]) {
   const byRoot = new Map<string, (cwd: string) => TrialHost>();
   const byPlace = new Map<string, TrialHost>();
   const hostAt = (root: string, cwd: string): TrialHost => {

@@ -1,15 +1,12 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { Evaluation, LoadedPolicy, Policy, PolicyCall, Rule } from '../schema/policy.ts';
-import type { RuleSuggestion, SuggestReport, WrittenRule } from '../schema/policy-views.ts';
+import type { LoadedPolicy } from '../schema/policy.ts';
+import type { RuleSuggestion, SuggestReport } from '../schema/policy-views.ts';
 import type { RecordedCall, RecordedCalls } from '../store/recorded-calls.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
-import { catalogue, guardedFrom, strictBounds } from '../workspace/presets/policies.ts';
 import { type Approval, type Candidate, candidatesOf, fewest } from './candidates.ts';
-import { examplePaths } from './generated-calls.ts';
 import { createRetrials, type Retrial } from './recorded.ts';
-import { selector } from '../policy/compile.ts';
-import { failClosedPolicy } from '../policy/fail-closed.ts';
 import { createJudge, type Judge } from './judge.ts';
+import { touchesCatalogue, tryRule, viewOf, wasDenied } from './try-rule.ts';
 import { openValid, type TrialDeps } from './trial.ts';
 
 export type SuggestDeps = TrialDeps & {
@@ -71,7 +68,7 @@ export function createSuggest(deps: SuggestDeps) {
       const places = new Map(harmless.map((one) => [askOf(one), one]));
       const approvals = harmless.map((one): Approval => ({ call: one.call, ask: askOf(one), at: one.recorded.at }));
       const names = deps.argumentNames(first.call.tools, first.call.tool);
-      for (const candidate of candidatesOf(approvals, names, deps.workspace.root, trial.wordsOf)) {
+      for (const candidate of candidatesOf(approvals, names, deps.workspace.root, trial.wordsOf, fewest)) {
         const open = candidate.approvals.filter(({ ask }) => !taken.has(ask));
         if (open.length < fewest) continue;
         const members = open.flatMap(({ ask }) => places.get(ask) ?? []);
@@ -84,7 +81,7 @@ export function createSuggest(deps: SuggestDeps) {
     return suggestions;
   }
 
-  /** Null unless every approval of the group would be allowed, no denied call matches, and no guarded name is opened. */
+  /** Null unless enough approvals still ask, and the rule holds for each of them. */
   function tryCandidate(
     trial: Judge,
     loaded: LoadedPolicy,
@@ -95,50 +92,25 @@ export function createSuggest(deps: SuggestDeps) {
   ): RuleSuggestion | null {
     // What a rule of the policy allows by now needs no other one.
     const members = approved.filter(({ call, host }) => trial.judge(loaded, call, host).action !== 'allow');
-    const [first] = members;
-    if (first === undefined || members.length < fewest) return null;
-    const alone = nothingBut([ruleOf(candidate.rule)], 'deny');
-    const matches = ({ call, host }: Retrial): boolean => trial.judge(alone, call, host).matched_rule === 0;
-    if (denied.some(matches)) return null;
-    const before = members.map(({ call, host }) => trial.judge(loaded, call, host));
-    const index = placeOf(loaded.policy, before, first.call);
-    const widened = inserted(loaded, candidate.rule, index);
-    const allows = (result: Evaluation): boolean => result.action === 'allow' && result.matched_rule === index;
-    if (!members.every(({ call, host }) => allows(trial.judge(widened, call, host)))) return null;
-    if (candidate.directory !== null && opensGuarded(trial, widened, candidate.directory, first)) return null;
+    if (members.length < fewest) return null;
+    const placed = tryRule(trial, loaded, candidate, members, denied);
+    if (placed === null) return null;
     const group = new Set(members.map(askOf));
-    const now = recent.filter(({ call, host }) => allows(trial.judge(widened, call, host)));
+    const now = recent.filter(placed.allows);
     const also = now.filter((one) => !group.has(askOf(one)));
     return {
       rule: candidate.rule,
-      index,
+      index: placed.index,
       approvals: members.length,
       asks: [...group],
       answers: now.filter(({ recorded }) => recorded.ask !== null).length,
       also_allowed: also.length,
-      also: also.slice(0, maxNamed).map(({ recorded, call }) => ({
-        at: new Date(recorded.at).toISOString(),
-        ...call,
-        was: recorded.record.action,
-        outcome: recorded.ask === null ? null : { state: recorded.ask.state, by: recorded.ask.by },
-      })),
+      also: also.slice(0, maxNamed).map(viewOf),
     };
-  }
-
-  /** Whether a name below the directory that the catalogue keeps from such a tool would be allowed. */
-  function opensGuarded(trial: Judge, policy: LoadedPolicy, directory: string, { call, host }: Retrial): boolean {
-    return guardedFrom(call.tool)
-      .filter((glob) => glob.startsWith('**/'))
-      .flatMap((glob) => examplePaths(glob, `${directory}/`))
-      .some((path) => trial.judge(policy, { ...call, args: { ...call.args, path } }, host).action === 'allow');
   }
 }
 
 const askOf = ({ recorded }: Retrial): string => recorded.ask?.id ?? `${recorded.run_id} ${recorded.call_id}`;
-
-/** By whoever: a policy, a person, a deadline, or a surface on which nobody could be asked. */
-const wasDenied = ({ record, ask }: RecordedCall): boolean =>
-  record.action === 'deny' || ask?.state === 'denied' || ask?.state === 'expired';
 
 /** A person's word; an agent's makes no rules. */
 const isApproved = ({ ask }: RecordedCall): boolean =>
@@ -151,52 +123,4 @@ function byTool(calls: readonly Retrial[]): ReadonlyMap<string, readonly Retrial
     found.set(key, [...(found.get(key) ?? []), one]);
   }
   return found;
-}
-
-/** Any text of the call that names something of the catalogue, as a path or in a command; or a wall. */
-function touchesCatalogue(trial: Judge, { call, host }: Retrial): boolean {
-  const isCommand = call.tools === 'local_shell';
-  const keys = isCommand ? ['command'] : Object.keys(call.args).filter((key) => typeof call.args[key] === 'string');
-  const op = isCommand ? 'command_path' : 'glob';
-  const rules = catalogue().flatMap((value) => keys.map((key) => denying({ key, op, value })));
-  return trial.judge(nothingBut(rules, 'allow'), call, host).action === 'deny';
-}
-
-const denying = (condition: Rule['when'][number]): Rule => ({ ...blank, when: [condition], action: 'deny' });
-
-const blank: Rule = { tools: '', tool: '', when: [], action: 'allow', timeout_s: 0, on_timeout: null, note: null };
-
-/** A policy of these rules alone. */
-const nothingBut = (rules: readonly Rule[], default_action: Policy['default_action']): LoadedPolicy => ({
-  identity: { name: 'trial', source: 'file', path: null, sha256: null, state: 'ok' },
-  policy: { ...failClosedPolicy(strictBounds()), default_action, rules },
-  text: '',
-  findings: [],
-});
-
-const ruleOf = ({ tools = '', tool = '', when = [], action }: WrittenRule): Rule => ({
-  ...blank,
-  tools,
-  tool,
-  when,
-  action,
-});
-
-function inserted(loaded: LoadedPolicy, rule: WrittenRule, index: number): LoadedPolicy {
-  const rules = [...loaded.policy.rules];
-  rules.splice(index, 0, ruleOf(rule));
-  return { ...loaded, policy: { ...loaded.policy, rules } };
-}
-
-/**
- * Where a rule is put (03 §9): directly above the first rule that decided one of the asks, and never above a deny rule
- * that could match the same tool.
- */
-function placeOf({ rules }: Policy, before: readonly Evaluation[], { tools, tool }: PolicyCall): number {
-  const deciding = Math.min(...before.map(({ matched_rule: rule }) => rule ?? rules.length));
-  const could = (selected: string, name: string): boolean => (selector(selected) ?? name) === name;
-  const lastDeny = rules.findLastIndex(
-    (rule) => rule.action === 'deny' && could(rule.tools, tools) && could(rule.tool, tool),
-  );
-  return Math.max(deciding, lastDeny + 1);
 }

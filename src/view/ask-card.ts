@@ -2,7 +2,7 @@ import type { Ask } from '../schema/ask.ts';
 import { escapeText, hiddenCharacters, type SafeText } from './escape.ts';
 import { formatRemaining, wrap } from './format.ts';
 
-export type CardChoice = 'once' | 'deny' | 'deny_feedback' | 'answer' | 'explain' | 'full';
+export type CardChoice = 'once' | 'session' | 'rule' | 'deny' | 'deny_feedback' | 'answer' | 'explain' | 'full';
 
 /** Labelled lines of a card; `data` lines came from outside and stand apart from what the runtime established. */
 export type CardPart = {
@@ -187,6 +187,7 @@ function warnings(ask: Ask): readonly string[] {
     ...(hidden.length === 0 ? [] : [`hidden or look-alike characters: ${hidden.join(', ')}`]),
     ...((ask.preview.paths ?? []).some((path) => !path.inside) ? ['a path lies outside the workspace'] : []),
     ...(ask.preview.url === undefined ? [] : ['this call uses the network']),
+    ...(ask.preview.policy_changed === true ? ['the policy changed since this was asked'] : []),
     ...(ask.policy.state === 'invalid' ? ['the policy is invalid: everything asks'] : []),
   ];
 }
@@ -204,8 +205,15 @@ function choices(ask: Ask): readonly CardChoice[] {
   if (ask.kind === 'question') return ['answer', 'full'];
   if (ask.kind === 'budget') return ['once', 'deny'];
   if (ask.kind === 'unknown_outcome') return ['explain', 'full'];
-  return ['once', 'deny', 'deny_feedback', 'explain', 'full'];
+  const remembered: readonly CardChoice[] = isRememberable(ask) ? ['session', 'rule'] : [];
+  return ['once', ...remembered, 'deny', 'deny_feedback', 'explain', 'full'];
 }
+
+/** Whether rules alone led to it, under a policy that can be named: the rest is a person's to answer each time (03 §9). */
+const isRememberable = ({ record, policy, preview }: Ask): boolean =>
+  preview.reserved === undefined &&
+  policy.sha256 !== null &&
+  (record.reason === 'matched_rule' || record.reason === 'default_action');
 
 /** The screen that card lines are broken for; null where nothing is broken (a pipe, a file). */
 export type CardScreen = { readonly columns: number; readonly width: (text: string) => number } | null;

@@ -1,36 +1,41 @@
 import { statSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { insertRule } from '../policy/insert-rule.ts';
 import { parsePolicy } from '../policy/validate.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { LoadedPolicy } from '../schema/policy.ts';
 import type { AddedRule, WrittenRule } from '../schema/policy-views.ts';
-import { ensurePrivateDirectory } from '../store/private-file.ts';
 import { quote } from '../text/quote.ts';
 import { exists, sha256Of, writeAtomic } from './files.ts';
 import type { Workspace } from './paths.ts';
 import type { Policies } from './policies.ts';
 import { isPresetName, presetDocument } from './presets/policies.ts';
-import { lockFile } from './lock-file.ts';
+import { lockPolicies } from './lock-file.ts';
 
 export type AddRuleDeps = {
   readonly workspace: Pick<Workspace, 'dataDir' | 'home'>;
   readonly policies: Pick<Policies, 'openPolicy'>;
   readonly now: () => number;
   /** Records the change (03 §14, type `rule_added`) and makes it, in one transaction: no rule without its row. */
-  readonly record: (
-    entry: {
-      readonly path: string;
-      readonly rule: WrittenRule;
-      readonly index: number;
-      readonly sha256: string;
-      readonly copied_from: string | null;
-    },
-    write: () => void,
-  ) => void;
+  readonly record: RecordRule;
   /** Makes a policy of the user the one that governs (config `hitl-policy-name`). */
   readonly govern: (name: string) => Promise<unknown>;
 };
+
+/** Calls `write` once, or throws: then nothing was written. */
+export type RecordRule = (entry: RuleEntry, write: () => void) => void;
+
+/** What the audit log tells of an added rule. */
+export type RuleEntry = {
+  readonly path: string;
+  readonly rule: WrittenRule;
+  readonly index: number;
+  readonly sha256: string;
+  readonly copied_from: string | null;
+};
+
+/** A rule, its place, and the digest of the policy that was looked at. */
+type NewRule = { readonly rule: WrittenRule; readonly index: number; readonly sha256: string };
 
 /** Where a rule would be written: the governing file of the user, or a copy of what governs. */
 type Target = { readonly path: string; readonly text: string; readonly mode: number; readonly copy: string | null };
@@ -41,7 +46,8 @@ export function createAddRule(deps: AddRuleDeps) {
 
   const targetOf = ({ identity, text }: LoadedPolicy): Target => {
     const { name, source, path } = identity;
-    if (source === 'user' && path !== null) return { path, text, mode: modeOf(path), copy: null };
+    if (path !== null && (source === 'user' || dirname(path) === workspace.home))
+      return { path, text, mode: modeOf(path), copy: null };
     const written =
       source === 'builtin' && isPresetName(name) ? `${JSON.stringify(presetDocument(name), null, 2)}\n` : text;
     const copy = freeName(name);
@@ -61,56 +67,66 @@ export function createAddRule(deps: AddRuleDeps) {
     return free;
   };
 
-  return {
-    /** Where `addRule` would write. @throws as opening the policy does */
-    async ruleTarget(input: { readonly policy: string | null; readonly trust: readonly string[] }) {
-      const { path, copy } = targetOf(
-        (await deps.policies.openPolicy({ name: input.policy, trust: input.trust })).current(),
+  const targetOfPolicy = (loaded: LoadedPolicy) => {
+    const { path, copy } = targetOf(loaded);
+    return { path, copy };
+  };
+
+  const write = async (
+    read: () => Promise<LoadedPolicy>,
+    { rule, index, sha256: seen }: NewRule,
+    record: RecordRule,
+  ): Promise<AddedRule> => {
+    const unlock = await lockPolicies(workspace.home, deps.now);
+    try {
+      const loaded = await read();
+      if (loaded.identity.sha256 !== seen) throw changedSince();
+      const target = targetOf(loaded);
+      const text = await withRule(target, rule, index, loaded);
+      const sha256 = sha256Of(text);
+      const copied_from = target.copy === null ? null : loaded.identity.name;
+      record({ path: target.path, rule, index, sha256, copied_from }, () =>
+        writeAtomic(target.path, text, target.mode),
       );
-      return { path, copy };
-    },
+      if (target.copy !== null) await deps.govern(target.copy);
+      return { path: target.path, sha256, copy: target.copy };
+    } finally {
+      unlock();
+    }
+  };
+
+  const open = async (input: { readonly policy: string | null; readonly trust: readonly string[] }) =>
+    (await deps.policies.openPolicy({ name: input.policy, trust: input.trust })).current();
+
+  return {
+    targetOfPolicy,
+
+    /**
+     * As `addRule`, to a policy that is read under the lock, recorded by who adds it. `record` may refuse by throwing.
+     * @throws as `addRule`
+     */
+    addRuleTo: write,
+
+    /** Where `addRule` would write. @throws as opening the policy does */
+    ruleTarget: async (input: { readonly policy: string | null; readonly trust: readonly string[] }) =>
+      targetOfPolicy(await open(input)),
 
     /**
      * Inserts the text of one rule and nothing else: read again, validated, written beside, renamed, under a lock.
      * @throws RuntimeError binding_changed when the policy is not the one that was looked at, in_use (locked),
      * invalid_policy, storage
      */
-    async addRule(input: {
-      readonly policy: string | null;
-      readonly trust: readonly string[];
-      readonly rule: WrittenRule;
-      readonly index: number;
-      readonly sha256: string;
-    }): Promise<AddedRule> {
-      ensurePrivateDirectory(workspace.home);
-      const unlock = await lockFile(join(workspace.home, 'policy.lock'), deps.now);
-      try {
-        const loaded = (await deps.policies.openPolicy({ name: input.policy, trust: input.trust })).current();
-        if (loaded.identity.sha256 !== input.sha256) {
-          throw new RuntimeError(
-            'binding_changed',
-            'the policy has changed since the rule was shown; nothing was written',
-            {
-              hints: ['reins policy suggest --write'],
-            },
-          );
-        }
-        const target = targetOf(loaded);
-        const text = await withRule(target, input.rule, input.index, loaded);
-        const sha256 = sha256Of(text);
-        const { rule, index } = input;
-        const copied_from = target.copy === null ? null : loaded.identity.name;
-        deps.record({ path: target.path, rule, index, sha256, copied_from }, () =>
-          writeAtomic(target.path, text, target.mode),
-        );
-        if (target.copy !== null) await deps.govern(target.copy);
-        return { path: target.path, sha256, copy: target.copy };
-      } finally {
-        unlock();
-      }
-    },
+    addRule: (
+      input: NewRule & { readonly policy: string | null; readonly trust: readonly string[] },
+    ): Promise<AddedRule> => write(() => open(input), input, deps.record),
   };
 }
+
+/** What was shown is not what would be written. */
+export const changedSince = (): RuntimeError =>
+  new RuntimeError('binding_changed', 'the policy has changed since the rule was shown; nothing was written', {
+    hints: ['reins policy suggest --write'],
+  });
 
 /** The new text, after it was read as a policy that differs by that rule and by nothing else. */
 async function withRule(target: Target, rule: WrittenRule, index: number, loaded: LoadedPolicy): Promise<string> {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Database from 'better-sqlite3';
@@ -42,6 +42,8 @@ export type ScriptedSetup = {
   readonly models?: readonly unknown[];
   readonly policy?: unknown;
   readonly chain?: unknown;
+  /** Text of a policy of the project; a run trusts it by its hash. */
+  readonly projectPolicy?: string;
 };
 
 /** Model, tools, model, until it answers; without a round edge. */
@@ -88,6 +90,10 @@ export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
     writeFileSync(path, JSON.stringify(value), { mode: 0o600 });
     return path;
   };
+  if (setup.projectPolicy !== undefined) {
+    mkdirSync(join(place.workspace, '.reins'), { mode: 0o700 });
+    writeFileSync(join(place.workspace, '.reins/hitl-policy.json'), setup.projectPolicy, { mode: 0o600 });
+  }
   const script = file('script.json', {
     script: 1,
     models: setup.models ?? [{ name: 'm', context: 100_000, capabilities: ['chat', 'tools'] }],

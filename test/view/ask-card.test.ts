@@ -86,7 +86,11 @@ test('text of a model cannot pass for a fact or hide anything', () => {
 });
 
 test('what is offered depends on the kind of ask', () => {
-  expect(askCard(ask({}), now).choices).toEqual(['once', 'deny', 'deny_feedback', 'explain', 'full']);
+  const lasting = ['once', 'session', 'rule', 'deny', 'deny_feedback', 'explain', 'full'];
+  const once = ['once', 'deny', 'deny_feedback', 'explain', 'full'];
+  expect(askCard(ask({}), now).choices).toEqual(lasting);
+  expect(askCard(ask({ preview: { reserved: 'path .env matches **/.env' } }), now).choices).toEqual(once);
+  expect(askCard(ask({ record: { ...ask({}).record, reason: 'floor' } }), now).choices).toEqual(once);
   expect(askCard(ask({ kind: 'budget' }), now).choices).toEqual(['once', 'deny']);
   expect(askCard(ask({ kind: 'unknown_outcome' }), now).choices).not.toContain('once');
 });

@@ -10,6 +10,7 @@ import type {
   TrustView,
   UntrustedContent,
 } from '../../schema/overlay.ts';
+import type { RuleProposals } from '../../schema/policy-views.ts';
 import { operation, returns } from '../operation.ts';
 
 /** Asks, chains, trust. */
@@ -54,6 +55,14 @@ export const oversight = {
       accept_changed_chain: optional(boolean()),
     }),
     returns<{ readonly ask: Ask; readonly yours: boolean; readonly rests: boolean }>(),
+  ),
+  /** Rules of the operator's own that would let the call of an ask through. */
+  proposeRules: operation(
+    'POST',
+    '/api/asks/{id}/rules',
+    'operator',
+    object({ id: string() }),
+    returns<RuleProposals>(),
   ),
   /** Forgets what was approved for a session, by name or id. */
   forgetRemembered: operation(

@@ -1,0 +1,95 @@
+import type { RuntimeClient } from '../client/operations.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import type { RecordedCallView, RuleCandidate, RuleProposals } from '../schema/policy-views.ts';
+import { callSummary } from '../view/call-summary.ts';
+import { escapeText } from '../view/escape.ts';
+import { plural } from '../view/format.ts';
+import type { Context } from './context.ts';
+import type { Keys } from './keys.ts';
+
+/** Keys in this time after a question was painted answer nothing (06 §9). */
+const guardMs = 400;
+
+const kinds: Readonly<Record<RuleCandidate['kind'], string>> = {
+  exact: 'exactly this call',
+  directory: 'this directory',
+  host: 'this host',
+  prefix: 'commands that begin like this',
+};
+
+/** A rule as an answer names it, and what is said once it has been added. */
+type Chosen = { readonly rule: { readonly candidate: number; readonly sha256: string }; readonly told: string };
+
+/**
+ * Shows the rules that would let the call of an ask through, and takes one of them (03 §9). Nothing but its number
+ * chooses one.
+ * @returns null when none was chosen, or there is none
+ */
+export async function chooseRule(
+  context: Context,
+  client: RuntimeClient,
+  ask: string,
+  keys: Keys,
+  withdrawn: AbortSignal,
+): Promise<Chosen | null> {
+  const { terminal, process } = context;
+  const proposals = await proposed(client, ask);
+  const { candidates } = proposals;
+  const lines = candidates.flatMap((one, place) => candidateLines(one, place, proposals));
+  const none = `no rule can be added: ${proposals.none ?? ''}`;
+  const shown = candidates.length === 0 ? [none] : [...lines, ...targetLines(proposals)];
+  terminal.err(`${shown.map((line) => escapeText(line, { mode: 'line' })).join('\n')}\n`);
+  if (candidates.length === 0) return null;
+  const numbers = candidates.map((_, place) => `[${place + 1}]`).join(' ');
+  const question = () => terminal.err(`${numbers} write that rule and allow the call  [q] back\n`);
+  question();
+  const painted = process.now();
+  for (;;) {
+    const key = await keys.next(withdrawn);
+    if (key === null || key === 'q' || key === '\u001b' || key === '\u0003') return null;
+    if (process.now() - painted < guardMs) continue;
+    const place = /^[1-9]$/.test(key) ? Number(key) - 1 : -1;
+    const chosen = candidates[place];
+    if (chosen !== undefined) {
+      const { sha256, index } = chosen;
+      return { rule: { candidate: place, sha256 }, told: `added rule ${index + 1} to ${proposals.path}` };
+    }
+    question();
+  }
+}
+
+/** A policy that cannot be read any more has no rules to offer; the ask stays as it is. */
+async function proposed(client: RuntimeClient, id: string): Promise<RuleProposals> {
+  try {
+    return await client.proposeRules({ id });
+  } catch (error) {
+    if (!(error instanceof RuntimeError)) throw error;
+    const policy = { name: '', source: 'builtin', path: null, sha256: null, state: 'invalid' } as const;
+    return { path: '', copy: null, policy, looked_at: 0, candidates: [], none: error.message };
+  }
+}
+
+function candidateLines(one: RuleCandidate, place: number, { looked_at }: RuleProposals): readonly string[] {
+  const more = one.also_allowed - one.also.length;
+  return [
+    `${place + 1}  ${kinds[one.kind]}`,
+    `   ${JSON.stringify(one.rule)}`,
+    `   as rule ${one.index + 1}; would also have allowed ${one.also_allowed} of the last ${plural(looked_at, 'recorded call')}`,
+    ...one.also.map((call) => `     ${callLine(call)}`),
+    ...(more > 0 ? [`     and ${more} more`] : []),
+  ];
+}
+
+/** A call, what the policy said to it, and who answered. */
+export const callLine = ({ tools, tool, args, was, outcome }: RecordedCallView): string =>
+  `${tools}.${tool} ${callSummary(args)} (${was}${outcome === null ? '' : `, ${outcome.state} by ${outcome.by ?? 'nobody yet'}`})`;
+
+function targetLines({ path, copy, policy }: RuleProposals): readonly string[] {
+  const except = policy.source === 'file' ? ', but where --policy names another' : '';
+  return [
+    `   with a note that names this question, into ${path}`,
+    ...(copy === null
+      ? []
+      : [`   a new copy of the policy ${policy.name}; it governs from then on (hitl-policy-name = ${copy})${except}`]),
+  ];
+}
