@@ -71,10 +71,14 @@ async function proposed(client: RuntimeClient, id: string): Promise<RuleProposal
 
 function candidateLines(one: RuleCandidate, place: number, { looked_at }: RuleProposals): readonly string[] {
   const more = one.also_allowed - one.also.length;
+  const others =
+    looked_at === 0
+      ? 'no other call is recorded yet'
+      : `would also have allowed ${one.also_allowed} of the last ${plural(looked_at, 'recorded call')}`;
   return [
     `${place + 1}  ${kinds[one.kind]}`,
     `   ${JSON.stringify(one.rule)}`,
-    `   as rule ${one.index + 1}; would also have allowed ${one.also_allowed} of the last ${plural(looked_at, 'recorded call')}`,
+    `   as rule ${one.index + 1}; ${others}`,
     ...one.also.map((call) => `     ${callLine(call)}`),
     ...(more > 0 ? [`     and ${more} more`] : []),
   ];

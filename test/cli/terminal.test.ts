@@ -173,6 +173,86 @@ describe('a question on a terminal', () => {
     expect(readFileSync(path(), 'utf8')).toBe(content);
   });
 
+  const touch = (name: string) => ({ name: 'local_shell.local_shell', arguments: { command: `touch ${name}` } });
+  /** A model that makes these calls one after another. */
+  const calling = (...list: readonly object[]) => [
+    { name: 'done', match: { tool: { count: list.length } }, reply: { text: 'All done.' } },
+    ...list.map((call, index) => ({
+      name: `call ${index}`,
+      match: index === 0 ? { role: 'user' } : { tool: { count: index } },
+      reply: { tool_calls: [call] },
+    })),
+  ];
+
+  test('s approves the same call for the session, and another call is asked about', async () => {
+    await addScript(world, calling(touch('one'), touch('one'), touch('two')));
+    const terminal = openTerminal(world, [...tester, '--shell', 'go']);
+    await terminal.saw('[s] this session');
+    await terminal.press('s', (screen) => count(screen, 'ASK ') === 2);
+    expect(terminal.screen()).toContain('approved ask_');
+    await terminal.press('n', 'denied ask_');
+    await terminal.ended;
+    const { asks } = JSON.parse((await world.run(['approvals', 'list', '--state', 'all', '--json'])).stdout);
+    expect(asks.map((one: { verdict: object }) => one.verdict)).toMatchObject([
+      { outcome: 'approve', remember: 'session' },
+      { outcome: 'deny' },
+    ]);
+  });
+
+  test('r shows the rules, their file and what else they would allow, and writes the chosen one', async () => {
+    await addScript(world, calling(touch('one'), touch('two')));
+    const terminal = openTerminal(world, [...tester, '--shell', 'go'], { columns: 200 });
+    await terminal.saw('[r] add a rule');
+    await terminal.press('r', '[1] [2] [3] write that rule and allow the call  [q] back');
+    const file = join(world.home, '.reins/hitl-policy-default.json');
+    for (const part of [
+      '1  exactly this call',
+      '"op":"command_prefix_allowlist","value":"touch one"}],"action":"allow"}',
+      'as rule 70; no other call is recorded yet',
+      `with a note that names this question, into ${file}`,
+      'a new copy of the policy default; it governs from then on (hitl-policy-name = default)',
+    ]) {
+      expect([part, terminal.screen().includes(part)]).toEqual([part, true]);
+    }
+    await terminal.press('\r', (screen) => count(screen, '[q] back') === 2);
+    expect(existsSync(file)).toBe(false);
+    await terminal.press('q', (screen) => count(screen, '[r] add a rule') === 2);
+    await terminal.press('r', (screen) => count(screen, '3  commands that begin like this') === 2);
+    await terminal.press('3', `added rule 70 to ${file}`);
+    expect((await terminal.ended).code).toBe(0);
+    expect([existsSync(join(world.workspace, 'one')), existsSync(join(world.workspace, 'two'))]).toEqual([true, true]);
+    const { rules } = JSON.parse(readFileSync(file, 'utf8'));
+    expect(rules[69].when).toEqual([{ key: 'command', op: 'command_prefix_allowlist', value: 'touch' }]);
+    const { asks } = JSON.parse((await world.run(['approvals', 'list', '--state', 'all', '--json'])).stdout);
+    expect(asks).toMatchObject([{ state: 'approved', verdict: { remember: 'rule' } }]);
+  });
+
+  test('neither is offered for what a person answers each time', async () => {
+    await addScript(world, calling({ name: 'local_fs.write_file', arguments: { path: '.env', content: 'x' } }));
+    const terminal = openTerminal(world, [...tester, 'go']);
+    await terminal.saw(question);
+    expect(terminal.screen()).not.toContain('[s]');
+    expect(terminal.screen()).not.toContain('[r]');
+    await terminal.press('s', (screen) => count(screen, question) >= 2);
+    await terminal.press('n', 'denied ask_');
+    await terminal.ended;
+  });
+
+  test('approvals respond --remember session holds for the run that waits elsewhere', async () => {
+    await addScript(world, calling(touch('one'), touch('one')));
+    const terminal = openTerminal(world, [...tester, '--shell', '--on-ask', 'wait', 'go']);
+    await terminal.saw('answer with: reins approvals respond');
+    const [{ id }] = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout).asks;
+    const misused = await world.run(['approvals', 'respond', id, '--deny', '--remember', 'session']);
+    expect([misused.code, misused.stderr]).toEqual([
+      2,
+      'reins: --remember belongs to --approve\n  reins approvals respond --help\n',
+    ]);
+    expect((await world.run(['approvals', 'respond', id, '--approve', '--remember', 'session'])).code).toBe(0);
+    expect((await terminal.ended).code).toBe(0);
+    expect(terminal.screen()).toContain('All done.');
+  });
+
   test('an answer from another terminal withdraws it and names who answered', async () => {
     const terminal = await ask();
     const { asks } = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout);
