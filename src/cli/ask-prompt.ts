@@ -169,13 +169,24 @@ async function ask(
         const chosen = choice === 'rule' ? await chooseRule(context, client, current.id, keys, withdrawn) : null;
         if (withdrawn.aborted) break;
         if (choice === 'rule' && chosen === null) question();
-        else if (await verdict({ outcome: 'approve', remember, rule: chosen?.rule ?? null }, chosen?.told))
+        else if (
+          await verdict(
+            { outcome: 'approve', remember, rule: chosen?.rule ?? null },
+            chosen?.told ?? lasts(current, remember),
+          )
+        )
           return 'settled';
         break;
       }
     }
   }
 }
+
+/** What is remembered, said once it is. */
+const lasts = (ask: Ask, remember: 'session' | 'rule' | null): string | undefined =>
+  remember === 'session'
+    ? `the same call passes without a question until ${ask.session_id === null ? 'this run' : 'the session'} ends`
+    : undefined;
 
 /** Verdict, reading and rules of an ask under the policy that it was asked under; made visible. */
 export async function explain(context: Context, client: RuntimeClient, shown: Ask): Promise<readonly string[]> {

@@ -87,7 +87,8 @@ export function createProgress(context: Context, asking: () => boolean = () => f
         if (lines && event.action !== 'approve') {
           const word = event.action === 'allow' ? 'allowed' : 'denied';
           const rule = event.rule === null ? event.reason.replaceAll('_', ' ') : `rule ${event.rule + 1}`;
-          say(`  → ${calls.get(event.call_id) ?? nameOf(event)} · ${word} (${rule})`);
+          const how = event.reason === 'remembered' ? 'remembered' : `${word} (${rule})`;
+          say(`  → ${calls.get(event.call_id) ?? nameOf(event)} · ${how}`);
           told.add(event.call_id);
         }
         break;

@@ -60,6 +60,7 @@ export function askCard(ask: Ask, now: number, shown: (id: string) => string = (
       fact('from', origin(ask, shown)),
       fact('rule', `${ruleText(ask)} of ${policy}${ask.record.note === null ? '' : `: ${ask.record.note}`}`),
       ...(ask.record.detail === null ? [] : [fact('reason', ask.record.detail)]),
+      ...onceParts(ask),
       ...agentParts(ask.preview.adjudicator),
       fact('binds', ask.binding.slice(0, 12)),
     ],
@@ -152,6 +153,10 @@ const pathParts = (ask: Ask): readonly CardPart[] =>
       `${path.given}${path.real === path.given ? '' : ` → ${path.real}`}${path.inside ? '' : ' (outside the workspace)'}${path.link ? ' (through a link)' : ''}`,
     ),
   );
+
+/** Why the answer is not remembered, unless that is why it was asked. */
+const onceParts = ({ preview: { reserved }, record }: Ask): readonly CardPart[] =>
+  reserved === undefined || reserved === record.detail ? [] : [fact('once', `asked each time: ${reserved}`)];
 
 /** The agent that may answer in the operator's place (03 §7.7). */
 const agentParts = (agent: Ask['preview']['adjudicator']): readonly CardPart[] =>

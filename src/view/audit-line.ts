@@ -26,7 +26,10 @@ export function auditLine({ type, body }: AuditRow, shown: (id: string) => strin
         summary: `${text(member(record, 'action'))}: ${callSummary(body['args'])}`,
         actor: `policy ${text(member(member(record, 'policy'), 'name'))}`,
         // Counted from 1 for people.
-        rule: typeof rule === 'number' ? String(rule + 1) : text(member(record, 'reason')).replaceAll('_', ' '),
+        rule:
+          typeof rule === 'number' && member(record, 'reason') !== 'remembered'
+            ? String(rule + 1)
+            : text(member(record, 'reason')).replaceAll('_', ' '),
       };
     }
     case 'effect':
@@ -40,6 +43,10 @@ export function auditLine({ type, body }: AuditRow, shown: (id: string) => strin
         ...plain,
         summary: `${text(body['bound'])} ${text(body['used'])}/${text(body['limit'])}: ${text(body['action'])}`,
       };
+    case 'remember':
+      return { ...plain, summary: rememberedText(body, shown) };
+    case 'rule_added':
+      return { ...plain, summary: `rule ${Number(body['index']) + 1} of ${text(body['path'])}` };
     case 'trust':
       return {
         ...plain,
@@ -53,6 +60,12 @@ export function auditLine({ type, body }: AuditRow, shown: (id: string) => strin
 function effectText(body: AuditRow['body']): string {
   const bytes = body['result_bytes'];
   return bytes === undefined ? text(body['state']) : `${text(body['state'])}, ${text(bytes)} bytes`;
+}
+
+function rememberedText(body: AuditRow['body'], shown: (id: string) => string): string {
+  const choice = text(body['choice']);
+  if (choice === 'forgotten') return `forgot ${text(body['removed'])} of the session`;
+  return `${shown(text(body['ask_id']))} ${choice === 'rule' ? 'became a rule' : 'holds for the session'}`;
 }
 
 /** A row of a kind that has no sentence of its own: its plain members. */

@@ -40,6 +40,7 @@ export function verdictLine({ action, reason, matched_rule: rule, policy }: Eval
   if (reason === 'control_plane') return `${action}  a wall that no policy lifts`;
   if (reason === 'internal_error') return `${action}  the evaluator failed`;
   const by = rule === null ? `default action ${where}` : `rule ${rule + 1} ${where}`;
+  if (reason === 'remembered') return `${action}  approved before in this session, under ${by}`;
   return reason === 'floor' ? `${action}  a floor under ${by}` : `${action}  ${by}`;
 }
 

@@ -189,7 +189,8 @@ describe('a question on a terminal', () => {
     const terminal = openTerminal(world, [...tester, '--shell', 'go']);
     await terminal.saw('[s] this session');
     await terminal.press('s', (screen) => count(screen, 'ASK ') === 2);
-    expect(terminal.screen()).toContain('approved ask_');
+    expect(terminal.screen()).toContain('the same call passes without a question until this run ends');
+    expect(terminal.screen()).toContain('→ local_shell.local_shell touch one · remembered');
     await terminal.press('n', 'denied ask_');
     await terminal.ended;
     const { asks } = JSON.parse((await world.run(['approvals', 'list', '--state', 'all', '--json'])).stdout);
