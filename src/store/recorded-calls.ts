@@ -85,5 +85,9 @@ function page(sql: Sql, tenant: string, filter: CallFilter, before: number, limi
 
 function read({ place: _place, ask_id, ask_state, ask_by, ask_cwd, args, record, ...row }: Row): RecordedCall {
   const ask = ask_id === null ? null : { id: ask_id, state: ask_state ?? '', by: ask_by, cwd: ask_cwd ?? '' };
-  return { ...row, args: JSON.parse(args), record: JSON.parse(record) as Evaluation, ask };
+  return { ...row, args: JSON.parse(args), record: asJudged(JSON.parse(record) as Evaluation), ask };
 }
+
+/** What was remembered had been asked about: the policy itself lets nobody through unasked. */
+const asJudged = (record: Evaluation): Evaluation =>
+  record.reason === 'remembered' ? { ...record, action: 'approve' } : record;

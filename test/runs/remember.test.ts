@@ -67,6 +67,15 @@ describe('an approval for the session', () => {
     ).toEqual([{ choice: 'session', by: 'operator:cli', ask_id: asks[0] }]);
   });
 
+  it('does not count as a call that the policy allows', async () => {
+    const running = await withCalls([write('a'), write('a')]);
+    const { run_id } = await running.start({ on_ask: 'wait' });
+    await rememberFirst(running, run_id);
+    const policy = join(running.place.dir, 'policy.json');
+    const replayed = { policy, trust: [], since: 0, session: null, tools: null, limit: 10 };
+    expect(await running.client.replayCalls(replayed)).toMatchObject({ checked: 2, unchanged: 2 });
+  });
+
   it('asks again for another directory', async () => {
     const shell = (cwd: string) => call('local_shell.local_shell', { command: 'ls', cwd });
     const running = await withCalls([shell('one'), shell('one'), shell('two')]);
@@ -219,6 +228,31 @@ describe('an answer after the policy has changed', () => {
     const { asks } = await running.client.awaitRun({ run_id });
     expect(asks.map(({ state }) => state)).toEqual(['approved']);
     expect(existsSync(join(running.place.workspace, 'a'))).toBe(true);
+  });
+
+  it('is not enough when another policy governs the run before the call starts', async () => {
+    const running = await withCalls([write('a')]);
+    const home = join(running.place.home, '.reins');
+    mkdirSync(home, { recursive: true, mode: 0o700 });
+    for (const name of ['hitl-policy.json', 'hitl-policy-other.json'])
+      writeFileSync(join(home, name), JSON.stringify({ ...asking, '//': name }), { mode: 0o600 });
+    const { run_id } = await running.start({ policy: null, on_ask: 'wait' });
+    const { ask_id } = await running.seen(run_id, 'ask');
+    await running.client.setConfig({ key: 'hitl-policy-name', value: 'other' });
+    // The policy that it was asked under is what it was; the run is told by its own look that another one governs.
+    await running.client.answerAsk(verdict(ask_id));
+    for await (const batch of running.client.watch({ run_id, after: 0, signal: new AbortController().signal })) {
+      const next = batch.find((event) => event.kind === 'ask' && event.ask_id !== ask_id);
+      if (next?.kind !== 'ask') continue;
+      expect((await running.client.showAsk({ id: next.ask_id })).policy.name).toBe('other');
+      expect(existsSync(join(running.place.workspace, 'a'))).toBe(false);
+      await running.client.answerAsk(verdict(next.ask_id));
+      break;
+    }
+    expect((await running.client.awaitRun({ run_id })).asks.map(({ state }) => state)).toEqual([
+      'approved',
+      'approved',
+    ]);
   });
 
   it('may be given where the policy allows the call by now', async () => {
