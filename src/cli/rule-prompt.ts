@@ -3,12 +3,16 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { RecordedCallView, RuleCandidate, RuleProposals } from '../schema/policy-views.ts';
 import { callSummary } from '../view/call-summary.ts';
 import { escapeText } from '../view/escape.ts';
-import { plural } from '../view/format.ts';
+import { measure, plural, wrap } from '../view/format.ts';
 import type { Context } from './context.ts';
 import type { Keys } from './keys.ts';
 
 /** Keys in this time after a question was painted answer nothing (06 §9). */
 const guardMs = 400;
+
+/** How far a line goes on behind its beginning, and the columns that are left to it at least. */
+const under = 2;
+const leastRoom = 16;
 
 const kinds: Readonly<Record<RuleCandidate['kind'], string>> = {
   exact: 'exactly this call',
@@ -38,7 +42,7 @@ export async function chooseRule(
   const lines = candidates.flatMap((one, place) => candidateLines(one, place, proposals));
   const none = `no rule can be added: ${proposals.none ?? ''}`;
   const shown = candidates.length === 0 ? [none] : [...lines, ...targetLines(proposals)];
-  terminal.err(`${shown.map((line) => escapeText(line, { mode: 'line' })).join('\n')}\n`);
+  terminal.err(`${(await broken(shown, terminal.columns)).join('\n')}\n`);
   if (candidates.length === 0) return null;
   const numbers = candidates.map((_, place) => `[${place + 1}]`).join(' ');
   const question = () => terminal.err(`${numbers} write that rule and allow the call  [q] back\n`);
@@ -67,6 +71,20 @@ async function proposed(client: RuntimeClient, id: string): Promise<RuleProposal
     const policy = { name: '', source: 'builtin', path: null, sha256: null, state: 'invalid' } as const;
     return { path: '', copy: null, policy, looked_at: 0, candidates: [], none: error.message };
   }
+}
+
+/**
+ * Made visible, and broken for the screen under its own beginning: left to the terminal, a long argument could go on in
+ * the first column and pass for a line of the program (03 §8.1).
+ */
+async function broken(lines: readonly string[], columns: number): Promise<readonly string[]> {
+  const safe = lines.map((line) => escapeText(line, { mode: 'line' }));
+  const width = await measure(safe);
+  return safe.flatMap((line) => {
+    const indent = under + (/^ */.exec(line)?.[0].length ?? 0);
+    const [first = '', ...rest] = wrap(line, Math.max(leastRoom, columns - indent), width);
+    return [first, ...rest.map((piece) => ' '.repeat(indent) + piece)];
+  });
 }
 
 function candidateLines(one: RuleCandidate, place: number, { looked_at }: RuleProposals): readonly string[] {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
+import { parsePolicy } from '../policy/validate.ts';
 import type { Ask } from '../schema/ask.ts';
 import type { FoundCommand } from '../schema/command.ts';
 import { RuntimeError } from '../schema/errors.ts';
@@ -27,6 +28,8 @@ export type ProposeDeps = Pick<TrialDeps, 'hosts' | 'workspace'> & {
 type Drafted = Pick<RuleCandidate, 'kind' | 'rule'> & { readonly directory: string | null };
 
 const mostCandidates = 3;
+/** Characters of a rule that is offered: nobody reads a longer one. */
+const maxRuleText = 16_384;
 /** Recorded calls that a rule is held against (10 §7.6). */
 const mostRecent = 500;
 /** Of them, those that a proposal names; the rest is counted. */
@@ -92,6 +95,7 @@ export function createPropose(deps: ProposeDeps) {
       const candidates: RuleCandidate[] = [];
       for (const drafted of drafts(trial, asked, ask)) {
         if (candidates.length === mostCandidates) break;
+        if (!(await isWritable(drafted.rule))) continue;
         await trial.prime(inserted(loaded, drafted.rule, 0), asked.call, asked.host);
         const placed = tryRule(trial, loaded, drafted, [asked], denied);
         if (placed === null) continue;
@@ -111,6 +115,12 @@ export function createPropose(deps: ProposeDeps) {
       return { ...report, looked_at: recent.length, candidates, none };
     },
   };
+}
+
+/** Whether a document may hold it, and a person read it. */
+async function isWritable(rule: WrittenRule): Promise<boolean> {
+  const text = JSON.stringify({ rules: [rule] });
+  return text.length <= maxRuleText && (await parsePolicy(text)).policy !== null;
 }
 
 /** A command that stands in the line itself, not in the words of another. */

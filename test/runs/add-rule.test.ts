@@ -219,3 +219,21 @@ it('names one entry for each command of a line, and never the line', async () =>
   expect((await running.client.awaitRun({ run_id })).asks).toHaveLength(1);
   expect(existsSync(join(running.place.workspace, 'three'))).toBe(true);
 });
+
+it('names the host of a request, and offers no rule that is too long to be read', async () => {
+  const long = call('local_fs.write_file', { path: 'long', content: 'x'.repeat(20_000) });
+  const running = await withCalls(call('web.web_get', { url: 'https://api.example.test/x' }), long);
+  const { run_id, ask_id } = await firstAsk(running);
+  const { candidates } = await running.client.proposeRules({ id: ask_id });
+  expect(candidates.map(({ kind }) => kind)).toEqual(['exact', 'host']);
+  expect(candidates[1]?.rule.when).toEqual([{ key: 'url', op: 'host', value: 'api.example.test' }]);
+  await running.client.answerAsk(answer(ask_id, { outcome: 'deny' }));
+  for await (const batch of running.client.watch({ run_id, after: 0, signal: new AbortController().signal })) {
+    const next = batch.find((event) => event.kind === 'ask' && event.ask_id !== ask_id);
+    if (next?.kind !== 'ask') continue;
+    expect((await running.client.proposeRules({ id: next.ask_id })).candidates).toEqual([]);
+    await running.client.answerAsk(answer(next.ask_id, { outcome: 'deny' }));
+    break;
+  }
+  await running.client.awaitRun({ run_id });
+});
