@@ -26,6 +26,13 @@ export function createLostRuns(deps: LostRunsDeps) {
     head.lease_owner !== null && head.ended_at === null && !isDriven(head, now()) && !hasLapsed(head, now());
 
   return {
+    /** Runs that count as interrupted although their rows do not say so yet. */
+    ids: (): readonly string[] =>
+      runs
+        .leased()
+        .filter(isLost)
+        .map(({ id }) => id),
+
     /**
      * Marks runs whose process is gone as interrupted (03 §11): they rest at their last checkpoint, and their asks stay
      * open. Never throws: what cannot be written now is marked by the next process that looks.
@@ -61,10 +68,16 @@ export function createLostRuns(deps: LostRunsDeps) {
 
     /**
      * Ends the run in one transaction: a call that never started is skipped, one without an outcome is unknown, open asks
-     * are cancelled. `also` runs inside it, and only when this process is the one that ended the run.
-     * @throws RuntimeError in_use when a process drives it
+     * are cancelled. `also` runs inside it, and only when this process is the one that ended the run; `by` is who
+     * cancelled it. @throws RuntimeError in_use when a process drives it
      */
-    end(runId: string, as: 'interrupted' | 'cancelled', reason: string, also: () => void = () => {}): void {
+    end(
+      runId: string,
+      as: 'interrupted' | 'cancelled',
+      reason: string,
+      also: (head: RunHead) => void = () => {},
+      by = 'system:cancelled',
+    ): void {
       feed.commit('full', (record) => {
         const head = runs.head(runId);
         if (head === undefined || head.ended_at !== null) return;
@@ -76,13 +89,12 @@ export function createLostRuns(deps: LostRunsDeps) {
         runs.close(runId, as, now());
         runs.deleteState(runId);
         const ref = refOf(head);
-        if (as === 'cancelled')
-          record(ref, { kind: 'chain_cancelled', reason, by: 'system:cancelled', duration_ms: 0 });
+        if (as === 'cancelled') record(ref, { kind: 'chain_cancelled', reason, by, duration_ms: 0 });
         // A run that was stopped in order has said so itself (04 §18.2).
         else if (head.status !== 'interrupted') {
           record(ref, { kind: 'chain_suspended', reason: 'interrupted', ask_ids: [], checkpoint_seq: 0 });
         }
-        also();
+        also(head);
       });
     },
   };

@@ -17,6 +17,7 @@ import {
 } from '../schema/protocol.ts';
 import type { Feed } from '../store/feed.ts';
 import type { Runs } from '../store/runs.ts';
+import { heedCancel } from './cancel-requests.ts';
 import { createDeltas } from './deltas.ts';
 import type { LiveRun } from './live-run.ts';
 import type { Pools } from './pools.ts';
@@ -75,6 +76,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     settled = true;
     clearTimeout(graceTimer);
     clearInterval(renewTimer);
+    stopHeeding();
     let last = end;
     try {
       rows.flush();
@@ -218,6 +220,8 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   };
   if (live.abort.signal.aborted) cancel();
   else live.abort.signal.addEventListener('abort', cancel, { once: true });
+
+  const stopHeeding = heedCancel(deps, live);
 
   const renewTimer = setInterval(() => {
     guarded(() => {

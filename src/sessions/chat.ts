@@ -9,7 +9,7 @@ import type { Calls } from '../store/calls.ts';
 import { hasLapsed, isDriven, type RunHead, type Runs } from '../store/runs.ts';
 import type { SessionRow, Sessions } from '../store/sessions.ts';
 import { ulid } from '../text/ids.ts';
-import { openResults } from './open-calls.ts';
+import { leaveTurn } from './leave-turn.ts';
 import { turnOf } from './turn.ts';
 
 export type ChatDeps = {
@@ -43,15 +43,7 @@ export function createChat(deps: ChatDeps) {
   const giveWay = (session: SessionRow, head: RunHead, giveUp: boolean): void => {
     const { status } = head;
     if (status === 'suspended' && !giveUp) throw suspended(session, head, deps.asks.pendingOfRun(head.id));
-    const leave = (): void => {
-      const turn = turnOf(sessions, session, head.id);
-      // Rows that hold no message are left out by the query.
-      const messages = sessions.ofRun(session.id, head.id).map((payload) => JSON.parse(payload) as Message);
-      for (const message of openResults(messages, deps.calls.results(head.id), now())) {
-        turn.message(JSON.stringify(deps.mask(message)), message.role, false, now());
-      }
-      turn.note('interrupted', now());
-    };
+    const leave = (): void => leaveTurn(deps, session, head.id);
     deps.lostRuns.end(head.id, status === 'suspended' ? 'cancelled' : 'interrupted', 'a new turn began', leave);
   };
 

@@ -40,6 +40,9 @@ export type Counters = {
 
 export const noCounters: Counters = { turns: 0, tool_calls: 0, tokens: 0, tokens_estimated: false, api_ms: 0 };
 
+/** Who wants a run of another process to end, and why. */
+export type CancelRequest = { readonly by: string; readonly reason: string };
+
 export type RunOutcome = {
   readonly status: RunStatus;
   readonly output: unknown;
@@ -97,6 +100,9 @@ export const hasLapsed = (head: Pick<RunHead, 'lease_owner' | 'lease_until'>, no
   head.lease_owner !== null && (head.lease_until ?? 0) <= now && !ownerIsDead(head.lease_owner);
 
 const headColumns = 'r.id, r.status, r.session_id, r.mission_id, r.chain_id, r.ended_at, s.lease_owner, s.lease_until';
+
+/** The word for the owner of a run that it is to end: one row of `kv`, found by its whole key. */
+const cancelRow = `(tenant_id, key) IN (SELECT tenant_id, 'cancel.' || id FROM runs WHERE id = ?)`;
 
 const json = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value));
 
@@ -351,8 +357,27 @@ export function createRuns(sql: Sql) {
       sql.run('UPDATE run_state SET lease_owner = NULL, lease_until = NULL WHERE run_id = ?', runId);
     },
 
+    /** The run has ended: it is nowhere to go on from, and nobody needs to end it. */
     deleteState(runId: string): void {
       sql.run('DELETE FROM run_state WHERE run_id = ?', runId);
+      sql.run(`DELETE FROM kv WHERE ${cancelRow}`, runId);
+    },
+
+    /** Leaves word for the process that drives the run; the first one stands. It lasts until the run has ended. */
+    requestCancel(runId: string, request: CancelRequest, at: number): void {
+      sql.run(
+        `INSERT INTO kv (tenant_id, key, value, updated_at)
+         SELECT tenant_id, 'cancel.' || id, ?, ? FROM runs WHERE id = ? ON CONFLICT (tenant_id, key) DO NOTHING`,
+        JSON.stringify(request),
+        at,
+        runId,
+      );
+    },
+
+    cancelRequest(runId: string): CancelRequest | null {
+      const row = sql.get<{ value: string }>(`SELECT value FROM kv WHERE ${cancelRow}`, runId);
+      // Written by `requestCancel`.
+      return row === undefined ? null : (JSON.parse(row.value) as CancelRequest);
     },
   };
 }
