@@ -19,13 +19,14 @@ const writing: ReadonlySet<string> = new Set([
   'showAsk',
   'awaitRun',
   'watch',
+  'watchFeed',
   'doctor',
   'listModels',
   'showModel',
 ]);
 
 const isRead = (name: keyof RuntimeClient): boolean =>
-  name !== 'pullModel' && name !== 'watch' && operations[name].access === 'read';
+  name === 'watchFeed' || (name !== 'pullModel' && name !== 'watch' && operations[name].access === 'read');
 
 const readsOnly = (name: keyof RuntimeClient): boolean => !writing.has(name) && isRead(name);
 
@@ -51,6 +52,14 @@ const light: ReadonlySet<string> = new Set([
   'verifyAudit',
   'exportAudit',
   'pruneAudit',
+  'listRuns',
+  'showRun',
+  'showRunStep',
+  'deleteRun',
+  'pruneRuns',
+  'cancelRun',
+  'feedRange',
+  'watchFeed',
 ]);
 
 /** @throws RuntimeError config_invalid (exit 3) when the named data directory is not there (06 §5.1) */
@@ -189,7 +198,11 @@ export async function openApp(options: AppOptions, pools: Pools, writes: boolean
 
   const services = async (name: keyof RuntimeClient): Promise<Partial<Services>> => {
     if (name === 'initialise') return { initialise };
-    if (light.has(name)) return (await openFor(name)).rooms.services;
+    if (light.has(name)) {
+      const current = await openFor(name);
+      // Where runs may be going on in this process, its own are among those to cancel.
+      return (await current.all)?.services ?? current.rooms.services;
+    }
     return (await allFor(name)).services;
   };
 

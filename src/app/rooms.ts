@@ -26,6 +26,7 @@ import { freeBytes, pidStart } from './machine.ts';
 import { maskResultWith } from './mask-result.ts';
 import { lazyServices } from './lazy-services.ts';
 import { prepareDeps } from './prepare.ts';
+import { openPruning } from './pruning.ts';
 import type { RoomsInput } from './rooms-input.ts';
 import { openTrustedPrograms } from './trusted-programs.ts';
 
@@ -207,7 +208,8 @@ export function openRooms(input: RoomsInput): Rooms {
       sendMessage: chat.sendMessage,
       awaitRun: runs.awaitRun,
       resumeRun: (wanted) => runs.resumeRun(wanted, store.actor.by),
-      cancelRun: (wanted) => runs.cancelRun(wanted, store.actor.by),
+      cancelRun: (wanted) =>
+        runs.isHere(wanted.run_id) ? runs.cancelRun(wanted, store.actor.by) : store.services.cancelRun(wanted),
       stopRun: runs.stopRun,
       watch: runs.watch,
     },
@@ -219,6 +221,7 @@ export function openRooms(input: RoomsInput): Rooms {
       // Everything has been printed by now: old runs and files keep nobody waiting (05 §2.5.2, 11 §1.2.2).
       store.lostRuns.mark();
       spool.sweep();
+      openPruning({ ...store, tenant: options.tenant, reinsHome: machine.reinsHome, now }).due();
       for (const directory of [machine.reinsHome, workspace.dataDir]) {
         if (directory !== null) removeLeftovers(directory, now());
       }

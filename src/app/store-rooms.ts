@@ -6,6 +6,7 @@ import { createUserSettings } from '../registry/user-settings.ts';
 import type { RecordChange } from '../registry/ports.ts';
 import { createLostRuns } from '../runs/lost-runs.ts';
 import { checkResumable } from '../runs/resumable.ts';
+import { watchFeed } from '../runs/watch-feed.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { createSessionOperations } from '../sessions/sessions.ts';
 import { type AskFilter, createAsks as createAskRows } from '../store/asks.ts';
@@ -13,6 +14,7 @@ import { createAudit } from '../store/audit.ts';
 import { createCalls } from '../store/calls.ts';
 import { createDocuments } from '../store/documents.ts';
 import { createEvents } from '../store/events.ts';
+import { createFeedEntries } from '../store/feed-entries.ts';
 import { createFeed } from '../store/feed.ts';
 import { processOwner } from '../store/owner.ts';
 import { createRecordedCalls } from '../store/recorded-calls.ts';
@@ -27,6 +29,7 @@ import type { Workspace } from '../workspace/paths.ts';
 import type { openAuditRooms } from './audit-rooms.ts';
 import { withFailPoints } from './fail-points.ts';
 import type { Machine } from './machine.ts';
+import type { openStateRooms } from './state-rooms.ts';
 
 declare const FAIL_POINTS: boolean;
 
@@ -40,6 +43,7 @@ export type StoreRoomsInput = {
 };
 
 type AuditRooms = ReturnType<typeof openAuditRooms>;
+type StateRooms = ReturnType<typeof openStateRooms>;
 
 /** Entries after which the head of the audit chain is noted (11 §2.5). */
 const anchorEvery = 100;
@@ -113,6 +117,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
     },
   });
   const shortIds = createShortIds(sql, tenant);
+  const entries = createFeedEntries(sql, tenant);
   const actor = { by: `operator:${options.surface}`, name: machine.userName, client: options.surface };
   const remembered = createRemembered(sql);
   const forget = (session_id: string): number =>
@@ -132,6 +137,24 @@ export function openStoreRooms(input: StoreRoomsInput) {
       tenant,
       by: actor.by,
     });
+  const documents = createDocuments(sql, { now, owner });
+  const stateRooms = async (): Promise<StateRooms> =>
+    (await import('./state-rooms.ts')).openStateRooms({
+      store,
+      settings,
+      tenant,
+      reinsHome: machine.reinsHome,
+      now,
+      runs,
+      calls,
+      asks,
+      documents,
+      feed,
+      lostRuns,
+      sessions,
+      mask: secrets.maskDeep,
+      by: actor.by,
+    });
   return {
     sql,
     store,
@@ -148,7 +171,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
     runs,
     lostRuns,
     calls,
-    documents: createDocuments(sql, { now, owner }),
+    documents,
     remembered,
     sessions,
     sessionForTurn: sessionOperations.sessionForTurn,
@@ -163,6 +186,22 @@ export function openStoreRooms(input: StoreRoomsInput) {
       verifyAudit: async (wanted: Parameters<AuditRooms['verifyAudit']>[0]) => (await auditRooms()).verifyAudit(wanted),
       exportAudit: async (wanted: Parameters<AuditRooms['exportAudit']>[0]) => (await auditRooms()).exportAudit(wanted),
       pruneAudit: async (wanted: Parameters<AuditRooms['pruneAudit']>[0]) => (await auditRooms()).pruneAudit(wanted),
+      listRuns: async (wanted: Parameters<StateRooms['listRuns']>[0]) => (await stateRooms()).listRuns(wanted),
+      showRun: async (wanted: Parameters<StateRooms['showRun']>[0]) => (await stateRooms()).showRun(wanted),
+      showRunStep: async (wanted: Parameters<StateRooms['showRunStep']>[0]) => (await stateRooms()).showRunStep(wanted),
+      cancelRun: async (wanted: Parameters<StateRooms['cancelRun']>[0]) => (await stateRooms()).cancelRun(wanted),
+      deleteRun: async (wanted: Parameters<StateRooms['deleteRun']>[0]) => (await stateRooms()).deleteRun(wanted),
+      pruneRuns: async (wanted: Parameters<StateRooms['pruneRuns']>[0]) => (await stateRooms()).pruneRuns(wanted),
+      feedRange: async () => entries.range(),
+      async *watchFeed(wanted: Parameters<typeof watchFeed>[2]) {
+        // Who watches is a live process: a deadline that passes is told (03 §2).
+        const stopSweeping = asks.keepSwept();
+        try {
+          yield* watchFeed(feed, entries, wanted);
+        } finally {
+          stopSweeping();
+        }
+      },
       shortIds: async ({ ids }: { readonly ids: readonly string[] }) => shortIds(ids),
       showAsk: async ({ id }: { readonly id: string }) => asks.show(id),
       forgetRemembered: async ({ session }: { readonly session: string }) => ({

@@ -43,6 +43,7 @@ export type Candidates =
   | 'model'
   | 'config'
   | 'ask'
+  | 'run'
   | 'chain'
   | 'policy'
   | 'command'
@@ -62,6 +63,7 @@ export type Argument = {
 /** Modules of `commands/`; `load.ts` maps each to its import. */
 export type ModuleName =
   | 'approvals'
+  | 'approvals-watch'
   | 'audit'
   | 'backend'
   | 'chain'
@@ -83,6 +85,8 @@ export type ModuleName =
   | 'resume'
   | 'run'
   | 'session'
+  | 'state'
+  | 'state-show'
   | 'trust'
   | 'version';
 

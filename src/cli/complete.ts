@@ -104,7 +104,10 @@ async function named(what: Candidates | null, lookup: Lookup): Promise<readonly 
   }
 }
 
-async function stored(what: 'session' | 'backend' | 'model' | 'ask' | 'chain' | 'policy', client: RuntimeClient) {
+async function stored(
+  what: 'session' | 'backend' | 'model' | 'ask' | 'run' | 'chain' | 'policy',
+  client: RuntimeClient,
+) {
   switch (what) {
     case 'session':
       return (await client.listSessions({})).map((session) => session.name);
@@ -119,6 +122,8 @@ async function stored(what: 'session' | 'backend' | 'model' | 'ask' | 'chain' | 
       // `hitl-policy.json` goes without a name: it is what governs when none is given.
       return policies.filter(({ path }) => path?.endsWith('/hitl-policy.json') !== true).map(({ name }) => name);
     }
+    case 'run':
+      return (await client.listRuns({ status: null, session: null, limit: 50 })).runs.map((run) => run.id);
     case 'ask': {
       const { asks } = await client.listAsks({
         state: 'pending',

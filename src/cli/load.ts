@@ -4,6 +4,7 @@ import type { CommandModule } from './context.ts';
 /** The module of each command, imported when it is chosen (06 §1.2). */
 export const modules: Readonly<Record<ModuleName, () => Promise<CommandModule>>> = {
   approvals: () => import('./commands/approvals.ts'),
+  'approvals-watch': () => import('./commands/approvals-watch.ts'),
   audit: () => import('./commands/audit.ts'),
   backend: () => import('./commands/backend.ts'),
   chain: () => import('./commands/chain.ts'),
@@ -25,6 +26,8 @@ export const modules: Readonly<Record<ModuleName, () => Promise<CommandModule>>>
   resume: () => import('./commands/resume.ts'),
   run: () => import('./commands/run.ts'),
   session: () => import('./commands/session.ts'),
+  state: () => import('./commands/state.ts'),
+  'state-show': () => import('./commands/state-show.ts'),
   trust: () => import('./commands/trust.ts'),
   version: () => import('./commands/version.ts'),
 };

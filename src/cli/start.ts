@@ -19,7 +19,14 @@ import type { ValueSite } from './values.ts';
 const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
 
 /** Commands that open the database at once: it is read while the command line is. */
-const listing: ReadonlySet<string> = new Set(['session', 'config', 'approvals']);
+const listing: ReadonlySet<string> = new Set([
+  'session',
+  'config',
+  'approvals',
+  'approvals-watch',
+  'state',
+  'state-show',
+]);
 
 /** How long handles that outlive a command may keep the process once everything is written. */
 const lingerMs = 1000;

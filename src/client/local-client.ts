@@ -2,7 +2,7 @@ import { create, mask, StructError } from 'superstruct';
 import { RuntimeError } from '../schema/errors.ts';
 import { type Operations, operations, type RuntimeClient } from './operations.ts';
 
-/** The services of this process: one function of the name and type of each operation, and the two streams. */
+/** The services of this process: one function of the name and type of each operation, and the streams. */
 export type Services = RuntimeClient;
 
 /**
@@ -35,6 +35,9 @@ export function createLocalClient(
     ...(bound as unknown as RuntimeClient),
     async *watch(input) {
       yield* serviceOf(await services('watch'), 'watch')(input);
+    },
+    async *watchFeed(input) {
+      yield* serviceOf(await services('watchFeed'), 'watchFeed')(input);
     },
     pullModel: async (input, onProgress, signal) =>
       serviceOf(await services('pullModel'), 'pullModel')(input, onProgress, signal),

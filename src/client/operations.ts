@@ -1,12 +1,14 @@
 import type { RunEvent } from '../schema/event.ts';
+import type { FeedEntry } from '../schema/feed.ts';
 import type { Operation } from './operation.ts';
 import { oversight } from './operations/oversight.ts';
 import { policies } from './operations/policies.ts';
+import { records } from './operations/records.ts';
 import { setup } from './operations/setup.ts';
 import { work } from './operations/work.ts';
 
-/** The one table. Everything a face may do is an entry here, or `watch` and `pullModel`, which stream. */
-export const operations = { ...work, ...oversight, ...policies, ...setup } as const;
+/** The one table. Everything a face may do is an entry here, or `watch`, `watchFeed` and `pullModel`, which stream. */
+export const operations = { ...work, ...records, ...oversight, ...policies, ...setup } as const;
 export type Operations = typeof operations;
 
 type Call<P> = P extends Operation<infer I, infer O> ? (input: I) => Promise<O> : never;
@@ -31,6 +33,11 @@ export type RuntimeClient = { readonly [N in keyof Operations]: Call<Operations[
    * 16 ms. Ends after the run's last event, or when the signal aborts.
    */
   watch(input: WatchInput): AsyncIterable<readonly RunEvent[]>;
+  /**
+   * The feed across runs (03 §13), of all processes: stored entries behind the cursor `after`, then those that come, in
+   * order and none twice. Ends when the signal aborts.
+   */
+  watchFeed(input: { readonly after: number; readonly signal: AbortSignal }): AsyncIterable<readonly FeedEntry[]>;
   /** Downloads a model (06 §16); yields progress. Resolves with the bytes pulled, or null when it was there. */
   pullModel(
     input: {

@@ -18,7 +18,7 @@ const effective = (policy: number, flag: number): number =>
   policy === 0 ? flag : flag === 0 ? policy : Math.min(policy, flag);
 
 /** What one grant gives: the bound itself, once more (02 §11). */
-export const shareOf = (compute: ComputeBounds, tighten: Tighten, bound: Bound): number =>
+export const shareOf = (compute: Pick<ComputeBounds, Bound>, tighten: Tighten, bound: Bound): number =>
   effective(compute[bound], tighten[bound]);
 
 const check = (

@@ -216,7 +216,8 @@ function lastEvent(
   }
 }
 
-const askLine = (ask: ReturnType<Asks['ofRun']>[number]): RunAsk => ({
+/** An ask as a result lists it (06 §8.4). */
+export const askLine = (ask: ReturnType<Asks['ofRun']>[number]): RunAsk => ({
   id: ask.id,
   kind: ask.kind,
   state: ask.state,
@@ -230,7 +231,8 @@ const askLine = (ask: ReturnType<Asks['ofRun']>[number]): RunAsk => ({
   respond: ask.state === 'pending' ? `reins approvals respond ${ask.id} --approve` : null,
 });
 
-const denial = (row: ReturnType<Calls['denials']>[number]): PermissionDenial => ({
+/** A denied call as a result lists it (06 §8.4). */
+export const denial = (row: ReturnType<Calls['denials']>[number]): PermissionDenial => ({
   tools: row.tools,
   tool: row.tool,
   call_id: row.call_id,

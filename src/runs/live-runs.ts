@@ -31,6 +31,8 @@ export function createLiveRuns() {
       finished.then(over, over);
     },
 
+    has: (runId: string): boolean => going.has(runId) || results.has(runId),
+
     /** @returns null for one that has just ended. @throws RuntimeError run_not_active */
     live(runId: string): LiveRun | null {
       const found = going.get(runId);

@@ -93,6 +93,9 @@ export function createRuns(deps: RunsDeps) {
       return input.full === true ? { ...finished.result, output: finished.output() } : finished.result;
     },
 
+    /** Whether the run is one of this process, or was until now. */
+    isHere: lives.has,
+
     async cancelRun(input: { readonly run_id: string; readonly reason: string }, by: string): Promise<null> {
       stopRun(lives.live(input.run_id), { kind: 'cancel', by, reason: input.reason });
       return null;

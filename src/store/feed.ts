@@ -28,6 +28,7 @@ export function createFeed(deps: FeedDeps) {
   const { sql, events } = deps;
   const listeners = new Map<string, Set<Listener>>();
   const pollers = new Set<() => void>();
+  const followers = new Set<() => void>();
   let timer: NodeJS.Timeout | undefined;
   let version = -1;
   let seen: number | undefined;
@@ -46,6 +47,7 @@ export function createFeed(deps: FeedDeps) {
       for (const other of events.between(seen, first.cursor)) deliver(other.event);
     seen = last.cursor;
     for (const { event } of stored) deliver(event);
+    for (const look of [...followers]) look();
   };
 
   /** Publishes what other processes committed since the last look. */
@@ -66,6 +68,17 @@ export function createFeed(deps: FeedDeps) {
     version = sql.dataVersion();
     seen ??= events.lastCursor();
     timer = setInterval(catchUp, pollMs);
+  };
+
+  const poll = (look: () => void): (() => void) => {
+    pollers.add(look);
+    startPolling();
+    return () => {
+      pollers.delete(look);
+      if (pollers.size > 0) return;
+      clearInterval(timer);
+      timer = undefined;
+    };
   };
 
   return {
@@ -118,14 +131,15 @@ export function createFeed(deps: FeedDeps) {
     },
 
     /** Calls `look` whenever another process has committed something. @returns the function that ends it. */
-    poll(look: () => void): () => void {
-      pollers.add(look);
-      startPolling();
+    poll,
+
+    /** Calls `look` behind every commit with events, of this process and of others. @returns the function that ends it. */
+    follow(look: () => void): () => void {
+      followers.add(look);
+      const stop = poll(look);
       return () => {
-        pollers.delete(look);
-        if (pollers.size > 0) return;
-        clearInterval(timer);
-        timer = undefined;
+        followers.delete(look);
+        stop();
       };
     },
 

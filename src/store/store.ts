@@ -49,6 +49,8 @@ export type OpenedStore = {
   readonly created: boolean;
   /** Reads the whole file for faults, which takes time with its size. @throws RuntimeError database_damaged */
   check(): void;
+  /** Gives free pages back to the file system, at most so many; 0 = all. The file is cut when it is checkpointed. */
+  vacuum(pages: number): void;
   /** Closes the connection; further calls do nothing. */
   close(): void;
 };
@@ -224,6 +226,13 @@ function opened(options: Resolved, handle: Handle, created: boolean): OpenedStor
     check() {
       try {
         checkWhole(handle, options.path);
+      } catch (error) {
+        throw storeError(error, options.path);
+      }
+    },
+    vacuum(pages) {
+      try {
+        handle.pragma(`incremental_vacuum(${pages})`);
       } catch (error) {
         throw storeError(error, options.path);
       }

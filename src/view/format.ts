@@ -38,6 +38,14 @@ export function formatStepDuration(ms: number): string {
   return `${(ms / 1000).toFixed(2)}s`;
 }
 
+/** How long something took: `40ms`, `5.1s`, `4m 12s`, `1h 05m`, `2d 3h`. */
+export function formatSpan(ms: number): string {
+  if (ms < 1000) return `${Math.round(ms)}ms`;
+  if (ms < 60_000) return `${(Math.floor(ms / 100) / 10).toFixed(1)}s`;
+  if (ms < 3_600_000) return `${Math.floor(ms / 60_000)}m ${Math.floor((ms % 60_000) / 1000)}s`;
+  return formatRemaining(ms);
+}
+
 /** Decimal units: `812 B`, `4.7 GB`. */
 export function formatBytes(bytes: number): string {
   let value = bytes;

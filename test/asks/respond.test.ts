@@ -37,7 +37,16 @@ function open(addRule: AskReviewer['addRule']) {
   const feed = createFeed({ sql, events: createEvents(sql), now, mask: (value) => value });
   const audit = createAudit(sql);
   const rows = createRows(sql, tenant);
-  const asks = createAsks({ rows, audit, feed, now, ceilingMs: () => null, tenant, isDriven: () => true });
+  const asks = createAsks({
+    rows,
+    audit,
+    feed,
+    now,
+    ceilingMs: () => null,
+    tenant,
+    isDriven: () => true,
+    checkResumable: () => {},
+  });
   const id = feed.commit('full', (record) =>
     asks.raise(record, {
       kind: 'permission',

@@ -89,9 +89,10 @@ const approvals: Command = {
     {
       name: 'watch',
       purpose: 'Print pending asks, then every change, until interrupted.',
-      flags: [{ name: 'since', kind: 'string', value: 'cursor', help: 'Go on after this cursor.' }],
+      flags: [{ name: 'since', kind: 'int', value: 'cursor', min: 0, help: 'Go on after this cursor.' }],
       examples: ['reins approvals watch', 'reins approvals watch --json'],
-      exits: [130],
+      exits: [130, 143],
+      module: 'approvals-watch',
     },
   ],
 };

@@ -33,12 +33,15 @@ export const work = {
     object({ run_id: string(), accept_changed_chain: boolean(), on_ask: OnAsk, timeout_ms: number() }),
     returns<RunStarted>(),
   ),
-  /** `cancel` is SIGINT; the run's open asks become `cancelled`. */
+  /**
+   * Ends a live or resting run, here or of another process (03 §11); its open asks become `cancelled`. With `wait` it
+   * resolves when a run of another process has ended.
+   */
   cancelRun: operation(
     'POST',
     '/api/runs/{run_id}/cancel',
     'run',
-    object({ run_id: string(), reason: string() }),
+    object({ run_id: string(), reason: string(), wait: optional(boolean()) }),
     returns<null>(),
   ),
   /** Stops at the last checkpoint: `interrupted` (SIGTERM, SIGHUP) or `ask` (an ask left for later). */

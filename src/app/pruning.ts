@@ -1,0 +1,25 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Settings } from '../registry/settings.ts';
+import { createPruning, type Pruning } from '../runs/pruning.ts';
+import type { OpenedStore } from '../store/store.ts';
+import { spoolBase } from '../tools/spool.ts';
+
+export type OpenPruningDeps = {
+  readonly store: OpenedStore;
+  readonly settings: Pick<Settings, 'value'>;
+  readonly tenant: string;
+  readonly reinsHome: string;
+  readonly now: () => number;
+};
+
+/** What removes old runs, with the files that their calls have left. */
+export const openPruning = ({ store, settings, tenant, reinsHome, now }: OpenPruningDeps): Pruning =>
+  createPruning({
+    sql: store.sql,
+    tenant,
+    retention: (key) => settings.value(key),
+    vacuum: (pages) => store.vacuum(pages),
+    removeOutput: (id) => rmSync(join(reinsHome, 'tool_output', spoolBase(id)), { recursive: true, force: true }),
+    now,
+  });

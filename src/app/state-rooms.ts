@@ -1,0 +1,53 @@
+import { type CancelDeps, cancelElsewhere } from '../runs/cancel-requests.ts';
+import { createRecorded, type RecordedDeps } from '../runs/recorded.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import { type LeaveDeps, leaveTurn } from '../sessions/leave-turn.ts';
+import type { LostRuns } from '../runs/lost-runs.ts';
+import { createRecordedRuns, type RunFilter } from '../store/recorded-runs.ts';
+import { type OpenPruningDeps, openPruning } from './pruning.ts';
+
+export type StateRoomsDeps = OpenPruningDeps &
+  Omit<RecordedDeps, 'recorded'> &
+  Omit<CancelDeps, 'left'> &
+  LeaveDeps & {
+    readonly lostRuns: LostRuns;
+    /** Who cancels. */
+    readonly by: string;
+  };
+
+type Named = { readonly run_id: string };
+type CancelInput = Named & { readonly reason: string; readonly wait?: boolean | undefined };
+
+/** What looks back at runs, and ends and removes those of other processes; loaded when somebody asks for it. */
+export function openStateRooms(deps: StateRoomsDeps) {
+  const { lostRuns, sessions } = deps;
+  const recorded = createRecorded({
+    ...deps,
+    recorded: createRecordedRuns(deps.store.sql, deps.tenant, lostRuns.ids),
+  });
+  const pruning = openPruning(deps);
+  const left: CancelDeps['left'] = ({ id, session_id }) => {
+    const session = session_id === null ? undefined : sessions.byId(session_id);
+    if (session !== undefined) leaveTurn(deps, session, id);
+  };
+  return {
+    listRuns: (filter: RunFilter) => recorded.list(filter),
+    showRun: ({ run_id, full }: Named & { readonly full?: boolean | undefined }) =>
+      recorded.show(run_id, full === true),
+    showRunStep: ({ run_id, index }: Named & { readonly index: number }) => recorded.step(run_id, index),
+    async cancelRun({ run_id, reason, wait }: CancelInput): Promise<null> {
+      await cancelElsewhere({ ...deps, left }, recorded.find(run_id), { by: deps.by, reason }, wait === true);
+      return null;
+    },
+    /** @throws RuntimeError in_use for a run that has not ended */
+    deleteRun({ run_id }: Named): { readonly run_id: string } {
+      const id = recorded.find(run_id);
+      if (!pruning.remove(id)) throw notEnded(id, recorded.show(id, false).status);
+      return { run_id: id };
+    },
+    pruneRuns: ({ before }: { readonly before: number | null }) => pruning.prune(before),
+  };
+}
+
+const notEnded = (id: string, status: string): RuntimeError =>
+  new RuntimeError('in_use', `run ${id} has not ended: it is ${status}`, { hints: [`reins state cancel ${id}`] });

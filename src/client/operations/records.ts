@@ -1,0 +1,47 @@
+import { boolean, nullable, number, object, optional, string } from 'superstruct';
+import type { CapturedStep } from '../../schema/event.ts';
+import type { FeedRange } from '../../schema/feed.ts';
+import type { Pruned, RunDetails, RunSummary } from '../../schema/run-record.ts';
+import { operation, returns } from '../operation.ts';
+
+const run = object({ run_id: string() });
+
+/** Runs as they were recorded, and the feed across them. A run is named by its id or an end of it. */
+export const records = {
+  /** Newest first. */
+  listRuns: operation(
+    'GET',
+    '/api/runs',
+    'read',
+    object({ status: nullable(string()), session: nullable(string()), limit: number() }),
+    returns<{ readonly runs: readonly RunSummary[]; readonly total: number }>(),
+  ),
+  /** The run with its steps, calls and waits; `full` also has what steps and calls were given and made. */
+  showRun: operation(
+    'GET',
+    '/api/runs/{run_id}',
+    'read',
+    object({ run_id: string(), full: optional(boolean()) }),
+    returns<RunDetails>(),
+  ),
+  /** One step whole; `index` counts from 1. */
+  showRunStep: operation(
+    'GET',
+    '/api/runs/{run_id}/steps/{index}',
+    'read',
+    object({ run_id: string(), index: number() }),
+    returns<CapturedStep>(),
+  ),
+  /** Refused for a run that has not ended. */
+  deleteRun: operation('DELETE', '/api/runs/{run_id}', 'operator', run, returns<{ readonly run_id: string }>()),
+  /** Removes ended runs from before a time, in milliseconds since the epoch; null = as the retention keys say. */
+  pruneRuns: operation(
+    'POST',
+    '/api/runs/prune',
+    'operator',
+    object({ before: nullable(number()) }),
+    returns<Pruned>(),
+  ),
+  /** Where the feed begins and ends now. */
+  feedRange: operation('GET', '/api/events/range', 'read', object({}), returns<FeedRange>()),
+} as const;

@@ -1,0 +1,192 @@
+import type { Verdict } from '../schema/ask.ts';
+import type { StepError } from '../schema/event.ts';
+import type { Usage } from '../schema/message.ts';
+import type { Evaluation } from '../schema/policy.ts';
+import type { PolicyState, RunKind, RunStatus } from '../schema/run.ts';
+import type { RunCall } from '../schema/run-record.ts';
+import type { Counters } from './runs.ts';
+import type { Sql, SqlValue } from './sql.ts';
+
+/** A run with the names of what it belongs to. Times are milliseconds. */
+export type RecordedRun = Omit<Row, JsonColumn> & {
+  readonly policy: PolicyState;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly error: StepError | null;
+  readonly output: { readonly type: string; readonly text: string } | null;
+  readonly usage: Usage;
+  readonly counters: Counters;
+  readonly ask_ids: readonly string[];
+};
+
+type JsonColumn = 'policy' | 'options' | 'error' | 'output' | 'usage' | 'counters' | 'ask_ids';
+
+type Row = {
+  readonly id: string;
+  readonly kind: RunKind;
+  readonly status: RunStatus;
+  readonly chain_id: string;
+  readonly chain_path: string | null;
+  readonly chain_sha256: string;
+  readonly cwd: string;
+  readonly policy: string;
+  readonly session_name: string | null;
+  readonly plan_name: string | null;
+  readonly plan_ordinal: number | null;
+  readonly model: string | null;
+  readonly provider: string | null;
+  readonly backend: string | null;
+  readonly options: string;
+  /** The beginning of it. */
+  readonly input: string | null;
+  readonly output: string | null;
+  readonly error: string | null;
+  readonly exit_code: number | null;
+  readonly usage: string;
+  readonly counters: string;
+  readonly ask_ids: string;
+  readonly waiting_on: string | null;
+  readonly last_seq: number;
+  readonly created_at: number;
+  readonly started_at: number | null;
+  readonly ended_at: number | null;
+  /** When it was stored that it rests, or where it was last. */
+  readonly checkpoint_at: number | null;
+};
+
+export type RunFilter = {
+  readonly status: string | null;
+  readonly session: string | null;
+  readonly limit: number;
+};
+
+type CallRow = Omit<RunCall, 'args' | 'decision' | 'verdict' | 'result' | TimeColumn> & {
+  readonly args: string;
+  readonly record: string;
+  readonly verdict: string | null;
+  readonly result?: string | null;
+} & { readonly [name in TimeColumn]: number | null };
+type TimeColumn = 'planned_at' | 'started_at' | 'ended_at';
+
+/** As much of an input as a row of a listing can show. */
+const inputChars = 300;
+const previewChars = 500;
+
+/** The question of a turn is a message of its session; that of any other run is kept with it. */
+const asked = `coalesce(
+  (SELECT json_extract(m.payload, '$.content') FROM messages m WHERE m.run_id = r.id AND m.role = 'user' ORDER BY m.seq LIMIT 1),
+  json_extract(r.input, '$.value'))`;
+
+const columns = `r.id, r.kind, s.status, r.chain_id, r.chain_path, r.chain_sha256, r.cwd, r.policy, r.model, r.provider, r.backend,
+  r.options, r.output, r.error, r.exit_code, r.usage, r.counters, r.created_at, r.started_at, r.ended_at,
+  (SELECT name FROM sessions WHERE id = r.session_id) AS session_name,
+  (SELECT name FROM plans WHERE id = r.plan_id) AS plan_name,
+  (SELECT ordinal FROM plan_steps WHERE id = r.plan_step_id) AS plan_ordinal,
+  substr(CAST(${asked} AS TEXT), 1, ${inputChars}) AS input,
+  (SELECT json_group_array(id) FROM (SELECT id FROM asks WHERE run_id = r.id ORDER BY created_at)) AS ask_ids,
+  (SELECT id FROM asks WHERE run_id = r.id AND state = 'pending' ORDER BY created_at LIMIT 1) AS waiting_on,
+  (SELECT coalesce(max(seq), 0) FROM events WHERE run_id = r.id) AS last_seq,
+  (SELECT updated_at FROM run_state WHERE run_id = r.id) AS checkpoint_at`;
+
+/** A run whose process is gone rests, whether or not its row says so (06 §25). Takes the ids of those as JSON. */
+const statuses = `(SELECT id, CASE WHEN id IN (SELECT value FROM json_each(?)) THEN 'interrupted' ELSE status END AS status
+  FROM runs WHERE tenant_id = ?) s`;
+
+/** Runs as people look back at them. @param lost ids of runs that nobody drives any more */
+export function createRecordedRuns(sql: Sql, tenant: string, lost: () => readonly string[]) {
+  const from = `FROM ${statuses} JOIN runs r ON r.id = s.id`;
+  const scope = (): SqlValue[] => [JSON.stringify(lost()), tenant];
+  return {
+    /** Newest first, and how many there are in all. */
+    list(filter: RunFilter): { readonly runs: RecordedRun[]; readonly total: number } {
+      const conditions = [
+        ...(filter.status === null ? [] : ['s.status = ?']),
+        ...(filter.session === null
+          ? []
+          : ['r.session_id = (SELECT id FROM sessions WHERE tenant_id = r.tenant_id AND name = ?)']),
+      ];
+      const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
+      const params = [...scope(), ...[filter.status, filter.session].filter((value) => value !== null)];
+      const total = sql.get<{ n: number }>(`SELECT count(*) AS n ${from} ${where}`, ...params)?.n ?? 0;
+      const rows = sql.all<Row>(
+        `SELECT ${columns} ${from} ${where} ORDER BY r.created_at DESC, r.id DESC LIMIT ?`,
+        ...params,
+        filter.limit,
+      );
+      return { runs: rows.map(read), total };
+    },
+
+    get(id: string): RecordedRun | undefined {
+      const row = sql.get<Row>(`SELECT ${columns} ${from} WHERE r.id = ?`, ...scope(), id);
+      return row === undefined ? undefined : read(row);
+    },
+
+    /** Ids that are the given one, or begin or end with it behind `run_`, at most 20. */
+    candidates(part: string): string[] {
+      const text = part.replace(/^run_/, '');
+      if (text.length < 4) return [];
+      return sql.column<string>(
+        `SELECT id FROM runs WHERE tenant_id = ? AND (id = ? OR substr(id, 5, ?) = ? OR substr(id, -?) = ?) ORDER BY id LIMIT 20`,
+        tenant,
+        part,
+        text.length,
+        text,
+        text.length,
+        text,
+      );
+    },
+
+    /** The calls of a run in their order, with their results where they are wanted. */
+    calls(id: string, results: boolean): RunCall[] {
+      return sql
+        .all<CallRow>(
+          `SELECT c.seq, c.call_id, c.run_id, c.tools, c.tool, c.args, c.call_hash, c.record, c.ask_id, a.verdict, c.state,
+             CASE WHEN json_type(c.result) = 'object' THEN json_extract(c.result, '$.error') END AS error,
+             substr(CAST(json_extract(c.result, '$') AS TEXT), 1, ${previewChars}) AS result_preview,
+             ${results ? 'c.result, ' : ''}c.result_bytes, c.result_sha256, c.output_ref, c.planned_at, c.started_at, c.ended_at
+           FROM tool_calls c LEFT JOIN asks a ON a.id = c.ask_id WHERE c.run_id = ? ORDER BY c.seq`,
+          id,
+        )
+        .map(readCall);
+    },
+  };
+}
+
+export type RecordedRuns = ReturnType<typeof createRecordedRuns>;
+
+// Every JSON column is written by `runs.ts` in the form that is read here.
+const read = (row: Row): RecordedRun => ({
+  ...row,
+  policy: JSON.parse(row.policy),
+  options: JSON.parse(row.options),
+  error: row.error === null ? null : JSON.parse(row.error),
+  output: row.output === null ? null : JSON.parse(row.output),
+  usage: JSON.parse(row.usage),
+  counters: JSON.parse(row.counters),
+  ask_ids: JSON.parse(row.ask_ids),
+});
+
+const iso = (at: number): string => new Date(at).toISOString();
+const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at));
+
+function readCall({ record, verdict, result, ...row }: CallRow): RunCall {
+  const evaluation = JSON.parse(record) as Evaluation | null;
+  return {
+    ...row,
+    args: JSON.parse(row.args),
+    ...(result === undefined ? {} : { result: result === null ? null : JSON.parse(result) }),
+    decision:
+      evaluation === null
+        ? null
+        : {
+            action: evaluation.action,
+            matched_rule: evaluation.matched_rule,
+            reason: evaluation.reason,
+            detail: evaluation.detail,
+            policy: { name: evaluation.policy.name, sha256: evaluation.policy.sha256 },
+          },
+    verdict: verdict === null ? null : (JSON.parse(verdict) as Verdict),
+    planned_at: iso(row.planned_at ?? 0),
+    started_at: isoOrNull(row.started_at),
+    ended_at: isoOrNull(row.ended_at),
+  };
+}

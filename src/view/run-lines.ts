@@ -1,0 +1,160 @@
+import type { CapturedStep } from '../schema/event.ts';
+import type { Message } from '../schema/message.ts';
+import type { BoundUse, RunCall, RunDetails, RunWait, StepRecord } from '../schema/run-record.ts';
+import { callSummary } from './call-summary.ts';
+import { formatSpan, formatStepDuration, plural } from './format.ts';
+
+/** What the surface knows: how it shows an id and a time. Nothing here is escaped. */
+export type RunShown = { id(id: string): string; when(at: string): string };
+
+/** A captured run as text (06 §25): header, then steps and what happened in them in the order of time, then the outcome. */
+export function runLines(run: RunDetails, shown: RunShown): readonly string[] {
+  return [...header(run, shown), '', 'Steps', ...timeline(run, shown), ...outcome(run)];
+}
+
+function header(run: RunDetails, shown: RunShown): readonly string[] {
+  const exit = run.exit_code === null ? '' : `, exit ${run.exit_code}`;
+  const waits = run.waiting_on === null ? '' : `, waits for ${shown.id(run.waiting_on)}`;
+  const { usage, bounds } = run;
+  const tokens = `${usage.estimated ? '~' : ''}${usage.input_tokens} + ${usage.output_tokens} tokens`;
+  const rows: readonly (readonly [string, string])[] = [
+    ['kind', run.kind],
+    ['chain', run.chain.id],
+    ['session', run.session ?? ''],
+    ['plan', run.plan === null ? '' : `${run.plan}, step ${run.plan_step ?? '-'}`],
+    ['model', [run.model, run.backend ?? run.provider].filter((part) => part !== null).join(' on ')],
+    ['policy', `${run.policy.name} (${run.policy.source})`],
+    ['cwd', run.cwd],
+    ['started', run.started_at === null ? '' : shown.when(run.started_at)],
+    ['duration', formatSpan(run.duration_ms)],
+    [
+      'used',
+      `${used(bounds.turns, 'turn')}, ${used(bounds.tool_calls, 'tool call')}, ${tokens}${limit(bounds.tokens)}`,
+    ],
+    ['input', run.input],
+  ];
+  return [
+    `${shown.id(run.id)}  ${run.status}${exit}${waits}`,
+    ...rows.filter(([, text]) => text !== '').flatMap(([name, text]) => labelled(name, text)),
+  ];
+}
+
+const limit = ({ max }: BoundUse): string => (max === null ? '' : ` of ${max}`);
+const used = (bound: BoundUse, noun: string): string => `${plural(bound.used, noun)}${limit(bound)}`;
+
+/** Further lines stand below the first one. */
+const labelled = (name: string, text: string, room = 10): readonly string[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line, index) => `  ${(index === 0 ? name : '').padEnd(room)}${line}`.trimEnd());
+
+/** Steps by their places; calls and waits stand below the step in which they began. */
+function timeline(run: RunDetails, shown: RunShown): readonly string[] {
+  const asked = new Set(run.calls.map((call) => call.ask_id));
+  const entries = [
+    ...run.steps.map((step) => ({ at: Date.parse(step.started_at), order: 0, lines: [stepLine(step)] })),
+    ...run.calls.map((call) => ({
+      at: Date.parse(call.planned_at),
+      order: 1,
+      lines: [callLine(call, run.waits, shown)],
+    })),
+    // A spent bound is asked about without a call.
+    ...run.waits
+      .filter((wait) => !asked.has(wait.id))
+      .map((wait) => ({ at: Date.parse(wait.created_at), order: 1, lines: [waitLine(wait, shown)] })),
+  ].sort((a, b) => a.at - b.at || a.order - b.order);
+  return entries.length === 0 ? ['  (nothing is kept of them)'] : entries.flatMap(({ lines }) => lines);
+}
+
+/** One line of a step, as `--steps` prints it (06 §8.3). */
+export function stepLine(step: StepRecord): string {
+  const error = step.error === null ? '' : ` error: ${step.error.class}`;
+  const duration = formatStepDuration(step.duration_ms);
+  return `  ${step.index}. ${step.task_id} (${step.task_handler}) ${duration} ${step.eval ?? '-'}${error}`;
+}
+
+function callLine(call: RunCall, waits: readonly RunWait[], shown: RunShown): string {
+  const name = call.tools === '' ? call.tool : `${call.tools}.${call.tool}`;
+  const wait = waits.find(({ id }) => id === call.ask_id);
+  const parts = [
+    `${name} ${callSummary(call.args)}`.trimEnd(),
+    ...(call.decision === null ? [] : [decisionText(call.decision)]),
+    ...(wait === undefined ? [] : [waitText(wait, shown)]),
+    callOutcome(call),
+  ];
+  return `     → ${parts.join(' · ')}`;
+}
+
+const decisionWords = { allow: 'allowed', approve: 'asks', deny: 'denied' } as const;
+const decisionText = ({ action, matched_rule, reason }: NonNullable<RunCall['decision']>): string =>
+  `${decisionWords[action]} (${matched_rule === null ? reason.replaceAll('_', ' ') : `rule ${matched_rule + 1}`})`;
+
+function callOutcome({ state, error, result_bytes, started_at, ended_at }: RunCall): string {
+  if (state === 'skipped') return `not run${error === null ? '' : `: ${error}`}`;
+  const took =
+    started_at === null || ended_at === null ? '' : `, ${formatSpan(Date.parse(ended_at) - Date.parse(started_at))}`;
+  const size = result_bytes === null ? '' : `, ${plural(result_bytes, 'byte')}`;
+  return `${state === 'unknown' ? 'outcome unknown' : state}${error === null ? '' : `: ${error}`}${size}${took}`;
+}
+
+const waitLine = (wait: RunWait, shown: RunShown): string =>
+  `     → ${wait.tools}.${wait.tool} ${wait.summary} · ${waitText(wait, shown)}`;
+
+function waitText({ id, state, by, waited_ms }: RunWait, shown: RunShown): string {
+  if (state === 'pending') return `${shown.id(id)} is open`;
+  const after = waited_ms === null ? '' : ` after ${formatSpan(waited_ms)}`;
+  return `${state}${by === null ? '' : ` by ${by}`}${after}`;
+}
+
+function outcome(run: RunDetails): readonly string[] {
+  const failure = run.error === null ? [] : ['', 'Error', `  ${run.error.class}: ${run.error.message}`];
+  return run.result === '' ? failure : ['', 'Result', ...indented(run.result), ...failure];
+}
+
+const indented = (text: string): readonly string[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => `  ${line}`.trimEnd());
+
+/** One step with what it was given and what it made (06 §25 `--step`). */
+export function stepLines(step: CapturedStep, shown: RunShown): readonly string[] {
+  const { usage } = step;
+  const rows: readonly (readonly [string, string])[] = [
+    ['started', shown.when(step.started_at)],
+    ['attempt', String(step.attempt)],
+    ['model', [step.model, step.backend].filter((part) => part !== null).join(' on ')],
+    ['tools', step.tool_names.join(', ')],
+    ['tokens', usage === null ? '' : `${usage.estimated ? '~' : ''}${usage.prompt} + ${usage.completion}`],
+    ['finish', step.finish_reason ?? ''],
+    ['next', step.next ?? ''],
+    ['error', step.error === null ? '' : `${step.error.class}: ${step.error.message}`],
+  ];
+  return [
+    stepLine(step).trimStart(),
+    ...rows.filter(([, text]) => text !== '').flatMap(([name, text]) => labelled(name, text)),
+    ...value('Input', step.input_type, step.input),
+    ...value('Output', step.output_type, step.output),
+    ...(step.partial === null ? [] : value('Partial', 'string', step.partial)),
+  ];
+}
+
+function value(title: string, type: string | null, given: unknown): readonly string[] {
+  if (type === null || given === null) return [];
+  return [
+    '',
+    `${title} (${type})`,
+    ...(isHistory(given) ? given.messages.flatMap(messageLines) : indented(text(given))),
+  ];
+}
+
+const text = (given: unknown): string => (typeof given === 'string' ? given : JSON.stringify(given, null, 2));
+
+const isHistory = (given: unknown): given is { readonly messages: readonly Message[] } =>
+  typeof given === 'object' && given !== null && Array.isArray(Reflect.get(given, 'messages'));
+
+const messageLines = ({ role, content, tool_calls = [] }: Message): readonly string[] => [
+  ...labelled(`${role}:`, content === '' ? ' ' : content, 12),
+  ...tool_calls.map((call) => `              → ${call.function.name} ${call.function.arguments}`),
+];
