@@ -2,7 +2,8 @@ import type { Ask } from '../schema/ask.ts';
 import type { FeedEntry, FeedKind } from '../schema/feed.ts';
 import { formatSpan, plural } from './format.ts';
 
-type Shown = (id: string) => string;
+/** How the surface shows an id, and a deadline that is still to come. */
+export type FeedShown = { id(id: string): string; until(at: string): string };
 type Members = FeedEntry['data'];
 
 const text = (value: unknown): string => (value === undefined || value === null ? '' : String(value));
@@ -21,25 +22,26 @@ export const idsOfEntry = ({ ask_id, run_id, data }: FeedEntry): readonly string
 ];
 
 /** One entry of the feed as a line of text, without its cursor, time and kind. Not escaped. */
-export function feedLine(entry: FeedEntry, shown: Shown): string {
+export function feedLine(entry: FeedEntry, shown: FeedShown): string {
   const about = lines[entry.kind](entry.data, shown);
-  const which = [entry.ask_id, entry.run_id].filter((id) => id !== undefined).map(shown);
+  const which = [entry.ask_id, entry.run_id].filter((id) => id !== undefined).map(shown.id);
   return [...which, about].join(' ').trimEnd();
 }
 
-export const pendingLine = (ask: Ask, shown: Shown): string =>
+export const pendingLine = (ask: Ask, shown: FeedShown): string =>
   [
-    shown(ask.id),
-    ...(ask.run_id === null ? [] : [shown(ask.run_id)]),
+    shown.id(ask.id),
+    ...(ask.run_id === null ? [] : [shown.id(ask.run_id)]),
     `${ask.tools}.${ask.tool}`,
     ask.summary,
-    expiry(ask.expires_at),
+    expiry(ask.expires_at, shown),
   ].join(' ');
 
-const expiry = (at: unknown): string => (at === null || at === undefined ? '' : `(until ${text(at)})`);
+const expiry = (at: unknown, shown: FeedShown): string =>
+  at === null || at === undefined ? '' : `(${shown.until(text(at))})`;
 
-const lines: Readonly<Record<FeedKind, (data: Members, shown: Shown) => string>> = {
-  ask: (data) => `${nameOf(data)} ${text(data['summary'])} ${expiry(data['expires_at'])}`,
+const lines: Readonly<Record<FeedKind, (data: Members, shown: FeedShown) => string>> = {
+  ask: (data, shown) => `${nameOf(data)} ${text(data['summary'])} ${expiry(data['expires_at'], shown)}`,
   ask_updated: (data) =>
     [
       ...(data['adjudicator'] === undefined ? [] : [`agent: ${text(data['adjudicator'])}`]),
@@ -47,7 +49,7 @@ const lines: Readonly<Record<FeedKind, (data: Members, shown: Shown) => string>>
       ...(data['binding'] === undefined ? [] : [`binding: ${text(data['binding']).slice(0, 12)}`]),
     ].join(', '),
   verdict: (data) =>
-    `${text(data['verdict'])} by ${text(data['by'])}${data['feedback'] === undefined ? '' : `: ${text(data['feedback'])}`}`,
+    `${text(data['verdict'])}${data['treat_as'] === undefined ? '' : ` (${text(data['treat_as'])})`} by ${text(data['by'])}${data['feedback'] === undefined ? '' : `: ${text(data['feedback'])}`}`,
   policy_decision: (data) =>
     `${nameOf(data)} ${text(data['action'])} (${
       typeof data['rule'] === 'number' ? `rule ${data['rule'] + 1}` : text(data['reason']).replaceAll('_', ' ')
@@ -62,7 +64,7 @@ const lines: Readonly<Record<FeedKind, (data: Members, shown: Shown) => string>>
   chain_suspended: (data, shown) =>
     [
       text(data['reason']),
-      ...(Array.isArray(data['ask_ids']) ? data['ask_ids'].map((id) => shown(String(id))) : []),
+      ...(Array.isArray(data['ask_ids']) ? data['ask_ids'].map((id) => shown.id(String(id))) : []),
     ].join(' '),
   chain_resumed: (data) => `by ${text(data['by'])}`,
   chain_completed: (data) => `${text(data['status'])}, exit ${text(data['exit_code'])}${span(data['duration_ms'])}`,

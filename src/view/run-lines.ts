@@ -16,7 +16,8 @@ function header(run: RunDetails, shown: RunShown): readonly string[] {
   const exit = run.exit_code === null ? '' : `, exit ${run.exit_code}`;
   const waits = run.waiting_on === null ? '' : `, waits for ${shown.id(run.waiting_on)}`;
   const { usage, bounds } = run;
-  const tokens = `${usage.estimated ? '~' : ''}${usage.input_tokens} + ${usage.output_tokens} tokens`;
+  // Written when the run ends or rests; the bounds count on.
+  const tokens = usage.input_tokens + usage.output_tokens === 0 ? '' : tokensText(usage);
   const rows: readonly (readonly [string, string])[] = [
     ['kind', run.kind],
     ['chain', run.chain.id],
@@ -29,8 +30,9 @@ function header(run: RunDetails, shown: RunShown): readonly string[] {
     ['duration', formatSpan(run.duration_ms)],
     [
       'used',
-      `${used(bounds.turns, 'turn')}, ${used(bounds.tool_calls, 'tool call')}, ${tokens}${limit(bounds.tokens)}`,
+      [used(bounds.turns, 'turn'), used(bounds.tool_calls, 'tool call'), used(bounds.tokens, 'token')].join(', '),
     ],
+    ['tokens', tokens],
     ['input', run.input],
   ];
   return [
@@ -39,6 +41,8 @@ function header(run: RunDetails, shown: RunShown): readonly string[] {
   ];
 }
 
+const tokensText = ({ input_tokens, output_tokens, estimated }: RunDetails['usage']): string =>
+  `${estimated ? '~' : ''}${input_tokens} in, ${output_tokens} out`;
 const limit = ({ max }: BoundUse): string => (max === null ? '' : ` of ${max}`);
 const used = (bound: BoundUse, noun: string): string => `${plural(bound.used, noun)}${limit(bound)}`;
 
@@ -126,7 +130,10 @@ export function stepLines(step: CapturedStep, shown: RunShown): readonly string[
     ['attempt', String(step.attempt)],
     ['model', [step.model, step.backend].filter((part) => part !== null).join(' on ')],
     ['tools', step.tool_names.join(', ')],
-    ['tokens', usage === null ? '' : `${usage.estimated ? '~' : ''}${usage.prompt} + ${usage.completion}`],
+    [
+      'tokens',
+      usage === null ? '' : tokensText({ ...usage, input_tokens: usage.prompt, output_tokens: usage.completion }),
+    ],
     ['finish', step.finish_reason ?? ''],
     ['next', step.next ?? ''],
     ['error', step.error === null ? '' : `${step.error.class}: ${step.error.message}`],

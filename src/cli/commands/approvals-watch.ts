@@ -3,7 +3,8 @@ import type { Ask } from '../../schema/ask.ts';
 import { RuntimeError } from '../../schema/errors.ts';
 import type { FeedEntry } from '../../schema/feed.ts';
 import { escapeText } from '../../view/escape.ts';
-import { feedLine, feedTime, idsOfEntry, pendingLine } from '../../view/feed-line.ts';
+import { formatRemaining } from '../../view/format.ts';
+import { type FeedShown, feedLine, feedTime, idsOfEntry, pendingLine } from '../../view/feed-line.ts';
 import type { Context, Handler } from '../context.ts';
 import { shownIds } from '../ids.ts';
 import type { Signal } from '../process.ts';
@@ -73,10 +74,9 @@ async function begin(
   if (context.globals.format !== 'text') await printLine(context, { cursor: after, pending: asks.map(pendingEntry) });
   else if (asks.length === 0) context.hint('no pending asks; changes follow');
   else {
-    const shown = await shownIds(
+    const shown = await shownFor(
       context,
       client,
-      'out',
       asks.flatMap(({ id, run_id }) => [id, run_id ?? '']),
     );
     for (const ask of asks) await put(context, after, ask.created_at, 'pending', pendingLine(ask, shown));
@@ -105,8 +105,18 @@ async function print(context: Context, client: RuntimeClient, entries: readonly 
     for (const entry of entries) await printLine(context, entry);
     return;
   }
-  const shown = await shownIds(context, client, 'out', entries.flatMap(idsOfEntry));
+  const shown = await shownFor(context, client, entries.flatMap(idsOfEntry));
   for (const entry of entries) await put(context, entry.cursor, entry.timestamp, entry.kind, feedLine(entry, shown));
+}
+
+/** Short ids and the time that is left on a terminal, whole ones and a time elsewhere (06 §2.4). */
+async function shownFor(context: Context, client: RuntimeClient, ids: readonly string[]): Promise<FeedShown> {
+  const { process, terminal } = context;
+  const left = (at: string): string => formatRemaining(Date.parse(at) - process.now());
+  return {
+    id: await shownIds(context, client, 'out', ids),
+    until: (at) => (terminal.stdoutIsTerminal ? `${left(at)} left` : `until ${at}`),
+  };
 }
 
 /** A JSON line is one line, also on a terminal. */
@@ -120,10 +130,9 @@ const kindWidth = 17;
 
 const put = (context: Context, cursor: number, at: string, kind: string, text: string): Promise<void> => {
   const { stdoutIsTerminal } = context.terminal;
-  const line = `${String(cursor).padStart(6)}  ${stdoutIsTerminal ? feedTime(at) : at}  ${kind.padEnd(kindWidth)}  ${text}`;
-  return context.terminal.out(
-    `${stdoutIsTerminal ? escapeText(line, { mode: 'line' }) : line.replaceAll(/[\r\n]+/g, ' ')}\n`,
-  );
+  const time = stdoutIsTerminal ? feedTime(at) : at;
+  const line = stdoutIsTerminal ? escapeText(text, { mode: 'line' }) : text.replaceAll(/[\r\n]+/g, ' ');
+  return context.terminal.out(`${String(cursor).padStart(6)}  ${time}  ${kind.padEnd(kindWidth)}  ${line}\n`);
 };
 
 export const handlers = { watch };
