@@ -44,6 +44,8 @@ export type ScriptedSetup = {
   readonly chain?: unknown;
   /** Text of a policy of the project; a run trusts it by its hash. */
   readonly projectPolicy?: string;
+  /** PATH of the program; the directories may be made here. */
+  readonly path?: (place: TempHome) => string;
 };
 
 /** Model, tools, model, until it answers; without a round edge. */
@@ -103,7 +105,11 @@ export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
   const policy = file('policy.json', setup.policy ?? allowAll);
   const options: AppOptions = {
     root: pathToFileURL(`${builtAt}/`),
-    environment: { HOME: place.home, PATH: process.env['PATH'], REINS_HOME: join(place.home, '.reins') },
+    environment: {
+      HOME: place.home,
+      PATH: setup.path?.(place) ?? process.env['PATH'],
+      REINS_HOME: join(place.home, '.reins'),
+    },
     cwd: place.workspace,
     surface: 'cli',
     version: 'test',

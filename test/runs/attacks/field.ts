@@ -1,0 +1,154 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { call, calls, type ScriptedApp, says, scriptedApp, scriptedBackend } from '../../support/scripted-app.ts';
+import type { TempHome } from '../../support/temp-home.ts';
+
+/** What a model tries; without a policy, that of the field. */
+export type Attempt = { readonly tool: string; readonly args: object; readonly policy?: unknown };
+
+/** What became of it: the verdict of the gate (null when it was refused before), and of the call. */
+export type Outcome = {
+  readonly action: string | null;
+  readonly reason: string | null;
+  readonly detail: string;
+  readonly state: string;
+  /** The whole row, as text: nothing that was refused may stand in it. */
+  readonly row: string;
+};
+
+/** A place for attacks: the whole program with a scripted model, nobody to ask, and programs that only leave a mark. */
+export type Field = {
+  readonly app: ScriptedApp;
+  readonly place: TempHome;
+  /** A run for each. */
+  attempt(...list: readonly Attempt[]): Promise<readonly Outcome[]>;
+  /** One call of the shell. */
+  shell(command: string, more?: { readonly args?: object; readonly policy?: unknown }): Promise<Outcome>;
+  /** The same line by a shell that nobody guards, in a copy of the workspace: the marks that it leaves. */
+  unguarded(line: string): readonly string[];
+  /** Programs that were started, by name, and files that came to be, anywhere in the place of the test. */
+  marks(): readonly string[];
+};
+
+export type FieldSetup = {
+  readonly policy?: unknown;
+  /** Names of planted programs, which stand before all others on PATH. */
+  readonly programs?: readonly string[];
+  /** Whether the programs of the system stand behind them. */
+  readonly system?: boolean;
+  /** Files of the place by path from its root; the workspace is `ws`. */
+  readonly files?: Readonly<Record<string, string>>;
+  readonly prepare?: (place: TempHome) => void;
+};
+
+/** Directories that the program itself, or the test, writes. */
+const own = ['marks', 'twin', 'programs', 'scripts', 'home/.reins'];
+
+export async function createField(setup: FieldSetup = {}): Promise<Field> {
+  const programs = (place: TempHome): string => join(place.dir, 'programs');
+  const path = (place: TempHome): string => `${programs(place)}${setup.system === false ? '' : ':/usr/bin:/bin'}`;
+  const app = await scriptedApp({
+    turns: [],
+    ...(setup.policy === undefined ? {} : { policy: setup.policy }),
+    path: (place) => {
+      for (const name of ['programs', 'scripts', 'marks']) mkdirSync(join(place.dir, name));
+      for (const name of setup.programs ?? []) plant(place, programs(place), name);
+      for (const [name, text] of Object.entries(setup.files ?? {})) {
+        mkdirSync(dirname(join(place.dir, name)), { recursive: true });
+        writeFileSync(join(place.dir, name), text);
+      }
+      setup.prepare?.(place);
+      return path(place);
+    },
+  });
+  const { place } = app;
+  let count = 0;
+  let before: ReadonlySet<string> = new Set();
+
+  async function one({ tool, args, policy }: Attempt): Promise<Outcome> {
+    count += 1;
+    const name = `m${count}`;
+    const file = (kind: string, value: unknown): string => {
+      const written = join(place.dir, 'scripts', `${kind}-${count}.json`);
+      writeFileSync(written, JSON.stringify(value), { mode: 0o600 });
+      return written;
+    };
+    const url = file('script', {
+      script: 1,
+      models: [{ name, context: 100_000, capabilities: ['chat', 'tools'] }],
+      turns: [calls([call(tool, literal(args))], { role: 'user' }), says('done', { role: 'tool' })],
+    });
+    await app.client.addBackend({ ...scriptedBackend, name, url });
+    const { run_id } = await app.start({
+      model: name,
+      ...(policy === undefined ? {} : { policy: file('policy', policy) }),
+    });
+    await app.client.awaitRun({ run_id, full: true });
+    const [row] = app.rows('SELECT * FROM tool_calls WHERE run_id = ?', run_id);
+    if (row === undefined) throw new Error('the call was not made');
+    const decision = (await app.events(run_id)).find((event) => event.kind === 'policy_decision');
+    return {
+      action: decision?.action ?? null,
+      reason: decision?.reason ?? null,
+      detail: decision?.detail ?? '',
+      state: String(row['state']),
+      row: JSON.stringify(row),
+    };
+  }
+
+  const field: Field = {
+    app,
+    place,
+    async attempt(...list) {
+      const outcomes: Outcome[] = [];
+      for (const each of list) outcomes.push(await one(each));
+      return outcomes;
+    },
+    shell: (command, { args, policy } = {}) =>
+      one({
+        tool: 'local_shell.local_shell',
+        args: { command, ...args },
+        ...(policy === undefined ? {} : { policy }),
+      }),
+    unguarded(line) {
+      const twin = join(place.dir, 'twin', 'ws');
+      const bin = join(place.dir, 'twin', 'programs');
+      rmSync(join(place.dir, 'twin'), { recursive: true, force: true });
+      cpSync(place.workspace, twin, { recursive: true, verbatimSymlinks: true });
+      mkdirSync(bin);
+      for (const name of setup.programs ?? []) plant(place, bin, name, 'twin');
+      const files = new Set(filesIn(twin, []));
+      const env = { PATH: path(place).replace(programs(place), bin), HOME: twin };
+      spawnSync('/bin/bash', ['-c', line], { cwd: twin, env, timeout: 20_000, stdio: ['ignore', 'pipe', 'pipe'] });
+      return [
+        ...filesIn(place.dir, []).filter((name) => name.startsWith('twin/mark-')),
+        ...filesIn(twin, []).filter((name) => !files.has(name)),
+      ];
+    },
+    marks: () => [
+      ...readdirSync(join(place.dir, 'marks')).map((name) => readFileSync(join(place.dir, 'marks', name), 'utf8')),
+      ...filesIn(place.dir, own).filter((name) => !before.has(name)),
+    ],
+  };
+  before = new Set(filesIn(place.dir, own));
+  return field;
+}
+
+/** As a script has to write it: `${` is a substitution there. */
+const literal = (value: unknown): unknown => JSON.parse(JSON.stringify(value).replaceAll('${', () => '$${'));
+
+/** A program that writes down under which name it was started, and does nothing else. */
+function plant(place: TempHome, directory: string, name: string, marks = 'marks'): void {
+  const mark = marks === 'twin' ? `${place.dir}/twin/mark-$$` : `${place.dir}/marks/$$`;
+  writeFileSync(join(directory, name), `#!/bin/sh\nprintf '%s' "\${0##*/}" > "${mark}"\n`, { mode: 0o755 });
+}
+
+/** Every file of a directory by its path from there; the database of the program is none of them. */
+function filesIn(root: string, without: readonly string[], at = ''): readonly string[] {
+  return readdirSync(join(root, at), { withFileTypes: true }).flatMap((entry) => {
+    const name = at === '' ? entry.name : `${at}/${entry.name}`;
+    if (without.includes(name) || name.startsWith('local.db')) return [];
+    return entry.isDirectory() ? [name, ...filesIn(root, without, name)] : [name];
+  });
+}
