@@ -59,20 +59,28 @@ function secret(path: PathValue, scope: Scope): string | null {
 }
 
 function revisionProblem(text: string, scope: Scope): string | null {
-  const colon = text.indexOf(':');
-  const parts = colon === -1 ? [text] : [text, text.slice(colon + 1)];
+  // `HEAD:x`, `:0:x`, and the words of a path before it: `:(top)x`.
+  const parts = [
+    text,
+    ...[...text.matchAll(/:(?:\([^)]*\))?/g)].map(({ 0: mark, index }) => text.slice(index + mark.length)),
+  ];
   const climbs = parts.some((part) => part.split(/[/\\]/).includes('..'));
   if (/^([/\\-]|~\/|[A-Za-z]:[/\\]|ext::)/.test(text) || climbs) return `operand ${text}`;
   for (const part of parts) {
     if (part === '') continue;
-    const problem = secret(scope.path(asWritten(part)), scope);
+    const path = scope.path(asWritten(part));
+    // Without a repository `git diff` compares two files, wherever a link leads.
+    const problem = secret(path, scope) ?? (part === text ? outside(path, scope) : null);
     if (problem !== null) return problem;
   }
   return null;
 }
 
 function urlProblem(text: string, scope: Scope): string | null {
-  if (!/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text)) return `operand ${text} is no http or https address`;
+  // Only what every parser reads alike: `\` ends a host for one and not for the other, `{a,b}` and `[1-9]` are many
+  // addresses to the program and one to the reader. Brackets are for the address of a host.
+  const plain = /^https?:\/\/(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~-])[A-Za-z0-9._~:/?#@!$&'()*+,;=%-]*$/i.test(text);
+  if (!plain || !URL.canParse(text)) return `operand ${text} is no http or https address`;
   const refused = scope.refusedBy('webhook', 'webhook', { url: text });
   return refused === null ? null : `operand ${text}: ${refused}`;
 }

@@ -12,10 +12,15 @@ export type Judged =
 // Its shape is held by a test: what JSON says of literals is wider than the type.
 const shipped = shippedTables as CommandTables;
 
+/** What the tools of GNU are called beside those of another system. */
+const gnuName =
+  /^g(ls|cat|head|tail|wc|pwd|echo|basename|dirname|true|false|printf|uname|whoami|id|hostname|e?grep|fgrep|stat|cut|diff|cmp|sort|uniq|date|sed|find|tar|tee|dd|install|du|df)$/;
+
 /** The table of a program: the operator's own, else the shipped one. */
 export function tableOf(name: string, own: CommandTables | undefined): OptionTable | undefined {
   if (own !== undefined && Object.hasOwn(own.programs, name)) return own.programs[name];
-  return Object.hasOwn(shipped.programs, name) ? shipped.programs[name] : undefined;
+  if (Object.hasOwn(shipped.programs, name)) return shipped.programs[name];
+  return gnuName.test(name) ? tableOf(name.slice(1), own) : undefined;
 }
 
 const failing = (why: string): Judged => ({ ok: false, failing: why });
@@ -66,6 +71,9 @@ type Reading = { readonly seen: Set<string>; readonly operands: string[]; readon
 function judgePlain(table: OptionTable, words: readonly string[], own: CommandTables | undefined): Judged {
   const options = optionsOf(table, own);
   const reading: Reading = { seen: new Set(), operands: [], values: [] };
+  const [start] = words;
+  if (table.first_word === 'option' && start !== undefined && !start.startsWith('-'))
+    return failing(`operand ${start}`);
   const problem = readWords(table, options, words, reading, own);
   if (problem !== null) return failing(problem);
   if (table.required !== undefined && !table.required.some((name) => reading.seen.has(name))) {

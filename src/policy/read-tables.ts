@@ -90,6 +90,7 @@ const table: Shape = {
   values,
   numeric: yesOrNo,
   style: oneOf('posix', 'go', 'find'),
+  first_word: oneOf('option'),
   required: texts,
   operands: oneOf(...kinds),
   operands_need: texts,

@@ -26,6 +26,8 @@ export type OptionTable = {
   /** `-<digits>` is an option. */
   readonly numeric?: boolean;
   readonly style?: 'posix' | 'go' | 'find';
+  /** What the first word must be: a program that reads it as a bundle also without its dash would run what it names. */
+  readonly first_word?: 'option';
   /** One of these must stand among the options. */
   readonly required?: readonly string[];
   readonly operands?: OperandKind;
