@@ -1,5 +1,5 @@
 import type { PolicyHost } from '../schema/policy.ts';
-import { launches } from '../shell/programs.ts';
+import { launches } from '../shell/launchers.ts';
 import { type Analysis, programName } from './analysis.ts';
 import { isGit } from './exec.ts';
 import { repositoryProblem } from './git.ts';

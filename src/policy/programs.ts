@@ -1,4 +1,5 @@
-import { builtins, interpreters, launcherOf } from '../shell/programs.ts';
+import { launcherOf } from '../shell/launchers.ts';
+import { builtins, interpreters } from '../shell/programs.ts';
 import { tableOf } from './option-tables.ts';
 
 /** Programs that the policy knows by name (02 §9.5, §9.7). Names are basenames without extension. */

@@ -1,5 +1,6 @@
 import type { CommandWord } from '../schema/command.ts';
-import { type Launcher, launcherOf, launches, shells } from './programs.ts';
+import { type Launcher, launcherOf, launches } from './launchers.ts';
+import { shells } from './programs.ts';
 
 /** What a command starts besides itself, as far as its words tell. */
 export type Payload =
@@ -91,18 +92,23 @@ function findPayloads(rest: readonly CommandWord[]): readonly Payload[] {
 }
 
 function launcherPayloads(name: string, launcher: Launcher, rest: readonly CommandWord[]): readonly Payload[] {
+  if (launcher.payload === 'any') return anyPayloads(rest);
   const payloads: Payload[] = [];
   let { operands } = launcher;
-  let at = 0;
+  // A subcommand may stand behind another one: `docker compose exec`.
+  const { subcommands } = launcher;
+  const found = subcommands.length === 0 ? -1 : rest.findIndex((word) => subcommands.includes(word.text));
+  let at = found > 0 && rest.slice(0, found).every((word) => !word.text.startsWith('-')) ? found : 0;
   for (; at < rest.length; at += 1) {
     const word = rest[at];
     if (word === undefined) break;
     const { text } = word;
     if (text === '--') {
       at += 1 + operands;
+      while (launcher.assignments && isAssignment(rest[at]?.text ?? '')) at += 1;
       break;
     }
-    if (launcher.assignments && /^[A-Za-z_][A-Za-z0-9_]*=/.test(text)) continue;
+    if (launcher.assignments && isAssignment(text)) continue;
     if (text.startsWith('-') && text !== '-') {
       const option = readOption(launcher, text);
       if (option === null) return [...payloads, { kind: 'unreadable', why: `${name} with the option ${text}` }];
@@ -124,10 +130,29 @@ function launcherPayloads(name: string, launcher: Launcher, rest: readonly Comma
   }
   if (name === 'at' || name === 'batch') return [...payloads, { kind: 'input' }];
   const left = rest.slice(at);
+  // Behind the file that `script` writes: the form of other systems.
+  if (name === 'script') {
+    const operand = rest.findIndex((word) => !word.text.startsWith('-'));
+    return [...payloads, ...(operand === -1 ? [] : anyPayloads(rest.slice(operand + 1)))];
+  }
   if (launcher.payload === 'none' || left.length === 0) return payloads;
   if (launcher.payload === 'words') return [...payloads, { kind: 'words', words: left }];
   const until = left.findIndex((word) => /^:::/.test(word.text));
   return [...payloads, { kind: 'line', words: until === -1 ? left : left.slice(0, until) }];
+}
+
+const isAssignment = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*=/.test(text);
+
+/** As many words of a launcher whose options are not known are looked at. */
+const maxBeginnings = 12;
+
+/** Each word as the beginning of a command, and each that holds blanks as a line; also behind the `=` of an option. */
+function anyPayloads(rest: readonly CommandWord[]): readonly Payload[] {
+  return rest.slice(0, maxBeginnings).flatMap((word, index): readonly Payload[] => {
+    const text = word.text.startsWith('-') ? word.text.replace(/^-[^=]*=?/, '') : word.text;
+    if (/[ \t\n]/.test(text)) return [{ kind: 'line', words: [{ ...word, text }] }];
+    return word.text.startsWith('-') ? [] : [{ kind: 'words', words: rest.slice(index) }];
+  });
 }
 
 type Option = {

@@ -21,7 +21,7 @@ export type Outcome = {
 export type Field = {
   readonly app: ScriptedApp;
   readonly place: TempHome;
-  /** A run for each. */
+  /** A run for each, one after the other. */
   attempt(...list: readonly Attempt[]): Promise<readonly Outcome[]>;
   /** One call of the shell. */
   shell(command: string, more?: { readonly args?: object; readonly policy?: unknown }): Promise<Outcome>;
@@ -63,54 +63,46 @@ export async function createField(setup: FieldSetup = {}): Promise<Field> {
     },
   });
   const { place } = app;
-  let count = 0;
+  let batch = 0;
   let before: ReadonlySet<string> = new Set();
 
-  async function one({ tool, args, policy }: Attempt): Promise<Outcome> {
-    count += 1;
-    const name = `m${count}`;
-    const file = (kind: string, value: unknown): string => {
-      const written = join(place.dir, 'scripts', `${kind}-${count}.json`);
-      writeFileSync(written, JSON.stringify(value), { mode: 0o600 });
-      return written;
-    };
-    const url = file('script', {
-      script: 1,
-      models: [{ name, context: 100_000, capabilities: ['chat', 'tools'] }],
-      turns: [calls([call(tool, literal(args))], { role: 'user' }), says('done', { role: 'tool' })],
-    });
+  const file = (name: string, value: unknown): string => {
+    const written = join(place.dir, 'scripts', `${name}.json`);
+    writeFileSync(written, JSON.stringify(value), { mode: 0o600 });
+    return written;
+  };
+
+  /** One script for all: each further backend would cost more than a run. */
+  async function attempt(...list: readonly Attempt[]): Promise<readonly Outcome[]> {
+    batch += 1;
+    const name = `m${batch}`;
+    const turns = list.map(({ tool, args }, index) =>
+      calls([call(tool, literal(args))], { role: 'user', last_user: { equals: `attempt ${index}` } }),
+    );
+    const models = [{ name, context: 100_000, capabilities: ['chat', 'tools'] }];
+    const url = file(`script-${batch}`, { script: 1, models, turns: [...turns, says('done', { role: 'tool' })] });
     await app.client.addBackend({ ...scriptedBackend, name, url });
-    const { run_id } = await app.start({
-      model: name,
-      ...(policy === undefined ? {} : { policy: file('policy', policy) }),
-    });
-    await app.client.awaitRun({ run_id, full: true });
-    const [row] = app.rows('SELECT * FROM tool_calls WHERE run_id = ?', run_id);
-    if (row === undefined) throw new Error('the call was not made');
-    const decision = (await app.events(run_id)).find((event) => event.kind === 'policy_decision');
-    return {
-      action: decision?.action ?? null,
-      reason: decision?.reason ?? null,
-      detail: decision?.detail ?? '',
-      state: String(row['state']),
-      row: JSON.stringify(row),
-    };
+    const outcomes: Outcome[] = [];
+    for (const [index, { policy }] of list.entries()) {
+      const input = { type: 'string', value: `attempt ${index}` } as const;
+      const own = policy === undefined ? {} : { policy: file(`policy-${batch}-${index}`, policy) };
+      const { run_id } = await app.start({ model: name, input, ...own });
+      await app.client.awaitRun({ run_id, full: true });
+      outcomes.push(await outcomeOf(app, run_id));
+    }
+    return outcomes;
   }
 
   const field: Field = {
     app,
     place,
-    async attempt(...list) {
-      const outcomes: Outcome[] = [];
-      for (const each of list) outcomes.push(await one(each));
-      return outcomes;
+    attempt,
+    async shell(command, { args, policy } = {}) {
+      const own = policy === undefined ? {} : { policy };
+      const [outcome] = await attempt({ tool: 'local_shell.local_shell', args: { command, ...args }, ...own });
+      if (outcome === undefined) throw new Error('the call was not made');
+      return outcome;
     },
-    shell: (command, { args, policy } = {}) =>
-      one({
-        tool: 'local_shell.local_shell',
-        args: { command, ...args },
-        ...(policy === undefined ? {} : { policy }),
-      }),
     unguarded(line) {
       const twin = join(place.dir, 'twin', 'ws');
       const bin = join(place.dir, 'twin', 'programs');
@@ -133,6 +125,19 @@ export async function createField(setup: FieldSetup = {}): Promise<Field> {
   };
   before = new Set(filesIn(place.dir, own));
   return field;
+}
+
+async function outcomeOf(app: ScriptedApp, runId: string): Promise<Outcome> {
+  const [row] = app.rows('SELECT * FROM tool_calls WHERE run_id = ?', runId);
+  if (row === undefined) throw new Error('the call was not made');
+  const decision = (await app.events(runId)).find((event) => event.kind === 'policy_decision');
+  return {
+    action: decision?.action ?? null,
+    reason: decision?.reason ?? null,
+    detail: decision?.detail ?? '',
+    state: String(row['state']),
+    row: JSON.stringify(row),
+  };
 }
 
 /** As a script has to write it: `${` is a substitution there. */
