@@ -1,4 +1,4 @@
-import { lstatSync, readFileSync, statSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Repository } from '../schema/policy.ts';
 import { realPath } from './real-path.ts';
@@ -43,8 +43,7 @@ function readRepository(directory: string, root: string): Repository {
   const pointer = readText(join(own, 'commondir'));
   const named = pointer?.trim() ?? '';
   const common = named === '' ? own : realPath(isAbsolute(named) ? named : join(own, named));
-  const prefix = root.endsWith('/') ? root : `${root}/`;
-  const outside = [own, common].some((path) => path !== root && !path.startsWith(prefix));
+  const outside = [own, common].some((path) => !isInside(path, root) || leadsOut(path, root));
   const paths = [...new Set([join(common, 'config'), join(common, 'config.worktree'), join(own, 'config.worktree')])];
   const unreadable = pointer === null || !isDirectory(own);
   const configs = outside
@@ -55,6 +54,42 @@ function readRepository(directory: string, root: string): Repository {
       });
   return { outside, configs: unreadable ? [{ path: own, text: null }] : configs };
 }
+
+function isInside(path: string, root: string): boolean {
+  return path === root || path.startsWith(root.endsWith('/') ? root : `${root}/`);
+}
+
+/**
+ * Whether a part of a git directory is elsewhere: by a link, or by a file that names more object directories. `git` tells
+ * what it cannot read of its own files, and shows every object that it finds.
+ */
+function leadsOut(directory: string, root: string): boolean {
+  const objects = join(directory, 'objects');
+  for (const place of [directory, join(directory, 'info'), objects, join(objects, 'info')]) {
+    for (const entry of linksOf(place)) if (!isInside(realPath(join(place, entry)), root)) return true;
+  }
+  const lists = ['alternates', 'http-alternates'].map((name) => readText(join(objects, 'info', name)));
+  // What cannot be read may name any place.
+  if (lists.includes(null)) return true;
+  const named = lists
+    .flatMap((text) => (text ?? '').split('\n'))
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  // Such a directory may have a list of its own.
+  return named.some((line) => {
+    const path = realPath(isAbsolute(line) ? line : join(objects, line));
+    return !isInside(path, root) || (readText(join(path, 'info', 'alternates')) ?? '') !== '';
+  });
+}
+
+/** Hooks are never run. */
+const linksOf = (directory: string): readonly string[] => {
+  try {
+    const entries = readdirSync(directory, { withFileTypes: true });
+    return entries.filter((entry) => entry.isSymbolicLink() && entry.name !== 'hooks').map(({ name }) => name);
+  } catch {
+    return [];
+  }
+};
 
 function isDirectory(path: string): boolean {
   try {

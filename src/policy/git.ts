@@ -17,18 +17,42 @@ const globals: readonly string[] = [
     'protocol.ext.allow=never',
     'protocol.allow=user',
     'log.showSignature=false',
+    'diff.submodule=short',
+    'status.submoduleSummary=false',
+    'submodule.recurse=false',
   ].flatMap((setting) => ['-c', setting]),
 ];
 
-const showing: ReadonlySet<string> = new Set(['log', 'show', 'diff', 'blame']);
+/**
+ * Options behind a subcommand. A repository within the repository has configuration of its own, which is not looked at:
+ * whatever is changed in its working tree stays out of view, because `git` would start another one in it to see.
+ */
+const noDrivers = ['--no-ext-diff', '--no-textconv'] as const;
+const noInner = '--ignore-submodules=dirty';
+const behind: Readonly<Record<string, readonly string[]>> = {
+  log: [...noDrivers, noInner],
+  show: [...noDrivers, noInner],
+  diff: [...noDrivers, noInner],
+  // A file that holds no list of revisions would be told in the error.
+  blame: [...noDrivers, '--no-ignore-revs-file'],
+  status: [noInner],
+};
 
-/** Variables of a hardened `git`; all others that begin with `GIT_` are taken away. */
-export const gitEnvironment: Readonly<Record<string, string>> = { GIT_TERMINAL_PROMPT: '0', GIT_PAGER: 'cat' };
+/**
+ * Variables of a hardened `git`; all others that begin with `GIT_` are taken away. No transport is allowed: for an object
+ * that is missing, a partial clone would turn to whatever place its configuration names.
+ */
+export const gitEnvironment: Readonly<Record<string, string>> = {
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_PAGER: 'cat',
+  GIT_ALLOW_PROTOCOL: '',
+  GIT_NO_LAZY_FETCH: '1',
+};
 
 /** The words of a granted `git` as they run: hardening stands behind the program and behind the subcommand. */
 export function hardened(words: readonly string[]): readonly string[] {
   const [program = '', subcommand = '', ...rest] = words;
-  const own = showing.has(subcommand) ? ['--no-ext-diff', '--no-textconv'] : [];
+  const own = Object.hasOwn(behind, subcommand) ? (behind[subcommand] ?? []) : [];
   return [program, ...globals, subcommand, ...own, ...rest];
 }
 
