@@ -105,7 +105,7 @@ const rooms: Readonly<Record<string, Room>> = {
   },
   'src/client': { may: words, packages: { '*': ['superstruct'] } },
   'src/chain': { may: words, packages: { 'template.ts': ['liquidjs'] }, pure: true },
-  'src/policy': { may: [...words, 'src/shell/programs.ts'], packages: {}, pure: true },
+  'src/policy': { may: [...words, 'src/shell/launchers.ts', 'src/shell/programs.ts'], packages: {}, pure: true },
   'src/view': { may: words, packages: { 'format.ts': ['string-width'] }, pure: true },
   'src/shell': { may: words, packages: { 'parse-script.ts': ['unbash'] }, pure: true },
   'src/schema': { may: ['src/text'], packages: { '*': ['superstruct'] }, pure: true },
