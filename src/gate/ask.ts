@@ -42,6 +42,8 @@ export type RunAllowed = (
 type Asked = {
   readonly planned: Planned & { readonly ask_id: string };
   readonly hash: string;
+  /** Where its paths led. */
+  readonly places: string;
   readonly preimage: string | null;
 };
 
@@ -74,8 +76,16 @@ export function createAsker(
     const policy = judged.evaluation.policy.sha256;
     const binding = bindingOf(judged.hash, policy, preimage);
     try {
-      const asked = ledger.ask(run, request, judged, previewOf(run, judged, preview), binding, planned, replaced);
-      return { planned: asked, hash: judged.hash, preimage };
+      const asked = ledger.ask(
+        run,
+        request,
+        judged,
+        { ...previewOf(run, judged, preview), places: judged.places },
+        binding,
+        planned,
+        replaced,
+      );
+      return { planned: asked, hash: judged.hash, places: judged.places, preimage };
     } catch (error) {
       return unasked(run, request, found, planned, error);
     }
@@ -126,6 +136,7 @@ export function createAsker(
         // Under another policy than the one that it was answered under, nobody has approved it yet (03 §3.2).
         const same =
           again.hash === asked.hash &&
+          again.places === asked.places &&
           preimageOf(await toolPreview(found, again)) === asked.preimage &&
           evaluation.policy.sha256 === verdict.policy.sha256;
         // What the rules allow by now needs no verdict.
@@ -174,6 +185,7 @@ export function createAsker(
       const asked = {
         planned,
         hash: ask.call_hash,
+        places: ask.preview.places ?? '',
         preimage: ask.preimage?.sha256 ?? null,
       };
       return settle(run, request, found, judged, asked);

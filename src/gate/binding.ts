@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { ExecFact, PolicyCall } from '../schema/policy.ts';
+import { pathValue } from '../policy/paths.ts';
+import type { ExecFact, PolicyCall, PolicyHost } from '../schema/policy.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -8,6 +9,13 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
 export function callHash(call: PolicyCall, cwd: string, exec: ExecFact | null): string {
   const executed = exec === null ? null : { form: exec.form, file: exec.file, argv: exec.argv };
   return sha256(canonicalJson({ v: 1, tools: call.tools, tool: call.tool, args: call.args, cwd, exec: executed }));
+}
+
+/** Where the directory and the path of a call lead: the same words mean another file once a link stands among them. */
+export function placesOf({ args }: PolicyCall, host: PolicyHost): string {
+  const { path } = args;
+  const named = typeof path === 'string' && !path.includes('\0') ? pathValue(path, host).real() : null;
+  return sha256(JSON.stringify([host.realPath(host.cwd), named]));
 }
 
 /** What an answer was given to: the call under this policy and this state of the file it changes (03 §3). */

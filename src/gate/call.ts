@@ -2,7 +2,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
 import type { KnownCall } from '../store/calls.ts';
 import { createAsker } from './ask.ts';
-import { callHash } from './binding.ts';
+import { callHash, placesOf } from './binding.ts';
 import { callBound } from './bounds.ts';
 import type { Budget } from './budget.ts';
 import { decide } from './decide.ts';
@@ -47,11 +47,13 @@ export function createGate(deps: GateDeps) {
     await run.refresh();
     const prepared = await prepareCall(run, request, found);
     if (prepared.kind === 'refused') return ledger.refuse(run, request, found, prepared, planned);
-    const evaluation = await decide(run.policy(), prepared.call, run.host(prepared.cwd), {
+    const host = run.host(prepared.cwd);
+    const evaluation = await decide(run.policy(), prepared.call, host, {
       ...(prepared.site.command === null ? {} : { reading: prepared.site.command }),
       ...(await lineReader(run.policy(), found.tools)),
     });
-    const judged = { prepared, evaluation, hash: callHash(prepared.call, prepared.cwd, evaluation.exec) };
+    const hash = callHash(prepared.call, prepared.cwd, evaluation.exec);
+    const judged = { prepared, evaluation, hash, places: placesOf(prepared.call, host) };
     // What has been asked about already goes by its own verdict.
     return planned === null || planned.ask_id === null ? recalled(deps, run, judged) : judged;
   };

@@ -29,7 +29,13 @@ export type Prepared = {
 };
 
 /** A call after the evaluator has looked at it. */
-export type Judged = { readonly prepared: Prepared; readonly evaluation: Evaluation; readonly hash: string };
+export type Judged = {
+  readonly prepared: Prepared;
+  readonly evaluation: Evaluation;
+  readonly hash: string;
+  /** Where its directory and its path led when it was judged. */
+  readonly places: string;
+};
 
 /** Resolves the name and checks the allowlists. */
 export function findTool(run: GateRun, request: CallRequest): Found | Refused {

@@ -4,12 +4,14 @@ import type { PolicyState } from './run.ts';
 export type AskKind = 'permission' | 'question' | 'budget' | 'unknown_outcome';
 export type AskState = 'pending' | 'approved' | 'denied' | 'answered' | 'expired' | 'cancelled';
 
-/** What a tool computes for the card of a call (03 §8): shown, stored with the ask, never decided on. */
+/** What is computed for the card of a call (03 §8), and stored with the ask. */
 export type Preview = {
   /** Unified diff of a file writer, complete up to 1 MiB. */
   readonly diff?: string;
   readonly diff_note?: string;
   readonly new_file?: boolean;
+  /** Where the paths of the call led when it was asked about: an approval holds for these places. */
+  readonly places?: string;
   /** File state that the diff was computed against. */
   readonly preimage?: { readonly path: string; readonly sha256: string | null };
   /** The agent that may answer in the operator's place, and how far it is (03 §7.7). */

@@ -46,6 +46,8 @@ export type ScriptedSetup = {
   readonly projectPolicy?: string;
   /** PATH of the program; the directories may be made here. */
   readonly path?: (place: TempHome) => string;
+  /** Further variables of the program. */
+  readonly environment?: Readonly<Record<string, string>>;
 };
 
 /** Model, tools, model, until it answers; without a round edge. */

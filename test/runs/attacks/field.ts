@@ -23,6 +23,10 @@ export type Field = {
   readonly place: TempHome;
   /** A run for each, one after the other. */
   attempt(...list: readonly Attempt[]): Promise<readonly Outcome[]>;
+  /** One run whose model makes these calls, each after the other has ended. */
+  inOneRun(...list: readonly Attempt[]): Promise<readonly Outcome[]>;
+  /** The same, where somebody approves the one ask after doing something else. */
+  approved(before: () => void, ...list: readonly Attempt[]): Promise<readonly Outcome[]>;
   /** One call of the shell. */
   shell(command: string, more?: { readonly args?: object; readonly policy?: unknown }): Promise<Outcome>;
   /** The same line by a shell that nobody guards, in a copy of the workspace: the marks that it leaves. */
@@ -40,6 +44,10 @@ export type FieldSetup = {
   /** Files of the place by path from its root; the workspace is `ws`. */
   readonly files?: Readonly<Record<string, string>>;
   readonly prepare?: (place: TempHome) => void;
+  /** PATH, in place of the planted programs before those of the system. */
+  readonly path?: (place: TempHome, programs: string) => string;
+  /** Further variables of the program. */
+  readonly environment?: Readonly<Record<string, string>>;
 };
 
 /** Directories that the program itself, or the test, writes. */
@@ -47,10 +55,12 @@ const own = ['marks', 'twin', 'programs', 'scripts', 'home/.reins'];
 
 export async function createField(setup: FieldSetup = {}): Promise<Field> {
   const programs = (place: TempHome): string => join(place.dir, 'programs');
-  const path = (place: TempHome): string => `${programs(place)}${setup.system === false ? '' : ':/usr/bin:/bin'}`;
+  const path = (place: TempHome): string =>
+    setup.path?.(place, programs(place)) ?? `${programs(place)}${setup.system === false ? '' : ':/usr/bin:/bin'}`;
   const app = await scriptedApp({
     turns: [],
     ...(setup.policy === undefined ? {} : { policy: setup.policy }),
+    ...(setup.environment === undefined ? {} : { environment: setup.environment }),
     path: (place) => {
       for (const name of ['programs', 'scripts', 'marks']) mkdirSync(join(place.dir, name));
       for (const name of setup.programs ?? []) plant(place, programs(place), name);
@@ -72,31 +82,64 @@ export async function createField(setup: FieldSetup = {}): Promise<Field> {
     return written;
   };
 
-  /** One script for all: each further backend would cost more than a run. */
-  async function attempt(...list: readonly Attempt[]): Promise<readonly Outcome[]> {
+  const addScript = async (turns: readonly unknown[]): Promise<string> => {
     batch += 1;
     const name = `m${batch}`;
+    const models = [{ name, context: 100_000, capabilities: ['chat', 'tools'] }];
+    const url = file(`script-${batch}`, { script: 1, models, turns });
+    await app.client.addBackend({ ...scriptedBackend, name, url });
+    return name;
+  };
+  const end = says('done', { role: 'tool' });
+  const under = (policy: unknown, name: string) =>
+    policy === undefined ? {} : { policy: file(`policy-${batch}-${name}`, policy) };
+
+  /** One script for all: each further backend would cost more than a run. */
+  async function attempt(...list: readonly Attempt[]): Promise<readonly Outcome[]> {
     const turns = list.map(({ tool, args }, index) =>
       calls([call(tool, literal(args))], { role: 'user', last_user: { equals: `attempt ${index}` } }),
     );
-    const models = [{ name, context: 100_000, capabilities: ['chat', 'tools'] }];
-    const url = file(`script-${batch}`, { script: 1, models, turns: [...turns, says('done', { role: 'tool' })] });
-    await app.client.addBackend({ ...scriptedBackend, name, url });
+    const model = await addScript([...turns, end]);
     const outcomes: Outcome[] = [];
     for (const [index, { policy }] of list.entries()) {
       const input = { type: 'string', value: `attempt ${index}` } as const;
-      const own = policy === undefined ? {} : { policy: file(`policy-${batch}-${index}`, policy) };
-      const { run_id } = await app.start({ model: name, input, ...own });
+      const { run_id } = await app.start({ model, input, ...under(policy, `${index}`) });
       await app.client.awaitRun({ run_id, full: true });
-      outcomes.push(await outcomeOf(app, run_id));
+      outcomes.push(...(await outcomesOf(app, run_id)));
     }
     return outcomes;
+  }
+
+  const inOneRun = (...list: readonly Attempt[]) => together(null, list);
+
+  /** @param before null: nobody answers */
+  async function together(before: (() => void) | null, list: readonly Attempt[]): Promise<readonly Outcome[]> {
+    const turns = list.map(({ tool, args }, index) =>
+      calls([call(tool, literal(args))], index === 0 ? { role: 'user' } : { tool: { count: index } }),
+    );
+    const model = await addScript([...turns, end]);
+    const on_ask = before === null ? 'deny' : 'wait';
+    const { run_id } = await app.start({ model, on_ask, ...under(list[0]?.policy, 'all') });
+    if (before !== null) {
+      const { ask_id } = await app.seen(run_id, 'ask');
+      before();
+      await app.client.answerAsk({ id: ask_id, ...approval });
+      // Whatever is asked from here on was not approved.
+      for await (const events of app.client.watch({ run_id, after: 0, signal: new AbortController().signal })) {
+        const next = events.find((event) => event.kind === 'ask' && event.ask_id !== ask_id);
+        if (next?.kind === 'ask') await app.client.answerAsk({ id: next.ask_id, ...approval, outcome: 'deny' });
+      }
+    }
+    await app.client.awaitRun({ run_id, full: true });
+    return outcomesOf(app, run_id);
   }
 
   const field: Field = {
     app,
     place,
     attempt,
+    inOneRun,
+    approved: (before, ...list) => together(before, list),
     async shell(command, { args, policy } = {}) {
       const own = policy === undefined ? {} : { policy };
       const [outcome] = await attempt({ tool: 'local_shell.local_shell', args: { command, ...args }, ...own });
@@ -127,17 +170,23 @@ export async function createField(setup: FieldSetup = {}): Promise<Field> {
   return field;
 }
 
-async function outcomeOf(app: ScriptedApp, runId: string): Promise<Outcome> {
-  const [row] = app.rows('SELECT * FROM tool_calls WHERE run_id = ?', runId);
-  if (row === undefined) throw new Error('the call was not made');
-  const decision = (await app.events(runId)).find((event) => event.kind === 'policy_decision');
-  return {
-    action: decision?.action ?? null,
-    reason: decision?.reason ?? null,
-    detail: decision?.detail ?? '',
-    state: String(row['state']),
-    row: JSON.stringify(row),
-  };
+const approval = { outcome: 'approve', feedback: null, text: null, remember: null, binding: null } as const;
+
+async function outcomesOf(app: ScriptedApp, runId: string): Promise<readonly Outcome[]> {
+  const rows = app.rows('SELECT * FROM tool_calls WHERE run_id = ? ORDER BY seq', runId);
+  if (rows.length === 0) throw new Error('no call was made');
+  const events = await app.events(runId);
+  return rows.map((row) => {
+    const decision = events.find((event) => event.kind === 'policy_decision' && event.call_id === row['call_id']);
+    const known = decision?.kind === 'policy_decision' ? decision : undefined;
+    return {
+      action: known?.action ?? null,
+      reason: known?.reason ?? null,
+      detail: known?.detail ?? '',
+      state: String(row['state']),
+      row: JSON.stringify(row),
+    };
+  });
 }
 
 /** As a script has to write it: `${` is a substitution there. */
