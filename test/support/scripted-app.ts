@@ -111,6 +111,7 @@ export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
       HOME: place.home,
       PATH: setup.path?.(place) ?? process.env['PATH'],
       REINS_HOME: join(place.home, '.reins'),
+      ...setup.environment,
     },
     cwd: place.workspace,
     surface: 'cli',
