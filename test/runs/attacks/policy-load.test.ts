@@ -93,7 +93,7 @@ const refused: readonly (readonly [string, string, string | Uint8Array, string])
   ['POL-008', 'a trailing comma', '{"default_action":"allow",}', 'not_json'],
   ['POL-008', 'NaN', '{"default_action":"allow","rules":[{"action":"approve","timeout_s":NaN}]}', 'not_json'],
   ['POL-008', 'a comment', '{"default_action":"allow"} // x', 'not_json'],
-  ['POL-008', 'two byte order marks', '\ufeff\ufeff{"default_action":"allow"}', 'bad_encoding'],
+  ['POL-008', 'two byte order marks', '\ufeff\ufeff{"default_action":"allow"}', 'not_json'],
   ['POL-008', 'UTF-16', Buffer.from('\ufeff{"default_action":"allow"}', 'utf16le'), 'bad_encoding'],
   ['POL-008', 'version 99', '{"version":99,"default_action":"allow"}', 'unsupported_version'],
   [
