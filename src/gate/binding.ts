@@ -11,7 +11,7 @@ export function callHash(call: PolicyCall, cwd: string, exec: ExecFact | null): 
   return sha256(canonicalJson({ v: 1, tools: call.tools, tool: call.tool, args: call.args, cwd, exec: executed }));
 }
 
-/** Where the directory and the path of a call lead: the same words mean another file once a link stands among them. */
+/** A digest of where the directory and the path of a call lead: the same words mean another file once a link stands among them. */
 export function placesOf({ args }: PolicyCall, host: PolicyHost): string {
   const { path } = args;
   const named = typeof path === 'string' && !path.includes('\0') ? pathValue(path, host).real() : null;

@@ -12,7 +12,7 @@ afterEach(async () => {
 });
 
 const asking = { default_action: 'approve', rules: [] };
-const after = (count: number) => ({ tool: { count } });
+const results = (count: number) => ({ tool: { count } });
 const write = (path: string, content = 'x') => call('local_fs.write_file', { path, content });
 const path = (name: string): string => join(app?.place.workspace ?? '', name);
 const made = (...names: readonly string[]): readonly string[] => names.filter((name) => existsSync(path(name)));
@@ -63,7 +63,7 @@ async function suspended(turns: readonly unknown[], policy: unknown = asking): P
 
 describe('a run that rests for its questions', () => {
   it('has asked everything that its batch asks, and goes on in another process when it is answered', async () => {
-    const [running, runId] = await suspended([says('done', after(2)), calls([write('a'), write('b')])]);
+    const [running, runId] = await suspended([says('done', results(2)), calls([write('a'), write('b')])]);
     expect(pending()).toHaveLength(2);
     expect(made('a', 'b')).toEqual([]);
     for (const id of pending()) expect(await answer(running, id)).toMatchObject({ rests: true });
@@ -82,7 +82,7 @@ describe('a run that rests for its questions', () => {
   });
 
   it('tells the model what was declined, and does not wait for what was not answered', async () => {
-    const [running, runId] = await suspended([says('done', after(2)), calls([write('a'), write('b')])]);
+    const [running, runId] = await suspended([says('done', results(2)), calls([write('a'), write('b')])]);
     const [first = '', second = ''] = pending();
     await answer(running, first, { outcome: 'deny', feedback: 'no' });
     expect(await resume(running, runId)).toMatchObject({ status: 'suspended' });
@@ -97,7 +97,7 @@ describe('a run that rests for its questions', () => {
     const allowAppend = [{ tools: 'local_shell', action: 'allow' }];
     const policy = { default_action: 'approve', rules: allowAppend };
     const add = call('local_shell.local_shell', { command: './add' });
-    app = await scriptedApp({ turns: [says('done', after(2)), calls([add, write('a')])], policy });
+    app = await scriptedApp({ turns: [says('done', results(2)), calls([add, write('a')])], policy });
     writeFileSync(path('add'), '#!/bin/sh\necho line >> lines\necho added\n');
     chmodSync(path('add'), 0o755);
     const { run_id } = await app.run({ on_ask: 'suspend' });
@@ -109,7 +109,7 @@ describe('a run that rests for its questions', () => {
 
   it('rests for a spent bound, and a grant is taken once', async () => {
     const policy = { default_action: 'allow', rules: [], compute: { maxToolCalls: 1, onExhausted: 'ask' } };
-    const [running, runId] = await suspended([says('done', after(2)), calls([write('a'), write('b')])], policy);
+    const [running, runId] = await suspended([says('done', results(2)), calls([write('a'), write('b')])], policy);
     expect(asks()).toMatchObject([{ kind: 'budget', state: 'pending' }]);
     await answer(running, pending()[0] ?? '');
     expect(await resume(running, runId)).toMatchObject({ status: 'completed' });
@@ -118,7 +118,7 @@ describe('a run that rests for its questions', () => {
   });
 
   it('is one conversation with its session', async () => {
-    app = await scriptedApp({ turns: [says('done', after(1)), calls([write('a')])], policy: asking });
+    app = await scriptedApp({ turns: [says('done', results(1)), calls([write('a')])], policy: asking });
     const { run_id } = await app.chat('go', { on_ask: 'suspend' });
     expect(await app.client.awaitRun({ run_id })).toMatchObject({ status: 'suspended' });
     await answer(app, pending()[0] ?? '');
@@ -133,7 +133,7 @@ describe('between verdict and execution', () => {
     const rules = [{ tools: 'local_fs', tool: 'read_file', action: 'allow' }];
     const edit = call('local_fs.edit_file', { path: 'a', old_string: 'one', new_string: 'two' });
     app = await scriptedApp({
-      turns: [says('done', after(2)), calls([edit], after(1)), calls([call('local_fs.read_file', { path: 'a' })])],
+      turns: [says('done', results(2)), calls([edit], results(1)), calls([call('local_fs.read_file', { path: 'a' })])],
       policy: { default_action: 'approve', rules },
     });
     writeFileSync(path('a'), 'one\n');
@@ -148,7 +148,7 @@ describe('between verdict and execution', () => {
 
   it('a changed program is another call', async () => {
     const run = call('local_shell.local_shell', { command: './tool' });
-    app = await scriptedApp({ turns: [says('done', after(1)), calls([run])], policy: asking });
+    app = await scriptedApp({ turns: [says('done', results(1)), calls([run])], policy: asking });
     for (const name of ['one', 'two']) {
       writeFileSync(path(name), `#!/bin/sh\necho ${name} > ran\n`);
       chmodSync(path(name), 0o755);
@@ -167,7 +167,7 @@ describe('between verdict and execution', () => {
   });
 
   it('a policy that denies now beats the approval', async () => {
-    const [running, runId] = await suspended([says('done', after(1)), calls([write('a')])]);
+    const [running, runId] = await suspended([says('done', results(1)), calls([write('a')])]);
     await answer(running, pending()[0] ?? '');
     const denying = { default_action: 'approve', rules: [{ tools: 'local_fs', action: 'deny' }] };
     writeFileSync(join(running.place.dir, 'policy.json'), JSON.stringify(denying), { mode: 0o600 });
@@ -176,7 +176,7 @@ describe('between verdict and execution', () => {
   });
 
   it('a policy that allows a call now closes its question', async () => {
-    const [running, runId] = await suspended([says('done', after(1)), calls([write('a')])]);
+    const [running, runId] = await suspended([says('done', results(1)), calls([write('a')])]);
     writeFileSync(join(running.place.dir, 'policy.json'), '{"default_action":"allow","rules":[]}', { mode: 0o600 });
     expect(await resume(running, runId)).toMatchObject({ status: 'completed' });
     expect(made('a')).toEqual(['a']);
@@ -186,7 +186,7 @@ describe('between verdict and execution', () => {
   });
 
   it('arguments that were changed in the database are another call', async () => {
-    const [running, runId] = await suspended([says('done', after(1)), calls([write('a')])]);
+    const [running, runId] = await suspended([says('done', results(1)), calls([write('a')])]);
     await answer(running, pending()[0] ?? '');
     await running.stop();
     running.change(`UPDATE run_messages SET payload = replace(payload, '\\"a\\"', '\\"b\\"')`);
@@ -198,20 +198,20 @@ describe('between verdict and execution', () => {
 
 describe('a run that is taken up', () => {
   it('by two processes at once goes on in one; the other names the owner', async () => {
-    const [running, runId] = await suspended([says('done', after(1)), calls([write('a')])]);
+    const [running, runId] = await suspended([says('done', results(1)), calls([write('a')])]);
     await answer(running, pending()[0] ?? '');
     const both = [await running.open(), await running.open()];
     const request = { run_id: runId, accept_changed_chain: false, on_ask: 'suspend' as const, timeout_ms: 0 };
-    const results = await Promise.allSettled(both.map((client) => client.resumeRun(request)));
-    const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    const settled = await Promise.allSettled(both.map((client) => client.resumeRun(request)));
+    const refused = settled.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
     expect(refused).toMatchObject([{ code: 'run_not_resumable', data: { state: 'active' } }]);
-    const index = results.findIndex(({ status }) => status === 'fulfilled');
+    const index = settled.findIndex(({ status }) => status === 'fulfilled');
     await both[index]?.awaitRun({ run_id: runId });
     expect(running.rows("SELECT count(*) AS n FROM tool_calls WHERE state = 'done'")).toEqual([{ n: 1 }]);
   });
 
   it('is refused when it has ended, is elsewhere, or was never there', async () => {
-    const [running, runId] = await suspended([says('done', after(1)), calls([write('a')])]);
+    const [running, runId] = await suspended([says('done', results(1)), calls([write('a')])]);
     const [id = ''] = pending();
     running.change("UPDATE runs SET workspace = '/elsewhere'");
     await expect(resume(running, runId)).rejects.toMatchObject({
@@ -231,7 +231,7 @@ describe('a run that is taken up', () => {
   });
 
   it('executes the chain that it stored; a changed file must be accepted', async () => {
-    const [running, runId] = await suspended([says('done', after(1)), calls([write('a')])]);
+    const [running, runId] = await suspended([says('done', results(1)), calls([write('a')])]);
     const [id = ''] = pending();
     writeFileSync(join(running.place.dir, 'chain.json'), JSON.stringify({ ...loopChain, id: 'other' }), {
       mode: 0o600,
@@ -245,7 +245,7 @@ describe('a run that is taken up', () => {
   });
 
   it('is refused when its checkpoint is not what was written', async () => {
-    const [running, runId] = await suspended([says('done', after(1)), calls([write('a')])]);
+    const [running, runId] = await suspended([says('done', results(1)), calls([write('a')])]);
     running.change("UPDATE run_state SET payload = replace(payload, 'schema_version', 'Schema_version')");
     await expect(resume(running, runId)).rejects.toMatchObject({
       code: 'storage',
@@ -258,7 +258,7 @@ describe('a call that was found started', () => {
   /** A run whose process died while its call ran, as its rows say. */
   async function unknown(): Promise<[ScriptedApp, string]> {
     const add = call('local_shell.local_shell', { command: './add' });
-    app = await scriptedApp({ turns: [says('done', after(1)), calls([add])], policy: asking });
+    app = await scriptedApp({ turns: [says('done', results(1)), calls([add])], policy: asking });
     writeFileSync(path('add'), '#!/bin/sh\necho line >> lines\necho added\n');
     chmodSync(path('add'), 0o755);
     const { run_id } = await app.run({ on_ask: 'suspend' });
@@ -319,7 +319,7 @@ describe('a call that was found started', () => {
 
   it('is simply made again when it only reads', async () => {
     app = await scriptedApp({
-      turns: [says('done', after(1)), calls([call('local_fs.read_file', { path: 'a' })])],
+      turns: [says('done', results(1)), calls([call('local_fs.read_file', { path: 'a' })])],
       policy: asking,
     });
     writeFileSync(path('a'), 'first\n');

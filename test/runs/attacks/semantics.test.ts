@@ -134,12 +134,12 @@ it('POL-013: an answer to what stood under another policy is no answer to what s
   const other = { default_action: 'approve', rules: [{ tools: 'local_fs', action: 'deny' }] };
   writeFileSync(join(app.place.dir, 'policy.json'), JSON.stringify(other), { mode: 0o600 });
   const approval = { outcome: 'approve', feedback: null, text: null, remember: null, binding } as const;
-  await app.client.answerAsk({ id: ask_id, ...approval }).catch(() => null);
-  for await (const events of app.client.watch({ run_id, after: 0, signal: new AbortController().signal })) {
-    const next = events.find((event) => event.kind === 'ask' && event.ask_id !== ask_id);
-    if (next?.kind === 'ask')
-      await app.client.answerAsk({ id: next.ask_id, ...approval, outcome: 'deny', binding: null });
-  }
+  await expect(app.client.answerAsk({ id: ask_id, ...approval })).rejects.toMatchObject({ code: 'binding_changed' });
+  expect(existsSync(join(app.place.workspace, 'M'))).toBe(false);
+  const changed = await app.client.showAsk({ id: ask_id });
+  expect([changed.state, changed.binding === binding]).toEqual(['pending', false]);
+  await app.client.answerAsk({ id: ask_id, ...approval, outcome: 'deny', binding: changed.binding });
+  await app.client.awaitRun({ run_id, full: true });
   expect(app.rows('SELECT state FROM tool_calls')).toEqual([{ state: 'skipped' }]);
   expect(existsSync(join(app.place.workspace, 'M'))).toBe(false);
 });
