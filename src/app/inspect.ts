@@ -39,7 +39,7 @@ export const inspectWith = (deps: InspectDeps) => async (): Promise<Inspection> 
     limit: 1000,
   });
   store.lostRuns.mark();
-  const { interrupted, unknown } = store.runs.resting(deps.now());
+  const { interrupted, suspended, unknown } = store.runs.resting(deps.now());
   const dataDir = workspace.dataDirExists ? workspace.dataDir : null;
   return {
     dataDir,
@@ -68,7 +68,7 @@ export const inspectWith = (deps: InspectDeps) => async (): Promise<Inspection> 
       return { path, reason, mount: permissionlessMount(path) };
     }),
     asks: { pending: asks.length, oldest: asks.map((ask) => ask.created_at).sort()[0] ?? null },
-    runs: { interrupted, unknownOutcome: unknown },
+    runs: { interrupted, suspended, unknownOutcome: unknown },
     chainMaxTokens: null,
     defaultChain: store.settings.value('default-chain') ?? '',
   };

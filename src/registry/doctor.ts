@@ -220,15 +220,16 @@ function* recordIssues(found: Inspection): Generator<SetupIssue> {
       cliCommand: 'reins approvals list',
     });
   }
-  const { interrupted, unknownOutcome } = found.runs;
-  if (interrupted > 0) {
+  const { interrupted, suspended, unknownOutcome } = found.runs;
+  const resting = interrupted + suspended;
+  if (resting > 0) {
     yield issue({
       code: 'runs_interrupted',
       severity: 'warning',
       category: 'storage',
-      message: `${interrupted} ${interrupted === 1 ? 'run was' : 'runs were'} interrupted and can be continued.`,
+      message: `${resting} ${resting === 1 ? 'run rests' : 'runs rest'} and can be continued: reins state resume <run>.`,
       fixPath: '/runs',
-      cliCommand: 'reins state list --status interrupted',
+      cliCommand: `reins state list --status ${interrupted > 0 ? 'interrupted' : 'suspended'}`,
     });
   }
   for (const run of unknownOutcome) {

@@ -39,7 +39,12 @@ export type Inspection = {
   /** Data directories and policies that were passed over for their permissions (amendment 24). */
   readonly refused: readonly { readonly path: string; readonly reason: string; readonly mount: string | null }[];
   readonly asks: { readonly pending: number; readonly oldest: string | null };
-  readonly runs: { readonly interrupted: number; readonly unknownOutcome: readonly string[] };
+  /** Runs that rest and wait for nobody's answer, and runs with calls that nobody has settled. */
+  readonly runs: {
+    readonly interrupted: number;
+    readonly suspended: number;
+    readonly unknownOutcome: readonly string[];
+  };
   /** The largest `max_tokens` that a default chain asks for. */
   readonly chainMaxTokens: { readonly path: string; readonly tokens: number } | null;
   readonly defaultChain: string;

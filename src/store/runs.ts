@@ -270,23 +270,25 @@ export function createRuns(sql: Sql) {
       sql.run('UPDATE run_state SET lease_owner = NULL, lease_until = NULL WHERE run_id = ?', id);
     },
 
-    /** Runs that rest without a live owner, and runs with calls whose outcome is unknown (06 §15). */
-    resting(now: number): { readonly interrupted: number; readonly unknown: string[] } {
-      const lost = sql
+    /** Runs that rest without a live owner and wait for nobody, and runs with calls whose outcome is unknown (06 §15). */
+    resting(now: number): { readonly interrupted: number; readonly suspended: number; readonly unknown: string[] } {
+      const heads = sql
         .all<RunHead>(
           `SELECT ${headColumns} FROM runs r LEFT JOIN run_state s ON s.run_id = r.id
-           WHERE r.ended_at IS NULL AND r.status IN ('interrupted', 'running', 'waiting', 'queued')`,
+           WHERE r.ended_at IS NULL AND (r.status <> 'suspended'
+             OR NOT EXISTS (SELECT 1 FROM asks a WHERE a.run_id = r.id AND a.state = 'pending'))`,
         )
-        .filter((head) => !isDriven(head, now))
-        .map(({ id }) => id);
+        .filter((head) => !isDriven(head, now));
+      const lost = heads.map(({ id }) => id);
+      const suspended = heads.filter(({ status }) => status === 'suspended').length;
       const unknown = sql
         .all<{ run_id: string }>(
           `SELECT DISTINCT run_id FROM tool_calls
-           WHERE state = 'unknown' OR (state = 'started' AND run_id IN (SELECT value FROM json_each(?))) LIMIT 20`,
+           WHERE (state = 'unknown' AND result IS NULL) OR (state = 'started' AND run_id IN (SELECT value FROM json_each(?))) LIMIT 20`,
           JSON.stringify(lost),
         )
         .map((row) => row.run_id);
-      return { interrupted: lost.length, unknown };
+      return { interrupted: lost.length - suspended, suspended, unknown };
     },
 
     /** Appends one message of the run's own; append-only (amendment 8). */

@@ -51,7 +51,7 @@ export const soundInspection = (home: TempHome): Inspection => ({
   unwritable: { dataDir: null, home: null },
   refused: [],
   asks: { pending: 0, oldest: null },
-  runs: { interrupted: 0, unknownOutcome: [] },
+  runs: { interrupted: 0, suspended: 0, unknownOutcome: [] },
   chainMaxTokens: null,
   defaultChain: '',
 });

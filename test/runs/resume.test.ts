@@ -333,3 +333,19 @@ describe('a call that was found started', () => {
     expect(result.num_tool_calls).toBe(1);
   });
 });
+
+describe('doctor', () => {
+  const reported = async (running: ScriptedApp): Promise<readonly string[]> => {
+    const { status } = await (await running.open()).doctor({ probe: false });
+    return status.issues
+      .map(({ code }) => code)
+      .filter((code) => code === 'runs_interrupted' || code === 'asks_pending');
+  };
+
+  it('names a run that rests and waits for nobody: only a person can go on with it', async () => {
+    const [running] = await suspended([says('done', results(1)), calls([write('a')])]);
+    expect(await reported(running)).toEqual(['asks_pending']);
+    await answer(running, pending()[0] ?? '', { no_resume: true });
+    expect(await reported(running)).toEqual(['runs_interrupted']);
+  });
+});
