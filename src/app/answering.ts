@@ -1,6 +1,8 @@
+import type { Answered } from '../asks/answer.ts';
 import { type AskAnswer, type AskReviewer, respond } from '../asks/respond.ts';
 import { bindingOf } from '../gate/binding.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import { restsSoon } from '../runs/hand-over.ts';
 import { createPropose } from '../trials/propose.ts';
 import { createReview } from '../trials/review.ts';
 import { createAddRule } from '../workspace/add-rule.ts';
@@ -60,7 +62,15 @@ export function answerServices(input: RoomsInput & TrialInput) {
   };
 
   return {
-    answerAsk: (wanted: AskAnswer) => respond({ ...store, tenant: options.tenant, now, reviewer }, wanted, store.actor),
+    async answerAsk(wanted: AskAnswer): Promise<Answered> {
+      const answered = await respond({ ...store, tenant: options.tenant, now, reviewer }, wanted, store.actor);
+      const { ask, yours, rests } = answered;
+      if (!yours || rests || ask.run_id === null || wanted.no_resume === true || wanted.outcome === 'cancel') {
+        return answered;
+      }
+      const handOver = { runs: store.runs, isDelivered: store.asks.isDelivered, now };
+      return { ...answered, rests: await restsSoon(handOver, ask.run_id, ask.id) };
+    },
     proposeRules: async ({ id }: { readonly id: string }) => propose(store.asks.show(id)),
   };
 }

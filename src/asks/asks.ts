@@ -169,6 +169,8 @@ export function createAsks(deps: AsksDeps) {
     /** Marks that the run took the verdict; in the caller's transaction. */
     delivered: (id: string): void => rows.delivered(id, now()),
 
+    isDelivered: (id: string): boolean => rows.isDelivered(id),
+
     /** Links a replaced ask to the one that took its place; in the caller's transaction. */
     supersede: (id: string, by: string): void => rows.supersede(id, by),
 

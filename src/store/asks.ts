@@ -195,6 +195,11 @@ export function createAsks(sql: Sql, tenant: string) {
       sql.run('UPDATE asks SET delivered_at = ? WHERE id = ? AND delivered_at IS NULL', now, id);
     },
 
+    /** Whether the run has taken the verdict. */
+    isDelivered(id: string): boolean {
+      return sql.get('SELECT 1 FROM asks WHERE id = ? AND delivered_at IS NOT NULL', id) !== undefined;
+    },
+
     supersede(id: string, by: string): void {
       sql.run('UPDATE asks SET superseded_by = ? WHERE id = ?', by, id);
     },

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RuntimeClient } from '../../src/client/operations.ts';
 import type { RunResult, StartRun } from '../../src/schema/run.ts';
+import { processOwner } from '../../src/store/owner.ts';
 import { call, calls, loopChain, type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
 
 let app: ScriptedApp | undefined;
@@ -193,6 +194,20 @@ describe('between verdict and execution', () => {
     const client = await running.open();
     expect(await resume(running, runId, {}, client)).toMatchObject({ status: 'suspended' });
     expect(made('a', 'b')).toEqual([]);
+  });
+});
+
+describe('a run on its way to rest', () => {
+  it('that has not seen the answer is gone on with by whoever answered', async () => {
+    const [running, runId] = await suspended([says('done', results(1)), calls([write('a')])]);
+    // As it stands between its question and its rest: driven, and nobody waits.
+    const alive = `lease_owner = '${processOwner('cli')}', lease_until = ${Date.now() + 600_000}`;
+    running.change(`UPDATE runs SET status = 'running'; UPDATE run_state SET ${alive}`);
+    const given = answer(running, pending()[0] ?? '');
+    await expect.poll(() => pending()).toEqual([]);
+    running.change("UPDATE runs SET status = 'suspended'; UPDATE run_state SET lease_owner = NULL, lease_until = NULL");
+    expect(await given).toMatchObject({ yours: true, rests: true });
+    expect(await resume(running, runId)).toMatchObject({ status: 'completed' });
   });
 });
 
