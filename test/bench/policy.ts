@@ -6,9 +6,8 @@ import { join } from 'node:path';
 import { parsePolicy } from '../../src/policy/validate.ts';
 import type { PolicyCall } from '../../src/schema/policy.ts';
 import hashBinary from '../../workers/hash-binary.ts';
+import { at, createFigures } from './figures.ts';
 import { judge, load, loadPreset, readFixture } from '../policy/virtual-host.ts';
-
-type Row = { readonly what: string; readonly value: string; readonly goal: string; readonly over: boolean };
 
 /** Milliseconds of each of many runs, sorted; the first tenth is the warm-up. */
 function times(runs: number, body: () => unknown): readonly number[] {
@@ -20,15 +19,9 @@ function times(runs: number, body: () => unknown): readonly number[] {
   }
   return taken.sort((left, right) => left - right);
 }
-const at = (sorted: readonly number[], part: number): number =>
-  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 
-const rows: Row[] = [];
-function report(what: string, ms: number, goalMs: number, unit: 'us' | 'ms'): void {
-  const scale = unit === 'us' ? 1000 : 1;
-  const shown = (value: number): string => `${(value * scale).toFixed(unit === 'us' ? 1 : 2)} ${unit}`;
-  rows.push({ what, value: shown(ms), goal: shown(goalMs), over: ms > goalMs });
-}
+const figures = createFigures();
+const report = figures.time;
 
 const rulesOf = (count: number) =>
   Array.from({ length: count }, (_, index) => ({
@@ -106,7 +99,7 @@ try {
     ours = Math.min(ours, performance.now() - from);
   }
   const ratio = theirs / ours;
-  rows.push({
+  figures.add({
     what: 'hashing 256 MiB, throughput to sha256sum',
     value: `${ratio.toFixed(2)}x`,
     goal: '0.8x or more',
@@ -116,5 +109,4 @@ try {
   rmSync(dir, { recursive: true, force: true });
 }
 
-console.log('\n| figure | reins | goal | |\n|---|---|---|---|');
-for (const { what, value, goal, over } of rows) console.log(`| ${what} | ${value} | ${goal} | ${over ? 'over' : ''} |`);
+figures.print();

@@ -47,12 +47,14 @@ const bench = (peers, scenarios, extra = []) =>
     { stdio: ['ignore', 'inherit', 'inherit'] },
   ).status ?? 1;
 
+/** Programs of their own, without peers and without a server. */
+const own = ['policy', 'asks'];
 const wanted = option(
   '--scenarios',
-  'version,help,list,oneshot,loop-shell,loop-read,flood,flood-pipe,history,resume,history-10k,resume-10k,policy',
+  'version,help,list,oneshot,loop-shell,loop-read,flood,flood-pipe,history,resume,history-10k,resume-10k,policy,asks',
 ).split(',');
 const plain = wanted.filter((name) => ['version', 'help', 'list'].includes(name));
-const model = wanted.filter((name) => !plain.includes(name) && name !== 'policy');
+const model = wanted.filter((name) => !plain.includes(name) && !own.includes(name));
 let failed = 0;
 if (plain.length > 0) failed += bench('node,reins', plain.join(','));
 if (model.length > 0) failed += bench('floor,reins,reins-default', model.join(','));
@@ -111,18 +113,18 @@ for (const peer of ['reins', 'reins-default']) {
 }
 console.log('\n| figure | reins | base | ratio | goal | |\n|---|---|---|---|---|---|');
 for (const row of rows) console.log(`| ${row.join(' | ')} |`);
-if (wanted.includes('policy')) failed += await benchPolicy();
+for (const name of own) if (wanted.includes(name)) failed += await benchOwn(name);
 if (!given.includes('--keep')) rmSync(state, { recursive: true, force: true });
 process.exitCode = failed > 0 ? 1 : 0;
 
-/** Deciding has no peers and no server: a program of its own, bundled from source. */
-async function benchPolicy() {
+/** One program, bundled from source. It finds the build where the tests of the command line look for theirs. */
+async function benchOwn(name) {
   // Where its packages are found.
-  const outfile = join(root, 'node_modules', '.cache-reins-policy.mjs');
+  const outfile = join(root, 'node_modules', `.cache-reins-${name}.mjs`);
   const { build } = await import('esbuild');
   await build({
     absWorkingDir: root,
-    entryPoints: ['test/bench/policy.ts'],
+    entryPoints: [`test/bench/${name}.ts`],
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -131,7 +133,10 @@ async function benchPolicy() {
     outfile,
     logLevel: 'error',
   });
-  const { status } = spawnSync(process.execPath, [outfile], { stdio: ['ignore', 'inherit', 'inherit'] });
+  const { status } = spawnSync(process.execPath, [outfile, runs], {
+    env: { ...process.env, REINS_TEST_BUILD: join(root, 'dist') },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
   rmSync(outfile, { force: true });
   return status ?? 1;
 }
