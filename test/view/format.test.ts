@@ -68,3 +68,13 @@ test('widths count wide characters twice and never cut one in half', async () =>
   expect(wrap('漢字仮名', 5, width)).toEqual(['漢字', '仮名']);
   expect(wrap('plain', 5, width)).toEqual(['plain']);
 });
+
+test('what is one column each is measured without the package, and the package says the same of it', async () => {
+  const texts = ['ASK ask_3kq9x7 · é ü ß', 'cut…', '“x” – →', '⟨U+202E⟩␛⏎⇥'];
+  const [own, wide] = [await measure(texts), await measure([...texts, '漢'])];
+  expect(texts.map(own)).toEqual([22, 4, 7, 11]);
+  expect(texts.map(wide)).toEqual([22, 4, 7, 11]);
+  // A blank without width is none of them.
+  const soft = await measure(['a\u00ADb']);
+  expect(soft('a\u00ADb')).toBe(2);
+});
