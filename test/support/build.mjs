@@ -170,13 +170,21 @@ function keepBytecode(place) {
   mkdirSync(cwd);
   const env = { PATH: process.env.PATH, HOME: home };
   const hook = join(root, 'test/support/keep-bytecode.cjs');
-  const tries = ['init scripted', 'session list', 'run --quiet hello', 'chat --quiet hello', 'demo'];
-  for (const argv of tries.map((line) => line.split(' '))) {
+  const attempt = (argv, wanted = 0) => {
     const command = ['--require', hook, join(place, 'src/cli/main.js'), ...argv];
     const tried = spawnSync(process.execPath, command, { cwd, env, encoding: 'utf8', stdio: 'pipe' });
-    if (tried.status !== 0)
+    if (tried.status !== wanted)
       console.warn(`build: "reins ${argv.join(' ')}" ended with ${tried.status}: ${tried.stderr}`);
-  }
+    return tried.stdout;
+  };
+  const tries = ['init scripted', 'session list', 'run --quiet hello', 'chat --quiet hello', 'demo'];
+  for (const line of tries) attempt(line.split(' '));
+  // A run that rests for an answer, and the answer: whoever answers waits for the program to start.
+  attempt(['run', '--quiet', '--on-ask', 'suspend', '--input', 'write a file'], 4);
+  attempt(['approvals', 'list']);
+  const [id] = /ask_[0-9a-z]+/.exec(attempt(['approvals', 'list', '--json'])) ?? [];
+  attempt(['approvals', 'show', id ?? '']);
+  attempt(['approvals', 'respond', id ?? '', '--approve']);
   rmSync(home, { recursive: true, force: true });
   // A thread may be terminated while it writes.
   const code = join(place, 'code');
