@@ -12,7 +12,7 @@ import { argumentNamesWith, type TrialInput, trialDeps } from './trial-deps.ts';
 
 /** Answers to asks, with what judging their calls again and writing rules for them takes. */
 export function answerServices(input: RoomsInput & TrialInput) {
-  const { options, secrets, store, prepare, now } = input;
+  const { options, pools, secrets, store, prepare, now } = input;
   const trial = trialDeps(input);
   const review = createReview({ ...trial, rootOfRun: store.runs.workspaceOf });
   const rules = createAddRule(addRuleDeps(input));
@@ -63,6 +63,8 @@ export function answerServices(input: RoomsInput & TrialInput) {
 
   return {
     async answerAsk(wanted: AskAnswer): Promise<Answered> {
+      // Its thread starts while the call is judged again and the verdict is written.
+      if (store.asks.willGoOn(wanted)) void pools.warm();
       const answered = await respond({ ...store, tenant: options.tenant, now, reviewer }, wanted, store.actor);
       const { ask, yours, rests } = answered;
       if (!yours || rests || ask.run_id === null || wanted.no_resume === true || wanted.outcome === 'cancel') {

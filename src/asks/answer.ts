@@ -47,8 +47,7 @@ const maxFeedback = 4_000;
 export function answerAsk(deps: AnswerDeps, input: AnswerInput, actor: Actor): Answered {
   const ask = deps.find(input.id);
   checkKind(ask, input);
-  const needsRun = input.outcome !== 'cancel' && input.no_resume !== true && ask.run_id !== null;
-  const rests = needsRun && !deps.isDriven(ask);
+  const rests = takesUp(deps, ask, input);
   // Looked at once more: somebody else's answer may have come first, and the run have ended by it.
   if (rests && deps.current(ask).state === 'pending') deps.checkResumable(ask, input.accept_changed_chain === true);
   const feedback = input.outcome === 'deny' && input.feedback !== null ? input.feedback.slice(0, maxFeedback) : null;
@@ -73,6 +72,13 @@ export function answerAsk(deps: AnswerDeps, input: AnswerInput, actor: Actor): A
   const standing = ask.state === 'pending' ? deps.current(ask) : ask;
   return { ask: refuse(standing, input, actor, deps.now()), yours: false, rests: false };
 }
+
+/** Whether the run goes on in the process that answers: nobody drives it, and the answer is not only to be recorded. */
+export const takesUp = (
+  { isDriven }: Pick<AnswerDeps, 'isDriven'>,
+  ask: Ask,
+  { outcome, no_resume }: Pick<AnswerInput, 'outcome' | 'no_resume'>,
+): boolean => outcome !== 'cancel' && no_resume !== true && ask.run_id !== null && !isDriven(ask);
 
 /** @throws RuntimeError wrong_kind when this ask takes another kind of verdict (03 §5) */
 function checkKind(ask: Ask, { outcome, treat_as }: AnswerInput): void {

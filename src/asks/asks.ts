@@ -3,7 +3,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { AskFilter, Rebound } from '../store/asks.ts';
 import type { EventRef } from '../store/events.ts';
 import type { Feed, Record } from '../store/feed.ts';
-import { type Actor, answerAsk, type Answered, type AnswerInput } from './answer.ts';
+import { type Actor, answerAsk, type Answered, type AnswerInput, takesUp } from './answer.ts';
 import { type RaiseDeps, type RaiseInput, raiseAsk } from './raise.ts';
 import { type WaitDeps, waitForVerdict } from './wait.ts';
 
@@ -161,6 +161,8 @@ export function createAsks(deps: AsksDeps) {
     now,
   };
 
+  const isDriven = (ask: Ask): boolean => ask.run_id !== null && deps.isDriven(ask.run_id);
+
   return {
     raise: (record: Record, input: RaiseInput): string => raiseAsk(deps, record, input),
 
@@ -224,7 +226,7 @@ export function createAsks(deps: AsksDeps) {
         {
           find,
           resolve: (ask, verdict, binding) => resolve(ask, verdict, binding, { also }),
-          isDriven: (ask) => ask.run_id !== null && deps.isDriven(ask.run_id),
+          isDriven,
           checkResumable: (ask, accept) => deps.checkResumable(ask.run_id ?? '', accept),
           current: (ask) => rows.get(ask.id) ?? ask,
           now,
@@ -232,6 +234,12 @@ export function createAsks(deps: AsksDeps) {
         input,
         actor,
       ),
+
+    /** Whether the answer is about to make a run go on in this process. @throws as `answer` for an unknown id */
+    willGoOn(input: AnswerInput): boolean {
+      const ask = find(input.id);
+      return ask.state === 'pending' && takesUp({ isDriven }, ask, input);
+    },
 
     show: (id: string): Ask => find(id),
 
