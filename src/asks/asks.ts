@@ -1,10 +1,10 @@
-import type { Ask, AskState, Preview, Verdict } from '../schema/ask.ts';
+import type { Ask, Preview, Verdict } from '../schema/ask.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { AskFilter, Rebound } from '../store/asks.ts';
-import type { EventRef } from '../store/events.ts';
 import type { Feed, Record } from '../store/feed.ts';
 import { type Actor, answerAsk, type Answered, type AnswerInput, takesUp } from './answer.ts';
 import { type RaiseDeps, type RaiseInput, raiseAsk } from './raise.ts';
+import { createVerdicts } from './verdicts.ts';
 import { type WaitDeps, waitForVerdict } from './wait.ts';
 
 export type AsksDeps = RaiseDeps & {
@@ -18,76 +18,11 @@ export type AsksDeps = RaiseDeps & {
 /** How often a live process closes asks whose deadline has passed (03 §2). */
 const sweepEveryMs = 30_000;
 
-const states = {
-  approve: 'approved',
-  deny: 'denied',
-  answer: 'answered',
-  expire: 'expired',
-  cancel: 'cancelled',
-} as const;
-
-/** What a verdict on an unknown outcome makes of the ask (03 §5). */
-const treated = { run_again: 'approved', done: 'answered', skip: 'denied' } as const;
-
 /** Durable questions to a person (chapter 03): a row before anybody waits, and exactly one verdict. */
 export function createAsks(deps: AsksDeps) {
-  const { rows, audit, feed, now } = deps;
-  const waiters = new Map<string, Set<() => void>>();
-
-  const refOf = (ask: Ask): EventRef => ({
-    run_id: ask.run_id,
-    session_id: ask.session_id,
-    mission_id: ask.mission_id,
-    chain_id: ask.chain_id ?? '',
-    tenant_id: deps.tenant,
-  });
-
-  /**
-   * Resolves inside one transaction: verdict, audit, event, and `also` what goes with it: if that throws, the ask stays
-   * pending. @returns whether this verdict stands.
-   */
-  const resolve = (
-    ask: Ask,
-    verdict: Verdict,
-    binding: string | null,
-    { cap = null, also = () => {} }: { readonly cap?: number | null; readonly also?: () => void } = {},
-  ): boolean => {
-    const state: Exclude<AskState, 'pending'> =
-      verdict.treat_as === undefined ? states[verdict.outcome] : treated[verdict.treat_as];
-    const stands = feed.commit('full', (record) => {
-      if (!rows.resolve(ask.id, state, verdict, binding, now(), cap)) return false;
-      const { feedback, text, ...attributed } = verdict;
-      audit.append(
-        {
-          type: 'verdict',
-          tenant_id: deps.tenant,
-          run_id: ask.run_id,
-          session_id: ask.session_id,
-          body: {
-            ask_id: ask.id,
-            state,
-            ...attributed,
-            has_feedback: feedback !== undefined,
-            has_text: text !== undefined,
-          },
-        },
-        now(),
-      );
-      record(refOf(ask), {
-        kind: 'verdict',
-        ask_id: ask.id,
-        call_id: ask.call_id,
-        verdict: state,
-        ...(verdict.treat_as === undefined ? {} : { treat_as: verdict.treat_as }),
-        by: verdict.by,
-        ...(feedback === undefined ? {} : { feedback }),
-      });
-      also();
-      return true;
-    });
-    if (stands) for (const wake of waiters.get(ask.id) ?? []) wake();
-    return stands;
-  };
+  const { rows, feed, now } = deps;
+  const verdicts = createVerdicts(deps);
+  const { refOf, resolve } = verdicts;
 
   const systemVerdict = (ask: Ask, outcome: Verdict['outcome'], by: string): Verdict => ({
     outcome,
@@ -131,13 +66,13 @@ export function createAsks(deps: AsksDeps) {
    * next pass, and every reader sees a passed deadline by itself. @returns how many this call has closed
    */
   const sweep = (): number => {
-    let closed = 0;
     try {
-      for (const ask of rows.due(now())) if (resolve(ask, expired(ask), null)) closed += 1;
+      const due = rows.due(now());
+      return due.length === 0 ? 0 : verdicts.resolveAll(due.map((ask) => [ask, expired(ask)]));
     } catch {
       // A lock, a full disk, or a row that does not parse: nothing that a list or a run should fail for.
+      return 0;
     }
-    return closed;
   };
 
   const waiting: WaitDeps = {
@@ -149,14 +84,7 @@ export function createAsks(deps: AsksDeps) {
     cancel(ask) {
       resolve(ask, systemVerdict(ask, 'cancel', 'system:cancelled'), null);
     },
-    listen(id, look) {
-      waiters.set(id, (waiters.get(id) ?? new Set()).add(look));
-      return () => {
-        const set = waiters.get(id);
-        set?.delete(look);
-        if (set?.size === 0) waiters.delete(id);
-      };
-    },
+    listen: verdicts.listen,
     poll: feed.poll,
     now,
   };

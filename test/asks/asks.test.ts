@@ -205,6 +205,23 @@ it('goes on sweeping after a pass that could not write', async () => {
   }
 });
 
+it('closes what is over in one transaction, all of it or nothing, and tells who waits', async () => {
+  const { asks, raise, sql } = await open();
+  const ids = [raise(10), raise(20)];
+  const waiting = asks.wait(ids[0] ?? '', new AbortController().signal);
+  clock += 20_000;
+  const states = () => sql.all<{ state: string }>('SELECT state FROM asks ORDER BY id').map(({ state }) => state);
+  // The second one cannot be written.
+  sql.run(`CREATE TEMP TRIGGER refused BEFORE UPDATE ON asks WHEN OLD.id = '${ids[1]}'
+    BEGIN SELECT RAISE(ABORT, 'refused'); END`);
+  asks.keepSwept()();
+  expect(states()).toEqual(['pending', 'pending']);
+  sql.run('DROP TRIGGER refused');
+  asks.keepSwept()();
+  expect(states()).toEqual(['expired', 'expired']);
+  expect((await waiting).state).toBe('expired');
+});
+
 it('reads an ask as expired from its deadline on, although nobody swept', async () => {
   const { asks, raise } = await open();
   const id = raise(60);

@@ -105,7 +105,10 @@ export async function benchAnswers(figures: Figures, runs: number): Promise<void
   try {
     const waiting = startCli(world, [...world.argv, '--on-ask', 'wait']);
     for (let call = 0; call < runs * 2; call += 1) {
-      await world.run(['approvals', 'respond', await openAsk(world), '--approve']);
+      const id = await openAsk(world);
+      // Answers come at any moment between two looks at the database, not at one that the program itself has set.
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 250));
+      await world.run(['approvals', 'respond', id, '--approve']);
     }
     await waiting.ended;
     const taken = rows<{ ms: number }>(

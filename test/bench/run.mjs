@@ -111,7 +111,7 @@ for (const peer of ['reins', 'reins-default']) {
       plainFigure(`${peer}: one more turn on ${messages} messages over a one-shot, ms`, resume - oneshot, goal);
   }
 }
-console.log('\n| figure | reins | base | ratio | goal | |\n|---|---|---|---|---|---|');
+if (rows.length > 0) console.log('\n| figure | reins | base | ratio | goal | |\n|---|---|---|---|---|---|');
 for (const row of rows) console.log(`| ${row.join(' | ')} |`);
 for (const name of own) if (wanted.includes(name)) failed += await benchOwn(name);
 if (!given.includes('--keep')) rmSync(state, { recursive: true, force: true });
