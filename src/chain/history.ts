@@ -92,13 +92,15 @@ export const noResultRecorded = 'no result was recorded; do not assume that it r
 type Slot = { readonly call: ToolCallPart; result: Message | null };
 
 /**
- * Gives every call exactly one result, directly behind its assistant message and in call order (04 §14.6). Linear.
+ * Gives every call exactly one result, directly behind its assistant message and in call order (04 §14.6). Linear; a
+ * history that is in order, as most are, costs one look and no copy.
  * `makeResult` makes the result of a call that has none; the caller knows whether it was interrupted or not executed.
  */
 export function repairHistory(
   messages: readonly Message[],
   makeResult: (call: ToolCallPart, assistant: Message) => Message,
 ): Repaired {
+  if (isOrderly(messages)) return { messages, added: [], dropped: [], changed: false };
   const { slots, dropped } = match(messages);
   const added: Message[] = [];
   const repaired: Message[] = [];
@@ -111,10 +113,25 @@ export function repairHistory(
       repaired.push(result);
     }
   });
-  const same = repaired.length === messages.length && repaired.every((message, index) => message === messages[index]);
-  return same
-    ? { messages, added: [], dropped: [], changed: false }
-    : { messages: repaired, added, dropped, changed: true };
+  return { messages: repaired, added, dropped, changed: true };
+}
+
+/** Whether behind every message stand the results of its calls, each once and in their order, and no others. */
+function isOrderly(messages: readonly Message[]): boolean {
+  let next = 0;
+  while (next < messages.length) {
+    const message = messages[next];
+    if (message === undefined || message.role === 'tool') return false;
+    next += 1;
+    const calls = message.tool_calls ?? [];
+    if (calls.length > 1 && new Set(calls.map((call) => call.id)).size < calls.length) return false;
+    for (const call of calls) {
+      const result = messages[next];
+      if (result?.role !== 'tool' || (result.tool_call_id ?? '') !== call.id) return false;
+      next += 1;
+    }
+  }
+  return true;
 }
 
 /** The calls of each assistant message, by its index, with the first result of each; and the results left over. */

@@ -1,5 +1,6 @@
 import { historyTokens, tokensOf } from '../chain/tokens.ts';
 import type { History, Message, ToolCallPart } from '../schema/message.ts';
+import { once } from '../text/once.ts';
 
 /** First and last number, both included. */
 export type Range = readonly [from: number, to: number];
@@ -10,14 +11,15 @@ export type OpenCall = { readonly message: Message; readonly call: ToolCallPart 
 /**
  * The messages of a run under one numbering from 1: those that stood before it, then its own (amendment 8). A history
  * is a list of numbers; a checkpoint holds ranges of them, never the messages. What a turn needs to know of a long
- * history is answered from its ranges, so the cost of a turn does not grow with the history.
+ * history is answered from its ranges, so the cost of a turn does not grow with the history; what only a lookup needs is
+ * worked out at the first one.
  */
 export type Ledger = {
   /** The number that the next new message gets. */
   readonly next: number;
   /** The history that the run began with: the base messages. */
   readonly base: History;
-  /** Gives a new message its number; a known message keeps the number it has. */
+  /** Gives a message of the run's own its number, once; those of the base have theirs, as `unknown` knows. */
   add(message: Message): number;
   /** Messages of the history that have no number yet, in order. */
   unknown(messages: readonly Message[]): readonly Message[];
@@ -42,25 +44,31 @@ export type Ledger = {
 
 /** @param own messages that the run added before it was resumed, in order of their numbers. */
 export function createLedger(base: readonly Message[], own: readonly Message[]): Ledger {
-  const all: Message[] = [];
-  const numbers = new Map<Message, number>();
+  const all: Message[] = [...base];
+  const ownNumbers = new Map<Message, number>();
+  const baseNumbers = once(() => new Map(base.map((message, index) => [message, index + 1])));
   const knownRanges = new WeakMap<readonly Message[], readonly Range[]>();
   const callIds = new Set<string>();
+  /** How many messages have their calls in that set. */
+  let callsRead = 0;
   /** Estimated tokens of the messages up to each number. */
   const sums = [0];
   let hasSystem = false;
   let hasImages = false;
 
-  const add = (message: Message): number => {
-    const known = numbers.get(message);
-    if (known !== undefined) return known;
-    all.push(message);
-    numbers.set(message, all.length);
+  const look = (message: Message): void => {
     if (message.role === 'system') hasSystem = true;
     if (message.images !== undefined) hasImages = true;
-    if (message.tool_calls !== undefined) for (const call of message.tool_calls) callIds.add(call.id);
+  };
+  const add = (message: Message): number => {
+    const known = ownNumbers.get(message);
+    if (known !== undefined) return known;
+    all.push(message);
+    ownNumbers.set(message, all.length);
+    look(message);
     return all.length;
   };
+  const numberOf = (message: Message): number | undefined => ownNumbers.get(message) ?? baseNumbers().get(message);
   const ranges = (messages: readonly Message[]): readonly Range[] => {
     const known = knownRanges.get(messages);
     if (known !== undefined) return known;
@@ -68,7 +76,7 @@ export function createLedger(base: readonly Message[], own: readonly Message[]):
     let from = 0;
     let to = 0;
     for (const message of messages) {
-      const number = numbers.get(message);
+      const number = numberOf(message);
       if (number === undefined) throw new RangeError(`message ${message.id} was never numbered`);
       if (from > 0 && number === to + 1) {
         to = number;
@@ -90,7 +98,7 @@ export function createLedger(base: readonly Message[], own: readonly Message[]):
     return sums[number] ?? 0;
   };
 
-  for (const message of base) add(message);
+  for (const message of base) look(message);
   const baseMessages = [...base];
   knownRanges.set(baseMessages, base.length === 0 ? [] : [[1, base.length]]);
   for (const message of own) add(message);
@@ -101,7 +109,8 @@ export function createLedger(base: readonly Message[], own: readonly Message[]):
     },
     base: { messages: baseMessages },
     add,
-    unknown: (messages) => (knownRanges.has(messages) ? [] : messages.filter((message) => !numbers.has(message))),
+    unknown: (messages) =>
+      knownRanges.has(messages) ? [] : messages.filter((message) => numberOf(message) === undefined),
     append(history, message) {
       const before = ranges(history.messages);
       const number = add(message);
@@ -147,7 +156,12 @@ export function createLedger(base: readonly Message[], own: readonly Message[]):
         .flatMap((message) => (message.tool_calls ?? []).map((call) => ({ message, call })))
         .filter(({ call }) => !answered.has(call.id));
     },
-    hasCallId: (id) => callIds.has(id),
+    hasCallId(id) {
+      for (; callsRead < all.length; callsRead += 1) {
+        for (const call of all[callsRead]?.tool_calls ?? []) callIds.add(call.id);
+      }
+      return callIds.has(id);
+    },
   };
 }
 

@@ -32,8 +32,8 @@ export const imageNote = (image: Image): string =>
   `[image ${image.name ?? image.mime_type}, ${Math.floor((image.data.length * 3) / 4)} bytes, not shown to the model]`;
 
 /** Text of a tool result on a wire without images in results. */
-export const resultText = (message: Message): string =>
-  [message.content, ...(message.images ?? []).map(imageNote)].filter((text) => text !== '').join('\n');
+export const resultText = ({ content, images }: Message): string =>
+  images === undefined ? content : [content, ...images.map(imageNote)].filter((text) => text !== '').join('\n');
 
 /** What a backend type wrote into `provider_meta`; null for a message of another type or without any. */
 export function ownMeta(

@@ -126,6 +126,7 @@ describe('repair', () => {
     expect(repair([asks('1', '2'), result('2'), result('1')])).toEqual(['a(1,2) r1 r2', 0, 0, true]);
     expect(repair([asks('1'), say('user', 'u'), result('1')])).toEqual(['a(1) r1 u', 0, 0, true]);
     expect(repair([result('1'), asks('1')])).toEqual(['a(1) r1', 0, 0, true]);
+    expect(repair([asks('1', '1'), result('1'), result('1')])).toEqual(['a(1,1) r1 r1', 1, 1, true]);
   });
 
   test('drops results without call and second results', () => {
