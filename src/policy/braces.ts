@@ -1,24 +1,13 @@
 /** Most patterns that a glob may stand for, and most characters that they may have together. */
 const maxAlternatives = 1024;
 const maxExpandedLength = 1_048_576;
+const tooMany = `the braces stand for more than ${maxAlternatives} patterns, or for too long ones`;
 
 /** Every pattern that the braces stand for, or what is wrong with them. Classes and escapes keep their braces. */
 export function expandBraces(source: string): readonly string[] | string {
   let at = 0;
-  let length = 0;
-  const sequence = (depth: number): string[] | string => {
-    let heads = [''];
-    const join = (tails: readonly string[]): boolean => {
-      if (heads.length * tails.length > maxAlternatives) return false;
-      const [only] = tails;
-      heads =
-        only !== undefined && tails.length === 1
-          ? heads.map((head) => head + only)
-          : heads.flatMap((head) => tails.map((tail) => head + tail));
-      length = heads.reduce((sum, head) => sum + head.length, 0);
-      return length <= maxExpandedLength;
-    };
-    const tooMany = `the braces stand for more than ${maxAlternatives} patterns, or for too long ones`;
+  const sequence = (depth: number): readonly string[] | string => {
+    let heads: readonly string[] | null = [''];
     while (at < source.length) {
       const char = source.charAt(at);
       if (depth > 0 && (char === ',' || char === '}')) return heads;
@@ -27,7 +16,8 @@ export function expandBraces(source: string): readonly string[] | string {
       if (char === '{') {
         const group = alternatives(depth + 1);
         if (typeof group === 'string') return group;
-        if (!join(group)) return tooMany;
+        heads = joined(heads, group);
+        if (heads === null) return tooMany;
         continue;
       }
       if (char === '\\') end = at + 2;
@@ -42,11 +32,12 @@ export function expandBraces(source: string): readonly string[] | string {
       }
       const text = source.slice(at, end);
       at = end;
-      if (!join([text])) return tooMany;
+      heads = joined(heads, [text]);
+      if (heads === null) return tooMany;
     }
     return depth > 0 ? 'a brace is not closed' : heads;
   };
-  const alternatives = (depth: number): string[] | string => {
+  const alternatives = (depth: number): readonly string[] | string => {
     if (depth > 32) return 'the braces are nested more than 32 deep';
     const all: string[] = [];
     for (;;) {
@@ -60,6 +51,20 @@ export function expandBraces(source: string): readonly string[] | string {
     return all;
   };
   return sequence(0);
+}
+
+/** Each head with each tail behind it; null when that is more than a glob may stand for. */
+function joined(heads: readonly string[], tails: readonly string[]): readonly string[] | null {
+  if (heads.length * tails.length > maxAlternatives) return null;
+  const all: string[] = [];
+  let length = 0;
+  for (const head of heads) {
+    for (const tail of tails) {
+      all.push(head + tail);
+      length += head.length + tail.length;
+    }
+  }
+  return length > maxExpandedLength ? null : all;
 }
 
 /** The place behind the `]` of the class that begins at `open`; null when it is empty, unclosed or holds a slash. */
