@@ -207,7 +207,8 @@ export function openRooms(input: RoomsInput): Rooms {
       startRun: runs.startRun,
       sendMessage: chat.sendMessage,
       awaitRun: runs.awaitRun,
-      resumeRun: (wanted) => runs.resumeRun(wanted, store.actor.by),
+      resumeRun: async (wanted) =>
+        runs.resumeRun({ ...wanted, run_id: await store.findRun(wanted.run_id) }, store.actor.by),
       cancelRun: (wanted) =>
         runs.isHere(wanted.run_id) ? runs.cancelRun(wanted, store.actor.by) : store.services.cancelRun(wanted),
       stopRun: runs.stopRun,

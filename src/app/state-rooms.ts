@@ -31,6 +31,8 @@ export function openStateRooms(deps: StateRoomsDeps) {
     if (session !== undefined) leaveTurn(deps, session, id);
   };
   return {
+    /** The whole id of a run that is named by a part of it. @throws RuntimeError not_found, ambiguous_id */
+    findRun: (part: string): string => recorded.find(part),
     listRuns: (filter: RunFilter) => recorded.list(filter),
     showRun: ({ run_id, full }: Named & { readonly full?: boolean | undefined }) =>
       recorded.show(run_id, full === true),

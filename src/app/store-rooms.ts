@@ -175,6 +175,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
     remembered,
     sessions,
     sessionForTurn: sessionOperations.sessionForTurn,
+    findRun: async (part: string) => (await stateRooms()).findRun(part),
     registry: createRegistry(sql, tenant),
     recorded: createRecordedCalls(sql, tenant),
     /** The operations that need nothing but the database. */

@@ -141,7 +141,7 @@ describe('runs that have ended', () => {
     await world.run(['hello']);
     await world.run(['hello']);
     const ids = (await list()).map(({ id }: { id: string }) => id).sort();
-    for (const command of ['show', 'cancel', 'delete']) {
+    for (const command of ['show', 'cancel', 'delete', 'resume']) {
       expect(await world.run(['state', command, 'zzzz'])).toMatchObject({
         code: 1,
         stdout: '',

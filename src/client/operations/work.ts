@@ -25,7 +25,7 @@ export const work = {
     object({ run_id: string(), full: optional(boolean()) }),
     returns<RunResult>(),
   ),
-  /** Goes on with a run that rests; its open questions are met as `on_ask` says. */
+  /** Goes on with a run that rests, named by its id or an end of it; its open questions are met as `on_ask` says. */
   resumeRun: operation(
     'POST',
     '/api/runs/{run_id}/resume',
