@@ -49,6 +49,7 @@ export function createAskDesk(context: Context, client: RuntimeClient, runId: st
         if (answered === 'settled') continue;
         waiting.length = 0;
         if (answered === 'interrupt') await client.cancelRun({ run_id: runId, reason: 'SIGINT' });
+        // Left for later, by a key or with the terminal: the run rests, and so do the questions behind this one.
         else await client.stopRun({ run_id: runId, reason: 'ask' });
       }
     } catch (error) {

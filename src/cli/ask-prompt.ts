@@ -1,11 +1,11 @@
 import type { RuntimeClient } from '../client/operations.ts';
-import { RuntimeError } from '../schema/errors.ts';
 import type { Ask } from '../schema/ask.ts';
+import { RuntimeError } from '../schema/errors.ts';
 import { type AskCard, askCard, type CardChoice, cardLines, idsOf } from '../view/ask-card.ts';
-import { escapeText } from '../view/escape.ts';
-import { verdictLine, whyLines } from '../view/explanation.ts';
 import { measure } from '../view/format.ts';
+import { choiceOf, choicesLine } from './ask-choices.ts';
 import type { Context } from './context.ts';
+import { explainAsk } from './explain-ask.ts';
 import { shownIds } from './ids.ts';
 import { type Keys, openKeys } from './keys.ts';
 import { chooseRule } from './rule-prompt.ts';
@@ -13,30 +13,17 @@ import { chooseRule } from './rule-prompt.ts';
 /** Keys in this time after a question was painted answer nothing (06 §9). */
 const guardMs = 400;
 const shownLines = 40;
+/** Longest words of a person that go with a verdict (03 §5), and longest answer. */
+const maxFeedback = 4000;
+const maxAnswer = 20_000;
 
-const keyOf: Readonly<Record<string, CardChoice>> = {
-  y: 'once',
-  s: 'session',
-  r: 'rule',
-  n: 'deny',
-  f: 'deny_feedback',
-  a: 'answer',
-  x: 'explain',
-  v: 'full',
-};
-const words: Readonly<Record<CardChoice, string>> = {
-  once: '[y] once',
-  session: '[s] this session',
-  rule: '[r] add a rule',
-  deny: '[n] deny',
-  deny_feedback: '[f] deny with words',
-  answer: '[a] answer',
-  explain: '[x] explain',
-  full: '[v] view all',
-};
+/**
+ * `settled`: a verdict stands, from here or elsewhere; `later`: the run is to rest; `interrupt`: Ctrl-C; `gone`: the
+ * terminal is.
+ */
+export type Prompted = 'settled' | 'later' | 'interrupt' | 'gone';
 
-/** `settled`: a verdict stands, from here or elsewhere; `interrupt`: Ctrl-C; `gone`: the terminal is. */
-export type Prompted = 'settled' | 'interrupt' | 'gone';
+type Verdict = Partial<Parameters<RuntimeClient['answerAsk']>[0]>;
 
 /**
  * Puts one ask on the terminal until it is answered, here or elsewhere (03 §10). Nothing but `y`, `s` and `r` approves;
@@ -81,13 +68,9 @@ async function ask(
     question();
     painted = process.now();
   };
-  const question = () => {
-    terminal.err(`${card.choices.map((choice) => words[choice]).join('  ')}\n`);
-  };
-  const verdict = async (
-    answer: Partial<Parameters<RuntimeClient['answerAsk']>[0]>,
-    told?: string,
-  ): Promise<boolean> => {
+  const question = () => terminal.err(`${choicesLine(card.choices)}\n`);
+  /** @returns `settled` when a verdict stands; null: the question does, and was put again */
+  const verdict = async (answer: Verdict, told?: string): Promise<'settled' | null> => {
     try {
       const recorded = await client.answerAsk({
         id: current.id,
@@ -100,16 +83,75 @@ async function ask(
       });
       terminal.err(`${recorded.ask.state} ${shown(current.id)}\n`);
       if (told !== undefined) terminal.err(`${context.safe(told)}\n`);
-      return true;
+      return 'settled';
     } catch (error) {
       if (!(error instanceof RuntimeError)) throw error;
       terminal.err(`${context.safe(error.message)}\n`);
-      if (error.code === 'already_answered' || error.code === 'expired') return true;
+      if (error.code === 'already_answered' || error.code === 'expired') return 'settled';
       current = await client.showAsk({ id: askId });
       card = askCard(current, process.now(), shown);
       full = false;
       await paint();
-      return false;
+      return null;
+    }
+  };
+  /** A verdict that takes words; without them the question stands. */
+  const worded = async (what: string, answer: (text: string) => Verdict): Promise<'settled' | null> => {
+    terminal.err(`${what} (Enter alone goes back): `);
+    const text = await keys.line(withdrawn);
+    if (withdrawn.aborted) return null;
+    if (text !== null && text.trim() !== '') return verdict(answer(text.trim()));
+    question();
+    return null;
+  };
+  const approve = async (choice: 'once' | 'session' | 'rule'): Promise<'settled' | null> => {
+    // What was never shown is not approved (03 §8.2).
+    if (!seen) {
+      terminal.err('some lines were not shown yet: press v first\n');
+      question();
+      return null;
+    }
+    const remember = choice === 'once' ? null : choice;
+    const chosen = choice === 'rule' ? await chooseRule(context, client, current.id, keys, withdrawn) : null;
+    if (withdrawn.aborted) return null;
+    if (choice !== 'rule' || chosen !== null) {
+      const told = chosen?.told ?? lasts(current, remember);
+      return verdict({ outcome: 'approve', remember, rule: chosen?.rule ?? null }, told);
+    }
+    question();
+    return null;
+  };
+  const choose = async (choice: CardChoice): Promise<Prompted | null> => {
+    switch (choice) {
+      case 'once':
+      case 'session':
+      case 'rule':
+        return approve(choice);
+      case 'deny':
+        return verdict({ outcome: 'deny' });
+      case 'deny_feedback':
+        return worded('why', (text) => ({ outcome: 'deny', feedback: text.slice(0, maxFeedback) }));
+      case 'answer':
+        return worded('answer', (text) => ({ outcome: 'answer', text: text.slice(0, maxAnswer) }));
+      case 'run_again':
+      case 'skip':
+        return verdict({ outcome: 'answer', treat_as: choice });
+      case 'done':
+        return worded('its result, as the model will read it', (text) => ({
+          outcome: 'answer',
+          treat_as: 'done',
+          text: text.slice(0, maxAnswer),
+        }));
+      case 'explain':
+        terminal.err(`${(await explainAsk(context, client, current)).join('\n')}\n`);
+        question();
+        return null;
+      case 'full':
+        full = true;
+        await paint();
+        return null;
+      case 'later':
+        return 'later';
     }
   };
 
@@ -123,62 +165,10 @@ async function ask(
     if (key === null) return 'gone';
     if (key === '\u0003') return 'interrupt';
     if (process.now() - painted < guardMs) continue;
-    const choice = Object.hasOwn(keyOf, key) ? keyOf[key] : undefined;
-    if (choice === undefined || !card.choices.includes(choice)) {
-      question();
-      continue;
-    }
-    switch (choice) {
-      case 'full':
-        full = true;
-        await paint();
-        break;
-      case 'explain':
-        terminal.err(`${(await explain(context, client, current)).join('\n')}\n`);
-        question();
-        break;
-      case 'deny':
-        if (await verdict({ outcome: 'deny' })) return 'settled';
-        break;
-      case 'deny_feedback': {
-        terminal.err('why (Enter alone goes back): ');
-        const text = await keys.line(withdrawn);
-        if (withdrawn.aborted) break;
-        if (text === null || text.trim() === '') question();
-        else if (await verdict({ outcome: 'deny', feedback: text.trim().slice(0, 4000) })) return 'settled';
-        break;
-      }
-      case 'answer': {
-        terminal.err('answer (Enter alone goes back): ');
-        const text = await keys.line(withdrawn);
-        if (withdrawn.aborted) break;
-        if (text === null || text.trim() === '') question();
-        else if (await verdict({ outcome: 'answer', text: text.trim().slice(0, 20_000) })) return 'settled';
-        break;
-      }
-      case 'once':
-      case 'session':
-      case 'rule': {
-        // What was never shown is not approved (03 §8.2).
-        if (!seen) {
-          terminal.err('some lines were not shown yet: press v first\n');
-          question();
-          break;
-        }
-        const remember = choice === 'once' ? null : choice;
-        const chosen = choice === 'rule' ? await chooseRule(context, client, current.id, keys, withdrawn) : null;
-        if (withdrawn.aborted) break;
-        if (choice === 'rule' && chosen === null) question();
-        else if (
-          await verdict(
-            { outcome: 'approve', remember, rule: chosen?.rule ?? null },
-            chosen?.told ?? lasts(current, remember),
-          )
-        )
-          return 'settled';
-        break;
-      }
-    }
+    const choice = choiceOf(card.choices, key);
+    const end = choice === undefined ? null : await choose(choice);
+    if (end !== null) return end;
+    if (choice === undefined) question();
   }
 }
 
@@ -187,26 +177,3 @@ const lasts = (ask: Ask, remember: 'session' | 'rule' | null): string | undefine
   remember === 'session'
     ? `the same call passes without a question until ${ask.session_id === null ? 'this run' : 'the session'} ends`
     : undefined;
-
-/** Verdict, reading and rules of an ask under the policy that it was asked under; made visible. */
-export async function explain(context: Context, client: RuntimeClient, shown: Ask): Promise<readonly string[]> {
-  const safe = (text: string) => `  ${escapeText(text, { mode: 'line' })}`;
-  const { record } = shown;
-  const told = [verdictLine(record), ...[record.note, record.detail].flatMap((text) => (text === null ? [] : [text]))];
-  try {
-    const explanation = await client.explainCall({
-      call: null,
-      ask: shown.id,
-      as_asked: true,
-      cwd: null,
-      policy: context.globals.policy?.value ?? null,
-      trust: [...context.globals.trust],
-      allowed_dir: null,
-    });
-    return [...told, ...explanation.notes, ...whyLines(explanation)].map(safe);
-  } catch (error) {
-    // What was recorded is shown in any case; the rules are not there any more.
-    if (!(error instanceof RuntimeError)) throw error;
-    return [...told, error.message].map(safe);
-  }
-}

@@ -5,7 +5,7 @@ import type { ReadStream } from 'node:tty';
  * escape sequence and typed-ahead words arrive in longer chunks and are dropped (06 §9).
  */
 export type Keys = {
-  /** The next key; null when the signal aborted or the terminal is gone. */
+  /** The next key; null when the signal aborted, the input has ended, or the terminal is gone. */
   next(signal: AbortSignal): Promise<string | null>;
   /** One line with the terminal's own editing; null as above. */
   line(signal: AbortSignal): Promise<string | null>;
@@ -17,7 +17,7 @@ export function openKeys(stream: ReadStream): Keys {
   stream.resume();
   const read = <T>(signal: AbortSignal, accept: (chunk: string) => T | undefined): Promise<T | null> =>
     new Promise((settle) => {
-      if (signal.aborted) return settle(null);
+      if (signal.aborted || stream.readableEnded) return settle(null);
       const done = (value: T | null) => {
         stream.off('data', onData);
         stream.off('end', onEnd);

@@ -2,7 +2,19 @@ import type { Ask } from '../schema/ask.ts';
 import { escapeText, hiddenCharacters, type SafeText } from './escape.ts';
 import { formatRemaining, wrap } from './format.ts';
 
-export type CardChoice = 'once' | 'session' | 'rule' | 'deny' | 'deny_feedback' | 'answer' | 'explain' | 'full';
+export type CardChoice =
+  | 'once'
+  | 'session'
+  | 'rule'
+  | 'deny'
+  | 'deny_feedback'
+  | 'answer'
+  | 'run_again'
+  | 'done'
+  | 'skip'
+  | 'explain'
+  | 'full'
+  | 'later';
 
 /** Labelled lines of a card; `data` lines came from outside and stand apart from what the runtime established. */
 export type CardPart = {
@@ -207,11 +219,11 @@ function allText(value: unknown): string {
 
 /** 03 §8 `choices`: what this ask may be answered with; the runtime checks it once more. */
 function choices(ask: Ask): readonly CardChoice[] {
-  if (ask.kind === 'question') return ['answer', 'full'];
-  if (ask.kind === 'budget') return ['once', 'deny'];
-  if (ask.kind === 'unknown_outcome') return ['explain', 'full'];
+  if (ask.kind === 'question') return ['answer', 'full', 'later'];
+  if (ask.kind === 'budget') return ['once', 'deny', 'later'];
+  if (ask.kind === 'unknown_outcome') return ['run_again', 'done', 'skip', 'full', 'later'];
   const remembered: readonly CardChoice[] = isRememberable(ask) ? ['session', 'rule'] : [];
-  return ['once', ...remembered, 'deny', 'deny_feedback', 'explain', 'full'];
+  return ['once', ...remembered, 'deny', 'deny_feedback', 'explain', 'full', 'later'];
 }
 
 /** Whether rules alone led to it, under a policy that can be named: the rest is a person's to answer each time (03 §9). */

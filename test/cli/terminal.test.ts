@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { program } from '../support/run-cli.ts';
 import { type CliTerminal, openTerminal } from '../support/terminal.ts';
@@ -98,7 +99,6 @@ describe('a question on a terminal', () => {
     ]) {
       expect([part, card.includes(part)]).toEqual([part, true]);
     }
-    expect(card).not.toContain('[l]');
     await terminal.press('y', 'approved ask_');
     expect((await terminal.ended).code).toBe(0);
     expect(readFileSync(path(), 'utf8')).toBe('hello\n');
@@ -315,12 +315,98 @@ describe('a question on a terminal', () => {
     const recorded = await world.run(['approvals', 'respond', pending.id, '--approve', '--no-resume']);
     expect(recorded).toMatchObject({ code: 0, stdout: `approved ${pending.id}\n`, stderr: '' });
     expect(existsSync(path())).toBe(false);
-    const resumed = await world.run(['state', 'resume', pending.run_id]);
+    const unknown = await world.run(['state', 'resume', 'zzzz']);
+    expect(unknown).toMatchObject({ code: 1, stderr: 'reins: no such run: zzzz\n  reins state list\n' });
+    const resumed = await world.run(['state', 'resume', pending.run_id.slice(-6)]);
     expect(resumed).toMatchObject({ code: 0, stdout: 'It is written.\n', stderr: '' });
     expect(existsSync(path())).toBe(true);
     expect(await world.run(['state', 'resume', pending.run_id])).toMatchObject({
       code: 1,
       stderr: `reins: ${pending.run_id} has ended: completed\n`,
+    });
+  });
+
+  test.each([
+    ['l', 'l'],
+    ['the end of the input', '\u0004'],
+  ])('%s leaves it for later: the run rests, and goes on when it is answered', async (_, key) => {
+    await addScript(world, calling(touch('one'), touch('two')));
+    const terminal = openTerminal(world, [...tester, '--shell', 'go']);
+    await terminal.saw('[l] later');
+    await terminal.press(key, 'reins: answer with: reins approvals respond');
+    expect((await terminal.ended).code).toBe(4);
+    const { asks } = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout);
+    expect(asks).toMatchObject([{ state: 'pending', verdict: null, summary: 'touch one' }]);
+    expect(terminal.screen()).toContain(
+      `waiting for approval ask_${asks[0].id.slice(-6)}: local_shell.local_shell touch`,
+    );
+    expect(existsSync(join(world.workspace, 'one'))).toBe(false);
+    const [{ status }] = JSON.parse((await world.run(['state', 'list', '--json'])).stdout);
+    expect(status).toBe('suspended');
+    const resumed = openTerminal(world, ['state', 'resume', asks[0].run_id.slice(-6)]);
+    await resumed.saw('touch one');
+    await resumed.press('y', 'touch two');
+    await resumed.press('y', 'All done.');
+    expect((await resumed.ended).code).toBe(0);
+    expect([existsSync(join(world.workspace, 'one')), existsSync(join(world.workspace, 'two'))]).toEqual([true, true]);
+  });
+
+  describe('about a call whose outcome nobody knows', () => {
+    /** A run whose process died while its call ran, as its rows say, taken up again. */
+    const resumed = async (): Promise<CliTerminal> => {
+      const told = ['It ran.', 'one row', 'outcome_unknown'].map((content) => ({
+        name: content,
+        match: { tool: { content } },
+        reply: { text: `Told: ${content}` },
+      }));
+      const command = "sh -c 'touch one; echo It ran.'";
+      await addScript(world, [...told, ...calling({ name: 'local_shell.local_shell', arguments: { command } })]);
+      const { code } = await world.run([...tester, '--shell', '--on-ask', 'suspend', 'go']);
+      expect(code).toBe(4);
+      const [{ id, run_id }] = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout).asks;
+      expect((await world.run(['approvals', 'respond', id, '--approve', '--no-resume'])).code).toBe(0);
+      const database = new Database(join(world.workspace, '.reins/local.db'));
+      database.exec("UPDATE tool_calls SET state = 'started', started_at = 1");
+      database.close();
+      const terminal = openTerminal(world, ['state', 'resume', run_id]);
+      await terminal.saw('[a] run again  [d] treat as done  [k] skip  [v] view all  [l] later');
+      expect(terminal.screen()).toContain('its outcome is unknown');
+      return terminal;
+    };
+    const ran = () => existsSync(join(world.workspace, 'one'));
+
+    test('nothing but a runs it again', async () => {
+      const terminal = await resumed();
+      await terminal.press('y', (screen) => count(screen, '[a] run again') >= 2);
+      expect(ran()).toBe(false);
+      await terminal.press('a', 'Told: It ran.');
+      expect((await terminal.ended).code).toBe(0);
+      expect(ran()).toBe(true);
+    });
+
+    test('d takes it as done, with words as its result', async () => {
+      const terminal = await resumed();
+      await terminal.press('d', 'its result, as the model will read it');
+      terminal.type('one row\r');
+      await terminal.saw('Told: one row');
+      expect((await terminal.ended).code).toBe(0);
+      expect(ran()).toBe(false);
+    });
+
+    test('k leaves it, and the model is told that nobody knows', async () => {
+      const terminal = await resumed();
+      await terminal.press('k', 'Told: outcome_unknown');
+      expect((await terminal.ended).code).toBe(0);
+      expect(ran()).toBe(false);
+    });
+
+    test('l leaves the run at rest', async () => {
+      const terminal = await resumed();
+      await terminal.press('l', 'waiting for approval');
+      expect((await terminal.ended).code).toBe(4);
+      const { asks } = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout);
+      expect(asks).toMatchObject([{ kind: 'unknown_outcome', state: 'pending' }]);
+      expect(ran()).toBe(false);
     });
   });
 

@@ -86,13 +86,14 @@ test('text of a model cannot pass for a fact or hide anything', () => {
 });
 
 test('what is offered depends on the kind of ask', () => {
-  const lasting = ['once', 'session', 'rule', 'deny', 'deny_feedback', 'explain', 'full'];
-  const once = ['once', 'deny', 'deny_feedback', 'explain', 'full'];
+  const lasting = ['once', 'session', 'rule', 'deny', 'deny_feedback', 'explain', 'full', 'later'];
+  const once = ['once', 'deny', 'deny_feedback', 'explain', 'full', 'later'];
   expect(askCard(ask({}), now).choices).toEqual(lasting);
   expect(askCard(ask({ preview: { reserved: 'path .env matches **/.env' } }), now).choices).toEqual(once);
   expect(askCard(ask({ record: { ...ask({}).record, reason: 'floor' } }), now).choices).toEqual(once);
-  expect(askCard(ask({ kind: 'budget' }), now).choices).toEqual(['once', 'deny']);
-  expect(askCard(ask({ kind: 'unknown_outcome' }), now).choices).not.toContain('once');
+  expect(askCard(ask({ kind: 'budget' }), now).choices).toEqual(['once', 'deny', 'later']);
+  const unknown = ['run_again', 'done', 'skip', 'full', 'later'];
+  expect(askCard(ask({ kind: 'unknown_outcome' }), now).choices).toEqual(unknown);
 });
 
 test('warnings name hidden characters, places outside and an invalid policy', () => {

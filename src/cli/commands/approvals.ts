@@ -4,8 +4,8 @@ import { RuntimeError } from '../../schema/errors.ts';
 import { askCard, cardLines, idsOf } from '../../view/ask-card.ts';
 import { escapeText, hiddenCharacters } from '../../view/escape.ts';
 import { formatRemaining, formatShort, measure } from '../../view/format.ts';
-import { explain } from '../ask-prompt.ts';
 import type { Context, Handler } from '../context.ts';
+import { explainAsk } from '../explain-ask.ts';
 import { followRun } from '../follow.ts';
 import { shownIds } from '../ids.ts';
 import { readStdinText } from '../input.ts';
@@ -101,7 +101,7 @@ const show: Handler = async (context) => {
   const verdict = ask.verdict === null ? [] : [`  ${ask.state} by ${ask.verdict.by} at ${ask.verdict.at}`];
   const feedback =
     ask.verdict?.feedback === undefined ? [] : [`  feedback: ${escapeText(ask.verdict.feedback, { mode: 'line' })}`];
-  const why = flags.bool('explain') === true ? await explain(context, client, ask) : [];
+  const why = flags.bool('explain') === true ? await explainAsk(context, client, ask) : [];
   // Every line was made visible when the card was built.
   await terminal.out(`${[...lines, ...verdict, ...feedback, ...why].join('\n')}\n`);
   if (hidden > 0) context.hint(`${hidden} lines hidden; --full shows them`);
