@@ -35,9 +35,11 @@ it('shows what the policy commands print', async () => {
   const [, cases = '', session = ''] =
     /with this `notes\.policy-test\.json`\n\n```json\n([\s\S]*?)\n```[\s\S]*?\n```\n(\$ [\s\S]*?)\n```/.exec(readme) ??
     [];
+  const [, policy = ''] = /the first match wins[\s\S]*?\n```json\n([\s\S]*?)\n```/.exec(readme) ?? [];
   const world = await createProject();
   try {
     world.write('notes.policy-test.json', cases);
+    world.write('small.json', policy);
     const operator = await createAnswered(world);
     for (const name of ['a', 'b', 'c']) {
       await operator.answer('approve', 'local_fs.write_file', { path: `notes/${name}.md`, content: 'x' });

@@ -87,8 +87,12 @@ function commandPath(operand: string): Parsed<CommandTest> {
   };
 }
 
+/** The entries of a `command_prefix_allowlist`, word by word. */
+export const prefixEntries = (operand: string): readonly Entry[] =>
+  listEntries(operand).map((entry) => entry.split(/[ \t]+/));
+
 function prefixList(operand: string, action: Action): Parsed<CommandTest> {
-  const entries: Entry[] = listEntries(operand).map((entry) => entry.split(/[ \t]+/));
+  const entries = prefixEntries(operand);
   if (entries.length === 0 && action !== 'allow') return { ok: false, message: 'the list names no command' };
   return {
     ok: true,

@@ -13,13 +13,15 @@ import type {
   TrustFinding,
 } from '../schema/policy.ts';
 import { type Analysis, analyseCall, analyseLine } from './analysis.ts';
-import type { CommandTest } from './commands.ts';
+import { type CommandTest, prefixEntries } from './commands.ts';
 import { type CompiledCondition, type CompiledRule, compilePolicy, isCommandOperator } from './compile.ts';
 import { shown, shownValue } from './detail.ts';
 import { resolveExec } from './exec.ts';
+import type { Entry } from './grant.ts';
 import { floorOf, wallOf } from './guards.ts';
 import type { ValueTest } from './operators.ts';
 import { gating } from './trusted.ts';
+import { analysisRecord } from './segments.ts';
 import { createScope, no, type Reading, type Scope, unclear, yes } from './scope.ts';
 
 export type EvaluateOptions = {
@@ -74,7 +76,8 @@ function judge(loaded: LoadedPolicy, call: PolicyCall, host: PolicyHost, options
     return refusalOf(walk(rules, { scope: other, options, lines: new Map() }, false), policy.rules, `${tools}/${tool}`);
   };
   const scope = createScope(call, host, trusts(loaded), () => analyseCall(call, options.reading, host), refusedBy);
-  const base = { ...blank(loaded), ...(options.trace === true ? analysisRecord(scope) : {}) };
+  const analysis = options.trace === true ? analysisRecord(scope, allowlists(rules, call)) : {};
+  const base = { ...blank(loaded), ...analysis };
   const wall = wallOf(scope);
   if (wall !== null) {
     return {
@@ -109,6 +112,13 @@ function judge(loaded: LoadedPolicy, call: PolicyCall, host: PolicyHost, options
   };
 }
 
+/** The allowlists of the rules that pick the call, those behind the rule that decided among them. */
+const allowlists = (rules: readonly CompiledRule[], call: PolicyCall): readonly (readonly Entry[])[] =>
+  rules
+    .filter((one) => one.rule.action === 'allow' && selects(one, call))
+    .flatMap(({ rule }) => rule.when)
+    .flatMap(({ op, value }) => (op === 'command_prefix_allowlist' ? [prefixEntries(value)] : []));
+
 /** An allowlist let the call through: what runs is what it judged (02 §9.5). */
 const isGranted = (rule: Rule | undefined): boolean =>
   rule?.action === 'allow' && rule.when.some(({ op }) => op === 'command_prefix_allowlist');
@@ -138,6 +148,9 @@ function refusalOf({ matched, floor }: Found, rules: readonly Rule[], name: stri
   return floor;
 }
 
+const selects = ({ tools, tool }: CompiledRule, call: PolicyCall): boolean =>
+  (tools === null || tools === call.tools) && (tool === null || tool === call.tool);
+
 /** A call under judgement, and what it is judged with. */
 type Sight = {
   readonly scope: Scope;
@@ -149,7 +162,6 @@ type Sight = {
 /** The first rule that matches; an `approve` rule that cannot be judged sets the floor, a `deny` rule then matches. */
 function walk(rules: readonly CompiledRule[], sight: Sight, tracing: boolean): Found {
   const { scope } = sight;
-  const { tools, tool } = scope.call;
   const trace: Trace[] = [];
   let floor: string | null = null;
   let withheld: string | null = null;
@@ -157,8 +169,7 @@ function walk(rules: readonly CompiledRule[], sight: Sight, tracing: boolean): F
   for (let index = 0; index < rules.length; index += 1) {
     const rule = rules[index];
     if (rule === undefined) continue;
-    const selected = (rule.tools === null || rule.tools === tools) && (rule.tool === null || rule.tool === tool);
-    if (!selected) {
+    if (!selects(rule, scope.call)) {
       if (tracing) trace.push({ rule: index, selectors: false, conditions: [], outcome: 'other tool' });
       continue;
     }
@@ -279,16 +290,4 @@ function valueAt(args: unknown, steps: readonly string[]): unknown {
     value = (value as Readonly<Record<string, unknown>>)[step];
   }
   return value;
-}
-
-function analysisRecord(scope: Scope): Pick<Evaluation, 'analysis'> {
-  if (scope.call.tools !== 'local_shell') return {};
-  const { form, verdict, commands, floor, grant } = scope.analysis();
-  const { host } = scope;
-  const segments = commands.map(({ words, revealed }) => ({
-    words: words.map((word) => word.text),
-    program: host.resolveProgram(words[0]?.text ?? '', host.cwd)?.real ?? null,
-    revealed,
-  }));
-  return { analysis: { form, verdict, segments, unread: floor, ungrantable: grant.ok ? null : grant.construct } };
 }

@@ -24,7 +24,7 @@ export function notGranted(entries: readonly Entry[], analysis: Analysis, scope:
 }
 
 /** One command: its program (02 §9.5), the entry that covers it, its options and operands (02 §9.7). */
-function commandNotGranted(words: readonly string[], entries: readonly Entry[], scope: Scope): string | null {
+export function commandNotGranted(words: readonly string[], entries: readonly Entry[], scope: Scope): string | null {
   const { host } = scope;
   const [program = '', ...rest] = words;
   const name = programName(program, host);

@@ -46,6 +46,19 @@ export type TriedRule = {
   readonly conditions: readonly (ConditionTrace & { readonly value: string })[];
 };
 
+/** One command of a shell call as `analysis.segments` of a traced record tells it. */
+export type CommandSegment = {
+  readonly words: readonly string[];
+  /** Real path of the program; null when it does not resolve. */
+  readonly program: string | null;
+  /** It stands in the words of another command, which starts it. */
+  readonly revealed: boolean;
+  /** The entry of an allowlist that grants it by itself. */
+  readonly covered_by: string | null;
+  /** Why none does; null when one does, or when the policy has none. */
+  readonly why: string | null;
+};
+
 /** What would happen to a call and why (02 §14.2). */
 export type PolicyExplanation = {
   readonly call: PolicyCall & { readonly cwd: string };

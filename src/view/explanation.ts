@@ -1,5 +1,5 @@
 import type { Evaluation } from '../schema/policy.ts';
-import type { PolicyExplanation, TriedRule } from '../schema/policy-views.ts';
+import type { CommandSegment, PolicyExplanation, TriedRule } from '../schema/policy-views.ts';
 import { formatSeconds } from './format.ts';
 
 /** Longest operand of a condition as a line shows it. */
@@ -48,13 +48,35 @@ const waitLine = (seconds: number | 'never'): string =>
   seconds === 'never' ? 'waits without a deadline' : `waits ${formatSeconds(seconds)}, then denied`;
 
 function ruleLine({ rule, outcome, conditions }: TriedRule): string {
-  const tested = conditions.map(({ op, key, value, seen, why, result }) => {
-    const name = key === '' || op.startsWith('command_') || op.endsWith('substitution') ? op : `${key} ${op}`;
-    const unsure = result === 'indeterminate' && why !== null ? ` (cannot tell: ${why})` : '';
-    return `${name}${value === '' ? '' : ` ${short(value)}`} : ${seen ?? 'absent'}${unsure}`;
-  });
-  const shown = tested.length === 0 ? 'every call' : tested.join(' and ');
+  const shown = conditions.length === 0 ? 'every call' : conditions.map(conditionText).join(' and ');
   return `rule ${String(rule + 1).padEnd(3)} ${outcome.padEnd(8)}${shown}`;
+}
+
+type Tried = TriedRule['conditions'][number];
+
+/** Operators that judge the whole call, which stands above the rules and is not said again behind each. */
+const isWhole = (op: string): boolean => op.startsWith('command_') || op.endsWith('substitution');
+
+function conditionText(condition: Tried): string {
+  const { op, key, value, seen, why, result } = condition;
+  const operand = value === '' ? '' : ` ${short(value)}`;
+  if (isWhole(op)) {
+    const told = wholeReason(condition);
+    return `${op}${operand}${told === null ? '' : ` : ${told}`}`;
+  }
+  const unsure = result === 'indeterminate' && why !== null ? ` (cannot tell: ${why})` : '';
+  return `${key === '' ? op : `${key} ${op}`}${operand} : ${seen ?? 'absent'}${unsure}`;
+}
+
+/** What the operator found, without the line and the operand, which the reader has before him. */
+function wholeReason({ op, value, seen, why, result }: Tried): string | null {
+  if (why === null) return null;
+  if (result === 'indeterminate') return `cannot tell: ${why}`;
+  const bare = [`: ${seen ?? ''}`, ` matches ${value}`].reduce(
+    (text, end) => (text.endsWith(end) ? text.slice(0, -end.length) : text),
+    why,
+  );
+  return op === 'command_prefix_allowlist' ? short(bare) : bare;
 }
 
 const short = (operand: string): string =>
@@ -64,41 +86,47 @@ const short = (operand: string): string =>
 function analysisLines(analysis: unknown, tried: readonly TriedRule[]): readonly string[] {
   if (typeof analysis !== 'object' || analysis === null) return [];
   const known = new Map(Object.entries(analysis));
-  const text = (name: string): string | null => {
-    const value: unknown = known.get(name);
-    return typeof value === 'string' && value !== '' ? value : null;
-  };
-  const segments: unknown = known.get('segments');
-  const list = Array.isArray(segments) ? segments : [];
-  const granted = tried.flatMap(({ conditions }) => conditions).find(({ op }) => op === 'command_prefix_allowlist');
-  const coverage = granted?.why ?? null;
-  // What an allowlist says is about the one command of a line, or about the one whose words it names.
-  const isAbout = (segment: unknown): boolean =>
-    coverage !== null && (list.length === 1 || coverage.endsWith(`: ${wordsOf(segment)}`));
-  const told = list.some(isAbout);
+  const text = (name: string): string | null => textOf(known.get(name));
+  const listed: unknown = known.get('segments');
+  const segments = (Array.isArray(listed) ? listed : []).map(readSegment);
+  const told = [text('unread'), text('ungrantable'), ...segments.map(({ why }) => why)].filter((why) => why !== null);
+  // What is true of no command alone: the directory, a trust finding.
+  const whole = tried
+    .flatMap(({ conditions }) => conditions)
+    .find(({ op, result, why }) => op === 'command_prefix_allowlist' && result === 'false' && why !== null)?.why;
+  const isTold = whole == null || told.some((why) => whole.endsWith(why));
   return [
     ['read as', text('form'), text('verdict')].filter((part) => part !== null).join(' '),
-    ...list.map((segment, index) => segmentLine(segment, index, isAbout(segment) ? coverage : null)),
-    ...[text('unread'), text('ungrantable'), told ? null : coverage].flatMap((why) =>
+    ...segments.map(segmentLine),
+    ...[text('unread'), text('ungrantable'), isTold ? null : whole].flatMap((why) =>
       why === null ? [] : [`  ${why}`],
     ),
   ];
 }
 
-const wordsOf = (segment: unknown): string => {
-  const words: unknown = typeof segment === 'object' && segment !== null ? Reflect.get(segment, 'words') : null;
-  return Array.isArray(words) ? words.join(' ') : '';
-};
+const textOf = (value: unknown): string | null => (typeof value === 'string' && value !== '' ? value : null);
 
-function segmentLine(segment: unknown, index: number, coverage: string | null): string {
+/** Of records that other versions have written, whatever is there. */
+function readSegment(segment: unknown): CommandSegment {
   const known = new Map<string, unknown>(
     typeof segment === 'object' && segment !== null ? Object.entries(segment) : [],
   );
-  const shown = wordsOf(segment);
-  const program = known.get('program');
-  const own = known.get('why');
-  const cause = typeof own === 'string' ? own : coverage;
-  const resolved = typeof program === 'string' ? program : 'does not resolve';
-  const inside = known.get('revealed') === true ? ' (inside another)' : '';
-  return `  ${index + 1}. ${shown}${inside} → ${resolved}${cause === null ? '' : ` · ${cause}`}`;
+  const words = known.get('words');
+  return {
+    words: Array.isArray(words) ? words.map(String) : [],
+    program: textOf(known.get('program')),
+    revealed: known.get('revealed') === true,
+    covered_by: textOf(known.get('covered_by')),
+    why: textOf(known.get('why')),
+  };
+}
+
+/** `  1. git status → /usr/bin/git · covered by git status`. */
+function segmentLine({ words, program, revealed, covered_by, why }: CommandSegment, index: number): string {
+  const shown = words.join(' ');
+  const own = `: ${shown}`;
+  const cause = why?.endsWith(own) === true ? why.slice(0, -own.length) : why;
+  const coverage = covered_by === null ? cause : `covered by ${covered_by}`;
+  const inside = revealed ? ' (inside another)' : '';
+  return `  ${index + 1}. ${shown}${inside} → ${program ?? 'does not resolve'}${coverage === null ? '' : ` · ${coverage}`}`;
 }

@@ -147,7 +147,7 @@ describe('the record', () => {
     expect(record.analysis).toEqual({
       form: 'argv',
       verdict: 'readable',
-      segments: [{ words: ['git', 'status'], program: '/usr/bin/git', revealed: false }],
+      segments: [{ words: ['git', 'status'], program: '/usr/bin/git', revealed: false, covered_by: null, why: null }],
       unread: null,
       ungrantable: null,
     });

@@ -48,28 +48,66 @@ it('says who decided, and what stands above every policy', () => {
   );
 });
 
-it('shows each command of a line with its program, and why the line is not granted', () => {
-  const analysis = {
-    form: 'sh',
-    verdict: 'readable',
-    segments: [
-      { words: ['ls'], program: '/usr/bin/ls', revealed: false },
-      { words: ['x'], program: null, revealed: true },
-    ],
-    unread: null,
-    ungrantable: 'a subshell',
-  };
-  expect(explanationLines({ ...explanation, record: { ...record, analysis } })).toEqual([
-    'approve  default action of hitl-policy.json (builtin default)',
-    'local_shell.local_shell in /w',
-    '  command: "ls | x"',
+const segment = { words: ['ls'], program: '/usr/bin/ls', revealed: false, covered_by: null, why: null };
+const analysis = { form: 'sh', verdict: 'readable', segments: [segment], unread: null, ungrantable: null };
+const shellLines = (segments: readonly object[], why: string, more: object = {}) =>
+  explanationLines({
+    ...explanation,
+    record: { ...record, analysis: { ...analysis, segments, ...more } },
+    tried: [{ rule: 8, outcome: 'no', note: null, conditions: [{ ...condition, why }] }],
+  }).slice(3, -1);
+
+it('shows each command of a line with its program, and what covers it or why nothing does', () => {
+  const segments = [
+    { ...segment, covered_by: 'ls' },
+    { ...segment, words: ['x', 'y'], program: null, why: 'not covered: x y' },
+    { ...segment, words: ['z'], revealed: true },
+  ];
+  expect(shellLines(segments, 'not covered: x y')).toEqual([
     'read as sh readable',
-    '  1. ls → /usr/bin/ls',
-    '  2. x (inside another) → does not resolve · not covered: x',
-    '  a subshell',
-    'rule 9   no      command_prefix_allowlist ls : ls | x',
-    'waits without a deadline',
+    '  1. ls → /usr/bin/ls · covered by ls',
+    '  2. x y → does not resolve · not covered',
+    '  3. z (inside another) → /usr/bin/ls',
+    'rule 9   no      command_prefix_allowlist ls : not covered: x y',
   ]);
+});
+
+it('says once what is true of no command alone', () => {
+  const covered = [{ ...segment, covered_by: 'ls' }];
+  expect(shellLines(covered, 'the directory is outside the workspace: /etc').slice(1, 3)).toEqual([
+    '  1. ls → /usr/bin/ls · covered by ls',
+    '  the directory is outside the workspace: /etc',
+  ]);
+  expect(shellLines(covered, 'not grantable: a subshell', { ungrantable: 'a subshell' }).slice(1, 4)).toEqual([
+    '  1. ls → /usr/bin/ls · covered by ls',
+    '  a subshell',
+    'rule 9   no      command_prefix_allowlist ls : not grantable: a subshell',
+  ]);
+});
+
+it('does not repeat the line behind the rules that judge it, nor their operands', () => {
+  const rule = (op: string, value: string, result: 'true' | 'false' | 'indeterminate', why: string | null) =>
+    explanationLines({
+      ...explanation,
+      tried: [
+        {
+          rule: 3,
+          outcome: 'no',
+          note: null,
+          conditions: [{ op, key: 'command', value, result, seen: 'ls | x', why }],
+        },
+      ],
+    }).find((line) => line.startsWith('rule '));
+  expect(rule('command_path', '**/.ssh/**', 'false', null)).toBe('rule 4   no      command_path **/.ssh/**');
+  expect(rule('command_path', '**/.ssh/**', 'true', 'path a/.ssh/b matches **/.ssh/**')).toBe(
+    'rule 4   no      command_path **/.ssh/** : path a/.ssh/b',
+  );
+  expect(rule('command_prefix_allowlist', 'ls,x', 'true', 'every command is covered: ls | x')).toBe(
+    'rule 4   no      command_prefix_allowlist ls,x : every command is covered',
+  );
+  expect(rule('has_command_substitution', '', 'indeterminate', 'not read')).toBe(
+    'rule 4   no      has_command_substitution : cannot tell: not read',
+  );
 });
 
 it('makes do with an analysis that it does not know', () => {

@@ -68,6 +68,31 @@ describe('policy explain', () => {
     expect(unlisted.lines.at(-1)).toBe('would change with: the entry cat in rule 4: allow');
   });
 
+  test('says of each command of a line what covers it, or what fails', async () => {
+    world.write('small.json', small);
+    const segments = async (command: string) => {
+      const { lines } = await explain('--command', command, '--policy', './small.json');
+      return lines.filter((line) => line.startsWith('  ')).map((line) => line.replace(/ → \/\S+/, ''));
+    };
+    expect(await segments('ls -l && true --x=1 | nosuch')).toEqual([
+      '  true: option --x=1',
+      '  command: "ls -l && true --x=1 | nosuch"',
+      '  1. ls -l · covered by ls',
+      '  2. true --x=1 · true: option --x=1',
+      '  3. nosuch → does not resolve · not covered',
+    ]);
+    expect(await segments('ls *.c; env A=1 true')).toEqual([
+      expect.any(String),
+      '  command: "ls *.c; env A=1 true"',
+      '  1. ls *.c · the shell decides a word',
+      '  2. env A=1 true · launcher env is never granted',
+      '  3. true (inside another)',
+      expect.any(String),
+    ]);
+    const { stdout } = await world.run(['policy', 'explain', '--command', 'ls', '--policy', './small.json', '--json']);
+    expect(JSON.parse(stdout).record.analysis.segments).toMatchObject([{ words: ['ls'], covered_by: 'ls', why: null }]);
+  });
+
   test('names the wall and the floor', async () => {
     world.write('open.json', '{"default_action":"allow"}');
     const wall = await explain('local_fs/write_file', '{"path":".reins/x","content":""}', '--policy', './open.json');
