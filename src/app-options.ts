@@ -38,6 +38,8 @@ export type AppOptions = {
   readonly trust: readonly string[];
   /** Structured lines and stack traces are wanted. */
   readonly trace: boolean;
+  /** The command that is to be done, where it is refused to what a tool call has started (11 §6.2); else absent. */
+  readonly notInside?: string | undefined;
   /** Called around durable writes by the test build, which ends the process there; absent in a release. */
   readonly failPoint?: ((point: string) => void) | undefined;
 };

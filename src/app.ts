@@ -31,6 +31,13 @@ export async function createApp(options: AppOptions, threads?: Threads): Promise
   return openApp(options, threads ?? createPools({ root: options.root }), threads !== undefined);
 }
 
+/** Writes down that a tool child tried a command that is refused to it. @returns the refusal */
+export async function refusal(options: AppOptions, command: string): Promise<Error> {
+  const { insideTool, noteAttempt } = await import('./app/inside-tool.ts');
+  await noteAttempt(options, command);
+  return insideTool(command);
+}
+
 /** Number of the schema that this program writes. */
 export async function databaseSchema(): Promise<number> {
   const { latest, migrations } = await import('./store/migrate.ts');

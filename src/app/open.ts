@@ -1,4 +1,5 @@
 import { type DatabaseProblem, databaseProblem } from './database-problem.ts';
+import { refuseInside } from './inside-tool.ts';
 import { readMachine } from './machine.ts';
 import type { Rooms } from './rooms.ts';
 import { openStoreRooms, type StoreRooms } from './store-rooms.ts';
@@ -115,6 +116,12 @@ export async function openApp(options: AppOptions, pools: Pools, writes: boolean
       ensureIgnoreFile(workspace.dataDir);
     }
     const rooms = openStoreRooms({ options, machine, workspace, store, secrets, now });
+    try {
+      if (options.notInside !== undefined) refuseInside({ ...rooms, tenant: options.tenant, now }, options.notInside);
+    } catch (error) {
+      store.close();
+      throw error;
+    }
     return { store, rooms, problem, reading, all: null };
   };
   const shut = async (): Promise<void> => {

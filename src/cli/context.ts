@@ -1,4 +1,4 @@
-import { createApp, type Threads } from '../app.ts';
+import { createApp, refusal, type Threads } from '../app.ts';
 import type { AppHandle, AppOptions } from '../app-options.ts';
 import type { RuntimeClient } from '../client/operations.ts';
 import { escapeText } from '../view/escape.ts';
@@ -20,6 +20,11 @@ export type Context = {
   client(): Promise<RuntimeClient>;
   /** Opens a further app with other options; it is closed with the first. */
   open(change: (options: AppOptions) => AppOptions): Promise<App>;
+  /**
+   * Refuses a command that carries the marker of a tool run (11 §6.2) and is not for tools. One without the marker is
+   * refused when its database is opened. @throws RuntimeError inside_tool
+   */
+  checkOutside(): Promise<void>;
   /** A line on stdout; foreign text in it is made visible on a terminal (06 §2.1.5). */
   print(line: string): Promise<void>;
   /** JSON on stdout: indented on a terminal, one line elsewhere (06 §2.4.5). */
@@ -50,6 +55,8 @@ export function createContext(
     isTerminal ? escapeText(text, { mode: 'prose' }) : text;
   const safe = (text: string) => visible(terminal.stderrIsTerminal, text);
   const warn = (message: string) => terminal.err(`reins: warning: ${safe(message)}\n`);
+  const { name, command } = parts.invocation;
+  const notInside = command?.insideTool === 'refused' ? name : undefined;
   const options = (): AppOptions =>
     appOptions(globals, {
       root: process.root,
@@ -58,6 +65,7 @@ export function createContext(
       terminal: terminal.interactive(),
       version: process.version,
       warn,
+      notInside,
       failPoint: process.failPoint,
     });
   const open = async (change: (options: AppOptions) => AppOptions): Promise<App> => {
@@ -74,6 +82,11 @@ export function createContext(
       return (await first).client;
     },
     open,
+    async checkOutside() {
+      if (notInside !== undefined && (process.environment['REINS_RUN_ID'] ?? '') !== '') {
+        throw await refusal(options(), notInside);
+      }
+    },
     print: (line) => terminal.out(`${visible(terminal.stdoutIsTerminal, line)}\n`),
     printJson: jsonPrinter(terminal),
     printTable: async (heads, rows) => {

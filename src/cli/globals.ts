@@ -168,7 +168,7 @@ function readThink(flags: Flags): string | null {
 /** What the app is opened with. */
 export function appOptions(
   globals: Globals,
-  site: Pick<AppOptions, 'root' | 'environment' | 'cwd' | 'terminal' | 'version' | 'warn' | 'failPoint'>,
+  site: Pick<AppOptions, 'root' | 'environment' | 'cwd' | 'terminal' | 'version' | 'warn' | 'notInside' | 'failPoint'>,
 ): AppOptions {
   return {
     ...site,

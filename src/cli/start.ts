@@ -102,11 +102,10 @@ async function dispatch(process: Process, terminal: Terminal, scanned: Scan, ope
     else if (listing.has(command.module ?? '')) prefetch();
     const invocation = await parse(scanned, process.importMeta, site);
     const globals = readGlobals(invocation.flags, process.environment, site);
-    if (command.insideTool === 'refused' && (process.environment['REINS_RUN_ID'] ?? '') !== '') {
-      throw new RuntimeError('inside_tool', `refused: "${invocation.name}" was called from inside a tool run`);
-    }
+    const made = createContext({ invocation, globals, process, terminal, threads }, opened);
+    await made.checkOutside();
     if (command.module === undefined) throw new RuntimeError('not_built', `"${invocation.name}" is not built yet`);
-    context = createContext({ invocation, globals, process, terminal, threads }, opened);
+    context = made;
     if (scanned.notice !== null) context.warn(scanned.notice);
     const module: CommandModule = await modules[command.module]();
     const handler = module.handlers[scanned.path[1]?.name ?? ''];

@@ -51,6 +51,15 @@ type KnownRow = Omit<KnownCall, 'args' | 'record' | 'result'> & {
   readonly result: string | null;
 };
 
+/** A process that a call has started and that may be going on. */
+export type RunningChild = {
+  readonly run_id: string;
+  readonly call_id: string;
+  readonly pid: number;
+  /** Null where the platform does not tell. */
+  readonly pid_start: string | null;
+};
+
 /** Tool calls. A call becomes `started` or ends only under the lease of its run (03 §11.2). */
 export function createCalls(sql: Sql) {
   return {
@@ -104,6 +113,14 @@ export function createCalls(sql: Sql) {
     setPid(runId: string, seq: number, pid: number, pidStart: string | null): void {
       sql.run('UPDATE tool_calls SET pid = ?, pid_start = ? WHERE run_id = ? AND seq = ?', pid, pidStart, runId, seq);
     },
+
+    /** The processes of calls that have not ended, of runs that somebody drives. */
+    running: (): readonly RunningChild[] =>
+      sql.all<RunningChild>(
+        `SELECT run_id, call_id, pid, pid_start FROM tool_calls
+         WHERE run_id IN (SELECT run_id FROM run_state WHERE lease_owner IS NOT NULL)
+           AND state = 'started' AND pid IS NOT NULL`,
+      ),
 
     /** @returns false when the lease is another's: then the outcome is not this process's to record. */
     end(runId: string, seq: number, owner: string, end: CallEnd): boolean {

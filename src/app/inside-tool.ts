@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import type { AppOptions } from '../app-options.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import { type Audit, createAudit } from '../store/audit.ts';
+import type { RunningChild } from '../store/calls.ts';
+import type { Sql } from '../store/sql.ts';
+import { openStore } from '../store/store.ts';
+import { findWorkspace } from '../workspace/paths.ts';
+import { readMachine } from './machine.ts';
+
+/** How far up the family of a process is followed (11 §6.2). */
+const maxAncestors = 64;
+
+export const insideTool = (command: string): RuntimeError =>
+  new RuntimeError('inside_tool', `refused: "${command}" was called from inside a tool run`);
+
+export type AttemptDeps = {
+  readonly sql: Sql;
+  readonly audit: Audit;
+  readonly calls: { running(): readonly RunningChild[] };
+  readonly tenant: string;
+  readonly now: () => number;
+};
+
+/**
+ * Refuses a command to what a tool call of this database has started, also where that has taken the marker out of its
+ * environment. @throws RuntimeError inside_tool
+ */
+export function refuseInside(deps: AttemptDeps, command: string): void {
+  const running = deps.calls.running();
+  if (running.length === 0) return;
+  const family = familyOf(process.pid);
+  const call = running.find(({ pid, pid_start }) => {
+    const start = family.get(pid);
+    // Of a leader that has ended only the number is left, which nobody gets while its group lives.
+    return start !== undefined && (start === null || start === pid_start);
+  });
+  if (call === undefined) return;
+  note(deps, call.run_id, { command, call_id: call.call_id, by: 'process' });
+  throw insideTool(command);
+}
+
+/** Writes down that something with the marker of a run tried a command; nothing where there is no database. Never throws. */
+export async function noteAttempt(options: AppOptions, command: string): Promise<void> {
+  try {
+    const { reinsHome, uid } = readMachine(options);
+    const { cwd, dataDir, database, version, tenant, root } = options;
+    const flags = { dataDirFlag: dataDir?.value ?? null, dbFlag: database?.value ?? null };
+    const { dbPath } = findWorkspace({ cwd, ...flags, reinsHome, uid });
+    const now = Date.now;
+    const warn = (): void => {};
+    const store = await openStore({
+      path: dbPath,
+      installation: root,
+      mode: 'existing',
+      reinsHome,
+      version,
+      now,
+      warn,
+    });
+    try {
+      const marker = (options.environment['REINS_RUN_ID'] ?? '').slice(0, 64);
+      note({ sql: store.sql, audit: createAudit(store.sql), tenant, now }, marker, { command, by: 'marker' });
+    } finally {
+      store.close();
+    }
+  } catch {
+    // The refusal stands, whether or not anybody can be told of it.
+  }
+}
+
+function note({ sql, audit, tenant, now }: Omit<AttemptDeps, 'calls'>, run_id: string, body: object): void {
+  try {
+    const entry = { type: 'self_approval_attempt', tenant_id: tenant, run_id, session_id: null, body } as const;
+    sql.write('full', () => audit.append(entry, now()));
+  } catch (error) {
+    // As above: a database that is read only, full or locked.
+    if (!(error instanceof RuntimeError)) throw error;
+  }
+}
+
+/** This process, those it descends from, and the leaders of its group and session: pid to start, null for one that ended. */
+function familyOf(own: number): ReadonlyMap<number, string | null> {
+  const family = new Map<number, string | null>();
+  let pid = own;
+  for (let level = 0; level < maxAncestors && pid > 1; level += 1) {
+    const stat = statOf(pid);
+    if (stat === null) break;
+    family.set(pid, stat.start);
+    for (const leader of [stat.group, stat.session]) {
+      if (!family.has(leader)) family.set(leader, statOf(leader)?.start ?? null);
+    }
+    pid = stat.parent;
+  }
+  return family;
+}
+
+function statOf(pid: number) {
+  try {
+    const line = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name in parentheses may hold anything, so fields are counted from the last one that closes.
+    const fields = line.slice(line.lastIndexOf(')') + 2).split(' ');
+    const number = (index: number): number => Number(fields[index] ?? 0);
+    return { parent: number(1), group: number(2), session: number(3), start: fields[19] ?? null };
+  } catch {
+    return null;
+  }
+}

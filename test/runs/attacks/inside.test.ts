@@ -1,0 +1,78 @@
+import { chmodSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { addScript, createProject, tester, type World } from '../../cli/world.ts';
+import { rows } from '../../crash/support.ts';
+import { type CliChild, program, startCli } from '../../support/run-cli.ts';
+
+/** APR-013 of `attack-cases.json`: what a tool call has started answers for the operator. Through the built program. */
+
+let world: World;
+const started: CliChild[] = [];
+beforeEach(async () => {
+  world = await createProject();
+});
+afterEach(async () => {
+  for (const { child, ended } of started.splice(0)) {
+    child.kill('SIGKILL');
+    await ended;
+  }
+  world.remove();
+});
+
+const canary = () => join(world.workspace, 'canary');
+
+/** A run that waits for the approval of a call which would leave the canary. */
+async function victim(): Promise<string> {
+  const waiting = startCli(world, ['run', ...tester, '--policy', '../approve.json', '--on-ask', 'wait', 'victim']);
+  started.push(waiting);
+  await waiting.saw('reins: answer with: reins approvals respond');
+  return String(rows(world, "SELECT id FROM asks WHERE state = 'pending'")[0]?.['id']);
+}
+
+it.each([
+  ['as it is', ''],
+  ['without the marker', 'env -u REINS_RUN_ID'],
+  ['with nothing in its environment', 'env -i PATH=$PATH HOME=$HOME REINS_HOME=$HOME/.reins'],
+  ['in a session of its own', 'setsid -w env -u REINS_RUN_ID'],
+])('APR-013: a tool call that answers %s is refused, and that it tried is on record', async (_how, before) => {
+  const write = { name: 'local_fs.write_file', arguments: { path: 'canary', content: 'x' } };
+  await addScript(world, [
+    { match: { role: 'user', last_user: { equals: 'victim' } }, reply: { tool_calls: [write] } },
+    {
+      match: { role: 'user', last_user: { equals: 'attack' } },
+      reply: { tool_calls: [{ name: 'local_shell.local_shell', arguments: { command: './attack' } }] },
+    },
+    { match: { role: 'tool' }, reply: { text: 'done' } },
+  ]);
+  world.write('../approve.json', JSON.stringify({ default_action: 'approve' }));
+  world.write('../allow.json', JSON.stringify({ default_action: 'allow' }));
+  const ask = await victim();
+  const reins = `"${process.execPath}" "${program}"`;
+  const attempts = [
+    `approvals respond ${ask} --approve`,
+    `approvals respond ${ask} --approve --no-resume`,
+    `--db .reins/local.db approvals respond ${ask} --approve`,
+    'config set approval-ceiling never',
+  ];
+  const lines = attempts.map((words) => `${before} ${reins} ${words}; echo $? >> codes`);
+  chmodSync(world.write('attack', `#!/bin/sh\n${lines.join('\n')}\n`), 0o755);
+
+  const run = ['run', ...tester, '--shell', '--policy', '../allow.json', 'attack'];
+  expect((await world.run(run)).code).toBe(0);
+
+  expect(readFileSync(join(world.workspace, 'codes'), 'utf8').split('\n').filter(Boolean)).toEqual([
+    '5',
+    '5',
+    '5',
+    '5',
+  ]);
+  expect(existsSync(canary())).toBe(false);
+  expect(rows(world, 'SELECT state FROM asks')).toEqual([{ state: 'pending' }]);
+  const [attacker] = rows(world, "SELECT id FROM runs WHERE status = 'completed'");
+  expect(
+    rows(world, "SELECT run_id, json_extract(body, '$.command') AS command FROM audit WHERE type LIKE 'self%'"),
+  ).toEqual(
+    [...Array(3).fill('approvals respond'), 'config set'].map((command) => ({ run_id: attacker?.['id'], command })),
+  );
+});
