@@ -6,8 +6,8 @@ import type { KnownCall } from '../store/calls.ts';
 import type { JudgeAgain, StartCall } from './ask.ts';
 import { bindingOf, textSha256 } from './binding.ts';
 import { waitForAsk } from './budget.ts';
-import { createEntries, type LedgerDeps } from './entries.ts';
-import type { Found } from './find.ts';
+import { createEntries, type LedgerDeps, type Planned } from './entries.ts';
+import type { Found, Judged } from './find.ts';
 import type { Ledger } from './ledger.ts';
 import { deniedByPolicy } from './refusals.ts';
 import { errorText } from './result.ts';
@@ -21,6 +21,9 @@ const unknownText = errorText(
 /** Longest beginning of the arguments that stands for a summary where none was made. */
 const maxSummary = 120;
 
+/** A verdict was given, and by now another program or place stands where the call leads. */
+type Changed = { readonly kind: 'changed'; readonly ask: string; readonly judged: Judged };
+
 /**
  * Calls that were found started and not ended (03 §11.5). None is executed again unless a person says so: he may let it
  * run again, take it as done with a result in his own words, or leave it, and the model is told that nobody knows.
@@ -28,12 +31,18 @@ const maxSummary = 120;
 export function createUnknown(deps: LedgerDeps, ledger: Ledger, judge: JudgeAgain, start: StartCall) {
   const { ended } = createEntries(deps);
 
-  /** Asked from what is on record: the call itself may no longer be possible, just because it did run. */
-  const raise = (run: GateRun, request: CallRequest, known: KnownCall): string => {
+  /**
+   * Asked from what is on record: the call itself may no longer be possible, just because it did run.
+   * @param changed what would run by now, after a verdict on something else
+   */
+  const raise = (run: GateRun, request: CallRequest, known: KnownCall, changed: Changed | null = null): string => {
     run.ahead.flush();
     const { tools, tool, args } = known;
     const before = known.ask_id === null ? null : deps.asks.show(known.ask_id);
-    const evaluation: Evaluation = { ...known.record, timeout_s: 0, on_timeout: null };
+    const record = changed === null ? known.record : deps.mask(changed.judged.evaluation);
+    const evaluation: Evaluation = { ...record, timeout_s: 0, on_timeout: null };
+    const call_hash = changed?.judged.hash ?? known.call_hash;
+    const places = changed?.judged.places ?? before?.preview.places;
     return deps.feed.commit('full', (record) => {
       const askId = deps.asks.raise(record, {
         kind: 'unknown_outcome',
@@ -44,14 +53,15 @@ export function createUnknown(deps: LedgerDeps, ledger: Ledger, judge: JudgeAgai
         tool,
         args,
         summary: before?.summary ?? JSON.stringify(args).slice(0, maxSummary),
-        preview: {},
+        preview: places === undefined ? {} : { places },
         cwd: before?.cwd ?? run.root,
         evaluation,
         policy: evaluation.policy,
-        call_hash: known.call_hash,
-        binding: bindingOf(known.call_hash, evaluation.policy.sha256, null),
+        call_hash,
+        binding: bindingOf(call_hash, evaluation.policy.sha256, null),
       });
       deps.calls.setAsk(run.ref.run_id, known.seq, askId);
+      if (changed !== null) deps.asks.supersede(changed.ask, askId);
       return askId;
     });
   };
@@ -92,29 +102,44 @@ export function createUnknown(deps: LedgerDeps, ledger: Ledger, judge: JudgeAgai
     return { kind: 'result', ok, content, ...(ok ? {} : { error: 'outcome_unknown' }) };
   };
 
+  /** Runs it once more, if it is still the call that the verdict was given to (03 §3.1). */
+  const runAgain = async (
+    run: GateRun,
+    request: CallRequest,
+    found: Found,
+    { ask, planned }: { readonly ask: Ask; readonly planned: Planned },
+  ): Promise<ToolOutcome | Changed> => {
+    for (;;) {
+      const judged = await judge(run, request, found, planned);
+      if ('kind' in judged) return judged;
+      const { evaluation, hash, places } = judged;
+      if (evaluation.action === 'deny') {
+        return ledger.skip(run, request, judged, planned, 'denied', deniedByPolicy(evaluation));
+      }
+      const same = hash === ask.call_hash && (ask.preview.places ?? places) === places;
+      if (!same && evaluation.action !== 'allow') return { kind: 'changed', ask: ask.id, judged };
+      const outcome = await start(run, request, judged, planned);
+      if (outcome !== 'extended') return outcome;
+    }
+  };
+
   return {
     async settle(run: GateRun, request: CallRequest, found: Found, known: KnownCall): Promise<ToolOutcome> {
       const open = known.ask_id === null ? null : deps.asks.show(known.ask_id);
-      const askId = open?.kind === 'unknown_outcome' ? open.id : raise(run, request, known);
-      const ask = await waitForAsk(deps.asks, run, askId);
-      if (ask === null) return { kind: 'suspended' };
-      if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
-      if (ask.state === 'answered') {
-        return settle(run, request, known, ask, { state: 'done', content: ask.verdict?.text ?? '' });
-      }
-      if (ask.state !== 'approved') {
-        return settle(run, request, known, ask, { state: 'unknown', content: unknownText });
-      }
-      const planned = { seq: known.seq, ask_id: askId };
+      let askId = open?.kind === 'unknown_outcome' ? open.id : raise(run, request, known);
       for (;;) {
-        const judged = await judge(run, request, found, planned);
-        if ('kind' in judged) return judged;
-        const { evaluation } = judged;
-        if (evaluation.action === 'deny') {
-          return ledger.skip(run, request, judged, planned, 'denied', deniedByPolicy(evaluation));
+        const ask = await waitForAsk(deps.asks, run, askId);
+        if (ask === null) return { kind: 'suspended' };
+        if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
+        if (ask.state === 'answered') {
+          return settle(run, request, known, ask, { state: 'done', content: ask.verdict?.text ?? '' });
         }
-        const outcome = await start(run, request, judged, planned);
-        if (outcome !== 'extended') return outcome;
+        if (ask.state !== 'approved') {
+          return settle(run, request, known, ask, { state: 'unknown', content: unknownText });
+        }
+        const again = await runAgain(run, request, found, { ask, planned: { seq: known.seq, ask_id: askId } });
+        if (again.kind !== 'changed') return again;
+        askId = raise(run, request, known, again);
       }
     },
   };

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RuntimeClient } from '../../src/client/operations.ts';
@@ -154,7 +154,6 @@ describe('between verdict and execution', () => {
       writeFileSync(path(name), `#!/bin/sh\necho ${name} > ran\n`);
       chmodSync(path(name), 0o755);
     }
-    const { symlinkSync, unlinkSync } = await import('node:fs');
     symlinkSync('one', path('tool'));
     const { run_id } = await app.run({ on_ask: 'suspend' });
     const [first = ''] = pending();
@@ -298,6 +297,25 @@ describe('a call that was found started', () => {
     expect(told(await resume(running, runId))).toContain('added');
     expect(readFileSync(path('lines'), 'utf8')).toBe('line\n');
     expect(running.rows('SELECT state FROM tool_calls')).toEqual([{ state: 'done' }]);
+  });
+
+  it('is asked about again when another program stands there by then, and runs for a verdict on that one', async () => {
+    const [running, runId] = await unknown();
+    const [first = ''] = pending();
+    await answer(running, first, treated('run_again'));
+    renameSync(path('add'), path('before'));
+    writeFileSync(path('other'), '#!/bin/sh\necho other >> lines\n', { mode: 0o755 });
+    symlinkSync('other', path('add'));
+    expect(await resume(running, runId)).toMatchObject({ status: 'suspended' });
+    expect(made('lines')).toEqual([]);
+    const [second = ''] = pending();
+    expect(asks().slice(1)).toMatchObject([
+      { id: first, state: 'approved', superseded_by: second },
+      { id: second, kind: 'unknown_outcome' },
+    ]);
+    await answer(running, second, treated('run_again'));
+    expect(await resume(running, runId)).toMatchObject({ status: 'completed' });
+    expect(readFileSync(path('lines'), 'utf8')).toBe('other\n');
   });
 
   it('is taken as done with the words of a person as its result', async () => {
