@@ -16,6 +16,13 @@ export function addRuleDeps(input: RoomsInput & Pick<TrialInput, 'policies'>): A
         store.audit.append({ type: 'rule_added', ...ids, body }, now());
         write();
       }),
-    govern: (name) => store.settings.setConfig({ key: 'hitl-policy-name', value: name }),
+    govern: async (name) => {
+      const { settings } = store;
+      const key = 'hitl-policy-name';
+      const before = await settings.getConfig({ key });
+      await settings.setConfig({ key, value: name });
+      return () =>
+        before.source === 'set' ? settings.setConfig({ key, value: before.value }) : settings.unsetConfig({ key });
+    },
   };
 }

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { insertRule } from '../policy/insert-rule.ts';
 import { parsePolicy } from '../policy/validate.ts';
@@ -18,8 +18,8 @@ export type AddRuleDeps = {
   readonly now: () => number;
   /** Records the change (03 §14, type `rule_added`) and makes it, in one transaction: no rule without its row. */
   readonly record: RecordRule;
-  /** Makes a policy of the user the one that governs (config `hitl-policy-name`). */
-  readonly govern: (name: string) => Promise<unknown>;
+  /** Makes a policy of the user the one that governs (config `hitl-policy-name`). @returns what takes that back */
+  readonly govern: (name: string) => Promise<() => Promise<unknown>>;
 };
 
 /** Calls `write` once, or throws: then nothing was written. */
@@ -67,6 +67,23 @@ export function createAddRule(deps: AddRuleDeps) {
     return free;
   };
 
+  /**
+   * A copy that changes nothing governs before the rule stands in it: a process that dies in between leaves a rule that
+   * holds, and never one in a file that nobody reads (03 §15).
+   */
+  const copyFirst = async ({ path, text, mode }: Target, name: string): Promise<() => Promise<void>> => {
+    writeAtomic(path, text, mode);
+    const takeBack = await deps.govern(name);
+    return async () => {
+      try {
+        await takeBack();
+        rmSync(path, { force: true });
+      } catch {
+        // A full disk: the copy says what governed before.
+      }
+    };
+  };
+
   const targetOfPolicy = (loaded: LoadedPolicy) => {
     const { path, copy } = targetOf(loaded);
     return { path, copy };
@@ -85,10 +102,15 @@ export function createAddRule(deps: AddRuleDeps) {
       const text = await withRule(target, rule, index, loaded);
       const sha256 = sha256Of(text);
       const copied_from = target.copy === null ? null : loaded.identity.name;
-      record({ path: target.path, rule, index, sha256, copied_from }, () =>
-        writeAtomic(target.path, text, target.mode),
-      );
-      if (target.copy !== null) await deps.govern(target.copy);
+      const takeBack = target.copy === null ? null : await copyFirst(target, target.copy);
+      try {
+        record({ path: target.path, rule, index, sha256, copied_from }, () =>
+          writeAtomic(target.path, text, target.mode),
+        );
+      } catch (error) {
+        await takeBack?.();
+        throw error;
+      }
       return { path: target.path, sha256, copy: target.copy };
     } finally {
       unlock();

@@ -19,6 +19,8 @@ import { basename, dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { syncDirectory } from '../store/private-file.ts';
 
+declare const FAIL_POINTS: boolean | undefined;
+
 /** Largest policy or chain (11 §1.2.6). */
 export const maxDocumentBytes = 1024 * 1024;
 /** A temporary of a writer that died is removed after this time (11 §1.2.2). */
@@ -162,6 +164,7 @@ export function writeAtomic(path: string, text: string | Uint8Array, mode: numbe
     } finally {
       closeSync(descriptor);
     }
+    if (typeof FAIL_POINTS !== 'undefined' && FAIL_POINTS) dieBeforeRename(path);
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });
@@ -169,6 +172,11 @@ export function writeAtomic(path: string, text: string | Uint8Array, mode: numbe
     throw new RuntimeError('storage', `The file ${path} cannot be written: ${why}.`, { cause: error });
   }
   syncDirectory(dirname(path));
+}
+
+/** Fail point: where a file beside says so, the process dies with the temporary written and the old content in place. */
+function dieBeforeRename(path: string): void {
+  if (exists(`${path}.fail-rename`)) process.kill(process.pid, 'SIGKILL');
 }
 
 /** Removes what writers that died left in a directory of ours more than an hour ago. Never throws. */
