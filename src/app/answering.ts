@@ -1,4 +1,5 @@
 import type { Answered } from '../asks/answer.ts';
+import { type AskEdit, editAsk } from '../asks/edit.ts';
 import { type AskAnswer, type AskReviewer, respond } from '../asks/respond.ts';
 import { bindingOf } from '../gate/binding.ts';
 import { RuntimeError } from '../schema/errors.ts';
@@ -8,6 +9,7 @@ import { createReview } from '../trials/review.ts';
 import { createAddRule } from '../workspace/add-rule.ts';
 import { addRuleDeps } from './add-rule-deps.ts';
 import type { RoomsInput } from './rooms-input.ts';
+import { refusalWith } from './tool-refusal.ts';
 import { argumentNamesWith, type TrialInput, trialDeps } from './trial-deps.ts';
 
 /** Answers to asks, with what judging their calls again and writing rules for them takes. */
@@ -61,18 +63,33 @@ export function answerServices(input: RoomsInput & TrialInput) {
     },
   };
 
+  /** Whoever answers goes on with a run that came to rest meanwhile. */
+  const handedOver = async (answered: Answered): Promise<Answered> => {
+    const { ask, yours, rests } = answered;
+    if (!yours || rests || ask.run_id === null) return answered;
+    const handOver = { runs: store.runs, isDelivered: store.asks.isDelivered, now };
+    return { ...answered, rests: await restsSoon(handOver, ask.run_id, ask.id) };
+  };
+
   return {
     async answerAsk(wanted: AskAnswer): Promise<Answered> {
       // Its thread starts while the call is judged again and the verdict is written.
       if (store.asks.willGoOn(wanted)) void pools.warm();
       const answered = await respond({ ...store, tenant: options.tenant, now, reviewer }, wanted, store.actor);
-      const { ask, yours, rests } = answered;
-      if (!yours || rests || ask.run_id === null || wanted.no_resume === true || wanted.outcome === 'cancel') {
-        return answered;
-      }
-      const handOver = { runs: store.runs, isDelivered: store.asks.isDelivered, now };
-      return { ...answered, rests: await restsSoon(handOver, ask.run_id, ask.id) };
+      return wanted.no_resume === true || wanted.outcome === 'cancel' ? answered : handedOver(answered);
     },
+    editAsk: async (wanted: AskEdit) =>
+      handedOver(
+        await editAsk(
+          {
+            asks: store.asks,
+            mask: secrets.maskDeep,
+            refusal: refusalWith(prepare, () => store.registry.toolsets()),
+          },
+          wanted,
+          store.actor,
+        ),
+      ),
     proposeRules: async ({ id }: { readonly id: string }) => propose(store.asks.show(id)),
   };
 }

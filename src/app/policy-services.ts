@@ -5,10 +5,8 @@ import { createPolicyTests } from '../trials/test-files.ts';
 import { createReplay } from '../trials/replay.ts';
 import { createSuggest } from '../trials/suggest.ts';
 import type { Ask } from '../schema/ask.ts';
-import type { LoadedPolicy, PolicyCall } from '../schema/policy.ts';
+import type { LoadedPolicy } from '../schema/policy.ts';
 import type { PrepareDeps } from '../runs/ports.ts';
-import { parseArguments } from '../tools/arguments.ts';
-import { createCatalog } from '../tools/catalog.ts';
 import { parsePolicy } from '../policy/validate.ts';
 import { createAddRule } from '../workspace/add-rule.ts';
 import { layersOf } from '../workspace/files.ts';
@@ -18,6 +16,7 @@ import type { Policies } from '../workspace/policies.ts';
 import { isPresetName } from '../workspace/presets/policies.ts';
 import type { RoomsInput } from './rooms-input.ts';
 import { addRuleDeps } from './add-rule-deps.ts';
+import { refusalWith } from './tool-refusal.ts';
 import { argumentNamesWith, trialDeps } from './trial-deps.ts';
 
 type Input = RoomsInput & {
@@ -71,21 +70,6 @@ export function policyServices(input: Input) {
     }),
   };
 }
-
-/** What the tool layer says about a call, before any policy is asked. */
-const refusalWith =
-  (prepare: PrepareDeps, registered: () => readonly string[]) =>
-  ({ tools, tool, args }: PolicyCall): string | null => {
-    const catalog = createCatalog(prepare.tools({ shell: true }));
-    const found = catalog.find(tools, tool);
-    if (found === null) {
-      const served = catalog.list((spec) => spec.tools === tools).map((spec) => spec.tool);
-      if (served.length > 0) return `${tools} has no tool ${tool}; it has ${served.join(', ')}`;
-      return registered().includes(tools) ? null : `there is no toolset ${tools}`;
-    }
-    const parsed = parseArguments(found, JSON.stringify(args), false);
-    return parsed.ok ? null : parsed.message;
-  };
 
 async function policyOfAsk(
   ask: Ask,

@@ -197,7 +197,7 @@ export function openRooms(input: RoomsInput): Rooms {
         const { policyServices } = await import('./policy-services.ts');
         return policyServices({ ...input, policies, binaries, prepare });
       }),
-      ...lazyServices(['answerAsk', 'proposeRules'], async () => {
+      ...lazyServices(['answerAsk', 'editAsk', 'proposeRules'], async () => {
         const { answerServices } = await import('./answering.ts');
         return answerServices({ ...input, policies, prepare });
       }),

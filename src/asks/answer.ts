@@ -17,6 +17,8 @@ export type AnswerInput = {
   /** What becomes of a call whose outcome is unknown; its only verdict. */
   readonly treat_as?: 'run_again' | 'done' | 'skip' | undefined;
   readonly accept_changed_chain?: boolean | undefined;
+  /** With `cancel`: arguments for a new call in the place of the one that was asked about (`edit.ts`). */
+  readonly edited?: Readonly<Record<string, unknown>> | undefined;
 };
 
 /** The ask as it stands. `rests`: nobody drives its run, which can go on here now. */
@@ -53,7 +55,8 @@ export function answerAsk(deps: AnswerDeps, input: AnswerInput, actor: Actor): A
   const feedback = input.outcome === 'deny' && input.feedback !== null ? input.feedback.slice(0, maxFeedback) : null;
   const verdict: Verdict = {
     outcome: input.outcome,
-    by: actor.by,
+    by: input.edited === undefined ? actor.by : 'system:superseded',
+    ...(input.edited === undefined ? {} : { edited: { args: input.edited, by: actor.by } }),
     ...(actor.name === null ? {} : { name: actor.name }),
     ...(feedback === null || feedback === '' ? {} : { feedback: feedback.toWellFormed() }),
     ...(input.text === null ? {} : { text: input.text.toWellFormed() }),
@@ -77,12 +80,15 @@ export function answerAsk(deps: AnswerDeps, input: AnswerInput, actor: Actor): A
 export const takesUp = (
   { isDriven }: Pick<AnswerDeps, 'isDriven'>,
   ask: Ask,
-  { outcome, no_resume }: Pick<AnswerInput, 'outcome' | 'no_resume'>,
-): boolean => outcome !== 'cancel' && no_resume !== true && ask.run_id !== null && !isDriven(ask);
+  { outcome, no_resume, edited }: Pick<AnswerInput, 'outcome' | 'no_resume' | 'edited'>,
+): boolean => {
+  const isGivenUp = outcome === 'cancel' && edited === undefined;
+  return !isGivenUp && no_resume !== true && ask.run_id !== null && !isDriven(ask);
+};
 
 /** @throws RuntimeError wrong_kind when this ask takes another kind of verdict (03 §5) */
-function checkKind(ask: Ask, { outcome, treat_as }: AnswerInput): void {
-  if (outcome === 'cancel') return;
+function checkKind(ask: Ask, { outcome, treat_as, edited }: AnswerInput): void {
+  if (outcome === 'cancel' && (edited === undefined || ask.kind === 'permission')) return;
   const wrong = (takes: string): never => {
     throw new RuntimeError('wrong_kind', `${ask.id} is ${nameOf[ask.kind]}: it takes ${takes}`);
   };

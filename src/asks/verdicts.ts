@@ -43,13 +43,15 @@ export function createVerdicts({ rows, audit, feed, now, tenant }: VerdictsDeps)
     const state: Exclude<AskState, 'pending'> =
       verdict.treat_as === undefined ? states[verdict.outcome] : treated[verdict.treat_as];
     if (!rows.resolve(ask.id, state, verdict, binding, now(), cap)) return false;
-    const { feedback, text, ...attributed } = verdict;
+    const { feedback, text, edited, ...attributed } = verdict;
     const body = {
       ask_id: ask.id,
       state,
       ...attributed,
       has_feedback: feedback !== undefined,
       has_text: text !== undefined,
+      // The arguments are in the decision about the new call.
+      ...(edited === undefined ? {} : { edited_by: edited.by }),
     };
     const { run_id, session_id } = ask;
     audit.append({ type: 'verdict', tenant_id: tenant, run_id, session_id, body }, now());

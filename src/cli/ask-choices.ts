@@ -5,6 +5,7 @@ const table: Readonly<Record<CardChoice, readonly [key: string, words: string]>>
   once: ['y', 'once'],
   session: ['s', 'this session'],
   rule: ['r', 'add a rule'],
+  edit: ['e', 'edit the arguments'],
   deny: ['n', 'deny'],
   deny_feedback: ['f', 'deny with words'],
   answer: ['a', 'answer'],

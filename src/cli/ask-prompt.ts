@@ -3,6 +3,7 @@ import type { Ask } from '../schema/ask.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { type AskCard, askCard, type CardChoice, cardLines, idsOf } from '../view/ask-card.ts';
 import { measure } from '../view/format.ts';
+import { argumentsText, editArguments } from './edit-arguments.ts';
 import { choiceOf, choicesLine } from './ask-choices.ts';
 import type { Context } from './context.ts';
 import { explainAsk } from './explain-ask.ts';
@@ -70,19 +71,9 @@ async function ask(
   };
   const question = () => terminal.err(`${choicesLine(card.choices)}\n`);
   /** @returns `settled` when a verdict stands; null: the question does, and was put again */
-  const verdict = async (answer: Verdict, told?: string): Promise<'settled' | null> => {
+  const settle = async (act: () => Promise<string>): Promise<'settled' | null> => {
     try {
-      const recorded = await client.answerAsk({
-        id: current.id,
-        outcome: 'deny',
-        feedback: null,
-        text: null,
-        remember: null,
-        binding: current.binding,
-        ...answer,
-      });
-      terminal.err(`${recorded.ask.state} ${shown(current.id)}\n`);
-      if (told !== undefined) terminal.err(`${context.safe(told)}\n`);
+      terminal.err(`${await act()}\n`);
       return 'settled';
     } catch (error) {
       if (!(error instanceof RuntimeError)) throw error;
@@ -94,6 +85,31 @@ async function ask(
       await paint();
       return null;
     }
+  };
+  const verdict = (answer: Verdict, told?: string): Promise<'settled' | null> =>
+    settle(async () => {
+      const { id, binding } = current;
+      const given = { outcome: 'deny', feedback: null, text: null, remember: null, ...answer } as const;
+      const { ask: recorded } = await client.answerAsk({ id, binding, ...given });
+      return [`${recorded.state} ${shown(id)}`, ...(told === undefined ? [] : [context.safe(told)])].join('\n');
+    });
+  /** What was saved and could not be used is where the next edit begins. */
+  let draft: string | null = null;
+  const edit = async (): Promise<'settled' | null> => {
+    const edited = await editArguments(context, keys, draft ?? argumentsText(current));
+    painted = process.now();
+    if (withdrawn.aborted) return null;
+    draft = edited.text ?? draft;
+    if (edited.kind === 'changed') {
+      const { id, binding } = current;
+      return settle(async () => {
+        await client.editAsk({ id, binding, args: edited.args });
+        return `changed ${shown(id)}: the new call is judged`;
+      });
+    }
+    terminal.err(`${context.safe(edited.message)}\n`);
+    question();
+    return null;
   };
   /** A verdict that takes words; without them the question stands. */
   const worded = async (what: string, answer: (text: string) => Verdict): Promise<'settled' | null> => {
@@ -127,6 +143,8 @@ async function ask(
       case 'session':
       case 'rule':
         return approve(choice);
+      case 'edit':
+        return edit();
       case 'deny':
         return verdict({ outcome: 'deny' });
       case 'deny_feedback':

@@ -216,6 +216,8 @@ function listenToSignals(context: Context, client: RuntimeClient, runId: string)
   let last = Number.NEGATIVE_INFINITY;
   const on = (signal: Signal, exit: number, act: () => Promise<unknown>) =>
     process.onSignal(signal, () => {
+      // An editor that runs on the terminal shares its signals; only this one is typed.
+      if (signal === 'SIGINT' && terminal.lent()) return;
       const now = process.now();
       if (now - last < secondSignalMs) process.exit(exit);
       last = now;

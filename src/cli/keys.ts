@@ -9,12 +9,23 @@ export type Keys = {
   next(signal: AbortSignal): Promise<string | null>;
   /** One line with the terminal's own editing; null as above. */
   line(signal: AbortSignal): Promise<string | null>;
+  /** Leaves the terminal as other programs expect it, and reads nothing of it until `take`. */
+  lend(): void;
+  take(): void;
   close(): void;
 };
 
 export function openKeys(stream: ReadStream): Keys {
   stream.setRawMode(true);
   stream.resume();
+  const leave = (): void => {
+    stream.pause();
+    try {
+      stream.setRawMode(false);
+    } catch {
+      // The terminal is gone: there is nothing to restore.
+    }
+  };
   const read = <T>(signal: AbortSignal, accept: (chunk: string) => T | undefined): Promise<T | null> =>
     new Promise((settle) => {
       if (signal.aborted || stream.readableEnded) return settle(null);
@@ -47,13 +58,11 @@ export function openKeys(stream: ReadStream): Keys {
       stream.setRawMode(true);
       return line;
     },
-    close: () => {
-      stream.pause();
-      try {
-        stream.setRawMode(false);
-      } catch {
-        // The terminal is gone: there is nothing to restore.
-      }
+    lend: leave,
+    take: () => {
+      stream.setRawMode(true);
+      stream.resume();
     },
+    close: leave,
   };
 }

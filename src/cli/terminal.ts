@@ -37,6 +37,9 @@ export type Terminal = {
   /** A progress line that the next output replaces; null removes it. Nothing where `live` is false. */
   status(text: string | null): void;
   stdoutClosed(): boolean;
+  /** Gives the terminal to another program while the body runs: Ctrl-C is for that one. */
+  lend<T>(body: () => Promise<T>): Promise<T>;
+  lent(): boolean;
   style(stream: 'out' | 'err', name: Style, text: string): string;
   /** Resolves when everything written to both streams was taken. */
   flush(): Promise<void>;
@@ -68,6 +71,7 @@ export function createTerminal(
   let closed = false;
   let failure: Error | null = null;
   let midLine = false;
+  let lent = false;
   let shown = '';
 
   stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -131,6 +135,16 @@ export function createTerminal(
       stderr.write(text);
     },
     stdoutClosed: () => closed,
+    lend: async (body) => {
+      clear();
+      lent = true;
+      try {
+        return await body();
+      } finally {
+        lent = false;
+      }
+    },
+    lent: () => lent,
     style,
     flush: async () => {
       clear();

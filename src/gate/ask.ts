@@ -3,13 +3,14 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
 import { bindingOf } from './binding.ts';
 import { waitForAsk } from './budget.ts';
+import { changeCall } from './changed.ts';
 import type { LedgerDeps, Planned } from './entries.ts';
 import type { Found, Judged } from './find.ts';
 import type { Ledger } from './ledger.ts';
 import { type OfferDeps, offerToAgent } from './offer.ts';
 import { previewOf } from './recall.ts';
 import { deniedByAsk, deniedByPolicy, notAsked } from './refusals.ts';
-import type { GateRun } from './run.ts';
+import type { ChangedArguments, GateRun } from './run.ts';
 
 export type AskerDeps = LedgerDeps & OfferDeps;
 
@@ -120,6 +121,8 @@ export function createAsker(
       const withdraw = offerToAgent(deps, run, judged, planned.ask_id);
       const verdict = await waitForAsk(deps.asks, run, planned.ask_id).finally(withdraw);
       if (verdict === null) return { kind: 'suspended' };
+      const edited = verdict.verdict?.edited;
+      if (edited !== undefined) return change(run, request, found, planned, edited.args);
       if (verdict.state !== 'approved') {
         if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
         return ledger.skip(run, request, judged, planned, 'denied', deniedByAsk(verdict));
@@ -147,6 +150,32 @@ export function createAsker(
       const next = await raise(run, request, found, judged, planned, planned.ask_id);
       if ('kind' in next) return next;
       asked = next;
+    }
+  };
+
+  /** The operator has put other arguments in the place of the call's own: a new call, from the start (03 §3.5). */
+  const change = async (
+    run: GateRun,
+    request: CallRequest,
+    found: Found,
+    before: Asked['planned'],
+    args: ChangedArguments,
+  ): Promise<ToolOutcome> => {
+    const changed = changeCall(run, request, args);
+    const planned = { seq: before.seq, ask_id: null };
+    const judged = await judge(run, changed, found, planned);
+    if ('kind' in judged) return judged;
+    ledger.change(run, changed, judged, before);
+    const { evaluation } = judged;
+    switch (evaluation.action) {
+      case 'deny':
+        return ledger.skip(run, changed, judged, planned, 'denied', deniedByPolicy(evaluation));
+      case 'allow':
+        return steps.allowed(run, changed, found, judged, planned);
+      case 'approve': {
+        const asked = await raise(run, changed, found, judged, planned, before.ask_id);
+        return 'kind' in asked ? asked : settle(run, changed, found, judged, asked);
+      }
     }
   };
 

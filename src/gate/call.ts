@@ -5,6 +5,7 @@ import { createAsker } from './ask.ts';
 import { callHash, placesOf } from './binding.ts';
 import { callBound } from './bounds.ts';
 import type { Budget } from './budget.ts';
+import { changeCall } from './changed.ts';
 import { decide } from './decide.ts';
 import type { LedgerDeps, Planned } from './entries.ts';
 import { type ExecuteDeps, executeCall } from './execute.ts';
@@ -126,10 +127,12 @@ export function createGate(deps: GateDeps) {
       : asker.goOn(run, request, found, deps.asks.show(known.ask_id), known.seq);
 
   return {
-    async call(run: GateRun, request: CallRequest): Promise<ToolOutcome> {
-      const known = run.known?.get(request.call_id);
-      const recorded = known === undefined ? null : recordedOutcome(known, request);
+    async call(run: GateRun, made: CallRequest): Promise<ToolOutcome> {
+      const known = run.known?.get(made.call_id);
+      const recorded = known === undefined ? null : recordedOutcome(known, made);
       if (recorded !== null) return recorded;
+      const changed = known?.changed ?? null;
+      const request = changed === null ? made : changeCall(run, made, changed);
       const found = findTool(run, request);
       if (found.kind === 'refused') return ledger.refuse(run, request, null, found, null);
       const turn = await run.order.enter();

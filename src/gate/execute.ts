@@ -3,6 +3,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
 import type { Feed } from '../store/feed.ts';
 import type { ToolContext, ToolPorts, ToolResult } from '../tools/tool.ts';
+import { changeBytes, withChange } from './changed.ts';
 import type { Started } from './entries.ts';
 import type { Judged } from './find.ts';
 import type { Ledger } from './ledger.ts';
@@ -41,7 +42,9 @@ export async function executeCall(
   if (!run.records()) throw new RuntimeError('cancelled', 'stopped');
   const text = resultText(result);
   const isText = result.ok && typeof result.value === 'string';
-  const rendered = capResult(text, isText, request.max_result_bytes, run.ref.run_id, request.call_id, deps.ports.spool);
+  const room = request.max_result_bytes - changeBytes(run, request);
+  const capped = capResult(text, isText, room, run.ref.run_id, request.call_id, deps.ports.spool);
+  const rendered = { ...capped, content: withChange(run, request, capped.content) };
   const outputRef = (result.ok ? result.output_ref : undefined) ?? rendered.output_ref;
   const until = deps.now() + recordForMs;
   for (;;) {

@@ -55,6 +55,18 @@ export function createLedger(deps: LedgerDeps) {
       });
     },
 
+    /** The operator has made another call of a planned one; a question about it brings its own decision. */
+    change(run: GateRun, request: CallRequest, judged: Judged, planned: Planned): void {
+      run.ahead.flush();
+      const args = deps.mask(judged.prepared.call.args);
+      feed.commit('full', (record) => {
+        if (planned.ask_id !== null) deps.asks.delivered(planned.ask_id);
+        if (judged.evaluation.action !== 'approve') decision(record, run, request, judged, args);
+        const { hash: call_hash } = judged;
+        calls.change(run.ref.run_id, planned.seq, { args, call_hash, record: deps.mask(judged.evaluation) });
+      });
+    },
+
     /** Reserves the call and makes it `started`. @returns null when the lease is another's: nothing may start. */
     start(run: GateRun, request: CallRequest, judged: Judged, planned: Planned | null): Started | null {
       const { tools, tool } = judged.prepared.call;
@@ -104,9 +116,10 @@ export function createLedger(deps: LedgerDeps) {
       const at = now();
       return feed.commit('normal', (record) => {
         const state = result.ok ? 'done' : result.error === 'outcome_unknown' ? 'unknown' : 'failed';
+        const whole = result.ok && !rendered.truncated && isValue(result.value) && !run.changed.has(request.call_id);
         const stored = calls.end(run.ref.run_id, started.seq, run.owner, {
           state,
-          result: result.ok && !rendered.truncated && isValue(result.value) ? result.value : parsed(rendered.content),
+          result: whole ? result.value : parsed(rendered.content),
           result_bytes: rendered.bytes,
           result_sha256: rendered.sha256,
           output_ref: outputRef,

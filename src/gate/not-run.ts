@@ -1,5 +1,6 @@
 import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
 import { type Exhausted, exhaustedText } from './bounds.ts';
+import { withChange } from './changed.ts';
 import type { Entries, LedgerDeps, Planned } from './entries.ts';
 import type { Found, Judged, Refused } from './find.ts';
 import { errorText } from './result.ts';
@@ -21,7 +22,7 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
     ): ToolOutcome {
       run.ahead.flush();
       const names = found === null ? splitName(request.name) : { tools: found.tools, tool: found.name };
-      const content = deps.mask(errorText(refused.error, refused.message, refused.extra));
+      const content = withChange(run, request, deps.mask(errorText(refused.error, refused.message, refused.extra)));
       feed.commit('normal', (record) => {
         const seq =
           planned?.seq ??
@@ -49,9 +50,10 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
       judged: Judged,
       planned: Planned | null,
       error: string,
-      content: string,
+      told: string,
     ): ToolOutcome {
       run.ahead.flush();
+      const content = withChange(run, request, told);
       const { tools, tool } = judged.prepared.call;
       const args = deps.mask(judged.prepared.call.args);
       feed.commit('full', (record) => {

@@ -8,6 +8,9 @@ import type { CallHost } from './facts.ts';
 import type { KnownCalls } from './known.ts';
 import type { CallOrder } from './order.ts';
 
+/** Arguments that the operator put in the place of a call's own (03 §3.5). */
+export type ChangedArguments = Readonly<Record<string, unknown>>;
+
 /** A run as the gate sees it: what stays the same over its calls, and the few things that move. */
 export type GateRun = {
   readonly ref: EventRef & { readonly run_id: string; readonly mission_id: string };
@@ -60,6 +63,8 @@ export type GateRun = {
   finishing: boolean;
   /** The question about a spent bound that is open now. */
   extending: Promise<'granted' | 'refused' | 'suspended'> | null;
+  /** By call id. */
+  readonly changed: Map<string, ChangedArguments>;
   /** Set once a question could not be written down: the next one that cannot fails the run (03 §2). */
   askFailed: boolean;
 };

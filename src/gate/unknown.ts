@@ -6,6 +6,7 @@ import type { KnownCall } from '../store/calls.ts';
 import type { JudgeAgain, StartCall } from './ask.ts';
 import { bindingOf, textSha256 } from './binding.ts';
 import { waitForAsk } from './budget.ts';
+import { withChange } from './changed.ts';
 import { createEntries, type LedgerDeps, type Planned } from './entries.ts';
 import type { Found, Judged } from './find.ts';
 import type { Ledger } from './ledger.ts';
@@ -74,7 +75,8 @@ export function createUnknown(deps: LedgerDeps, ledger: Ledger, judge: JudgeAgai
     ask: Ask,
     end: { readonly state: 'done' | 'unknown'; readonly content: string },
   ): ToolOutcome => {
-    const { state, content } = end;
+    const { state } = end;
+    const content = withChange(run, request, end.content);
     const ok = state === 'done';
     deps.feed.commit('full', (record) => {
       deps.asks.delivered(ask.id);

@@ -192,6 +192,7 @@ export function gateRun(
     ...moves,
     ahead: { write: () => {}, stands: () => {}, flush: () => {} },
     finishing: false,
+    changed: new Map(),
     askFailed: false,
     extending: null,
   };

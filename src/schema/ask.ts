@@ -49,6 +49,8 @@ export type Verdict = {
   readonly text?: string;
   readonly feedback?: string;
   readonly remember?: 'session' | 'rule';
+  /** Other arguments for the call, and who gave them: the ask is over, and they are a new call (03 §3.5). */
+  readonly edited?: { readonly args: Readonly<Record<string, unknown>>; readonly by: string };
   /** Attribution `<actor>:<surface or id>` (03 §5). */
   readonly by: string;
   readonly name?: string;

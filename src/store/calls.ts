@@ -39,12 +39,15 @@ export type KnownCall = {
   readonly record: Evaluation;
   readonly state: CallState;
   readonly ask_id: string | null;
+  /** What the operator put in the place of its own arguments; null when nobody did. */
+  readonly changed: Readonly<Record<string, unknown>> | null;
   /** As given to the model; undefined when nothing was. */
   readonly result: unknown;
   readonly output_ref: string | null;
 };
 
-type KnownRow = Omit<KnownCall, 'args' | 'record' | 'result'> & {
+type KnownRow = Omit<KnownCall, 'args' | 'record' | 'result' | 'changed'> & {
+  readonly changed: string | null;
   readonly call_id: string;
   readonly args: string;
   readonly record: string;
@@ -89,6 +92,18 @@ export function createCalls(sql: Sql) {
 
     setAsk(runId: string, seq: number, askId: string): void {
       sql.run('UPDATE tool_calls SET ask_id = ? WHERE run_id = ? AND seq = ?', askId, runId, seq);
+    },
+
+    /** A planned call that is another one now (03 §3.5). */
+    change(runId: string, seq: number, call: Pick<NewCall, 'args' | 'call_hash' | 'record'>): void {
+      sql.run(
+        "UPDATE tool_calls SET args = ?, call_hash = ?, record = ? WHERE run_id = ? AND seq = ? AND state = 'planned'",
+        JSON.stringify(call.args ?? null),
+        call.call_hash,
+        JSON.stringify(call.record),
+        runId,
+        seq,
+      );
     },
 
     /**
@@ -168,8 +183,11 @@ export function createCalls(sql: Sql) {
     /** The calls of a run by call id, as a resumed run meets them. */
     known(runId: string): ReadonlyMap<string, KnownCall> {
       const rows = sql.all<KnownRow>(
-        `SELECT call_id, seq, tools, tool, args, call_hash, record, state, ask_id, result, output_ref
-         FROM tool_calls WHERE run_id = ? ORDER BY seq`,
+        `SELECT call_id, seq, tools, tool, args, call_hash, record, state, ask_id, result, output_ref,
+           (SELECT json_extract(a.verdict, '$.edited.args') FROM asks a
+            WHERE a.run_id = c.run_id AND a.call_id = c.call_id AND json_extract(a.verdict, '$.edited') IS NOT NULL
+            ORDER BY a.created_at DESC, a.id DESC LIMIT 1) AS changed
+         FROM tool_calls c WHERE run_id = ? ORDER BY seq`,
         runId,
       );
       return new Map(
@@ -179,6 +197,7 @@ export function createCalls(sql: Sql) {
             ...row,
             args: JSON.parse(row.args) as unknown,
             record: JSON.parse(row.record) as Evaluation,
+            changed: row.changed === null ? null : (JSON.parse(row.changed) as Readonly<Record<string, unknown>>),
             result: row.result === null ? undefined : (JSON.parse(row.result) as unknown),
           },
         ]),

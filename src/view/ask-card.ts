@@ -6,6 +6,7 @@ export type CardChoice =
   | 'once'
   | 'session'
   | 'rule'
+  | 'edit'
   | 'deny'
   | 'deny_feedback'
   | 'answer'
@@ -223,7 +224,7 @@ function choices(ask: Ask): readonly CardChoice[] {
   if (ask.kind === 'budget') return ['once', 'deny', 'later'];
   if (ask.kind === 'unknown_outcome') return ['run_again', 'done', 'skip', 'full', 'later'];
   const remembered: readonly CardChoice[] = isRememberable(ask) ? ['session', 'rule'] : [];
-  return ['once', ...remembered, 'deny', 'deny_feedback', 'explain', 'full', 'later'];
+  return ['once', ...remembered, 'edit', 'deny', 'deny_feedback', 'explain', 'full', 'later'];
 }
 
 /** Whether rules alone led to it, under a policy that can be named: the rest is a person's to answer each time (03 §9). */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -407,6 +407,97 @@ describe('a question on a terminal', () => {
       const { asks } = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout);
       expect(asks).toMatchObject([{ kind: 'unknown_outcome', state: 'pending' }]);
       expect(ran()).toBe(false);
+    });
+  });
+
+  describe('whose arguments are edited', () => {
+    /** An editor that does what a line of shell says to the file "$1", and notes who could have read it. */
+    const editor = (line: string): Readonly<Record<string, string>> => {
+      const path = world.write('../editor', `#!/bin/sh\nstat -c '%a %n' "$2" "$(dirname "$2")" >> "$0.log"\n${line}\n`);
+      chmodSync(path, 0o700);
+      return { VISUAL: `${path} --wait`, EDITOR: 'false' };
+    };
+    const saved = (text: string) => `printf '%s' '${text}' > "$2"`;
+    const open = async (environment: Readonly<Record<string, string>>): Promise<CliTerminal> => {
+      const changed = {
+        name: 'changed',
+        match: { tool: { content: 'operator changed' } },
+        reply: { text: 'Changed.' },
+      };
+      await addScript(world, [changed, ...writingTurns]);
+      const terminal = openTerminal(world, [...tester, 'write'], { environment });
+      await terminal.saw('[e] edit the arguments');
+      return terminal;
+    };
+
+    test('e opens them, what was saved is asked about, and the model is told', async () => {
+      const terminal = await open(editor('sed -i s/new.txt/other.txt/ "$2"'));
+      await terminal.press('e', 'other.txt');
+      await terminal.saw('the new call is judged');
+      expect(existsSync(join(world.workspace, 'other.txt'))).toBe(false);
+      await terminal.press('y', 'Changed.');
+      expect((await terminal.ended).code).toBe(0);
+      expect([existsSync(path()), readFileSync(join(world.workspace, 'other.txt'), 'utf8')]).toEqual([
+        false,
+        'hello\n',
+      ]);
+      const { asks } = JSON.parse((await world.run(['approvals', 'list', '--state', 'all', '--json'])).stdout);
+      const [old, next] = asks[0].superseded_by === null ? [asks[1], asks[0]] : asks;
+      expect(old).toMatchObject({ state: 'cancelled', superseded_by: next.id, args: { path: 'new.txt' } });
+      expect(old.verdict).toMatchObject({ by: 'system:superseded', edited: { by: 'operator:cli' } });
+      expect(next).toMatchObject({ state: 'approved', args: { path: 'other.txt' } });
+      const shown = await world.run(['approvals', 'show', old.id]);
+      expect(shown.stdout).toContain(`  its arguments were edited by operator:cli; the new call: ${next.id}\n`);
+      const [file = '', directory = ''] = readFileSync(join(world.dir, 'editor.log'), 'utf8').split('\n');
+      expect([file, directory]).toEqual([expect.stringMatching(/^600 /), expect.stringMatching(/^700 /)]);
+      expect(existsSync(directory.slice(4))).toBe(false);
+    });
+
+    test('what is no JSON is opened again as it was saved', async () => {
+      const terminal = await open(
+        editor(`grep -q broken "$2" && ${saved('{"path":"c.txt","content":""}')} || ${saved('broken')}`),
+      );
+      await terminal.press('e', 'that is not JSON: line 1, column 1; e opens it again');
+      expect(existsSync(path())).toBe(false);
+      await terminal.press('e', (screen) => screen.includes('c.txt'));
+      await terminal.press('n', 'Changed.');
+      await terminal.ended;
+      expect(existsSync(join(world.workspace, 'c.txt'))).toBe(false);
+    });
+
+    test.each([
+      ['what is no call of the tool', () => editor(saved('{"path":1}')), 'no call of local_fs.write_file'],
+      ['no change', () => editor('true'), 'nothing was changed'],
+      ['an editor that fails', () => editor('exit 3'), 'the editor ended with 3'],
+      ['no editor', () => ({}), 'no editor is known: set VISUAL or EDITOR'],
+    ])('%s leaves the question as it was', async (_, environment, said) => {
+      const terminal = await open(environment());
+      await terminal.press('e', said);
+      await terminal.press('n', 'It was denied.');
+      expect((await terminal.ended).code).toBe(0);
+      const { asks } = JSON.parse((await world.run(['approvals', 'list', '--state', 'all', '--json'])).stdout);
+      expect(asks).toMatchObject([{ state: 'denied', args: { path: 'new.txt' } }]);
+    });
+
+    test('Ctrl-C is for the editor while it runs', async () => {
+      const terminal = await open(editor('trap "echo caught; exit 1" INT; echo editing; while :; do sleep 0.05; done'));
+      await terminal.press('e', 'editing');
+      terminal.type('\u0003');
+      await terminal.saw('the editor ended with ');
+      await terminal.press('n', 'It was denied.');
+      expect((await terminal.ended).code).toBe(0);
+    });
+
+    test('characters that would hide are shown as escapes, and come back as they were', async () => {
+      const call = { name: 'local_fs.write_file', arguments: { path: 'new.txt', content: 'a\u202eb\u{e0041}' } };
+      await addScript(world, calling(call));
+      const environment = editor(`grep -q 'a.u202eb.udb40.udc41' "$2" && sed -i s/new.txt/other.txt/ "$2"`);
+      const terminal = openTerminal(world, [...tester, 'write'], { environment });
+      await terminal.saw('[e] edit the arguments');
+      await terminal.press('e', 'other.txt');
+      await terminal.press('y', 'All done.');
+      await terminal.ended;
+      expect(readFileSync(join(world.workspace, 'other.txt'), 'utf8')).toBe('a\u202eb\u{e0041}');
     });
   });
 

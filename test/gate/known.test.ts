@@ -13,6 +13,7 @@ const known = (over: Partial<KnownCall>): KnownCall => ({
   record: {} as KnownCall['record'],
   state: 'done',
   ask_id: null,
+  changed: null,
   result: undefined,
   output_ref: null,
   ...over,

@@ -86,8 +86,8 @@ test('text of a model cannot pass for a fact or hide anything', () => {
 });
 
 test('what is offered depends on the kind of ask', () => {
-  const lasting = ['once', 'session', 'rule', 'deny', 'deny_feedback', 'explain', 'full', 'later'];
-  const once = ['once', 'deny', 'deny_feedback', 'explain', 'full', 'later'];
+  const lasting = ['once', 'session', 'rule', 'edit', 'deny', 'deny_feedback', 'explain', 'full', 'later'];
+  const once = ['once', 'edit', 'deny', 'deny_feedback', 'explain', 'full', 'later'];
   expect(askCard(ask({}), now).choices).toEqual(lasting);
   expect(askCard(ask({ preview: { reserved: 'path .env matches **/.env' } }), now).choices).toEqual(once);
   expect(askCard(ask({ record: { ...ask({}).record, reason: 'floor' } }), now).choices).toEqual(once);

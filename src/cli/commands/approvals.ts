@@ -90,7 +90,9 @@ const show: Handler = async (context) => {
     await context.printJson(ask);
     return 0;
   }
-  const card = askCard(ask, context.process.now(), await shownIds(context, client, 'out', idsOf(ask)));
+  const ids = [...idsOf(ask), ...(ask.superseded_by === null ? [] : [ask.superseded_by])];
+  const shown = await shownIds(context, client, 'out', ids);
+  const card = askCard(ask, context.process.now(), shown);
   const { terminal } = context;
   const width = await measure(cardLines(card, Number.POSITIVE_INFINITY).lines);
   const { lines, hidden } = cardLines(
@@ -99,11 +101,14 @@ const show: Handler = async (context) => {
     terminal.stdoutIsTerminal ? { columns: terminal.columns, width } : null,
   );
   const verdict = ask.verdict === null ? [] : [`  ${ask.state} by ${ask.verdict.by} at ${ask.verdict.at}`];
+  const edited = ask.verdict?.edited;
+  const next = ask.superseded_by === null ? '' : `; the new call: ${shown(ask.superseded_by)}`;
+  const changed = edited === undefined ? [] : [`  its arguments were edited by ${edited.by}${next}`];
   const feedback =
     ask.verdict?.feedback === undefined ? [] : [`  feedback: ${escapeText(ask.verdict.feedback, { mode: 'line' })}`];
   const why = flags.bool('explain') === true ? await explainAsk(context, client, ask) : [];
   // Every line was made visible when the card was built.
-  await terminal.out(`${[...lines, ...verdict, ...feedback, ...why].join('\n')}\n`);
+  await terminal.out(`${[...lines, ...verdict, ...changed, ...feedback, ...why].join('\n')}\n`);
   if (hidden > 0) context.hint(`${hidden} lines hidden; --full shows them`);
   return 0;
 };

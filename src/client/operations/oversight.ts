@@ -1,4 +1,4 @@
-import { array, boolean, enums, nullable, number, object, optional, string } from 'superstruct';
+import { array, boolean, enums, nullable, number, object, optional, record, string, unknown } from 'superstruct';
 import type { Ask } from '../../schema/ask.ts';
 import type { AuditCheck, AuditRow } from '../../schema/audit.ts';
 import type {
@@ -52,6 +52,23 @@ export const oversight = {
       binding: nullable(string()),
       no_resume: optional(boolean()),
       treat_as: optional(enums(['run_again', 'done', 'skip'])),
+      accept_changed_chain: optional(boolean()),
+    }),
+    returns<{ readonly ask: Ask; readonly yours: boolean; readonly rests: boolean }>(),
+  ),
+  /**
+   * Puts other arguments in the place of a call's own (03 §3.5). The ask ends as `cancelled`; whoever drives the run judges
+   * the new call, and asks about it where the rules say so: that ask is named by `superseded_by`. `rests` as above.
+   */
+  editAsk: operation(
+    'POST',
+    '/api/asks/{id}/arguments',
+    'operator',
+    object({
+      id: string(),
+      args: record(string(), unknown()),
+      binding: nullable(string()),
+      no_resume: optional(boolean()),
       accept_changed_chain: optional(boolean()),
     }),
     returns<{ readonly ask: Ask; readonly yours: boolean; readonly rests: boolean }>(),
