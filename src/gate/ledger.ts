@@ -58,9 +58,12 @@ export function createLedger(deps: LedgerDeps) {
     /** The operator has made another call of a planned one; a question about it brings its own decision. */
     change(run: GateRun, request: CallRequest, judged: Judged, planned: Planned): void {
       run.ahead.flush();
+      const { tools, tool } = judged.prepared.call;
       const args = deps.mask(judged.prepared.call.args);
       feed.commit('full', (record) => {
         if (planned.ask_id !== null) deps.asks.delivered(planned.ask_id);
+        // Whoever follows the run has shown the call with the arguments of the model.
+        pending(record, run, request, { tools, tool }, args);
         if (judged.evaluation.action !== 'approve') decision(record, run, request, judged, args);
         const { hash: call_hash } = judged;
         calls.change(run.ref.run_id, planned.seq, { args, call_hash, record: deps.mask(judged.evaluation) });

@@ -437,6 +437,8 @@ describe('a question on a terminal', () => {
       expect(existsSync(join(world.workspace, 'other.txt'))).toBe(false);
       await terminal.press('y', 'Changed.');
       expect((await terminal.ended).code).toBe(0);
+      expect(terminal.screen()).toContain('→ local_fs.write_file new.txt · cancelled by system:superseded');
+      expect(terminal.screen()).toContain('→ local_fs.write_file other.txt · approved by operator:cli');
       expect([existsSync(path()), readFileSync(join(world.workspace, 'other.txt'), 'utf8')]).toEqual([
         false,
         'hello\n',

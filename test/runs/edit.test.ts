@@ -34,6 +34,14 @@ const resume = async (runId: string): Promise<RunResult> => {
   await client.resumeRun({ run_id: runId, accept_changed_chain: false, on_ask: 'suspend', timeout_ms: 0 });
   return client.awaitRun({ run_id: runId, full: true });
 };
+const aboutCalls = new Set([
+  'tool_call_pending',
+  'policy_decision',
+  'ask',
+  'verdict',
+  'tool_call_started',
+  'tool_call',
+]);
 /** The question behind another one. */
 async function nextAsk(runId: string, after: string) {
   for await (const batch of app.client.watch({ run_id: runId, after: 0, signal: new AbortController().signal })) {
@@ -91,6 +99,19 @@ describe('arguments that the operator changes', () => {
     ]);
     expect(app.rows('SELECT args, state, ask_id FROM tool_calls')).toEqual([
       { args: JSON.stringify(other), state: 'done', ask_id: second.ask_id },
+    ]);
+    const seen = app.rows("SELECT kind, json_extract(data, '$.args.path') AS path FROM events ORDER BY seq");
+    expect(seen.filter(({ kind }) => aboutCalls.has(String(kind)))).toEqual([
+      { kind: 'tool_call_pending', path: 'a.txt' },
+      { kind: 'policy_decision', path: null },
+      { kind: 'ask', path: 'a.txt' },
+      { kind: 'verdict', path: null },
+      { kind: 'tool_call_pending', path: 'b.txt' },
+      { kind: 'policy_decision', path: null },
+      { kind: 'ask', path: 'b.txt' },
+      { kind: 'verdict', path: null },
+      { kind: 'tool_call_started', path: null },
+      { kind: 'tool_call', path: null },
     ]);
     const decided = app.rows("SELECT json_extract(body, '$.args.path') AS path FROM audit WHERE type = 'decision'");
     expect(decided).toEqual([{ path: 'a.txt' }, { path: 'b.txt' }]);
