@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { newId } from '../../src/text/ids.ts';
@@ -29,11 +28,6 @@ export async function benchListing(figures: Figures, runs: number): Promise<void
   const onATerminal = 'the same on a terminal, with short ids';
   try {
     await world.run(['run', ...scripted, '--on-ask', 'suspend', '--input', 'write a file']);
-    figures.time(
-      '`node -e 0`, for comparison',
-      await taken(async () => spawnSync(process.execPath, ['-e', '0'])),
-      null,
-    );
     figures.time('`approvals list`, one ask', await piped(...list), null);
     const { pending, first } = fill(world, 100);
     figures.time('`approvals list`, 10,000 asks, 100 of them open', await piped(...list), 150);
