@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { RuntimeError } from '../schema/errors.ts';
 import type { Session, SessionMessage, SessionView } from '../schema/session.ts';
 import type { Runs } from '../store/runs.ts';
-import type { MessageRow } from '../store/messages.ts';
+import { maxPayloadBytes, type MessageRow } from '../store/messages.ts';
 import type { SessionListRow, SessionRow, Sessions } from '../store/sessions.ts';
 import type { Sql } from '../store/sql.ts';
 import { ulid } from '../text/ids.ts';
@@ -214,6 +214,7 @@ function messageView(row: MessageRow, withTools: boolean): SessionMessage {
 type Body = { readonly [member: string]: unknown };
 
 function parseBody(payload: string): Body | null {
+  if (Buffer.byteLength(payload) > maxPayloadBytes) return null;
   const value = parseJson(payload);
   return isBody(value) ? value : null;
 }

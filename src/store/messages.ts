@@ -35,8 +35,10 @@ const isToolTraffic = `(role = 'tool' OR (role = 'assistant' AND kind = 'message
   AND ${member('$.tool_calls')} IS NOT NULL))`;
 /** Of the messages, what is sent to a model: everything but replies that hold no text (07 §2.3.3). */
 const isSent = `(status = 'complete' OR ${member('$.content')} <> '')`;
-/** A row whose payload is no message is shown as unreadable and never sent (11 §2.12). */
-const isReadable = `json_valid(payload) AND json_type(payload, '$.content') = 'text'
+/** Text of 10 MiB, which is the most that is taken in, is shorter than this however it is escaped in practice. */
+export const maxPayloadBytes = 32 * 1024 * 1024;
+/** A row whose payload is no message, or none that we wrote, is shown as unreadable and never sent (11 §2.12). */
+const isReadable = `octet_length(payload) <= ${maxPayloadBytes} AND json_valid(payload) AND json_type(payload, '$.content') = 'text'
   AND json_extract(payload, '$.role') = role AND json_type(payload, '$.id') = 'text'`;
 /** Text that only arrived in part says so and calls nothing: its calls were never complete. */
 const sentPayload = `CASE status WHEN 'partial'

@@ -35,7 +35,7 @@ async function refused(code: number, wireCode: string, line: string): Promise<vo
   expect(readFileSync(database).equals(before)).toBe(true);
 }
 
-describe('a database that cannot be used', () => {
+describe('DUR-002 and DUR-005: a database that cannot be used', () => {
   test('cut to half: exit 3, the file stays as it is, and doctor reports it', async () => {
     truncateSync(database, Math.floor(readFileSync(database).length / 8192) * 4096);
     await refused(

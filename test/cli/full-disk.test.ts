@@ -17,7 +17,7 @@ afterEach(() => world.remove());
 /** The fail point of the test build: the file may grow by so many pages of 4 KiB. */
 const fill = (pages: number): void => writeFileSync(`${database}.fail-full`, String(pages));
 
-describe('a disk that fills while a run goes on', () => {
+describe('DUR-002: a disk that fills while a run goes on', () => {
   const open = ['--policy', 'open', '--provider', 'scripted', '--model', 'tester'];
 
   test('ends the run with class storage, runs no tool without its row, and keeps everything earlier', async () => {
@@ -96,7 +96,7 @@ describe('a question that cannot be written down', () => {
   });
 });
 
-describe('a disk without any room', () => {
+describe('DUR-002: a disk without any room', () => {
   /** No file may become longer, which is what a full disk looks like to a program that opens its database. */
   const runWithoutRoom = (...argv: readonly string[]) => {
     const { status, stdout, stderr } = spawnSync(

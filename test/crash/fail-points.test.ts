@@ -86,7 +86,7 @@ describe.each(next)('%s that is killed and %s,', (face, _what, recover) => {
     await recover(world);
   });
 
-  test('after the verdict was written and before it was taken', async () => {
+  test('APR-002: after the verdict was written and before it was taken', async () => {
     const started = startLoop(world, face, 'approve');
     await started.saw('reins: answer with: reins approvals respond');
     started.child.kill('SIGSTOP');
