@@ -23,10 +23,7 @@ export function checkResumable(
     throw new RuntimeError('run_not_resumable', `${run.id} has ended: ${run.status}`, { data: { state: 'ended' } });
   }
   if (isDriven(run, deps.now())) {
-    const [, , pid = ''] = (run.lease_owner ?? '').split(' ');
-    throw new RuntimeError('run_not_resumable', `${run.id} is already running in process ${pid}`, {
-      data: { state: 'active', owner: run.lease_owner },
-    });
+    throw alreadyRunning(run.id, run.lease_owner);
   }
   if (run.workspace !== deps.workspace) {
     throw new RuntimeError('not_resumable_here', `${run.id} belongs to the workspace ${run.workspace}`, {
@@ -43,6 +40,14 @@ export function checkResumable(
       '--accept-changed-chain goes on with the text that it began with',
     { data: { path: run.chain_path, began_with: run.chain_sha256, now } },
   );
+}
+
+/** Another process has the run. @param owner as its lease names it */
+export function alreadyRunning(runId: string, owner: string | null): RuntimeError {
+  const [, , pid = ''] = (owner ?? '').split(' ');
+  return new RuntimeError('run_not_resumable', `${runId} is already running in process ${pid}`, {
+    data: { state: 'active', owner },
+  });
 }
 
 function digestOf(path: string): string | null {

@@ -17,7 +17,7 @@ import type { Written } from './launch.ts';
 import type { SessionTurn } from './live-run.ts';
 import type { PrepareDeps } from './ports.ts';
 import { type PreparedRun, prepareRun, type RunIds } from './prepare.ts';
-import { checkResumable } from './resumable.ts';
+import { alreadyRunning, checkResumable } from './resumable.ts';
 import { leaseMs } from './supervisor.ts';
 
 /** The session's side of a run that goes on. */
@@ -130,9 +130,7 @@ function take(deps: ResumeDeps, run: StoredRun, prepared: PreparedRun, by: strin
   const fromSeq = deps.events.lastSeq(run.id);
   deps.feed.commit('full', (record) => {
     if (!runs.takeLease(run.id, run.lease_owner, owner, at + leaseMs, at)) {
-      throw new RuntimeError('run_not_resumable', `${run.id} was taken up by another process`, {
-        data: { state: 'active' },
-      });
+      throw alreadyRunning(run.id, runs.head(run.id)?.lease_owner ?? null);
     }
     const behind = runs.dropMessages(run.id, next);
     turn?.takeBack(behind.map((payload) => (JSON.parse(payload) as Message).id));

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { rows } from '../crash/support.ts';
 import { cliEnvironment, program, startCli } from '../support/run-cli.ts';
@@ -93,6 +94,60 @@ describe('a question that cannot be written down', () => {
       { n: 1 },
     ]);
     expect(rows(world, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+  });
+});
+
+describe('a disk that is full when somebody answers', () => {
+  const call = { name: 'local_fs.write_file', arguments: { path: 'new.txt', content: 'hello\n' } };
+  const open = ['--policy', 'strict', '--provider', 'scripted', '--model', 'tester'];
+  const written = (): boolean => existsSync(join(world.workspace, 'new.txt'));
+  const asks = () => rows(world, 'SELECT state FROM asks');
+  const ids = () => rows(world, 'SELECT id, run_id FROM asks')[0] as { id: string; run_id: string };
+  const full = /local\.db cannot be written: the disk or the file is full/;
+
+  beforeEach(async () => {
+    await addScript(world, [
+      { match: { role: 'tool' }, reply: { text: 'x'.repeat(400_000) } },
+      { match: { role: 'user' }, reply: { tool_calls: [call] } },
+    ]);
+    expect((await world.run([...open, 'go'])).code).toBe(4);
+  });
+
+  /** Everything that is free in the file, taken by somebody else. */
+  const fillWholly = (): void => {
+    const handle = new Database(database);
+    handle.exec('VACUUM');
+    handle.close();
+    fill(0);
+  };
+
+  test('says so; rows tell whether the answer stands and the call was started, and it is made at most once', async () => {
+    fillWholly();
+    const { code, stdout, stderr } = await world.run(['approvals', 'respond', ids().id, '--approve']);
+    expect([code, stdout, stderr]).toEqual([1, '', expect.stringMatching(full)]);
+    expect(asks()).toEqual([{ state: stderr.startsWith('approved ') ? 'approved' : 'pending' }]);
+    expect(rows(world, 'SELECT 1 FROM tool_calls WHERE started_at IS NOT NULL').length > 0).toBe(written());
+    expect((await world.run(['approvals', 'list', '--state', 'all'])).stdout).toContain('new.txt');
+    expect(rows(world, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    rmSync(`${database}.fail-full`);
+    const before = written();
+    rmSync(join(world.workspace, 'new.txt'), { force: true });
+    await world.run(['approvals', 'respond', ids().id, '--approve']);
+    expect([asks(), written()]).toEqual([[{ state: 'approved' }], !before]);
+  });
+
+  test('and fills while the run goes on, ends that run with class storage, and its call is not made again', async () => {
+    expect((await world.run(['approvals', 'respond', ids().id, '--approve', '--no-resume'])).code).toBe(0);
+    fill(40);
+    const { code, stdout } = await world.run(['state', 'resume', ids().run_id, '--json']);
+    const { error } = JSON.parse(stdout) as { error: { class: string; message: string } };
+    expect([code, error.class, error.message]).toEqual([1, 'storage', expect.stringMatching(full)]);
+    expect(written()).toBe(true);
+    rmSync(`${database}.fail-full`);
+    expect(rows(world, 'PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
+    rmSync(join(world.workspace, 'new.txt'));
+    await world.run(['state', 'resume', ids().run_id]);
+    expect([written(), rows(world, 'SELECT state FROM tool_calls')]).toEqual([false, [{ state: 'done' }]]);
   });
 });
 
