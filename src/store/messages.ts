@@ -26,7 +26,7 @@ export type MessageRow = Omit<NewMessage, 'covers_to'> & { readonly seq: number;
 /** 11 §11. */
 const maxMessages = 100_000;
 
-const messageColumns = `id, seq, covers_to, role, kind, payload, status, run_id, error, tokens_in, tokens_out, created_at`;
+export const messageColumns = `id, seq, covers_to, role, kind, payload, status, run_id, error, tokens_in, tokens_out, created_at`;
 /** Reads one member of a payload; null for a row that is not JSON, which must not stop a list (07 §1.3). */
 export const member = (path: string): string =>
   `CASE WHEN json_valid(payload) THEN json_extract(payload, '${path}') END`;

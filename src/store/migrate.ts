@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { Handle } from './connection.ts';
 import { initial } from './migrations/0001-initial.ts';
+import { messageSearch } from './migrations/0002-message-search.ts';
 import type { Migration } from './migrations/migration.ts';
 
-export const migrations: readonly Migration[] = [initial];
+export const migrations: readonly Migration[] = [initial, messageSearch];
 
 /** @returns the schema number that the last of these migrations makes. */
 export const latest = (steps: readonly Migration[]): number => steps.at(-1)?.version ?? 0;

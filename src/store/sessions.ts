@@ -1,4 +1,5 @@
 import { RuntimeError } from '../schema/errors.ts';
+import { mergeSearchIndex } from './merge-search.ts';
 import { createMessages, member } from './messages.ts';
 import { codeOf } from './private-file.ts';
 import type { Sql } from './sql.ts';
@@ -43,10 +44,7 @@ export function createSessions(sql: Sql, tenant: string) {
       return sql.write('full', () => body() === 1);
     } catch (error) {
       if (codeOf(error) !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
-      throw new RuntimeError('already_exists', `A session named "${name}" exists already.`, {
-        cause: error,
-        hints: [`reins session switch ${name}`],
-      });
+      throw nameTaken(name, error);
     }
   };
 
@@ -121,6 +119,7 @@ export function createSessions(sql: Sql, tenant: string) {
         );
         if (row === undefined) return undefined;
         sql.run('DELETE FROM sessions WHERE tenant_id = ? AND id = ?', tenant, id);
+        if (row.n > 0) mergeSearchIndex(sql);
         sql.run('DELETE FROM remembered WHERE session_id = ?', id);
         sql.run('DELETE FROM read_marks WHERE scope = ?', id);
         sql.run('DELETE FROM kv WHERE tenant_id = ? AND key = ?', tenant, `tui.draft.${id}`);
@@ -159,3 +158,9 @@ export function createSessions(sql: Sql, tenant: string) {
 }
 
 export type Sessions = ReturnType<typeof createSessions>;
+
+export const nameTaken = (name: string, cause?: unknown): RuntimeError =>
+  new RuntimeError('already_exists', `A session named "${name}" exists already.`, {
+    cause,
+    hints: [`reins session switch ${name}`],
+  });

@@ -34,6 +34,9 @@ const addNotes = {
 };
 const upgraded: readonly Migration[] = [...migrations, { ...addNotes, digest: digestOf([...migrations, addNotes]) }];
 
+/** The schema number of the program. */
+const current = migrations.length;
+
 const backups = (): string[] => readdirSync(temp.home).filter((name) => name.includes('.backup-'));
 
 describe('the schema', () => {
@@ -85,12 +88,12 @@ describe('an upgrade', () => {
   it('does not happen when the backup cannot be made', async () => {
     (await openIn(temp)).close();
     const path = databaseIn(temp);
-    writeFileSync(`${path}.backup-v1-20260102T030405000Z`, 'in the way');
+    writeFileSync(`${path}.backup-v${current}-20260102T030405000Z`, 'in the way');
     await expect(openIn(temp, { migrations: upgraded })).rejects.toMatchObject({ code: 'database_damaged' });
     const store = await openIn(temp);
-    expect(store.sql.get('PRAGMA user_version')).toEqual({ user_version: 1 });
+    expect(store.sql.get('PRAGMA user_version')).toEqual({ user_version: current });
     store.close();
-    expect(readFileSync(`${path}.backup-v1-20260102T030405000Z`, 'utf8')).toBe('in the way');
+    expect(readFileSync(`${path}.backup-v${current}-20260102T030405000Z`, 'utf8')).toBe('in the way');
   });
 
   it('is undone as a whole when a step fails', async () => {
@@ -98,7 +101,7 @@ describe('an upgrade', () => {
     const broken = [...upgraded, { version: upgraded.length + 1, statements: ['CREATE TABLE'], digest: '' }];
     await expect(openIn(temp, { migrations: broken })).rejects.toThrow(/incomplete input/);
     const store = await openIn(temp);
-    expect(store.sql.get('PRAGMA user_version')).toEqual({ user_version: 1 });
+    expect(store.sql.get('PRAGMA user_version')).toEqual({ user_version: current });
     store.close();
   });
 
@@ -109,7 +112,7 @@ describe('an upgrade', () => {
     expect(backups().sort()).toEqual([
       'local.db.backup-v1-20250102T000000000Z',
       'local.db.backup-v1-20250103T000000000Z',
-      'local.db.backup-v1-20260102T030405000Z',
+      `local.db.backup-v${current}-20260102T030405000Z`,
     ]);
   });
 

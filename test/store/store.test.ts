@@ -88,7 +88,7 @@ describe('a new database', () => {
       journal_mode: 'wal',
       foreign_keys: 1,
       application_id: 0x5245494e,
-      user_version: 1,
+      user_version: 2,
       auto_vacuum: 2,
       trusted_schema: 0,
       cell_size_check: 1,
@@ -98,13 +98,15 @@ describe('a new database', () => {
       temp_store: 2,
       mmap_size: 0,
     });
-    expect(schema).toBe(1);
-    const loose = sql.all("SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict = 0 ORDER BY name");
+    expect(schema).toBe(2);
+    const loose = sql.all(
+      "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND strict = 0 ORDER BY name",
+    );
     expect(loose).toEqual([{ name: 'sqlite_schema' }, { name: 'sqlite_sequence' }]);
     const [{ n }] = sql.all<{ n: number }>('SELECT count(*) AS n FROM pragma_table_list WHERE strict = 1') as [
       { n: number },
     ];
-    expect(n).toBe(34);
+    expect(n).toBe(35);
     close();
   });
 
@@ -223,7 +225,7 @@ describe('opening an existing database', () => {
     for (const mode of ['create', 'existing', 'read'] as const) {
       await expect(openIn(temp, { mode })).rejects.toMatchObject({
         code: 'database_damaged',
-        message: `The database ${path} is not used: its tables, indexes or triggers are not those of schema 1; there is no backup.`,
+        message: `The database ${path} is not used: its tables, indexes or triggers are not those of schema 2; there is no backup.`,
         hints: ['reins doctor'],
       });
     }
@@ -246,11 +248,11 @@ describe('opening an existing database', () => {
 
   it('refuses one of a newer program and leaves it byte for byte', async () => {
     const path = await made();
-    tamper('PRAGMA user_version = 2');
+    tamper('PRAGMA user_version = 3');
     const before = readFileSync(path);
     await expect(openIn(temp)).rejects.toMatchObject({
       code: 'database_newer',
-      data: { path, schema: 2, known: 1 },
+      data: { path, schema: 3, known: 2 },
     });
     expect(readFileSync(path).equals(before)).toBe(true);
   });
@@ -467,8 +469,8 @@ describe('write', () => {
   it('writes nothing more once another process has upgraded the file', async () => {
     const { sql, close } = await openIn(temp);
     sql.write('normal', () => sql.run(put('a')));
-    tamper('PRAGMA user_version = 2');
-    expect(() => sql.write('normal', () => sql.run(put('b')))).toThrow(/has schema 2, this program knows 1/);
+    tamper('PRAGMA user_version = 3');
+    expect(() => sql.write('normal', () => sql.run(put('b')))).toThrow(/has schema 3, this program knows 2/);
     expect(sql.all('SELECT key FROM kv')).toEqual([{ key: 'a' }]);
     close();
   });
