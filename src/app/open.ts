@@ -37,10 +37,15 @@ const examines: ReadonlySet<string> = new Set(['doctor', 'doctorBundle']);
 /** What stands on the database alone: a listing loads nothing else (06 §1.2.3). */
 const light: ReadonlySet<string> = new Set([
   'listSessions',
+  'sessionNames',
   'newSession',
   'switchSession',
   'showSession',
   'deleteSession',
+  'renameSession',
+  'forkSession',
+  'exportSession',
+  'searchMessages',
   'setConfig',
   'getConfig',
   'unsetConfig',

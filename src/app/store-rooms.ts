@@ -29,6 +29,7 @@ import type { Workspace } from '../workspace/paths.ts';
 import type { openAuditRooms } from './audit-rooms.ts';
 import { withFailPoints } from './fail-points.ts';
 import type { Machine } from './machine.ts';
+import type { openSessionRooms } from './session-rooms.ts';
 import type { openStateRooms } from './state-rooms.ts';
 
 declare const FAIL_POINTS: boolean;
@@ -43,6 +44,7 @@ export type StoreRoomsInput = {
 };
 
 type AuditRooms = ReturnType<typeof openAuditRooms>;
+type SessionRooms = ReturnType<typeof openSessionRooms>;
 type StateRooms = ReturnType<typeof openStateRooms>;
 
 /** Entries after which the head of the audit chain is noted (11 §2.5). */
@@ -116,6 +118,8 @@ export function openStoreRooms(input: StoreRoomsInput) {
       lostRuns.end(runId, 'cancelled', reason);
     },
   });
+  const sessionRooms = async (): Promise<SessionRooms> =>
+    (await import('./session-rooms.ts')).openSessionRooms({ sql, sessions, runs, now, tenant });
   const shortIds = createShortIds(sql, tenant);
   const entries = createFeedEntries(sql, tenant);
   const actor = { by: `operator:${options.surface}`, name: machine.userName, client: options.surface };
@@ -182,6 +186,12 @@ export function openStoreRooms(input: StoreRoomsInput) {
     services: {
       ...settings,
       ...sessionOperations,
+      forkSession: async (wanted: Parameters<SessionRooms['forkSession']>[0]) =>
+        (await sessionRooms()).forkSession(wanted),
+      searchMessages: async (wanted: Parameters<SessionRooms['searchMessages']>[0]) =>
+        (await sessionRooms()).searchMessages(wanted),
+      exportSession: async (wanted: Parameters<SessionRooms['exportSession']>[0]) =>
+        (await sessionRooms()).exportSession(wanted),
       listAsks: async (filter: AskFilterInput) => asks.list(byId(filter, sessions)),
       listAudit: async (wanted: Parameters<AuditRooms['listAudit']>[0]) => (await auditRooms()).listAudit(wanted),
       verifyAudit: async (wanted: Parameters<AuditRooms['verifyAudit']>[0]) => (await auditRooms()).verifyAudit(wanted),

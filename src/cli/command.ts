@@ -85,6 +85,8 @@ export type ModuleName =
   | 'resume'
   | 'run'
   | 'session'
+  | 'session-export'
+  | 'session-search'
   | 'state'
   | 'state-show'
   | 'trust'

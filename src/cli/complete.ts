@@ -110,7 +110,7 @@ async function stored(
 ) {
   switch (what) {
     case 'session':
-      return (await client.listSessions({})).map((session) => session.name);
+      return (await client.sessionNames({})).map((session) => session.name);
     case 'backend':
       return (await client.listBackends({})).map((backend) => backend.name);
     case 'model':

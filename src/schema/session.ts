@@ -16,6 +16,15 @@ export const Session = type({
 });
 export type Session = Infer<typeof Session>;
 
+/** A session as a list of names shows it. */
+export type SessionName = {
+  readonly name: string;
+  readonly active: boolean;
+  readonly message_count: number;
+  /** Of its last message, or when it was made. */
+  readonly at: string;
+};
+
 /** A stored message as people and programs see it (07 §2.10). */
 export const SessionMessage = type({
   seq: number(),
@@ -35,3 +44,46 @@ export type SessionMessage = Infer<typeof SessionMessage>;
 
 export const SessionView = type({ session: Session, total: number(), messages: array(SessionMessage) });
 export type SessionView = Infer<typeof SessionView>;
+
+/** A new session made of another one's messages (07 §2.8). */
+export const SessionFork = type({
+  session: Session,
+  /** Name of the session that was copied. */
+  from: string(),
+  messages: number(),
+  /** The cut moved to the end of a unit; null when it stands where it was wanted. */
+  moved_back: nullable(type({ wanted: number(), cut: number() })),
+});
+export type SessionFork = Infer<typeof SessionFork>;
+
+/** A part of a session, whole messages in order. */
+export const SessionPage = type({
+  session: Session,
+  messages: array(SessionMessage),
+  /** Where the next page begins; null behind the last message. */
+  next: nullable(number()),
+});
+export type SessionPage = Infer<typeof SessionPage>;
+
+/** A message that was found. `matches` are the places of what was looked for in `snippet`, in UTF-16 units. */
+export const MessageHit = type({
+  session: string(),
+  session_id: string(),
+  seq: number(),
+  id: string(),
+  role: enums(['system', 'user', 'assistant', 'tool']),
+  kind: enums(['message', 'summary']),
+  run_id: nullable(string()),
+  created_at: string(),
+  snippet: string(),
+  matches: array(type({ start: number(), end: number() })),
+});
+export type MessageHit = Infer<typeof MessageHit>;
+
+export const SearchResult = type({
+  hits: array(MessageHit),
+  total: number(),
+  /** False when more match: the newest `total` were ranked. */
+  complete: boolean(),
+});
+export type SearchResult = Infer<typeof SearchResult>;

@@ -71,7 +71,7 @@ describe('completion', () => {
   });
 
   test('__complete prints one candidate per line and never fails', async () => {
-    expect((await world.run(['__complete', 'session', 's'])).stdout).toBe('show\nswitch\n');
+    expect((await world.run(['__complete', 'session', 's'])).stdout).toBe('search\nshow\nswitch\n');
     expect(await world.run(['__complete', 'session', 'switch', ''])).toMatchObject({ code: 0, stderr: '' });
     expect(await world.run(['__complete', '--nosuch', 'x', ''])).toMatchObject({ code: 0, stderr: '' });
   });

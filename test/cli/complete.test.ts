@@ -11,7 +11,7 @@ const candidates = (...words: readonly string[]) => complete(words, closed, '/')
 
 test('completes commands, subcommands and their flags', async () => {
   expect(await candidates('ses')).toEqual(['session']);
-  expect(await candidates('session', 's')).toEqual(['show', 'switch']);
+  expect(await candidates('session', 's')).toEqual(['search', 'show', 'switch']);
   expect(await candidates('session', 'show', '--t')).toEqual([
     '--tail',
     '--tenant',

@@ -6,11 +6,11 @@ import { when } from '../times.ts';
 
 const list: Handler = async (context) => {
   const client = await context.client();
-  const sessions = await client.listSessions({});
   if (context.globals.format !== 'text') {
-    await context.printJson(sessions);
+    await context.printJson(await client.listSessions({}));
     return 0;
   }
+  const sessions = await client.sessionNames({});
   if (sessions.length === 0) {
     context.hint('no sessions; reins session new [name] creates one');
     return 0;
@@ -19,15 +19,18 @@ const list: Handler = async (context) => {
     mark: session.active ? '*' : ' ',
     name: session.name,
     count: `(${plural(session.message_count, 'message')})`,
-    when: when(context, session.last_message_at ?? session.created_at),
+    when: when(context, session.at),
   }));
   const width = await measure(rows.map((row) => row.name));
-  const nameWidth = Math.max(...rows.map((row) => width(row.name)));
-  const countWidth = Math.max(...rows.map((row) => row.count.length));
-  for (const row of rows) {
-    const name = row.name + ' '.repeat(nameWidth - width(row.name));
-    await context.print(`${row.mark} ${name}  ${row.count.padEnd(countWidth)}  ${row.when}`);
-  }
+  const widths = rows.map((row) => width(row.name));
+  const nameWidth = widths.reduce((most, one) => Math.max(most, one), 0);
+  const countWidth = rows.reduce((most, row) => Math.max(most, row.count.length), 0);
+  const lines = rows.map((row, index) => {
+    const name = row.name + ' '.repeat(nameWidth - (widths[index] ?? 0));
+    return `${row.mark} ${name}  ${row.count.padEnd(countWidth)}  ${row.when}`;
+  });
+  // In one piece: a write for each of thousands takes longer than everything else.
+  await context.print(lines.join('\n'));
   return 0;
 };
 
@@ -51,6 +54,33 @@ const remove: Handler = async (context) => {
   });
   const tail = deleted.was_active ? ' It was active; no session is active now.' : '';
   await said(context, `Deleted session "${deleted.name}" (${plural(deleted.messages, 'message')}).${tail}`, deleted);
+  return 0;
+};
+
+const rename: Handler = async (context) => {
+  const [name = '', new_name = ''] = context.invocation.words;
+  const session = await (await context.client()).renameSession({ name, new_name });
+  await said(context, `Renamed session "${name.normalize('NFC')}" to "${session.name}".`, session);
+  return 0;
+};
+
+const fork: Handler = async (context) => {
+  const { flags, words } = context.invocation;
+  if (flags.bool('summary') === true) {
+    throw new RuntimeError('not_built', '"session fork --summary" is not built yet');
+  }
+  if (flags.number('keep') !== null) throw new RuntimeError('usage', '--keep needs --summary');
+  const made = await (await context.client()).forkSession({
+    name: flags.text('from'),
+    new_name: words[0] ?? null,
+    at: flags.number('at'),
+  });
+  const count = plural(made.messages, 'message');
+  await said(context, `Forked "${made.from}" to "${made.session.name}" (${count}). Now active.`, made);
+  if (made.moved_back !== null) {
+    const { wanted, cut } = made.moved_back;
+    context.hint(`copied up to message ${cut}: message ${wanted} lies among calls and their results`);
+  }
   return 0;
 };
 
@@ -101,4 +131,4 @@ function messageLines(message: SessionMessage, tools: boolean): readonly string[
   ];
 }
 
-export const handlers = { list, new: create, switch: change, show, delete: remove };
+export const handlers = { list, new: create, switch: change, show, delete: remove, rename, fork };

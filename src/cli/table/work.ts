@@ -96,8 +96,8 @@ const chat: Command = {
 
 const session: Command = {
   name: 'session',
-  purpose: 'List, make, show and delete chat sessions.',
-  examples: ['reins session list', 'reins session show work --tail 4'],
+  purpose: 'List, make, show, search, copy and delete chat sessions.',
+  examples: ['reins session list', 'reins session show work --tail 4', 'reins session search retry loop'],
   commands: [
     {
       name: 'list',
@@ -133,6 +133,24 @@ const session: Command = {
       module: 'session',
     },
     {
+      name: 'search',
+      purpose: 'Find messages of all sessions by the words in them, best first.',
+      arguments: [
+        {
+          name: 'text',
+          required: true,
+          many: true,
+          help: 'Words that all must occur; "two words" in quotes together.',
+        },
+      ],
+      flags: [
+        { name: 'session', kind: 'string', value: 'name', help: 'Only this session.' },
+        { name: 'limit', kind: 'int', value: 'n', min: 1, max: 1000, default: '20', help: 'At most this many.' },
+      ],
+      examples: ['reins session search retry loop', 'reins session search \'"connection refused"\' --session work'],
+      module: 'session-search',
+    },
+    {
       name: 'delete',
       aliases: ['rm'],
       purpose: 'Delete a session and all its messages.',
@@ -154,6 +172,7 @@ const session: Command = {
       ],
       examples: ['reins session fork', 'reins session fork try-it --from work --at 6'],
       exits: [7],
+      module: 'session',
       insideTool: 'refused',
     },
     {
@@ -164,6 +183,7 @@ const session: Command = {
         { name: 'new', required: true, help: 'Its new name.' },
       ],
       examples: ['reins session rename default work', 'reins session rename work release-notes'],
+      module: 'session',
     },
     {
       name: 'compact',
@@ -191,6 +211,7 @@ const session: Command = {
         { name: 'force', kind: 'boolean', help: 'Overwrite an existing file.' },
       ],
       examples: ['reins session export', 'reins session export work --format json --out work.json'],
+      module: 'session-export',
     },
   ],
 };

@@ -1,6 +1,13 @@
-import { array, boolean, nullable, number, object, optional, string } from 'superstruct';
+import { boolean, nullable, number, object, optional, string, union } from 'superstruct';
 import { OnAsk, type RunResult, type RunStarted, SendMessage, StartRun } from '../../schema/run.ts';
-import { Session, SessionView } from '../../schema/session.ts';
+import {
+  SearchResult,
+  Session,
+  SessionFork,
+  type SessionName,
+  SessionPage,
+  SessionView,
+} from '../../schema/session.ts';
 import { masked, operation, returns } from '../operation.ts';
 
 const named = object({ name: string() });
@@ -52,7 +59,10 @@ export const work = {
     object({ run_id: string(), reason: string() }),
     returns<null>(),
   ),
-  listSessions: operation('GET', '/api/sessions', 'read', object({}), masked(array(Session))),
+  /** Newest activity first. Not masked: that would take longer than reading them, and `view` names each member. */
+  listSessions: operation('GET', '/api/sessions', 'read', object({}), returns<readonly Session[]>()),
+  /** Names, sizes and times in the same order, without a look at the messages. */
+  sessionNames: operation('GET', '/api/session-names', 'read', object({}), returns<readonly SessionName[]>()),
   newSession: operation('POST', '/api/sessions', 'run', object({ name: nullable(string()) }), masked(Session)),
   switchSession: operation('POST', '/api/sessions/active', 'run', named, masked(Session)),
   showSession: operation(
@@ -61,6 +71,37 @@ export const work = {
     'read',
     object({ name: nullable(string()), tail: optional(number()), head: optional(number()), tools: boolean() }),
     masked(SessionView),
+  ),
+  renameSession: operation(
+    'PATCH',
+    '/api/sessions/{name}',
+    'run',
+    object({ name: string(), new_name: string() }),
+    masked(Session),
+  ),
+  /** Copies a session's messages, up to `at` and back to the end of a unit, into a new one, which becomes active. */
+  forkSession: operation(
+    'POST',
+    '/api/sessions/forks',
+    'run',
+    object({ name: nullable(string()), new_name: nullable(string()), at: nullable(number()) }),
+    masked(SessionFork),
+  ),
+  /** Everything that is stored of a session, in pages; `next` is the `after` of the one that follows. */
+  exportSession: operation(
+    'POST',
+    '/api/sessions/export',
+    'read',
+    object({ session: union([object({ name: nullable(string()) }), object({ id: string() })]), after: number() }),
+    masked(SessionPage),
+  ),
+  /** Messages that hold all the words of a text, best first. */
+  searchMessages: operation(
+    'GET',
+    '/api/messages/search',
+    'read',
+    object({ text: string(), session: nullable(string()), limit: number() }),
+    masked(SearchResult),
   ),
   deleteSession: operation(
     'DELETE',

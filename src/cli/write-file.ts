@@ -1,0 +1,69 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { RuntimeError } from '../schema/errors.ts';
+
+/**
+ * Makes a file of the operator's own, mode 0600: under another name first and moved into place whole, so that nobody ever
+ * reads a part of it and a failure leaves what was there.
+ * @throws RuntimeError in_use when the name is taken and `force` is false, usage where it cannot be written
+ */
+export async function writeWhole(
+  path: string,
+  force: boolean,
+  pieces: AsyncIterable<string> | Iterable<string>,
+): Promise<void> {
+  const there = kindOf(path);
+  if (there === 'other') throw cannot(path, 'it is no regular file');
+  if (there === 'file' && !force) throw taken(path);
+  const temporary = join(dirname(path), `.${basename(path).slice(0, 200)}.${randomBytes(6).toString('hex')}`);
+  let descriptor: number;
+  try {
+    descriptor = openSync(temporary, 'wx', 0o600);
+  } catch (error) {
+    throw cannot(path, reason(error));
+  }
+  try {
+    try {
+      for await (const piece of pieces) attempt(path, () => writeFileSync(descriptor, piece));
+      attempt(path, () => fsyncSync(descriptor));
+    } finally {
+      closeSync(descriptor);
+    }
+    if (force) attempt(path, () => renameSync(temporary, path));
+    else placeNew(temporary, path);
+  } finally {
+    // Gone already after a rename.
+    rmSync(temporary, { force: true });
+  }
+}
+
+/** A link is made only where no name is, so of two writers one is told. Some file systems have none. */
+function placeNew(temporary: string, path: string): void {
+  try {
+    linkSync(temporary, path);
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'EEXIST' || kindOf(path) !== 'none') throw taken(path);
+    attempt(path, () => renameSync(temporary, path));
+  }
+}
+
+function kindOf(path: string): 'none' | 'file' | 'other' {
+  const stats = attempt(path, () => lstatSync(path, { throwIfNoEntry: false }));
+  if (stats === undefined) return 'none';
+  return stats.isFile() ? 'file' : 'other';
+}
+
+function attempt<T>(path: string, body: () => T): T {
+  try {
+    return body();
+  } catch (error) {
+    throw cannot(path, reason(error));
+  }
+}
+
+const taken = (path: string): RuntimeError => new RuntimeError('in_use', `${path} exists; --force overwrites it`);
+const cannot = (path: string, why: string): RuntimeError =>
+  new RuntimeError('usage', `--out: ${path} cannot be written: ${why}`);
+const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));

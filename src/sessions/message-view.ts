@@ -1,0 +1,56 @@
+import type { SessionMessage } from '../schema/session.ts';
+import { maxPayloadBytes, type MessageRow } from '../store/messages.ts';
+
+export const iso = (at: number): string => new Date(at).toISOString();
+
+const roles: readonly string[] = ['system', 'user', 'assistant', 'tool'];
+export const isRole = (text: string): text is SessionMessage['role'] => roles.includes(text);
+
+/** A stored row as people see it. One that cannot be read says so and keeps its place (07 §1.3). */
+export function messageView(row: MessageRow, withTools: boolean): SessionMessage {
+  const body = parseBody(row.payload);
+  const readable = body !== null && typeof body['content'] === 'string' && isRole(row.role);
+  return {
+    seq: row.seq,
+    id: row.id,
+    role: isRole(row.role) ? row.role : 'assistant',
+    kind: row.kind,
+    status: row.status,
+    text: readable ? textOf(body['content']) : '[unreadable message]',
+    thinking: readable && typeof body['thinking'] === 'string' ? body['thinking'] : null,
+    tool_calls: readable && withTools ? callsOf(body['tool_calls']) : [],
+    tool_call_id: readable && typeof body['tool_call_id'] === 'string' ? body['tool_call_id'] : null,
+    run_id: row.run_id,
+    error: parseJson(row.error),
+    created_at: iso(row.created_at),
+  };
+}
+
+type Body = { readonly [member: string]: unknown };
+
+function parseBody(payload: string): Body | null {
+  if (Buffer.byteLength(payload) > maxPayloadBytes) return null;
+  const value = parseJson(payload);
+  return isBody(value) ? value : null;
+}
+
+const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function parseJson(text: string | null): unknown {
+  if (text === null) return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
+function callsOf(value: unknown): SessionMessage['tool_calls'] {
+  if (!Array.isArray(value)) return [];
+  return value.filter(isBody).map((call) => {
+    const named = isBody(call['function']) ? call['function'] : {};
+    return { id: textOf(call['id']), name: textOf(named['name']), arguments: textOf(named['arguments']) };
+  });
+}

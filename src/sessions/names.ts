@@ -1,0 +1,87 @@
+import { randomBytes } from 'node:crypto';
+import { RuntimeError } from '../schema/errors.ts';
+import type { SessionRow, Sessions } from '../store/sessions.ts';
+
+/** 07 §1.5. */
+const mostCharacters = 64;
+
+type Names = Pick<Sessions, 'byName'>;
+
+/** 07 §1.5, in NFC. @throws RuntimeError usage. */
+export function checkedName(text: string): string {
+  const name = text.normalize('NFC');
+  if (/^[\p{L}\p{N}][\p{L}\p{M}\p{N}._-]*$/u.test(name) && [...name].length <= mostCharacters) return name;
+  throw new RuntimeError(
+    'usage',
+    'A session name has 1 to 64 characters: first a letter or digit, then letters, digits, ".", "_" or "-".',
+  );
+}
+
+export function freeName(sessions: Names): string {
+  for (;;) {
+    const name = `session-${randomBytes(4).toString('hex')}`;
+    if (sessions.byName(name) === undefined) return name;
+  }
+}
+
+/** The name of a copy: `<name>-2`, `-3` and so on, cut where it would be too long (07 §2.8). */
+export function copyName(sessions: Names, name: string): string {
+  for (let number = 2; ; number += 1) {
+    const end = `-${number}`;
+    const copy = `${[...name].slice(0, mostCharacters - end.length).join('')}${end}`;
+    if (sessions.byName(copy) === undefined) return copy;
+  }
+}
+
+/** Finds the session that a person meant: the named one, or the active one without a name. */
+export function createFindSession(sessions: Sessions) {
+  const named = (name: string): SessionRow => {
+    const row = sessions.byName(name.normalize('NFC'));
+    if (row !== undefined) return row;
+    const near = nearNames(
+      name,
+      sessions.brief().map((other) => other.name),
+    );
+    const hint = near.length === 0 ? '' : ` Near names: ${near.join(', ')}.`;
+    throw new RuntimeError('not_found', `There is no session "${name}".${hint}`, {
+      data: { near },
+      hints: ['reins session list'],
+    });
+  };
+  const active = (): SessionRow => {
+    const id = sessions.activeId();
+    const row = id === null ? undefined : sessions.byId(id);
+    if (row !== undefined) return row;
+    throw new RuntimeError('not_found', 'No session is active.', {
+      hints: ['reins session list', 'reins session new'],
+    });
+  };
+  /** @throws RuntimeError not_found */
+  return (name: string | null): SessionRow => (name === null ? active() : named(name));
+}
+
+/** Up to five names that the given one may have meant, nearest first. */
+function nearNames(wanted: string, names: readonly string[]): string[] {
+  const limit = Math.max(2, Math.floor([...wanted].length / 2));
+  return names
+    .map((name) => ({ name, far: name.startsWith(wanted) ? 0 : distance(wanted, name) }))
+    .filter(({ far }) => far <= limit)
+    .sort((a, b) => a.far - b.far || (a.name < b.name ? -1 : 1))
+    .slice(0, 5)
+    .map(({ name }) => name);
+}
+
+/** Levenshtein distance of two names, which have at most 64 characters. */
+function distance(a: string, b: string): number {
+  const right = [...b].slice(0, 64);
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (const [at, left] of [...a].slice(0, 64).entries()) {
+    const next = [at + 1];
+    for (const [index, char] of right.entries()) {
+      const replaced = (row[index] ?? 0) + (left === char ? 0 : 1);
+      next.push(Math.min(replaced, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[right.length] ?? 0;
+}
