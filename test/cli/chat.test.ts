@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createProject, scripted, type World } from './world.ts';
 
@@ -21,4 +23,32 @@ test('a piped message is shown without a line for its last newline', async () =>
   expect(stderr).toMatch(/^\[.*\] user:\n {2}hello\n\n {2}there\n\[.*\] assistant:\n/);
   const { stdout } = await world.run(['session', 'show', '--head', '1']);
   expect(stdout).toMatch(/\] user:\n {2}hello\n\n {2}there\n\n$/);
+});
+
+test('--last finds turns of many messages, and all when there are fewer', async () => {
+  await world.run([...scripted, 'chat', 'hello one']);
+  const database = new Database(join(world.workspace, '.reins/local.db'));
+  const insert = database.prepare(
+    `INSERT INTO messages (id, session_id, seq, role, kind, payload, status, created_at)
+     VALUES (?, (SELECT id FROM sessions), ?, ?, ?, ?, 'complete', 1)`,
+  );
+  for (let seq = 3; seq < 33; seq += 1) {
+    insert.run(`m${seq}`, seq, 'assistant', 'message', JSON.stringify({ id: `m${seq}`, content: `more ${seq}` }));
+  }
+  insert.run('s', 33, 'user', 'summary', JSON.stringify({ id: 's', content: 'all so far' }));
+  database.close();
+  const turns = async (last: string): Promise<unknown> =>
+    JSON.parse((await world.run([...scripted, 'chat', '--json', '--last', last, `hello ${last}`])).stdout).turns.map(
+      ({ user, assistant }: { user: string; assistant: string }) => [user, assistant.split('\n')[0]],
+    );
+  const second = ['hello 2', '(scripted demo) Hello. You said: hello 2'];
+  expect(await turns('2')).toEqual([['hello one', 'more 32'], second]);
+  expect(await turns('9')).toEqual([
+    ['hello one', 'more 32'],
+    second,
+    ['hello 9', '(scripted demo) Hello. You said: hello 9'],
+  ]);
+  const { stderr } = await world.run([...scripted, 'chat', '--last', '4', 'hello four']);
+  expect(stderr).not.toContain('all so far');
+  expect(stderr.split('\n')[1]).toBe('  hello one');
 });

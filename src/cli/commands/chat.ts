@@ -43,19 +43,25 @@ function environmentSession(context: Context): string | null {
   return name === undefined || name === '' ? null : name;
 }
 
-/** The messages of the last turns: a turn is a user message and all up to the next one (07 §2.5). */
+/**
+ * The messages of the last turns: a turn is a user message and all up to the next one (07 §2.5). Read from the end, in
+ * growing pieces, since a session may have 100,000 messages.
+ */
 async function lastMessages(
   client: RuntimeClient,
   session: string | null,
   last: number,
 ): Promise<readonly (readonly SessionMessage[])[]> {
-  const { messages } = await client.showSession({ name: session, tools: false });
-  const turns: SessionMessage[][] = [];
-  for (const message of messages) {
-    if (message.role === 'user' && message.kind === 'message') turns.push([message]);
-    else turns.at(-1)?.push(message);
+  for (let tail = Math.min(last, 1000) * 4; ; tail *= 4) {
+    const { messages } = await client.showSession({ name: session, tools: false, tail });
+    const turns: SessionMessage[][] = [];
+    for (const message of messages) {
+      if (message.kind === 'summary') continue;
+      if (message.role === 'user' && message.kind === 'message') turns.push([message]);
+      else turns.at(-1)?.push(message);
+    }
+    if (turns.length >= last || messages.length < tail) return turns.slice(-last);
   }
-  return turns.slice(-last);
 }
 
 async function lastTurns(client: RuntimeClient, session: string | null, last: number): Promise<readonly Turn[]> {

@@ -108,7 +108,11 @@ const show: Handler = async (context) => {
       ? plural(view.total, 'message')
       : `${view.messages.length} of ${plural(view.total, 'message')}`;
   await context.print(`Session: ${view.session.name} (${count})`);
-  for (const message of view.messages) await context.print(messageLines(message, tools).join('\n'));
+  // Some hundreds a write: one for each of thousands takes longer than everything else.
+  for (let at = 0; at < view.messages.length; at += 500) {
+    const some = view.messages.slice(at, at + 500);
+    await context.print(some.flatMap((message) => messageLines(message, tools)).join('\n'));
+  }
   return 0;
 };
 
