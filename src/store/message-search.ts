@@ -38,19 +38,20 @@ export function createMessageSearch(sql: Sql, tenant: string) {
 
   const candidates = ({ match, literals }: SearchTerms, sessionId: string | null): Candidate[] => {
     const where = [
-      ...(match === null ? [] : ['message_search MATCH ?']),
+      // Payloads are written by JSON.stringify: most that do not hold the text need not be parsed to know it.
+      match === null ? 'instr(m.payload, ?) > 0' : 'message_search MATCH ?',
       sessionId === null ? ofTenant : `${ofTenant} AND t.session_id = ?`,
       ...literals.map(() => 'instr((SELECT v.text FROM searchable_messages v WHERE v.number = t.number), ?) > 0'),
     ];
     const params: readonly SqlValue[] = [
-      ...(match === null ? [] : [match]),
+      match ?? JSON.stringify(literals[0] ?? '').slice(1, -1),
       tenant,
       ...(sessionId === null ? [] : [sessionId]),
       ...literals,
     ];
     const from =
       match === null
-        ? 'SELECT t.number, t.said, 0.0 AS score FROM message_texts t'
+        ? 'SELECT t.number, t.said, 0.0 AS score FROM messages m CROSS JOIN message_texts t ON t.message_id = m.id'
         : 'SELECT t.number, t.said, bm25(message_search) AS score FROM message_search f JOIN message_texts t ON t.number = f.rowid';
     const order = match === null ? 't.number' : 'f.rowid';
     return sql.all<Candidate>(

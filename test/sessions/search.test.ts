@@ -97,6 +97,11 @@ describe('a search', () => {
     expect(found('=>')).toEqual(['work 1']);
     expect(found('once 名前 =>')).toEqual(['work 1']);
     expect(found('twice 名前')).toEqual([]);
+    place.say('work', 'user', 'a \\\\ b');
+    place.say('work', 'user', 'id', { body: { note: '名前' } });
+    expect(found('\\\\')).toEqual(['work 2']);
+    expect(found('名前')).toEqual(['work 1']);
+    expect(found('名前', { session: 'play' })).toEqual([]);
   });
 
   it('finds names of code by their parts and whole', () => {
