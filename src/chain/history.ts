@@ -46,28 +46,6 @@ function reaches(messages: readonly Message[]): number[] {
 }
 
 /**
- * At most the last `count` messages, system messages not counted and always kept; 0 = all (07 §2.4). A cut inside a
- * unit moves to the unit's end; if that leaves nothing, the newest unit is kept whole.
- */
-export function trimHistory(messages: readonly Message[], count: number): readonly Message[] {
-  if (count <= 0) return messages;
-  let wanted = count;
-  let cut = messages.length;
-  while (cut > 0 && wanted > 0) {
-    cut -= 1;
-    if (messages[cut]?.role !== 'system') wanted -= 1;
-  }
-  if (wanted > 0 || cut === 0) return messages;
-  const all = units(messages);
-  const cutUnit = all.find((unit) => unit.end > cut);
-  if (cutUnit !== undefined && cutUnit.start < cut) cut = cutUnit.end;
-  if (!messages.slice(cut).some((message) => message.role !== 'system')) {
-    cut = all.findLast((unit) => unit.kind !== 'system')?.start ?? 0;
-  }
-  return messages.filter((message, index) => index >= cut || message.role === 'system');
-}
-
-/**
  * Where compaction cuts (04 §13.4.1): the index before which everything is replaced, so that at least the `keep`
  * newest messages stay and no assistant message is separated from its results.
  */

@@ -221,5 +221,3 @@ export function createAsker(
     },
   };
 }
-
-export type Asker = ReturnType<typeof createAsker>;

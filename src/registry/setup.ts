@@ -166,8 +166,6 @@ export function createSetup(deps: SetupDeps) {
   };
 }
 
-export type Setup = ReturnType<typeof createSetup>;
-
 /** Errors of these categories keep a run from starting (08 §12.1). */
 const blocking: ReadonlySet<SetupIssue['category']> = new Set(['defaults', 'registration', 'health']);
 

@@ -102,5 +102,3 @@ export function createRunPruner(sql: Sql, tenant: string) {
     },
   };
 }
-
-export type RunPruner = ReturnType<typeof createRunPruner>;

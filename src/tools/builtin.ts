@@ -18,20 +18,6 @@ export type BuiltinDeps = {
   readonly web: WebDeps;
 };
 
-/** Names that no hook and no tool server may take, compared without case (05 §1.1). */
-export const reservedProviders: readonly string[] = [
-  'local_fs',
-  'local_shell',
-  'web',
-  'webhook',
-  'echo',
-  'print',
-  'plan_manager',
-  'plan_summary',
-  'output',
-  'end',
-];
-
 /** All built-in tools of a process. */
 export function createBuiltinTools(deps: BuiltinDeps): readonly Tool[] {
   return [

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { cutBefore, repairHistory, trimHistory, units } from '../../src/chain/history.ts';
+import { cutBefore, repairHistory, units } from '../../src/chain/history.ts';
 import { shiftHistory } from '../../src/chain/shift.ts';
 import { historyTokens, messageTokens, toolsTokens } from '../../src/chain/tokens.ts';
 import { estimateTokens } from '../../src/text/tokens.ts';
@@ -74,34 +74,6 @@ describe('units', () => {
       { kind: 'exchange', start: 2, end: 5 },
       { kind: 'other', start: 5, end: 6 },
     ]);
-  });
-});
-
-describe('trimming', () => {
-  const messages = [
-    say('system', 's'),
-    say('user', 'u'),
-    asks('1', '2'),
-    result('1'),
-    result('2'),
-    say('assistant', 'a'),
-  ];
-
-  const cases: readonly (readonly [number, string])[] = [
-    [0, 's u a(1,2) r1 r2 a'],
-    [1, 's a'],
-    [2, 's a'],
-    [3, 's a'],
-    [4, 's a(1,2) r1 r2 a'],
-    [5, 's u a(1,2) r1 r2 a'],
-    [99, 's u a(1,2) r1 r2 a'],
-  ];
-  test.each(cases)('to %i', (keep, expected) => {
-    expect(short(trimHistory(messages, keep))).toBe(expected);
-  });
-
-  test('keeps the newest unit whole if nothing else would be left', () => {
-    expect(short(trimHistory(messages.slice(0, 5), 1))).toBe('s a(1,2) r1 r2');
   });
 });
 
@@ -268,27 +240,12 @@ describe('of any history', () => {
     );
   });
 
-  test('trimming and compaction never separate a call from its results', () => {
+  test('compaction never separates a call from its results', () => {
     fc.assert(
       fc.property(anyHistory, fc.integer({ min: 1, max: 25 }), (messages, keep) => {
         const whole = pairs(messages);
-        for (const kept of [trimHistory(messages, keep), messages.slice(cutBefore(messages, keep))]) {
-          for (const [id, { called, answered }] of pairs(kept)) expect({ called, answered }).toEqual(whole.get(id));
-        }
-      }),
-    );
-  });
-
-  test('trimming keeps system messages and at most the wanted number of others, unless one unit is larger', () => {
-    fc.assert(
-      fc.property(anyHistory, fc.integer({ min: 1, max: 25 }), (messages, keep) => {
-        const kept = trimHistory(messages, keep);
-        const others = kept.filter(({ role }) => role !== 'system');
-        expect(kept.filter(({ role }) => role === 'system')).toEqual(messages.filter(({ role }) => role === 'system'));
-        const newest = units(messages).findLast(({ kind }) => kind !== 'system');
-        const largest = newest === undefined ? 0 : newest.end - newest.start;
-        expect(others.length).toBeLessThanOrEqual(Math.max(keep, largest));
-        expect(others.length > 0).toBe(messages.some(({ role }) => role !== 'system'));
+        const kept = messages.slice(cutBefore(messages, keep));
+        for (const [id, { called, answered }] of pairs(kept)) expect({ called, answered }).toEqual(whole.get(id));
       }),
     );
   });
