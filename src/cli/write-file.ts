@@ -6,16 +6,18 @@ import { RuntimeError } from '../schema/errors.ts';
 /**
  * Makes a file of the operator's own, mode 0600: under another name first and moved into place whole, so that nobody ever
  * reads a part of it and a failure leaves what was there.
- * @throws RuntimeError in_use when the name is taken and `force` is false, usage where it cannot be written
+ * @param taken thrown when the name is taken and `force` is false; it says what the command offers then
+ * @throws RuntimeError in_use or `taken`, usage where it cannot be written
  */
 export async function writeWhole(
   path: string,
   force: boolean,
-  pieces: AsyncIterable<string> | Iterable<string>,
+  pieces: AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>,
+  taken: RuntimeError = new RuntimeError('in_use', `${path} exists; --force overwrites it`),
 ): Promise<void> {
   const there = kindOf(path);
   if (there === 'other') throw cannot(path, 'it is no regular file');
-  if (there === 'file' && !force) throw taken(path);
+  if (there === 'file' && !force) throw taken;
   const temporary = join(dirname(path), `.${basename(path).slice(0, 200)}.${randomBytes(6).toString('hex')}`);
   let descriptor: number;
   try {
@@ -31,7 +33,7 @@ export async function writeWhole(
       closeSync(descriptor);
     }
     if (force) attempt(path, () => renameSync(temporary, path));
-    else placeNew(temporary, path);
+    else placeNew(temporary, path, taken);
   } finally {
     // Gone already after a rename.
     rmSync(temporary, { force: true });
@@ -39,12 +41,12 @@ export async function writeWhole(
 }
 
 /** A link is made only where no name is, so of two writers one is told. Some file systems have none. */
-function placeNew(temporary: string, path: string): void {
+function placeNew(temporary: string, path: string, taken: RuntimeError): void {
   try {
     linkSync(temporary, path);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EEXIST' || kindOf(path) !== 'none') throw taken(path);
+    if (code === 'EEXIST' || kindOf(path) !== 'none') throw taken;
     attempt(path, () => renameSync(temporary, path));
   }
 }
@@ -63,7 +65,6 @@ function attempt<T>(path: string, body: () => T): T {
   }
 }
 
-const taken = (path: string): RuntimeError => new RuntimeError('in_use', `${path} exists; --force overwrites it`);
 const cannot = (path: string, why: string): RuntimeError =>
   new RuntimeError('usage', `--out: ${path} cannot be written: ${why}`);
 const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,7 +1,8 @@
 import { RuntimeError } from '../schema/errors.ts';
 import type { RunStatus } from '../schema/run.ts';
 import type { Feed } from '../store/feed.ts';
-import { type CancelRequest, isDriven, type RunHead, type Runs } from '../store/runs.ts';
+import type { CancelRequest } from '../store/run-leases.ts';
+import { isDriven, type RunHead, type Runs } from '../store/runs.ts';
 import type { LiveRun } from './live-run.ts';
 import type { LostRuns } from './lost-runs.ts';
 

@@ -2,6 +2,7 @@ import type { CapturedStep } from '../schema/event.ts';
 import type { Usage } from '../schema/message.ts';
 import type { PolicyState, RunKind, RunStatus } from '../schema/run.ts';
 import { ownerIsDead } from './owner.ts';
+import { createRunLeases } from './run-leases.ts';
 import type { Sql } from './sql.ts';
 
 /** A run row (11 §2.4). Times are milliseconds; JSON columns are values here. */
@@ -39,9 +40,6 @@ export type Counters = {
 };
 
 export const noCounters: Counters = { turns: 0, tool_calls: 0, tokens: 0, tokens_estimated: false, api_ms: 0 };
-
-/** Who wants a run of another process to end, and why. */
-export type CancelRequest = { readonly by: string; readonly reason: string };
 
 export type RunOutcome = {
   readonly status: RunStatus;
@@ -101,14 +99,13 @@ export const hasLapsed = (head: Pick<RunHead, 'lease_owner' | 'lease_until'>, no
 
 const headColumns = 'r.id, r.status, r.session_id, r.mission_id, r.chain_id, r.ended_at, s.lease_owner, s.lease_until';
 
-/** The word for the owner of a run that it is to end: one row of `kv`, found by its whole key. */
-const cancelRow = `(tenant_id, key) IN (SELECT tenant_id, 'cancel.' || id FROM runs WHERE id = ?)`;
-
 const json = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value));
 
 /** Runs, their own messages, captured steps and checkpoints. */
 export function createRuns(sql: Sql) {
   return {
+    ...createRunLeases(sql),
+
     insert(row: RunRow, usage: Usage): void {
       sql.run(
         `INSERT INTO runs (id, tenant_id, kind, status, workspace, cwd, chain_id, chain_sha256, chain_path, policy, session_id,
@@ -212,24 +209,6 @@ export function createRuns(sql: Sql) {
       };
     },
 
-    /**
-     * Takes over the lease of a run that rests (03 §11.1): only from the owner that was seen, who is gone.
-     * @returns false when another process was quicker
-     */
-    takeLease(id: string, from: string | null, owner: string, until: number, at: number): boolean {
-      const taken = sql.run(
-        `UPDATE run_state SET lease_owner = ?, lease_until = ?, attempts = attempts + 1, last_error = NULL, updated_at = ?
-         WHERE run_id = ? AND lease_owner IS ?`,
-        owner,
-        until,
-        at,
-        id,
-        from,
-      );
-      if (taken === 0) return false;
-      return sql.run("UPDATE runs SET status = 'running' WHERE id = ? AND ended_at IS NULL", id) === 1;
-    },
-
     /** Takes back the messages from a number on: they were written behind the last checkpoint. @returns their texts */
     dropMessages(runId: string, from: number): string[] {
       return sql
@@ -314,72 +293,6 @@ export function createRuns(sql: Sql) {
       return sql
         .all<{ data: string }>('SELECT data FROM run_steps WHERE run_id = ? ORDER BY idx', runId)
         .map((row) => JSON.parse(row.data) as CapturedStep);
-    },
-
-    /** Takes the lease of a new run. */
-    openState(runId: string, owner: string, until: number, at: number): void {
-      sql.run(
-        `INSERT INTO run_state (run_id, ask_id, schema_version, payload, payload_sha256, lease_owner, lease_until, attempts,
-           last_error, created_at, updated_at) VALUES (?, NULL, 1, 'null', '', ?, ?, 0, NULL, ?, ?)`,
-        runId,
-        owner,
-        until,
-        at,
-        at,
-      );
-    },
-
-    /** `payload` is JSON text. @returns false when the lease is no longer this owner's: then nothing was written. */
-    checkpoint(runId: string, owner: string, payload: string, sha256: string, at: number): boolean {
-      return (
-        sql.run(
-          'UPDATE run_state SET payload = ?, payload_sha256 = ?, updated_at = ? WHERE run_id = ? AND lease_owner = ?',
-          payload,
-          sha256,
-          at,
-          runId,
-          owner,
-        ) === 1
-      );
-    },
-
-    /** @returns false when the lease was lost. */
-    renewLease(runId: string, owner: string, until: number): boolean {
-      return (
-        sql.run('UPDATE run_state SET lease_until = ? WHERE run_id = ? AND lease_owner = ?', until, runId, owner) === 1
-      );
-    },
-
-    holdsLease(runId: string, owner: string): boolean {
-      return sql.get('SELECT 1 FROM run_state WHERE run_id = ? AND lease_owner = ?', runId, owner) !== undefined;
-    },
-
-    /** A resting run keeps its checkpoint and gives the lease back. */
-    releaseLease(runId: string): void {
-      sql.run('UPDATE run_state SET lease_owner = NULL, lease_until = NULL WHERE run_id = ?', runId);
-    },
-
-    /** The run has ended: it is nowhere to go on from, and nobody needs to end it. */
-    deleteState(runId: string): void {
-      sql.run('DELETE FROM run_state WHERE run_id = ?', runId);
-      sql.run(`DELETE FROM kv WHERE ${cancelRow}`, runId);
-    },
-
-    /** Leaves word for the process that drives the run; the first one stands. It lasts until the run has ended. */
-    requestCancel(runId: string, request: CancelRequest, at: number): void {
-      sql.run(
-        `INSERT INTO kv (tenant_id, key, value, updated_at)
-         SELECT tenant_id, 'cancel.' || id, ?, ? FROM runs WHERE id = ? ON CONFLICT (tenant_id, key) DO NOTHING`,
-        JSON.stringify(request),
-        at,
-        runId,
-      );
-    },
-
-    cancelRequest(runId: string): CancelRequest | null {
-      const row = sql.get<{ value: string }>(`SELECT value FROM kv WHERE ${cancelRow}`, runId);
-      // Written by `requestCancel`.
-      return row === undefined ? null : (JSON.parse(row.value) as CancelRequest);
     },
   };
 }

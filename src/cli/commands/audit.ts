@@ -1,10 +1,10 @@
-import { writeFileSync } from 'node:fs';
 import { RuntimeError } from '../../schema/errors.ts';
 import { auditLine } from '../../view/audit-line.ts';
 import { confirmed } from '../confirm.ts';
 import type { Handler } from '../context.ts';
 import { shownIds } from '../ids.ts';
 import { when } from '../times.ts';
+import { writeWhole } from '../write-file.ts';
 
 /** Rows of one page of an export. */
 const page = 1000;
@@ -82,12 +82,8 @@ const exportAudit: Handler = async (context) => {
     break;
   }
   if (out === null) return 0;
-  try {
-    writeFileSync(out, lines.join(''), { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new RuntimeError('usage', `--out: ${out} cannot be written: ${why}`);
-  }
+  const taken = new RuntimeError('usage', `--out: ${out} cannot be written: it exists already`);
+  await writeWhole(out, false, lines, taken);
   context.hint(`${lines.length} lines written to ${out}`);
   return 0;
 };

@@ -1,9 +1,9 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RuntimeError } from '../../schema/errors.ts';
 import type { BackendCheck, DoctorReport, SetupIssue } from '../../schema/registry.ts';
 import { formatBytes, plural } from '../../view/format.ts';
 import type { Context, Handler } from '../context.ts';
+import { writeWhole } from '../write-file.ts';
 
 /** `doctor` (06 §15): the same evaluation as every other surface; the exit code says whether something is wrong. */
 const doctor: Handler = async (context) => {
@@ -44,18 +44,10 @@ async function bundle(context: Context): Promise<number> {
     files.map(({ name, text }) => ({ name, bytes: Buffer.from(text, 'utf8') })),
     now,
   );
-  try {
-    writeFileSync(path, bytes, { flag: 'wx', mode: 0o600 });
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    if (code === 'EEXIST') {
-      throw new RuntimeError('already_exists', `--out: ${path} exists already`, {
-        cause: error,
-        hints: ['reins doctor --bundle'],
-      });
-    }
-    throw new RuntimeError('storage', `--out: ${path} cannot be written (${code})`, { cause: error });
-  }
+  const taken = new RuntimeError('already_exists', `--out: ${path} exists already`, {
+    hints: ['reins doctor --bundle'],
+  });
+  await writeWhole(path, false, [bytes], taken);
   if (context.globals.format === 'text') await context.print(path);
   else await context.printJson({ path, files: files.map(({ name }) => name) });
   return 0;
