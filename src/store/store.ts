@@ -12,7 +12,7 @@ import type { Migration } from './migrations/migration.ts';
 import { processOwner } from './owner.ts';
 import { checkDatabaseFile, codeOf, createPrivateFile, machineKey, reason } from './private-file.ts';
 import type { Sql } from './sql.ts';
-import { initialise, migrate, useWal } from './upgrade.ts';
+import { initialise, migrate, ensureWal } from './upgrade.ts';
 import { quote } from '../text/quote.ts';
 
 /** True in a build for tests alone; the sources as they stand have none. */
@@ -159,7 +159,7 @@ function writeStore(options: Resolved, handle: Handle, connect: Connect, created
     const found = inspect(handle, options);
     if (found === 'new') initialise(handle, options);
     else if (found < latest(options.migrations)) migrate(handle, options, (source) => connect(source, 'read'));
-    useWal(handle, options.path);
+    ensureWal(handle, options.path);
     handle.exec(writerSettings);
     if (found !== 'new') checkAfterCrash(handle, options.path);
     if (typeof FAIL_POINTS !== 'undefined' && FAIL_POINTS) fillDisk(handle, options.path);

@@ -15,7 +15,7 @@ export function initialise(handle: Handle, options: UpgradeOptions): void {
   if (key === null) throw new RuntimeError('internal', 'The machine key was made and is missing.');
   // Must be set while the file has no page.
   handle.pragma('auto_vacuum = INCREMENTAL');
-  useWal(handle, options.path);
+  ensureWal(handle, options.path);
   exclusive(handle, () => {
     // Another process may have been first.
     if (Number(handle.pragma('user_version', { simple: true })) !== 0) return;
@@ -78,7 +78,7 @@ function exclusive(handle: Handle, body: () => void): void {
 }
 
 /** @throws RuntimeError config_invalid where the file system cannot do it. */
-export function useWal(handle: Handle, path: string): void {
+export function ensureWal(handle: Handle, path: string): void {
   const set = switchToWal(handle);
   if (set !== 'wal') {
     throw new RuntimeError(
