@@ -26,6 +26,7 @@ import { freeBytes, pidStart } from './machine.ts';
 import { maskResultWith } from './mask-result.ts';
 import { lazyServices } from './lazy-services.ts';
 import { prepareDeps } from './prepare.ts';
+import { planServices } from './plan-services.ts';
 import { openPruning } from './pruning.ts';
 import type { RoomsInput } from './rooms-input.ts';
 import { openTrustedPrograms } from './trusted-programs.ts';
@@ -129,6 +130,7 @@ export function openRooms(input: RoomsInput): Rooms {
     attend: attendWith({ ...store, chain: () => settings.value('attention-chain'), runs: () => runs, now }),
   });
   const prepare = prepareDeps({ ...input, chains, policies, models, setup, binaries });
+  const plans = planServices({ store, secrets, prepare, runs: () => runs, now });
   const runs = createRuns({
     ...store,
     now,
@@ -142,6 +144,7 @@ export function openRooms(input: RoomsInput): Rooms {
     storedChain: chains.storedChain,
     sessionTurn: (sessionId, runId) => resumedTurn(store.sessions, sessionId, runId),
     reread: store.lostRuns.reread,
+    afterStep: plans.afterStep,
   });
   const chat = createChat({ ...store, service: runs, now, mask: secrets.maskDeep, say: input.warn });
   const stopSweeping = store.asks.keepSwept();
@@ -209,9 +212,7 @@ export function openRooms(input: RoomsInput): Rooms {
       awaitRun: runs.awaitRun,
       resumeRun: async (wanted) =>
         runs.resumeRun({ ...wanted, run_id: await store.findRun(wanted.run_id) }, store.actor.by),
-      cancelRun: (wanted) =>
-        runs.isHere(wanted.run_id) ? runs.cancelRun(wanted, store.actor.by) : store.services.cancelRun(wanted),
-      stopRun: runs.stopRun,
+      ...plans.services,
       watch: runs.watch,
     },
     setUpProvider: createProviderSetUp({ settings, backends }),

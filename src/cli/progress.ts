@@ -20,8 +20,13 @@ const quietMs = 8000;
 /**
  * Progress lines only when stderr is a terminal; reasoning, steps and telemetry when they were asked for.
  * @param asking true while a question stands on the terminal: nobody is told then that the program waits for them
+ * @param heading what the line begins with that says what is waited for; with it the line is there all the time
  */
-export function createProgress(context: Context, asking: () => boolean = () => false): Progress {
+export function createProgress(
+  context: Context,
+  asking: () => boolean = () => false,
+  heading: () => string = () => '',
+): Progress {
   const { terminal, globals, process } = context;
   const lines = terminal.stderrIsTerminal && !terminal.quiet;
   const say = (text: string) => terminal.err(`${terminal.style('err', 'dim', context.safe(text))}\n`);
@@ -39,9 +44,11 @@ export function createProgress(context: Context, asking: () => boolean = () => f
   const timer = terminal.live
     ? setInterval(() => {
         const quiet = process.now() - quietSince;
-        if (quiet < tickMs || asking()) return;
+        const head = heading();
+        if ((quiet < tickMs && head === '') || asking()) return;
         const size = quiet >= quietMs && waitingFor === 'the model' ? `, ${formatBytes(bytes)} received` : '';
-        const text = context.safe(`waiting for ${waitingFor}, ${Math.floor(quiet / 1000)} s${size}`);
+        const waiting = `waiting for ${waitingFor}, ${Math.floor(quiet / 1000)} s${size}`;
+        const text = context.safe(head === '' ? waiting : `${head} · ${waiting}`);
         terminal.status(terminal.style('err', 'dim', text.slice(0, terminal.columns - 1)));
       }, tickMs)
     : undefined;

@@ -43,7 +43,7 @@ export function resultObject(result: RunResult, extras: ResultExtras): ResultObj
     run_id: result.run_id,
     session_id: result.session_id,
     session_name: result.session_name,
-    plan: null,
+    plan: result.plan,
     chain: result.chain,
     model: result.model,
     provider: result.provider,

@@ -150,7 +150,7 @@ export const oversight = {
     '/api/trust/pending',
     'read',
     object({
-      chain: enums(['run', 'chat']),
+      chain: enums(['run', 'chat', 'planner', 'executor', 'summarizer', 'explorer']),
       chain_path: nullable(string()),
       policy: nullable(string()),
       trust: array(string()),
