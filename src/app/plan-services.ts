@@ -34,7 +34,7 @@ export function planServices({ store, secrets, prepare, runs, now }: PlanService
 
   const cancelRun: Services['cancelRun'] = (wanted) => {
     const run_id = goingFor(wanted.run_id);
-    return runs().isHere(run_id)
+    return runs().isGoing(run_id)
       ? runs().cancelRun({ ...wanted, run_id }, store.actor.by)
       : store.services.cancelRun(wanted);
   };

@@ -182,6 +182,7 @@ export function initObject(started: RunStarted | null, timestamp: string, cwd: s
     run_id: started?.run_id ?? null,
     schema_version: 1,
     session_id: started?.session_id ?? null,
+    ...(started?.plan == null ? {} : { plan: started.plan }),
     chain: started === null ? null : { id: started.chain.id, sha256: started.chain.sha256 },
     model: started?.model ?? null,
     provider: started?.provider ?? null,

@@ -107,6 +107,9 @@ export function createRuns(deps: RunsDeps) {
     /** Whether the run is one of this process, or was until now. */
     isHere: lives.has,
 
+    /** Whether this process drives it now. */
+    isGoing: lives.isGoing,
+
     async cancelRun(input: { readonly run_id: string; readonly reason: string }, by: string): Promise<null> {
       stopRun(lives.live(input.run_id), { kind: 'cancel', by, reason: input.reason });
       return null;
