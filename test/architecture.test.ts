@@ -61,7 +61,7 @@ const rooms: Readonly<Record<string, Room>> = {
       'src/tools/input-schema.ts',
       'src/view/plan-lines.ts',
     ],
-    packages: { 'summary-tools.ts': ['superstruct'], 'read-context.ts': ['superstruct'] },
+    packages: { '*': ['superstruct'] },
   },
   'src/runs': {
     may: [

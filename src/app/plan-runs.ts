@@ -50,7 +50,7 @@ export function openPlanRuns(deps: PlanRunsDeps) {
     }
     const allowed = chain.tasks.find(({ handler }) => handler === 'chat_completion')?.execute_config?.tools;
     const names = new Map<string, string[]>();
-    for (const { spec } of prepare.tools({ shell: options.shell })) {
+    for (const { spec } of prepare.tools({ shell: options.shell, plans: false })) {
       if (isAllowed(allowed, spec.tools, spec.tool))
         names.set(spec.tools, [...(names.get(spec.tools) ?? []), spec.tool]);
     }

@@ -1,4 +1,5 @@
 import type { Services } from '../client/local-client.ts';
+import type { ManagerDeps } from '../plans/manager-tools.ts';
 import type { Secrets } from '../registry/secrets.ts';
 import type { PrepareDeps } from '../runs/ports.ts';
 import type { RunsDeps, RunService } from '../runs/runs.ts';
@@ -21,7 +22,7 @@ const names = [
 export type PlanServicesInput = {
   readonly store: StoreRooms;
   readonly secrets: Pick<Secrets, 'maskDeep'>;
-  readonly prepare: PrepareDeps;
+  readonly prepare: () => PrepareDeps;
   /** Asked for when a plan first runs: runs and plans need each other. */
   readonly runs: () => RunService;
   readonly now: () => number;
@@ -47,7 +48,7 @@ export function planServices({ store, secrets, prepare, runs, now }: PlanService
       ...store,
       books,
       service: runs(),
-      prepare,
+      prepare: prepare(),
       mask: secrets.maskDeep,
       by: store.actor.by,
       now,
@@ -59,5 +60,13 @@ export function planServices({ store, secrets, prepare, runs, now }: PlanService
   const afterStep: NonNullable<RunsDeps['afterStep']> = async (live, finished) =>
     (await planRuns()).afterStep(live, finished);
 
-  return { afterStep, services: { ...lazyServices(names, planRuns), cancelRun, stopRun } };
+  const manager = async (): Promise<ManagerDeps> => ({
+    operations: (await store.planRooms()).operations,
+    runs: await planRuns(),
+    parent: runs().parentRun,
+    awaitRun: (run_id) => runs().awaitRun({ run_id }),
+    cancel: async (run_id, reason) => void (await cancelRun({ run_id, reason })),
+  });
+
+  return { manager, afterStep, services: { ...lazyServices(names, planRuns), cancelRun, stopRun } };
 }

@@ -129,8 +129,16 @@ export function openRooms(input: RoomsInput): Rooms {
     freeBytes: () => freeBytes(workspace.dbPath),
     attend: attendWith({ ...store, chain: () => settings.value('attention-chain'), runs: () => runs, now }),
   });
-  const prepare = prepareDeps({ ...input, chains, policies, models, setup, binaries });
-  const plans = planServices({ store, secrets, prepare, runs: () => runs, now });
+  const plans = planServices({ store, secrets, prepare: () => prepare, runs: () => runs, now });
+  const prepare = prepareDeps({
+    ...input,
+    chains,
+    policies,
+    models,
+    setup,
+    binaries,
+    planManager: plans.manager,
+  });
   const runs = createRuns({
     ...store,
     now,

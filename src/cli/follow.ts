@@ -39,7 +39,7 @@ export async function followRun(
   options: FollowOptions,
 ): Promise<number> {
   const output = options.output ?? createOutput(context);
-  const progress = options.progress ?? createProgress(context, () => asks.open(), options.heading);
+  const progress = options.progress ?? createProgress(context, () => asks.open(), options.heading ?? null);
   const warned = new Set<string>();
   const warn = (message: string) => {
     if (!warned.has(message)) context.warn(message);

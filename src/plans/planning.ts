@@ -9,6 +9,7 @@ import {
 } from '../schema/plan.ts';
 import type { RunKind, RunStarted } from '../schema/run.ts';
 import type { RunService } from '../runs/runs.ts';
+import type { StartWith } from '../runs/write-start.ts';
 import type { PlanListRow, Plans } from '../store/plans.ts';
 import { exceedsBytes } from '../text/utf8.ts';
 import { findPlan } from './find-plan.ts';
@@ -31,6 +32,8 @@ export type PlanningDeps = {
   readonly now: () => number;
 };
 
+type Start = Pick<Wanted, 'options' | 'variables' | 'model' | 'plan' | 'parent'>;
+
 type Named = { readonly plan: string | null; readonly run: PlanRunOptions };
 
 /** What a planner is asked for, and what is done with a list of steps that can be used. */
@@ -41,6 +44,8 @@ type Wanted = {
   readonly variables: Record<string, string>;
   readonly model: string;
   readonly plan: PlanListRow | null;
+  /** The run that asks for it, if one does. */
+  readonly parent?: StartWith['parent'] | undefined;
   /** Further conditions of the answer. */
   check(read: ReadSteps & { readonly ok: true }): ReadSteps;
   store(read: ReadSteps & { readonly ok: true }): Promise<{ readonly plan: Plan; readonly added: number }>;
@@ -71,11 +76,7 @@ export function createPlanning(deps: PlanningDeps) {
     return { kind: 'run', phase, run, warning };
   };
 
-  const start = (
-    kind: RunKind,
-    wanted: Pick<Wanted, 'options' | 'variables' | 'model' | 'plan'>,
-    text: string,
-  ): Promise<RunStarted> =>
+  const start = (kind: RunKind, wanted: Start, text: string): Promise<RunStarted> =>
     service.startPlanned(
       kind,
       planRequest(wanted.options, {
@@ -84,7 +85,12 @@ export function createPlanning(deps: PlanningDeps) {
         model: wanted.model,
         provider: deps.models().planner_provider,
       }),
-      wanted.plan === null ? {} : { plan: { id: wanted.plan.id, name: wanted.plan.name, stepId: null, ordinal: null } },
+      {
+        ...(wanted.parent === undefined ? {} : { parent: wanted.parent }),
+        ...(wanted.plan === null
+          ? {}
+          : { plan: { id: wanted.plan.id, name: wanted.plan.name, stepId: null, ordinal: null } }),
+      },
     );
 
   /** The text that a run ended with. @throws RuntimeError with its class when it did not complete */
@@ -122,7 +128,7 @@ export function createPlanning(deps: PlanningDeps) {
 
   const explore = async (
     text: string,
-    wanted: Pick<Wanted, 'options' | 'variables' | 'model' | 'plan'>,
+    wanted: Start,
     then: (context: RepoContext | null, problem: string | null) => Promise<PlanningStep>,
   ): Promise<PlanningStep> => {
     const run = await start('plan_explore', wanted, text === '' ? exploreText : text);
@@ -156,7 +162,7 @@ export function createPlanning(deps: PlanningDeps) {
      * Steps from a file become a plan at once; else the first run of its planning is started.
      * @throws RuntimeError usage, and as a run that cannot start; nothing has been stored then
      */
-    async newPlan(input: NewPlan): Promise<PlanningStep> {
+    async newPlan(input: NewPlan, parent?: StartWith['parent']): Promise<PlanningStep> {
       if (input.from !== null) {
         const read = readStepFile(input.from);
         if (!read.ok) throw new RuntimeError('usage', `The steps cannot be read: ${read.reason}.`);
@@ -170,7 +176,7 @@ export function createPlanning(deps: PlanningDeps) {
         ...(input.planner_model === null ? {} : { planner_model: input.planner_model }),
       };
       const tools = await deps.executorTools({ shell: input.shell, trust: input.run.trust });
-      const own = { options: input.run, model: models.planner_model, plan: null };
+      const own = { options: input.run, model: models.planner_model, plan: null, parent };
       const planned = (context: RepoContext | null, warning: string | null): Promise<PlanningStep> => {
         const stored = context === null ? null : JSON.stringify(context);
         return ask(

@@ -4,6 +4,7 @@ import type { RunResult, RunStarted, StartRun } from '../schema/run.ts';
 import type { Finished } from '../runs/finish.ts';
 import type { LiveRun } from '../runs/live-run.ts';
 import type { RunService } from '../runs/runs.ts';
+import type { StartWith } from '../runs/write-start.ts';
 import type { Feed } from '../store/feed.ts';
 import type { StepRow } from '../store/plan-steps.ts';
 import type { PlanListRow, Plans } from '../store/plans.ts';
@@ -60,13 +61,19 @@ export function createStepRuns(deps: StepRunDeps) {
     return started(plan, step, run, true);
   };
 
-  const begin = async (plan: PlanListRow, step: StepRow, input: NextStep): Promise<StepStarted> => {
+  const begin = async (
+    plan: PlanListRow,
+    step: StepRow,
+    input: NextStep,
+    parent: StartWith['parent'],
+  ): Promise<StepStarted> => {
     const { run: options, shell } = input;
     await deps.checkSummarizer(options.trust);
     const tools = await deps.executorTools({ shell, trust: options.trust });
     const variables = stepVariables(plan, plans.steps(plan.id), step, tools, deps.models());
     const request = planRequest(options, { text: step.description, variables, shell });
     const run = await service.startPlanned('plan_step', request, {
+      ...(parent === undefined ? {} : { parent }),
       plan: {
         id: plan.id,
         name: plan.name,
@@ -129,9 +136,10 @@ export function createStepRuns(deps: StepRunDeps) {
   return {
     /**
      * Starts the lowest pending step, or goes on with one that nobody works on any more (07 §4.5.1).
+     * @param parent the run that asks for it, if one does
      * @throws RuntimeError not_found, in_use (a failed step, or a live claim), run_suspended, and as a run that cannot start
      */
-    async nextStep(input: NextStep): Promise<NextStarted> {
+    async nextStep(input: NextStep, parent?: StartWith['parent']): Promise<NextStarted> {
       const found = findPlan(plans, input.plan);
       books.reconcile(found.id);
       const plan = plans.byId(found.id) ?? found;
@@ -151,7 +159,7 @@ export function createStepRuns(deps: StepRunDeps) {
         return goOn(plan, held, input);
       }
       const step = steps.find(({ status }) => status === 'pending');
-      return step === undefined ? { kind: 'done', plan: plan.name } : begin(plan, step, input);
+      return step === undefined ? { kind: 'done', plan: plan.name } : begin(plan, step, input, parent);
     },
 
     /** Takes in the outcome of a step's run of this process, whatever command it went on with. Never rejects. */

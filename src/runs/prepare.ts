@@ -86,7 +86,7 @@ export async function prepareRun(
     if (found.kind === 'obstacle') throw found.error;
     backend = found.backend;
   }
-  const catalog = createCatalog(given.tools ?? toolsOf(deps, kind, input.shell));
+  const catalog = createCatalog(given.tools ?? toolsOf(deps, kind, input));
   const own = await deps.commandTables();
   return {
     kind,
@@ -129,7 +129,8 @@ function chainOfKind(kind: RunKind): ChainUse {
   }
 }
 
-function toolsOf(deps: PrepareDeps, kind: RunKind, shell: boolean): readonly Tool[] {
+function toolsOf(deps: PrepareDeps, kind: RunKind, input: StartRun): readonly Tool[] {
+  const { shell } = input;
   switch (kind) {
     // Whoever answers for the operator looks, and acts on nothing (03 §7); a planner plans.
     case 'attention':
@@ -139,9 +140,12 @@ function toolsOf(deps: PrepareDeps, kind: RunKind, shell: boolean): readonly Too
       return [];
     // Whatever its chain allows (07 §4.8).
     case 'plan_explore':
-      return deps.tools({ shell: false }).filter(({ spec }) => spec.tools === 'local_fs' && spec.read_only);
+      return deps
+        .tools({ shell: false, plans: false })
+        .filter(({ spec }) => spec.tools === 'local_fs' && spec.read_only);
     default:
-      return deps.tools({ shell });
+      // Only where a person sits in front of it.
+      return deps.tools({ shell, plans: kind === 'chat' && input.on_ask === 'ask' });
   }
 }
 

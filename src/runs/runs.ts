@@ -7,6 +7,7 @@ import { type FinishDeps, type Finished, finishRun } from './finish.ts';
 import { launch, stopRun } from './launch.ts';
 import type { LiveRun } from './live-run.ts';
 import { createLiveRuns } from './live-runs.ts';
+import { type ParentRun, parentRun } from './nested.ts';
 import { prepareRun } from './prepare.ts';
 import { type ResumeDeps, type ResumeInput, resumeRun } from './resume.ts';
 import { createSupervisor, type SupervisorDeps } from './supervisor.ts';
@@ -30,7 +31,7 @@ export function createRuns(deps: RunsDeps) {
     const prepared = await prepareRun(deps.prepare, kind, input, tools === undefined ? {} : { tools });
     const runId = newId('run', deps.now());
     // A plan is the mission of the runs of its steps (03, terms).
-    const missionId = parent?.mission_id ?? (plan?.stepId == null ? runId : plan.id);
+    const missionId = plan?.stepId == null ? (parent?.mission_id ?? runId) : plan.id;
     const ids = { runId, session: turn?.session ?? null, plan: plan ?? null, missionId };
     const written = writeStart(deps, prepared, ids, more);
     return follow(launch(deps, prepared, ids, written));
@@ -106,6 +107,13 @@ export function createRuns(deps: RunsDeps) {
 
     /** Whether the run is one of this process, or was until now. */
     isHere: lives.has,
+
+    /** A run of this process that starts another one. @throws RuntimeError run_not_active */
+    parentRun(runId: string): ParentRun {
+      const live = lives.live(runId);
+      if (live === null) throw new RuntimeError('run_not_active', `run ${runId} has ended`);
+      return parentRun(deps, live);
+    },
 
     /** Whether this process drives it now. */
     isGoing: lives.isGoing,
