@@ -41,7 +41,7 @@ export function checkRunFlags(context: Context): void {
 export async function buildStartRun(
   context: Context,
   client: RuntimeClient,
-  use: 'run' | 'chat',
+  use: 'run' | 'chat' | null,
   input: InputValue,
   onAsk: OnAsk,
 ): Promise<StartRun> {

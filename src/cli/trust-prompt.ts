@@ -19,9 +19,14 @@ export type Consent = {
 
 /**
  * Settles what a run would use of the project and nobody has trusted yet (06 §6).
+ * @param use null for a chain of the program's own
  * @throws RuntimeError not_trusted: refused here, or nobody can be asked
  */
-export async function consentToContent(context: Context, client: RuntimeClient, use: 'run' | 'chat'): Promise<Consent> {
+export async function consentToContent(
+  context: Context,
+  client: RuntimeClient,
+  use: 'run' | 'chat' | null,
+): Promise<Consent> {
   const { globals } = context;
   const pending = await client.untrusted({
     chain: use,

@@ -118,7 +118,9 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
     if (turn !== null) {
       if (outcome.error !== null) turn.note(`failed (${outcome.error.class}): ${outcome.error.message}`, at);
       else if (outcome.status === 'cancelled' || outcome.status === 'interrupted') turn.note('interrupted', at);
-      else if (output.type !== null && output.type !== 'chat_history') turn.output(output.text, at);
+      else if (output.type !== null && (outcome.status === 'completed' || outcome.status === 'exhausted')) {
+        turn.output({ status: outcome.status, type: output.type, text: output.text }, at);
+      }
     }
     lastEvent(record, live, outcome, output, usage, deps.asks.pendingOfRun(runId));
   });

@@ -75,8 +75,9 @@ export async function prepareRun(
     if (found.kind === 'obstacle') throw found.error;
     backend = found.backend;
   }
-  // Whoever answers for the operator looks, and acts on nothing (03 §7).
-  const catalog = createCatalog(kind === 'attention' ? [] : deps.tools({ shell: input.shell }));
+  // Whoever answers for the operator looks, and acts on nothing (03 §7); nor does a summariser (07 §2.9).
+  const actsOnNothing = kind === 'attention' || kind === 'compact';
+  const catalog = createCatalog(actsOnNothing ? [] : deps.tools({ shell: input.shell }));
   const own = await deps.commandTables();
   return {
     kind,

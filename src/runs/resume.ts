@@ -22,7 +22,8 @@ import { leaseMs } from './supervisor.ts';
 
 /** The session's side of a run that goes on. */
 export type ResumedTurn = {
-  readonly session: { readonly id: string; readonly name: string };
+  /** As in `TurnStart`. */
+  readonly session: { readonly id: string; readonly name: string } | null;
   readonly turn: SessionTurn;
   /** The history that the run started from. */
   history(trim: number): string;
@@ -45,7 +46,8 @@ export type ResumeDeps = {
     stored: Pick<StoredRun, 'chain_id' | 'chain_path' | 'chain_sha256'>,
     text: string,
   ) => Promise<RunnableChain>;
-  readonly sessionTurn: (sessionId: string, runId: string) => ResumedTurn | null;
+  /** Null for a run that belongs to no session, and where the session, or what the run stands on, is gone. */
+  readonly sessionTurn: (run: StoredRun) => ResumedTurn | null;
   /** Waits while a lease has only run out of time: its owner may renew it (11 §2.9). */
   readonly reread: (runId: string) => Promise<void>;
 };
@@ -77,10 +79,10 @@ export async function resumeRun(deps: ResumeDeps, input: ResumeInput, by: string
   if (text === null) throw damaged(run, 'its chain is not in the database');
   const state = checkpointOf(run);
   const chain = await deps.storedChain(run, text);
-  const turn = run.session_id === null ? null : deps.sessionTurn(run.session_id, run.id);
-  if (run.session_id !== null && turn === null) throw damaged(run, 'its session is gone');
+  const turn = deps.sessionTurn(run);
+  if (turn === null && (run.session_id !== null || run.kind === 'compact')) throw damaged(run, 'its session is gone');
   const { trim, ...options } = run.options as { readonly trim?: number };
-  const request = requestOf(run, options);
+  const request = requestOf(run, options, turn !== null);
   const prepared = await prepareRun(
     deps.prepare,
     run.kind,
@@ -181,9 +183,9 @@ function checkpointOf(run: StoredRun): CheckpointState | null {
   }
 }
 
-/** The request that began the run. A turn's own text is in its session. */
-function requestOf(run: StoredRun, options: object): StartRun {
-  const input: unknown = run.session_id === null ? run.input : { type: 'string', value: '' };
+/** The request that began the run. What it is given is in its session, if it is `ofSession`. */
+function requestOf(run: StoredRun, options: object, ofSession: boolean): StartRun {
+  const input: unknown = ofSession ? { type: 'string', value: '' } : run.input;
   try {
     return create({ ...options, input }, StartRun);
   } catch (error) {

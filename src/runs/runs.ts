@@ -12,6 +12,7 @@ import { type ResumeDeps, type ResumeInput, resumeRun } from './resume.ts';
 import { createSupervisor, type SupervisorDeps } from './supervisor.ts';
 import { watchRun } from './watch.ts';
 import { type TurnStart, writeStart } from './write-start.ts';
+import type { RunnableChain } from '../workspace/chains.ts';
 
 export type RunsDeps = SupervisorDeps & FinishDeps & ResumeDeps;
 
@@ -25,8 +26,9 @@ export function createRuns(deps: RunsDeps) {
     input: StartRun,
     turn: TurnStart | null,
     parent: LiveRun | null = null,
+    chain: RunnableChain | null = null,
   ): Promise<RunStarted> => {
-    const prepared = await prepareRun(deps.prepare, kind, input);
+    const prepared = await prepareRun(deps.prepare, kind, input, chain);
     const runId = newId('run', deps.now());
     const ids = { runId, session: turn?.session ?? null, missionId: parent?.gate.ref.mission_id ?? runId };
     const written = writeStart(deps, prepared, ids, turn, parent?.gate.ref.run_id ?? null);
@@ -46,8 +48,9 @@ export function createRuns(deps: RunsDeps) {
   return {
     startRun: (input: StartRun): Promise<RunStarted> => start('run', input, null),
 
-    /** Starts the run of a chat turn. */
-    startTurn: (input: StartRun, turn: TurnStart): Promise<RunStarted> => start('chat', input, turn),
+    /** Starts a run of a session. @param chain in the place of the one that its use finds */
+    startTurn: (input: StartRun, turn: TurnStart, chain: RunnableChain | null = null): Promise<RunStarted> =>
+      start(turn.kind, input, turn, null, chain),
 
     /**
      * Goes on with a run that rests, whatever process it began in (03 §11).

@@ -20,12 +20,16 @@ export type WriteStartDeps = {
   readonly now: () => number;
 };
 
-/** What a chat turn adds to a run; every function runs inside the transaction that starts the run. */
+/** What a session adds to a run; every function runs inside the transaction that starts the run. */
 export type TurnStart = {
-  readonly session: { readonly id: string; readonly name: string };
+  readonly kind: 'chat' | 'compact';
+  /** The session that is busy with the run until it has ended; null = none is. */
+  readonly session: { readonly id: string; readonly name: string } | null;
+  /** What the run's row tells of its input; the messages themselves are the session's. */
+  readonly input: { readonly type: 'chat_history' };
   /** As `--trim`, so that a run that is resumed starts from the same messages. */
   readonly trim: number;
-  /** Stores the user's message; fails when the session has another open run. */
+  /** Stores the user's message of a turn; fails when the session has another open run. */
   begin(runId: string, record: Record, ref: EventRef, images: readonly Image[]): SessionTurn;
   /** Read after `begin` was committed: the history that the run starts from, the new message included. */
   history(): string;
@@ -78,7 +82,7 @@ export function writeStart(
           model: defaults.model,
           provider: defaults.provider,
           options: { ...input, input: undefined, variables: deps.mask(input.variables), trim: turn?.trim ?? 0 },
-          input: turn === null ? deps.mask(input.input) : { type: 'chat_history' },
+          input: turn === null ? deps.mask(input.input) : turn.input,
           created_at: at,
         },
         noUsage,

@@ -56,6 +56,7 @@ export type RunOutcome = {
 
 export type RunHead = {
   readonly id: string;
+  readonly kind: RunKind;
   readonly status: RunStatus;
   readonly session_id: string | null;
   readonly mission_id: string;
@@ -67,7 +68,6 @@ export type RunHead = {
 
 /** All that is needed to go on with a run. `options`, `input` as they were written; times are milliseconds. */
 export type StoredRun = RunHead & {
-  readonly kind: RunKind;
   readonly workspace: string;
   readonly chain_sha256: string;
   readonly chain_path: string | null;
@@ -97,7 +97,8 @@ export const isDriven = (head: Pick<RunHead, 'lease_owner' | 'lease_until'>, now
 export const hasLapsed = (head: Pick<RunHead, 'lease_owner' | 'lease_until'>, now: number): boolean =>
   head.lease_owner !== null && (head.lease_until ?? 0) <= now && !ownerIsDead(head.lease_owner);
 
-const headColumns = 'r.id, r.status, r.session_id, r.mission_id, r.chain_id, r.ended_at, s.lease_owner, s.lease_until';
+const headColumns =
+  'r.id, r.kind, r.status, r.session_id, r.mission_id, r.chain_id, r.ended_at, s.lease_owner, s.lease_until';
 
 const json = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value));
 
@@ -194,7 +195,7 @@ export function createRuns(sql: Sql) {
 
     stored(id: string): StoredRun | undefined {
       const row = sql.get<StoredRow>(
-        `SELECT ${headColumns}, r.kind, r.workspace, r.chain_sha256, r.chain_path, r.model, r.provider, r.options, r.input, r.usage,
+        `SELECT ${headColumns}, r.workspace, r.chain_sha256, r.chain_path, r.model, r.provider, r.options, r.input, r.usage,
            r.counters, s.payload, s.payload_sha256
          FROM runs r LEFT JOIN run_state s ON s.run_id = r.id WHERE r.id = ?`,
         id,

@@ -1,12 +1,14 @@
 import { boolean, nullable, number, object, optional, string, union } from 'superstruct';
 import { OnAsk, type RunResult, type RunStarted, SendMessage, StartRun } from '../../schema/run.ts';
 import {
+  type CompactionStarted,
   SearchResult,
   Session,
   SessionFork,
   type SessionName,
   SessionPage,
   SessionView,
+  type SummaryForkStarted,
 } from '../../schema/session.ts';
 import { masked, operation, returns } from '../operation.ts';
 
@@ -86,6 +88,28 @@ export const work = {
     'run',
     object({ name: nullable(string()), new_name: nullable(string()), at: nullable(number()) }),
     masked(SessionFork),
+  ),
+  /** Starts the run that sums up older messages; when it has completed, requests hold the summary in their place. */
+  compactSession: operation(
+    'POST',
+    '/api/sessions/compactions',
+    'run',
+    object({ ...StartRun.schema, name: nullable(string()), keep: number() }),
+    returns<CompactionStarted>(),
+  ),
+  /** Starts the run that sums up all but the last `keep` messages; when it has completed, the copy is there and active. */
+  forkWithSummary: operation(
+    'POST',
+    '/api/sessions/summary-forks',
+    'run',
+    object({
+      ...StartRun.schema,
+      name: nullable(string()),
+      new_name: nullable(string()),
+      at: nullable(number()),
+      keep: number(),
+    }),
+    returns<SummaryForkStarted>(),
   ),
   /** Everything that is stored of a session, in pages; `next` is the `after` of the one that follows. */
   exportSession: operation(
