@@ -128,7 +128,7 @@ export function openRooms(input: RoomsInput): Rooms {
     attend: attendWith({ ...store, chain: () => settings.value('attention-chain'), runs: () => runs, now }),
   });
   const prepare = prepareDeps({ ...input, chains, policies, models, setup, binaries });
-  const { sessionTurn, ...turns } = openSessionTurns({ ...input, chains, runs: () => runs });
+  const { sessionTurn, ...turns } = openSessionTurns({ ...input, chains, runs: () => runs, tools: prepare.tools });
   const runs = createRuns({
     ...store,
     now,

@@ -8,6 +8,7 @@ import { resumedTurn } from '../sessions/resumed-turn.ts';
 import { summaryChain } from '../sessions/summary-chain.ts';
 import { createSessionCopies } from '../store/session-copies.ts';
 import { createSessionSummaries } from '../store/session-summaries.ts';
+import type { Tool } from '../tools/tool.ts';
 import type { Chains } from '../workspace/chains.ts';
 import { sha256Of } from '../workspace/files.ts';
 import type { RoomsInput } from './rooms-input.ts';
@@ -15,13 +16,28 @@ import type { RoomsInput } from './rooms-input.ts';
 type SessionTurnsInput = RoomsInput & {
   readonly chains: Pick<Chains, 'storedChain'>;
   readonly runs: () => Pick<RunService, 'startTurn'>;
+  readonly tools: (options: { readonly shell: boolean }) => readonly Tool[];
 };
 
 /** The runs of sessions: turns, and summaries of them. */
 export function openSessionTurns(input: SessionTurnsInput) {
   const { store, now, options } = input;
   const mask = input.secrets.maskDeep;
-  const free = createFreeSession({ ...store, now, mask, say: input.warn });
+  const { sessions } = store;
+  const free = createFreeSession({
+    ...store,
+    now,
+    mask,
+    say: input.warn,
+    isReader: (tools, tool) =>
+      tools === 'local_fs' &&
+      input.tools({ shell: false }).some(({ spec }) => spec.tools === tools && spec.tool === tool && spec.read_only),
+    sessionNamed(name) {
+      if (name !== null) return sessions.byName(name.normalize('NFC'));
+      const id = sessions.activeId();
+      return id === null ? undefined : sessions.byId(id);
+    },
+  });
   const service: Pick<RunService, 'startTurn'> = { startTurn: (...wanted) => input.runs().startTurn(...wanted) };
   const chain = () =>
     input.chains.storedChain(
@@ -35,14 +51,20 @@ export function openSessionTurns(input: SessionTurnsInput) {
     free,
     startRun: async (wanted, turn) => service.startTurn(wanted, turn, await chain()),
     model: () => store.settings.value('compact-model'),
-    find: createFindSession(store.sessions),
+    find: createFindSession(sessions),
     now,
   });
   /** The session's side of a run that goes on. */
   const sessionTurn: ResumeDeps['sessionTurn'] = (run) => {
     if (run.kind === 'compact') return compaction.resumed(run);
-    return run.session_id === null ? null : resumedTurn(store.sessions, run.session_id, run.id);
+    return run.session_id === null ? null : resumedTurn(sessions, run.session_id, run.id);
   };
   const { compactSession, forkWithSummary } = compaction;
-  return { ...createChat({ ...store, free, service, now, mask }), compactSession, forkWithSummary, sessionTurn };
+  return {
+    ...createChat({ ...store, free, service, now, mask }),
+    interruptedTurn: async ({ session }: { readonly session: string | null }) => free.interrupted(session),
+    compactSession,
+    forkWithSummary,
+    sessionTurn,
+  };
 }

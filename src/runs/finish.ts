@@ -1,4 +1,5 @@
 import type { Asks } from '../asks/asks.ts';
+import { verdictFor } from '../schema/ask.ts';
 import { exitOf, shownClass } from '../schema/errors.ts';
 import type { Usage } from '../schema/message.ts';
 import type { HistoryRanges, RunEnd } from '../schema/protocol.ts';
@@ -230,7 +231,7 @@ export const askLine = (ask: ReturnType<Asks['ofRun']>[number]): RunAsk => ({
   created_at: ask.created_at,
   expires_at: ask.expires_at,
   by: ask.verdict?.by ?? null,
-  respond: ask.state === 'pending' ? `reins approvals respond ${ask.id} --approve` : null,
+  respond: ask.state === 'pending' ? `reins approvals respond ${ask.id} ${verdictFor(ask.kind)}` : null,
 });
 
 /** A denied call as a result lists it (06 §8.4). */

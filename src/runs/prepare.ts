@@ -152,7 +152,7 @@ export function gateRun(
   ids: RunIds,
   clock: ActiveClock,
   signal: AbortSignal,
-  moves: Pick<GateRun, 'records' | 'waiting' | 'known' | 'counters'>,
+  moves: Pick<GateRun, 'records' | 'waiting' | 'known' | 'counters' | 'settle'>,
 ): GateRun {
   const { input, root } = prepared;
   const environment = deps.environment(ids.runId, prepared.settings.shell_env);

@@ -54,6 +54,8 @@ export type ResumeDeps = {
 
 export type ResumeInput = {
   readonly run_id: string;
+  /** Only its open calls are settled, then it ends: a new turn takes its place (07 §2.7). */
+  readonly settle?: boolean | undefined;
   readonly accept_changed_chain: boolean;
   readonly on_ask: OnAsk;
   readonly timeout_ms: number;
@@ -73,7 +75,8 @@ export async function resumeRun(deps: ResumeDeps, input: ResumeInput, by: string
   const run = runs.stored(input.run_id);
   if (run === undefined) throw new RuntimeError('not_found', `There is no run ${input.run_id}.`);
   checkResumable({ workspace: deps.prepare.workspace.root, now: deps.now }, run, {
-    acceptChangedChain: input.accept_changed_chain,
+    // What only settles calls executes no task of its chain.
+    acceptChangedChain: input.accept_changed_chain || input.settle === true,
   });
   const text = deps.documents.chainText(run.chain_sha256);
   if (text === null) throw damaged(run, 'its chain is not in the database');
@@ -98,7 +101,8 @@ export async function resumeRun(deps: ResumeDeps, input: ResumeInput, by: string
   );
   const ids: RunIds = { runId: run.id, session: turn?.session ?? null, missionId: run.mission_id };
   const withImages = request.images.length > 0;
-  const written = take(deps, run, prepared, by, { state, turn, trim: trim ?? 0, withImages });
+  const settles = input.settle === true;
+  const written = take(deps, run, prepared, by, { state, turn, trim: trim ?? 0, withImages, settles });
   return { prepared, ids, written };
 }
 
@@ -108,6 +112,7 @@ type Point = {
   readonly turn: ResumedTurn | null;
   readonly trim: number;
   readonly withImages: boolean;
+  readonly settles: boolean;
 };
 
 /** One transaction: the lease, what is made of open calls, and what was written behind the last checkpoint is taken back. */
@@ -155,6 +160,7 @@ function take(deps: ResumeDeps, run: StoredRun, prepared: PreparedRun, by: strin
       usage: run.usage,
       fromSeq,
       askIds: deps.asks.pendingOfRun(run.id),
+      settles: point.settles,
     },
   };
 }

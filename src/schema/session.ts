@@ -75,6 +75,14 @@ export type CompactionStarted = RunStarted & {
   };
 };
 
+/** A turn whose process is gone, or that was stopped (07 §2.7). */
+export type InterruptedTurn = {
+  readonly session: string;
+  readonly run_id: string;
+  /** Calls that have started and of which nobody knows whether they took effect, as `<tools>.<tool>`. */
+  readonly unknown: readonly string[];
+};
+
 /** A run with whose end a copy is made that begins with a summary (07 §2.8). */
 export type SummaryForkStarted = RunStarted & {
   readonly fork: {

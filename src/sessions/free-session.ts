@@ -1,12 +1,19 @@
 import { RuntimeError } from '../schema/errors.ts';
 import type { LostRuns } from '../runs/lost-runs.ts';
 import { hasLapsed, isDriven, type RunHead, type Runs } from '../store/runs.ts';
+import type { Calls } from '../store/calls.ts';
 import type { SessionRow } from '../store/sessions.ts';
+import type { InterruptedTurn } from '../schema/session.ts';
+import { verdictFor } from '../schema/ask.ts';
 import { type LeaveDeps, leaveTurn } from './leave-turn.ts';
 
 export type FreeSessionDeps = LeaveDeps & {
   readonly runs: Runs;
-  readonly asks: { pendingOfRun(runId: string): readonly string[] };
+  readonly calls: Pick<Calls, 'results' | 'unsettled'>;
+  readonly asks: { pendingOfRun(runId: string): readonly string[]; show(id: string): { readonly kind: string } };
+  /** Whether a tool only reads: a call of it that was found started is no unknown outcome (03 §11.5). */
+  readonly isReader: (tools: string, tool: string) => boolean;
+  readonly sessionNamed: (name: string | null) => SessionRow | undefined;
   readonly lostRuns: LostRuns;
   readonly now: () => number;
   /** Receives one line while another run of the session is waited for. */
@@ -24,10 +31,20 @@ const busyPollMs = 250;
 export function createFreeSession(deps: FreeSessionDeps) {
   const { runs, now } = deps;
 
+  const unknownOf = (head: RunHead): readonly string[] =>
+    deps.calls
+      .unsettled(head.id)
+      .filter(({ tools, tool }) => !deps.isReader(tools, tool))
+      .map(({ tools, tool }) => `${tools}.${tool}`);
+
   /** Its open calls get their results and people a note, before anything new is stored. */
   const giveWay = (session: SessionRow, head: RunHead, giveUp: boolean): void => {
     const { status } = head;
-    if (status === 'suspended' && !giveUp) throw suspended(session, head, deps.asks.pendingOfRun(head.id));
+    if (!giveUp) {
+      if (status === 'suspended') throw suspended(session, head, deps.asks);
+      const unknown = unknownOf(head);
+      if (unknown.length > 0) throw unsettled(session, head, unknown);
+    }
     const leave = (): void => leaveTurn(deps, session, head);
     deps.lostRuns.end(head.id, status === 'suspended' ? 'cancelled' : 'interrupted', 'a new turn began', leave);
   };
@@ -79,6 +96,19 @@ export function createFreeSession(deps: FreeSessionDeps) {
       }
     },
 
+    /** The turn that a new one would take the place of; null when there is none, or somebody may still drive it. */
+    interrupted(name: string | null): InterruptedTurn | null {
+      const session = deps.sessionNamed(name);
+      if (session === undefined) return null;
+      const head = runs
+        .openOfSession(session.id)
+        .find(
+          (open) =>
+            open.kind === 'chat' && open.status !== 'suspended' && !isDriven(open, now()) && !hasLapsed(open, now()),
+        );
+      return head === undefined ? null : { session: session.name, run_id: head.id, unknown: unknownOf(head) };
+    },
+
     /** Inside the transaction that starts a run. @throws RuntimeError session_busy when the session has another one */
     check(session: SessionRow, runId: string): void {
       const [other] = runs.openOfSession(session.id).filter((head) => head.id !== runId);
@@ -92,10 +122,22 @@ export type FreeSession = ReturnType<typeof createFreeSession>;
 const sessionBusy = (session: SessionRow, runId: string): RuntimeError =>
   new RuntimeError('session_busy', `session "${session.name}" is busy with run ${runId}`);
 
-function suspended(session: SessionRow, head: RunHead, askIds: readonly string[]): RuntimeError {
-  const answer = askIds.map((id) => `reins approvals respond ${id} --approve`);
+function suspended(session: SessionRow, head: RunHead, asks: FreeSessionDeps['asks']): RuntimeError {
+  const askIds = asks.pendingOfRun(head.id);
+  const answers = askIds.map((id) => `reins approvals respond ${id} ${verdictFor(asks.show(id).kind)}`);
+  // Answered already, and nobody has gone on with it.
+  const next = answers.length === 0 ? [`reins state resume ${head.id}`] : answers.slice(0, 2);
   return new RuntimeError('run_suspended', `session "${session.name}" waits for an approval of run ${head.id}`, {
     data: { run_id: head.id, ask_ids: askIds },
-    hints: [...answer.slice(0, 2), 'reins chat --abandon "…"'],
+    hints: [...next, 'reins chat --abandon "…"'],
+  });
+}
+
+/** Calls of unknown outcome ask first (07 §2.7): who starts a turn settles the run that made them. */
+function unsettled(session: SessionRow, head: RunHead, unknown: readonly string[]): RuntimeError {
+  const what = `${unknown.join(', ')} had started when the last turn of session "${session.name}" was stopped`;
+  return new RuntimeError('run_suspended', `${what}, and its outcome is unknown (run ${head.id})`, {
+    data: { run_id: head.id, unknown },
+    hints: [`reins state resume ${head.id}`, 'reins chat --abandon "…"'],
   });
 }

@@ -9,7 +9,7 @@ beforeEach(async () => {
   await addScript(world, [
     { match: { system, any: 'q4' }, reply: { error: { class: 'auth', message: 'no key' } } },
     { match: { system }, reply: { text: 'All so far.' } },
-    { match: { role: 'user' }, reply: { text: 're ${last_user}' } },
+    { match: { role: 'user' }, reply: { text: `re \${last_user}` } },
   ]);
   for (const text of ['q1', 'q2', 'q3']) await world.run([...tester, 'chat', text]);
 });

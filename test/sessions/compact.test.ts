@@ -15,7 +15,7 @@ const summariser = 'Summarise the conversation';
 const sums = (text: string, match: object = {}) => says(text, { system: summariser, ...match });
 const fails = { match: { system: summariser }, reply: { error: { class: 'auth', message: 'no key' } } };
 const hangs = { match: { system: summariser }, reply: { hang: true } };
-const echo = says('re ${last_user}', { role: 'user' });
+const echo = says(`re \${last_user}`, { role: 'user' });
 
 const request: StartRun = {
   input: { type: 'string', value: '' },

@@ -2,6 +2,7 @@ import { boolean, nullable, number, object, optional, string, union } from 'supe
 import { OnAsk, type RunResult, type RunStarted, SendMessage, StartRun } from '../../schema/run.ts';
 import {
   type CompactionStarted,
+  type InterruptedTurn,
   SearchResult,
   Session,
   SessionFork,
@@ -26,6 +27,14 @@ export const work = {
     SendMessage,
     returns<RunStarted & { readonly turn: number }>(),
   ),
+  /** The turn of a session (null = the active one) that nobody drives and that a new turn would take the place of. */
+  interruptedTurn: operation(
+    'GET',
+    '/api/sessions/{session}/interrupted',
+    'read',
+    object({ session: nullable(string()) }),
+    returns<InterruptedTurn | null>(),
+  ),
   /** Waits until the run ended or rests. With `full` a history output is given whole. */
   awaitRun: operation(
     'GET',
@@ -39,7 +48,14 @@ export const work = {
     'POST',
     '/api/runs/{run_id}/resume',
     'run',
-    object({ run_id: string(), accept_changed_chain: boolean(), on_ask: OnAsk, timeout_ms: number() }),
+    object({
+      run_id: string(),
+      accept_changed_chain: boolean(),
+      on_ask: OnAsk,
+      timeout_ms: number(),
+      /** Only its open calls are settled; then it ends, because a new turn takes its place (07 §2.7). */
+      settle: optional(boolean()),
+    }),
     returns<RunStarted>(),
   ),
   /**
