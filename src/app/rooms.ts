@@ -10,8 +10,6 @@ import { createModels } from '../registry/models.ts';
 import { createObserver } from '../registry/observe.ts';
 import { createSetup } from '../registry/setup.ts';
 import { createRuns } from '../runs/runs.ts';
-import { createChat } from '../sessions/chat.ts';
-import { resumedTurn } from '../sessions/resumed-turn.ts';
 import { wholeDiff } from '../tools/files/diff.ts';
 import { countRows } from '../store/row-counts.ts';
 import { createSpool } from '../tools/spool.ts';
@@ -29,6 +27,7 @@ import { prepareDeps } from './prepare.ts';
 import { planServices } from './plan-services.ts';
 import { openPruning } from './pruning.ts';
 import type { RoomsInput } from './rooms-input.ts';
+import { openSessionTurns } from './session-turns.ts';
 import { openTrustedPrograms } from './trusted-programs.ts';
 
 /** The services of an opened database, and what must be closed with it. */
@@ -139,6 +138,7 @@ export function openRooms(input: RoomsInput): Rooms {
     binaries,
     planManager: plans.manager,
   });
+  const { sessionTurn, ...turns } = openSessionTurns({ ...input, chains, runs: () => runs, tools: prepare.tools });
   const runs = createRuns({
     ...store,
     now,
@@ -150,11 +150,10 @@ export function openRooms(input: RoomsInput): Rooms {
     routes: models.routes,
     prepare,
     storedChain: chains.storedChain,
-    sessionTurn: (sessionId, runId) => resumedTurn(store.sessions, sessionId, runId),
+    sessionTurn,
     reread: store.lostRuns.reread,
     afterStep: plans.afterStep,
   });
-  const chat = createChat({ ...store, service: runs, now, mask: secrets.maskDeep, say: input.warn });
   const stopSweeping = store.asks.keepSwept();
   const trustOperations = createTrustOperations({
     workspace,
@@ -216,7 +215,7 @@ export function openRooms(input: RoomsInput): Rooms {
       doctor: setup.doctor,
       doctorBundle: async (wanted) => ({ files: await supportBundle(bundle, wanted) }),
       startRun: runs.startRun,
-      sendMessage: chat.sendMessage,
+      ...turns,
       awaitRun: runs.awaitRun,
       resumeRun: async (wanted) =>
         runs.resumeRun({ ...wanted, run_id: await store.findRun(wanted.run_id) }, store.actor.by),

@@ -113,8 +113,7 @@ async function ask(
   };
   /** A verdict that takes words; without them the question stands. */
   const worded = async (what: string, answer: (text: string) => Verdict): Promise<'settled' | null> => {
-    terminal.err(`${what} (Enter alone goes back): `);
-    const text = await keys.line(withdrawn);
+    const text = await keys.line(() => terminal.err(`${what} (Enter alone goes back): `), withdrawn);
     if (withdrawn.aborted) return null;
     if (text !== null && text.trim() !== '') return verdict(answer(text.trim()));
     question();

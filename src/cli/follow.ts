@@ -21,6 +21,10 @@ export type FollowOptions = {
   ending?(result: RunResult): void;
   /** Read after the run, for `chat --last`. */
   turns?(): Promise<readonly Turn[]>;
+  /** False for an event that progress shall not tell of. */
+  tells?(event: RunEvent): boolean;
+  /** Says, before anything is told of the end, which exit code it has where nothing shall be told; else null. */
+  ended?(result: RunResult): number | null;
   /** Sees every event in order, after it was shown. */
   seen?(event: RunEvent): void;
 };
@@ -54,7 +58,7 @@ export async function followRun(
   let pumping: Promise<void> | null = null;
 
   const show = async (event: RunEvent): Promise<void> => {
-    progress.event(event);
+    if (options.tells?.(event) !== false) progress.event(event);
     await output.event(event);
     if (event.kind === 'compute_exhausted') bound = event.bound;
     if (event.kind === 'notice' && event.level === 'warn') warn(event.message);
@@ -129,6 +133,8 @@ async function finish(
   ending: Ending,
 ): Promise<number> {
   for (const warning of result.warnings) ending.warn(warning);
+  const untold = ending.options.ended?.(result) ?? null;
+  if (untold !== null) return untold;
   const { exit, error: denied } = exitOfRun(result, context.globals.failOnDenial);
   // The model was allowed one last word, so nothing failed; what ended the run is said all the same.
   const error = denied ?? (result.status === 'exhausted' ? exhausted(ending.bound) : null);

@@ -42,7 +42,7 @@ export function checkRunFlags(context: Context): void {
 export async function buildStartRun(
   context: Context,
   client: RuntimeClient,
-  use: 'run' | 'chat',
+  use: 'run' | 'chat' | null,
   input: InputValue,
   onAsk: OnAsk,
 ): Promise<StartRun> {
@@ -66,7 +66,7 @@ export async function buildStartRun(
 export async function planOptions(
   context: Context,
   client: RuntimeClient,
-  uses: readonly ContentUse[],
+  uses: readonly (ContentUse | null)[],
   onAsk: OnAsk,
 ): Promise<PlanRunOptions> {
   const { globals } = context;

@@ -22,12 +22,13 @@ export type Consent = {
 
 /**
  * Settles what a run would use of the project and nobody has trusted yet (06 §6).
+ * @param use null for a chain of the program's own
  * @throws RuntimeError not_trusted: refused here, or nobody can be asked
  */
 export async function consentToContent(
   context: Context,
   client: RuntimeClient,
-  uses: readonly ContentUse[],
+  uses: readonly (ContentUse | null)[],
 ): Promise<Consent> {
   const { globals } = context;
   const pending = new Map<string, UntrustedContent>();

@@ -1,4 +1,5 @@
 import type { Asks } from '../asks/asks.ts';
+import { verdictFor } from '../schema/ask.ts';
 import { exitOf, shownClass } from '../schema/errors.ts';
 import type { Usage } from '../schema/message.ts';
 import type { HistoryRanges, RunEnd } from '../schema/protocol.ts';
@@ -124,7 +125,9 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
     if (turn !== null) {
       if (outcome.error !== null) turn.note(`failed (${outcome.error.class}): ${outcome.error.message}`, at);
       else if (outcome.status === 'cancelled' || outcome.status === 'interrupted') turn.note('interrupted', at);
-      else if (output.type !== null && output.type !== 'chat_history') turn.output(output.text, at);
+      else if (output.type !== null && (outcome.status === 'completed' || outcome.status === 'exhausted')) {
+        turn.output({ status: outcome.status, type: output.type, text: output.text }, at);
+      }
     }
     lastEvent(record, live, outcome, output, usage, deps.asks.pendingOfRun(runId));
   });
@@ -235,7 +238,7 @@ export const askLine = (ask: ReturnType<Asks['ofRun']>[number]): RunAsk => ({
   created_at: ask.created_at,
   expires_at: ask.expires_at,
   by: ask.verdict?.by ?? null,
-  respond: ask.state === 'pending' ? `reins approvals respond ${ask.id} --approve` : null,
+  respond: ask.state === 'pending' ? `reins approvals respond ${ask.id} ${verdictFor(ask.kind)}` : null,
 });
 
 /** A denied call as a result lists it (06 §8.4). */

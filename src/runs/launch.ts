@@ -26,6 +26,8 @@ export type Written = {
     readonly fromSeq: number;
     /** Questions that are open still. */
     readonly askIds: readonly string[];
+    /** It is ended behind its open calls, because a new turn begins. */
+    readonly settles: boolean;
   } | null;
 };
 
@@ -35,6 +37,9 @@ export type LaunchDeps = {
   readonly runs: Runs;
   readonly now: () => number;
 };
+
+/** A turn that a new one takes the place of (07 §2.7). */
+const leftBehind: StopReason = { kind: 'cancel', by: 'system:cancelled', reason: 'a new turn began' };
 
 /** Ends a run from outside; nothing for one that has ended, or stops already. */
 export function stopRun(live: LiveRun | null, reason: StopReason): void {
@@ -56,6 +61,7 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
   const clock = createActiveClock(prepared.timeoutMs, deps.now, () => stopRun(live ?? null, { kind: 'timeout' }));
   const gate = gateRun(deps.prepare, prepared, ids, clock, abort.signal, {
     known: before?.known ?? null,
+    settle: before?.settles === true ? () => stopRun(live ?? null, leftBehind) : null,
     counters: before?.counters ?? noCounters,
     records: () => live?.stopped?.kind !== 'rest',
     waiting: (on) => deps.feed.commit('normal', () => deps.runs.setWaiting(runId, deps.prepare.owner, on)),

@@ -39,15 +39,22 @@ export type LiveRun = {
   readonly warnings: string[];
 };
 
-/** The session's side of a chat turn (07 §2.3). Every method runs inside the caller's transaction. */
+/** What a run has ended with, as its session needs it. */
+export type RunOutput = {
+  readonly status: 'completed' | 'exhausted';
+  readonly type: string;
+  readonly text: string;
+};
+
+/** The session's side of a run (07 §2.3, §2.9). Every method runs inside the caller's transaction. */
 export type SessionTurn = {
   readonly session_name: string;
   /** A complete message that the run added; replaces the partial text, if any. */
   message(payload: string, role: string, interrupted: boolean, at: number): void;
   /** Text received so far, stored at least every 2 s. */
   partial(text: string, at: number): void;
-  /** A chain whose output is no history: its text as one assistant message. */
-  output(text: string, at: number): void;
+  /** What the chain came to; the messages of a history have been stored one by one. */
+  output(output: RunOutput, at: number): void;
   /** What people see of a turn that did not complete. */
   note(text: string, at: number): void;
 };

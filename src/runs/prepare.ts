@@ -132,8 +132,9 @@ function chainOfKind(kind: RunKind): ChainUse {
 function toolsOf(deps: PrepareDeps, kind: RunKind, input: StartRun): readonly Tool[] {
   const { shell } = input;
   switch (kind) {
-    // Whoever answers for the operator looks, and acts on nothing (03 §7); a planner plans.
+    // Whoever answers for the operator looks, and acts on nothing (03 §7); a planner plans, a summariser sums up.
     case 'attention':
+    case 'compact':
     case 'plan_new':
     case 'plan_replan':
     case 'step_summary':
@@ -202,7 +203,7 @@ export function gateRun(
   ids: RunIds,
   clock: ActiveClock,
   signal: AbortSignal,
-  moves: Pick<GateRun, 'records' | 'waiting' | 'known' | 'counters'>,
+  moves: Pick<GateRun, 'records' | 'waiting' | 'known' | 'counters' | 'settle'>,
 ): GateRun {
   const { input, root } = prepared;
   const environment = deps.environment(ids.runId, prepared.settings.shell_env);

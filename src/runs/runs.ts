@@ -13,6 +13,7 @@ import { type ResumeDeps, type ResumeInput, resumeRun } from './resume.ts';
 import { createSupervisor, type SupervisorDeps } from './supervisor.ts';
 import { watchRun } from './watch.ts';
 import { type StartWith, type TurnStart, writeStart } from './write-start.ts';
+import type { RunnableChain } from '../workspace/chains.ts';
 
 export type RunsDeps = SupervisorDeps &
   FinishDeps &
@@ -27,8 +28,11 @@ export function createRuns(deps: RunsDeps) {
   const lives = createLiveRuns();
 
   const start = async (kind: RunKind, input: StartRun, more: StartWith = {}): Promise<RunStarted> => {
-    const { turn, parent, plan, tools } = more;
-    const prepared = await prepareRun(deps.prepare, kind, input, tools === undefined ? {} : { tools });
+    const { turn, parent, plan, tools, chain } = more;
+    const prepared = await prepareRun(deps.prepare, kind, input, {
+      ...(chain === undefined ? {} : { stored: chain }),
+      ...(tools === undefined ? {} : { tools }),
+    });
     const runId = newId('run', deps.now());
     // A plan is the mission of the runs of its steps (03, terms).
     const missionId = plan?.stepId == null ? (parent?.mission_id ?? runId) : plan.id;
@@ -56,8 +60,9 @@ export function createRuns(deps: RunsDeps) {
     /** Starts a run that a plan needs: of its planner, a step, the summary of one, or the explorer. */
     startPlanned: start,
 
-    /** Starts the run of a chat turn. */
-    startTurn: (input: StartRun, turn: TurnStart): Promise<RunStarted> => start('chat', input, { turn }),
+    /** Starts a run of a session. @param chain in the place of the one that its use finds */
+    startTurn: (input: StartRun, turn: TurnStart, chain: RunnableChain | null = null): Promise<RunStarted> =>
+      start(turn.kind, input, chain === null ? { turn } : { turn, chain }),
 
     /**
      * Goes on with a run that rests, whatever process it began in (03 §11).

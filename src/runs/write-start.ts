@@ -7,6 +7,7 @@ import { ulid } from '../text/ids.ts';
 import { imageMessage, storeImages, withImageData } from './images.ts';
 import type { Written } from './launch.ts';
 import type { Tool } from '../tools/tool.ts';
+import type { RunnableChain } from '../workspace/chains.ts';
 import type { SessionTurn } from './live-run.ts';
 import type { PrepareDeps } from './ports.ts';
 import type { PreparedRun, RunIds, RunPlan } from './prepare.ts';
@@ -21,12 +22,16 @@ export type WriteStartDeps = {
   readonly now: () => number;
 };
 
-/** What a chat turn adds to a run; every function runs inside the transaction that starts the run. */
+/** What a session adds to a run; every function runs inside the transaction that starts the run. */
 export type TurnStart = {
-  readonly session: { readonly id: string; readonly name: string };
+  readonly kind: 'chat' | 'compact';
+  /** The session that is busy with the run until it has ended; null = none is. */
+  readonly session: { readonly id: string; readonly name: string } | null;
+  /** What the run's row tells of its input; the messages themselves are the session's. */
+  readonly input: { readonly type: 'chat_history' };
   /** As `--trim`, so that a run that is resumed starts from the same messages. */
   readonly trim: number;
-  /** Stores the user's message; fails when the session has another open run. */
+  /** Stores the user's message of a turn; fails when the session has another open run. */
   begin(runId: string, record: Record, ref: EventRef, images: readonly Image[]): SessionTurn;
   /** Read after `begin` was committed: the history that the run starts from, the new message included. */
   history(): string;
@@ -43,6 +48,8 @@ export type StartWith = {
   };
   /** JSON text of the messages that it starts from, in place of its input. */
   readonly history?: string;
+  /** In place of the chain that the kind of the run finds. */
+  readonly chain?: RunnableChain;
   /** In place of the tools that are registered; they are never offered to a model. */
   readonly tools?: readonly Tool[];
 };
@@ -95,7 +102,7 @@ export function writeStart(deps: WriteStartDeps, prepared: PreparedRun, ids: Run
           model: defaults.model,
           provider: defaults.provider,
           options: { ...input, input: undefined, variables: deps.mask(input.variables), trim: turn?.trim ?? 0 },
-          input: isHistory ? { type: 'chat_history' } : deps.mask(input.input),
+          input: turn !== null ? turn.input : isHistory ? { type: 'chat_history' } : deps.mask(input.input),
           created_at: at,
         },
         noUsage,

@@ -4,6 +4,18 @@ import type { PolicyState } from './run.ts';
 export type AskKind = 'permission' | 'question' | 'budget' | 'unknown_outcome';
 export type AskState = 'pending' | 'approved' | 'denied' | 'answered' | 'expired' | 'cancelled';
 
+/** A flag of `approvals respond` that answers a kind of ask, so that the command can be pasted. */
+export const verdictFor = (kind: string): string => {
+  switch (kind) {
+    case 'unknown_outcome':
+      return '--treat-as skip';
+    case 'question':
+      return '--answer "…"';
+    default:
+      return '--approve';
+  }
+};
+
 /** What is computed for the card of a call (03 §8), and stored with the ask. */
 export type Preview = {
   /** Unified diff of a file writer, complete up to 1 MiB. */

@@ -180,6 +180,15 @@ export function createCalls(sql: Sql) {
         .map((row) => row.call_id);
     },
 
+    /** Calls that started, or may have, and that nobody has settled. */
+    unsettled(runId: string): readonly { readonly tools: string; readonly tool: string }[] {
+      return sql.all(
+        `SELECT tools, tool FROM tool_calls
+         WHERE run_id = ? AND (state = 'started' OR (state = 'unknown' AND result IS NULL)) ORDER BY seq`,
+        runId,
+      );
+    },
+
     /** The calls of a run by call id, as a resumed run meets them. */
     known(runId: string): ReadonlyMap<string, KnownCall> {
       const rows = sql.all<KnownRow>(

@@ -59,6 +59,7 @@ export type RunOutcome = {
 
 export type RunHead = {
   readonly id: string;
+  readonly kind: RunKind;
   readonly status: RunStatus;
   readonly session_id: string | null;
   readonly mission_id: string;
@@ -76,7 +77,6 @@ export type EndedRow = {
 
 /** All that is needed to go on with a run. `options`, `input` as they were written; times are milliseconds. */
 export type StoredRun = RunHead & {
-  readonly kind: RunKind;
   readonly plan_id: string | null;
   readonly plan_step_id: string | null;
   readonly workspace: string;
@@ -108,7 +108,8 @@ export const isDriven = (head: Pick<RunHead, 'lease_owner' | 'lease_until'>, now
 export const hasLapsed = (head: Pick<RunHead, 'lease_owner' | 'lease_until'>, now: number): boolean =>
   head.lease_owner !== null && (head.lease_until ?? 0) <= now && !ownerIsDead(head.lease_owner);
 
-const headColumns = 'r.id, r.status, r.session_id, r.mission_id, r.chain_id, r.ended_at, s.lease_owner, s.lease_until';
+const headColumns =
+  'r.id, r.kind, r.status, r.session_id, r.mission_id, r.chain_id, r.ended_at, s.lease_owner, s.lease_until';
 
 const json = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value));
 
@@ -207,7 +208,8 @@ export function createRuns(sql: Sql) {
 
     stored(id: string): StoredRun | undefined {
       const row = sql.get<StoredRow>(
-        `SELECT ${headColumns}, r.kind, r.plan_id, r.plan_step_id, r.workspace, r.chain_sha256, r.chain_path, r.model, r.provider, r.options, r.input, r.usage,
+        `SELECT ${headColumns}, r.plan_id, r.plan_step_id, r.workspace, r.chain_sha256, r.chain_path, r.model, r.provider, r.options, r.input,
+           r.usage,
            r.counters, s.payload, s.payload_sha256
          FROM runs r LEFT JOIN run_state s ON s.run_id = r.id WHERE r.id = ?`,
         id,

@@ -4,6 +4,7 @@ import type { SessionMessage } from '../../schema/session.ts';
 import type { Context, Handler } from '../context.ts';
 import { followRun } from '../follow.ts';
 import { readInput, ways } from '../input.ts';
+import { leaveInterrupted } from '../interrupted-turn.ts';
 import type { Turn } from '../result-json.ts';
 import { buildStartRun, checkRunFlags, resolveOnAsk } from '../start-run.ts';
 
@@ -23,11 +24,15 @@ const chat: Handler = async (context: Context) => {
   const client = await context.client();
   const session = invocation.flags.text('session') ?? environmentSession(context);
   const last = invocation.flags.number('last') ?? 0;
+  const request = await buildStartRun(context, client, 'chat', { type: 'string', value: text }, onAsk);
+  const abandon = invocation.flags.bool('abandon') ?? false;
+  const stopped = abandon ? null : await leaveInterrupted(context, client, session, onAsk);
+  if (stopped !== null) return stopped;
   const started = await client.sendMessage({
-    ...(await buildStartRun(context, client, 'chat', { type: 'string', value: text }, onAsk)),
+    ...request,
     session,
     trim: invocation.flags.number('trim') ?? 0,
-    abandon: invocation.flags.bool('abandon') ?? false,
+    abandon,
   });
   const json = globals.format !== 'text';
   const exit = await followRun(context, client, started, {

@@ -150,7 +150,8 @@ export const oversight = {
     '/api/trust/pending',
     'read',
     object({
-      chain: enums(['run', 'chat', 'planner', 'executor', 'summarizer', 'explorer']),
+      /** Null: the run executes a chain of the program's own. */
+      chain: nullable(enums(['run', 'chat', 'planner', 'executor', 'summarizer', 'explorer'])),
       chain_path: nullable(string()),
       policy: nullable(string()),
       trust: array(string()),
