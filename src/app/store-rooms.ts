@@ -188,6 +188,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
         plans,
         runs,
         calls,
+        lostRuns,
         feed,
         tenant,
         now,

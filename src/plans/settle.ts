@@ -1,5 +1,6 @@
 import type { Plan } from '../schema/plan.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import type { LostRuns } from '../runs/lost-runs.ts';
 import type { Calls } from '../store/calls.ts';
 import type { Feed, Record } from '../store/feed.ts';
 import type { StepRow } from '../store/plan-steps.ts';
@@ -14,6 +15,7 @@ export type PlanDeps = {
   readonly runs: Pick<Runs, 'ended'>;
   readonly calls: Pick<Calls, 'summaries'>;
   readonly feed: Feed;
+  readonly lostRuns: Pick<LostRuns, 'end'>;
   readonly mirror: Mirror;
   readonly tenant: string;
   readonly now: () => number;
@@ -79,7 +81,14 @@ export function createPlanBooks(deps: PlanDeps) {
 
     /** Takes in what happened to runs of the plan while nobody was there to do it (07 §4.10.4). */
     reconcile(planId: string): void {
-      for (const step of plans.steps(planId)) if (claimOf(step, now()) === 'ended') settleStep(step);
+      for (const step of plans.steps(planId)) {
+        if (claimOf(step, now()) !== 'ended') continue;
+        // Nobody is left to read what a summariser of it would say.
+        for (const id of step.run_id === null ? [] : plans.openSummaries(step.run_id)) {
+          deps.lostRuns.end(id, 'interrupted', 'its step was taken in without it');
+        }
+        settleStep(step);
+      }
     },
 
     /** Writes the mirror file as the plan stands now. */

@@ -181,11 +181,12 @@ export function createPlanSteps(sql: Sql, tenant: string) {
       sql.run('UPDATE plan_steps SET ordinal = -ordinal WHERE plan_id = ? AND ordinal < 0', planId);
     },
 
-    /** Ids of the runs of a step, of all its attempts. */
-    runsOfStep(stepId: string): string[] {
+    /** Summarisers of a step's run that have not ended. */
+    openSummaries(runId: string): string[] {
       return sql.column<string>(
-        "SELECT id FROM runs WHERE plan_step_id = ? AND kind = 'plan_step' ORDER BY created_at",
-        stepId,
+        `SELECT s.id FROM runs s JOIN runs r ON r.mission_id = s.mission_id
+         WHERE r.id = ? AND s.parent_run_id = r.id AND s.kind = 'step_summary' AND s.ended_at IS NULL`,
+        runId,
       );
     },
   };

@@ -11,7 +11,16 @@ beforeAll(async () => {
     reply('No list at all.', { ...planner, last_user: { contains: 'prose' } }),
     { match: { ...planner, last_user: { contains: 'no key' } }, reply: { error: { class: 'auth', status: 401 } } },
     reply('["Human: clarify which one"]', { ...planner, last_user: { contains: 'unclear' } }),
+    reply('["first half", "second half"]', { ...planner, last_user: { contains: 'too large to be carried out' } }),
     plans(['read the notes', 'write the file', 'check it']),
+    {
+      match: { ...executor, any: { contains: '# Goal\nfar too large' } },
+      reply: { error: { class: 'context_exceeded', status: 400 } },
+    },
+    {
+      match: { ...executor, any: { contains: '# Goal\nroomy' }, last_user: { contains: '(1 of 3)' } },
+      reply: { error: { class: 'context_exceeded', status: 400 } },
+    },
     reply('BLOCKED: the network is gone\nand nothing helps', { ...executor, any: { contains: '# Goal\nstuck' } }),
     reply('Written.', { ...executor, role: 'tool' }),
     asks(
@@ -114,6 +123,18 @@ describe('plan next', () => {
     expect(again.stderr).toContain('  reins plan retry 1\n  reins plan skip 1\n  reins plan replan\n');
     expect((await plan('retry', '1')).stdout).toContain('1. [ ] read the notes\n');
     expect((await plan('skip', '1')).stdout).toContain('1. [-] read the notes\n');
+  });
+
+  test('with a step that has no room splits it once, under --auto', async () => {
+    await fresh('roomy');
+    const { code, stdout, stderr } = await plan('next', '--auto');
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('1. [-] read the notes\n2. [ ] first half\n3. [ ] second half\n4. [ ] write the file\n');
+    expect(stdout).toBe([2, 3, 4, 5].map((step) => `Step ${step} of 5 completed: It was done.\n`).join(''));
+    await fresh('far too large');
+    const again = await plan('next', '--auto');
+    expect(again).toMatchObject({ code: 1, stdout: '' });
+    expect(again.stderr).toContain('step 2 of 5 failed (capacity)');
   });
 
   test('with a gated call waits with exit 4, again and again, until it is answered elsewhere', async () => {

@@ -12,6 +12,13 @@ const stepOf = (number: number) => ({ ...executor, last_user: { contains: `# You
 const adds = (line: string, match: object) => asks('local_shell.local_shell', { command: `./add ${line}` }, match);
 const results = (count: number) => ({ tool: { count } });
 
+/** The words of a step, and a summariser that never ends. */
+const hangingSummary = {
+  script: 1,
+  models: [{ name: 'tester', context: 8192, capabilities: ['chat', 'tools'] }],
+  turns: [reply('Step 1 is done.', stepOf(1)), { match: summariser, reply: { hang: true } }],
+};
+
 let world: World;
 afterEach(() => world.remove());
 
@@ -88,6 +95,24 @@ describe('a step whose process is killed', () => {
     expect(shown.steps[0].summary_error).toContain('before the step was summarised');
     expect(modelCalls()).toBe(before);
     await expectCompleted(2);
+  });
+
+  test('while it is summed up is taken in without a summary, and nothing is left open', async () => {
+    world.write('../script.json', JSON.stringify(hangingSummary));
+    const going = startCli(world, ['plan', 'next', ...flags()]);
+    await expect
+      .poll(() => rows(world, "SELECT status FROM runs WHERE kind = 'step_summary'"), { timeout: 20_000 })
+      .toHaveLength(1);
+    const beside = await next();
+    expect([beside.code, beside.stderr.includes('is running in process')]).toEqual([1, true]);
+    going.child.kill('SIGKILL');
+    await going.ended;
+    const shown = JSON.parse((await plan('show', '--json')).stdout);
+    expect(shown.steps[0]).toMatchObject({ status: 'completed', result_text: 'Step 1 is done.', summary: null });
+    expect(rows(world, "SELECT status, ended_at IS NULL AS open FROM runs WHERE kind = 'step_summary'")).toEqual([
+      { status: 'interrupted', open: 0 },
+    ]);
+    expectSound(world);
   });
 
   test('in a call asks what became of it, and goes on with the answer', async () => {
