@@ -56,6 +56,8 @@ export const errors = {
   denied: row(5, 200),
   round_limit: row(6, 200),
   compute_exhausted: row(6, 200),
+  /** A tool server that cannot be reached or used (06 §20). */
+  mcp_error: row(1, 502),
   auth: row(7, 502),
   rate_limit: row(7, 502, true),
   server_error: row(7, 502, true),
