@@ -56,6 +56,7 @@ const rooms: Readonly<Record<string, Room>> = {
       'src/workspace',
       'src/registry',
       'src/tools/catalog.ts',
+      'src/tools/source.ts',
       'src/tools/tool.ts',
       'src/gate',
       'src/asks',
@@ -92,6 +93,8 @@ const rooms: Readonly<Record<string, Room>> = {
     packages: {
       '*': ['superstruct'],
       'files/diff.ts': ['diff'],
+      'json-check.ts': ['ajv'],
+      'openapi/read-document.ts': ['yaml'],
     },
   },
   'src/store': { may: words, packages: { 'store.ts': ['better-sqlite3'], 'connection.ts': ['better-sqlite3'] } },

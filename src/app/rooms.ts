@@ -21,6 +21,7 @@ import { removeLeftovers } from '../workspace/files.ts';
 import { createPolicies } from '../workspace/policies.ts';
 import { createTrustOperations } from '../workspace/trust-operations.ts';
 import { attendWith } from './attention.ts';
+import { openHookRooms } from './hook-rooms.ts';
 import { inspectWith } from './inspect.ts';
 import { freeBytes, pidStart } from './machine.ts';
 import { maskResultWith } from './mask-result.ts';
@@ -28,6 +29,7 @@ import { lazyServices } from './lazy-services.ts';
 import { prepareDeps } from './prepare.ts';
 import { openPruning } from './pruning.ts';
 import type { RoomsInput } from './rooms-input.ts';
+import { runSources } from './tool-sources.ts';
 import { openTrustedPrograms } from './trusted-programs.ts';
 
 /** The services of an opened database, and what must be closed with it. */
@@ -55,8 +57,7 @@ export function openRooms(input: RoomsInput): Rooms {
     uid: machine.uid,
     trust,
     configured: (use) => settings.value(use === 'chat' ? 'default-chain' : 'attention-chain'),
-    // Beside the built-in ones nothing can be registered yet.
-    providers: [],
+    providers: () => store.registry.toolsets(),
   });
   const policies = createPolicies({
     workspace,
@@ -128,7 +129,9 @@ export function openRooms(input: RoomsInput): Rooms {
     freeBytes: () => freeBytes(workspace.dbPath),
     attend: attendWith({ ...store, chain: () => settings.value('attention-chain'), runs: () => runs, now }),
   });
-  const prepare = prepareDeps({ ...input, chains, policies, models, setup, binaries });
+  const hooks = openHookRooms(input);
+  const sources = runSources([hooks.room]);
+  const prepare = prepareDeps({ ...input, chains, policies, models, setup, binaries, sources });
   const runs = createRuns({
     ...store,
     now,
@@ -202,6 +205,7 @@ export function openRooms(input: RoomsInput): Rooms {
         return answerServices({ ...input, policies, prepare });
       }),
       ...programs,
+      ...hooks.services,
       doctor: setup.doctor,
       doctorBundle: async (wanted) => ({ files: await supportBundle(bundle, wanted) }),
       startRun: runs.startRun,

@@ -73,6 +73,7 @@ export type ModuleName =
   | 'demo'
   | 'doctor'
   | 'help'
+  | 'hook'
   | 'init'
   | 'model'
   | 'policy'

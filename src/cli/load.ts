@@ -14,6 +14,7 @@ export const modules: Readonly<Record<ModuleName, () => Promise<CommandModule>>>
   demo: () => import('./commands/demo.ts'),
   doctor: () => import('./commands/doctor.ts'),
   help: () => import('./commands/help.ts'),
+  hook: () => import('./commands/hook.ts'),
   init: () => import('./commands/init.ts'),
   model: () => import('./commands/model.ts'),
   policy: () => import('./commands/policy.ts'),

@@ -42,6 +42,7 @@ const hook: Command = {
   commands: [
     {
       name: 'add',
+      module: 'hook',
       purpose: 'Register an OpenAPI service.',
       arguments: [hookArgument],
       flags: [
@@ -57,18 +58,21 @@ const hook: Command = {
     },
     {
       name: 'list',
+      module: 'hook',
       aliases: ['ls'],
       purpose: 'List the hooks.',
       examples: ['reins hook list', 'reins hook list --json'],
     },
     {
       name: 'show',
+      module: 'hook',
       purpose: 'Show a hook and its tools; values are never shown.',
       arguments: [hookArgument],
       examples: ['reins hook show nws', 'reins hook show nws --json'],
     },
     {
       name: 'update',
+      module: 'hook',
       purpose: 'Change a hook; each map is replaced whole.',
       arguments: [hookArgument],
       flags: [
@@ -81,6 +85,7 @@ const hook: Command = {
     },
     {
       name: 'refresh',
+      module: 'hook',
       purpose: 'Fetch the description of a hook now.',
       arguments: [hookArgument],
       examples: ['reins hook refresh nws', 'reins hook refresh nws --json'],
@@ -97,6 +102,7 @@ const hook: Command = {
     },
     {
       name: 'remove',
+      module: 'hook',
       aliases: ['rm'],
       purpose: 'Remove a hook.',
       arguments: [hookArgument],
