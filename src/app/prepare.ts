@@ -18,6 +18,7 @@ type PrepareInput = RoomsInput & {
   readonly models: ReturnType<typeof createModels>;
   readonly setup: ReturnType<typeof createSetup>;
   readonly binaries: Binaries;
+  readonly sources: PrepareDeps['sources'];
 };
 
 /** What a run is prepared from: documents, settings, readiness, tools and the machine that the policy looks at. */
@@ -52,6 +53,7 @@ export function prepareDeps(input: PrepareInput): PrepareDeps {
           userAgent: `reins/${options.version}`,
         },
       }),
+    sources: input.sources,
     commandTables: () => readCommandTables(machine.reinsHome, machine.uid),
     hosts: ({ root, confined, named, path, tables }) =>
       createPolicyHosts(

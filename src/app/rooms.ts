@@ -21,13 +21,16 @@ import { removeLeftovers } from '../workspace/files.ts';
 import { createPolicies } from '../workspace/policies.ts';
 import { createTrustOperations } from '../workspace/trust-operations.ts';
 import { attendWith } from './attention.ts';
+import { openHookRooms } from './hook-rooms.ts';
 import { inspectWith } from './inspect.ts';
 import { freeBytes, pidStart } from './machine.ts';
+import { openMcpRooms } from './mcp-rooms.ts';
 import { maskResultWith } from './mask-result.ts';
 import { lazyServices } from './lazy-services.ts';
 import { prepareDeps } from './prepare.ts';
 import { openPruning } from './pruning.ts';
 import type { RoomsInput } from './rooms-input.ts';
+import { runSources } from './tool-sources.ts';
 import { openTrustedPrograms } from './trusted-programs.ts';
 
 /** The services of an opened database, and what must be closed with it. */
@@ -55,8 +58,7 @@ export function openRooms(input: RoomsInput): Rooms {
     uid: machine.uid,
     trust,
     configured: (use) => settings.value(use === 'chat' ? 'default-chain' : 'attention-chain'),
-    // Beside the built-in ones nothing can be registered yet.
-    providers: [],
+    providers: () => store.registry.toolsets(),
   });
   const policies = createPolicies({
     workspace,
@@ -128,7 +130,10 @@ export function openRooms(input: RoomsInput): Rooms {
     freeBytes: () => freeBytes(workspace.dbPath),
     attend: attendWith({ ...store, chain: () => settings.value('attention-chain'), runs: () => runs, now }),
   });
-  const prepare = prepareDeps({ ...input, chains, policies, models, setup, binaries });
+  const hooks = openHookRooms(input);
+  const mcp = openMcpRooms(input);
+  const sources = runSources([hooks.room, mcp.room]);
+  const prepare = prepareDeps({ ...input, chains, policies, models, setup, binaries, sources });
   const runs = createRuns({
     ...store,
     now,
@@ -202,6 +207,8 @@ export function openRooms(input: RoomsInput): Rooms {
         return answerServices({ ...input, policies, prepare });
       }),
       ...programs,
+      ...hooks.services,
+      ...mcp.services,
       doctor: setup.doctor,
       doctorBundle: async (wanted) => ({ files: await supportBundle(bundle, wanted) }),
       startRun: runs.startRun,
@@ -218,6 +225,7 @@ export function openRooms(input: RoomsInput): Rooms {
     async close() {
       stopSweeping();
       await runs.close();
+      await mcp.close();
       observer.close();
       // Everything has been printed by now: old runs and files keep nobody waiting (05 §2.5.2, 11 §1.2.2).
       store.lostRuns.mark();

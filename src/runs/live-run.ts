@@ -2,6 +2,7 @@ import type { GateRun } from '../gate/run.ts';
 import type { Usage } from '../schema/message.ts';
 import type { RunJob } from '../schema/protocol.ts';
 import type { RunStarted, StartRun } from '../schema/run.ts';
+import type { RunSources } from '../tools/source.ts';
 import type { ActiveClock } from './clock.ts';
 
 /** Why a run stops before its chain ended. The first reason stands. */
@@ -34,6 +35,8 @@ export type LiveRun = {
   /** Stores what belongs to a session, in the transaction of the run's own rows; nothing for a stateless run. */
   readonly turn: SessionTurn | null;
   readonly warnings: string[];
+  /** Closed with the run. */
+  readonly sources: Pick<RunSources, 'close'>;
 };
 
 /** The session's side of a chat turn (07 §2.3). Every method runs inside the caller's transaction. */

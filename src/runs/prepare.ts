@@ -9,6 +9,7 @@ import type { ToolSpec } from '../schema/message.ts';
 import type { RunJob } from '../schema/protocol.ts';
 import type { RunKind, StartRun } from '../schema/run.ts';
 import { type Catalog, createCatalog } from '../tools/catalog.ts';
+import { noSources, type RunSources } from '../tools/source.ts';
 import type { ActiveClock } from './clock.ts';
 import { type LoadedImage, readImages } from './images.ts';
 import type { GoverningPolicy, PrepareDeps, ReadyWanted, RunDefaults, RunSettings } from './ports.ts';
@@ -37,6 +38,7 @@ export type PreparedRun = {
   readonly confined: boolean;
   readonly catalog: Catalog;
   readonly specs: readonly ToolSpec[];
+  readonly sources: RunSources;
   readonly timeoutMs: number;
   readonly images: readonly LoadedImage[];
   /** The operator's own option tables. */
@@ -76,8 +78,12 @@ export async function prepareRun(
     backend = found.backend;
   }
   // Whoever answers for the operator looks, and acts on nothing (03 §7).
-  const catalog = createCatalog(kind === 'attention' ? [] : deps.tools({ shell: input.shell }));
-  const own = await deps.commandTables();
+  const acts = kind !== 'attention';
+  const own = acts ? deps.tools({ shell: input.shell }) : [];
+  const tables = await deps.commandTables();
+  // Last of all, so that nothing is left open by a run that does not begin.
+  const sources = acts ? await deps.sources(chain) : noSources;
+  const catalog = createCatalog([...own, ...sources.opened.flatMap(({ tools }) => tools)]);
   return {
     kind,
     input,
@@ -91,10 +97,11 @@ export async function prepareRun(
     confined,
     catalog,
     specs: catalog.list(undefined, { root, limits: {} }),
+    sources,
     timeoutMs: input.timeout_ms,
     images,
-    tables: own.tables,
-    warnings: [...chain.warnings, ...policy.warnings, ...own.warnings, ...wideRoot(deps, root)],
+    tables: tables.tables,
+    warnings: [...chain.warnings, ...policy.warnings, ...tables.warnings, ...wideRoot(deps, root)],
   };
 }
 
@@ -181,6 +188,7 @@ export function gateRun(
       tables: prepared.tables,
     }),
     catalog: prepared.catalog,
+    toldTools: 0,
     allow: null,
     onAsk: input.on_ask,
     goal: typeof input.input.value === 'string' ? input.input.value : null,

@@ -96,8 +96,13 @@ export async function resumeRun(deps: ResumeDeps, input: ResumeInput, by: string
   );
   const ids: RunIds = { runId: run.id, session: turn?.session ?? null, missionId: run.mission_id };
   const withImages = request.images.length > 0;
-  const written = take(deps, run, prepared, by, { state, turn, trim: trim ?? 0, withImages });
-  return { prepared, ids, written };
+  try {
+    const written = take(deps, run, prepared, by, { state, turn, trim: trim ?? 0, withImages });
+    return { prepared, ids, written };
+  } catch (error) {
+    prepared.sources.close();
+    throw error;
+  }
 }
 
 /** The transcript that a run goes on with, and where in its chain. */
@@ -140,6 +145,7 @@ function take(deps: ResumeDeps, run: StoredRun, prepared: PreparedRun, by: strin
     entry('resume', { by });
     for (const call_id of unknown) entry('outcome_unknown', { call_id });
     record(ref, { kind: 'chain_resumed', by, from_seq: fromSeq });
+    for (const { notices } of prepared.sources.opened) for (const notice of notices) record(ref, notice);
   });
   return {
     at,

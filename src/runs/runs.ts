@@ -29,14 +29,20 @@ export function createRuns(deps: RunsDeps) {
     const prepared = await prepareRun(deps.prepare, kind, input);
     const runId = newId('run', deps.now());
     const ids = { runId, session: turn?.session ?? null, missionId: parent?.gate.ref.mission_id ?? runId };
-    const written = writeStart(deps, prepared, ids, turn, parent?.gate.ref.run_id ?? null);
-    return follow(launch(deps, prepared, ids, written));
+    try {
+      const written = writeStart(deps, prepared, ids, turn, parent?.gate.ref.run_id ?? null);
+      return follow(launch(deps, prepared, ids, written));
+    } catch (error) {
+      prepared.sources.close();
+      throw error;
+    }
   };
 
   /** Gives a run its thread, and its end its rows. */
   const follow = (live: LiveRun): RunStarted => {
     const finished = supervisor.supervise(live).then((end) => {
       live.clock.stop();
+      live.sources.close();
       return finishRun(deps, live, end);
     });
     lives.add(live.gate.ref.run_id, live, finished);

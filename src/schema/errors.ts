@@ -38,6 +38,8 @@ export const errors = {
   already_answered: row(1, 409),
   expired: row(1, 409),
   binding_changed: row(1, 409),
+  conflict: row(1, 409),
+  hook_error: row(1, 502),
   not_allowed: row(1, 403),
   inside_tool: row(5, 403),
   not_built: row(2, 404),

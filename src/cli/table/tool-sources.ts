@@ -42,6 +42,7 @@ const hook: Command = {
   commands: [
     {
       name: 'add',
+      module: 'hook',
       purpose: 'Register an OpenAPI service.',
       arguments: [hookArgument],
       flags: [
@@ -57,18 +58,21 @@ const hook: Command = {
     },
     {
       name: 'list',
+      module: 'hook',
       aliases: ['ls'],
       purpose: 'List the hooks.',
       examples: ['reins hook list', 'reins hook list --json'],
     },
     {
       name: 'show',
+      module: 'hook',
       purpose: 'Show a hook and its tools; values are never shown.',
       arguments: [hookArgument],
       examples: ['reins hook show nws', 'reins hook show nws --json'],
     },
     {
       name: 'update',
+      module: 'hook',
       purpose: 'Change a hook; each map is replaced whole.',
       arguments: [hookArgument],
       flags: [
@@ -81,6 +85,7 @@ const hook: Command = {
     },
     {
       name: 'refresh',
+      module: 'hook',
       purpose: 'Fetch the description of a hook now.',
       arguments: [hookArgument],
       examples: ['reins hook refresh nws', 'reins hook refresh nws --json'],
@@ -97,6 +102,7 @@ const hook: Command = {
     },
     {
       name: 'remove',
+      module: 'hook',
       aliases: ['rm'],
       purpose: 'Remove a hook.',
       arguments: [hookArgument],
@@ -120,6 +126,14 @@ const mcpFields: readonly Flag[] = [
   { name: 'timeout', kind: 'duration', value: 'd', help: 'Limit of one call.' },
 ];
 
+/** Known, so that a change of them can be answered with what to do instead (05 §10.1). */
+const mcpIdentity: readonly Flag[] = [
+  { name: 'transport', kind: 'string', value: 't', help: 'Cannot be changed: remove the server and add another.' },
+  { name: 'command', kind: 'string', value: 'c', help: 'Cannot be changed.' },
+  { name: 'args', kind: 'string', value: 'a,b', help: 'Cannot be changed.' },
+  { name: 'url', kind: 'string', value: 'url', help: 'Cannot be changed.' },
+];
+
 const mcp: Command = {
   name: 'mcp',
   purpose: 'Register tool servers.',
@@ -127,6 +141,7 @@ const mcp: Command = {
   commands: [
     {
       name: 'add',
+      module: 'mcp',
       purpose: 'Register a tool server; a URL makes the transport http.',
       arguments: [serverArgument, { name: 'url', help: 'Its URL.' }],
       flags: [
@@ -148,21 +163,24 @@ const mcp: Command = {
     },
     {
       name: 'list',
+      module: 'mcp',
       aliases: ['ls'],
       purpose: 'List the tool servers.',
       examples: ['reins mcp list', 'reins mcp list --json'],
     },
     {
       name: 'show',
+      module: 'mcp',
       purpose: 'Show a tool server and its tools; secrets are masked.',
       arguments: [serverArgument],
       examples: ['reins mcp show fs', 'reins mcp show fs --json'],
     },
     {
       name: 'update',
+      module: 'mcp',
       purpose: 'Change headers, variables, limits or authentication of a server.',
       arguments: [serverArgument],
-      flags: mcpFields,
+      flags: [...mcpFields, ...mcpIdentity],
       examples: [
         'reins mcp update web --header "X-Team: a"',
         'reins mcp update web --auth-type bearer --auth-env TOKEN',
@@ -171,6 +189,7 @@ const mcp: Command = {
     },
     {
       name: 'test',
+      module: 'mcp',
       purpose: 'Connect to a tool server and list its tools.',
       arguments: [serverArgument],
       examples: ['reins mcp test fs', 'reins mcp test fs --json'],
@@ -199,6 +218,7 @@ const mcp: Command = {
     },
     {
       name: 'remove',
+      module: 'mcp',
       aliases: ['rm'],
       purpose: 'Remove a tool server.',
       arguments: [serverArgument],

@@ -40,11 +40,7 @@ const silenceMs = 5 * 60_000;
 export function createFetch(deps: FetchDeps): { readonly fetch: Fetch; close(): void } {
   let agents: { readonly http: HttpAgent; readonly https: HttpsAgent } | null = null;
   const agentsOf = () => {
-    const lookup = lookupWith(deps.egress);
-    agents ??= {
-      http: new HttpAgent({ keepAlive: true, lookup }),
-      https: new HttpsAgent({ keepAlive: true, lookup }),
-    };
+    agents ??= { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
     return agents;
   };
 
@@ -62,6 +58,7 @@ export function createFetch(deps: FetchDeps): { readonly fetch: Fetch; close(): 
       method: init.method ?? 'GET',
       headers: Object.fromEntries(headers),
       agent: secure ? https : http,
+      lookup: lookupWith(deps.egress, target),
     };
     const request = secure ? requestHttps(target.url, options) : requestHttp(target.url, options);
     const response = await answerTo(request, init, target);
@@ -112,10 +109,8 @@ async function checkSession(response: Response): Promise<Response> {
 }
 
 /** Names are resolved once for a connection, and it goes to one of the addresses that were checked. */
-function lookupWith(egress: Egress): LookupFunction {
-  return (host, options, callback) => {
-    const target = parseTarget(`http://${host.includes(':') ? `[${host}]` : host}`);
-    if (typeof target === 'string') return callback(new Error(`the host ${target}`), '', 4);
+function lookupWith(egress: Egress, target: Target): LookupFunction {
+  return (_host, options, callback) => {
     egress.resolve(target).then(
       (found) => {
         if (isFailure(found)) return callback(new Error(found.message), '', 4);
