@@ -85,7 +85,10 @@ const rooms: Readonly<Record<string, Room>> = {
     may: [...words, 'src/policy', 'src/store', 'src/workspace'],
     packages: { 'attention.ts': ['superstruct'] },
   },
-  'src/registry': { may: [...words, 'src/store', 'src/workspace', 'src/models', 'src/tools'], packages: {} },
+  'src/registry': {
+    may: [...words, 'src/store', 'src/workspace', 'src/models', 'src/tools', 'src/children'],
+    packages: {},
+  },
   workers: { may: [...words, 'src/engine', 'src/models', 'src/children'], packages: {} },
   'src/children': { may: [], packages: {} },
   'src/workspace': { may: [...words, 'src/chain', 'src/policy', 'src/store'], packages: {} },
