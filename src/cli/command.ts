@@ -76,6 +76,7 @@ export type ModuleName =
   | 'hook'
   | 'init'
   | 'mcp'
+  | 'mcp-auth'
   | 'model'
   | 'policy'
   | 'policy-compare'

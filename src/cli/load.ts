@@ -17,6 +17,7 @@ export const modules: Readonly<Record<ModuleName, () => Promise<CommandModule>>>
   hook: () => import('./commands/hook.ts'),
   init: () => import('./commands/init.ts'),
   mcp: () => import('./commands/mcp.ts'),
+  'mcp-auth': () => import('./commands/mcp-auth.ts'),
   model: () => import('./commands/model.ts'),
   policy: () => import('./commands/policy.ts'),
   'policy-compare': () => import('./commands/policy-compare.ts'),

@@ -206,6 +206,7 @@ const mcp: Command = {
     },
     {
       name: 'auth',
+      module: 'mcp-auth',
       purpose: 'Sign in to a tool server.',
       arguments: [serverArgument],
       flags: [
