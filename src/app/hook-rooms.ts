@@ -1,3 +1,4 @@
+import { readTexts } from '../registry/backend-fields.ts';
 import { createPins } from '../registry/pins.ts';
 import type { Hooks } from '../registry/hooks.ts';
 import type { Services } from '../client/local-client.ts';
@@ -19,6 +20,12 @@ export function openHookRooms(input: RoomsInput) {
   const { options, workspace, secrets, store, now } = input;
   const rows = createHookRows(store.sql, options.tenant);
   const { by } = store.actor;
+  // Every secret is known to the mask before anything runs, whether or not its hook is used (11 §5.3.1).
+  for (const { name, headers, inject } of rows.list()) {
+    for (const [key, value] of Object.entries({ ...readTexts(headers), ...readTexts(inject) })) {
+      secrets.expand(value, `${name}.${key}`);
+    }
+  }
   const hooks = once(async (): Promise<Hooks> => {
     const { createHooks } = await import('../registry/hooks.ts');
     return createHooks({
@@ -46,6 +53,7 @@ export function openHookRooms(input: RoomsInput) {
       const { open } = await hooks();
       return { ...noSources, opened: await Promise.all(names.map(open)) };
     },
+    check: async (ask) => (await hooks()).check(ask),
   };
   const services: HookServices = lazyServices(
     ['addHook', 'listHooks', 'showHook', 'updateHook', 'refreshHook', 'acceptHook', 'removeHook'],
@@ -62,5 +70,5 @@ export function openHookRooms(input: RoomsInput) {
       };
     },
   );
-  return { room, services, hooks, names: rows.names };
+  return { room, services };
 }

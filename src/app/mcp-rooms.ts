@@ -1,5 +1,6 @@
 import { mcpServers as table } from '../client/operations/mcp-servers.ts';
 import type { Services } from '../client/local-client.ts';
+import { registerSecrets } from '../registry/mcp-fields.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { createToolServers } from '../store/tool-servers.ts';
 import { once } from '../text/once.ts';
@@ -15,6 +16,8 @@ const operations = Object.keys(table) as (keyof typeof table)[];
 export function openMcpRooms(input: RoomsInput) {
   const { options, store } = input;
   const rows = createToolServers(store.sql, options.tenant);
+  // Every secret is known to the mask before anything runs, whether or not its server is used (11 §5.3.1).
+  for (const row of rows.all()) registerSecrets(row, input.secrets);
   let loaded: Promise<McpServices> | null = null;
   const mcp = once((): Promise<McpServices> => {
     loaded = import('./mcp-services.ts').then(({ openMcpServices }) => openMcpServices(input, rows));
@@ -28,7 +31,11 @@ export function openMcpRooms(input: RoomsInput) {
       hints: ['reins mcp list'],
     });
   };
-  const room: SourceRoom = { names, open: async (wanted) => (await mcp()).sources.open(wanted) };
+  const room: SourceRoom = {
+    names,
+    open: async (wanted) => (await mcp()).sources.open(wanted),
+    check: async (ask) => (await mcp()).check(ask),
+  };
   const services: Pick<Services, keyof typeof table | 'signInMcpServer'> = {
     ...lazyServices(operations, async () => (await mcp()).operations),
     signInMcpServer: async (...wanted) => (await mcp()).signInMcpServer(...wanted),
@@ -36,8 +43,6 @@ export function openMcpRooms(input: RoomsInput) {
   return {
     room,
     services,
-    mcp,
-    names: rows.names,
     /** Ends every server that this process has started. */
     close: async (): Promise<void> => (await loaded)?.sources.close(),
   };

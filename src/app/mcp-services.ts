@@ -60,7 +60,7 @@ export function openMcpServices(input: RoomsInput, servers: ToolServers) {
     cwd: workspace.cwd,
     now,
   });
-  const { find, registered: _rows, ...operations } = registered;
+  const { find, check, ...operations } = registered;
   const sources = createMcpSources({
     servers: registered,
     store: servers,
@@ -73,6 +73,7 @@ export function openMcpServices(input: RoomsInput, servers: ToolServers) {
   });
   return {
     sources,
+    check,
     operations: {
       ...operations,
       signOutMcpServer: async ({ name }: { readonly name: string }) => ({ signed_out: signIns.signOut(find(name)) }),

@@ -30,7 +30,7 @@ import { lazyServices } from './lazy-services.ts';
 import { prepareDeps } from './prepare.ts';
 import { openPruning } from './pruning.ts';
 import type { RoomsInput } from './rooms-input.ts';
-import { runSources } from './tool-sources.ts';
+import { runSources, sourceChecks } from './tool-sources.ts';
 import { openTrustedPrograms } from './trusted-programs.ts';
 
 /** The services of an opened database, and what must be closed with it. */
@@ -94,6 +94,9 @@ export function openRooms(input: RoomsInput): Rooms {
     now,
     given,
   });
+  const hooks = openHookRooms(input);
+  const mcp = openMcpRooms(input);
+  const sourceRooms = [hooks.room, mcp.room];
   const setup = createSetup({
     store: store.registry,
     backends,
@@ -105,6 +108,7 @@ export function openRooms(input: RoomsInput): Rooms {
     workspace: workspace.root,
     now,
     inspect: inspectWith({ ...input, chains, policies, binaries }),
+    sources: sourceChecks(sourceRooms),
   });
   const spool = createSpool({
     directory: `${machine.reinsHome}/tool_output`,
@@ -130,10 +134,15 @@ export function openRooms(input: RoomsInput): Rooms {
     freeBytes: () => freeBytes(workspace.dbPath),
     attend: attendWith({ ...store, chain: () => settings.value('attention-chain'), runs: () => runs, now }),
   });
-  const hooks = openHookRooms(input);
-  const mcp = openMcpRooms(input);
-  const sources = runSources([hooks.room, mcp.room]);
-  const prepare = prepareDeps({ ...input, chains, policies, models, setup, binaries, sources });
+  const prepare = prepareDeps({
+    ...input,
+    chains,
+    policies,
+    models,
+    setup,
+    binaries,
+    sources: runSources(sourceRooms),
+  });
   const runs = createRuns({
     ...store,
     now,
@@ -181,6 +190,7 @@ export function openRooms(input: RoomsInput): Rooms {
     doctor: setup.doctor,
     listConfig: settings.listConfig,
     listBackends: () => backends.listBackends(),
+    listHooks: () => hooks.services.listHooks({}),
     maskDeep: secrets.maskDeep,
     versions: {
       version: options.version,

@@ -40,6 +40,7 @@ export type Flag = {
 export type Candidates =
   | 'session'
   | 'backend'
+  | 'hook'
   | 'model'
   | 'config'
   | 'ask'

@@ -105,7 +105,7 @@ async function named(what: Candidates | null, lookup: Lookup): Promise<readonly 
 }
 
 async function stored(
-  what: 'session' | 'backend' | 'model' | 'ask' | 'run' | 'chain' | 'policy',
+  what: 'session' | 'backend' | 'hook' | 'model' | 'ask' | 'run' | 'chain' | 'policy',
   client: RuntimeClient,
 ) {
   switch (what) {
@@ -113,6 +113,8 @@ async function stored(
       return (await client.sessionNames({})).map((session) => session.name);
     case 'backend':
       return (await client.listBackends({})).map((backend) => backend.name);
+    case 'hook':
+      return (await client.listHooks({})).map((hook) => hook.name);
     case 'model':
       return (await client.listModels({ backend: null, refresh: false })).rows.map((row) => row.model);
     case 'chain':

@@ -4,6 +4,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { ToolServerRow } from '../store/tool-servers.ts';
 import { parseTarget } from '../tools/egress.ts';
 import { checkHeaders, readTexts } from './backend-fields.ts';
+import type { Secrets } from './secrets.ts';
 import { isLoopback } from './urls.ts';
 
 /** What a person may say about a tool server (05 §10.1); null = not said. */
@@ -196,6 +197,20 @@ export function warningsOf(row: ToolServerRow, isSet: (variable: string) => bool
     warnings.push(`the token goes to ${new URL(row.url).host} without encryption, readable on the network`);
   }
   return warnings;
+}
+
+/** Makes every secret of a record known to the mask (11 §5.3.1). */
+export function registerSecrets(row: ToolServerRow, secrets: Secrets): void {
+  if (row.auth_token !== null) secrets.register(`${row.name}.token`, row.auth_token);
+  if (row.auth_env !== null) secrets.read(row.auth_env, `${row.name}.token`);
+  for (const [name, text] of Object.entries({ ...readTexts(row.headers), ...readTexts(row.inject) })) {
+    secrets.expand(text, `${row.name}.${name}`);
+  }
+  for (const [name, value] of Object.entries(envMap(row.env))) {
+    if (!isCredential(name)) continue;
+    if (value === null) secrets.read(name, `${row.name}.${name}`);
+    else secrets.register(`${row.name}.${name}`, value);
+  }
 }
 
 /** Names that usually stand before a secret (05 §9.1.1, §10.1). */

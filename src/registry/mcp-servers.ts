@@ -1,17 +1,18 @@
 import { resolve } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
+import type { SourceCheck } from '../schema/tool-sources.ts';
 import type { McpCheck, McpServerView } from '../schema/mcp-server.ts';
 import type { ToolServerRow, ToolServers } from '../store/tool-servers.ts';
 import { ulid } from '../text/ids.ts';
 import type { Connection } from '../tools/mcp/connection.ts';
 import type { Listing } from '../tools/mcp/listing.ts';
-import { readTexts } from './backend-fields.ts';
 import type { CommandPins } from './mcp-command-pin.ts';
 import {
   checkIdentity,
   checkMcpFields,
   type McpFields,
   type McpIdentity,
+  registerSecrets,
   warningsOf,
   withFields,
 } from './mcp-fields.ts';
@@ -46,14 +47,8 @@ const maxServers = 100;
 export function createMcpServers(deps: McpServersDeps) {
   const { store, pins, record, now } = deps;
 
-  /** Every secret is known to the mask before anything is said about its server (11 §5.3.1). */
   const known = (row: ToolServerRow): ToolServerRow => {
-    const { secrets } = deps;
-    if (row.auth_token !== null) secrets.register(`${row.name}.token`, row.auth_token);
-    if (row.auth_env !== null) secrets.read(row.auth_env, `${row.name}.token`);
-    for (const [name, text] of Object.entries({ ...readTexts(row.headers), ...readTexts(row.inject) })) {
-      secrets.expand(text, `${row.name}.${name}`);
-    }
+    registerSecrets(row, deps.secrets);
     return row;
   };
   const all = (): readonly ToolServerRow[] => store.all().map(known);
@@ -101,13 +96,34 @@ export function createMcpServers(deps: McpServersDeps) {
     }
   };
 
+  const sourceCheck = async (row: ToolServerRow, ask: { readonly timeoutMs: number } | null): Promise<SourceCheck> => {
+    const seen =
+      ask === null
+        ? null
+        : await check({ ...row, connect_timeout_ms: Math.min(row.connect_timeout_ms, ask.timeoutMs) }, deps.by);
+    const server = seen?.server ?? (await view(row));
+    const change = await deps.commandPins.change(row);
+    const failed = seen === null ? row.last_error : seen.reason;
+    return {
+      kind: 'mcp',
+      name: row.name,
+      place: row.url ?? row.command ?? '',
+      state: failed !== null || change !== null ? 'error' : seen === null ? 'pending' : 'ready',
+      tools: server.tools.length,
+      waiting: server.drift.map(({ tool }) => tool),
+      latencyMs: seen?.reachable === true ? seen.connect_ms + seen.list_ms : null,
+      errorClass: server.state === 'needs_auth' ? 'needs_auth' : failed === null ? null : 'unavailable',
+      error: failed ?? (change === null ? null : `${change}; reins mcp accept ${row.name} takes it`),
+    };
+  };
+
   return {
     /** Registers; nothing is started or contacted. @throws RuntimeError usage, already_exists */
     async addMcpServer(input: McpIdentity & McpFields & { readonly name: string }): Promise<Changed> {
       const { name } = input;
       const hooks = deps.hooks().map((one) => ({ name: one, what: 'hook' as const }));
       const servers = store.all().map((one) => ({ name: one.name, what: 'MCP server' as const }));
-      checkSourceName(name, [...hooks, ...servers]);
+      checkSourceName(name, [...hooks, ...servers], input.url);
       if (servers.length >= maxServers) throw new RuntimeError('usage', `at most ${maxServers} MCP servers are kept`);
       const transport = checkIdentity(name, input);
       checkMcpFields(transport, input);
@@ -172,24 +188,25 @@ export function createMcpServers(deps: McpServersDeps) {
       readonly name: string;
       readonly definition_sha256: string | null;
       readonly tools?: readonly string[] | undefined;
-    }): Promise<{ readonly server: McpServerView; readonly accepted: readonly string[] }> {
+    }): Promise<McpServerView> {
       const row = find(input.name);
-      const listing = pins.known(sourceOf(row));
-      const waiting = listing.tools.some(({ state }) => state === 'quarantined');
-      const accepted =
-        waiting || input.tools !== undefined
-          ? pins.accept(sourceOf(row), input.definition_sha256 ?? '', input.tools ?? null, deps.by)
-          : [];
+      if (input.definition_sha256 !== null) {
+        // Where the server cannot be asked, what was shown is the last that is known.
+        await check(row, deps.by);
+        pins.accept(sourceOf(row), input.definition_sha256, input.tools ?? null, deps.by);
+      }
       if (input.tools === undefined && (await deps.commandPins.change(row)) !== null) {
         const changed = { ...row, command_pin: await deps.commandPins.pin(row), updated_at: now() };
         const entry = { registry: 'mcp', name: row.name, change: 'command_accepted', by: deps.by };
         record('registry_changed', entry, () => store.update(changed));
       }
-      return { server: await view(find(input.name)), accepted };
+      return view(find(input.name));
     },
 
-    /** The registered servers as rows; their secrets are known to the mask from then on. */
-    registered: all,
+    /** How each server is found by `doctor`; without `ask` as it was last known. Never rejects. */
+    check: (ask: { readonly timeoutMs: number } | null): Promise<readonly SourceCheck[]> =>
+      Promise.all(all().map((row) => sourceCheck(row, ask))),
+
     find,
   };
 }

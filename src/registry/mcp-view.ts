@@ -6,6 +6,7 @@ import { offeredDefinition } from '../tools/definition.ts';
 import type { Connection } from '../tools/mcp/connection.ts';
 import { readDefinition } from '../tools/mcp/definition.ts';
 import { readTexts } from './backend-fields.ts';
+import { driftView } from './drift-view.ts';
 import { envMap, readJson, textList } from './mcp-fields.ts';
 import type { PinnedTool, Pins, SourceRef } from './pins.ts';
 
@@ -22,7 +23,7 @@ export type ViewDeps = {
 export const sourceOf = ({ id, name }: Pick<ToolServerRow, 'id' | 'name'>): SourceRef => ({ kind: 'mcp', id, name });
 
 /** A server as every surface shows it: names of secrets, never their values. */
-export function viewOf(row: ToolServerRow, deps: ViewDeps): McpServerView {
+export async function viewOf(row: ToolServerRow, deps: ViewDeps): Promise<McpServerView> {
   const { pins, connection } = deps;
   const listing = pins.known(sourceOf(row));
   const oauth = readJson(row.oauth ?? 'null') as Readonly<Record<string, string | null>> | null;
@@ -54,13 +55,7 @@ export function viewOf(row: ToolServerRow, deps: ViewDeps): McpServerView {
     state: stateOf(row, deps, signedIn),
     tools: listing.tools.map(toolView),
     definition_sha256: listing.tools.length === 0 ? null : listing.sha256,
-    drift: pins.drift(sourceOf(row)).map(({ tool, change, sha256, before, after }) => ({
-      tool,
-      change,
-      sha256,
-      before,
-      after,
-    })),
+    drift: await driftView(pins.drift(sourceOf(row))),
     last_error: row.last_error === null ? null : deps.mask(row.last_error),
     instructions: instructions === null ? null : deps.mask(instructions),
     stderr: (connection?.lastLines(20) ?? []).map((line) => deps.mask(line)),

@@ -25,6 +25,9 @@ export type PinnedTool = ListedTool & {
   readonly state: 'ready' | 'quarantined';
 };
 
+/** A definition that differs from what was accepted, or was never accepted. */
+export type Drifted = Omit<Drift, 'diff'>;
+
 /** Of the tools of a source: what was listed last, against what was accepted. */
 export type Listing = {
   readonly tools: readonly PinnedTool[];
@@ -89,15 +92,15 @@ export function createPins(deps: PinsDeps) {
       store.list(source.kind, source.id).flatMap((row) => (row.state === 'accepted' ? [listedOf(row)] : [])),
 
     /** Quarantined definitions with what they replace, by tool. */
-    drift(source: SourceRef): readonly (Drift & ListedTool)[] {
+    drift(source: SourceRef): readonly Drifted[] {
       const rows = store.list(source.kind, source.id);
       return current(source).flatMap((row) => {
         if (row.state === 'accepted') return [];
         const old = rows.find((other) => other.tool === row.tool && other.state === 'accepted');
         const before = old === undefined ? null : { ...listedOf(old).definition };
         const { tool, definition } = listedOf(row);
-        const change = before === null ? ('new' as const) : ('changed' as const);
-        return [{ tool, definition, change, sha256: row.sha256, before, after: { ...definition } }];
+        const change = before === null ? 'new' : 'changed';
+        return [{ tool, change, sha256: row.sha256, before, after: { ...definition } }];
       });
     },
 

@@ -1,4 +1,5 @@
 import { RuntimeError } from '../schema/errors.ts';
+import { quote } from '../text/quote.ts';
 
 /** Providers that every installation has, and words with another meaning (05 §1.1). */
 const reserved: ReadonlySet<string> = new Set([
@@ -18,12 +19,14 @@ const namePattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 
 /**
  * Hooks, tool servers and built-in providers have one namespace, in which case does not tell names apart (05 §1.1).
- * @param taken registered names with what each is, such as `hook`
+ * @param taken registered names with what each is
+ * @param url what was given for it, for the advice
  * @throws RuntimeError usage for no name, already_exists for one that is taken, with its owner
  */
 export function checkSourceName(
   name: string,
   taken: readonly { readonly name: string; readonly what: 'hook' | 'MCP server' }[],
+  url: string | null,
 ): void {
   if (!namePattern.test(name)) {
     throw new RuntimeError(
@@ -36,11 +39,12 @@ export function checkSourceName(
   const owner = taken.find((other) => other.name.toLowerCase() === lower);
   if (owner === undefined) return;
   const command = owner.what === 'hook' ? 'hook' : 'mcp';
+  const same = command === 'hook' && url !== null ? ` --url ${quote(url)}` : '';
   throw new RuntimeError(
     'already_exists',
     `${owner.what === 'hook' ? 'a hook' : 'an MCP server'} named "${owner.name}" exists`,
     {
-      hints: [`reins ${command} update ${owner.name}`, `reins ${command} show ${owner.name}`],
+      hints: [`reins ${command} update ${owner.name}${same}`, `reins ${command} show ${owner.name}`],
     },
   );
 }

@@ -28,6 +28,8 @@ export const Drift = type({
   /** What was accepted before; null for a new tool. */
   before: nullable(record(string(), unknown())),
   after: record(string(), unknown()),
+  /** Of both as indented JSON. */
+  diff: string(),
 });
 export type Drift = Infer<typeof Drift>;
 
@@ -56,3 +58,20 @@ export const HookView = type({
   last_error: nullable(string()),
 });
 export type HookView = Infer<typeof HookView>;
+
+/** How `doctor` found a hook or a tool server. */
+export const SourceCheck = type({
+  kind: enums(['hook', 'mcp']),
+  name: string(),
+  /** URL, or the command that is started. */
+  place: string(),
+  /** `pending`: not asked. */
+  state: enums(['ready', 'error', 'pending']),
+  tools: number(),
+  /** Tools whose definitions wait to be accepted. */
+  waiting: array(string()),
+  latencyMs: nullable(number()),
+  errorClass: nullable(string()),
+  error: nullable(string()),
+});
+export type SourceCheck = Infer<typeof SourceCheck>;

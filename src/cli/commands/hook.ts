@@ -1,6 +1,7 @@
 import { RuntimeError } from '../../schema/errors.ts';
 import type { HookView } from '../../schema/tool-sources.ts';
 import { plural } from '../../view/format.ts';
+import { acceptDefinitions } from '../accept-definitions.ts';
 import type { Context, Handler } from '../context.ts';
 import { injectFlag } from '../inject-flag.ts';
 import { readHeaders } from './backend.ts';
@@ -150,6 +151,19 @@ const refresh: Handler = async (context) => {
   return 0;
 };
 
+/** What changed is looked at as it is now; where the service cannot be asked, as it was seen last. */
+const accept: Handler = async (context) => {
+  const name = nameOf(context);
+  const client = await context.client();
+  const probed = await refreshed(context, name);
+  if (probed.hook === null) context.hint(`not reachable now: ${probed.reason}; this is what was seen last`);
+  return acceptDefinitions(context, {
+    command: 'hook',
+    source: probed.hook ?? (await client.showHook({ name })),
+    accept: (definition_sha256, tools) => client.acceptHook({ name, definition_sha256, tools: [...tools] }),
+  });
+};
+
 const remove: Handler = async (context) => {
   const name = nameOf(context);
   await (await context.client()).removeHook({ name });
@@ -158,4 +172,4 @@ const remove: Handler = async (context) => {
   return 0;
 };
 
-export const handlers = { add, list, show, update, refresh, remove };
+export const handlers = { add, list, show, update, refresh, accept, remove };

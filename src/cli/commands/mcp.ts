@@ -1,6 +1,8 @@
 import { RuntimeError } from '../../schema/errors.ts';
 import { authTypes, type McpCheck, type McpServerView, transports } from '../../schema/mcp-server.ts';
 import { plural } from '../../view/format.ts';
+import { acceptDefinitions, differenceLines } from '../accept-definitions.ts';
+import { confirmed } from '../confirm.ts';
 import type { Context, Handler } from '../context.ts';
 import { injectFlag } from '../inject-flag.ts';
 import { readStdinText } from '../input.ts';
@@ -180,6 +182,56 @@ const test: Handler = async (context) => {
   return found.reachable ? 0 : 7;
 };
 
+/** The definitions that wait, as the server gives them now; where it cannot be asked, as they were seen last. */
+const looked = async (context: Context): Promise<McpServerView> => {
+  const found = await (await context.client()).checkMcpServer({ name: nameOf(context) });
+  if (!found.reachable) context.hint(`not reachable now: ${found.reason ?? 'no answer'}; this is what was seen last`);
+  return found.server;
+};
+
+const accept: Handler = async (context) => {
+  const name = nameOf(context);
+  const client = await context.client();
+  const before = await client.showMcpServer({ name });
+  // A program that has changed is not started before somebody has said yes to it.
+  if (before.command_changed) return acceptCommand(context, before);
+  return acceptDefinitions(context, {
+    command: 'mcp',
+    source: await looked(context),
+    accept: (definition_sha256, tools) => client.acceptMcpServer({ name, definition_sha256, tools: [...tools] }),
+  });
+};
+
+async function acceptCommand(context: Context, { name, command, args }: McpServerView): Promise<number> {
+  const line = [command, ...args].join(' ');
+  context.terminal.err(
+    `${context.safe(`The program of "${name}" is another one than when it was registered: ${line}`)}\n`,
+  );
+  if (context.invocation.flags.bool('yes') !== true) {
+    if (!context.terminal.interactive()) {
+      throw usage('nothing is accepted without a terminal: add --yes once you have looked', [
+        `reins mcp accept ${name} --yes`,
+      ]);
+    }
+    if (!(await confirmed(context, 'Accept this program? [y] yes, any other key no'))) {
+      context.hint('Nothing was accepted.');
+      return 1;
+    }
+  }
+  await (await context.client()).acceptMcpServer({ name, definition_sha256: null });
+  if (context.globals.format === 'text') await context.print(`Accepted the program of "${name}".`);
+  else await context.printJson({ accepted: [], command: true });
+  return 0;
+}
+
+const diff: Handler = async (context) => {
+  const server = await looked(context);
+  if (context.globals.format !== 'text') await context.printJson(server.drift);
+  else if (server.drift.length === 0) await context.print(`"${server.name}": nothing has changed.`);
+  else for (const one of server.drift) await context.print(differenceLines(server.name, one).join('\n'));
+  return 0;
+};
+
 const remove: Handler = async (context) => {
   const name = nameOf(context);
   await (await context.client()).removeMcpServer({ name });
@@ -188,4 +240,4 @@ const remove: Handler = async (context) => {
   return 0;
 };
 
-export const handlers = { add, list, show, update, test, remove };
+export const handlers = { add, list, show, update, test, accept, diff, remove };

@@ -1,7 +1,8 @@
 import type { Command, Flag } from '../command.ts';
 
 const serverArgument = { name: 'name', required: true, help: 'Name of the server.' } as const;
-const hookArgument = { name: 'name', required: true, help: 'Name of the hook.' } as const;
+const newHook = { name: 'name', required: true, help: 'Name of the hook.' } as const;
+const hookArgument = { ...newHook, candidates: 'hook' } as const;
 
 const inject: Flag = {
   name: 'inject',
@@ -44,7 +45,7 @@ const hook: Command = {
       name: 'add',
       module: 'hook',
       purpose: 'Register an OpenAPI service.',
-      arguments: [hookArgument],
+      arguments: [newHook],
       flags: [
         { name: 'url', kind: 'string', value: 'url', help: 'Base URL of the service. Required.' },
         ...hookFields,
@@ -94,6 +95,7 @@ const hook: Command = {
     },
     {
       name: 'accept',
+      module: 'hook',
       purpose: 'Accept changed definitions of a hook.',
       arguments: [hookArgument],
       flags: acceptFlags,
@@ -197,7 +199,16 @@ const mcp: Command = {
       insideTool: 'refused',
     },
     {
+      name: 'diff',
+      module: 'mcp',
+      purpose: 'Show how the tools of a server differ from what was accepted.',
+      arguments: [serverArgument],
+      examples: ['reins mcp diff fs', 'reins mcp diff fs --json'],
+      insideTool: 'refused',
+    },
+    {
       name: 'accept',
+      module: 'mcp',
       purpose: 'Accept changed definitions of a tool server.',
       arguments: [serverArgument],
       flags: acceptFlags,

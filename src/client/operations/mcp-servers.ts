@@ -29,8 +29,9 @@ export const mcpServers = {
     'POST',
     '/api/mcp-servers/{name}/accept',
     'operator',
+    /** Without `tools` the program is accepted, too, where it is another one than it was. */
     object({ name: string(), definition_sha256: nullable(string()), tools: optional(array(string())) }),
-    returns<{ readonly server: McpServerView; readonly accepted: readonly string[] }>(),
+    masked(McpServerView),
   ),
   signOutMcpServer: operation(
     'DELETE',
