@@ -191,6 +191,7 @@ export function openRooms(input: RoomsInput): Rooms {
     listConfig: settings.listConfig,
     listBackends: () => backends.listBackends(),
     listHooks: () => hooks.services.listHooks({}),
+    listMcpServers: () => mcp.services.listMcpServers({}),
     maskDeep: secrets.maskDeep,
     versions: {
       version: options.version,

@@ -1,5 +1,5 @@
 // A tool server on stdio that does what its first argument says; `MARK` names a file in which it counts its calls.
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 const [mode, ...rest] = process.argv.slice(2);
@@ -48,6 +48,15 @@ const calls = {
   fails: () => ({ ...text('it went wrong'), isError: true }),
   silent: () => ({ content: [], isError: true }),
   pid: () => text(String(process.pid)),
+  given: (given) => text(JSON.stringify(given)),
+  image: () => ({
+    content: [
+      { type: 'text', text: 'a dot' },
+      { type: 'image', mimeType: 'image/png', data: 'iVBORw0KGgo=' },
+    ],
+  }),
+  structured: () => ({ ...text('{"n":1}'), structuredContent: { n: 1 } }),
+  leak: () => text(`token is ${process.env.SERVICE_TOKEN}`),
 };
 
 createInterface({ input: process.stdin }).on('line', (line) => {
@@ -80,6 +89,8 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   // Answers to what it asked for.
   if (method === undefined) return void mark(line);
   if (method === 'tools/list') {
+    // The tools that a file says.
+    if (mode === 'file') return say({ id, result: { tools: JSON.parse(readFileSync(rest[0], 'utf8')) } });
     if (mode === 'pages') {
       const [names, nextCursor] = pages[String(params?.cursor)];
       return say({ id, result: { tools: names.map((name) => tool(name)), nextCursor } });

@@ -139,7 +139,7 @@ const mcpIdentity: readonly Flag[] = [
 const mcp: Command = {
   name: 'mcp',
   purpose: 'Register tool servers.',
-  examples: ['reins mcp add web https://host/mcp', 'reins mcp list'],
+  examples: ['reins mcp add docs https://host/mcp', 'reins mcp list'],
   commands: [
     {
       name: 'add',
@@ -159,7 +159,7 @@ const mcp: Command = {
       ],
       examples: [
         'reins mcp add fs --command npx --args=-y,@scope/server,/tmp',
-        'reins mcp add web https://host/mcp --auth-type bearer --auth-env TOKEN',
+        'reins mcp add docs https://host/mcp --auth-type bearer --auth-env TOKEN',
       ],
       insideTool: 'refused',
     },
@@ -184,8 +184,8 @@ const mcp: Command = {
       arguments: [serverArgument],
       flags: [...mcpFields, ...mcpIdentity],
       examples: [
-        'reins mcp update web --header "X-Team: a"',
-        'reins mcp update web --auth-type bearer --auth-env TOKEN',
+        'reins mcp update docs --header "X-Team: a"',
+        'reins mcp update docs --auth-type bearer --auth-env TOKEN',
       ],
       insideTool: 'refused',
     },
@@ -224,7 +224,7 @@ const mcp: Command = {
         { name: 'browser', kind: 'boolean', negative: true, help: 'Only print the URL.' },
         { name: 'logout', kind: 'boolean', help: 'Forget the tokens.' },
       ],
-      examples: ['reins mcp auth web', 'reins mcp auth web --no-browser'],
+      examples: ['reins mcp auth docs', 'reins mcp auth docs --no-browser'],
       exits: [124],
       insideTool: 'refused',
     },
@@ -234,7 +234,7 @@ const mcp: Command = {
       aliases: ['rm'],
       purpose: 'Remove a tool server.',
       arguments: [serverArgument],
-      examples: ['reins mcp remove fs', 'reins mcp rm web'],
+      examples: ['reins mcp remove fs', 'reins mcp rm docs'],
       insideTool: 'refused',
     },
   ],

@@ -36,9 +36,9 @@ export async function fakeHttp(instead: Instead = () => false): Promise<FakeHttp
       seen.push({ method, path: url, headers, rpc: message?.method ?? null });
       if (instead(message, request, response)) return;
       const given = headers['mcp-session-id'];
-      if (given !== undefined && given !== `s${session}`) return void response.writeHead(404).end();
-      if (method !== 'POST' || message === null) return void response.writeHead(405).end();
-      if (message.id === undefined) return void response.writeHead(202).end();
+      if (given !== undefined && given !== `s${session}`) return response.writeHead(404).end();
+      if (method !== 'POST' || message === null) return response.writeHead(405).end();
+      if (message.id === undefined) return response.writeHead(202).end();
       const result = resultOf(message);
       response.writeHead(200, { 'content-type': 'application/json', 'mcp-session-id': `s${session}` });
       response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }));
