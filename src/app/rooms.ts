@@ -21,16 +21,14 @@ import { removeLeftovers } from '../workspace/files.ts';
 import { createPolicies } from '../workspace/policies.ts';
 import { createTrustOperations } from '../workspace/trust-operations.ts';
 import { attendWith } from './attention.ts';
-import { openHookRooms } from './hook-rooms.ts';
 import { inspectWith } from './inspect.ts';
 import { freeBytes, pidStart } from './machine.ts';
-import { openMcpRooms } from './mcp-rooms.ts';
 import { maskResultWith } from './mask-result.ts';
 import { lazyServices } from './lazy-services.ts';
 import { prepareDeps } from './prepare.ts';
 import { openPruning } from './pruning.ts';
 import type { RoomsInput } from './rooms-input.ts';
-import { runSources, sourceChecks } from './tool-sources.ts';
+import { openSourceRooms } from './source-rooms.ts';
 import { openTrustedPrograms } from './trusted-programs.ts';
 
 /** The services of an opened database, and what must be closed with it. */
@@ -94,9 +92,7 @@ export function openRooms(input: RoomsInput): Rooms {
     now,
     given,
   });
-  const hooks = openHookRooms(input);
-  const mcp = openMcpRooms(input);
-  const sourceRooms = [hooks.room, mcp.room];
+  const tools = openSourceRooms(input);
   const setup = createSetup({
     store: store.registry,
     backends,
@@ -108,7 +104,7 @@ export function openRooms(input: RoomsInput): Rooms {
     workspace: workspace.root,
     now,
     inspect: inspectWith({ ...input, chains, policies, binaries }),
-    sources: sourceChecks(sourceRooms),
+    sources: tools.checks,
   });
   const spool = createSpool({
     directory: `${machine.reinsHome}/tool_output`,
@@ -141,7 +137,7 @@ export function openRooms(input: RoomsInput): Rooms {
     models,
     setup,
     binaries,
-    sources: runSources(sourceRooms),
+    sources: tools.sources,
   });
   const runs = createRuns({
     ...store,
@@ -190,8 +186,8 @@ export function openRooms(input: RoomsInput): Rooms {
     doctor: setup.doctor,
     listConfig: settings.listConfig,
     listBackends: () => backends.listBackends(),
-    listHooks: () => hooks.services.listHooks({}),
-    listMcpServers: () => mcp.services.listMcpServers({}),
+    listHooks: () => tools.services.listHooks({}),
+    listMcpServers: () => tools.services.listMcpServers({}),
     maskDeep: secrets.maskDeep,
     versions: {
       version: options.version,
@@ -218,8 +214,7 @@ export function openRooms(input: RoomsInput): Rooms {
         return answerServices({ ...input, policies, prepare });
       }),
       ...programs,
-      ...hooks.services,
-      ...mcp.services,
+      ...tools.services,
       doctor: setup.doctor,
       doctorBundle: async (wanted) => ({ files: await supportBundle(bundle, wanted) }),
       startRun: runs.startRun,
@@ -236,7 +231,7 @@ export function openRooms(input: RoomsInput): Rooms {
     async close() {
       stopSweeping();
       await runs.close();
-      await mcp.close();
+      await tools.close();
       observer.close();
       // Everything has been printed by now: old runs and files keep nobody waiting (05 §2.5.2, 11 §1.2.2).
       store.lostRuns.mark();
