@@ -30,7 +30,7 @@ const writing: ReadonlySet<string> = new Set([
 ]);
 
 const isRead = (name: keyof RuntimeClient): boolean =>
-  name === 'watchFeed' || (name !== 'pullModel' && name !== 'watch' && operations[name].access === 'read');
+  name === 'watchFeed' || (name in operations && operations[name as keyof typeof operations].access === 'read');
 
 const readsOnly = (name: keyof RuntimeClient): boolean => !writing.has(name) && isRead(name);
 

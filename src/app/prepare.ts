@@ -20,6 +20,7 @@ type PrepareInput = RoomsInput & {
   readonly setup: ReturnType<typeof createSetup>;
   readonly binaries: Binaries;
   readonly planManager: () => Promise<ManagerDeps>;
+  readonly sources: PrepareDeps['sources'];
 };
 
 /** What a run is prepared from: documents, settings, readiness, tools and the machine that the policy looks at. */
@@ -56,6 +57,7 @@ export function prepareDeps(input: PrepareInput): PrepareDeps {
         },
       }),
     ],
+    sources: input.sources,
     commandTables: () => readCommandTables(machine.reinsHome, machine.uid),
     hosts: ({ root, confined, named, path, tables }) =>
       createPolicyHosts(

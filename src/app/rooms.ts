@@ -28,6 +28,7 @@ import { planServices } from './plan-services.ts';
 import { openPruning } from './pruning.ts';
 import type { RoomsInput } from './rooms-input.ts';
 import { openSessionTurns } from './session-turns.ts';
+import { openSourceRooms } from './source-rooms.ts';
 import { openTrustedPrograms } from './trusted-programs.ts';
 
 /** The services of an opened database, and what must be closed with it. */
@@ -55,8 +56,7 @@ export function openRooms(input: RoomsInput): Rooms {
     uid: machine.uid,
     trust,
     configured: (use) => settings.value(use === 'chat' ? 'default-chain' : 'attention-chain'),
-    // Beside the built-in ones nothing can be registered yet.
-    providers: [],
+    providers: () => store.registry.toolsets(),
   });
   const policies = createPolicies({
     workspace,
@@ -92,6 +92,7 @@ export function openRooms(input: RoomsInput): Rooms {
     now,
     given,
   });
+  const tools = openSourceRooms(input);
   const setup = createSetup({
     store: store.registry,
     backends,
@@ -103,6 +104,7 @@ export function openRooms(input: RoomsInput): Rooms {
     workspace: workspace.root,
     now,
     inspect: inspectWith({ ...input, chains, policies, binaries }),
+    sources: tools.checks,
   });
   const spool = createSpool({
     directory: `${machine.reinsHome}/tool_output`,
@@ -137,6 +139,7 @@ export function openRooms(input: RoomsInput): Rooms {
     setup,
     binaries,
     planManager: plans.manager,
+    sources: tools.sources,
   });
   const { sessionTurn, ...turns } = openSessionTurns({ ...input, chains, runs: () => runs, tools: prepare.tools });
   const runs = createRuns({
@@ -186,6 +189,8 @@ export function openRooms(input: RoomsInput): Rooms {
     doctor: setup.doctor,
     listConfig: settings.listConfig,
     listBackends: () => backends.listBackends(),
+    listHooks: () => tools.services.listHooks({}),
+    listMcpServers: () => tools.services.listMcpServers({}),
     maskDeep: secrets.maskDeep,
     versions: {
       version: options.version,
@@ -212,6 +217,7 @@ export function openRooms(input: RoomsInput): Rooms {
         return answerServices({ ...input, policies, prepare });
       }),
       ...programs,
+      ...tools.services,
       doctor: setup.doctor,
       doctorBundle: async (wanted) => ({ files: await supportBundle(bundle, wanted) }),
       startRun: runs.startRun,
@@ -226,6 +232,7 @@ export function openRooms(input: RoomsInput): Rooms {
     async close() {
       stopSweeping();
       await runs.close();
+      await tools.close();
       observer.close();
       // Everything has been printed by now: old runs and files keep nobody waiting (05 §2.5.2, 11 §1.2.2).
       store.lostRuns.mark();

@@ -106,7 +106,7 @@ async function named(what: Candidates | null, lookup: Lookup): Promise<readonly 
 }
 
 async function stored(
-  what: 'session' | 'plan' | 'backend' | 'model' | 'ask' | 'run' | 'chain' | 'policy',
+  what: 'session' | 'plan' | 'backend' | 'hook' | 'model' | 'ask' | 'run' | 'chain' | 'policy',
   client: RuntimeClient,
 ) {
   switch (what) {
@@ -116,6 +116,8 @@ async function stored(
       return (await client.listPlans({ status: null })).map((plan) => plan.name);
     case 'backend':
       return (await client.listBackends({})).map((backend) => backend.name);
+    case 'hook':
+      return (await client.listHooks({})).map((hook) => hook.name);
     case 'model':
       return (await client.listModels({ backend: null, refresh: false })).rows.map((row) => row.model);
     case 'chain':

@@ -30,11 +30,6 @@ export async function resolveTimeout(context: Context, client: RuntimeClient): P
   );
 }
 
-/** Flags that are checked before anything is opened. @throws RuntimeError not_built */
-export function checkRunFlags(context: Context): void {
-  if (context.globals.requireMcp !== null) throw new RuntimeError('not_built', '"--require-mcp" is not built yet');
-}
-
 /**
  * The request of a run from the flags, after every question about trust was answered.
  * @throws RuntimeError usage; not_trusted when content was refused

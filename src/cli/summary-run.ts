@@ -5,13 +5,12 @@ import type { Context } from './context.ts';
 import { followRun } from './follow.ts';
 import type { Output } from './output.ts';
 import { failureJson, failureOf } from './report-error.ts';
-import { buildStartRun, checkRunFlags, resolveOnAsk } from './start-run.ts';
+import { buildStartRun, resolveOnAsk } from './start-run.ts';
 
 /** What a run that sums up a session is started with: the flags of a run, with a chain of the program's own. */
 export async function summaryRun(
   context: Context,
 ): Promise<{ readonly client: RuntimeClient; readonly request: StartRun; readonly onAsk: OnAsk }> {
-  checkRunFlags(context);
   const onAsk = await resolveOnAsk(context, context.client);
   const client = await context.client();
   const request = await buildStartRun(context, client, null, { type: 'string', value: '' }, onAsk);

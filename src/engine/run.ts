@@ -30,6 +30,10 @@ export type Run = {
   orderly: History;
   /** The adapter of a route, made once and kept for the run. @throws RuntimeError of the adapter's making */
   modelOf(route: Route): Promise<Model>;
+  /** All tools of the run, as it was last told of them. */
+  readonly tools: readonly ToolSpec[];
+  /** The tools are others from now on. */
+  retool(tools: readonly ToolSpec[]): void;
   /** Tools that an allowlist and a hide list leave, sorted by `<provider>.<tool>` (04 §7.1.3). */
   offered(allow: readonly string[] | null, hide: readonly string[]): readonly ToolSpec[];
   /** Notes that the stored state is no longer the present one. */
@@ -67,6 +71,8 @@ export function openRun(job: RunJob, host: RunHost, deps: EngineDeps, signal: Ab
   const models = createModels(deps);
   const said = new Set<string>();
   let stored = job.resume !== null;
+  let tools: readonly ToolSpec[] = job.tools;
+  let offered = createOffers(tools);
   return {
     job,
     chain,
@@ -79,7 +85,14 @@ export function openRun(job: RunJob, host: RunHost, deps: EngineDeps, signal: Ab
     fresh,
     orderly: { messages: [] },
     modelOf: models.of,
-    offered: createOffers(job.tools),
+    get tools() {
+      return tools;
+    },
+    retool(changed) {
+      tools = changed;
+      offered = createOffers(tools);
+    },
+    offered: (allow, hide) => offered(allow, hide),
     changed: () => {
       stored = false;
     },

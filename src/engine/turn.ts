@@ -75,6 +75,7 @@ export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
       return { kind: 'failed', failure: failure(admission.error.code, admission.error.message), received: null };
     }
     if (admission.kind !== 'go') return admission;
+    if (admission.tools !== undefined) run.retool(admission.tools);
     const routes = admission.routes.filter((route) => !unavailable.has(keyOf(route)));
     const [first] = routes;
     if (first === undefined) {

@@ -3,7 +3,7 @@ import type { Evaluation } from '../schema/policy.ts';
 import type { CallRequest } from '../schema/protocol.ts';
 import { readCall } from '../shell/read-line.ts';
 import { parseArguments } from '../tools/arguments.ts';
-import type { Tool, ToolSite } from '../tools/tool.ts';
+import type { ArgumentRecord, Injected, Tool, ToolResult, ToolSite } from '../tools/tool.ts';
 import type { GateRun } from './run.ts';
 
 /** A call that ends before anybody decides: unknown, hidden, malformed, or impossible (04 §14.2, steps 1 to 4). */
@@ -22,6 +22,8 @@ export type Prepared = {
   /** The final arguments: one object, made once, that is judged, shown and executed. */
   readonly args: unknown;
   readonly call: { readonly tools: string; readonly tool: string; readonly args: Readonly<Record<string, unknown>> };
+  /** The arguments as they are written down and shown: injected ones by name only. */
+  readonly shown: Readonly<Record<string, unknown>>;
   readonly facts: unknown;
   readonly site: ToolSite;
   readonly cwd: string;
@@ -65,9 +67,13 @@ export function findTool(run: GateRun, request: CallRequest): Found | Refused {
 /** Checks the arguments and runs the tool's precheck: a call that can never run is refused before a person is asked. */
 export async function prepareCall(run: GateRun, request: CallRequest, found: Found): Promise<Prepared | Refused> {
   const { tool, tools, name } = found;
+  await tool.load?.();
   const parsed = parseArguments(tool, request.arguments, request.direct);
   if (!parsed.ok)
     return { kind: 'refused', error: 'invalid_arguments', message: parsed.message, extra: { path: parsed.path } };
+  const injected = tool.inject?.(parsed.record) ?? { args: parsed.record, hidden: [] };
+  if ('ok' in injected) return refusedBy(injected);
+  const args = tool.inject === undefined ? parsed.args : injected.args;
   const site: ToolSite = {
     run_id: run.ref.run_id,
     call_id: request.call_id,
@@ -79,23 +85,29 @@ export async function prepareCall(run: GateRun, request: CallRequest, found: Fou
     direct: request.direct,
     command: tools === 'local_shell' ? await readCall(parsed.record) : null,
   };
-  const prepared = await tool.prepare(parsed.args, site, run.environment);
-  if (!prepared.ok) {
-    return {
-      kind: 'refused',
-      error: prepared.error,
-      message: prepared.message,
-      ...(prepared.extra === undefined ? {} : { extra: prepared.extra }),
-    };
-  }
+  const prepared = await tool.prepare(args, site, run.environment);
+  if (!prepared.ok) return refusedBy(prepared);
   return {
     kind: 'prepared',
     found,
-    args: parsed.args,
-    call: { tools, tool: name, args: parsed.record },
+    args,
+    call: { tools, tool: name, args: injected.args },
+    shown: shownArguments(injected),
     facts: prepared.facts,
     site,
     cwd: prepared.cwd,
     summary: prepared.summary,
   };
+}
+
+const refusedBy = ({ error, message, extra }: Extract<ToolResult, { ok: false }>): Refused => ({
+  kind: 'refused',
+  error,
+  message,
+  ...(extra === undefined ? {} : { extra }),
+});
+
+function shownArguments({ args, hidden }: Injected): ArgumentRecord {
+  if (hidden.length === 0) return args;
+  return { ...args, ...Object.fromEntries(hidden.map((name) => [name, '(injected)'])) };
 }

@@ -28,7 +28,7 @@ export function createLedger(deps: LedgerDeps) {
     ): Planned & { readonly ask_id: string } {
       run.ahead.flush();
       const { tools, tool } = judged.prepared.call;
-      const args = deps.mask(judged.prepared.call.args);
+      const args = deps.mask(judged.prepared.shown);
       return feed.commit('full', (record) => {
         if (planned === null) pending(record, run, request, { tools, tool }, args);
         decision(record, run, request, judged, args);
@@ -59,7 +59,7 @@ export function createLedger(deps: LedgerDeps) {
     change(run: GateRun, request: CallRequest, judged: Judged, planned: Planned): void {
       run.ahead.flush();
       const { tools, tool } = judged.prepared.call;
-      const args = deps.mask(judged.prepared.call.args);
+      const args = deps.mask(judged.prepared.shown);
       feed.commit('full', (record) => {
         if (planned.ask_id !== null) deps.asks.delivered(planned.ask_id);
         // Whoever follows the run has shown the call with the arguments of the model.
@@ -73,7 +73,7 @@ export function createLedger(deps: LedgerDeps) {
     /** Reserves the call and makes it `started`. @returns null when the lease is another's: nothing may start. */
     start(run: GateRun, request: CallRequest, judged: Judged, planned: Planned | null): Started | null {
       const { tools, tool } = judged.prepared.call;
-      const args = deps.mask(judged.prepared.call.args);
+      const args = deps.mask(judged.prepared.shown);
       const at = now();
       const started = feed.commit('full', (record) => {
         if (!runs.holdsLease(run.ref.run_id, run.owner)) return null;

@@ -55,7 +55,7 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
       run.ahead.flush();
       const content = withChange(run, request, told);
       const { tools, tool } = judged.prepared.call;
-      const args = deps.mask(judged.prepared.call.args);
+      const args = deps.mask(judged.prepared.shown);
       feed.commit('full', (record) => {
         if (planned === null) {
           pending(record, run, request, { tools, tool }, args);
@@ -81,7 +81,7 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
       const message = exhaustedText(exhausted);
       const content = errorText('compute_exhausted', message, { bound: exhausted.bound });
       const { tools, tool } = judged.prepared.call;
-      const args = deps.mask(judged.prepared.call.args);
+      const args = deps.mask(judged.prepared.shown);
       feed.commit('full', (record) => {
         if (planned === null) {
           pending(record, run, request, { tools, tool }, args);

@@ -28,6 +28,8 @@ export type GateRun = {
   /** A fresh view of the machine for one call, relative to its directory. */
   host(cwd: string): CallHost;
   readonly catalog: Catalog;
+  /** The version of the catalog that the thread of the run has heard of. */
+  toldTools: number;
   /** What is on record of the calls of a run that was resumed; null for a run that began here. */
   readonly known: KnownCalls | null;
   /**

@@ -88,9 +88,22 @@ export async function admitTurn(
       });
     }
     const left = run.clock.left();
-    return { kind: 'go', routes: found.routes, ...(Number.isFinite(left) ? { time_left_ms: left } : {}) };
+    return {
+      kind: 'go',
+      routes: found.routes,
+      ...(Number.isFinite(left) ? { time_left_ms: left } : {}),
+      ...changedTools(run),
+    };
   } catch (error) {
     if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
     return { kind: 'refused', error: toWire(error) };
   }
+}
+
+/** The tools of the run, when they are others than the thread knows: a server came late, or its list has changed. */
+function changedTools(run: GateRun): Pick<Extract<TurnAdmission, { kind: 'go' }>, 'tools'> {
+  const version = run.catalog.version();
+  if (version === run.toldTools) return {};
+  run.toldTools = version;
+  return { tools: run.catalog.list(undefined, { root: run.root, limits: {} }) };
 }

@@ -38,7 +38,7 @@ export function checkFields(type: ProviderType, fields: BackendFields): void {
   if (key_literal !== null && !/^[\x21-\x7e]{1,8192}$/.test(key_literal)) {
     throw usage('The key is empty or holds blanks, line breaks or other characters that a header cannot carry.');
   }
-  checkHeaders(headers ?? {});
+  checkHeaders(headers ?? {}, 'A backend');
   if (proxy !== null && proxy !== '' && proxy !== 'none' && !isProxy(proxy)) {
     throw usage('--proxy takes an http or https URL, or none.');
   }
@@ -47,9 +47,10 @@ export function checkFields(type: ProviderType, fields: BackendFields): void {
   checkTime('--idle-timeout', fields.idle_timeout_ms);
 }
 
-function checkHeaders(headers: Readonly<Record<string, string>>): void {
+/** @param what takes the headers, as a sentence begins. @throws RuntimeError usage */
+export function checkHeaders(headers: Readonly<Record<string, string>>, what: string): void {
   const names = Object.keys(headers);
-  if (names.length > maxHeaders) throw usage(`A backend takes at most ${maxHeaders} headers.`);
+  if (names.length > maxHeaders) throw usage(`${what} takes at most ${maxHeaders} headers.`);
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name)) throw usage(`"${name.slice(0, 64)}" is not the name of a header.`);
     if (notSettable.test(name)) throw usage(`The header ${name} cannot be set.`);
@@ -68,9 +69,13 @@ function checkTime(flag: string, ms: number | null): void {
 const isProxy = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text);
 
 /** The headers of a stored backend; none where the column does not parse. */
-export function readHeaders(row: Pick<BackendRow, 'headers'>): Readonly<Record<string, string>> {
+export const readHeaders = (row: Pick<BackendRow, 'headers'>): Readonly<Record<string, string>> =>
+  readTexts(row.headers);
+
+/** A column with a map of texts; an empty one where it does not parse. */
+export function readTexts(column: string): Readonly<Record<string, string>> {
   try {
-    const value: unknown = JSON.parse(row.headers);
+    const value: unknown = JSON.parse(column);
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
     return Object.fromEntries(
       Object.entries(value).filter((entry): entry is [string, string] => typeof entry[1] === 'string'),

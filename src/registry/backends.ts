@@ -4,6 +4,7 @@ import { providerTable } from '../models/providers.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { type BackendView, type ProviderType, providerTypes } from '../schema/registry.ts';
 import type { BackendRow, Registry } from '../store/registry.ts';
+import { isCredentialHeader } from '../tools/hooks/hook-service.ts';
 import { ulid } from '../text/ids.ts';
 import { type BackendFields, checkFields, readHeaders } from './backend-fields.ts';
 import { hintFor, type Observer, shortReason } from './observe.ts';
@@ -298,7 +299,3 @@ export const keySource = (row: Pick<BackendRow, 'key_env' | 'key_literal'>): str
   if (row.key_env !== null) return `env:${row.key_env}`;
   return row.key_literal === null ? 'none' : 'stored';
 };
-
-/** Header names that usually carry a secret (05 §9.1.1). */
-const isCredentialHeader = (name: string): boolean =>
-  /^(?:authorization|proxy-authorization|cookie)$|key|token|secret/i.test(name);

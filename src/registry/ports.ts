@@ -14,7 +14,7 @@ export type UserSettings = {
  * `entry` is masked and holds names only.
  */
 export type RecordChange = <T>(
-  type: 'registry_changed' | 'config_changed',
+  type: 'registry_changed' | 'config_changed' | 'first_use' | 'definition_accepted',
   entry: Readonly<Record<string, unknown>>,
   body: () => T,
 ) => T;

@@ -7,6 +7,7 @@ import {
   type SetupIssue,
   type SetupStatus,
 } from '../schema/registry.ts';
+import type { SourceCheck } from '../schema/tool-sources.ts';
 import type { CheckRow, Registry } from '../store/registry.ts';
 import { type Backend, type Backends, demoId, keySource } from './backends.ts';
 import { doctorIssues } from './doctor.ts';
@@ -18,6 +19,7 @@ import { type Probed, readinessIssues } from './readiness.ts';
 import type { Secrets } from './secrets.ts';
 import { seenBackend } from './seen.ts';
 import type { Settings } from './settings.ts';
+import { sourceIssues } from './source-checks.ts';
 
 export type SetupDeps = {
   readonly store: Pick<Registry, 'checks' | 'declarations'>;
@@ -32,6 +34,8 @@ export type SetupDeps = {
   readonly now: () => number;
   /** What other rooms know; called once per evaluation. */
   inspect(): Promise<Inspection>;
+  /** Hooks and tool servers; `ask`: each is contacted, for at most so many milliseconds. Never rejects. */
+  sources(ask: { readonly timeoutMs: number } | null): Promise<readonly SourceCheck[]>;
 };
 
 const probeMs = 5000;
@@ -105,7 +109,10 @@ export function createSetup(deps: SetupDeps) {
 
   const evaluate = async (ask: boolean, model: string | null): Promise<DoctorReport> => {
     const [found, defaults] = [await deps.inspect(), await defaultsNow(model)];
-    const probed = await probe(defaults, ask);
+    const [probed, toolSources] = await Promise.all([
+      probe(defaults, ask),
+      deps.sources(ask ? { timeoutMs: probeMs } : null),
+    ]);
     const registered = probed.filter((one) => one.registered);
     const readiness = readinessIssues({
       defaults,
@@ -123,6 +130,7 @@ export function createSetup(deps: SetupDeps) {
         isSet: secrets.isSet,
         unreadableKeys: settings.unreadable(),
       }),
+      ...sourceIssues(toolSources),
     ];
     const status: SetupStatus = {
       defaultModel: defaults.model,
@@ -144,6 +152,7 @@ export function createSetup(deps: SetupDeps) {
       policy: { name: policy.name, source: policy.source, sha256: policy.sha256 },
       dataDir,
       database: { path: database.path, bytes: database.bytes, schema: database.schema },
+      toolSources: [...toolSources],
     };
   };
 

@@ -66,6 +66,13 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
     records: () => live?.stopped?.kind !== 'rest',
     waiting: (on) => deps.feed.commit('normal', () => deps.runs.setWaiting(runId, deps.prepare.owner, on)),
   });
+  prepared.sources.onChange(({ name, tools, notices }) => {
+    gate.catalog.replace(name, tools);
+    if (notices.length === 0) return;
+    deps.feed.commit('normal', (record) => {
+      for (const notice of notices) record(gate.ref, notice);
+    });
+  });
   const started: RunStarted = {
     run_id: runId,
     session_id: session?.id ?? null,
@@ -97,6 +104,7 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
     abort,
     turn: written.turn,
     warnings: [...prepared.warnings],
+    sources: prepared.sources,
   };
   return live;
 }

@@ -2,6 +2,7 @@ import type { GateRun } from '../gate/run.ts';
 import type { Usage } from '../schema/message.ts';
 import type { RunJob } from '../schema/protocol.ts';
 import type { RunKind, RunStarted, StartRun } from '../schema/run.ts';
+import type { RunSources } from '../tools/source.ts';
 import type { ActiveClock } from './clock.ts';
 import type { RunPlan } from './prepare.ts';
 
@@ -37,6 +38,8 @@ export type LiveRun = {
   /** Stores what belongs to a session, in the transaction of the run's own rows; nothing for a stateless run. */
   readonly turn: SessionTurn | null;
   readonly warnings: string[];
+  /** Closed with the run. */
+  readonly sources: Pick<RunSources, 'close'>;
 };
 
 /** What a run has ended with, as its session needs it. */

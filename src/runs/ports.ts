@@ -2,6 +2,7 @@ import type { CallHost } from '../gate/facts.ts';
 import type { CommandTables } from '../schema/command-tables.ts';
 import type { LoadedPolicy } from '../schema/policy.ts';
 import type { RuntimeError } from '../schema/errors.ts';
+import type { RunSources } from '../tools/source.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { OwnTables } from '../workspace/command-tables.ts';
 import type { RunnableChain } from '../workspace/chains.ts';
@@ -54,6 +55,8 @@ export type PrepareDeps = {
   >;
   /** @param plans whether a chat may drive plans, if the operator has switched that on (05 §7) */
   tools(options: { readonly shell: boolean; readonly plans: boolean }): readonly Tool[];
+  /** Hooks and tool servers that the run may use; no other one is contacted, and without any nothing is loaded. */
+  sources(wanted: { readonly mayUse: (provider: string) => boolean }): Promise<RunSources>;
   /** The operator's own option tables. Never rejects. */
   commandTables(): Promise<OwnTables>;
   /** Hosts of one run: the guarded lists are made once, each host is for one call. */

@@ -9,6 +9,7 @@ import type { ToolSpec } from '../schema/message.ts';
 import type { RunJob } from '../schema/protocol.ts';
 import type { RunKind, StartRun } from '../schema/run.ts';
 import { type Catalog, createCatalog } from '../tools/catalog.ts';
+import { noSources, type RunSources } from '../tools/source.ts';
 import type { ActiveClock } from './clock.ts';
 import { type LoadedImage, readImages } from './images.ts';
 import type { GoverningPolicy, PrepareDeps, ReadyWanted, RunDefaults, RunSettings } from './ports.ts';
@@ -48,6 +49,7 @@ export type PreparedRun = {
   readonly confined: boolean;
   readonly catalog: Catalog;
   readonly specs: readonly ToolSpec[];
+  readonly sources: RunSources;
   readonly timeoutMs: number;
   readonly images: readonly LoadedImage[];
   /** The operator's own option tables. */
@@ -86,8 +88,13 @@ export async function prepareRun(
     if (found.kind === 'obstacle') throw found.error;
     backend = found.backend;
   }
-  const catalog = createCatalog(given.tools ?? toolsOf(deps, kind, input));
-  const own = await deps.commandTables();
+  const tables = await deps.commandTables();
+  // Last of all, so that nothing is left open by a run that does not begin.
+  const sources = given.tools === undefined && usesSources(kind) ? await deps.sources(chain) : noSources;
+  const catalog = createCatalog([
+    ...(given.tools ?? toolsOf(deps, kind, input)),
+    ...sources.opened.flatMap(({ tools }) => tools),
+  ]);
   return {
     kind,
     input,
@@ -102,10 +109,11 @@ export async function prepareRun(
     catalog,
     // What the program gives to its own runs is called by their chains, not by a model (05 §8).
     specs: given.tools === undefined ? catalog.list(undefined, { root, limits: {} }) : [],
+    sources,
     timeoutMs: input.timeout_ms,
     images,
-    tables: own.tables,
-    warnings: [...chain.warnings, ...policy.warnings, ...own.warnings, ...wideRoot(deps, root)],
+    tables: tables.tables,
+    warnings: [...chain.warnings, ...policy.warnings, ...tables.warnings, ...wideRoot(deps, root)],
   };
 }
 
@@ -128,6 +136,9 @@ function chainOfKind(kind: RunKind): ChainUse {
       return 'run';
   }
 }
+
+/** Runs that may use what the operator has registered: those that act for somebody. */
+const usesSources = (kind: RunKind): boolean => kind === 'run' || kind === 'chat' || kind === 'plan_step';
 
 function toolsOf(deps: PrepareDeps, kind: RunKind, input: StartRun): readonly Tool[] {
   const { shell } = input;
@@ -233,6 +244,7 @@ export function gateRun(
       tables: prepared.tables,
     }),
     catalog: prepared.catalog,
+    toldTools: 0,
     allow: null,
     onAsk: input.on_ask,
     goal: typeof input.input.value === 'string' ? input.input.value : null,

@@ -105,8 +105,13 @@ export async function resumeRun(deps: ResumeDeps, input: ResumeInput, by: string
   const ids: RunIds = { runId: run.id, session: turn?.session ?? null, plan, missionId: run.mission_id };
   const withImages = request.images.length > 0;
   const settles = input.settle === true;
-  const written = take(deps, run, prepared, by, { state, turn, trim: trim ?? 0, withImages, settles });
-  return { prepared, ids, written };
+  try {
+    const written = take(deps, run, prepared, by, { state, turn, trim: trim ?? 0, withImages, settles });
+    return { prepared, ids, written };
+  } catch (error) {
+    prepared.sources.close();
+    throw error;
+  }
 }
 
 /** Null for a run of no plan, and of one that is gone. */
@@ -159,6 +164,7 @@ function take(deps: ResumeDeps, run: StoredRun, prepared: PreparedRun, by: strin
     entry('resume', { by });
     for (const call_id of unknown) entry('outcome_unknown', { call_id });
     record(ref, { kind: 'chain_resumed', by, from_seq: fromSeq });
+    for (const { notices } of prepared.sources.opened) for (const notice of notices) record(ref, notice);
   });
   return {
     at,

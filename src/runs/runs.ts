@@ -37,14 +37,20 @@ export function createRuns(deps: RunsDeps) {
     // A plan is the mission of the runs of its steps (03, terms).
     const missionId = plan?.stepId == null ? (parent?.mission_id ?? runId) : plan.id;
     const ids = { runId, session: turn?.session ?? null, plan: plan ?? null, missionId };
-    const written = writeStart(deps, prepared, ids, more);
-    return follow(launch(deps, prepared, ids, written));
+    try {
+      const written = writeStart(deps, prepared, ids, more);
+      return follow(launch(deps, prepared, ids, written));
+    } catch (error) {
+      prepared.sources.close();
+      throw error;
+    }
   };
 
   /** Gives a run its thread, and its end its rows. */
   const follow = (live: LiveRun): RunStarted => {
     const finished = supervisor.supervise(live).then((end) => {
       live.clock.stop();
+      live.sources.close();
       const done = finishRun(deps, live, end);
       return deps.afterStep === undefined || live.plan?.stepId == null || live.kind !== 'plan_step'
         ? done

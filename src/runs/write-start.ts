@@ -121,6 +121,7 @@ export function writeStart(deps: WriteStartDeps, prepared: PreparedRun, ids: Run
         cwd: workspace.cwd,
         tools: prepared.specs.map((spec) => `${spec.tools}.${spec.tool}`),
       });
+      for (const { notices } of prepared.sources.opened) for (const notice of notices) record(ref, notice);
       const images = storeImages(deps.documents, prepared.images, at);
       if (turn !== null) return { session: turn.begin(runId, record, ref, images), first: null };
       if (images.length === 0) return { session: null, first: null };

@@ -13,6 +13,8 @@ export type AuditType =
   | 'outcome_unknown'
   | 'registry_changed'
   | 'config_changed'
+  | 'first_use'
+  | 'definition_accepted'
   | 'internal_error'
   | 'self_approval_attempt'
   | 'anchor';

@@ -40,6 +40,7 @@ export const errors = {
   already_answered: row(1, 409),
   expired: row(1, 409),
   binding_changed: row(1, 409),
+  hook_error: row(1, 502),
   not_allowed: row(1, 403),
   inside_tool: row(5, 403),
   not_built: row(2, 404),
@@ -58,6 +59,8 @@ export const errors = {
   denied: row(5, 200),
   round_limit: row(6, 200),
   compute_exhausted: row(6, 200),
+  /** A tool server that cannot be reached or used (06 §20). */
+  mcp_error: row(1, 502),
   auth: row(7, 502),
   rate_limit: row(7, 502, true),
   server_error: row(7, 502, true),

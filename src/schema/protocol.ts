@@ -65,6 +65,8 @@ export type TurnAdmission =
       readonly routes: readonly Route[];
       /** Active milliseconds that the run has left; absent without a limit. */
       readonly time_left_ms?: number;
+      /** All tools of the run, when they have changed; they are offered from the next task or attempt on. */
+      readonly tools?: readonly ToolSpec[];
     }
   /** The bound asks for a last report without tools; ask again with purpose `finish`. */
   | { readonly kind: 'finish'; readonly bound: string; readonly used: number; readonly limit: number }

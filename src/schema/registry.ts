@@ -1,3 +1,4 @@
+import { SourceCheck } from './tool-sources.ts';
 import { array, boolean, enums, type Infer, nullable, number, record, string, type } from 'superstruct';
 
 /** Provider types (06 §3, 08 §2.2). */
@@ -110,6 +111,7 @@ export const DoctorReport = type({
   policy: type({ name: string(), source: string(), sha256: nullable(string()) }),
   dataDir: nullable(string()),
   database: type({ path: string(), bytes: nullable(number()), schema: nullable(number()) }),
+  toolSources: array(SourceCheck),
 });
 export type DoctorReport = Infer<typeof DoctorReport>;
 

@@ -15,18 +15,19 @@ export type Catalog = {
   resolve(name: string, offered: readonly string[]): ResolvedName;
   /** The tools that pass the filter, described for where they will run; in the order of registration. */
   list(filter?: (spec: ToolSpec) => boolean, place?: ToolPlace): readonly ToolSpec[];
+  /** The tools of one provider become these. @throws RuntimeError already_exists */
+  replace(provider: string, tools: readonly Tool[]): void;
+  /** How often tools were replaced. */
+  version(): number;
 };
 
 const fullName = (spec: ToolSpec): string => `${spec.tools}.${spec.tool}`;
 
 /** @throws RuntimeError already_exists when two tools have one name: nothing shadows anything (05 §1.1). */
-export function createCatalog(tools: readonly Tool[]): Catalog {
-  const byName = new Map<string, Tool>();
-  for (const tool of tools) {
-    const name = fullName(tool.spec);
-    if (byName.has(name)) throw new RuntimeError('already_exists', `two tools are named ${name}; remove one of them`);
-    byName.set(name, tool);
-  }
+export function createCatalog(given: readonly Tool[]): Catalog {
+  let tools = given;
+  let byName = index(tools);
+  let version = 0;
 
   const uniqueTail = (name: string, offered: readonly string[]): Tool | null => {
     const matches = new Set(offered.filter((one) => one.endsWith(`.${name}`) && byName.has(one)));
@@ -42,11 +43,28 @@ export function createCatalog(tools: readonly Tool[]): Catalog {
     },
     list(filter = () => true, place) {
       const specs: ToolSpec[] = [];
-      for (const { spec, describe } of tools) {
-        if (!filter(spec)) continue;
+      for (const { spec, describe, offered } of tools) {
+        if (offered === false || !filter(spec)) continue;
         specs.push(describe === undefined || place === undefined ? spec : { ...spec, description: describe(place) });
       }
       return specs;
     },
+    replace(provider, replaced) {
+      const all = [...tools.filter(({ spec }) => spec.tools !== provider), ...replaced];
+      byName = index(all);
+      tools = all;
+      version += 1;
+    },
+    version: () => version,
   };
+}
+
+function index(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+  const byName = new Map<string, Tool>();
+  for (const tool of tools) {
+    const name = fullName(tool.spec);
+    if (byName.has(name)) throw new RuntimeError('already_exists', `two tools are named ${name}; remove one of them`);
+    byName.set(name, tool);
+  }
+  return byName;
 }

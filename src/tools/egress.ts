@@ -16,6 +16,8 @@ export type EgressDeps = {
   /** Ports on which this product listens: they stay refused even where a private host is listed. */
   readonly ownPorts: () => readonly number[];
   readonly lookup: (host: string) => Promise<readonly LookupAddress[]>;
+  /** How the operator can permit it, as the end of the refusal. */
+  readonly mend?: string;
 };
 
 /** Which addresses an outgoing call may reach (05 §5.3). No policy widens it. */
@@ -43,6 +45,7 @@ export function parseTarget(text: string): Target | string {
 }
 
 export function createEgress(deps: EgressDeps): Egress {
+  const blocked = (target: Target, reason: string): ToolFailure => refusal(target, reason, deps.mend);
   let list: BlockList | null = null;
   const isPublic = (address: string): boolean => {
     list ??= blockedRanges();
@@ -88,11 +91,12 @@ export function createEgress(deps: EgressDeps): Egress {
   };
 }
 
-const blocked = ({ host }: Target, reason: string): ToolFailure =>
-  fail(
-    'egress_blocked',
-    `"${host.slice(0, 200)}" is not reached: ${reason}. No approval widens this; the operator may list it in web-private-hosts.`,
-  );
+const refusal = (
+  { host }: Target,
+  reason: string,
+  mend = 'the operator may list it in web-private-hosts',
+): ToolFailure =>
+  fail('egress_blocked', `"${host.slice(0, 200)}" is not reached: ${reason}. No approval widens this; ${mend}.`);
 
 function isLocalName(host: string): boolean {
   if (!host.includes('.')) return true;

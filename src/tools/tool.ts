@@ -128,6 +128,11 @@ export type ToolPlace = {
   readonly limits: Readonly<Record<string, Readonly<Record<string, string>>>>;
 };
 
+export type ArgumentRecord = Readonly<Record<string, unknown>>;
+
+/** Arguments with the operator's own among them, whose values nobody is shown. */
+export type Injected = { readonly args: ArgumentRecord; readonly hidden: readonly string[] };
+
 /**
  * One tool. `prepare` runs before the gate (limits, confinement, facts); `preview` only when a person will see the
  * call; `execute` acts on the prepared facts. None of them throws for what a model or a file can cause.
@@ -137,6 +142,12 @@ export type Tool<A = unknown, F = unknown> = {
   /** The description for a run, where it depends on root and chain limits; else `spec.description` holds. */
   describe?(where: ToolPlace): string;
   readonly args: Struct<A, unknown>;
+  /** False for a tool that is known but cannot be called now: it is in no list, and `prepare` says why (05 §2.6.3). */
+  readonly offered?: false;
+  /** Loads what `args` checks with, once, before the first check. Absent: nothing is to be loaded. */
+  load?(): Promise<void>;
+  /** Puts the operator's hidden arguments over the given ones (05 §9.5.1). Runs before `prepare`, which gets the result. */
+  inject?(record: ArgumentRecord): Injected | Extract<ToolResult, { ok: false }>;
   prepare(args: A, site: ToolSite, environment: Readonly<Record<string, string>>): Promise<Prepared<F>> | Prepared<F>;
   /**
    * Why a call that the policy does not deny still cannot work: a missing file, a text that does not match. The gate

@@ -28,18 +28,20 @@ export type Reply =
       readonly body: Buffer;
       readonly truncated: boolean;
     }
-  /** `sent`: the server may have got the request. */
+  /** `sent`: the server may have got the request; `answered`: it has begun to answer. */
   | {
       readonly kind: 'broken';
       readonly why: 'timeout' | 'cancelled' | 'error';
       readonly reason: string;
       readonly sent: boolean;
+      readonly answered: boolean;
     };
 
 /** One request and its answer, decompressed and cut at `maxBodyBytes`. Never rejects. Certificates are always verified. */
 export function exchange(wanted: Exchange, signal: AbortSignal): Promise<Reply> {
   return new Promise((resolve) => {
     let sent = false;
+    let answered = false;
     let request: ClientRequest | null = null;
     let tunnel: ClientRequest | null = null;
     const settle = (reply: Reply): void => {
@@ -51,7 +53,7 @@ export function exchange(wanted: Exchange, signal: AbortSignal): Promise<Reply> 
       tunnel?.destroy();
     };
     const broken = (why: 'timeout' | 'cancelled' | 'error', reason: string): void =>
-      settle({ kind: 'broken', why, reason, sent });
+      settle({ kind: 'broken', why, reason, sent, answered });
     const onAbort = (): void => broken('cancelled', 'cancelled');
     const total = setTimeout(() => broken('timeout', `no complete answer within the time limit`), wanted.totalMs);
     const connecting = setTimeout(() => {
@@ -73,6 +75,7 @@ export function exchange(wanted: Exchange, signal: AbortSignal): Promise<Reply> 
         else socket.once(secure ? 'secureConnect' : 'connect', connected);
       });
       request.on('response', (response) => {
+        answered = true;
         clearTimeout(connecting);
         readBody(response, wanted.maxBodyBytes).then(
           (read) => settle({ kind: 'reply', status: response.statusCode ?? 0, headers: response.headers, ...read }),

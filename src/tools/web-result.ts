@@ -32,24 +32,31 @@ export function webResult(
   if (isText(type, answer.body)) {
     return { ok: true, value: { ...common, body: textBody(answer, type, url, format), ...truncated } };
   }
+  const { members, output_ref } = spooledBody(answer, context);
+  return {
+    ok: true,
+    value: { ...common, body: null, ...members, ...truncated },
+    ...(output_ref === null ? {} : { output_ref }),
+  };
+}
+
+/** A body that is no text, kept as a file of the spool. */
+export function spooledBody(
+  answer: Pick<Answer, 'body'>,
+  context: ToolContext<unknown>,
+): { readonly members: Readonly<Record<string, unknown>>; readonly output_ref: string | null } {
   const kept = context.ports.spool.put(context.run_id, context.call_id, answer.body);
   if (kept === null) {
     const message = 'The answer of a web call could not be kept: the disk is full or the directory is not usable.';
     context.emit({ kind: 'notice', level: 'warn', code: 'spool_full', message });
   }
-  return {
-    ok: true,
-    value: {
-      ...common,
-      body: null,
-      output: kept?.name ?? null,
-      bytes: answer.body.length,
-      sha256: createHash('sha256').update(answer.body).digest('hex'),
-      ...truncated,
-      ...(kept?.truncated === true ? { spool_truncated: true } : {}),
-    },
-    ...(kept === null ? {} : { output_ref: kept.name }),
+  const members = {
+    output: kept?.name ?? null,
+    bytes: answer.body.length,
+    sha256: createHash('sha256').update(answer.body).digest('hex'),
+    ...(kept?.truncated === true ? { spool_truncated: true } : {}),
   };
+  return { members, output_ref: kept?.name ?? null };
 }
 
 function shown(answer: Answer): Readonly<Record<string, string>> {
@@ -61,11 +68,11 @@ function shown(answer: Answer): Readonly<Record<string, string>> {
   return headers;
 }
 
-const mediaOf = (type: string): string => (type.split(';')[0] ?? '').trim().toLowerCase();
-const isJson = (media: string): boolean => media === 'application/json' || media.endsWith('+json');
+export const mediaOf = (type: string): string => (type.split(';')[0] ?? '').trim().toLowerCase();
+export const isJson = (media: string): boolean => media === 'application/json' || media.endsWith('+json');
 const isHtml = (media: string): boolean => media === 'text/html' || media === 'application/xhtml+xml';
 
-function isText(type: string, body: Buffer): boolean {
+export function isText(type: string, body: Buffer): boolean {
   const media = mediaOf(type);
   if (media === '') return isUtf8(body) && !body.includes(0);
   if (media.startsWith('text/') || isJson(media) || media.endsWith('+xml') || media.endsWith('+yaml')) return true;
@@ -87,7 +94,7 @@ function textBody(answer: Answer, type: string, url: string, format: 'text' | 'r
   return isHtml(media) && format === 'text' ? htmlToText(text, url) : text;
 }
 
-function decode(body: Buffer, type: string): string {
+export function decode(body: Buffer, type: string): string {
   const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(type)?.[1] ?? 'utf-8';
   try {
     return new TextDecoder(charset).decode(body);

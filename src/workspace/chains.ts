@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import { readChain } from '../chain/document.ts';
+import { mayUse } from '../chain/providers.ts';
 import { type Finding, isModelHandler } from '../schema/chain.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { ChainRow, ChainVetFile } from '../schema/overlay.ts';
@@ -31,7 +32,7 @@ export type ChainDeps = ChainFinderDeps & {
   readonly uid: number | null;
   readonly trust: Trust;
   /** Tool providers that are registered beside the built-in ones, for vet's warning; absent: it warns of none. */
-  readonly providers?: readonly string[];
+  readonly providers?: () => readonly string[];
 };
 
 /** A chain that may run: read once, trusted, vetted (04 §2.5). What was hashed is what runs. */
@@ -45,6 +46,8 @@ export type RunnableChain = {
   readonly text: string;
   /** Whether any task speaks to a model: without one nothing is probed (08 §12.3). */
   readonly has_model_task: boolean;
+  /** Whether any task may call a tool of this provider. */
+  mayUse(provider: string): boolean;
   readonly warnings: readonly string[];
 };
 
@@ -54,7 +57,7 @@ type Readable = DocumentFile & { readonly ok: true };
 export function createChains(deps: ChainDeps) {
   const { workspace, trust } = deps;
   const read = (source: Uint8Array | string) =>
-    readChain(source, deps.providers === undefined ? {} : { providers: deps.providers });
+    readChain(source, deps.providers === undefined ? {} : { providers: deps.providers() });
 
   const isTrusted = (file: Readable, accepted: readonly string[]): boolean =>
     trust.isTrusted({ kind: 'chain', root: workspace.root, path: file.path, sha256: file.sha256 }, accepted);
@@ -129,6 +132,7 @@ export function createChains(deps: ChainDeps) {
         source: new TextDecoder().decode(file.bytes),
         text,
         has_model_task: chain.tasks.some(({ handler }) => isModelHandler(handler)),
+        mayUse: (provider) => mayUse(chain, provider),
         warnings: [...file.warnings, ...cautionLine(file.path, findings)],
       };
     },
@@ -150,6 +154,7 @@ export function createChains(deps: ChainDeps) {
         source,
         text,
         has_model_task: chain.tasks.some(({ handler }) => isModelHandler(handler)),
+        mayUse: (provider) => mayUse(chain, provider),
         warnings: [],
       };
     },

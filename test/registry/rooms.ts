@@ -106,6 +106,7 @@ export async function openRooms(options: RoomsOptions = {}) {
     given: { model: options.model ?? null, provider: options.provider ?? null },
   });
   const setup = createSetup({
+    sources: async () => [],
     store: rows,
     backends,
     observer,

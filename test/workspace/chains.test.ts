@@ -64,6 +64,7 @@ describe('the chain of a run', () => {
       source: text,
       text: JSON.parse(text),
       has_model_task: false,
+      mayUse: expect.any(Function),
       warnings: [],
     });
     writeFileSync(path, `${text} `);

@@ -6,12 +6,11 @@ import { followRun } from '../follow.ts';
 import { readInput, ways } from '../input.ts';
 import { leaveInterrupted } from '../interrupted-turn.ts';
 import type { Turn } from '../result-json.ts';
-import { buildStartRun, checkRunFlags, resolveOnAsk } from '../start-run.ts';
+import { buildStartRun, resolveOnAsk } from '../start-run.ts';
 
 /** `chat` (06 §11): one message to a session, one reply. */
 const chat: Handler = async (context: Context) => {
   const { invocation, globals, process } = context;
-  checkRunFlags(context);
   const text = await readInput(invocation.words, globals.input, context);
   if (text === null) {
     throw new RuntimeError(

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { RuntimeError } from '../../schema/errors.ts';
 import type { BackendCheck, DoctorReport, SetupIssue } from '../../schema/registry.ts';
+import type { SourceCheck } from '../../schema/tool-sources.ts';
 import { formatBytes, plural } from '../../view/format.ts';
 import type { Context, Handler } from '../context.ts';
 import { writeWhole } from '../write-file.ts';
@@ -25,6 +26,7 @@ const doctor: Handler = async (context) => {
       policy: report.policy,
       dataDir: report.dataDir,
       database: report.database,
+      toolSources: report.toolSources,
     });
   } else for (const line of lines(report)) await context.print(line);
   return bad ? 1 : 0;
@@ -67,6 +69,8 @@ function lines(report: DoctorReport): readonly string[] {
     `Database: ${database.path} (${size}${schema})`,
     `Backends: ${status.backendCount} registered, ${status.reachableBackendCount} reachable`,
     ...status.backendChecks.flatMap((check) => checkLines(check, status.defaultModel)),
+    ...(report.toolSources.length === 0 ? [] : [`Tool sources: ${report.toolSources.length} registered`]),
+    ...report.toolSources.flatMap(sourceLines),
     ...(status.issues.length === 0
       ? ['All checks passed.']
       : ['Issues', ...inOrder(status.issues).flatMap(issueLines)]),
@@ -92,6 +96,13 @@ function checkLines(check: BackendCheck, defaultModel: string): readonly string[
     `    error (${check.errorClass ?? 'unknown'}): ${check.error ?? 'no answer'}`,
     ...(check.hint === null ? [] : [`    Try: ${check.hint}`]),
   ];
+}
+
+function sourceLines({ kind, name, place, state, tools, latencyMs, error }: SourceCheck): readonly string[] {
+  const head = `● ${name}  ${kind}  ${place}`;
+  if (state === 'pending') return [head, '    not asked yet'];
+  if (state === 'error') return [head, `    error: ${error ?? 'no answer'}`];
+  return [head, `    reachable, ${plural(tools, 'tool')}${latencyMs === null ? '' : `, ${Math.round(latencyMs)} ms`}`];
 }
 
 /**

@@ -1,7 +1,8 @@
 import type { Command, Flag } from '../command.ts';
 
 const serverArgument = { name: 'name', required: true, help: 'Name of the server.' } as const;
-const hookArgument = { name: 'name', required: true, help: 'Name of the hook.' } as const;
+const newHook = { name: 'name', required: true, help: 'Name of the hook.' } as const;
+const hookArgument = { ...newHook, candidates: 'hook' } as const;
 
 const inject: Flag = {
   name: 'inject',
@@ -42,8 +43,9 @@ const hook: Command = {
   commands: [
     {
       name: 'add',
+      module: 'hook',
       purpose: 'Register an OpenAPI service.',
-      arguments: [hookArgument],
+      arguments: [newHook],
       flags: [
         { name: 'url', kind: 'string', value: 'url', help: 'Base URL of the service. Required.' },
         ...hookFields,
@@ -57,18 +59,21 @@ const hook: Command = {
     },
     {
       name: 'list',
+      module: 'hook',
       aliases: ['ls'],
       purpose: 'List the hooks.',
       examples: ['reins hook list', 'reins hook list --json'],
     },
     {
       name: 'show',
+      module: 'hook',
       purpose: 'Show a hook and its tools; values are never shown.',
       arguments: [hookArgument],
       examples: ['reins hook show nws', 'reins hook show nws --json'],
     },
     {
       name: 'update',
+      module: 'hook',
       purpose: 'Change a hook; each map is replaced whole.',
       arguments: [hookArgument],
       flags: [
@@ -81,6 +86,7 @@ const hook: Command = {
     },
     {
       name: 'refresh',
+      module: 'hook',
       purpose: 'Fetch the description of a hook now.',
       arguments: [hookArgument],
       examples: ['reins hook refresh nws', 'reins hook refresh nws --json'],
@@ -89,6 +95,7 @@ const hook: Command = {
     },
     {
       name: 'accept',
+      module: 'hook',
       purpose: 'Accept changed definitions of a hook.',
       arguments: [hookArgument],
       flags: acceptFlags,
@@ -97,6 +104,7 @@ const hook: Command = {
     },
     {
       name: 'remove',
+      module: 'hook',
       aliases: ['rm'],
       purpose: 'Remove a hook.',
       arguments: [hookArgument],
@@ -120,13 +128,22 @@ const mcpFields: readonly Flag[] = [
   { name: 'timeout', kind: 'duration', value: 'd', help: 'Limit of one call.' },
 ];
 
+/** Known, so that a change of them can be answered with what to do instead (05 §10.1). */
+const mcpIdentity: readonly Flag[] = [
+  { name: 'transport', kind: 'string', value: 't', help: 'Cannot be changed: remove the server and add another.' },
+  { name: 'command', kind: 'string', value: 'c', help: 'Cannot be changed.' },
+  { name: 'args', kind: 'string', value: 'a,b', help: 'Cannot be changed.' },
+  { name: 'url', kind: 'string', value: 'url', help: 'Cannot be changed.' },
+];
+
 const mcp: Command = {
   name: 'mcp',
   purpose: 'Register tool servers.',
-  examples: ['reins mcp add web https://host/mcp', 'reins mcp list'],
+  examples: ['reins mcp add docs https://host/mcp', 'reins mcp list'],
   commands: [
     {
       name: 'add',
+      module: 'mcp',
       purpose: 'Register a tool server; a URL makes the transport http.',
       arguments: [serverArgument, { name: 'url', help: 'Its URL.' }],
       flags: [
@@ -142,35 +159,39 @@ const mcp: Command = {
       ],
       examples: [
         'reins mcp add fs --command npx --args=-y,@scope/server,/tmp',
-        'reins mcp add web https://host/mcp --auth-type bearer --auth-env TOKEN',
+        'reins mcp add docs https://host/mcp --auth-type bearer --auth-env TOKEN',
       ],
       insideTool: 'refused',
     },
     {
       name: 'list',
+      module: 'mcp',
       aliases: ['ls'],
       purpose: 'List the tool servers.',
       examples: ['reins mcp list', 'reins mcp list --json'],
     },
     {
       name: 'show',
+      module: 'mcp',
       purpose: 'Show a tool server and its tools; secrets are masked.',
       arguments: [serverArgument],
       examples: ['reins mcp show fs', 'reins mcp show fs --json'],
     },
     {
       name: 'update',
+      module: 'mcp',
       purpose: 'Change headers, variables, limits or authentication of a server.',
       arguments: [serverArgument],
-      flags: mcpFields,
+      flags: [...mcpFields, ...mcpIdentity],
       examples: [
-        'reins mcp update web --header "X-Team: a"',
-        'reins mcp update web --auth-type bearer --auth-env TOKEN',
+        'reins mcp update docs --header "X-Team: a"',
+        'reins mcp update docs --auth-type bearer --auth-env TOKEN',
       ],
       insideTool: 'refused',
     },
     {
       name: 'test',
+      module: 'mcp',
       purpose: 'Connect to a tool server and list its tools.',
       arguments: [serverArgument],
       examples: ['reins mcp test fs', 'reins mcp test fs --json'],
@@ -178,7 +199,16 @@ const mcp: Command = {
       insideTool: 'refused',
     },
     {
+      name: 'diff',
+      module: 'mcp',
+      purpose: 'Show how the tools of a server differ from what was accepted.',
+      arguments: [serverArgument],
+      examples: ['reins mcp diff fs', 'reins mcp diff fs --json'],
+      insideTool: 'refused',
+    },
+    {
       name: 'accept',
+      module: 'mcp',
       purpose: 'Accept changed definitions of a tool server.',
       arguments: [serverArgument],
       flags: acceptFlags,
@@ -187,22 +217,24 @@ const mcp: Command = {
     },
     {
       name: 'auth',
+      module: 'mcp-auth',
       purpose: 'Sign in to a tool server.',
       arguments: [serverArgument],
       flags: [
         { name: 'browser', kind: 'boolean', negative: true, help: 'Only print the URL.' },
         { name: 'logout', kind: 'boolean', help: 'Forget the tokens.' },
       ],
-      examples: ['reins mcp auth web', 'reins mcp auth web --no-browser'],
+      examples: ['reins mcp auth docs', 'reins mcp auth docs --no-browser'],
       exits: [124],
       insideTool: 'refused',
     },
     {
       name: 'remove',
+      module: 'mcp',
       aliases: ['rm'],
       purpose: 'Remove a tool server.',
       arguments: [serverArgument],
-      examples: ['reins mcp remove fs', 'reins mcp rm web'],
+      examples: ['reins mcp remove fs', 'reins mcp rm docs'],
       insideTool: 'refused',
     },
   ],

@@ -92,7 +92,7 @@ export function openRound(step: Prepared, start: History, batch: Batch): ToolRou
 
   const isReadOnly = (at: number): boolean => {
     const { name } = callAt(at).function;
-    return run.job.tools.some((tool) => tool.read_only && `${tool.tools}.${tool.tool}` === name);
+    return run.tools.some((tool) => tool.read_only && `${tool.tools}.${tool.tool}` === name);
   };
 
   /** The results so far are in the checkpoint that the run rests at. */

@@ -36,7 +36,7 @@ export async function callOneTool(step: Prepared): Promise<Handled> {
       allow: [null],
       hide: [],
       limits: mergeLimits({}, config.limits),
-      offered: run.job.tools.map((tool) => `${tool.tools}.${tool.tool}`),
+      offered: run.tools.map((tool) => `${tool.tools}.${tool.tool}`),
       direct: true,
       max_result_bytes: run.job.defaults.max_tool_result_bytes,
       ...(Number.isFinite(left) ? { time_left_ms: Math.max(0, Math.ceil(left)) } : {}),
@@ -73,7 +73,7 @@ function toolName(step: Prepared): string {
   const { tools } = step.task;
   if (tools === undefined) throw taskError('missing_tools_block', `task ${step.task.id} names no tool`);
   if (tools.tool_name !== undefined && tools.tool_name !== '') return `${tools.name}.${tools.tool_name}`;
-  const own = step.run.job.tools.filter((tool) => tool.tools === tools.name);
+  const own = step.run.tools.filter((tool) => tool.tools === tools.name);
   const only = own.length === 1 ? own[0] : own.find((tool) => tool.tool === tools.name);
   if (only !== undefined) return `${only.tools}.${only.tool}`;
   if (own.length === 0) {
@@ -92,7 +92,7 @@ function toolName(step: Prepared): string {
 /** The input, if it is an object, and over it the rendered `args`. */
 async function argumentsOf(step: Prepared, name: string): Promise<Bag> {
   const { input, run, task } = step;
-  const spec = run.job.tools.find((tool) => `${tool.tools}.${tool.tool}` === name);
+  const spec = run.tools.find((tool) => `${tool.tools}.${tool.tool}` === name);
   const given = task.tools?.args ?? {};
   const variables = templateVariables(run);
   const render = async (value: unknown): Promise<unknown> => {

@@ -1,0 +1,41 @@
+import type { PrepareDeps } from '../runs/ports.ts';
+import type { SourceCheck } from '../schema/tool-sources.ts';
+import { noSources, type RunSources } from '../tools/source.ts';
+
+/** Where one kind of source (hooks, tool servers) gives its tools to runs. */
+export type SourceRoom = {
+  /** Names of what is registered: one look at an index, for which nothing is loaded. */
+  names(): readonly string[];
+  /** Called only with names that a run may use. What fails is told in notices; nothing of it rejects. */
+  open(names: readonly string[]): Promise<RunSources>;
+  /** For `doctor`: all that is registered; `ask` null: as it was last known. Never rejects. */
+  check(ask: { readonly timeoutMs: number } | null): Promise<readonly SourceCheck[]>;
+};
+
+/** The sources that a run may use, of all kinds, opened at the same time. */
+export function runSources(rooms: readonly SourceRoom[]): PrepareDeps['sources'] {
+  return async ({ mayUse }) => {
+    const wanted = rooms
+      .map((room) => ({ room, names: room.names().filter(mayUse) }))
+      .filter(({ names }) => names.length > 0);
+    if (wanted.length === 0) return noSources;
+    const all = await Promise.all(wanted.map(({ room, names }) => room.open(names)));
+    return {
+      opened: all.flatMap(({ opened }) => opened),
+      onChange: (listener) => {
+        for (const one of all) one.onChange(listener);
+      },
+      close: () => {
+        for (const one of all) one.close();
+      },
+    };
+  };
+}
+
+/** All kinds for `doctor`; where nothing is registered, nothing is loaded. */
+export const sourceChecks =
+  (rooms: readonly SourceRoom[]) =>
+  async (ask: { readonly timeoutMs: number } | null): Promise<readonly SourceCheck[]> => {
+    const used = rooms.filter((room) => room.names().length > 0);
+    return (await Promise.all(used.map((room) => room.check(ask)))).flat();
+  };

@@ -1,0 +1,98 @@
+import type { Notice } from '../schema/event.ts';
+import type { HookRow, HookRows } from '../store/hooks.ts';
+import { hookTool } from '../tools/hooks/hook-tool.ts';
+import { refusingTool, type SourceTools } from '../tools/source.ts';
+import { type HookListing, serviceOf, sourceOf } from './hook-listing.ts';
+import { isUrl, specificationOf } from './hook-specification.ts';
+import type { Listing, Pins } from './pins.ts';
+
+export type HookToolsDeps = {
+  readonly rows: Pick<HookRows, 'find'>;
+  readonly pins: Pins;
+  readonly listing: HookListing;
+  readonly now: () => number;
+  /** Config `hook-spec-ttl`, in milliseconds. */
+  readonly ttlMs: () => number;
+};
+
+/** How long a description serves when its service cannot be asked (05 §9.3.4). */
+const staleMs = 7 * 24 * 3600_000;
+
+/** The tools of a hook for one run. What fails is told in notices; nothing rejects. */
+export async function openHook(deps: HookToolsDeps, name: string): Promise<SourceTools> {
+  const { pins } = deps;
+  const row = deps.rows.find(name);
+  if (row === undefined) return { name, tools: [], notices: [] };
+  const { listing, notices } = await listingForRun(deps, row);
+  if (listing === null) {
+    const message = `The hook ${name} cannot be used now: its description was not to be had.`;
+    const known = pins.accepted(sourceOf(row));
+    const tools = known.map(({ tool }) => refusingTool({ tools: name, tool }, 'unavailable', message));
+    return { name, tools, notices };
+  }
+  const service = serviceOf(row);
+  const ports = deps.listing.portsOf(row);
+  const tools = listing.tools.map(({ tool, definition, state }) =>
+    state === 'ready'
+      ? hookTool(service, definition, ports)
+      : refusingTool({ tools: name, tool }, 'quarantined', quarantinedText(name, tool)),
+  );
+  const held = listing.tools.filter(({ state }) => state === 'quarantined').map(({ tool }) => tool);
+  return { name, tools, notices: held.length === 0 ? notices : [...notices, quarantined(name, held)] };
+}
+
+type ForRun = { readonly listing: Listing | null; readonly notices: readonly Notice[] };
+
+/** The last listing where it is young enough, else a new look; an old one where there is nothing better (05 §9.3.4). */
+async function listingForRun(deps: HookToolsDeps, row: HookRow): Promise<ForRun> {
+  const { pins, listing, now } = deps;
+  const source = sourceOf(row);
+  const age = row.spec_fetched_at === null ? Number.POSITIVE_INFINITY : now() - row.spec_fetched_at;
+  const isFresh = isUrl(specificationOf(row)) && age >= 0 && age < deps.ttlMs();
+  if (isFresh) return { listing: pins.known(source), notices: [] };
+  const looked = listing.isPaused(row)
+    ? { failure: { message: row.last_error ?? 'it did not answer' } }
+    : await listing.look(row, { whole: false, by: 'first_use' });
+  if ('listing' in looked) {
+    return { listing: looked.listing, notices: looked.listing.firstUse ? [firstUse(row, looked.listing)] : [] };
+  }
+  const reason = looked.failure.message;
+  if (age < staleMs) return { listing: pins.known(source), notices: [stale(row, age, reason)] };
+  return { listing: null, notices: [unavailable(row, reason)] };
+}
+
+const notice = (level: 'info' | 'warn', code: string, message: string, data: unknown): Notice => ({
+  kind: 'notice',
+  level,
+  code,
+  message,
+  data,
+});
+
+const firstUse = ({ name }: HookRow, { tools, sha256 }: Listing): Notice =>
+  notice('info', 'definition_first_use', `The ${tools.length} tools of hook ${name} were accepted as they are now.`, {
+    tools: name,
+    definition_sha256: sha256,
+  });
+
+const stale = ({ name }: HookRow, ageMs: number, reason: string): Notice =>
+  notice(
+    'warn',
+    'hook_spec_stale',
+    `The description of hook ${name} is ${Math.round(ageMs / 3600_000)} h old and could not be fetched: ${reason}`,
+    { tools: name },
+  );
+
+const unavailable = ({ name }: HookRow, reason: string): Notice =>
+  notice('warn', 'provider_unavailable', `The hook ${name} cannot be used: ${reason}`, { tools: name });
+
+const quarantinedText = (name: string, tool: string): string =>
+  `The definition of ${name}.${tool} is not the one that was accepted. The operator looks at it with reins hook accept ${name}.`;
+
+const quarantined = (name: string, tools: readonly string[]): Notice =>
+  notice(
+    'warn',
+    'tool_quarantined',
+    `${tools.length === 1 ? 'A tool' : `${tools.length} tools`} of hook ${name} changed and cannot be called: reins hook accept ${name} shows the difference.`,
+    { tools: name, quarantined: tools.slice(0, 50) },
+  );

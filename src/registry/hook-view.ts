@@ -1,0 +1,79 @@
+import type { HookView, SourceTool } from '../schema/tool-sources.ts';
+import type { HookRow, HookRows } from '../store/hooks.ts';
+import { offeredDefinition } from '../tools/definition.ts';
+import { inputSchemaOf, membersOf } from '../tools/openapi/members.ts';
+import type { HookDefinition } from '../tools/openapi/operations.ts';
+import { readTexts } from './backend-fields.ts';
+import { driftView } from './drift-view.ts';
+import { serviceOf, sourceOf } from './hook-listing.ts';
+import { operationsOfText, specificationOf } from './hook-specification.ts';
+import type { Listing, Pins } from './pins.ts';
+
+/**
+ * A hook as it is shown (09 §6.10): of headers and injects the names, never the values. Contacts nothing.
+ * @param whole with the operations that are no tools, which takes reading the stored description
+ */
+export async function hookView(
+  deps: { readonly rows: Pick<HookRows, 'specificationText'>; readonly pins: Pins },
+  row: HookRow,
+  whole: boolean,
+): Promise<HookView> {
+  const source = sourceOf(row);
+  const listing = deps.pins.known(source);
+  const drift = await driftView(deps.pins.drift(source));
+  const text = whole ? deps.rows.specificationText(row.id) : null;
+  const read =
+    text === null
+      ? { skipped: [], serverPaths: [] }
+      : await operationsOfText(serviceOf(row), specificationOf(row), text);
+  return {
+    name: row.name,
+    url: row.url,
+    spec: row.spec,
+    headers: Object.keys(readTexts(row.headers)),
+    inject: Object.keys(readTexts(row.inject)),
+    timeout_ms: row.timeout_ms,
+    allow_private: row.allow_private === 1,
+    created_at: stamp(row.created_at),
+    updated_at: stamp(row.updated_at),
+    state: drift.length > 0 ? 'quarantined' : stateOf(row),
+    tools: toolsOf(row, listing),
+    definition_sha256: row.spec_fetched_at === null ? null : listing.sha256,
+    drift,
+    skipped: [...read.skipped],
+    notes: serverNotes(row.url, read.serverPaths),
+    spec_fetched_at: row.spec_fetched_at === null ? null : stamp(row.spec_fetched_at),
+    last_error: row.last_error,
+  };
+}
+
+const stamp = (at: number): string => new Date(at).toISOString();
+
+function stateOf({ spec_fetched_at, last_error }: HookRow): HookView['state'] {
+  if (spec_fetched_at !== null) return 'ready';
+  return last_error === null ? 'idle' : 'unavailable';
+}
+
+function toolsOf(row: HookRow, listing: Listing): SourceTool[] {
+  const hidden = new Set(Object.keys(readTexts(row.inject)));
+  return listing.tools.map(({ tool, definition, sha256, state }) => {
+    // Canonical JSON of what `operationsOf` has made.
+    const operation = definition as unknown as HookDefinition;
+    const offered = offeredDefinition(operation.description, inputSchemaOf(membersOf(operation), hidden));
+    return {
+      tool,
+      description: operation.description,
+      sha256,
+      state: state === 'ready' && !offered.ok ? 'unavailable' : state,
+      flags: offered.ok ? [...offered.flags] : [offered.reason],
+    };
+  });
+}
+
+/** `servers` of a description is ignored; a path of its own there is a likely mistake (05 §9.3.5). */
+function serverNotes(url: string, serverPaths: readonly string[]): string[] {
+  const own = new URL(url).pathname.replace(/\/+$/, '');
+  const other = serverPaths.find((path) => path !== own);
+  if (other === undefined || serverPaths.includes(own)) return [];
+  return [`the description says that its paths lie below "${other || '/'}"; calls go to ${url}`];
+}

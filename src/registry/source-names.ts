@@ -1,0 +1,50 @@
+import { RuntimeError } from '../schema/errors.ts';
+import { quote } from '../text/quote.ts';
+
+/** Providers that every installation has, and words with another meaning (05 §1.1). */
+const reserved: ReadonlySet<string> = new Set([
+  'local_fs',
+  'local_shell',
+  'web',
+  'webhook',
+  'echo',
+  'print',
+  'plan_manager',
+  'plan_summary',
+  'output',
+  'end',
+]);
+
+const namePattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
+
+/**
+ * Hooks, tool servers and built-in providers have one namespace, in which case does not tell names apart (05 §1.1).
+ * @param taken registered names with what each is
+ * @param url what was given for it, for the advice
+ * @throws RuntimeError usage for no name, already_exists for one that is taken, with its owner
+ */
+export function checkSourceName(
+  name: string,
+  taken: readonly { readonly name: string; readonly what: 'hook' | 'MCP server' }[],
+  url: string | null,
+): void {
+  if (!namePattern.test(name)) {
+    throw new RuntimeError(
+      'usage',
+      `"${name.slice(0, 80)}" is not a name here: it begins with a letter or digit and has at most 63 letters, digits, "_" and "-".`,
+    );
+  }
+  const lower = name.toLowerCase();
+  if (reserved.has(lower)) throw new RuntimeError('usage', `"${name}" is the name of a built-in tool provider.`);
+  const owner = taken.find((other) => other.name.toLowerCase() === lower);
+  if (owner === undefined) return;
+  const command = owner.what === 'hook' ? 'hook' : 'mcp';
+  const same = command === 'hook' && url !== null ? ` --url ${quote(url)}` : '';
+  throw new RuntimeError(
+    'already_exists',
+    `${owner.what === 'hook' ? 'a hook' : 'an MCP server'} named "${owner.name}" exists`,
+    {
+      hints: [`reins ${command} update ${owner.name}${same}`, `reins ${command} show ${owner.name}`],
+    },
+  );
+}

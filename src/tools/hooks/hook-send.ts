@@ -1,0 +1,142 @@
+import { parseTarget, type Target } from '../egress.ts';
+import { cancelled, codeOf, fail, isFailure, type ToolFailure } from '../failure.ts';
+import type { Body } from '../web-arguments.ts';
+import type { Reply } from '../web-request.ts';
+import type { HookPorts } from './hook-service.ts';
+
+export type HookExchange = {
+  readonly method: string;
+  readonly target: Target;
+  /** Lower case; every one of them is for the origin of `target` and goes nowhere else. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Body | null;
+  readonly timeoutMs: number;
+  readonly maxBytes: number;
+  /** What the time limit is called, for the message. */
+  readonly limit: string;
+};
+
+export type Answer = Extract<Reply, { kind: 'reply' }> & { readonly target: Target };
+
+const maxRedirects = 3;
+const redirectStatus: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * Sends a request to a registered service and follows redirects of GET and HEAD within its origin (05 §9.5.4). Never
+ * rejects. On abort, what may have been served is `outcome_unknown`.
+ */
+export async function sendToService(
+  wanted: HookExchange,
+  ports: Pick<HookPorts, 'egress' | 'userAgent'>,
+  signal: AbortSignal,
+): Promise<Answer | ToolFailure> {
+  const until = performance.now() + wanted.timeoutMs;
+  const left = (): number => Math.max(until - performance.now(), 1);
+  const safe = wanted.method === 'GET' || wanted.method === 'HEAD';
+  let { target } = wanted;
+  let repeated = false;
+  for (let hops = 0; ; ) {
+    if (signal.aborted) return cancelled();
+    const reply = await exchangeOnce(wanted, target, ports, left(), signal);
+    if (isFailure(reply)) return reply;
+    if (reply.kind === 'broken') {
+      // A connection that broke before an answer began is tried once more, where nothing can have been changed.
+      if (reply.why === 'error' && safe && !reply.answered && !repeated && isReset(reply.reason)) {
+        repeated = true;
+        continue;
+      }
+      return brokenResult(reply, wanted, safe);
+    }
+    const { location } = reply.headers;
+    if (!redirectStatus.has(reply.status) || typeof location !== 'string') return { ...reply, target };
+    const next = safe && hops < maxRedirects ? nextTarget(location, target) : null;
+    if (next === null) {
+      const why = !safe
+        ? `a ${wanted.method} is not sent again`
+        : hops >= maxRedirects
+          ? `there were ${maxRedirects} before it`
+          : 'it leads to another origin than the registered one';
+      return fail('redirect_refused', `The service redirects, which is not followed: ${why}.`, { location });
+    }
+    target = next;
+    hops += 1;
+  }
+}
+
+async function exchangeOnce(
+  wanted: HookExchange,
+  target: Target,
+  { egress, userAgent }: Pick<HookPorts, 'egress' | 'userAgent'>,
+  totalMs: number,
+  signal: AbortSignal,
+): Promise<Reply | ToolFailure> {
+  const until = performance.now() + totalMs;
+  const addresses = await resolved(egress.resolve(target), target, totalMs, wanted.limit);
+  if (isFailure(addresses)) return addresses;
+  const headers = {
+    'user-agent': userAgent,
+    'accept-encoding': 'gzip, deflate, br',
+    ...wanted.headers,
+    ...(wanted.body === null ? {} : { 'content-type': wanted.body.type }),
+  };
+  const { exchange } = await import('../web-request.ts');
+  const leftMs = Math.max(until - performance.now(), 1);
+  return exchange(
+    {
+      target,
+      method: wanted.method,
+      headers,
+      body: wanted.body?.bytes ?? null,
+      addresses,
+      proxy: null,
+      connectMs: leftMs,
+      totalMs: leftMs,
+      maxBodyBytes: wanted.maxBytes,
+    },
+    signal,
+  );
+}
+
+/** The system's resolver knows no limit of its own. */
+async function resolved<T>(
+  looking: Promise<T>,
+  { host }: Target,
+  totalMs: number,
+  limit: string,
+): Promise<T | ToolFailure> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<ToolFailure>((resolve) => {
+    timer = setTimeout(() => resolve(fail('timeout', `"${host}" was not resolved within ${limit}.`)), totalMs);
+  });
+  try {
+    return await Promise.race([looking, late]);
+  } catch (error) {
+    return fail('network_error', `The name "${host.slice(0, 200)}" was not resolved: ${codeOf(error) ?? 'unknown'}.`);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+const isReset = (reason: string): boolean => /ECONNREFUSED|ECONNRESET|EPIPE|socket hang up/.test(reason);
+
+/** Within the origin: the registered headers may go along. */
+function nextTarget(location: string, from: Target): Target | null {
+  if (!URL.canParse(location, from.url.href)) return null;
+  const target = parseTarget(new URL(location, from.url).href);
+  return typeof target === 'string' || target.url.origin !== from.url.origin ? null : target;
+}
+
+function brokenResult(
+  { why, reason, sent }: Extract<Reply, { kind: 'broken' }>,
+  { target, limit }: HookExchange,
+  safe: boolean,
+): ToolFailure {
+  const host = target.host.slice(0, 200);
+  if (sent && !safe) {
+    const message = `The connection to "${host}" ended (${reason}) after the request was sent: it may have been served. Check before repeating it.`;
+    return fail('outcome_unknown', message);
+  }
+  if (why === 'cancelled') return cancelled();
+  if (why === 'timeout') return fail('timeout', `"${host}" gave no complete answer within ${limit}.`);
+  return fail('network_error', `"${host}" could not be reached: ${reason}.`);
+}

@@ -1,0 +1,223 @@
+import { define, type Struct } from 'superstruct';
+import type { Definition } from '../../schema/tool-sources.ts';
+import { offeredDefinition } from '../definition.ts';
+import { parseTarget, type Target } from '../egress.ts';
+import { fail, isFailure, type ToolFailure } from '../failure.ts';
+import { summaryLine } from '../files/subject.ts';
+import { type JsonCheck, jsonCheck } from '../json-check.ts';
+import { inputSchemaOf, isHidden, type Member, type Members, membersOf } from '../openapi/members.ts';
+import type { HookDefinition } from '../openapi/operations.ts';
+import { type HookRequest, requestOf } from '../openapi/request.ts';
+import { refusingTool } from '../source.ts';
+import { type ArgumentRecord, defineTool, type Injected, type Prepared, type Tool } from '../tool.ts';
+import { hookResult } from './hook-result.ts';
+import { sendToService } from './hook-send.ts';
+import { type HookPorts, type HookService, isCredentialHeader } from './hook-service.ts';
+
+/** A call as it was checked and judged; registered headers are read when it is sent. */
+type HookFacts = {
+  readonly target: Target;
+  readonly request: HookRequest;
+  /** The URL with injected values hidden. */
+  readonly shown: URL;
+};
+
+/** 05 §9.5.5. */
+const maxResponseBytes = 4 * 1024 * 1024;
+
+/** The tool of one operation of a registered service. */
+export function hookTool(service: HookService, pinned: Definition, ports: HookPorts): Tool {
+  // Canonical JSON of what `operationsOf` has made, accepted by the operator.
+  const definition = pinned as unknown as HookDefinition;
+  const name = { tools: service.name, tool: definition.name };
+  const members = membersOf(definition);
+  const hidden = new Set(Object.keys(service.inject));
+  const offered = offeredDefinition(definition.description, inputSchemaOf(members, hidden));
+  if (!offered.ok)
+    return refusingTool(name, 'unavailable', `${name.tools}.${name.tool} is not offered: ${offered.reason}.`);
+  const checked = checkedArguments(offered.schema, hidden, members);
+  const { method } = definition;
+  return defineTool<ArgumentRecord, HookFacts>({
+    spec: {
+      ...name,
+      description: offered.description,
+      input_schema: offered.schema,
+      read_only: method === 'GET' || method === 'HEAD',
+    },
+    ...checked,
+    inject: (record) => injected(service, members, record, ports),
+    prepare(args, site): Prepared<HookFacts> {
+      const missing = missingVariable(service, ports);
+      if (missing !== null) return missing;
+      const request = requestOf(definition, members, args);
+      if (isFailure(request)) return request;
+      const target = targetOf(service, request.path);
+      if (isFailure(target)) return target;
+      const fault = ports.egress.nameFault(target);
+      if (fault !== null) return fault;
+      const masked = requestOf(definition, members, shownArguments(service, members, args));
+      const shown = new URL(service.url + (isFailure(masked) ? definition.path : masked.path));
+      return {
+        ok: true,
+        facts: { target, request, shown },
+        cwd: site.root,
+        summary: summaryLine(`${method} ${shown.host}${decodeShown(shown.pathname + shown.search)}`),
+      };
+    },
+    preview: (_args, { target, shown }) => ({
+      url: {
+        scheme: target.url.protocol.slice(0, -1),
+        host: target.host,
+        port: String(target.port),
+        path: decodeShown(shown.pathname + shown.search),
+        method,
+      },
+    }),
+    async execute(_args, context) {
+      const { target, request } = context.facts;
+      const headers = registeredHeaders(service, ports);
+      if (isFailure(headers)) return headers;
+      const { timeoutMs } = service;
+      const answer = await sendToService(
+        {
+          method,
+          target,
+          headers: { accept: 'application/json, */*;q=0.5', ...request.headers, ...headers.values },
+          body: request.body,
+          timeoutMs,
+          maxBytes: maxResponseBytes,
+          limit: `${timeoutMs} ms (the timeout of hook ${service.name})`,
+        },
+        ports,
+        context.signal,
+      );
+      if (isFailure(answer)) return answer;
+      return hookResult(answer, method, [...headers.secrets, ...injectedValues(service, ports)], context);
+    },
+  });
+}
+
+/** Arguments are held against the schema; ajv is loaded by the first call. A model's value for a hidden one is dropped. */
+function checkedArguments(
+  schema: Readonly<Record<string, unknown>>,
+  hidden: ReadonlySet<string>,
+  members: Members,
+): Pick<Tool<ArgumentRecord>, 'args' | 'load'> {
+  let check: JsonCheck | null = null;
+  const own = hiddenArguments(members, hidden);
+  const args: Struct<ArgumentRecord, null> = define<ArgumentRecord>('object', (value) => {
+    const fault = check?.(without(value as ArgumentRecord, own)) ?? null;
+    if (check === null) return 'must be checked against a schema that was not loaded';
+    return fault === null ? true : [{ path: [...fault.path], type: fault.type, message: fault.message }];
+  });
+  return {
+    args,
+    async load() {
+      check ??= await jsonCheck(schema);
+    },
+  };
+}
+
+const without = (record: ArgumentRecord, names: ReadonlySet<string>): ArgumentRecord =>
+  Object.fromEntries(Object.entries(record).filter(([name]) => !names.has(name)));
+
+/** The names under which a hidden argument could come: that of the service, and that of the tool. */
+const hiddenArguments = (members: Members, hidden: ReadonlySet<string>): ReadonlySet<string> =>
+  new Set([...hidden, ...members.list.filter((one) => isHidden(one, hidden)).map(({ argument }) => argument)]);
+
+/** Where an injected value goes: the member of that name, or one that the operation does not know (05 §9.5.1). */
+const memberFor = (members: Members, key: string): Member | undefined =>
+  members.list.find((member) => isHidden(member, new Set([key])));
+
+const missingSecret = (service: HookService, variable: string): ToolFailure =>
+  fail(
+    'missing_secret',
+    `The variable ${variable}, which hook ${service.name} needs, is not set. The operator sets it and starts anew.`,
+  );
+
+function injected(
+  service: HookService,
+  members: Members,
+  record: ArgumentRecord,
+  ports: HookPorts,
+): Injected | ToolFailure {
+  const keys = Object.entries(service.inject);
+  if (keys.length === 0) return { args: record, hidden: [] };
+  const args: Record<string, unknown> = {
+    ...without(record, hiddenArguments(members, new Set(Object.keys(service.inject)))),
+  };
+  const hidden: string[] = [];
+  for (const [key, text] of keys) {
+    const found = ports.expand(text, `${service.name}.${key}`);
+    if (found.kind === 'missing') return missingSecret(service, found.variable);
+    const member = memberFor(members, key);
+    const name = member?.argument ?? key;
+    args[name] = converted(found.value, member?.schema['type']);
+    hidden.push(name);
+  }
+  return { args, hidden };
+}
+
+/** A registered value is text; the service may have declared something else. */
+function converted(text: string, type: unknown): unknown {
+  const types = Array.isArray(type) ? type : [type];
+  if (types.includes('string') || type === undefined) return text;
+  try {
+    const value: unknown = JSON.parse(text);
+    const kind = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
+    const fits = types.includes(kind) || (kind === 'number' && types.includes('integer') && Number.isInteger(value));
+    return fits ? value : text;
+  } catch {
+    return text;
+  }
+}
+
+const injectedValues = (service: HookService, ports: HookPorts): readonly string[] =>
+  Object.entries(service.inject).flatMap(([key, text]) => {
+    const found = ports.expand(text, `${service.name}.${key}`);
+    return found.kind === 'value' ? [found.value] : [];
+  });
+
+function shownArguments(service: HookService, members: Members, args: ArgumentRecord): ArgumentRecord {
+  const names = Object.keys(service.inject).map((key) => memberFor(members, key)?.argument ?? key);
+  return { ...args, ...Object.fromEntries(names.map((name) => [name, '(injected)'])) };
+}
+
+/** For a person's eye only: what would end a line or hide stays encoded. */
+function decodeShown(path: string): string {
+  return path.replaceAll('%28injected%29', '(injected)');
+}
+
+function missingVariable(service: HookService, ports: HookPorts): ToolFailure | null {
+  const headers = registeredHeaders(service, ports);
+  return isFailure(headers) ? headers : null;
+}
+
+type SentHeaders = { readonly values: Readonly<Record<string, string>>; readonly secrets: readonly string[] };
+
+export function registeredHeaders(service: HookService, ports: Pick<HookPorts, 'expand'>): SentHeaders | ToolFailure {
+  const values: Record<string, string> = {};
+  const secrets: string[] = [];
+  for (const [name, text] of Object.entries(service.headers)) {
+    const found = ports.expand(text, `${service.name}.${name}`);
+    if (found.kind === 'missing') return missingSecret(service, found.variable);
+    if (/[\r\n\0]|[^\t\x20-\x7e\x80-\xff]/.test(found.value)) {
+      return fail(
+        'missing_secret',
+        `The value of header ${name} of hook ${service.name} is not one line of plain text.`,
+      );
+    }
+    values[name.toLowerCase()] = found.value;
+    if (isCredentialHeader(name) || text.includes('${env:')) secrets.push(found.value);
+  }
+  return { values, secrets };
+}
+
+/** The origin is the registered one, whatever the path is made of (05 §9.5.2). */
+function targetOf(service: HookService, path: string): Target | ToolFailure {
+  const target = parseTarget(service.url + path);
+  const origin = new URL(service.url).origin;
+  if (typeof target !== 'string' && target.url.origin === origin) return target;
+  const why = typeof target === 'string' ? target : 'must stay at the registered origin';
+  return fail('invalid_arguments', `The URL of this call ${why}.`);
+}

@@ -1,0 +1,83 @@
+import type { ErrorObject } from 'ajv';
+import { loadRegexEngine, type RegexEngine } from '../text/linear-regex.ts';
+import { once } from '../text/once.ts';
+
+/** Where and how a value differs from a schema. */
+export type SchemaFault = {
+  readonly path: readonly (string | number)[];
+  /** The end of a sentence that begins with the name of the member: "must be …". */
+  readonly message: string;
+  /** `never`: a member that the schema does not have. */
+  readonly type: string;
+};
+
+/** @returns the first difference, or null */
+export type JsonCheck = (value: unknown) => SchemaFault | null;
+
+/** Nothing is fetched: a reference that leaves the schema makes it unreadable (05 §2.1.3). */
+// The class is a member of the default export both bundled and not.
+const loadAjv = once(async () => (await import('ajv/dist/2020.js')).default.Ajv2020);
+const loadRegexes = once(loadRegexEngine);
+
+/**
+ * Compiles a JSON Schema of draft 7 or 2020-12, as services and tool servers give them (05 §2.1.3): unknown keywords and
+ * formats say nothing, expressions run in linear time or say nothing. Never rejects: what cannot be compiled accepts no
+ * value.
+ */
+export async function jsonCheck(schema: Readonly<Record<string, unknown>>): Promise<JsonCheck> {
+  const Ajv = await loadAjv();
+  // The engine is needed by few schemas, and takes a while to load.
+  const regexes = /"pattern(?:Properties)?"/.test(JSON.stringify(schema)) ? await loadRegexes() : null;
+  const ajv = new Ajv({
+    strict: false,
+    validateFormats: false,
+    validateSchema: false,
+    addUsedSchema: false,
+    logger: false,
+    code: { regExp: Object.assign((pattern: string) => linear(regexes, pattern), { code: 'linear' }) },
+  });
+  try {
+    const { $schema: _dialect, ...own } = schema;
+    const validate = ajv.compile(own);
+    return (value) => (validate(value) ? null : faultOf(validate.errors?.[0]));
+  } catch {
+    return () => ({ path: [], type: 'schema', message: 'must match a schema that cannot be read' });
+  }
+}
+
+/** What the engine does not take, such as a look-ahead, holds of every text. */
+function linear(engine: RegexEngine | null, pattern: string): RegExp {
+  const compiled = once(() => {
+    try {
+      return engine?.compile(pattern) ?? null;
+    } catch {
+      return null;
+    }
+  });
+  // The compiled check calls `test` and nothing else, and tells expressions apart by their text.
+  return { test: (text: string) => compiled()?.test(text) ?? true, toString: () => `/${pattern}/` } as RegExp;
+}
+
+function faultOf(error: ErrorObject | undefined): SchemaFault {
+  if (error === undefined) return { path: [], type: 'schema', message: 'must match its schema' };
+  const path = error.instancePath
+    .split('/')
+    .slice(1)
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
+  const { params } = error;
+  if (error.keyword === 'required') {
+    return { path: [...path, String(params['missingProperty'])], type: 'missing', message: 'must be given' };
+  }
+  if (error.keyword === 'additionalProperties') {
+    const type = path.length === 0 ? 'never' : 'unknown';
+    return { path: [...path, String(params['additionalProperty'])], type, message: 'must not be given' };
+  }
+  return { path, type: error.keyword, message: messageOf(error) };
+}
+
+function messageOf({ keyword, params, message }: ErrorObject): string {
+  if (keyword === 'enum') return `must be one of ${JSON.stringify(params['allowedValues']).slice(0, 300)}`;
+  if (keyword === 'const') return `must be ${JSON.stringify(params['allowedValue']).slice(0, 300)}`;
+  return message?.startsWith('must ') === true ? message.slice(0, 300) : `must match its schema (${keyword})`;
+}

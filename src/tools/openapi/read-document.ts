@@ -1,0 +1,98 @@
+/** A description of a service as plain JSON, of a kind that is understood. */
+export type ServiceDocument = {
+  readonly root: JsonObject;
+  /** `2.0`, `3.0` or `3.1`. */
+  readonly version: '2.0' | '3.0' | '3.1';
+};
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export type ReadDocument =
+  | { readonly ok: true; readonly document: ServiceDocument }
+  /** One sentence that says what it is instead. */
+  | { readonly ok: false; readonly message: string };
+
+/** 05 §9.3.1. */
+export const maxDocumentBytes = 10 * 1024 * 1024;
+const maxNodes = 200_000;
+const maxAliases = 100;
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const bad = (message: string): ReadDocument => ({ ok: false, message });
+
+/** Reads an OpenAPI 3.0 or 3.1 or Swagger 2.0 document, JSON or YAML. Fetches nothing and never throws. */
+export async function readDocument(bytes: Uint8Array): Promise<ReadDocument> {
+  if (bytes.length > maxDocumentBytes) return bad(`the description is larger than ${maxDocumentBytes} bytes`);
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return bad('the description is not UTF-8 text');
+  }
+  const start = text.trimStart();
+  if (start === '') return bad('the description is empty');
+  if (/^<(?:!doctype|html|\?xml)/i.test(start)) return bad('the description is HTML or XML, not OpenAPI');
+  const read = /^[{[]/.test(start) ? readJson(start) : null;
+  const value = read ?? (await readYaml(text));
+  if (!('value' in value)) return bad(value.message);
+  if (!isObject(value.value)) return bad('the description is no object');
+  if (hasMoreNodes(value.value, maxNodes)) return bad(`the description has more than ${maxNodes} values`);
+  return versionOf(value.value);
+}
+
+type Value = { readonly value: unknown } | { readonly message: string };
+
+/** @returns null for what is no JSON: a YAML text may begin with a brace, too. */
+function readJson(text: string): Value | null {
+  try {
+    return { value: JSON.parse(text) };
+  } catch {
+    return null;
+  }
+}
+
+async function readYaml(text: string): Promise<Value> {
+  const { parseDocument } = await import('yaml');
+  const document = parseDocument(text, { schema: 'core', merge: true, uniqueKeys: false, prettyErrors: true });
+  const fault = document.errors[0] ?? document.warnings[0];
+  if (fault !== undefined) {
+    const line = fault.linePos?.[0].line;
+    const where = line === undefined ? '' : ` at line ${line}`;
+    const what = fault.code === 'TAG_RESOLVE_FAILED' ? 'it has a tag of its own' : 'it does not parse';
+    return { message: `the description is neither JSON nor YAML${where}: ${what}` };
+  }
+  try {
+    return { value: document.toJS({ maxAliasCount: maxAliases }) };
+  } catch {
+    return { message: `the description has more than ${maxAliases} aliases` };
+  }
+}
+
+/** Counts as a tree: what is named twice counts twice. Stops as soon as it is certain. */
+function hasMoreNodes(root: unknown, limit: number): boolean {
+  const open: unknown[] = [root];
+  for (let count = 1; open.length > 0; ) {
+    const value = open.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    const members: unknown[] = Array.isArray(value) ? value : Object.values(value);
+    count += members.length;
+    if (count > limit) return true;
+    for (const member of members) open.push(member);
+  }
+  return false;
+}
+
+function versionOf(root: JsonObject): ReadDocument {
+  const { openapi, swagger } = root;
+  // YAML reads `swagger: 2.0` as a number.
+  const named = typeof openapi === 'string' ? openapi : (swagger ?? openapi);
+  const text = typeof named === 'number' ? named.toFixed(1) : named;
+  if (typeof text !== 'string') return bad('the description names no OpenAPI version: it is something else');
+  if (!isObject(root['paths']) && !text.startsWith('3.1')) return bad('the description has no paths');
+  const version = (['2.0', '3.0', '3.1'] as const).find((one) => text === one || text.startsWith(`${one}.`));
+  return version === undefined
+    ? bad(`the description is of version ${text.slice(0, 20)}; 3.0, 3.1 and Swagger 2.0 are read`)
+    : { ok: true, document: { root, version } };
+}
