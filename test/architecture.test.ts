@@ -34,6 +34,10 @@ const everyRoom = [
 ];
 
 const rooms: Readonly<Record<string, Room>> = {
+  ui: {
+    may: [...words, 'src/view', 'src/client/operations.ts', 'src/client/operations'],
+    packages: { '*': ['ink', 'react', 'ink-text-input'] },
+  },
   'src/cli': {
     may: [
       ...words,

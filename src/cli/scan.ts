@@ -1,7 +1,7 @@
 import { RuntimeError } from '../schema/errors.ts';
 import { type Command, type Flag, takesValue } from './command.ts';
 import { quote } from '../text/quote.ts';
-import { distance, nearest } from './suggest.ts';
+import { distance, nearest } from '../text/nearest.ts';
 import { commands, definitionsOf, findCommand, flagNames, flagsOf } from './table.ts';
 import { globalFlags } from './table/globals.ts';
 
