@@ -101,12 +101,8 @@ export const keyCommands: readonly KeyCommand[] = [
     ['transcript.line-down', 'shift+down', 'one line down'],
   ]),
   ...rows('completion', [
-    [
-      'completion.accept',
-      'tab  enter',
-      'take what is chosen',
-      { hint: 'take', hides: ['app.next-pane', 'composer.send'] },
-    ],
+    ['completion.accept', 'tab', 'take what is chosen', { hint: 'take', hides: ['app.next-pane'] }],
+    ['completion.run', 'enter', 'take it, and run it when it is whole', { hint: 'run', hides: ['composer.send'] }],
     ['completion.up', 'up  shift+tab', 'one up', { hint: 'choose', hides: ['composer.up', 'app.previous-pane'] }],
     ['completion.down', 'down', 'one down', { hides: ['composer.down'] }],
     ['completion.close', 'escape', 'close the list', leave],
