@@ -37,4 +37,5 @@ export type Action =
   | { readonly type: 'say'; readonly text: string; readonly bad: boolean; readonly now: number }
   | { readonly type: 'overlay'; readonly overlay: Overlay }
   | { readonly type: 'session-gone' }
+  | { readonly type: 'renamed'; readonly name: string }
   | { readonly type: 'leaving' };

@@ -4,8 +4,11 @@ import { reveal, type Ruler, scroll, toEnd, toTop } from './move.ts';
 import type { KeyContext } from './keys/commands.ts';
 import type { Key } from './keys/key.ts';
 import { resolveKey } from './keys/key-map.ts';
-import { overlayCommand } from './overlays/press.ts';
+import { contextsBelow } from './overlays/below.ts';
+import { fieldOf } from './overlays/overlay.ts';
+import { answerQuestion, opened, overlayCommand, overlayText } from './overlays/press.ts';
 import { readingCommand, startReading } from './reading.ts';
+import { runSlash } from './slash.ts';
 import { type Change, only, type State } from './state.ts';
 import { saying, submit } from './turns.ts';
 
@@ -17,15 +20,17 @@ const layerMs = 600;
 /** Where a key is looked up, innermost first (10 §12.5). */
 export function contextsOf(state: State): readonly KeyContext[] {
   const overlay = state.overlays.at(-1);
-  if (overlay !== undefined) return [`overlay.${overlay.kind}`, 'overlay.any', 'global'];
-  if (state.reading !== null) return ['reading', 'global'];
-  return state.pane === 'chat' ? ['composer', 'global'] : ['approvals', 'global'];
+  if (overlay === undefined) return contextsBelow(state);
+  const own: readonly KeyContext[] = [`overlay.${overlay.kind}`, 'overlay.any', 'global'];
+  return fieldOf(overlay) === null ? own : ['field', ...own];
 }
 
 export function press(state: State, ruler: Ruler, key: Key, now: number): Change {
   const fresh: State = { ...state, now, said: null };
   if (isTiny(state) && !(key.ctrl && key.name === 'c')) return only(state);
   if (isTooSmall(state)) return smallScreen(fresh, key, now);
+  const answered = key.ctrl || key.alt ? null : answerQuestion(fresh, key.text, now);
+  if (answered !== null) return answered;
   const found = resolveKey(state.keys, contextsOf(state), key, state.chord);
   const without: State = { ...fresh, chord: null, quitting: found.kind === 'command' ? fresh.quitting : null };
   switch (found.kind) {
@@ -41,9 +46,9 @@ export function press(state: State, ruler: Ruler, key: Key, now: number): Change
 }
 
 function typeText(state: State, _ruler: Ruler, text: string): Change {
+  if (state.overlays.length > 0) return overlayText(state, text);
   // Help where nothing has been written (10 §6.1).
-  if (text === '?' && composerText(state.composer) === '')
-    return only({ ...state, overlays: [...state.overlays, { kind: 'help', top: 0, filter: '' }] });
+  if (text === '?' && composerText(state.composer) === '') return opened(state, 'help');
   return only({ ...state, composer: typed(state.composer, text) });
 }
 
@@ -55,7 +60,8 @@ function smallScreen(state: State, key: Key, now: number): Change {
 /** Does what a command says. Those of an inner place go to its own file. */
 export function command(state: State, ruler: Ruler, id: string, now: number, key: Key | null = null): Change {
   const place = id.slice(0, id.indexOf('.'));
-  if (state.overlays.length > 0 && place !== 'app') return overlayCommand(state, id, now);
+  if (state.overlays.length > 0 && place !== 'app')
+    return overlayCommand(state, id, now, (under, chosen) => runChosen(under, ruler, chosen, now));
   if (place === 'reading') return readingCommand(state, ruler, id);
   const { body } = layoutOf(state);
   switch (id) {
@@ -93,7 +99,15 @@ export function command(state: State, ruler: Ruler, id: string, now: number, key
     case 'approvals.pane-3':
       return only({ ...state, pane: 'approvals', reading: null });
     case 'app.help':
-      return only({ ...state, overlays: [...state.overlays, { kind: 'help', top: 0, filter: '' }] });
+      return opened(state, 'help');
+    case 'app.palette':
+      return opened(state, 'palette');
+    case 'app.sessions':
+      return opened(state, 'sessions');
+    case 'app.models':
+      return opened(state, 'models');
+    case 'app.run-details':
+      return opened(state, 'run', state.turn?.run_id ?? null);
     case 'app.read':
       return state.reading === null
         ? startReading({ ...state, pane: 'chat' }, ruler)
@@ -118,6 +132,10 @@ export function command(state: State, ruler: Ruler, id: string, now: number, key
       return place === 'composer' ? only({ ...state, composer: editComposer(state.composer, id) }) : only(state);
   }
 }
+
+/** A row of the palette: a command of a key, or one of the composer. */
+const runChosen = (state: State, ruler: Ruler, id: string, now: number): Change =>
+  id.startsWith('/') ? runSlash(state, ruler, id.slice(1), '', now) : command(state, ruler, id, now);
 
 const submitHeld = (state: State, now: number): Change => {
   const [text, ...queue] = state.queue;

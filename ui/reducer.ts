@@ -88,6 +88,8 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
       });
     case 'session-gone':
       return only(state.session === null ? state : { ...state, session: { ...state.session, deleted: true } });
+    case 'renamed':
+      return only(state.session === null ? state : { ...state, session: { ...state.session, name: action.name } });
     case 'leaving':
       return only({ ...state, phase: 'leaving' });
   }

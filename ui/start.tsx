@@ -32,6 +32,8 @@ export type TuiOptions = {
   readonly shell: boolean;
   readonly thinkOpen: boolean;
   readonly wheel: boolean;
+  readonly inTmux: boolean;
+  readonly clipboard: 'osc52' | 'file';
   readonly now: () => number;
   /** What is written while the screen is held goes here. */
   readonly trace: (text: string) => void;
@@ -93,6 +95,16 @@ export async function startTui(options: TuiOptions): Promise<number> {
       instance.waitUntilExit().catch(crash);
     } else instance.rerender(node);
   };
+  const printed = async (lines: readonly string[]): Promise<void> => {
+    screen.leave();
+    output.write(`${lines.join('\n')}\n\nEnter goes back. `);
+    await new Promise<void>((resolve) => {
+      input.once('data', () => resolve());
+      input.resume();
+    });
+    screen.enter();
+    store.dispatch({ type: 'resize', size: screen.size() });
+  };
   const crash = (error: unknown): void => {
     screen.leave();
     const id = ulid(now()).slice(-8);
@@ -112,9 +124,13 @@ export async function startTui(options: TuiOptions): Promise<number> {
     link,
     client: options.client,
     screen,
+    state: () => store.state(),
+    dispatch: (action) => store.dispatch(action),
     leave: (code) => leave(code),
-    store: () => store,
     now,
+    inTmux: options.inTmux,
+    clipboard: () => options.clipboard,
+    print: (lines) => printed(lines),
   });
   const store = createStore(
     firstState({

@@ -140,6 +140,11 @@ export type Effect =
   | { readonly do: 'fork-session'; readonly name: string; readonly to: string | null; readonly at: number | null }
   | { readonly do: 'delete-session'; readonly name: string; readonly force: boolean }
   | { readonly do: 'set-model'; readonly name: string; readonly backend: string; readonly save: boolean }
+  | { readonly do: 'test-backend'; readonly name: string }
+  | { readonly do: 'report'; readonly what: 'status' | 'doctor' | 'runs' | 'policy' | 'policies' }
+  | { readonly do: 'forget' }
+  | { readonly do: 'abandon' }
+  | { readonly do: 'leave'; readonly cancel: boolean }
   | { readonly do: 'explain-ask'; readonly ask_id: string }
   | { readonly do: 'resume-run'; readonly run_id: string }
   | { readonly do: 'cancel-run'; readonly run_id: string };

@@ -15,6 +15,10 @@ export type ClientLink = {
   send(text: string, session: string | null): Promise<void>;
   /** The page before the oldest message that is loaded. */
   loadOlder(): Promise<void>;
+  /** Goes on with a run that rests, and follows it. */
+  resume(runId: string): Promise<void>;
+  /** The model of the turns that follow, in this program. @param backend its name; empty = whichever serves the model */
+  useModel(model: string, backend: string): Promise<void>;
   /** Reads the open asks again. */
   readAsks(): Promise<void>;
   close(): void;
@@ -35,6 +39,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
   const { client: clientOf, dispatch, now, request } = options;
   const ending = new AbortController();
   let following: AbortController | null = null;
+  let chosen: Partial<Pick<StartRun, 'model' | 'provider'>> = {};
 
   const follow = async (client: RuntimeClient, runId: string, after: number): Promise<void> => {
     following?.abort();
@@ -110,6 +115,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
       try {
         const started = await client.sendMessage({
           ...(await request(client)),
+          ...chosen,
           input: { type: 'string', value: text },
           session,
           trim: 0,
@@ -137,6 +143,18 @@ export function createClientLink(options: LinkOptions): ClientLink {
       } catch (error) {
         dispatch({ type: 'not-sent', text, why: toWire(error).message, now: now() });
       }
+    },
+    async resume(runId) {
+      const client = await clientOf();
+      const { timeout_ms } = await request(client);
+      const started = await client.resumeRun({ run_id: runId, accept_changed_chain: false, on_ask: 'ask', timeout_ms });
+      dispatch({ type: 'following', run_id: started.run_id, now: now() });
+      void follow(client, started.run_id, started.resumed?.from_seq ?? 0).catch(failed);
+    },
+    async useModel(model, backend) {
+      const client = await clientOf();
+      const type = backend === '' ? null : (await client.showBackend({ name: backend })).type;
+      chosen = { model, ...(type === null ? {} : { provider: type }) };
     },
     async loadOlder() {
       const session = options.session();

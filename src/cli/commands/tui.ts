@@ -50,6 +50,8 @@ export const openTui: Handler = async (context: Context) => {
     shell: globals.shell,
     thinkOpen: globals.think.show,
     wheel: false,
+    inTmux: (environment['TMUX'] ?? '') !== '',
+    clipboard: 'osc52',
     now: () => process.now(),
     trace: () => undefined,
     exit: (code) => process.exit(code),
