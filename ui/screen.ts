@@ -5,7 +5,6 @@ import { takeCaret } from './caret.ts';
 import type { Size } from './events.ts';
 
 const esc = '\u001b[';
-const keyboardAnswer = /\u001b\[\?\d+u/;
 /** A terminal that knows the keyboard protocol says so in this time (10 §12.1). */
 const answerMs = 100;
 
@@ -15,6 +14,10 @@ export type ScreenOptions = {
   /** Reports of the focus, for notifications. */
   readonly focus: boolean;
   readonly wheel: boolean;
+  /** Writes to the output, past whatever keeps others from it. @returns false when the terminal does not take more */
+  write(text: string): boolean;
+  /** Called around the time in which the terminal is held. */
+  holds(held: boolean): void;
   bytes(chunk: Uint8Array): void;
   resized(size: Size): void;
   /** The terminal cannot be read or written any more. */
@@ -33,6 +36,8 @@ export type Screen = {
   /** The next frame is written whole. */
   forget(): void;
   title(text: string): void;
+  /** The terminal knows the keyboard protocol: it is used, if the answer came in time. */
+  protocol(): void;
   /** Bytes of our own that draw nothing: the bell, a notification, the clipboard. */
   signal(bytes: string): void;
 };
@@ -53,19 +58,7 @@ export function createScreen(options: ScreenOptions): Screen {
   let timer: NodeJS.Timeout | undefined;
   let firstResize = 0;
 
-  const onData = (chunk: Buffer): void => {
-    if (!protocol && performance.now() - askedAt < answerMs) {
-      const text = chunk.toString('latin1');
-      if (keyboardAnswer.test(text)) {
-        protocol = true;
-        output.write(`${esc}>1u`);
-        const rest = text.replace(keyboardAnswer, '');
-        if (rest !== '') options.bytes(Buffer.from(rest, 'latin1'));
-        return;
-      }
-    }
-    options.bytes(chunk);
-  };
+  const onData = (chunk: Buffer): void => options.bytes(chunk);
   const onGone = (): void => {
     if (held) options.gone();
   };
@@ -81,7 +74,7 @@ export function createScreen(options: ScreenOptions): Screen {
   };
 
   const write = (bytes: string): void => {
-    blocked = !output.write(bytes);
+    blocked = !options.write(bytes);
     if (blocked) {
       output.once('drain', () => {
         blocked = false;
@@ -129,6 +122,7 @@ export function createScreen(options: ScreenOptions): Screen {
       titled = '';
       protocol = false;
       input.setRawMode(true);
+      options.holds(true);
       input.on('data', onData);
       input.on('end', onGone);
       input.on('error', onGone);
@@ -136,7 +130,7 @@ export function createScreen(options: ScreenOptions): Screen {
       output.on('resize', onResize);
       input.resume();
       askedAt = performance.now();
-      output.write(
+      options.write(
         [
           `${esc}22;0t`,
           `${esc}?1049h`,
@@ -184,10 +178,15 @@ export function createScreen(options: ScreenOptions): Screen {
     title(text) {
       if (!held || text === titled) return;
       titled = text;
-      output.write(`\u001b]2;${text}\u0007`);
+      options.write(`\u001b]2;${text}\u0007`);
+    },
+    protocol() {
+      if (!held || protocol || performance.now() - askedAt > answerMs) return;
+      protocol = true;
+      options.write(`${esc}>1u`);
     },
     signal(bytes) {
-      if (held) output.write(bytes);
+      if (held) options.write(bytes);
     },
   };
 }

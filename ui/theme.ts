@@ -163,6 +163,6 @@ export function readColour(text: unknown): number | string | null {
   if (/^#[0-9a-fA-F]{6}$/.test(text)) return text;
   const [, bright, name] = /^(bright[- ]?)?([a-z]+)$/.exec(text) ?? [];
   if (name === 'grey' || name === 'gray') return grey;
-  const index = names.findIndex((each) => each === name);
+  const index = (names as readonly string[]).indexOf(name ?? '');
   return index < 0 ? null : index + (bright === undefined ? 0 : 8);
 }

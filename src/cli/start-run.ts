@@ -36,6 +36,7 @@ export function checkRunFlags(context: Context): void {
 
 /**
  * The request of a run from the flags, after every question about trust was answered.
+ * @param consent who puts those questions
  * @throws RuntimeError usage; not_trusted when content was refused
  */
 export async function buildStartRun(
@@ -44,12 +45,13 @@ export async function buildStartRun(
   use: 'run' | 'chat',
   input: InputValue,
   onAsk: OnAsk,
+  consent: typeof consentToContent = consentToContent,
 ): Promise<StartRun> {
   const { globals, invocation } = context;
   const variables = readVariables(invocation.flags.list('var'));
   const images = readImages(invocation.flags.list('image'), context.process.cwd);
   const timeout = await resolveTimeout(context, client);
-  const { trust, skipsPolicy } = await consentToContent(context, client, use);
+  const { trust, skipsPolicy } = await consent(context, client, use);
   return {
     input: { type: input.type, value: input.value },
     chain_path: globals.chain,

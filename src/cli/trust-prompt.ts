@@ -42,6 +42,19 @@ export async function consentToContent(context: Context, client: RuntimeClient, 
   return { trust: accepted, skipsPolicy };
 }
 
+/** For a face that puts no questions of its own: what nobody trusts yet is refused. @throws RuntimeError not_trusted */
+export async function refuseUntrusted(context: Context, client: RuntimeClient, use: 'run' | 'chat'): Promise<Consent> {
+  const { globals } = context;
+  const [first] = await client.untrusted({
+    chain: use,
+    chain_path: globals.chain,
+    policy: globals.policy?.value ?? null,
+    trust: [...globals.trust],
+  });
+  if (first !== undefined) throw refusal(first);
+  return { trust: globals.trust, skipsPolicy: false };
+}
+
 /** @param again the words of a command that can be given again with the hash; absent where there is no such use */
 export const refusal = (content: UntrustedContent, again?: readonly string[]) =>
   new RuntimeError('not_trusted', `the ${content.kind} ${content.path} is not trusted (sha256 ${content.sha256})`, {

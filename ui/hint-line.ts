@@ -1,0 +1,31 @@
+import { foreign, type Line, say } from '../src/view/line.ts';
+import { cutLine, fitLine } from '../src/view/wrap.ts';
+import { composerText } from './basic-composer.ts';
+import { hints, keyOf } from './keys/key-map.ts';
+import type { State } from './state.ts';
+
+/** The keys that do something now, the most useful ones first; or what has just been said (10 §2.1). */
+export function hintLine(state: State): Line {
+  const { columns } = state.size;
+  if (state.said !== null)
+    return fitLine(
+      cutLine([say(' '), ...foreign(state.said.text, state.said.bad ? 'danger' : 'accent')], columns),
+      columns,
+    );
+  const waiting = state.turn?.waiting_since != null;
+  const interrupt = keyOf(state.keys, 'app.interrupt') ?? 'Esc';
+  const words =
+    state.chord !== null
+      ? [`${state.chord} …`]
+      : state.reading !== null
+        ? ['reading', ...hints(state.keys, ['reading.toggle', 'reading.copy', 'reading.search', 'reading.leave'])]
+        : [
+            ...(state.turn !== null ? [`${interrupt} interrupts${waiting ? ' and withdraws the ask' : ''}`] : []),
+            ...(state.pane === 'chat' && composerText(state.composer) !== ''
+              ? hints(state.keys, ['composer.send', 'composer.newline'])
+              : []),
+            ...(state.asks.length > 0 ? hints(state.keys, ['app.next-ask']) : []),
+            ...hints(state.keys, ['app.next-pane', 'app.palette', 'app.read', 'app.help']),
+          ];
+  return fitLine(cutLine([say(` ${words.join('   ')}`, 'dim')], columns, ''), columns);
+}

@@ -1,0 +1,162 @@
+import type { RuntimeClient } from '../src/client/operations.ts';
+import { toWire } from '../src/schema/errors.ts';
+import type { StartRun } from '../src/schema/run.ts';
+import { storedItems } from '../src/view/stored-items.ts';
+import type { Action } from './actions.ts';
+import type { OpenSession } from './state.ts';
+
+/** Messages that are read at once: the newest at the start, older ones page by page (10 §5.2). */
+const pageSize = 200;
+
+export type ClientLink = {
+  /** Opens what the screen shows: session, asks, policy. @throws what makes the program leave the screen */
+  open(session: string | null): Promise<void>;
+  openSession(name: string | null): Promise<void>;
+  send(text: string, session: string | null): Promise<void>;
+  /** The page before the oldest message that is loaded. */
+  loadOlder(): Promise<void>;
+  /** Reads the open asks again. */
+  readAsks(): Promise<void>;
+  close(): void;
+};
+
+export type LinkOptions = {
+  readonly client: () => Promise<RuntimeClient>;
+  readonly dispatch: (action: Action) => void;
+  readonly now: () => number;
+  /** The one that is open now. */
+  readonly session: () => OpenSession | null;
+  /** The request of a turn, but for its text. */
+  readonly request: (client: RuntimeClient) => Promise<Omit<StartRun, 'input'>>;
+};
+
+/** The one effect: calls the client, follows runs and the feed, and tells the state what came (10 §15). */
+export function createClientLink(options: LinkOptions): ClientLink {
+  const { client: clientOf, dispatch, now, request } = options;
+  const ending = new AbortController();
+  let following: AbortController | null = null;
+
+  const follow = async (client: RuntimeClient, runId: string, after: number): Promise<void> => {
+    following?.abort();
+    const own = new AbortController();
+    following = own;
+    const signal = AbortSignal.any([own.signal, ending.signal]);
+    for await (const events of client.watch({ run_id: runId, after, signal })) {
+      dispatch({ type: 'events', run_id: runId, events, now: now() });
+    }
+  };
+
+  const watchFeed = async (client: RuntimeClient): Promise<void> => {
+    const { newest } = await client.feedRange({});
+    for await (const entries of client.watchFeed({ after: newest, signal: ending.signal })) {
+      if (entries.some(({ kind }) => kind === 'ask' || kind === 'verdict' || kind === 'ask_updated')) await readAsks();
+    }
+  };
+
+  const readAsks = async (): Promise<void> => {
+    const client = await clientOf();
+    const { asks } = await client.listAsks({
+      state: 'pending',
+      kind: null,
+      session: null,
+      mission: null,
+      by: null,
+      limit: 200,
+    });
+    dispatch({ type: 'asks', asks });
+  };
+
+  const openSession = async (name: string | null): Promise<void> => {
+    const client = await clientOf();
+    const view = await client.showSession({ name, tail: pageSize, tools: true });
+    const first = view.messages[0];
+    const session: OpenSession = {
+      id: view.session.id,
+      name: view.session.name,
+      before: first !== undefined && view.messages.length < view.total ? first.seq : null,
+      loading: false,
+      deleted: false,
+    };
+    dispatch({ type: 'opened', session, items: storedItems(view.messages) });
+    const running = view.session.active_run_id;
+    if (running !== null) {
+      dispatch({ type: 'following', run_id: running, now: now() });
+      void follow(client, running, 0).catch(failed);
+    }
+  };
+
+  const failed = (error: unknown): void => {
+    if (!ending.signal.aborted) dispatch({ type: 'notice', level: 'error', text: toWire(error).message });
+  };
+
+  return {
+    openSession,
+    readAsks,
+    async open(name) {
+      const client = await clientOf();
+      try {
+        await openSession(name);
+      } catch (error) {
+        // A first start has no session yet: the first message makes it.
+        if (name !== null || toWire(error).code !== 'not_found') throw error;
+        dispatch({ type: 'opened', session: null, items: [] });
+      }
+      await readAsks();
+      dispatch({ type: 'ready', now: now() });
+      void watchFeed(client).catch(failed);
+    },
+    async send(text, session) {
+      const client = await clientOf();
+      try {
+        const started = await client.sendMessage({
+          ...(await request(client)),
+          input: { type: 'string', value: text },
+          session,
+          trim: 0,
+          abandon: false,
+        });
+        const known: OpenSession | null =
+          started.session_id === null || started.session_name === null
+            ? null
+            : { id: started.session_id, name: started.session_name, before: null, loading: false, deleted: false };
+        dispatch({ type: 'accepted', run_id: started.run_id, session: session === null ? known : null });
+        dispatch({
+          type: 'facts',
+          facts: {
+            model: started.model,
+            backend: started.backend,
+            policy: {
+              name: started.policy.name,
+              sha256: started.policy.sha256,
+              invalid: started.policy.state === 'invalid',
+            },
+          },
+        });
+        for (const warning of started.warnings) dispatch({ type: 'notice', level: 'warn', text: warning });
+        void follow(client, started.run_id, 0).catch(failed);
+      } catch (error) {
+        dispatch({ type: 'not-sent', text, why: toWire(error).message, now: now() });
+      }
+    },
+    async loadOlder() {
+      const session = options.session();
+      if (session === null) return;
+      const client = await clientOf();
+      const before = session.before ?? 1;
+      const page = await client.exportSession({
+        session: { id: session.id },
+        after: Math.max(0, before - 1 - pageSize),
+      });
+      const messages = page.messages.filter((message) => message.seq < before);
+      dispatch({
+        type: 'older',
+        session: session.id,
+        items: storedItems(messages),
+        before: messages[0] === undefined || messages[0].seq <= 1 ? null : messages[0].seq,
+      });
+    },
+    close() {
+      ending.abort();
+    },
+  };
+}
