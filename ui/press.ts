@@ -54,6 +54,7 @@ function typeText(state: State, _ruler: Ruler, text: string): Change {
 
 function smallScreen(state: State, key: Key, now: number): Change {
   if (key.name === 'q' || (key.ctrl && key.name === 'c')) return only(state, { do: 'quit' });
+  if (key.name === 'p') return only(state, { do: 'plain' });
   return only(saying(state, 'make the terminal larger', now));
 }
 

@@ -1,9 +1,11 @@
 import type { Action } from './actions.ts';
 import { typed } from './basic-composer.ts';
+import { readLine } from './composer/slash-commands.ts';
 import { type Ruler, scroll } from './move.ts';
 import { press } from './press.ts';
 import { type Change, only, type State } from './state.ts';
-import { followed, next, notSent, saying } from './turns.ts';
+import { runSlash } from './slash.ts';
+import { followed, next, notSent, saying, submit } from './turns.ts';
 
 /** The one place where the state changes. Pure: what is to be done in the world comes back as data. */
 export function reduce(state: State, action: Action, ruler: Ruler): Change {
@@ -88,11 +90,25 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
       });
     case 'session-gone':
       return only(state.session === null ? state : { ...state, session: { ...state.session, deleted: true } });
+    case 'collapse':
+      return only({ ...state, collapse: action.lines });
+    case 'submit':
+      return submitLine({ ...state, now: action.now }, ruler, action.text, action.now);
+    case 'no-overlays':
+      return only({ ...state, overlays: [] });
     case 'renamed':
       return only(state.session === null ? state : { ...state, session: { ...state.session, name: action.name } });
     case 'leaving':
       return only({ ...state, phase: 'leaving' });
   }
+}
+
+/** A message, or a command of a line that begins with `/`. */
+function submitLine(state: State, ruler: Ruler, text: string, now: number): Change {
+  const line = readLine(text, state.turn !== null);
+  if (line.kind === 'message') return submit(state, line.text, now);
+  if (line.kind === 'slash') return runSlash(state, ruler, line.name, line.args, now);
+  return only(line.kind === 'refused' ? saying(state, line.why, now) : state);
 }
 
 function withOlderItems(state: State, action: Extract<Action, { type: 'older' }>): State {
