@@ -1,6 +1,7 @@
 import type { Ask } from '../src/schema/ask.ts';
 import type { Item } from '../src/view/items.ts';
 import { type BasicComposer, emptyComposer } from './basic-composer.ts';
+import type { Effect } from './effect.ts';
 import type { Size } from './events.ts';
 import type { KeyMap } from './keys/key-map.ts';
 import type { Overlay } from './overlays/overlay.ts';
@@ -118,37 +119,6 @@ export const firstState = (given: Pick<State, 'size' | 'now' | 'keys' | 'facts' 
   closedAt: 0,
   collapse: 8,
 });
-
-/** What the operator asked of the world; `effects.ts` does it. */
-export type Effect =
-  | { readonly do: 'send'; readonly text: string; readonly session: string | null }
-  | { readonly do: 'interrupt'; readonly run_id: string; readonly at_once: boolean }
-  | { readonly do: 'load-older'; readonly session: string; readonly before: number }
-  | { readonly do: 'search'; readonly query: string; readonly session: string }
-  | { readonly do: 'repaint' }
-  | { readonly do: 'suspend' }
-  | { readonly do: 'abort' }
-  | { readonly do: 'plain' }
-  | { readonly do: 'quit' }
-  | { readonly do: 'dump'; readonly turns: number | null }
-  | { readonly do: 'copy'; readonly text: string }
-  | { readonly do: 'switch-session'; readonly name: string }
-  | { readonly do: 'new-session'; readonly name: string | null }
-  | { readonly do: 'load-sessions' }
-  | { readonly do: 'load-models' }
-  | { readonly do: 'load-run'; readonly run_id: string | null }
-  | { readonly do: 'rename-session'; readonly name: string; readonly to: string }
-  | { readonly do: 'fork-session'; readonly name: string; readonly to: string | null; readonly at: number | null }
-  | { readonly do: 'delete-session'; readonly name: string; readonly force: boolean }
-  | { readonly do: 'set-model'; readonly name: string; readonly backend: string; readonly save: boolean }
-  | { readonly do: 'test-backend'; readonly name: string }
-  | { readonly do: 'report'; readonly what: 'status' | 'doctor' | 'runs' | 'policy' | 'policies' }
-  | { readonly do: 'forget' }
-  | { readonly do: 'abandon' }
-  | { readonly do: 'leave'; readonly cancel: boolean }
-  | { readonly do: 'explain-ask'; readonly ask_id: string }
-  | { readonly do: 'resume-run'; readonly run_id: string }
-  | { readonly do: 'cancel-run'; readonly run_id: string };
 
 export type Change = { readonly state: State; readonly effects: readonly Effect[] };
 export const only = (state: State, ...effects: readonly Effect[]): Change => ({ state, effects });
