@@ -1,6 +1,6 @@
 import { foreign, type Line, say } from '../src/view/line.ts';
 import { cutLine, fitLine } from '../src/view/wrap.ts';
-import { composerText } from './basic-composer.ts';
+import { isComposerEmpty } from './composer/composer-state.ts';
 import { hints, keyOf } from './keys/key-map.ts';
 import type { State } from './state.ts';
 
@@ -21,7 +21,7 @@ export function hintLine(state: State): Line {
         ? ['reading', ...hints(state.keys, ['reading.toggle', 'reading.copy', 'reading.search', 'reading.leave'])]
         : [
             ...(state.turn !== null ? [`${interrupt} interrupts${waiting ? ' and withdraws the ask' : ''}`] : []),
-            ...(state.pane === 'chat' && composerText(state.composer) !== ''
+            ...(state.pane === 'chat' && !isComposerEmpty(state.composer)
               ? hints(state.keys, ['composer.send', 'composer.newline'])
               : []),
             ...(state.asks.length > 0 ? hints(state.keys, ['app.next-ask']) : []),

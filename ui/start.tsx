@@ -3,7 +3,12 @@ import { type Instance, render } from 'ink';
 import type { RuntimeClient } from '../src/client/operations.ts';
 import type { StartRun } from '../src/schema/run.ts';
 import { ulid } from '../src/text/ids.ts';
+import type { Action } from './actions.ts';
 import { App } from './app.tsx';
+import { createAskEffects } from './approvals/ask-effects.ts';
+import { createComposerEffects } from './composer/composer-effects.ts';
+import { createHistoryFile, historyPath } from './composer/history-file.ts';
+import { type EditedText, editWith } from './lend.ts';
 import { divert } from './divert.ts';
 import { createEffects } from './effects.ts';
 import { createTimedDecoder } from './keys/input-decoder.ts';
@@ -31,6 +36,14 @@ export type TuiOptions = {
   readonly cwd: string;
   readonly shell: boolean;
   readonly thinkOpen: boolean;
+  /** Gives a text to the editor of the operator, who has the terminal meanwhile. */
+  readonly edit: (name: string, text: string) => Promise<EditedText>;
+  /** The operator's own directory: the history of the workspace is in it. */
+  readonly home: string;
+  /** Entries of the history that are kept. */
+  readonly mostHistory: number;
+  /** Root of the workspace: what lies below it can be mentioned. */
+  readonly root: string;
   readonly wheel: boolean;
   readonly inTmux: boolean;
   readonly clipboard: 'osc52' | 'file';
@@ -79,7 +92,7 @@ export async function startTui(options: TuiOptions): Promise<number> {
     write: (text) => diverted.write(output, text),
     holds: (held) => (held ? diverted.on() : diverted.off()),
     bytes: (chunk) => decoder.push(chunk),
-    resized: (size) => store.dispatch({ type: 'resize', size }),
+    resized: (size) => store.dispatch({ type: 'resize', size, now: now() }),
     gone: () => leave(143),
   });
 
@@ -103,7 +116,7 @@ export async function startTui(options: TuiOptions): Promise<number> {
       input.resume();
     });
     screen.enter();
-    store.dispatch({ type: 'resize', size: screen.size() });
+    store.dispatch({ type: 'resize', size: screen.size(), now: now() });
   };
   const crash = (error: unknown): void => {
     screen.leave();
@@ -119,8 +132,46 @@ export async function startTui(options: TuiOptions): Promise<number> {
     now,
     session: () => store.state().session,
     dispatch: (action) => store.dispatch(action),
+    opened: (id) => composer.restore(id),
+  });
+  const dispatch = (action: Action): void => store.dispatch(action);
+  const said = (text: string, bad: boolean): void => dispatch({ type: 'say', text, bad, now: now() });
+  const judgedUnder = async () => {
+    const { policy, trust, allowed_dir } = await options.request(await options.client());
+    return { policy, trust, allowed_dir };
+  };
+  const asks = createAskEffects({
+    client: options.client,
+    dispatch: (action) => dispatch({ type: 'approve', action, now: now() }),
+    goOn: (ask) => link.goOn(ask),
+    explain: (id) => effects.perform({ do: 'explain-ask', ask_id: id }),
+    editText: (ask, text) => effects.perform({ do: 'edit-text', ask, text }),
+    say: said,
+    now,
+    judgedUnder,
+  });
+  const composer = createComposerEffects({
+    client: options.client,
+    dispatch: (action) => dispatch({ type: 'compose', action, now: now() }),
+    session: () => store.state().session,
+    history: createHistoryFile(historyPath(options.home, options.root), options.mostHistory, now),
+    mostHistory: options.mostHistory,
+    root: options.root,
+    readable: async (path) => {
+      const call = { tools: 'local_fs', tool: 'read_file', args: { path } };
+      const under = await judgedUnder();
+      const client = await options.client();
+      const { record, refused } = await client.explainCall({ call, ask: null, as_asked: false, cwd: null, ...under });
+      return refused === null && record.action !== 'deny';
+    },
+    shell: () => said('shell lines cannot be run here yet', true),
+    say: said,
+    now,
   });
   const effects = createEffects({
+    asks,
+    composer,
+    edit: (text, ask) => void editWith({ screen, edit: options.edit, dispatch, now })(text, ask).catch(crash),
     link,
     client: options.client,
     screen,
@@ -161,7 +212,7 @@ export async function startTui(options: TuiOptions): Promise<number> {
     cancel: effects.cancelAll,
     shown: () => {
       screen.forget();
-      store.dispatch({ type: 'resize', size: screen.size() });
+      store.dispatch({ type: 'resize', size: screen.size(), now: now() });
     },
   });
   process.once('exit', restore);
@@ -171,8 +222,10 @@ export async function startTui(options: TuiOptions): Promise<number> {
     screen.enter();
     draw(store.state());
     for (const notice of keys.notices) store.dispatch({ type: 'notice', level: 'warn', text: `keys.json: ${notice}` });
+    void composer.start().catch(() => undefined);
     link.open(options.session).catch(fail);
     const code = await left;
+    await composer.close();
     link.close();
     return code;
   } finally {
@@ -180,6 +233,7 @@ export async function startTui(options: TuiOptions): Promise<number> {
     stopSignals();
     decoder.end();
     store.close();
+    asks.close();
     screen.leave();
     process.off('exit', restore);
     // The tree is taken down for its handlers; its last frame goes nowhere.

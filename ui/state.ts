@@ -1,6 +1,7 @@
 import type { Ask } from '../src/schema/ask.ts';
 import type { Item } from '../src/view/items.ts';
-import { type BasicComposer, emptyComposer } from './basic-composer.ts';
+import { type ApprovalsIntent, type ApprovalsState, emptyApprovals } from './approvals/approvals-state.ts';
+import { type ComposerIntent, type ComposerState, emptyComposer } from './composer/composer-state.ts';
 import type { Size } from './events.ts';
 import type { KeyMap } from './keys/key-map.ts';
 import type { Overlay } from './overlays/overlay.ts';
@@ -71,18 +72,19 @@ export type State = {
   readonly reading: { readonly selected: string | null } | null;
   readonly search: Search | null;
   readonly turn: Turn | null;
-  readonly queue: readonly string[];
-  /** After a turn that did not complete: Enter sends the next one. */
-  readonly held: boolean;
-  readonly lastSent: string | null;
   readonly ended: 'suspended' | { readonly failed: string } | null;
   readonly asks: readonly Ask[];
+  readonly approvals: ApprovalsState;
+  /** Asks that took the keys by themselves, or could have. */
+  readonly offered: ReadonlySet<string>;
+  /** When the last key came. */
+  readonly keyAt: number;
   readonly banners: readonly Banner[];
   readonly dismissed: ReadonlySet<string>;
   /** A line in place of the hints, until a time. */
   readonly said: { readonly text: string; readonly bad: boolean; readonly until: number } | null;
   readonly overlays: readonly Overlay[];
-  readonly composer: BasicComposer;
+  readonly composer: ComposerState;
   readonly facts: Facts;
   /** A first Ctrl+C or Ctrl+D, and when. */
   readonly quitting: { readonly key: string; readonly at: number } | null;
@@ -104,11 +106,11 @@ export const firstState = (given: Pick<State, 'size' | 'now' | 'keys' | 'facts' 
   reading: null,
   search: null,
   turn: null,
-  queue: [],
-  held: false,
-  lastSent: null,
   ended: null,
   asks: [],
+  approvals: emptyApprovals,
+  offered: new Set(),
+  keyAt: Number.NEGATIVE_INFINITY,
   banners: [],
   dismissed: new Set(),
   said: null,
@@ -121,7 +123,16 @@ export const firstState = (given: Pick<State, 'size' | 'now' | 'keys' | 'facts' 
 
 /** What the operator asked of the world; `effects.ts` does it. */
 export type Effect =
-  | { readonly do: 'send'; readonly text: string; readonly session: string | null }
+  | { readonly do: 'send'; readonly text: string; readonly images: readonly string[]; readonly session: string | null }
+  /** What the composer wants of the world. */
+  | {
+      readonly do: 'composer';
+      readonly intent: Extract<ComposerIntent, { do: 'shell' | 'remember' | 'save' | 'find' }>;
+    }
+  /** What the asks want of it. */
+  | { readonly do: 'ask'; readonly intent: Exclude<ApprovalsIntent, { do: 'keep-text' }> }
+  /** A text in the editor of the operator: that of the composer, or the arguments of an ask. */
+  | { readonly do: 'edit-text'; readonly ask: string | null; readonly text: string }
   | { readonly do: 'interrupt'; readonly run_id: string; readonly at_once: boolean }
   | { readonly do: 'load-older'; readonly session: string; readonly before: number }
   | { readonly do: 'search'; readonly query: string; readonly session: string }

@@ -94,6 +94,8 @@ export type ApprovalsView = {
   readonly keys: KeyMap;
   readonly guardMs: number;
   readonly now: number;
+  /** Something else is drawn over the card: what it holds is not seen. */
+  readonly covered: boolean;
 };
 
 export type Approved = { readonly state: ApprovalsState; readonly intents: readonly ApprovalsIntent[] };
@@ -179,7 +181,7 @@ export function reduceApprovals(state: ApprovalsState, action: ApprovalsAction, 
 
 function withSeen(state: ApprovalsState, view: ApprovalsView): ApprovalsState {
   const ask = focusedAsk(state);
-  const drawn = drawnCard(state, view);
+  const drawn = view.covered ? null : drawnCard(state, view);
   if (ask === null || drawn === null || drawn.view.visible.length === 0) return state;
   const before = state.seen[seenKey(ask)] ?? [];
   if (drawn.view.visible.every(([from, to]) => holds(before, from, to))) return state;

@@ -315,14 +315,21 @@ export function closedCard(
 
 /** What became of an ask, in one row (10 §7.6). */
 export function resultLine(ask: Ask, mine: boolean, columns: number): Line {
-  const by = ask.verdict?.by ?? 'system';
-  const at = (ask.resolved_at ?? ask.updated_at).slice(11, 19);
-  const remember = ask.verdict?.remember === undefined ? '' : ` · ${choiceWords(ask.verdict.remember)}`;
-  const words =
-    ask.state === 'expired' ? `expired ${at}, denied` : `${ask.state} ${at} by ${mine ? 'you' : by}${remember}`;
   const token = ask.state === 'approved' || ask.state === 'answered' ? 'ok' : 'danger';
   return cutLine(
-    [say('- ', 'dim'), ...foreign(words, token), ...foreign(` · ${ask.tools}.${ask.tool} ${ask.summary}`, 'dim')],
+    [
+      say('- ', 'dim'),
+      ...foreign(verdictWords(ask, mine), token),
+      ...foreign(` · ${ask.tools}.${ask.tool} ${ask.summary}`, 'dim'),
+    ],
     columns,
   );
+}
+
+/** `approved 10:02:11 by you · this session`. */
+export function verdictWords(ask: Ask, mine: boolean): string {
+  const at = (ask.resolved_at ?? ask.updated_at).slice(11, 19);
+  const remember = ask.verdict?.remember === undefined ? '' : ` · ${choiceWords(ask.verdict.remember)}`;
+  if (ask.state === 'expired') return `expired ${at}, denied`;
+  return `${ask.state} ${at} by ${mine ? 'you' : (ask.verdict?.by ?? 'system')}${remember}`;
 }

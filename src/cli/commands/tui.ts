@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { RuntimeError } from '../../schema/errors.ts';
 import type { Context, Handler } from '../context.ts';
+import { editText } from '../editor.ts';
 import { buildStartRun, checkRunFlags } from '../start-run.ts';
 import { inCi } from '../terminal.ts';
 import { refuseUntrusted } from '../trust-prompt.ts';
@@ -26,7 +27,8 @@ export const openTui: Handler = async (context: Context) => {
   const { environment } = process;
   const theme = builtinTheme(themeName(context), depthOf(context), glyphsOf(context));
   if (theme === null) throw usage(`no theme "${themeName(context)}"`);
-  const keysFile = join(environment['REINS_HOME'] ?? join(environment['HOME'] ?? homedir(), '.reins'), 'keys.json');
+  const home = environment['REINS_HOME'] ?? join(environment['HOME'] ?? homedir(), '.reins');
+  const keysFile = join(home, 'keys.json');
   const client = async () => (await context.open((options) => ({ ...options, surface: 'tui', terminal: true }))).client;
   let opened: ReturnType<typeof client> | undefined;
   return startTui({
@@ -49,6 +51,10 @@ export const openTui: Handler = async (context: Context) => {
     cwd: shortDirectory(process.cwd, environment['HOME']),
     shell: globals.shell,
     thinkOpen: globals.think.show,
+    edit: (name, text) => editText({ EDITOR: 'vi', ...environment }, name, text),
+    home,
+    mostHistory,
+    root: process.cwd,
     wheel: false,
     inTmux: (environment['TMUX'] ?? '') !== '',
     clipboard: 'osc52',
@@ -58,6 +64,9 @@ export const openTui: Handler = async (context: Context) => {
     say: (line) => terminal.err(`reins: ${context.safe(line)}\n`),
   });
 };
+
+/** Entries of the composer's history that are kept. */
+const mostHistory = 1000;
 
 const emptyAsNull = (text: string | undefined): string | null => (text === undefined || text === '' ? null : text);
 
