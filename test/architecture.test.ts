@@ -48,6 +48,8 @@ const rooms: Readonly<Record<string, Room>> = {
       'src/client/operations',
       'ui/start.tsx',
       'ui/theme.ts',
+      'ui/options.ts',
+      'ui/plain/start-plain.ts',
     ],
     packages: { 'parse.ts': ['meow'] },
   },

@@ -46,6 +46,10 @@ export type Action =
   /** One line in place of the hints. */
   | { readonly type: 'say'; readonly text: string; readonly bad: boolean; readonly now: number }
   | { readonly type: 'overlay'; readonly overlay: Overlay }
+  | { readonly type: 'collapse'; readonly lines: number }
+  /** A whole line, where there is no composer. */
+  | { readonly type: 'submit'; readonly text: string; readonly now: number }
+  | { readonly type: 'no-overlays' }
   | { readonly type: 'session-gone' }
   | { readonly type: 'renamed'; readonly name: string }
   | { readonly type: 'leaving' };

@@ -15,7 +15,7 @@ export type EffectDeps = {
   readonly screen: Screen;
   readonly state: () => State;
   readonly dispatch: (action: Action) => void;
-  readonly leave: (code: number) => void;
+  readonly leave: (how: number | 'plain') => void;
   readonly now: () => number;
   readonly inTmux: boolean;
   readonly clipboard: () => 'osc52' | 'file';
@@ -191,6 +191,7 @@ export function createEffects(deps: EffectDeps): Effects {
       process.kill(process.pid, 'SIGTSTP');
     },
     abort: () => deps.leave(131),
+    plain: () => deps.leave('plain'),
     leave: ({ cancel }) => {
       if (cancel) void cancelAll('operator').finally(() => deps.leave(0));
       else deps.leave(0);

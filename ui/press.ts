@@ -69,6 +69,7 @@ function typeText(state: State, ruler: Ruler, text: string, now: number): Change
 function smallScreen(state: State, ruler: Ruler, key: Key, now: number): Change {
   if (key.ctrl && key.name === 'n') return ask(state, ruler, { type: 'focus-next', run_id: null }, now);
   if (key.name === 'q' || (key.ctrl && key.name === 'c')) return only(state, { do: 'quit' });
+  if (key.name === 'p') return only(state, { do: 'plain' });
   return only(saying(state, 'make the terminal larger', now));
 }
 

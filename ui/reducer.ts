@@ -91,6 +91,12 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
       });
     case 'session-gone':
       return only(state.session === null ? state : { ...state, session: { ...state.session, deleted: true } });
+    case 'collapse':
+      return only({ ...state, collapse: action.lines });
+    case 'submit':
+      return submitLine({ ...state, now: action.now }, ruler, action.text, action.now);
+    case 'no-overlays':
+      return only({ ...state, overlays: [] });
     case 'renamed':
       return only(state.session === null ? state : { ...state, session: { ...state.session, name: action.name } });
     case 'leaving':
@@ -112,6 +118,13 @@ function ticked(state: State, ruler: Ruler, now: number): Change {
   const asked = ask({ ...state, said }, ruler, { type: 'tick' }, now);
   const given = offered(asked.state, ruler, now);
   return { state: given.state, effects: [...asked.effects, ...given.effects] };
+}
+
+/** A line of the plain mode, as the composer would send it. */
+function submitLine(state: State, ruler: Ruler, text: string, now: number): Change {
+  const put = compose(state, ruler, { type: 'replace', text }, now);
+  const sent = compose(put.state, ruler, { type: 'command', id: 'composer.send' }, now);
+  return { state: sent.state, effects: [...put.effects, ...sent.effects] };
 }
 
 function withOlderItems(state: State, action: Extract<Action, { type: 'older' }>): State {

@@ -162,7 +162,12 @@ export function createScreen(options: ScreenOptions): Screen {
         `${esc}?2026l`,
         `${esc}0m${esc}?25h${esc}?1049l${esc}23;0t`,
       ].join('');
-      for (const step of [() => writeWhole(output, bytes), () => input.setRawMode(false), () => input.pause()]) {
+      for (const step of [
+        () => writeWhole(output, bytes),
+        () => input.setRawMode(false),
+        () => input.pause(),
+        () => options.holds(false),
+      ]) {
         try {
           step();
         } catch {

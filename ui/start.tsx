@@ -1,74 +1,44 @@
-import type { ReadStream, WriteStream } from 'node:tty';
 import { type Instance, render } from 'ink';
-import type { RuntimeClient } from '../src/client/operations.ts';
-import type { StartRun } from '../src/schema/run.ts';
 import { ulid } from '../src/text/ids.ts';
 import type { Action } from './actions.ts';
+import { escapeText } from '../src/view/escape.ts';
 import { App } from './app.tsx';
 import { createAskEffects } from './approvals/ask-effects.ts';
 import { createComposerEffects } from './composer/composer-effects.ts';
 import { createHistoryFile, historyPath } from './composer/history-file.ts';
-import { type EditedText, editWith } from './lend.ts';
+import { editWith } from './lend.ts';
 import { divert } from './divert.ts';
 import { createEffects } from './effects.ts';
+import { farewell } from './farewell.ts';
 import { createTimedDecoder } from './keys/input-decoder.ts';
 import { readKeysFile } from './keys/keys-file.ts';
 import { createScreen } from './screen.ts';
+import type { TuiOptions } from './options.ts';
 import { handleSignals } from './signals.ts';
 import { firstState, type State } from './state.ts';
 import { createStore } from './store.ts';
-import type { Theme } from './theme.ts';
 import { createLineCache } from './transcript/line-cache.ts';
 import { createClientLink } from './use-client.ts';
 
-export type TuiOptions = {
-  readonly input: ReadStream;
-  readonly output: WriteStream;
-  readonly errors: WriteStream;
-  /** Opens the program at the first call. */
-  readonly client: () => Promise<RuntimeClient>;
-  /** The request of a turn, but for its text. */
-  readonly request: (client: RuntimeClient) => Promise<Omit<StartRun, 'input'>>;
-  readonly session: string | null;
-  readonly theme: Theme;
-  /** Text of `keys.json`; null = there is none. */
-  readonly keys: string | null;
-  readonly cwd: string;
-  readonly shell: boolean;
-  readonly thinkOpen: boolean;
-  /** Gives a text to the editor of the operator, who has the terminal meanwhile. */
-  readonly edit: (name: string, text: string) => Promise<EditedText>;
-  /** The operator's own directory: the history of the workspace is in it. */
-  readonly home: string;
-  /** Entries of the history that are kept. */
-  readonly mostHistory: number;
-  /** Root of the workspace: what lies below it can be mentioned. */
-  readonly root: string;
-  readonly wheel: boolean;
-  readonly inTmux: boolean;
-  readonly clipboard: 'osc52' | 'file';
-  readonly now: () => number;
-  /** What is written while the screen is held goes here. */
-  readonly trace: (text: string) => void;
-  /** Ends the process at once. */
-  readonly exit: (code: number) => void;
-  /** A line on stderr, once the terminal is free again. */
-  readonly say: (line: string) => void;
-};
+/** An exit code, or the mode in which the program goes on. */
+export type Left = number | 'plain' | 'screen-reader';
 
 /**
  * The full-screen terminal until it is left; the terminal is then as it was.
- * @returns the exit code (10 §1.5). @throws what kept the program from opening
+ * @returns the exit code (10 §1.5), or how it is to go on without the screen. @throws what kept the program from opening
  */
-export async function startTui(options: TuiOptions): Promise<number> {
-  const { input, output, errors, theme, now } = options;
+export async function startTui(options: TuiOptions): Promise<Left> {
+  const { input, output, errors, now } = options;
+  let theme = options.theme(null);
   const cache = createLineCache();
   const ruler = { cache, glyphs: theme.glyphs };
   const diverted = divert([output, errors], options.trace);
   const keys = readKeysFile(options.keys);
-  let leave: (code: number) => void = () => undefined;
+  let clipboard: 'osc52' | 'file' = 'osc52';
+  let dump = 'last';
+  let leave: (how: Left) => void = () => undefined;
   let fail: (error: unknown) => void = () => undefined;
-  const left = new Promise<number>((resolve, reject) => {
+  const left = new Promise<Left>((resolve, reject) => {
     leave = resolve;
     fail = reject;
   });
@@ -122,7 +92,9 @@ export async function startTui(options: TuiOptions): Promise<number> {
     screen.leave();
     const id = ulid(now()).slice(-8);
     options.trace(`${id} ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
-    options.say(`internal error ${id}: ${error instanceof Error ? error.message : String(error)}`);
+    options.say(
+      `reins: internal error ${id}: ${escapeText(error instanceof Error ? error.message : String(error), { mode: 'line' })}`,
+    );
     options.exit(1);
   };
 
@@ -131,6 +103,16 @@ export async function startTui(options: TuiOptions): Promise<number> {
     request: options.request,
     now,
     session: () => store.state().session,
+    policy: options.policy,
+    model: options.model,
+    settings: (settings) => {
+      theme = options.theme(settings.get('tui-theme') ?? null);
+      clipboard = settings.get('tui-clipboard') === 'file' ? 'file' : 'osc52';
+      dump = settings.get('tui-exit-dump') ?? 'last';
+      const mode = settings.get('tui-mode');
+      if (options.modeIsOpen && (mode === 'plain' || mode === 'screen-reader')) leave(mode);
+      store.dispatch({ type: 'collapse', lines: Number(settings.get('tui-collapse-lines') ?? 8) });
+    },
     dispatch: (action) => store.dispatch(action),
     opened: (id) => composer.restore(id),
   });
@@ -177,10 +159,10 @@ export async function startTui(options: TuiOptions): Promise<number> {
     screen,
     state: () => store.state(),
     dispatch: (action) => store.dispatch(action),
-    leave: (code) => leave(code),
+    leave: (how) => leave(how),
     now,
     inTmux: options.inTmux,
-    clipboard: () => options.clipboard,
+    clipboard: () => clipboard,
     print: (lines) => printed(lines),
   });
   const store = createStore(
@@ -227,6 +209,8 @@ export async function startTui(options: TuiOptions): Promise<number> {
     const code = await left;
     await composer.close();
     link.close();
+    screen.leave();
+    if (typeof code === 'number') for (const line of farewell(store.state(), dump)) options.say(line);
     return code;
   } finally {
     clearInterval(clock);

@@ -139,6 +139,7 @@ export type Effect =
   | { readonly do: 'repaint' }
   | { readonly do: 'suspend' }
   | { readonly do: 'abort' }
+  | { readonly do: 'plain' }
   | { readonly do: 'quit' }
   | { readonly do: 'dump'; readonly turns: number | null }
   | { readonly do: 'copy'; readonly text: string }

@@ -5,6 +5,7 @@ import type { StartRun } from '../src/schema/run.ts';
 import { idsOf } from '../src/view/ask-card.ts';
 import { storedItems } from '../src/view/stored-items.ts';
 import type { Action } from './actions.ts';
+import { lookAround, readSettings } from './opening.ts';
 import type { OpenSession } from './state.ts';
 
 /** Messages that are read at once: the newest at the start, older ones page by page (10 §5.2). */
@@ -36,6 +37,10 @@ export type LinkOptions = {
   readonly session: () => OpenSession | null;
   /** A session was opened: its draft comes back. */
   readonly opened: (sessionId: string) => Promise<void>;
+  readonly policy: string | null;
+  readonly model: string | null;
+  /** Told what is configured of the screen. */
+  readonly settings: (settings: ReadonlyMap<string, string>) => void;
   /** The request of a turn, but for its text. */
   readonly request: (client: RuntimeClient) => Promise<Omit<StartRun, 'input'>>;
 };
@@ -119,6 +124,8 @@ export function createClientLink(options: LinkOptions): ClientLink {
       await readAsks();
       dispatch({ type: 'ready', now: now() });
       void watchFeed(client).catch(failed);
+      options.settings(await readSettings(client));
+      void lookAround({ client, dispatch, policy: options.policy, model: options.model });
     },
     async send(text, images, session) {
       const client = await clientOf();

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { RuntimeError } from '../../schema/errors.ts';
+import type { TuiOptions } from '../../../ui/options.ts';
 import type { Context, Handler } from '../context.ts';
 import { editText } from '../editor.ts';
 import { buildStartRun, checkRunFlags } from '../start-run.ts';
@@ -23,15 +24,18 @@ export const openTui: Handler = async (context: Context) => {
   checkRunFlags(context);
   checkTerminal(context);
   const { startTui } = await import('../../../ui/start.tsx');
-  const { builtinTheme } = await import('../../../ui/theme.ts');
+  const { builtinTheme, themes } = await import('../../../ui/theme.ts');
   const { environment } = process;
-  const theme = builtinTheme(themeName(context), depthOf(context), glyphsOf(context));
-  if (theme === null) throw usage(`no theme "${themeName(context)}"`);
+  const themed = (name: string) => builtinTheme(name, depthOf(context), glyphsOf(context));
+  const wanted = themeName(context);
+  const first = themed(wanted ?? 'default');
+  if (first === null) throw usage(`no theme "${wanted}" (${Object.keys(themes).join(', ')})`);
   const home = environment['REINS_HOME'] ?? join(environment['HOME'] ?? homedir(), '.reins');
   const keysFile = join(home, 'keys.json');
   const client = async () => (await context.open((options) => ({ ...options, surface: 'tui', terminal: true }))).client;
   let opened: ReturnType<typeof client> | undefined;
-  return startTui({
+  const mode = modeOf(context);
+  const options: TuiOptions = {
     input: process.stdin(),
     output: process.stdout,
     errors: process.stderr,
@@ -46,7 +50,9 @@ export const openTui: Handler = async (context: Context) => {
       return { ...request, timeout_ms: globals.timeoutMs ?? 0 };
     },
     session: invocation.flags.text('session') ?? emptyAsNull(environment['REINS_SESSION']),
-    theme,
+    theme: (configured) => (wanted === null && configured !== null ? themed(configured) : null) ?? first,
+    policy: globals.policy?.value ?? null,
+    model: globals.model?.value ?? null,
     keys: existsSync(keysFile) ? readFileSync(keysFile, 'utf8') : null,
     cwd: shortDirectory(process.cwd, environment['HOME']),
     shell: globals.shell,
@@ -57,16 +63,45 @@ export const openTui: Handler = async (context: Context) => {
     root: process.cwd,
     wheel: false,
     inTmux: (environment['TMUX'] ?? '') !== '',
-    clipboard: 'osc52',
     now: () => process.now(),
     trace: () => undefined,
     exit: (code) => process.exit(code),
-    say: (line) => terminal.err(`reins: ${context.safe(line)}\n`),
-  });
+    say: (line) => terminal.err(`${line}\n`),
+    modeIsOpen: mode.from === 'default',
+    editsLines: environment['TERM'] !== 'dumb',
+  };
+  const startPlain = async (reader: ReaderSource): Promise<number> =>
+    (await import('../../../ui/plain/start-plain.ts')).startPlain({ ...options, reader });
+  if (mode.is === 'plain') return startPlain(null);
+  if (mode.is === 'screen-reader') return startPlain(mode.from === 'default' ? 'config' : mode.from);
+  const left = await startTui(options);
+  return typeof left === 'number' ? left : startPlain(left === 'plain' ? null : 'config');
 };
 
 /** Entries of the composer's history that are kept. */
 const mostHistory = 1000;
+
+type ReaderSource = 'flag' | 'environment' | 'config' | null;
+type Mode = { readonly is: 'full' | 'plain' | 'screen-reader'; readonly from: 'flag' | 'environment' | 'default' };
+
+/** How it is drawn: flag > environment > what the terminal can do (10 §1.2). */
+function modeOf({ invocation: { flags }, process: { environment }, terminal }: Context): Mode {
+  const given =
+    flags.bool('plain') === true
+      ? 'plain'
+      : flags.bool('screen-reader') === true
+        ? 'screen-reader'
+        : flags.text('tui-mode');
+  const variable = emptyAsNull(environment['REINS_TUI']);
+  if (variable !== null && !['auto', 'full', 'plain', 'screen-reader'].includes(variable))
+    throw usage(`REINS_TUI: "${variable}" is not one of auto, full, plain, screen-reader`);
+  const from = given !== null ? 'flag' : variable !== null ? 'environment' : 'default';
+  const wanted = given ?? variable ?? 'auto';
+  if (wanted === 'plain' || wanted === 'screen-reader') return { is: wanted, from };
+  const dumb = ['', 'dumb'].includes(environment['TERM'] ?? '');
+  if (dumb && wanted === 'full') terminal.err('reins: TERM is dumb: plain mode\n');
+  return { is: dumb ? 'plain' : 'full', from };
+}
 
 const emptyAsNull = (text: string | undefined): string | null => (text === undefined || text === '' ? null : text);
 
@@ -77,8 +112,8 @@ function checkTerminal({ terminal, process }: Context): void {
   if (inCi(process.environment)) throw usage('the terminal UI does not open where CI is set; unset CI to open it');
 }
 
-const themeName = ({ invocation, process }: Context): string =>
-  invocation.flags.text('theme') ?? emptyAsNull(process.environment['REINS_THEME']) ?? 'default';
+const themeName = ({ invocation, process }: Context): string | null =>
+  invocation.flags.text('theme') ?? emptyAsNull(process.environment['REINS_THEME']);
 
 function depthOf({ invocation, process: { environment } }: Context): 'none' | 'plain' | 'rich' {
   if ((environment['NO_COLOR'] ?? '') !== '' || invocation.flags.bool('color') === false) return 'none';
