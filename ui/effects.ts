@@ -6,7 +6,8 @@ import type { Action } from './actions.ts';
 import { copyText } from './clipboard.ts';
 import { reportOf } from './reports.ts';
 import type { Screen } from './screen.ts';
-import type { Effect, State } from './state.ts';
+import type { Effect } from './effect.ts';
+import type { State } from './state.ts';
 import type { ClientLink } from './use-client.ts';
 
 export type EffectDeps = {

@@ -1,7 +1,8 @@
 import type { Action } from './actions.ts';
 import type { Ruler } from './move.ts';
 import { reduce } from './reducer.ts';
-import type { Effect, State } from './state.ts';
+import type { Effect } from './effect.ts';
+import type { State } from './state.ts';
 
 /** Streams are drawn at most this often; what a person does is drawn at once (10 §14). */
 const frameMs = 40;

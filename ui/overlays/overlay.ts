@@ -2,7 +2,7 @@ import type { ModelRow } from '../../src/schema/registry.ts';
 import type { RunDetails } from '../../src/schema/run-record.ts';
 import type { Session } from '../../src/schema/session.ts';
 import { edit, type EditCommand, type Editing, emptyEditing } from '../composer/editing.ts';
-import type { Effect } from '../state.ts';
+import type { Effect } from '../effect.ts';
 
 /** A single-line field of an overlay. `purpose` says what Enter does with it. */
 export type Field = { readonly label: string; readonly purpose: string; readonly editing: Editing };

@@ -1,5 +1,6 @@
 import { emptyEditing, typeText } from '../composer/editing.ts';
-import { type Change, type Effect, only, type State } from '../state.ts';
+import type { Effect } from '../effect.ts';
+import { type Change, only, type State } from '../state.ts';
 import {
   editField,
   type Field,
