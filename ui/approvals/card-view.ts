@@ -33,6 +33,9 @@ const frames = {
   ascii: { top: '#', side: '#', bottom: '#', topEnd: '#', bottomEnd: '#', rule: '-' },
 } as const;
 
+/** Columns of a text that is edited on a card, with room for its mark. */
+export const fieldColumns = (place: CardPlace): number => Math.max(4, place.columns - 6);
+
 /** Most lines of one part of the data that a card shows before it folds. */
 const mostLines = 24;
 
@@ -220,7 +223,7 @@ function textRows(
 
 const editRows = (mode: Extract<CardMode, { at: 'edit' }>, inner: number): readonly Line[] => [
   [say('edit the arguments', 'text', ['bold'])],
-  ...textRows(mode.editing, inner, 200),
+  ...textRows(mode.editing, inner - 2, 200),
 ];
 
 function ruleRows(mode: Extract<CardMode, { at: 'rule' }>, inner: number): readonly Line[] {
