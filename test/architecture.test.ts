@@ -56,7 +56,10 @@ const rooms: Readonly<Record<string, Room>> = {
   'src/app.ts': { may: [...everyRoom, 'src/app'], packages: {} },
   'src/app': { may: everyRoom, packages: {} },
   'src/app-options.ts': { may: words, packages: {} },
-  'src/sessions': { may: [...words, 'src/chain', 'src/store', 'src/runs'], packages: {} },
+  'src/sessions': {
+    may: [...words, 'src/chain', 'src/store', 'src/runs'],
+    packages: { 'drafts.ts': ['superstruct'] },
+  },
   'src/runs': {
     may: [
       ...words,

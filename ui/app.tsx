@@ -1,11 +1,13 @@
 import { Box } from 'ink';
 import type { Line } from '../src/view/line.ts';
 import { fitLine } from '../src/view/wrap.ts';
-import { ApprovalsBody } from './approvals-body.tsx';
+import { approvalsLines } from './approvals/list-view.ts';
+import { approvalsView, cardLines } from './asking.ts';
 import { blocksOf, chatLines, composerRule, newLinesText, queueLines } from './chat-lines.ts';
-import { composerLines } from './composer-lines.ts';
+import { aboveComposer, composerLines } from './composer/composer-lines.ts';
+import { composerColumns } from './composing.ts';
 import { hintLine } from './hint-line.ts';
-import { isTooSmall, layoutOf, tooSmallLines } from './layout.ts';
+import { isTiny, isTooSmall, layoutOf, tooSmallLines } from './layout.ts';
 import { OverlayBox } from './overlays/overlay-box.tsx';
 import { Rows } from './rows.tsx';
 import type { State } from './state.ts';
@@ -22,7 +24,7 @@ export function App({ state, theme, cache }: AppProps) {
   if (isTooSmall(state)) {
     return (
       <Box height={layout.rows} width={layout.columns} overflowY="hidden">
-        {rows(tooSmallLines(state).map((line) => fitLine(line, layout.columns)))}
+        {rows(smallLines(state, theme.glyphs).map((line) => fitLine(line, layout.columns)))}
       </Box>
     );
   }
@@ -33,7 +35,14 @@ export function App({ state, theme, cache }: AppProps) {
         {state.pane === 'chat' ? (
           <ChatBody state={state} theme={theme} cache={cache} />
         ) : (
-          <ApprovalsBody state={state} theme={theme} rows={layout.body} />
+          rows(
+            approvalsLines(
+              state.approvals,
+              approvalsView(state, theme.glyphs),
+              { columns: layout.columns, rows: layout.body },
+              policyWords(state),
+            ),
+          )
         )}
       </Box>
       {state.pane === 'chat' ? <ComposerArea state={state} theme={theme} cache={cache} /> : null}
@@ -43,19 +52,31 @@ export function App({ state, theme, cache }: AppProps) {
   );
 }
 
+/** A screen that is too small for the panes has room for a card all the same (10 §1.3). */
+function smallLines(state: State, glyphs: Theme['glyphs']): readonly Line[] {
+  const card = isTiny(state) ? [] : cardLines(state, glyphs);
+  return card.length > 0 ? card : tooSmallLines(state);
+}
+
+const policyWords = ({ facts: { policy } }: State): string => `policy ${policy?.name ?? '-'}`;
+
+/** The transcript, and under it what has the keys: a card, or a list of the composer. */
 function ChatBody({ state, theme, cache }: AppProps) {
-  const { body } = layoutOf(state);
-  return <Rows lines={chatLines(state, blocksOf(state, cache, theme.glyphs), body)} theme={theme} />;
+  const { body, columns } = layoutOf(state);
+  const card = cardLines(state, theme.glyphs);
+  const below = card.length > 0 ? card : aboveComposer(state.composer, columns, state.keys).slice(0, body - 1);
+  const lines = chatLines(state, blocksOf(state, cache, theme.glyphs), body - below.length);
+  return <Rows lines={[...lines, ...below]} theme={theme} />;
 }
 
 function ComposerArea({ state, theme, cache }: AppProps) {
   const layout = layoutOf(state);
   const news = newLinesText(state, blocksOf(state, cache, theme.glyphs), layout.body);
-  const focused = state.overlays.length === 0 && state.reading === null;
+  const focused = state.overlays.length === 0 && state.reading === null && state.approvals.card === null;
   const lines = [
     ...queueLines(state, layout),
     composerRule(state, news),
-    ...composerLines(state.composer, layout.columns, layout.composer, focused),
+    ...composerLines(state.composer, composerColumns(layout.columns), layout.composer, focused),
   ];
   return <Rows lines={lines} theme={theme} />;
 }

@@ -81,12 +81,12 @@ export function composerRule(state: State, news: Line): Line {
   const { columns } = state.size;
   const left: Line = [
     say('─ ', 'border'),
-    say(state.held ? 'queue held: Enter sends the next' : 'message', 'dim'),
+    say(state.composer.held ? 'queue held: Enter sends the next' : 'message', 'dim'),
     say(' ', 'border'),
   ];
   const right: Line = [
     ...(news.length === 0 ? [] : [say(' '), ...news]),
-    ...(state.queue.length === 0 ? [] : [say(` ${state.queue.length} queued`, 'dim')]),
+    ...(state.composer.queue.length === 0 ? [] : [say(` ${state.composer.queue.length} queued`, 'dim')]),
   ];
   const fill = columns - lineColumns(left) - lineColumns(right) - (right.length === 0 ? 0 : 2);
   return cutLine(
@@ -96,8 +96,8 @@ export function composerRule(state: State, news: Line): Line {
 }
 
 export function queueLines(state: State, layout: Layout): readonly Line[] {
-  const { queue } = state;
-  return queue.slice(0, layout.queue).map((text, index) => {
+  const { queue } = state.composer;
+  return queue.slice(0, layout.queue).map(({ text }, index) => {
     const more =
       index === layout.queue - 1 && queue.length > layout.queue ? `  +${queue.length - layout.queue} more` : '';
     return fitLine(

@@ -1,6 +1,18 @@
+import type { ApprovalsIntent } from './approvals/approvals-state.ts';
+import type { ComposerIntent } from './composer/composer-state.ts';
+
 /** What the operator asked of the world; `effects.ts` does it. */
 export type Effect =
-  | { readonly do: 'send'; readonly text: string; readonly session: string | null }
+  | { readonly do: 'send'; readonly text: string; readonly images: readonly string[]; readonly session: string | null }
+  /** What the composer wants of the world. */
+  | {
+      readonly do: 'composer';
+      readonly intent: Extract<ComposerIntent, { do: 'shell' | 'remember' | 'save' | 'find' }>;
+    }
+  /** What the asks want of it. */
+  | { readonly do: 'ask'; readonly intent: Exclude<ApprovalsIntent, { do: 'keep-text' }> }
+  /** A text in the editor of the operator: that of the composer, or the arguments of an ask. */
+  | { readonly do: 'edit-text'; readonly ask: string | null; readonly text: string }
   | { readonly do: 'interrupt'; readonly run_id: string; readonly at_once: boolean }
   | { readonly do: 'load-older'; readonly session: string; readonly before: number }
   | { readonly do: 'search'; readonly query: string; readonly session: string }

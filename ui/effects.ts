@@ -20,6 +20,10 @@ export type EffectDeps = {
   readonly now: () => number;
   readonly inTmux: boolean;
   readonly clipboard: () => 'osc52' | 'file';
+  readonly asks: { perform(intent: Extract<Effect, { do: 'ask' }>['intent']): void };
+  readonly composer: { perform(intent: Extract<Effect, { do: 'composer' }>['intent']): void };
+  /** Lends the terminal to the editor of the operator. */
+  readonly edit: (text: string, ask: string | null) => void;
   /** Prints lines on the main screen and waits for Enter. */
   readonly print: (lines: readonly string[]) => Promise<void>;
 };
@@ -57,7 +61,10 @@ export function createEffects(deps: EffectDeps): Effects {
   };
 
   const doing: Doing = {
-    send: ({ text, session }) => attempt(() => link.send(text, session)),
+    send: ({ text, images, session }) => attempt(() => link.send(text, images, session)),
+    ask: ({ intent }) => deps.asks.perform(intent),
+    composer: ({ intent }) => deps.composer.perform(intent),
+    'edit-text': ({ text, ask }) => deps.edit(text, ask),
     interrupt: ({ run_id }) => attempt((client) => client.cancelRun({ run_id, reason: 'operator' })),
     'cancel-run': ({ run_id }) => attempt((client) => client.cancelRun({ run_id, reason: 'operator' })),
     'resume-run': ({ run_id }) => attempt(() => link.resume(run_id)),
@@ -178,7 +185,7 @@ export function createEffects(deps: EffectDeps): Effects {
     },
     repaint: () => {
       screen.forget();
-      dispatch({ type: 'resize', size: screen.size() });
+      dispatch({ type: 'resize', size: screen.size(), now: now() });
     },
     suspend: () => {
       screen.leave();

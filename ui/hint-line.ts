@@ -1,6 +1,6 @@
 import { foreign, type Line, say } from '../src/view/line.ts';
 import { cutLine, fitLine } from '../src/view/wrap.ts';
-import { composerText } from './basic-composer.ts';
+import { isComposerEmpty } from './composer/composer-state.ts';
 import { hints, keyOf } from './keys/key-map.ts';
 import type { State } from './state.ts';
 
@@ -17,15 +17,20 @@ export function hintLine(state: State): Line {
   const words =
     state.chord !== null
       ? [`${state.chord} …`]
-      : state.reading !== null
-        ? ['reading', ...hints(state.keys, ['reading.toggle', 'reading.copy', 'reading.search', 'reading.leave'])]
-        : [
-            ...(state.turn !== null ? [`${interrupt} interrupts${waiting ? ' and withdraws the ask' : ''}`] : []),
-            ...(state.pane === 'chat' && composerText(state.composer) !== ''
-              ? hints(state.keys, ['composer.send', 'composer.newline'])
-              : []),
-            ...(state.asks.length > 0 ? hints(state.keys, ['app.next-ask']) : []),
-            ...hints(state.keys, ['app.next-pane', 'app.palette', 'app.read', 'app.help']),
-          ];
+      : state.approvals.card !== null && state.overlays.length === 0
+        ? [
+            'card has the keys',
+            ...hints(state.keys, ['card.later', 'app.next-ask', 'card.explain', 'card.full', 'app.help']),
+          ]
+        : state.reading !== null
+          ? ['reading', ...hints(state.keys, ['reading.toggle', 'reading.copy', 'reading.search', 'reading.leave'])]
+          : [
+              ...(state.turn !== null ? [`${interrupt} interrupts${waiting ? ' and withdraws the ask' : ''}`] : []),
+              ...(state.pane === 'chat' && !isComposerEmpty(state.composer)
+                ? hints(state.keys, ['composer.send', 'composer.newline'])
+                : []),
+              ...(state.asks.length > 0 ? hints(state.keys, ['app.next-ask']) : []),
+              ...hints(state.keys, ['app.next-pane', 'app.palette', 'app.read', 'app.help']),
+            ];
   return fitLine(cutLine([say(` ${words.join('   ')}`, 'dim')], columns, ''), columns);
 }

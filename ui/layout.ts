@@ -1,6 +1,5 @@
-import { wrapLine } from '../src/view/wrap.ts';
-import { chrome, type Line, say } from '../src/view/line.ts';
-import { composerText } from './basic-composer.ts';
+import { type Line, say } from '../src/view/line.ts';
+import { composerRows } from './composer/composer-lines.ts';
 import { bannerOf } from './status-lines.ts';
 import type { State } from './state.ts';
 
@@ -27,12 +26,9 @@ export function layoutOf(state: State): Layout {
   const { columns } = state.size;
   const rows = state.size.rows - 1;
   const banner = bannerOf(state) === null ? 0 : 1;
-  const queue = state.pane === 'chat' ? Math.min(3, state.queue.length) : 0;
+  const queue = state.pane === 'chat' ? Math.min(3, state.composer.queue.length) : 0;
   const most = state.size.rows < 30 ? 4 : 8;
-  const composer =
-    state.pane === 'chat'
-      ? Math.min(most, wrapLine([{ text: chrome(composerText(state.composer)) }], columns - 3).length)
-      : 0;
+  const composer = state.pane === 'chat' ? composerRows(state.composer, Math.max(4, columns - 2), most) : 0;
   const fixed = 3 + banner + queue + (composer === 0 ? 0 : composer + 1);
   return { columns, rows, banner, queue, composer, body: Math.max(1, rows - fixed) };
 }

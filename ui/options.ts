@@ -1,6 +1,7 @@
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { RuntimeClient } from '../src/client/operations.ts';
 import type { StartRun } from '../src/schema/run.ts';
+import type { EditedText } from './lend.ts';
 import type { Theme } from './theme.ts';
 
 /** What a face in the terminal is started with. */
@@ -22,6 +23,14 @@ export type TuiOptions = {
   readonly cwd: string;
   readonly shell: boolean;
   readonly thinkOpen: boolean;
+  /** Gives a text to the editor of the operator, who has the terminal meanwhile. */
+  readonly edit: (name: string, text: string) => Promise<EditedText>;
+  /** The operator's own directory: the history of the workspace is in it. */
+  readonly home: string;
+  /** Entries of the history that are kept. */
+  readonly mostHistory: number;
+  /** Root of the workspace: what lies below it can be mentioned. */
+  readonly root: string;
   readonly wheel: boolean;
   readonly inTmux: boolean;
   /** Neither flag nor variable chose a mode: the configured one counts. */

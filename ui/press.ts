@@ -1,6 +1,8 @@
-import { composerText, editComposer, typed } from './basic-composer.ts';
+import { ask } from './asking.ts';
+import { compose } from './composing.ts';
+import { isComposerEmpty } from './composer/composer-state.ts';
 import { isTiny, isTooSmall, layoutOf } from './layout.ts';
-import { reveal, type Ruler, scroll, toEnd, toTop } from './move.ts';
+import { type Ruler, scroll, toEnd, toTop } from './move.ts';
 import type { KeyContext } from './keys/commands.ts';
 import type { Key } from './keys/key.ts';
 import { resolveKey } from './keys/key-map.ts';
@@ -10,7 +12,7 @@ import { answerQuestion, opened, overlayCommand, overlayText } from './overlays/
 import { readingCommand, startReading } from './reading.ts';
 import { runSlash } from './slash.ts';
 import { type Change, only, type State } from './state.ts';
-import { saying, submit } from './turns.ts';
+import { saying } from './sending.ts';
 
 /** A second key of the same kind within this time counts as the second of two. */
 const twiceMs = 2000;
@@ -26,9 +28,18 @@ export function contextsOf(state: State): readonly KeyContext[] {
 }
 
 export function press(state: State, ruler: Ruler, key: Key, now: number): Change {
-  const fresh: State = { ...state, now, said: null };
+  const covered = state.overlays.length;
+  const change = pressed(state, ruler, key, now);
+  // Under an overlay that has gone, the card is another sight: its guard begins anew.
+  if (change.state.overlays.length >= covered || change.state.approvals.card === null) return change;
+  const guarded = ask(change.state, ruler, { type: 'redrawn' }, now);
+  return { state: guarded.state, effects: [...change.effects, ...guarded.effects] };
+}
+
+function pressed(state: State, ruler: Ruler, key: Key, now: number): Change {
+  const fresh: State = { ...state, now, keyAt: now, said: null };
   if (isTiny(state) && !(key.ctrl && key.name === 'c')) return only(state);
-  if (isTooSmall(state)) return smallScreen(fresh, key, now);
+  if (isTooSmall(state) && state.approvals.card === null) return smallScreen(fresh, ruler, key, now);
   const answered = key.ctrl || key.alt ? null : answerQuestion(fresh, key.text, now);
   if (answered !== null) return answered;
   const found = resolveKey(state.keys, contextsOf(state), key, state.chord);
@@ -37,22 +48,26 @@ export function press(state: State, ruler: Ruler, key: Key, now: number): Change
     case 'chord':
       return only({ ...fresh, chord: found.chord });
     case 'text':
-      return typeText(without, ruler, found.text);
+      return typeText(without, ruler, found.text, now);
     case 'command':
       return command(without, ruler, found.id, now, key);
     case 'none':
-      return only(without);
+      // A letter that is no choice tells a card that somebody is typing.
+      return key.text !== '' && state.overlays.length === 0 && state.approvals.card !== null
+        ? ask(without, ruler, { type: 'text', text: key.text }, now)
+        : only(without);
   }
 }
 
-function typeText(state: State, _ruler: Ruler, text: string): Change {
+function typeText(state: State, ruler: Ruler, text: string, now: number): Change {
   if (state.overlays.length > 0) return overlayText(state, text);
-  // Help where nothing has been written (10 §6.1).
-  if (text === '?' && composerText(state.composer) === '') return opened(state, 'help');
-  return only({ ...state, composer: typed(state.composer, text) });
+  return state.approvals.card !== null || state.pane === 'approvals'
+    ? ask(state, ruler, { type: 'text', text }, now)
+    : compose(state, ruler, { type: 'text', text }, now);
 }
 
-function smallScreen(state: State, key: Key, now: number): Change {
+function smallScreen(state: State, ruler: Ruler, key: Key, now: number): Change {
+  if (key.ctrl && key.name === 'n') return ask(state, ruler, { type: 'focus-next', run_id: null }, now);
   if (key.name === 'q' || (key.ctrl && key.name === 'c')) return only(state, { do: 'quit' });
   if (key.name === 'p') return only(state, { do: 'plain' });
   return only(saying(state, 'make the terminal larger', now));
@@ -64,16 +79,10 @@ export function command(state: State, ruler: Ruler, id: string, now: number, key
   if (state.overlays.length > 0 && place !== 'app')
     return overlayCommand(state, id, now, (under, chosen) => runChosen(under, ruler, chosen, now));
   if (place === 'reading') return readingCommand(state, ruler, id);
+  if (isOfAsks(state, id)) return ask(state, ruler, { type: 'command', id }, now);
+  if (place === 'composer' || place === 'completion') return composerCommand(state, ruler, id, now);
   const { body } = layoutOf(state);
   switch (id) {
-    case 'composer.send': {
-      const text = composerText(state.composer);
-      if (text.endsWith('\\')) return only({ ...state, composer: { before: `${text.slice(0, -1)}\n`, after: '' } });
-      if (text.trim() === '') return state.held && state.turn === null ? submitHeld(state, now) : only(state);
-      return submit(state, text, now);
-    }
-    case 'composer.resend':
-      return state.lastSent === null || state.turn !== null ? only(state) : submit(state, state.lastSent, now);
     case 'transcript.page-up':
       return scroll(state, ruler, 2 - body);
     case 'transcript.page-down':
@@ -86,19 +95,15 @@ export function command(state: State, ruler: Ruler, id: string, now: number, key
       return toTop(state, ruler);
     case 'transcript.bottom':
       return only(toEnd(state));
-    case 'composer.line-end':
-      return composerText(state.composer) === ''
-        ? only(toEnd(state))
-        : only({ ...state, composer: editComposer(state.composer, id) });
     case 'app.next-pane':
     case 'app.previous-pane':
-      return only({ ...state, pane: state.pane === 'chat' ? 'approvals' : 'chat', reading: null });
+      return toPane(state, state.pane === 'chat' ? 'approvals' : 'chat');
     case 'app.chat':
     case 'approvals.pane-1':
-      return only({ ...state, pane: 'chat' });
+      return toPane(state, 'chat');
     case 'app.approvals':
     case 'approvals.pane-3':
-      return only({ ...state, pane: 'approvals', reading: null });
+      return toPane(state, 'approvals');
     case 'app.help':
       return opened(state, 'help');
     case 'app.palette':
@@ -114,7 +119,7 @@ export function command(state: State, ruler: Ruler, id: string, now: number, key
         ? startReading({ ...state, pane: 'chat' }, ruler)
         : only({ ...state, reading: null });
     case 'app.next-ask':
-      return nextAsk(state, ruler);
+      return ask({ ...state, reading: null }, ruler, { type: 'focus-next', run_id: state.turn?.run_id ?? null }, now);
     case 'app.repaint':
       return only(state, { do: 'repaint' });
     case 'app.suspend':
@@ -126,34 +131,39 @@ export function command(state: State, ruler: Ruler, id: string, now: number, key
     case 'app.dismiss-banner':
       return only({ ...state, dismissed: new Set([...state.dismissed, ...state.banners.map((banner) => banner.id)]) });
     case 'app.end-of-input':
-      return endOfInput(state, now);
+      return endOfInput(state, ruler, now);
     case 'app.interrupt':
-      return interrupt(state, now, key?.name === 'escape');
+      return interrupt(state, ruler, now, key?.name === 'escape');
     default:
-      return place === 'composer' ? only({ ...state, composer: editComposer(state.composer, id) }) : only(state);
+      return only(state);
   }
 }
+
+/** Keys of a card, of its fields and of the list of asks. */
+const isOfAsks = (state: State, id: string): boolean =>
+  state.approvals.card !== null
+    ? /^(?:card|field|overlay|rule|view)\./.test(id)
+    : state.pane === 'approvals' && /^(?:approvals\.(?!pane-)|field\.|question\.|overlay\.)/.test(id);
+
+/** Commands of the composer; the end of an empty line is the end of the transcript. */
+const composerCommand = (state: State, ruler: Ruler, id: string, now: number): Change =>
+  id === 'composer.line-end' && isComposerEmpty(state.composer)
+    ? only(toEnd(state))
+    : compose(state, ruler, { type: 'command', id }, now);
+
+/** Another pane; a card gives its keys back, and its ask stays open. */
+const toPane = (state: State, pane: State['pane']): Change =>
+  only({ ...state, pane, reading: null, approvals: { ...state.approvals, card: null } });
 
 /** A row of the palette: a command of a key, or one of the composer. */
 const runChosen = (state: State, ruler: Ruler, id: string, now: number): Change =>
   id.startsWith('/') ? runSlash(state, ruler, id.slice(1), '', now) : command(state, ruler, id, now);
 
-const submitHeld = (state: State, now: number): Change => {
-  const [text, ...queue] = state.queue;
-  return text === undefined ? only(state) : submit({ ...state, queue, held: false }, text, now);
-};
-
-function nextAsk(state: State, ruler: Ruler): Change {
-  const item = state.items.findLast((each) => each.kind === 'call' && each.ask_id !== null && each.verdict === null);
-  if (state.pane === 'chat' && item !== undefined) return reveal(state, ruler, item.id);
-  return only({ ...state, pane: 'approvals', reading: null });
-}
-
 /** Ctrl+D (10 §12.4). */
-function endOfInput(state: State, now: number): Change {
-  if (state.overlays.length > 0) return only(state);
-  if (composerText(state.composer) !== '')
-    return only({ ...state, composer: editComposer(state.composer, 'composer.delete') });
+function endOfInput(state: State, ruler: Ruler, now: number): Change {
+  if (state.overlays.length > 0 || state.approvals.card !== null) return only(state);
+  if (state.pane === 'chat' && !isComposerEmpty(state.composer))
+    return compose(state, ruler, { type: 'command', id: 'composer.delete' }, now);
   return twice(state, 'Ctrl+D', now);
 }
 
@@ -164,10 +174,15 @@ function twice(state: State, key: string, now: number): Change {
 }
 
 /** Esc and Ctrl+C: the first that applies (10 §12.4). Neither ever denies or deletes. */
-function interrupt(state: State, now: number, isEscape: boolean): Change {
+function interrupt(state: State, ruler: Ruler, now: number, isEscape: boolean): Change {
   if (state.overlays.length > 0) return only({ ...state, overlays: state.overlays.slice(0, -1), closedAt: now });
+  if (state.composer.completion !== null || state.composer.search !== null)
+    return compose({ ...state, closedAt: now }, ruler, { type: 'command', id: 'completion.close' }, now);
+  if (state.approvals.card !== null)
+    return ask({ ...state, closedAt: now }, ruler, { type: 'command', id: 'card.later' }, now);
   if (state.search !== null) return only({ ...state, search: null, closedAt: now });
   if (state.reading !== null) return only({ ...state, reading: null, closedAt: now });
+  if (isEscape && state.pane === 'approvals') return ask(state, ruler, { type: 'command', id: 'approvals.clear' }, now);
   const { turn } = state;
   if (turn !== null && turn.run_id !== null && !(isEscape && now - state.closedAt < layerMs)) {
     const waits = turn.waiting_since !== null;
@@ -185,10 +200,10 @@ function interrupt(state: State, now: number, isEscape: boolean): Change {
   }
   if (isEscape) {
     const again = state.quitting?.key === 'Esc' && now - state.quitting.at < layerMs;
-    if (composerText(state.composer) !== '' && again)
-      return only({ ...state, composer: { before: '', after: '' }, quitting: null });
+    if (!isComposerEmpty(state.composer) && again)
+      return compose({ ...state, quitting: null }, ruler, { type: 'command', id: 'composer.clear' }, now);
     return only({ ...state, quitting: { key: 'Esc', at: now } });
   }
-  if (composerText(state.composer) !== '') return only({ ...state, composer: { before: '', after: '' } });
+  if (!isComposerEmpty(state.composer)) return compose(state, ruler, { type: 'command', id: 'composer.clear' }, now);
   return twice(state, 'Ctrl+C', now);
 }

@@ -1,11 +1,11 @@
 import type { Action } from './actions.ts';
-import { typed } from './basic-composer.ts';
-import { readLine } from './composer/slash-commands.ts';
+import { ask, offered } from './asking.ts';
+import { compose } from './composing.ts';
 import { type Ruler, scroll } from './move.ts';
 import { press } from './press.ts';
 import { type Change, only, type State } from './state.ts';
-import { runSlash } from './slash.ts';
-import { followed, next, notSent, saying, submit } from './turns.ts';
+import { saying } from './sending.ts';
+import { followed, next, notSent } from './turns.ts';
 
 /** The one place where the state changes. Pure: what is to be done in the world comes back as data. */
 export function reduce(state: State, action: Action, ruler: Ruler): Change {
@@ -13,21 +13,15 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
     case 'key':
       return press(state, ruler, action.key, action.now);
     case 'paste':
-      return state.pane === 'chat' && state.overlays.length === 0 && state.reading === null
-        ? only({ ...state, now: action.now, composer: typed(state.composer, action.text) })
-        : only(state);
+      return pasted(state, ruler, action.text, action.now);
     case 'wheel':
       return state.pane === 'chat' && state.overlays.length === 0 ? scroll(state, ruler, action.delta) : only(state);
     case 'resize':
-      return only({ ...state, size: action.size });
+      return ask({ ...state, size: action.size }, ruler, { type: 'redrawn' }, action.now);
     case 'tick':
-      return only({
-        ...state,
-        now: action.now,
-        said: state.said !== null && state.said.until <= action.now ? null : state.said,
-      });
+      return ticked(state, ruler, action.now);
     case 'ready':
-      return next({ ...state, phase: 'ready', now: action.now }, action.now);
+      return next({ ...state, phase: 'ready', now: action.now }, ruler, action.now);
     case 'facts':
       return only({ ...state, facts: { ...state.facts, ...action.facts } });
     case 'opened':
@@ -51,7 +45,7 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
         turn: state.turn === null ? null : { ...state.turn, run_id: action.run_id },
       });
     case 'not-sent':
-      return notSent(state, action.text, action.why, action.now);
+      return notSent(state, ruler, action.text, action.why, action.now);
     case 'following':
       return only({
         ...state,
@@ -66,9 +60,16 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
         },
       });
     case 'events':
-      return followed({ ...state, now: action.now }, action.events, action.now);
-    case 'asks':
-      return only({ ...state, asks: action.asks });
+      return followed({ ...state, now: action.now }, ruler, action.events, action.now);
+    case 'asks': {
+      const known = ask({ ...state, asks: action.asks }, ruler, action, action.now);
+      const given = offered(known.state, ruler, action.now);
+      return { state: given.state, effects: [...known.effects, ...given.effects] };
+    }
+    case 'compose':
+      return compose(state, ruler, action.action, action.now);
+    case 'approve':
+      return ask(state, ruler, action.action, action.now);
     case 'banner':
       return only({ ...state, banners: [...state.banners.filter(({ id }) => id !== action.banner.id), action.banner] });
     case 'no-banner':
@@ -103,12 +104,27 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
   }
 }
 
-/** A message, or a command of a line that begins with `/`. */
+/** A paste goes where text is written, and answers nothing. */
+function pasted(state: State, ruler: Ruler, text: string, now: number): Change {
+  const fresh = { ...state, now, keyAt: now };
+  if (state.overlays.length > 0 || state.reading !== null) return only(fresh);
+  return state.pane === 'chat' && state.approvals.card === null
+    ? compose(fresh, ruler, { type: 'paste', text }, now)
+    : ask(fresh, ruler, { type: 'paste', text }, now);
+}
+
+function ticked(state: State, ruler: Ruler, now: number): Change {
+  const said = state.said !== null && state.said.until <= now ? null : state.said;
+  const asked = ask({ ...state, said }, ruler, { type: 'tick' }, now);
+  const given = offered(asked.state, ruler, now);
+  return { state: given.state, effects: [...asked.effects, ...given.effects] };
+}
+
+/** A line of the plain mode, as the composer would send it. */
 function submitLine(state: State, ruler: Ruler, text: string, now: number): Change {
-  const line = readLine(text, state.turn !== null);
-  if (line.kind === 'message') return submit(state, line.text, now);
-  if (line.kind === 'slash') return runSlash(state, ruler, line.name, line.args, now);
-  return only(line.kind === 'refused' ? saying(state, line.why, now) : state);
+  const put = compose(state, ruler, { type: 'replace', text }, now);
+  const sent = compose(put.state, ruler, { type: 'command', id: 'composer.send' }, now);
+  return { state: sent.state, effects: [...put.effects, ...sent.effects] };
 }
 
 function withOlderItems(state: State, action: Extract<Action, { type: 'older' }>): State {

@@ -1,7 +1,7 @@
 import type { Ruler } from './move.ts';
 import { opened } from './overlays/press.ts';
 import { type Change, only, type State } from './state.ts';
-import { saying } from './turns.ts';
+import { saying } from './sending.ts';
 
 type Slash = (state: State, args: string, now: number, ruler: Ruler) => Change;
 

@@ -1,7 +1,12 @@
 import { type Instance, render } from 'ink';
 import { ulid } from '../src/text/ids.ts';
+import type { Action } from './actions.ts';
 import { escapeText } from '../src/view/escape.ts';
 import { App } from './app.tsx';
+import { createAskEffects } from './approvals/ask-effects.ts';
+import { createComposerEffects } from './composer/composer-effects.ts';
+import { createHistoryFile, historyPath } from './composer/history-file.ts';
+import { editWith } from './lend.ts';
 import { divert } from './divert.ts';
 import { createEffects } from './effects.ts';
 import { farewell } from './farewell.ts';
@@ -57,7 +62,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     write: (text) => diverted.write(output, text),
     holds: (held) => (held ? diverted.on() : diverted.off()),
     bytes: (chunk) => decoder.push(chunk),
-    resized: (size) => store.dispatch({ type: 'resize', size }),
+    resized: (size) => store.dispatch({ type: 'resize', size, now: now() }),
     gone: () => leave(143),
   });
 
@@ -81,7 +86,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
       input.resume();
     });
     screen.enter();
-    store.dispatch({ type: 'resize', size: screen.size() });
+    store.dispatch({ type: 'resize', size: screen.size(), now: now() });
   };
   const crash = (error: unknown): void => {
     screen.leave();
@@ -109,8 +114,46 @@ export async function startTui(options: TuiOptions): Promise<Left> {
       store.dispatch({ type: 'collapse', lines: Number(settings.get('tui-collapse-lines') ?? 8) });
     },
     dispatch: (action) => store.dispatch(action),
+    opened: (id) => composer.restore(id),
+  });
+  const dispatch = (action: Action): void => store.dispatch(action);
+  const said = (text: string, bad: boolean): void => dispatch({ type: 'say', text, bad, now: now() });
+  const judgedUnder = async () => {
+    const { policy, trust, allowed_dir } = await options.request(await options.client());
+    return { policy, trust, allowed_dir };
+  };
+  const asks = createAskEffects({
+    client: options.client,
+    dispatch: (action) => dispatch({ type: 'approve', action, now: now() }),
+    goOn: (ask) => link.goOn(ask),
+    explain: (id) => effects.perform({ do: 'explain-ask', ask_id: id }),
+    editText: (ask, text) => effects.perform({ do: 'edit-text', ask, text }),
+    say: said,
+    now,
+    judgedUnder,
+  });
+  const composer = createComposerEffects({
+    client: options.client,
+    dispatch: (action) => dispatch({ type: 'compose', action, now: now() }),
+    session: () => store.state().session,
+    history: createHistoryFile(historyPath(options.home, options.root), options.mostHistory, now),
+    mostHistory: options.mostHistory,
+    root: options.root,
+    readable: async (path) => {
+      const call = { tools: 'local_fs', tool: 'read_file', args: { path } };
+      const under = await judgedUnder();
+      const client = await options.client();
+      const { record, refused } = await client.explainCall({ call, ask: null, as_asked: false, cwd: null, ...under });
+      return refused === null && record.action !== 'deny';
+    },
+    shell: () => said('shell lines cannot be run here yet', true),
+    say: said,
+    now,
   });
   const effects = createEffects({
+    asks,
+    composer,
+    edit: (text, ask) => void editWith({ screen, edit: options.edit, dispatch, now })(text, ask).catch(crash),
     link,
     client: options.client,
     screen,
@@ -151,7 +194,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     cancel: effects.cancelAll,
     shown: () => {
       screen.forget();
-      store.dispatch({ type: 'resize', size: screen.size() });
+      store.dispatch({ type: 'resize', size: screen.size(), now: now() });
     },
   });
   process.once('exit', restore);
@@ -161,8 +204,10 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     screen.enter();
     draw(store.state());
     for (const notice of keys.notices) store.dispatch({ type: 'notice', level: 'warn', text: `keys.json: ${notice}` });
+    void composer.start().catch(() => undefined);
     link.open(options.session).catch(fail);
     const code = await left;
+    await composer.close();
     link.close();
     screen.leave();
     if (typeof code === 'number') for (const line of farewell(store.state(), dump)) options.say(line);
@@ -172,6 +217,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     stopSignals();
     decoder.end();
     store.close();
+    asks.close();
     screen.leave();
     process.off('exit', restore);
     // The tree is taken down for its handlers; its last frame goes nowhere.

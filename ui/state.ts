@@ -1,9 +1,10 @@
 import type { Ask } from '../src/schema/ask.ts';
 import type { Item } from '../src/view/items.ts';
-import { type BasicComposer, emptyComposer } from './basic-composer.ts';
-import type { Effect } from './effect.ts';
+import { type ApprovalsState, emptyApprovals } from './approvals/approvals-state.ts';
+import { type ComposerState, emptyComposer } from './composer/composer-state.ts';
 import type { Size } from './events.ts';
 import type { KeyMap } from './keys/key-map.ts';
+import type { Effect } from './effect.ts';
 import type { Overlay } from './overlays/overlay.ts';
 import type { Anchor } from './transcript/viewport.ts';
 
@@ -72,18 +73,19 @@ export type State = {
   readonly reading: { readonly selected: string | null } | null;
   readonly search: Search | null;
   readonly turn: Turn | null;
-  readonly queue: readonly string[];
-  /** After a turn that did not complete: Enter sends the next one. */
-  readonly held: boolean;
-  readonly lastSent: string | null;
   readonly ended: 'suspended' | { readonly failed: string } | null;
   readonly asks: readonly Ask[];
+  readonly approvals: ApprovalsState;
+  /** Asks that took the keys by themselves, or could have. */
+  readonly offered: ReadonlySet<string>;
+  /** When the last key came. */
+  readonly keyAt: number;
   readonly banners: readonly Banner[];
   readonly dismissed: ReadonlySet<string>;
   /** A line in place of the hints, until a time. */
   readonly said: { readonly text: string; readonly bad: boolean; readonly until: number } | null;
   readonly overlays: readonly Overlay[];
-  readonly composer: BasicComposer;
+  readonly composer: ComposerState;
   readonly facts: Facts;
   /** A first Ctrl+C or Ctrl+D, and when. */
   readonly quitting: { readonly key: string; readonly at: number } | null;
@@ -105,11 +107,11 @@ export const firstState = (given: Pick<State, 'size' | 'now' | 'keys' | 'facts' 
   reading: null,
   search: null,
   turn: null,
-  queue: [],
-  held: false,
-  lastSent: null,
   ended: null,
   asks: [],
+  approvals: emptyApprovals,
+  offered: new Set(),
+  keyAt: Number.NEGATIVE_INFINITY,
   banners: [],
   dismissed: new Set(),
   said: null,

@@ -62,9 +62,9 @@ export function statusLine(state: State): Line {
     ...asksField(state),
     ...contextField(state),
     ...tokensField(state),
-    ...(state.queue.length === 0 || state.pane === 'chat'
+    ...(state.composer.queue.length === 0 || state.pane === 'chat'
       ? []
-      : [{ line: [say(`queued ${state.queue.length}`)], drop: 1, right: true }]),
+      : [{ line: [say(`queued ${state.composer.queue.length}`)], drop: 1, right: true }]),
   ];
   for (let kept = fields; ; ) {
     const left: Line = [say(' '), ...join(kept.filter((field) => !field.right).map((field) => field.line))];

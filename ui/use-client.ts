@@ -1,6 +1,8 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
 import { toWire } from '../src/schema/errors.ts';
+import type { Ask } from '../src/schema/ask.ts';
 import type { StartRun } from '../src/schema/run.ts';
+import { idsOf } from '../src/view/ask-card.ts';
 import { storedItems } from '../src/view/stored-items.ts';
 import type { Action } from './actions.ts';
 import { lookAround, readSettings } from './opening.ts';
@@ -13,11 +15,13 @@ export type ClientLink = {
   /** Opens what the screen shows: session, asks, policy. @throws what makes the program leave the screen */
   open(session: string | null): Promise<void>;
   openSession(name: string | null): Promise<void>;
-  send(text: string, session: string | null): Promise<void>;
+  send(text: string, images: readonly string[], session: string | null): Promise<void>;
   /** The page before the oldest message that is loaded. */
   loadOlder(): Promise<void>;
   /** Goes on with a run that rests, and follows it. */
   resume(runId: string): Promise<void>;
+  /** Goes on with the resting run of an ask that was answered here. */
+  goOn(ask: Ask): Promise<void>;
   /** The model of the turns that follow, in this program. @param backend its name; empty = whichever serves the model */
   useModel(model: string, backend: string): Promise<void>;
   /** Reads the open asks again. */
@@ -31,6 +35,8 @@ export type LinkOptions = {
   readonly now: () => number;
   /** The one that is open now. */
   readonly session: () => OpenSession | null;
+  /** A session was opened: its draft comes back. */
+  readonly opened: (sessionId: string) => Promise<void>;
   readonly policy: string | null;
   readonly model: string | null;
   /** Told what is configured of the screen. */
@@ -73,7 +79,10 @@ export function createClientLink(options: LinkOptions): ClientLink {
       by: null,
       limit: 200,
     });
-    dispatch({ type: 'asks', asks });
+    const whole = [...new Set(asks.flatMap(idsOf))];
+    const shorts = await client.shortIds({ ids: whole });
+    const ids = Object.fromEntries(whole.map((id, index) => [id, shorts[index] ?? id]));
+    dispatch({ type: 'asks', asks, ids, now: now() });
   };
 
   const openSession = async (name: string | null): Promise<void> => {
@@ -88,6 +97,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
       deleted: false,
     };
     dispatch({ type: 'opened', session, items: storedItems(view.messages) });
+    await options.opened(session.id);
     const running = view.session.active_run_id;
     if (running !== null) {
       dispatch({ type: 'following', run_id: running, now: now() });
@@ -117,13 +127,14 @@ export function createClientLink(options: LinkOptions): ClientLink {
       options.settings(await readSettings(client));
       void lookAround({ client, dispatch, policy: options.policy, model: options.model });
     },
-    async send(text, session) {
+    async send(text, images, session) {
       const client = await clientOf();
       try {
         const started = await client.sendMessage({
           ...(await request(client)),
           ...chosen,
           input: { type: 'string', value: text },
+          images: images.map((path) => ({ path })),
           session,
           trim: 0,
           abandon: false,
@@ -148,7 +159,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
         for (const warning of started.warnings) dispatch({ type: 'notice', level: 'warn', text: warning });
         void follow(client, started.run_id, 0).catch(failed);
       } catch (error) {
-        dispatch({ type: 'not-sent', text, why: toWire(error).message, now: now() });
+        dispatch({ type: 'not-sent', text, why: [toWire(error).message], now: now() });
       }
     },
     async resume(runId) {
@@ -157,6 +168,14 @@ export function createClientLink(options: LinkOptions): ClientLink {
       const started = await client.resumeRun({ run_id: runId, accept_changed_chain: false, on_ask: 'ask', timeout_ms });
       dispatch({ type: 'following', run_id: started.run_id, now: now() });
       void follow(client, started.run_id, started.resumed?.from_seq ?? 0).catch(failed);
+    },
+    async goOn(ask) {
+      if (ask.run_id === null) return;
+      // A run of another session goes on here too, but this view is not its.
+      if (ask.session_id === options.session()?.id) return this.resume(ask.run_id);
+      const client = await clientOf();
+      const { timeout_ms } = await request(client);
+      await client.resumeRun({ run_id: ask.run_id, accept_changed_chain: false, on_ask: 'ask', timeout_ms });
     },
     async useModel(model, backend) {
       const client = await clientOf();

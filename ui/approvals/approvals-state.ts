@@ -3,7 +3,9 @@ import type { RuleProposals } from '../../src/schema/policy-views.ts';
 import type { CardChoice } from '../../src/view/ask-card.ts';
 import { hiddenCharacters } from '../../src/view/escape.ts';
 import { isEdit } from '../composer/composer-state.ts';
-import { type Editing, edit, emptyEditing, typeText } from '../composer/editing.ts';
+import { columnsOf } from '../../src/view/wrap.ts';
+import { type Editing, edit, emptyEditing, moveTo, typeText } from '../composer/editing.ts';
+import { moveRow } from '../composer/visual-lines.ts';
 import type { KeyContext } from '../keys/commands.ts';
 import type { KeyMap } from '../keys/key-map.ts';
 import {
@@ -29,7 +31,7 @@ import {
   unsentText,
 } from './card-state.ts';
 import { type CardData, cardData, unseenLines } from './card-text.ts';
-import { type CardPlace, type CardView, cardView, choiceCommands } from './card-view.ts';
+import { type CardPlace, type CardView, cardView, choiceCommands, fieldColumns } from './card-view.ts';
 import { holds, type Seen, withPieces } from './seen.ts';
 
 /** Asks as the terminal shows them: all open ones, the one that has the keys, and what became of the last. */
@@ -94,6 +96,8 @@ export type ApprovalsView = {
   readonly keys: KeyMap;
   readonly guardMs: number;
   readonly now: number;
+  /** Something else is drawn over the card: what it holds is not seen. */
+  readonly covered: boolean;
 };
 
 export type Approved = { readonly state: ApprovalsState; readonly intents: readonly ApprovalsIntent[] };
@@ -179,7 +183,7 @@ export function reduceApprovals(state: ApprovalsState, action: ApprovalsAction, 
 
 function withSeen(state: ApprovalsState, view: ApprovalsView): ApprovalsState {
   const ask = focusedAsk(state);
-  const drawn = drawnCard(state, view);
+  const drawn = view.covered ? null : drawnCard(state, view);
   if (ask === null || drawn === null || drawn.view.visible.length === 0) return state;
   const before = state.seen[seenKey(ask)] ?? [];
   if (drawn.view.visible.every(([from, to]) => holds(before, from, to))) return state;
@@ -377,6 +381,13 @@ function fieldCommand(state: ApprovalsState, card: CardState, name: string, view
   if (name === 'newline') return carded(typeInCard(card, '\n'));
   if (name === 'editor')
     return card.mode.at === 'edit' ? only(state, { do: 'editor', id: card.id, text: unsentText(card) }) : only(state);
+  if (name === 'up' || name === 'down') {
+    const { mode } = card;
+    if (mode.at !== 'field' && mode.at !== 'edit') return only(state);
+    const moved = moveRow(mode.editing, name === 'up' ? -1 : 1, fieldColumns(view.place), columnsOf, null);
+    if (moved === null) return only(state);
+    return only({ ...state, card: { ...card, mode: { ...mode, editing: moveTo(mode.editing, moved.caret) } } });
+  }
   return isEdit(name) ? carded(editInCard(card, name)) : only(state);
 }
 

@@ -33,6 +33,9 @@ const frames = {
   ascii: { top: '#', side: '#', bottom: '#', topEnd: '#', bottomEnd: '#', rule: '-' },
 } as const;
 
+/** Columns of a text that is edited on a card, with room for its mark. */
+export const fieldColumns = (place: CardPlace): number => Math.max(4, place.columns - 6);
+
 /** Most lines of one part of the data that a card shows before it folds. */
 const mostLines = 24;
 
@@ -220,7 +223,7 @@ function textRows(
 
 const editRows = (mode: Extract<CardMode, { at: 'edit' }>, inner: number): readonly Line[] => [
   [say('edit the arguments', 'text', ['bold'])],
-  ...textRows(mode.editing, inner, 200),
+  ...textRows(mode.editing, inner - 2, 200),
 ];
 
 function ruleRows(mode: Extract<CardMode, { at: 'rule' }>, inner: number): readonly Line[] {
@@ -315,14 +318,21 @@ export function closedCard(
 
 /** What became of an ask, in one row (10 §7.6). */
 export function resultLine(ask: Ask, mine: boolean, columns: number): Line {
-  const by = ask.verdict?.by ?? 'system';
-  const at = (ask.resolved_at ?? ask.updated_at).slice(11, 19);
-  const remember = ask.verdict?.remember === undefined ? '' : ` · ${choiceWords(ask.verdict.remember)}`;
-  const words =
-    ask.state === 'expired' ? `expired ${at}, denied` : `${ask.state} ${at} by ${mine ? 'you' : by}${remember}`;
   const token = ask.state === 'approved' || ask.state === 'answered' ? 'ok' : 'danger';
   return cutLine(
-    [say('- ', 'dim'), ...foreign(words, token), ...foreign(` · ${ask.tools}.${ask.tool} ${ask.summary}`, 'dim')],
+    [
+      say('- ', 'dim'),
+      ...foreign(verdictWords(ask, mine), token),
+      ...foreign(` · ${ask.tools}.${ask.tool} ${ask.summary}`, 'dim'),
+    ],
     columns,
   );
+}
+
+/** `approved 10:02:11 by you · this session`. */
+export function verdictWords(ask: Ask, mine: boolean): string {
+  const at = (ask.resolved_at ?? ask.updated_at).slice(11, 19);
+  const remember = ask.verdict?.remember === undefined ? '' : ` · ${choiceWords(ask.verdict.remember)}`;
+  if (ask.state === 'expired') return `expired ${at}, denied`;
+  return `${ask.state} ${at} by ${mine ? 'you' : (ask.verdict?.by ?? 'system')}${remember}`;
 }

@@ -20,6 +20,9 @@ export type ListPlace = { readonly columns: number; readonly rows: number };
 const wideColumns = 110;
 const listColumns = 58;
 
+/** Columns of the card in the pane. */
+export const cardColumns = (columns: number): number => (columns >= wideColumns ? columns - listColumns - 2 : columns);
+
 /**
  * The approvals pane: open asks of every run and process, what was answered, and the chosen card. Exactly `rows` rows.
  * @param policy the policy in use, for an empty pane
@@ -35,7 +38,7 @@ export function approvalsLines(
   if (state.asks.length === 0 && state.history === null) return filled(emptyLines(state, policy, columns), rows);
   if (columns >= wideColumns) {
     const list = filled(listLines(state, view, listColumns, rows), rows);
-    const side = filled(cardSide(state, view, columns - listColumns - 2, rows), rows);
+    const side = filled(cardSide(state, view, cardColumns(columns), rows), rows);
     return list.map((line, index) => [...fitLine(line, listColumns), say('│ ', 'border'), ...(side[index] ?? [])]);
   }
   if (state.card !== null) return filled(cardSide(state, view, columns, rows), rows);

@@ -1,5 +1,6 @@
+import type { SavedDraft } from '../../src/schema/draft.ts';
 import { type Completion, type CompletionWords, completionAt, type Wanted } from './completion.ts';
-import { type Draft, draftOf, emptyDraft, wholeText } from './draft.ts';
+import { draftOf, emptyDraft, wholeText } from './draft.ts';
 import {
   edit,
   type EditCommand,
@@ -38,12 +39,6 @@ export type ComposerState = {
   readonly lastSent: string | null;
   /** Lines about what was refused, until the next key. */
   readonly problems: readonly string[];
-};
-
-/** What of a composer outlives the program (10 §6.9). */
-export type SavedDraft = {
-  readonly draft: Draft;
-  readonly queue: readonly Queued[];
 };
 
 export type ComposerAction =
@@ -108,8 +103,8 @@ export const emptyComposer: ComposerState = {
 export const composerText = (state: ComposerState): string => wholeText(state.editing);
 export const isComposerEmpty = (state: ComposerState): boolean => state.editing.text === '';
 export const savedDraft = ({ editing: { text, caret, pastes }, queue }: ComposerState): SavedDraft => ({
-  draft: { text, caret, pastes },
-  queue,
+  draft: { text, caret, pastes: [...pastes] },
+  queue: queue.map((one) => ({ text: one.text, images: [...one.images] })),
 });
 
 /** The contexts in which keys of the composer are looked up, innermost first. */

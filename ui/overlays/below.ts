@@ -1,8 +1,14 @@
 import type { KeyContext } from '../keys/commands.ts';
+import { cardContexts, listContexts } from '../approvals/approvals-state.ts';
+import { composerContexts } from '../composer/composer-state.ts';
 import type { State } from '../state.ts';
 
 /** Where keys would be looked up if no overlay were open. */
-export function contextsBelow(state: Pick<State, 'reading' | 'pane'>): readonly KeyContext[] {
+export function contextsBelow(
+  state: Pick<State, 'reading' | 'pane' | 'approvals' | 'composer'>,
+): readonly KeyContext[] {
+  const card = cardContexts(state.approvals);
+  if (card !== null) return card;
   if (state.reading !== null) return ['reading', 'global'];
-  return state.pane === 'chat' ? ['composer', 'global'] : ['approvals', 'global'];
+  return state.pane === 'chat' ? [...composerContexts(state.composer), 'global'] : listContexts(state.approvals);
 }

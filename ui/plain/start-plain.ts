@@ -119,6 +119,8 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     policy: options.policy,
     model: options.model,
     settings: () => undefined,
+    // A line that was not finished is in the prompt, not in a draft.
+    opened: async () => undefined,
     dispatch: (action) => store.dispatch(action),
   });
   const nothing = {
@@ -140,6 +142,10 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     dispatch: (action) => store.dispatch(action),
     leave: (how) => leave(typeof how === 'number' ? how : 0),
     now,
+    // Cards, lists and fields of the screen have no place among lines: questions are put above.
+    asks: { perform: () => undefined },
+    composer: { perform: () => undefined },
+    edit: () => write('note: the external editor belongs to the full-screen mode'),
     inTmux: false,
     clipboard: () => 'file',
     print: async (given) => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { RuntimeError } from '../../schema/errors.ts';
 import type { TuiOptions } from '../../../ui/options.ts';
 import type { Context, Handler } from '../context.ts';
+import { editText } from '../editor.ts';
 import { buildStartRun, checkRunFlags } from '../start-run.ts';
 import { inCi } from '../terminal.ts';
 import { refuseUntrusted } from '../trust-prompt.ts';
@@ -29,7 +30,8 @@ export const openTui: Handler = async (context: Context) => {
   const wanted = themeName(context);
   const first = themed(wanted ?? 'default');
   if (first === null) throw usage(`no theme "${wanted}" (${Object.keys(themes).join(', ')})`);
-  const keysFile = join(environment['REINS_HOME'] ?? join(environment['HOME'] ?? homedir(), '.reins'), 'keys.json');
+  const home = environment['REINS_HOME'] ?? join(environment['HOME'] ?? homedir(), '.reins');
+  const keysFile = join(home, 'keys.json');
   const client = async () => (await context.open((options) => ({ ...options, surface: 'tui', terminal: true }))).client;
   let opened: ReturnType<typeof client> | undefined;
   const mode = modeOf(context);
@@ -55,6 +57,10 @@ export const openTui: Handler = async (context: Context) => {
     cwd: shortDirectory(process.cwd, environment['HOME']),
     shell: globals.shell,
     thinkOpen: globals.think.show,
+    edit: (name, text) => editText({ EDITOR: 'vi', ...environment }, name, text),
+    home,
+    mostHistory,
+    root: process.cwd,
     wheel: false,
     inTmux: (environment['TMUX'] ?? '') !== '',
     now: () => process.now(),
@@ -71,6 +77,9 @@ export const openTui: Handler = async (context: Context) => {
   const left = await startTui(options);
   return typeof left === 'number' ? left : startPlain(left === 'plain' ? null : 'config');
 };
+
+/** Entries of the composer's history that are kept. */
+const mostHistory = 1000;
 
 type ReaderSource = 'flag' | 'environment' | 'config' | null;
 type Mode = { readonly is: 'full' | 'plain' | 'screen-reader'; readonly from: 'flag' | 'environment' | 'default' };

@@ -21,7 +21,13 @@ function desk(asks: readonly Ask[], place = { columns: 80, rows: 18 }) {
   let state = emptyApprovals;
   let now = start;
   const intents: ApprovalsIntent[] = [];
-  const view = () => ({ place: { ...place, glyphs: 'unicode' as const }, keys: shippedKeyMap(), guardMs: 400, now });
+  const view = () => ({
+    place: { ...place, glyphs: 'unicode' as const },
+    keys: shippedKeyMap(),
+    guardMs: 400,
+    now,
+    covered: false,
+  });
   const act = (action: ApprovalsAction) => {
     const done = reduceApprovals(state, action, view());
     state = done.state;
