@@ -36,6 +36,10 @@ const everyRoom = [
 ];
 
 const rooms: Readonly<Record<string, Room>> = {
+  ui: {
+    may: [...words, 'src/view', 'src/client/operations.ts', 'src/client/operations'],
+    packages: { '*': ['ink', 'react', 'ink-text-input'] },
+  },
   'src/cli': {
     may: [
       ...words,
@@ -44,13 +48,20 @@ const rooms: Readonly<Record<string, Room>> = {
       'src/app-options.ts',
       'src/client/operations.ts',
       'src/client/operations',
+      'ui/start.tsx',
+      'ui/theme.ts',
+      'ui/options.ts',
+      'ui/plain/start-plain.ts',
     ],
     packages: { 'parse.ts': ['meow'] },
   },
   'src/app.ts': { may: [...everyRoom, 'src/app'], packages: {} },
   'src/app': { may: [...everyRoom, 'src/chain/allowlist.ts'], packages: {} },
   'src/app-options.ts': { may: words, packages: {} },
-  'src/sessions': { may: [...words, 'src/chain', 'src/store', 'src/runs'], packages: {} },
+  'src/sessions': {
+    may: [...words, 'src/chain', 'src/store', 'src/runs'],
+    packages: { 'drafts.ts': ['superstruct'] },
+  },
   'src/plans': {
     may: [
       ...words,
@@ -131,7 +142,16 @@ const rooms: Readonly<Record<string, Room>> = {
   'src/client': { may: words, packages: { '*': ['superstruct'] } },
   'src/chain': { may: words, packages: { 'template.ts': ['liquidjs'] }, pure: true },
   'src/policy': { may: [...words, 'src/shell/launchers.ts', 'src/shell/programs.ts'], packages: {}, pure: true },
-  'src/view': { may: words, packages: { 'format.ts': ['string-width'] }, pure: true },
+  'src/view': {
+    may: words,
+    packages: {
+      'format.ts': ['string-width'],
+      'wrap.ts': ['string-width'],
+      'markdown.ts': ['marked'],
+      'markdown-table.ts': ['marked'],
+    },
+    pure: true,
+  },
   'src/shell': { may: words, packages: { 'parse-script.ts': ['unbash'] }, pure: true },
   'src/schema': { may: ['src/text'], packages: { '*': ['superstruct'] }, pure: true },
   'src/text': { may: [], packages: { 'linear-regex.ts': ['re2js'] }, pure: true },

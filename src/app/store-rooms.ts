@@ -9,6 +9,7 @@ import type { PlanOperations } from '../plans/plans.ts';
 import { checkResumable } from '../runs/resumable.ts';
 import { watchFeed } from '../runs/watch-feed.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import { createDrafts } from '../sessions/drafts.ts';
 import { createSessionOperations } from '../sessions/sessions.ts';
 import { type AskFilter, createAsks as createAskRows } from '../store/asks.ts';
 import { createAudit } from '../store/audit.ts';
@@ -97,8 +98,9 @@ export function openStoreRooms(input: StoreRoomsInput) {
       audit.append({ type, tenant_id: tenant, run_id: null, session_id: null, body: secrets.maskDeep(entry) }, now());
       return result;
     });
+  const settingRows = createSettingRows(sql, tenant);
   const settings = createSettings({
-    store: createSettingRows(sql, tenant),
+    store: settingRows,
     user: createUserSettings({ reinsHome: machine.reinsHome }),
     record,
     now,
@@ -230,6 +232,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
       ...settings,
       ...sessionOperations,
       ...lazyServices(planOperations, async () => (await planRooms()).operations),
+      ...createDrafts({ rows: settingRows, now }),
       forkSession: async (wanted: Parameters<SessionRooms['forkSession']>[0]) =>
         (await sessionRooms()).forkSession(wanted),
       searchMessages: async (wanted: Parameters<SessionRooms['searchMessages']>[0]) =>

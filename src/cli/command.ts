@@ -99,6 +99,7 @@ export type ModuleName =
   | 'state'
   | 'state-show'
   | 'trust'
+  | 'tui'
   | 'version';
 
 export type Command = {

@@ -32,6 +32,7 @@ export async function resolveTimeout(context: Context, client: RuntimeClient): P
 
 /**
  * The request of a run from the flags, after every question about trust was answered.
+ * @param consent who puts those questions
  * @throws RuntimeError usage; not_trusted when content was refused
  */
 export async function buildStartRun(
@@ -40,12 +41,13 @@ export async function buildStartRun(
   use: 'run' | 'chat' | null,
   input: InputValue,
   onAsk: OnAsk,
+  consent: typeof consentToContent = consentToContent,
 ): Promise<StartRun> {
   const { globals, invocation } = context;
   const variables = readVariables(invocation.flags.list('var'));
   const images = readImages(invocation.flags.list('image'), context.process.cwd);
   return {
-    ...(await planOptions(context, client, [use], onAsk)),
+    ...(await planOptions(context, client, [use], onAsk, consent)),
     input: { type: input.type, value: input.value },
     chain_path: globals.chain,
     shell: globals.shell,
@@ -57,16 +59,18 @@ export async function buildStartRun(
 /**
  * The options of every run that a command starts, after every question about trust was answered.
  * @param uses of the chains that will be played
+ * @param consent who puts the questions
  */
 export async function planOptions(
   context: Context,
   client: RuntimeClient,
   uses: readonly (ContentUse | null)[],
   onAsk: OnAsk,
+  consent: typeof consentToContent = consentToContent,
 ): Promise<PlanRunOptions> {
   const { globals } = context;
   const timeout = await resolveTimeout(context, client);
-  const { trust, skipsPolicy } = await consentToContent(context, client, uses);
+  const { trust, skipsPolicy } = await consent(context, client, uses);
   return {
     model: globals.model?.value ?? null,
     provider: globals.provider?.value ?? null,

@@ -30,6 +30,37 @@ export async function consentToContent(
   client: RuntimeClient,
   uses: readonly (ContentUse | null)[],
 ): Promise<Consent> {
+  const pending = await untrustedContent(context, client, uses);
+  const accepted = [...context.globals.trust];
+  let skipsPolicy = false;
+  for (const content of pending) {
+    if (!context.terminal.interactive()) throw refusal(content, context.process.argv);
+    const answer = await askTrust(context, content, 'run');
+    if (answer === 'refuse') throw refusal(content, context.process.argv);
+    if (answer === 'trust') await client.trustContent({ path: content.path, sha256: content.sha256, by: 'prompt' });
+    else if (answer === 'next layer') skipsPolicy = true;
+    else accepted.push(content.sha256);
+  }
+  return { trust: accepted, skipsPolicy };
+}
+
+/** For a face that puts no questions of its own: what nobody trusts yet is refused. @throws RuntimeError not_trusted */
+export async function refuseUntrusted(
+  context: Context,
+  client: RuntimeClient,
+  uses: readonly (ContentUse | null)[],
+): Promise<Consent> {
+  const [first] = await untrustedContent(context, client, uses);
+  if (first !== undefined) throw refusal(first);
+  return { trust: context.globals.trust, skipsPolicy: false };
+}
+
+/** What the chains and the policy of a command would use and nobody has trusted yet, each once. */
+async function untrustedContent(
+  context: Context,
+  client: RuntimeClient,
+  uses: readonly (ContentUse | null)[],
+): Promise<readonly UntrustedContent[]> {
   const { globals } = context;
   const pending = new Map<string, UntrustedContent>();
   for (const chain of uses) {
@@ -41,17 +72,7 @@ export async function consentToContent(
     });
     for (const content of found) pending.set(content.path, content);
   }
-  const accepted = [...globals.trust];
-  let skipsPolicy = false;
-  for (const content of pending.values()) {
-    if (!context.terminal.interactive()) throw refusal(content, context.process.argv);
-    const answer = await askTrust(context, content, 'run');
-    if (answer === 'refuse') throw refusal(content, context.process.argv);
-    if (answer === 'trust') await client.trustContent({ path: content.path, sha256: content.sha256, by: 'prompt' });
-    else if (answer === 'next layer') skipsPolicy = true;
-    else accepted.push(content.sha256);
-  }
-  return { trust: accepted, skipsPolicy };
+  return [...pending.values()];
 }
 
 /** @param again the words of a command that can be given again with the hash; absent where there is no such use */

@@ -36,6 +36,8 @@ export type Preview = {
   };
   /** Why the answer to this call cannot be remembered, nor become a rule (03 §9). */
   readonly reserved?: string;
+  /** The workspace whose edits may be let through for the session: the call writes a file below it. */
+  readonly edits_root?: string;
   /** The policy is another one than when this was asked (03 §3.2). */
   readonly policy_changed?: true;
   /** Resolved program of a command. */
@@ -60,7 +62,7 @@ export type Verdict = {
   readonly treat_as?: 'run_again' | 'done' | 'skip';
   readonly text?: string;
   readonly feedback?: string;
-  readonly remember?: 'session' | 'rule';
+  readonly remember?: 'session' | 'edits' | 'rule';
   /** Other arguments for the call, and who gave them: the ask is over, and they are a new call (03 §3.5). */
   readonly edited?: { readonly args: Readonly<Record<string, unknown>>; readonly by: string };
   /** Attribution `<actor>:<surface or id>` (03 §5). */

@@ -5,6 +5,7 @@ import { formatRemaining, wrap } from './format.ts';
 export type CardChoice =
   | 'once'
   | 'session'
+  | 'edits'
   | 'rule'
   | 'edit'
   | 'deny'
@@ -224,7 +225,8 @@ function choices(ask: Ask): readonly CardChoice[] {
   if (ask.kind === 'question') return ['answer', 'full', 'later'];
   if (ask.kind === 'budget') return ['once', 'deny', 'later'];
   if (ask.kind === 'unknown_outcome') return ['run_again', 'done', 'skip', 'full', 'later'];
-  const remembered: readonly CardChoice[] = isRememberable(ask) ? ['session', 'rule'] : [];
+  const edits: readonly CardChoice[] = ask.preview.edits_root === undefined ? [] : ['edits'];
+  const remembered: readonly CardChoice[] = isRememberable(ask) ? ['session', ...edits, 'rule'] : [];
   return ['once', ...remembered, 'edit', 'deny', 'deny_feedback', 'explain', 'full', 'later'];
 }
 

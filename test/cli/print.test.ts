@@ -4,7 +4,7 @@ import { readHeaders } from '../../src/cli/commands/backend.ts';
 import { exitOfRun } from '../../src/cli/follow.ts';
 import { failureOf } from '../../src/cli/report-error.ts';
 import { eventObject, streamLine } from '../../src/cli/result-json.ts';
-import { distance, nearest } from '../../src/cli/suggest.ts';
+import { distance, nearest } from '../../src/text/nearest.ts';
 import { RuntimeError } from '../../src/schema/errors.ts';
 import type { RunEvent } from '../../src/schema/event.ts';
 import { noUsage } from '../../src/schema/message.ts';

@@ -6,6 +6,7 @@ import { followRun } from '../follow.ts';
 import { readInput, ways } from '../input.ts';
 import { leaveInterrupted } from '../interrupted-turn.ts';
 import type { Turn } from '../result-json.ts';
+import { inCi } from '../terminal.ts';
 import { buildStartRun, resolveOnAsk } from '../start-run.ts';
 
 /** `chat` (06 §11): one message to a session, one reply. */
@@ -13,11 +14,10 @@ const chat: Handler = async (context: Context) => {
   const { invocation, globals, process } = context;
   const text = await readInput(invocation.words, globals.input, context);
   if (text === null) {
-    throw new RuntimeError(
-      context.terminal.stdinKind() === 'terminal' ? 'not_built' : 'usage',
-      context.terminal.stdinKind() === 'terminal' ? 'no message, and "tui" is not built yet' : 'no message',
-      { hints: ways(process.argv) },
-    );
+    const { terminal } = context;
+    if (terminal.stdinKind() === 'terminal' && terminal.stdoutIsTerminal && !inCi(process.environment))
+      return (await import('./tui.ts')).openTui(context);
+    throw new RuntimeError('usage', 'no message', { hints: ways(process.argv) });
   }
   const onAsk = await resolveOnAsk(context, context.client);
   const client = await context.client();

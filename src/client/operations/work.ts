@@ -1,4 +1,5 @@
 import { boolean, nullable, number, object, optional, string, union } from 'superstruct';
+import { SavedDraft } from '../../schema/draft.ts';
 import { OnAsk, type RunResult, type RunStarted, SendMessage, StartRun } from '../../schema/run.ts';
 import {
   type CompactionStarted,
@@ -142,6 +143,21 @@ export const work = {
     'read',
     object({ text: string(), session: nullable(string()), limit: number() }),
     masked(SearchResult),
+  ),
+  /** What was written in a session and not sent (10 §6.9); null when there is nothing. */
+  readDraft: operation(
+    'GET',
+    '/api/session-drafts/{session_id}',
+    'run',
+    object({ session_id: string() }),
+    returns<SavedDraft | null>(),
+  ),
+  saveDraft: operation(
+    'PUT',
+    '/api/session-drafts/{session_id}',
+    'run',
+    object({ session_id: string(), saved: nullable(SavedDraft) }),
+    returns<null>(),
   ),
   deleteSession: operation(
     'DELETE',
