@@ -20,6 +20,7 @@ const everyRoom = [
   ...[
     'client',
     'sessions',
+    'plans',
     'runs',
     'gate',
     'trials',
@@ -46,9 +47,22 @@ const rooms: Readonly<Record<string, Room>> = {
     packages: { 'parse.ts': ['meow'] },
   },
   'src/app.ts': { may: [...everyRoom, 'src/app'], packages: {} },
-  'src/app': { may: everyRoom, packages: {} },
+  'src/app': { may: [...everyRoom, 'src/chain/allowlist.ts'], packages: {} },
   'src/app-options.ts': { may: words, packages: {} },
   'src/sessions': { may: [...words, 'src/chain', 'src/store', 'src/runs'], packages: {} },
+  'src/plans': {
+    may: [
+      ...words,
+      'src/chain/cap.ts',
+      'src/store',
+      'src/runs',
+      'src/workspace',
+      'src/tools/tool.ts',
+      'src/tools/input-schema.ts',
+      'src/view/plan-lines.ts',
+    ],
+    packages: { '*': ['superstruct'] },
+  },
   'src/runs': {
     may: [
       ...words,

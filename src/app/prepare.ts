@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Binaries } from '../gate/binaries.ts';
 import { createPolicyHosts, foldsCase } from '../gate/facts.ts';
+import { createManagerTools, type ManagerDeps } from '../plans/manager-tools.ts';
 import type { createModels } from '../registry/models.ts';
 import type { createSetup } from '../registry/setup.ts';
 import type { PrepareDeps } from '../runs/ports.ts';
@@ -18,6 +19,7 @@ type PrepareInput = RoomsInput & {
   readonly models: ReturnType<typeof createModels>;
   readonly setup: ReturnType<typeof createSetup>;
   readonly binaries: Binaries;
+  readonly planManager: () => Promise<ManagerDeps>;
 };
 
 /** What a run is prepared from: documents, settings, readiness, tools and the machine that the policy looks at. */
@@ -40,8 +42,9 @@ export function prepareDeps(input: PrepareInput): PrepareDeps {
         models: loaded.policy.compute.modelAllowlist,
         backends: loaded.policy.compute.backendAllowlist,
       }),
-    tools: ({ shell }) =>
-      createBuiltinTools({
+    tools: ({ shell, plans }) => [
+      ...(plans && settings.value('plan-manager') ? createManagerTools(input.planManager) : []),
+      ...createBuiltinTools({
         shell: shell || settings.value('shell'),
         shellTimeoutS: settings.value('shell-timeout') / 1000,
         marks: store.documents.marks,
@@ -52,6 +55,7 @@ export function prepareDeps(input: PrepareInput): PrepareDeps {
           userAgent: `reins/${options.version}`,
         },
       }),
+    ],
     commandTables: () => readCommandTables(machine.reinsHome, machine.uid),
     hosts: ({ root, confined, named, path, tables }) =>
       createPolicyHosts(

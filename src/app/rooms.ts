@@ -24,6 +24,7 @@ import { freeBytes, pidStart } from './machine.ts';
 import { maskResultWith } from './mask-result.ts';
 import { lazyServices } from './lazy-services.ts';
 import { prepareDeps } from './prepare.ts';
+import { planServices } from './plan-services.ts';
 import { openPruning } from './pruning.ts';
 import type { RoomsInput } from './rooms-input.ts';
 import { openSessionTurns } from './session-turns.ts';
@@ -127,7 +128,16 @@ export function openRooms(input: RoomsInput): Rooms {
     freeBytes: () => freeBytes(workspace.dbPath),
     attend: attendWith({ ...store, chain: () => settings.value('attention-chain'), runs: () => runs, now }),
   });
-  const prepare = prepareDeps({ ...input, chains, policies, models, setup, binaries });
+  const plans = planServices({ store, secrets, prepare: () => prepare, runs: () => runs, now });
+  const prepare = prepareDeps({
+    ...input,
+    chains,
+    policies,
+    models,
+    setup,
+    binaries,
+    planManager: plans.manager,
+  });
   const { sessionTurn, ...turns } = openSessionTurns({ ...input, chains, runs: () => runs, tools: prepare.tools });
   const runs = createRuns({
     ...store,
@@ -142,6 +152,7 @@ export function openRooms(input: RoomsInput): Rooms {
     storedChain: chains.storedChain,
     sessionTurn,
     reread: store.lostRuns.reread,
+    afterStep: plans.afterStep,
   });
   const stopSweeping = store.asks.keepSwept();
   const trustOperations = createTrustOperations({
@@ -208,9 +219,7 @@ export function openRooms(input: RoomsInput): Rooms {
       awaitRun: runs.awaitRun,
       resumeRun: async (wanted) =>
         runs.resumeRun({ ...wanted, run_id: await store.findRun(wanted.run_id) }, store.actor.by),
-      cancelRun: (wanted) =>
-        runs.isHere(wanted.run_id) ? runs.cancelRun(wanted, store.actor.by) : store.services.cancelRun(wanted),
-      stopRun: runs.stopRun,
+      ...plans.services,
       watch: runs.watch,
     },
     setUpProvider: createProviderSetUp({ settings, backends }),

@@ -1,3 +1,4 @@
+import type { PrepareDeps } from '../runs/ports.ts';
 import type { ResumeDeps } from '../runs/resume.ts';
 import type { RunService } from '../runs/runs.ts';
 import { createChat } from '../sessions/chat.ts';
@@ -8,7 +9,6 @@ import { resumedTurn } from '../sessions/resumed-turn.ts';
 import { summaryChain } from '../sessions/summary-chain.ts';
 import { createSessionCopies } from '../store/session-copies.ts';
 import { createSessionSummaries } from '../store/session-summaries.ts';
-import type { Tool } from '../tools/tool.ts';
 import type { Chains } from '../workspace/chains.ts';
 import { sha256Of } from '../workspace/files.ts';
 import type { RoomsInput } from './rooms-input.ts';
@@ -16,7 +16,7 @@ import type { RoomsInput } from './rooms-input.ts';
 type SessionTurnsInput = RoomsInput & {
   readonly chains: Pick<Chains, 'storedChain'>;
   readonly runs: () => Pick<RunService, 'startTurn'>;
-  readonly tools: (options: { readonly shell: boolean }) => readonly Tool[];
+  readonly tools: PrepareDeps['tools'];
 };
 
 /** The runs of sessions: turns, and summaries of them. */
@@ -31,7 +31,9 @@ export function openSessionTurns(input: SessionTurnsInput) {
     say: input.warn,
     isReader: (tools, tool) =>
       tools === 'local_fs' &&
-      input.tools({ shell: false }).some(({ spec }) => spec.tools === tools && spec.tool === tool && spec.read_only),
+      input
+        .tools({ shell: false, plans: false })
+        .some(({ spec }) => spec.tools === tools && spec.tool === tool && spec.read_only),
     sessionNamed(name) {
       if (name !== null) return sessions.byName(name.normalize('NFC'));
       const id = sessions.activeId();

@@ -39,6 +39,7 @@ export type Flag = {
 /** What a completion script may look up. */
 export type Candidates =
   | 'session'
+  | 'plan'
   | 'backend'
   | 'model'
   | 'config'
@@ -75,6 +76,8 @@ export type ModuleName =
   | 'help'
   | 'init'
   | 'model'
+  | 'plan'
+  | 'plan-run'
   | 'policy'
   | 'policy-compare'
   | 'policy-explain'

@@ -15,6 +15,10 @@ export type FollowOptions = {
   readonly output?: Output;
   readonly progress?: Progress;
   readonly onAsk: OnAsk;
+  /** What the progress line begins with. */
+  heading?(): string;
+  /** Says how it ended, in place of the closing words on stderr. */
+  ending?(result: RunResult): void;
   /** Read after the run, for `chat --last`. */
   turns?(): Promise<readonly Turn[]>;
   /** False for an event that progress shall not tell of. */
@@ -39,7 +43,7 @@ export async function followRun(
   options: FollowOptions,
 ): Promise<number> {
   const output = options.output ?? createOutput(context);
-  const progress = options.progress ?? createProgress(context, () => asks.open());
+  const progress = options.progress ?? createProgress(context, () => asks.open(), options.heading ?? null);
   const warned = new Set<string>();
   const warn = (message: string) => {
     if (!warned.has(message)) context.warn(message);
@@ -151,7 +155,8 @@ async function finish(
   for (const ask of result.asks.filter((entry) => entry.state === 'pending')) {
     await sayWaiting(context, client, { ...ask, expires_at: null }, prefix);
   }
-  if (result.status === 'cancelled') terminal.err(`${prefix} the run was cancelled\n`);
+  if (ending.options.ending !== undefined) ending.options.ending(result);
+  else if (result.status === 'cancelled') terminal.err(`${prefix} the run was cancelled\n`);
   else if (result.status === 'interrupted')
     terminal.err(
       `${prefix} the run stopped at its last checkpoint; reins state resume ${result.run_id} goes on with it\n`,

@@ -10,6 +10,9 @@ import { quote } from '../text/quote.ts';
 const guardMs = 400;
 const shownLines = 200;
 
+/** What plays the run: the chains of `run` and `chat`, or those of plans (07 §4.2). */
+export type ContentUse = 'run' | 'chat' | 'planner' | 'executor' | 'summarizer' | 'explorer';
+
 export type Consent = {
   /** Hashes that are accepted for this invocation. */
   readonly trust: readonly string[];
@@ -25,18 +28,22 @@ export type Consent = {
 export async function consentToContent(
   context: Context,
   client: RuntimeClient,
-  use: 'run' | 'chat' | null,
+  uses: readonly (ContentUse | null)[],
 ): Promise<Consent> {
   const { globals } = context;
-  const pending = await client.untrusted({
-    chain: use,
-    chain_path: globals.chain,
-    policy: globals.policy?.value ?? null,
-    trust: [...globals.trust],
-  });
+  const pending = new Map<string, UntrustedContent>();
+  for (const chain of uses) {
+    const found = await client.untrusted({
+      chain,
+      chain_path: chain === 'run' || chain === 'chat' ? globals.chain : null,
+      policy: globals.policy?.value ?? null,
+      trust: [...globals.trust],
+    });
+    for (const content of found) pending.set(content.path, content);
+  }
   const accepted = [...globals.trust];
   let skipsPolicy = false;
-  for (const content of pending) {
+  for (const content of pending.values()) {
     if (!context.terminal.interactive()) throw refusal(content, context.process.argv);
     const answer = await askTrust(context, content, 'run');
     if (answer === 'refuse') throw refusal(content, context.process.argv);

@@ -2,13 +2,14 @@ import type { RunEvent } from '../schema/event.ts';
 import type { FeedEntry } from '../schema/feed.ts';
 import type { Operation } from './operation.ts';
 import { oversight } from './operations/oversight.ts';
+import { plans } from './operations/plans.ts';
 import { policies } from './operations/policies.ts';
 import { records } from './operations/records.ts';
 import { setup } from './operations/setup.ts';
 import { work } from './operations/work.ts';
 
 /** The one table. Everything a face may do is an entry here, or `watch`, `watchFeed` and `pullModel`, which stream. */
-export const operations = { ...work, ...records, ...oversight, ...policies, ...setup } as const;
+export const operations = { ...work, ...plans, ...records, ...oversight, ...policies, ...setup } as const;
 export type Operations = typeof operations;
 
 type Call<P> = P extends Operation<infer I, infer O> ? (input: I) => Promise<O> : never;

@@ -6,6 +6,7 @@ import type { HistoryRanges, RunEnd } from '../schema/protocol.ts';
 import type { PermissionDenial, RunAsk, RunFailure, RunResult, RunStatus } from '../schema/run.ts';
 import type { Calls } from '../store/calls.ts';
 import type { Feed, Record } from '../store/feed.ts';
+import type { Plans } from '../store/plans.ts';
 import type { Runs } from '../store/runs.ts';
 import type { LiveRun } from './live-run.ts';
 import { lastAnswer, materialise, outputText, runMessages } from './output.ts';
@@ -16,6 +17,7 @@ export type FinishDeps = {
   readonly runs: Runs;
   readonly calls: Calls;
   readonly asks: Asks;
+  readonly plans: Pick<Plans, 'rests' | 'settles'>;
   readonly now: () => number;
   readonly mask: <T>(value: T) => T;
 };
@@ -116,6 +118,10 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
     });
     if (rests) deps.runs.releaseLease(runId);
     else deps.runs.deleteState(runId);
+    if (live.kind === 'plan_step') {
+      if (outcome.status === 'suspended') deps.plans.rests(runId);
+      else if (!rests) deps.plans.settles(runId, gate.owner, at);
+    }
     if (turn !== null) {
       if (outcome.error !== null) turn.note(`failed (${outcome.error.class}): ${outcome.error.message}`, at);
       else if (outcome.status === 'cancelled' || outcome.status === 'interrupted') turn.note('interrupted', at);
@@ -137,6 +143,7 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
     output: output.type === 'chat_history' ? null : output.shown,
     session_id: gate.ref.session_id,
     session_name: turn?.session_name ?? null,
+    plan: live.started.plan,
     chain: live.started.chain,
     model: live.chosen.model ?? live.started.model,
     provider: live.chosen.provider ?? live.started.provider,

@@ -2,13 +2,13 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { KnownCalls } from '../gate/known.ts';
 import { noUsage, type Usage } from '../schema/message.ts';
 import type { RunJob } from '../schema/protocol.ts';
-import type { RunStarted } from '../schema/run.ts';
+import type { RunStarted, StepPlace } from '../schema/run.ts';
 import type { Feed } from '../store/feed.ts';
 import { type Counters, noCounters, type Runs } from '../store/runs.ts';
 import { createActiveClock } from './clock.ts';
 import type { LiveRun, SessionTurn, StopReason } from './live-run.ts';
 import type { PrepareDeps } from './ports.ts';
-import { gateRun, jobOf, type PreparedRun, type RunIds } from './prepare.ts';
+import { gateRun, jobOf, type PreparedRun, type RunIds, type RunPlan } from './prepare.ts';
 
 /** What has been written of a run that begins or goes on, and what its thread starts from. */
 export type Written = {
@@ -48,6 +48,9 @@ export function stopRun(live: LiveRun | null, reason: StopReason): void {
   live.abort.abort(new RuntimeError(reason.kind === 'rest' ? 'interrupted' : 'cancelled', reason.kind));
 }
 
+const placeOf = (plan: RunPlan | null): StepPlace | null =>
+  plan === null || plan.ordinal === null ? null : { name: plan.name, ordinal: plan.ordinal };
+
 /** A run of this process whose rows are written: its side of the gate, its clock, and the job for its thread. */
 export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, written: Written): LiveRun {
   const { runId, session } = ids;
@@ -67,6 +70,7 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
     run_id: runId,
     session_id: session?.id ?? null,
     session_name: session?.name ?? null,
+    plan: placeOf(ids.plan),
     chain: { id: chain.id, path: chain.path, sha256: chain.sha256 },
     model: defaults.model,
     provider: defaults.provider,
@@ -78,7 +82,9 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
     ...(before === null ? {} : { resumed: { from_seq: before.fromSeq, ask_ids: before.askIds } }),
   };
   live = {
+    kind: prepared.kind,
     started,
+    plan: ids.plan,
     request: prepared.input,
     job: { ...jobOf(prepared, runId, session, written.base), resume: before?.resume ?? null },
     gate,

@@ -1,8 +1,9 @@
 import type { GateRun } from '../gate/run.ts';
 import type { Usage } from '../schema/message.ts';
 import type { RunJob } from '../schema/protocol.ts';
-import type { RunStarted, StartRun } from '../schema/run.ts';
+import type { RunKind, RunStarted, StartRun } from '../schema/run.ts';
 import type { ActiveClock } from './clock.ts';
+import type { RunPlan } from './prepare.ts';
 
 /** Why a run stops before its chain ended. The first reason stands. */
 export type StopReason =
@@ -15,7 +16,9 @@ export type StopReason =
 
 /** A run of this process, from its rows to its end. */
 export type LiveRun = {
+  readonly kind: RunKind;
   readonly started: RunStarted;
+  readonly plan: RunPlan | null;
   /** What the face asked for. */
   readonly request: StartRun;
   readonly job: RunJob;

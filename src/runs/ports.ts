@@ -52,7 +52,8 @@ export type PrepareDeps = {
     | { readonly kind: 'ready'; readonly backend: string | null }
     | { readonly kind: 'obstacle'; readonly error: RuntimeError }
   >;
-  tools(options: { readonly shell: boolean }): readonly Tool[];
+  /** @param plans whether a chat may drive plans, if the operator has switched that on (05 §7) */
+  tools(options: { readonly shell: boolean; readonly plans: boolean }): readonly Tool[];
   /** The operator's own option tables. Never rejects. */
   commandTables(): Promise<OwnTables>;
   /** Hosts of one run: the guarded lists are made once, each host is for one call. */

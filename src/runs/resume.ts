@@ -10,13 +10,14 @@ import type { Calls } from '../store/calls.ts';
 import type { Documents } from '../store/documents.ts';
 import type { Events } from '../store/events.ts';
 import type { Feed } from '../store/feed.ts';
+import type { Plans } from '../store/plans.ts';
 import type { Runs, StoredRun } from '../store/runs.ts';
 import type { RunnableChain } from '../workspace/chains.ts';
 import { withImageData } from './images.ts';
 import type { Written } from './launch.ts';
 import type { SessionTurn } from './live-run.ts';
 import type { PrepareDeps } from './ports.ts';
-import { type PreparedRun, prepareRun, type RunIds } from './prepare.ts';
+import { type PreparedRun, prepareRun, type RunIds, type RunPlan } from './prepare.ts';
 import { alreadyRunning, checkResumable } from './resumable.ts';
 import { leaseMs } from './supervisor.ts';
 
@@ -46,6 +47,7 @@ export type ResumeDeps = {
     stored: Pick<StoredRun, 'chain_id' | 'chain_path' | 'chain_sha256'>,
     text: string,
   ) => Promise<RunnableChain>;
+  readonly plans: Pick<Plans, 'byId' | 'step' | 'goesOn'>;
   /** Null for a run that belongs to no session, and where the session, or what the run stands on, is gone. */
   readonly sessionTurn: (run: StoredRun) => ResumedTurn | null;
   /** Waits while a lease has only run out of time: its owner may renew it (11 §2.9). */
@@ -97,13 +99,22 @@ export async function resumeRun(deps: ResumeDeps, input: ResumeInput, by: string
       on_ask: input.on_ask,
       timeout_ms: input.timeout_ms,
     },
-    chain,
+    { stored: chain },
   );
-  const ids: RunIds = { runId: run.id, session: turn?.session ?? null, missionId: run.mission_id };
+  const plan = planOf(deps, run);
+  const ids: RunIds = { runId: run.id, session: turn?.session ?? null, plan, missionId: run.mission_id };
   const withImages = request.images.length > 0;
   const settles = input.settle === true;
   const written = take(deps, run, prepared, by, { state, turn, trim: trim ?? 0, withImages, settles });
   return { prepared, ids, written };
+}
+
+/** Null for a run of no plan, and of one that is gone. */
+function planOf({ plans }: ResumeDeps, run: StoredRun): RunPlan | null {
+  const plan = run.plan_id === null ? undefined : plans.byId(run.plan_id);
+  if (plan === undefined) return null;
+  const step = run.plan_step_id === null ? undefined : plans.step(run.plan_step_id);
+  return { id: plan.id, name: plan.name, stepId: run.plan_step_id, ordinal: step?.ordinal ?? null };
 }
 
 /** The transcript that a run goes on with, and where in its chain. */
@@ -139,6 +150,7 @@ function take(deps: ResumeDeps, run: StoredRun, prepared: PreparedRun, by: strin
     if (!runs.takeLease(run.id, run.lease_owner, owner, at + leaseMs, at)) {
       throw alreadyRunning(run.id, runs.head(run.id)?.lease_owner ?? null);
     }
+    if (run.plan_step_id !== null) deps.plans.goesOn(run.id);
     const behind = runs.dropMessages(run.id, next);
     turn?.takeBack(behind.map((payload) => (JSON.parse(payload) as Message).id));
     const unknown = calls.reopen(run.id, readers);

@@ -79,6 +79,9 @@ export type Ask = {
   readonly session_id: string | null;
   /** Its name at the time of reading. */
   readonly session_name: string | null;
+  /** The step of a plan that asks. */
+  readonly plan_name: string | null;
+  readonly step_no: number | null;
   readonly mission_id: string | null;
   readonly chain_id: string | null;
   readonly task_id: string | null;

@@ -275,6 +275,14 @@ export function createCalls(sql: Sql) {
         }));
     },
 
+    /** The calls of a run in order, as `<tools>.<tool> (<state>)`. */
+    summaries(runId: string): string[] {
+      return sql.column<string>(
+        "SELECT tools || '.' || tool || ' (' || state || ')' FROM tool_calls WHERE run_id = ? ORDER BY seq",
+        runId,
+      );
+    },
+
     /** Calls that were let through to execution. */
     executed(runId: string): number {
       return (

@@ -185,6 +185,7 @@ function urlParts(ask: Ask): readonly CardPart[] {
 function origin(ask: Ask, shown: (id: string) => string): string {
   const parts = [
     ...(ask.session_id === null ? [] : [`session ${ask.session_name ?? ask.session_id}`]),
+    ...(ask.step_no === null ? [] : [`plan ${ask.plan_name ?? '-'}, step ${ask.step_no}`]),
     ...(ask.run_id === null ? [] : [shown(ask.run_id)]),
     ...(ask.chain_id === null ? [] : [`chain ${ask.chain_id}`]),
     ...(ask.task_id === null ? [] : [`task ${ask.task_id}`]),

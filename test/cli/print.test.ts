@@ -91,6 +91,7 @@ const result: RunResult = {
   output: '',
   session_id: null,
   session_name: null,
+  plan: null,
   chain: { id: 'c', path: null, sha256: '' },
   model: 'm',
   provider: 'scripted',

@@ -151,7 +151,7 @@ export const oversight = {
     'read',
     object({
       /** Null: the run executes a chain of the program's own. */
-      chain: nullable(enums(['run', 'chat'])),
+      chain: nullable(enums(['run', 'chat', 'planner', 'executor', 'summarizer', 'explorer'])),
       chain_path: nullable(string()),
       policy: nullable(string()),
       trust: array(string()),
