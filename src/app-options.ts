@@ -1,3 +1,5 @@
+import type { LoginRecords } from './schema/login.ts';
+
 /** Where an option was given: flag beats environment; config and built-in are resolved inside the app (06 §3). */
 export type Given<T> = { readonly value: T; readonly source: 'flag' | 'environment' };
 
@@ -52,6 +54,39 @@ export type AppHandle<A> = {
   readonly client: A;
   /** One line each, for stderr: a skipped data directory, a policy that fell back, … */
   readonly warnings: readonly string[];
+  /** Opens the database for writing and gives what a server needs of it beside the operations. */
+  ground(): Promise<ServerGround>;
   /** Stops what runs, closes pools and the database. Safe to call twice. */
   close(): Promise<void>;
+};
+
+/** What the server stands on beside the operations. Paths are absolute. */
+export type ServerGround = {
+  readonly logins: LoginRecords;
+  /** 32 bytes of this installation. @throws RuntimeError config_invalid */
+  machineKey(): Uint8Array;
+  /** The access token as its file has it. @throws RuntimeError config_invalid for a file that others could read */
+  readonly token: {
+    readonly path: string;
+    /** Made when it is missing. */
+    ensure(): string;
+    read(): string | null;
+    rotate(): void;
+  };
+  /** Content of a file with a secret; null when there is none. @throws RuntimeError config_invalid as above */
+  secretFile(path: string): string | null;
+  readonly schema: number;
+  readonly tenant: string;
+  readonly reinsHome: string;
+  readonly workspace: string;
+  readonly dataDir: string | null;
+  readonly database: string;
+  /** Effective values of the keys of the server. */
+  settings(): {
+    readonly host: string;
+    readonly port: number;
+    readonly publicOrigins: readonly string[];
+    readonly tokenScope: 'run' | 'full';
+    readonly allowDefaultLogin: boolean;
+  };
 };

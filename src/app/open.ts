@@ -221,6 +221,11 @@ export async function openApp(options: AppOptions, pools: Pools, writes: boolean
   return {
     client: createLocalClient(services),
     warnings: workspace.warnings,
+    async ground() {
+      const { rooms, store } = await openFor('setConfig');
+      const { openGround } = await import('./ground.ts');
+      return openGround({ options, machine, workspace, store, rooms, now });
+    },
     async close() {
       await shut();
       await pools.close();

@@ -66,6 +66,7 @@ export type ModuleName =
   | 'approvals-watch'
   | 'audit'
   | 'backend'
+  | 'beam'
   | 'chain'
   | 'chat'
   | 'completion'

@@ -7,6 +7,7 @@ export const modules: Readonly<Record<ModuleName, () => Promise<CommandModule>>>
   'approvals-watch': () => import('./commands/approvals-watch.ts'),
   audit: () => import('./commands/audit.ts'),
   backend: () => import('./commands/backend.ts'),
+  beam: () => import('./commands/beam.ts'),
   chain: () => import('./commands/chain.ts'),
   chat: () => import('./commands/chat.ts'),
   completion: () => import('./commands/completion.ts'),

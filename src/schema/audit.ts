@@ -15,6 +15,13 @@ export type AuditType =
   | 'config_changed'
   | 'internal_error'
   | 'self_approval_attempt'
+  | 'login'
+  | 'login_failed'
+  | 'password_changed'
+  | 'credential_reset'
+  | 'secret_rotated'
+  | 'token_rotated'
+  | 'session_revoked'
   | 'anchor';
 
 /** A row of the audit log as stored, its body read (03 §14). `at` is milliseconds since the epoch. */

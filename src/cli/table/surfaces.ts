@@ -86,7 +86,8 @@ const beam: Command = {
     { name: 'link', kind: 'boolean', negative: true, help: 'Make no login link.' },
   ],
   examples: ['reins beam', 'reins beam --port 0 --json'],
-  exits: [3, 5],
+  exits: [3, 5, 130, 143],
+  module: 'beam',
   insideTool: 'refused',
   commands: [
     {
