@@ -38,6 +38,8 @@ export type AppOptions = {
   readonly allowedDir: string | null;
   /** `--trust`: hashes accepted for this invocation. */
   readonly trust: readonly string[];
+  /** What a server gives the runs that it starts; absent elsewhere. */
+  readonly serving?: Serving | undefined;
   /** Structured lines and stack traces are wanted. */
   readonly trace: boolean;
   /** The command that is to be done, where it is refused to what a tool call has started (11 §6.2); else absent. */
@@ -46,12 +48,22 @@ export type AppOptions = {
   readonly failPoint?: ((point: string) => void) | undefined;
 };
 
+/** Defaults and bounds of runs that are started over HTTP (09 §1.1). */
+export type Serving = {
+  /** Path of the chain of requests that name none; null = the default one of their kind. */
+  readonly chain: string | null;
+  /** Milliseconds of active time of each run; 0 = none. */
+  readonly timeoutMs: number;
+};
+
 /**
- * What `createApp` gives a face beside its client. `A` is the client's type: this file names no room, so that every
+ * What `createApp` gives a face beside its client. `A` and `R` are types of clients: this file names no room, so that every
  * face may import it.
  */
-export type AppHandle<A> = {
+export type AppHandle<A, R = unknown> = {
   readonly client: A;
+  /** The operations that a server serves; loads their table. */
+  routes(): Promise<R>;
   /** One line each, for stderr: a skipped data directory, a policy that fell back, … */
   readonly warnings: readonly string[];
   /** Opens the database for writing and gives what a server needs of it beside the operations. */

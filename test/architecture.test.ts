@@ -30,6 +30,7 @@ const everyRoom = [
     'store',
     'policy',
     'models',
+    'view',
   ].map((room) => `src/${room}`),
 ];
 
@@ -42,6 +43,7 @@ const rooms: Readonly<Record<string, Room>> = {
       'src/app-options.ts',
       'src/client/operations.ts',
       'src/client/operations',
+      'src/client/routes.ts',
       'src/server/server.ts',
     ],
     packages: { 'parse.ts': ['meow'] },

@@ -6,6 +6,7 @@ import { openStoreRooms, type StoreRooms } from './store-rooms.ts';
 import type { AppHandle, AppOptions } from '../app-options.ts';
 import { createLocalClient, type Services } from '../client/local-client.ts';
 import { operations, type RuntimeClient } from '../client/operations.ts';
+import type { RouteClient } from '../client/routes.ts';
 import { createSecrets } from '../registry/secrets.ts';
 import type { Pools } from '../runs/pools.ts';
 import { type OpenedStore, openStore } from '../store/store.ts';
@@ -27,7 +28,7 @@ const writing: ReadonlySet<string> = new Set([
 ]);
 
 const isRead = (name: keyof RuntimeClient): boolean =>
-  name === 'watchFeed' || (name !== 'pullModel' && name !== 'watch' && operations[name].access === 'read');
+  name === 'watchFeed' || (name !== 'pullModel' && name !== 'watch' && operations[name].reads);
 
 const readsOnly = (name: keyof RuntimeClient): boolean => !writing.has(name) && isRead(name);
 
@@ -90,7 +91,11 @@ type Opened = {
  * for reading only where that is enough, and the rooms that act when something is to be done.
  * @param writes a run is about to start: the database is opened for writing at once
  */
-export async function openApp(options: AppOptions, pools: Pools, writes: boolean): Promise<AppHandle<RuntimeClient>> {
+export async function openApp(
+  options: AppOptions,
+  pools: Pools,
+  writes: boolean,
+): Promise<AppHandle<RuntimeClient, RouteClient>> {
   const now = Date.now;
   const { warn } = options;
   const machine = readMachine(options);
@@ -221,6 +226,10 @@ export async function openApp(options: AppOptions, pools: Pools, writes: boolean
   return {
     client: createLocalClient(services),
     warnings: workspace.warnings,
+    async routes() {
+      const { createRouteClient } = await import('../client/route-client.ts');
+      return createRouteClient(async () => (await allFor('setConfig')).routes());
+    },
     async ground() {
       const { rooms, store } = await openFor('setConfig');
       const { openGround } = await import('./ground.ts');

@@ -1,4 +1,5 @@
 import type { Services } from '../client/local-client.ts';
+import type { RouteClient } from '../client/routes.ts';
 import { policies as policyTable } from '../client/operations/policies.ts';
 import { createBinaries } from '../gate/binaries.ts';
 import { createBudget } from '../gate/budget.ts';
@@ -18,6 +19,7 @@ import { createSpool } from '../tools/spool.ts';
 import type { ToolPorts } from '../tools/tool.ts';
 import { createChains } from '../workspace/chains.ts';
 import { removeLeftovers } from '../workspace/files.ts';
+import type { ChainFinderDeps } from '../workspace/find-chain.ts';
 import { createPolicies } from '../workspace/policies.ts';
 import { createTrustOperations } from '../workspace/trust-operations.ts';
 import { attendWith } from './attention.ts';
@@ -33,6 +35,8 @@ import { openTrustedPrograms } from './trusted-programs.ts';
 /** The services of an opened database, and what must be closed with it. */
 export type Rooms = {
   readonly services: Omit<Services, 'initialise'>;
+  /** Those of the table of routes. */
+  routes(): Promise<RouteClient>;
   /** What `init <provider>` registers and sets. */
   readonly setUpProvider: ReturnType<typeof createProviderSetUp>;
   /** Ends what runs; the database is closed by whoever opened it. */
@@ -50,11 +54,14 @@ export function openRooms(input: RoomsInput): Rooms {
     url: options.ollama?.value ?? 'http://127.0.0.1:11434',
     explicit: options.ollama?.source === 'flag',
   };
-  const chains = createChains({
+  const finder: ChainFinderDeps = {
     workspace,
+    configured: (use) => settings.value(use === 'chat' ? 'default-chain' : 'attention-chain'),
+  };
+  const chains = createChains({
+    ...finder,
     uid: machine.uid,
     trust,
-    configured: (use) => settings.value(use === 'chat' ? 'default-chain' : 'attention-chain'),
     // Beside the built-in ones nothing can be registered yet.
     providers: [],
   });
@@ -213,6 +220,11 @@ export function openRooms(input: RoomsInput): Rooms {
         runs.isHere(wanted.run_id) ? runs.cancelRun(wanted, store.actor.by) : store.services.cancelRun(wanted),
       stopRun: runs.stopRun,
       watch: runs.watch,
+    },
+    async routes() {
+      const { routeServices } = await import('./route-services.ts');
+      const parts = { policies, chains, finder, binaries, prepare, runs, setup, backends, models, trustOperations };
+      return routeServices({ ...input, ...parts, sendMessage: chat.sendMessage });
     },
     setUpProvider: createProviderSetUp({ settings, backends }),
     async close() {

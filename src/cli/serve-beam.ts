@@ -13,6 +13,7 @@ export async function serveBeam(context: Context): Promise<number> {
   if (address === null) throw new TypeError('no address');
   const beam = await startBeam({
     client: app.client,
+    operations: await app.routes(),
     ground,
     version: process.version,
     address,

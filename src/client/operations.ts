@@ -7,11 +7,11 @@ import { records } from './operations/records.ts';
 import { setup } from './operations/setup.ts';
 import { work } from './operations/work.ts';
 
-/** The one table. Everything a face may do is an entry here, or `watch`, `watchFeed` and `pullModel`, which stream. */
+/** What faces of this process do. Everything is an entry here or in `routes.ts`, or streams: `watch`, `watchFeed`, `pullModel`. */
 export const operations = { ...work, ...records, ...oversight, ...policies, ...setup } as const;
 export type Operations = typeof operations;
 
-type Call<P> = P extends Operation<infer I, infer O> ? (input: I) => Promise<O> : never;
+export type Call<P> = P extends Operation<infer I, infer O> ? (input: I) => Promise<O> : never;
 
 export type WatchInput = {
   readonly run_id: string;

@@ -11,6 +11,7 @@ import type { RunKind, StartRun } from '../schema/run.ts';
 import { type Catalog, createCatalog } from '../tools/catalog.ts';
 import type { ActiveClock } from './clock.ts';
 import { type LoadedImage, readImages } from './images.ts';
+import type { ChainUse } from '../workspace/find-chain.ts';
 import type { GoverningPolicy, PrepareDeps, ReadyWanted, RunDefaults, RunSettings } from './ports.ts';
 import type { RunnableChain } from '../workspace/chains.ts';
 
@@ -55,7 +56,7 @@ export async function prepareRun(
   stored: RunnableChain | null = null,
 ): Promise<PreparedRun> {
   const use = kind === 'chat' || kind === 'attention' ? kind : 'run';
-  const chain = stored ?? (await deps.loadChain({ use, path: input.chain_path, trust: input.trust }));
+  const chain = stored ?? (await deps.loadChain(chainWanted(use, input)));
   const policy = await deps.openPolicy({
     name: input.policy,
     trust: input.trust,
@@ -97,6 +98,14 @@ export async function prepareRun(
     warnings: [...chain.warnings, ...policy.warnings, ...own.warnings, ...wideRoot(deps, root)],
   };
 }
+
+const chainWanted = (use: ChainUse, { chain_path, chain_name, chain_text, trust }: StartRun) => ({
+  use,
+  path: chain_path,
+  name: chain_name,
+  text: chain_text,
+  trust,
+});
 
 /**
  * Names that the model tasks give themselves, when none of them uses the default alone: then one of those must be ready

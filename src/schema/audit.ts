@@ -41,6 +41,7 @@ export type AuditRow = {
 export type AuditFilter = {
   /** Milliseconds since the epoch. */
   readonly since: number | null;
+  readonly until?: number | undefined;
   /** Run id, or its last characters. */
   readonly run: string | null;
   readonly type: string | null;

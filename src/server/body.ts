@@ -3,6 +3,8 @@ import { readStrictJson } from '../text/strict-json.ts';
 import { refuse } from './error-body.ts';
 
 export const jsonBodyBytes = 1024 * 1024;
+/** A chain or a policy as text. */
+export const documentBodyBytes = 2 * 1024 * 1024;
 export const loginBodyBytes = 4096;
 const maxDepth = 64;
 const refusedKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);

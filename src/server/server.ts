@@ -2,12 +2,15 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ServerGround } from '../app-options.ts';
 import type { RuntimeClient } from '../client/operations.ts';
+import type { RouteClient } from '../client/routes.ts';
 import type { Address } from './address.ts';
 export { parseAddress } from './address.ts';
+import { apiRoutes } from './api-routes.ts';
 import { createAuthenticator } from './authenticate.ts';
 import { type Authorities, authoritiesOf } from './authorities.ts';
 import { createDispatch, type TraceLine } from './dispatch.ts';
 import { errorReply, refuse } from './error-body.ts';
+import type { StreamLimits } from './event-stream.ts';
 import { areaOf, guard, pathOf } from './guard.ts';
 import { setSecurityHeaders } from './headers.ts';
 import { listen, peerOf } from './listener.ts';
@@ -19,6 +22,8 @@ import { systemRoutes } from './system-routes.ts';
 
 export type BeamOptions = {
   readonly client: RuntimeClient;
+  /** Those that have routes. */
+  readonly operations: RouteClient;
   readonly ground: ServerGround;
   readonly version: string;
   readonly address: Address;
@@ -32,6 +37,8 @@ export type BeamOptions = {
   trace(line: TraceLine): void;
   /** Absent: the limits of 09 §10.2. */
   readonly rates?: Rates;
+  /** Absent: the limits of 09 §7.4. */
+  readonly streams?: StreamLimits;
 };
 
 export type Beam = {
@@ -85,7 +92,9 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
     now,
     overrides: options.overrides,
   });
-  const routes: readonly Route[] = [...systemRoutes({ ground, version: options.version, state })];
+  const own: readonly Route[] = [...systemRoutes({ state })];
+  const { client, operations, version, streams } = options;
+  const routes: readonly Route[] = [...own, ...apiRoutes({ client, operations, now, version, others: own, streams })];
   dispatch = createDispatch({
     routes,
     rates: options.rates ?? createRates(now),

@@ -62,8 +62,8 @@ export function createChat(deps: ChatDeps) {
       const live = open.find((head) => isDriven(head, now()));
       const lapsed = open.find((head) => !reread.has(head.id) && hasLapsed(head, now()));
       if (live !== undefined) {
-        if (now() > until) {
-          throw new RuntimeError('session_busy', `session "${session.name}" is busy with run ${live.id}`);
+        if (now() >= until) {
+          throw busy(session, live.id);
         }
         say(live);
         await new Promise((resolve) => setTimeout(resolve, busyPollMs));
@@ -92,21 +92,25 @@ export function createChat(deps: ChatDeps) {
      * Stores the message with its run in one transaction, then starts the run.
      * @throws RuntimeError not_found, session_busy, run_suspended, and what `prepareRun` throws before anything is stored
      */
-    async sendMessage(input: SendMessage): Promise<RunStarted & { readonly turn: number }> {
-      const { session: name, trim, abandon: giveUp, last: _last, ...run } = input;
+    async sendMessage(
+      input: SendMessage,
+    ): Promise<RunStarted & { readonly turn: number; readonly message_id: string }> {
+      const { session: name, trim, abandon: giveUp, last: _last, wait_ms, ...run } = input;
       const session = deps.sessionForTurn(name);
-      const until = now() + busyWaitMs;
+      const until = now() + (wait_ms ?? busyWaitMs);
       let turnFrom = 0;
+      let message_id = '';
       const turn: TurnStart = {
         session: { id: session.id, name: session.name },
         trim,
         begin(runId, record, ref, images) {
           const [other] = runs.openOfSession(session.id).filter((head) => head.id !== runId);
           if (other !== undefined) {
-            throw new RuntimeError('session_busy', `session "${session.name}" is busy with run ${other.id}`);
+            throw busy(session, other.id);
           }
           const at = now();
           const message = userMessage(run, images, at);
+          message_id = message.id;
           turnFrom = sessions.appendMessage(session.id, {
             id: message.id,
             role: 'user',
@@ -136,7 +140,12 @@ export function createChat(deps: ChatDeps) {
         }
       };
       const started = await start();
-      return { ...started, turn: turnFrom, ...(trim > 0 ? { trimmed: leftOut(session.id, trim, turnFrom) } : {}) };
+      return {
+        ...started,
+        turn: turnFrom,
+        message_id,
+        ...(trim > 0 ? { trimmed: leftOut(session.id, trim, turnFrom) } : {}),
+      };
     },
   };
 }
@@ -147,10 +156,15 @@ function userMessage(run: StartRun, images: readonly Image[], at: number): Messa
   return imageMessage(ulid(at), content.toWellFormed(), images, at);
 }
 
+const busy = (session: SessionRow, runId: string): RuntimeError =>
+  new RuntimeError('session_busy', `session "${session.name}" is busy with run ${runId}`, {
+    data: { run_id: runId, param: runId },
+  });
+
 function suspended(session: SessionRow, head: RunHead, askIds: readonly string[]): RuntimeError {
   const answer = askIds.map((id) => `reins approvals respond ${id} --approve`);
   return new RuntimeError('run_suspended', `session "${session.name}" waits for an approval of run ${head.id}`, {
-    data: { run_id: head.id, ask_ids: askIds },
+    data: { run_id: head.id, ask_ids: askIds, param: head.id },
     hints: [...answer.slice(0, 2), 'reins chat --abandon "…"'],
   });
 }

@@ -17,6 +17,8 @@ export type ChainWanted = {
   readonly use: ChainUse;
   /** A path that the operator typed; null = the default of that use. */
   readonly path: string | null;
+  /** Name of a chain of the overlay, in place of a path. */
+  readonly name?: string | undefined;
   /** Hashes accepted for this invocation (`--trust`). */
   readonly trust: readonly string[];
 };
@@ -42,6 +44,7 @@ export function chainFinder(deps: ChainFinderDeps): (wanted: ChainWanted) => Fou
       if (!exists(path)) throw chainNotFound(`There is no chain ${path}.`, ['reins chain list', 'reins init']);
       return { place: 'file', path };
     }
+    if (wanted.name !== undefined) return named(wanted.name);
     if (wanted.use === 'attention') return answering();
     const configured = wanted.use === 'chat' ? deps.configured('chat') || null : null;
     if (configured !== null) return placed(configuredPath(configured, 'default-chain'));
@@ -61,11 +64,21 @@ export function chainFinder(deps: ChainFinderDeps): (wanted: ChainWanted) => Fou
     const configured = deps.configured('attention') || null;
     if (configured === null) throw chainNotFound('No chain may answer asks: config attention-chain is not set.', []);
     if (isDocumentPath(configured)) return placed(configuredPath(configured, 'attention-chain'));
-    const file = `${configured}.json`;
-    const found = isOther(file) ? null : findDocument(layersOf(workspace), file);
+    const found = inOverlay(configured);
     if (found !== null) return found;
-    if (isShippedChain(file)) return { place: 'builtin', path: file };
     throw missingChain('attention-chain', `"${configured}"`);
+  };
+
+  const inOverlay = (name: string): FoundChain | null => {
+    const file = name.endsWith('.json') ? name : `${name}.json`;
+    const found = isOther(file) || file.includes('/') ? null : findDocument(layersOf(workspace), file);
+    return found ?? (isShippedChain(file) ? { place: 'builtin', path: file } : null);
+  };
+
+  const named = (name: string): FoundChain => {
+    const found = inOverlay(name);
+    if (found !== null) return found;
+    throw chainNotFound(`There is no chain "${name}".`, ['reins chain list']);
   };
 
   const configuredPath = (configured: string, key: 'default-chain' | 'attention-chain'): string => {

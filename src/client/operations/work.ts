@@ -22,7 +22,7 @@ export const work = {
     '/api/sessions/messages',
     'run',
     SendMessage,
-    returns<RunStarted & { readonly turn: number }>(),
+    returns<RunStarted & { readonly turn: number; readonly message_id: string }>(),
   ),
   /** Waits until the run ended or rests. With `full` a history output is given whole. */
   awaitRun: operation(
