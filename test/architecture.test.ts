@@ -117,7 +117,7 @@ const rooms: Readonly<Record<string, Room>> = {
       '*': ['superstruct'],
     },
   },
-  'src/client': { may: words, packages: { '*': ['superstruct'] } },
+  'src/client': { may: words, packages: { 'http-events.ts': ['eventsource-parser'], '*': ['superstruct'] } },
   'src/chain': { may: words, packages: { 'template.ts': ['liquidjs'] }, pure: true },
   'src/policy': { may: [...words, 'src/shell/launchers.ts', 'src/shell/programs.ts'], packages: {}, pure: true },
   'src/view': { may: words, packages: { 'format.ts': ['string-width'] }, pure: true },

@@ -21,7 +21,10 @@ function faultOf(name: string, error: StructError): RuntimeError {
     return new RuntimeError('unknown_field', `There is no field ${param} here.`, { cause: error, data: { param } });
   }
   // The value may be a secret that was put into the wrong place.
-  const what = failure.message.replace(/,? but received[\s\S]*$/, '').replaceAll('`', '');
+  const what = failure.message
+    .replace(/^At path: .*? -- /, '')
+    .replace(/,? but received[\s\S]*$/, '')
+    .replaceAll('`', '');
   return new RuntimeError('invalid_body', `${param === '' ? name : param}: ${what}.`, {
     cause: error,
     ...(param === '' ? {} : { data: { param } }),

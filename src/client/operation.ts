@@ -26,6 +26,8 @@ export type Route<I, O> = {
   /** At most two of these at once (09 §10.2). */
   readonly heavy: boolean;
   readonly headers: ((output: O) => Readonly<Record<string, string>>) | null;
+  /** What an answer without a body says in its headers. */
+  readonly fromHeaders: ((get: (name: string) => string | null) => O) | null;
   /** `items`: a list goes as `{"items": …}`; `attachment`: the text of an output is a file. */
   readonly form: 'json' | 'items' | 'attachment';
 };
@@ -97,6 +99,7 @@ export function route<I, S, O>(
       body: 'json',
       heavy: false,
       headers: null,
+      fromHeaders: null,
       form: 'json',
       ...more,
     },

@@ -60,12 +60,39 @@ export function errorReply(
       error: {
         message: error.message,
         type: typeOf(status),
-        code: shownClass(error.code),
+        code: wireCode(error.code),
         ...(param === undefined ? {} : { param }),
       },
-      ...(findings === undefined ? {} : { findings }),
+      ...(findings === undefined ? {} : { findings: findings.map(shownFinding) }),
     },
   };
+}
+
+/** Codes of this program that 09 §5.1 knows by another name: classes of model failures, flags, what a file cannot be used for. */
+const wireCodes: Readonly<Partial<Record<ErrorCode, string>>> = {
+  usage: 'invalid_parameter',
+  chain_invalid: 'invalid_chain',
+  chain_not_found: 'not_found',
+  policy_not_found: 'not_found',
+  chain_untrusted: 'not_trusted',
+  config_invalid: 'unprocessable',
+  inside_tool: 'not_allowed',
+  not_built: 'bad_request',
+  auth: 'backend_error',
+  rate_limit: 'backend_error',
+  server_error: 'backend_error',
+  empty_reply: 'backend_error',
+  model_unavailable: 'backend_error',
+  permanent: 'backend_error',
+};
+
+const wireCode = (code: ErrorCode): string => wireCodes[code] ?? shownClass(code);
+
+/** A finding as every surface has it (09 §5.1): where it is and what is wrong. */
+function shownFinding(finding: unknown): unknown {
+  if (typeof finding !== 'object' || finding === null) return finding;
+  const { severity, code, path, message } = finding as Readonly<Record<string, unknown>>;
+  return { severity: severity === 'load' ? 'error' : severity, code, path, message };
 }
 
 function dataOf(data: unknown): RefusalData {

@@ -16,14 +16,21 @@ export type StreamDeps = {
   readonly limits?: StreamLimits | undefined;
 };
 
-/** Streams of one login session, and of all (09 §7.4). */
-export type StreamLimits = { readonly perCredential: number; readonly all: number };
-const standardLimits: StreamLimits = { perCredential: 16, all: 64 };
+/** How many streams of one login session, and of all (09 §7.4). */
+export type StreamLimits = {
+  readonly perCredential: number;
+  readonly all: number;
+  /** How long a stream is silent at most. */
+  readonly heartbeatMs: number;
+};
+const standardLimits: StreamLimits = { perCredential: 16, all: 64, heartbeatMs: 15_000 };
 
 /** The event streams (09 §7): of a run by its `seq`, and of all runs by the cursor of the feed. */
 export function streamRoutes(deps: StreamDeps): readonly Route[] {
   const { client, operations } = deps;
-  const counted = countStreams(deps.limits ?? standardLimits);
+  const limits = deps.limits ?? standardLimits;
+  const counted = countStreams(limits);
+  const open = (call: Call): Frames => createFrames(call.response, limits.heartbeatMs);
   const runEvents = deps.routes.find(({ method, path }) => method === 'GET' && path === '/api/runs/{id}/events');
   if (runEvents === undefined) throw new TypeError('the table has no events of a run');
   return [
@@ -31,14 +38,14 @@ export function streamRoutes(deps: StreamDeps): readonly Route[] {
       ...runEvents,
       streams: true,
       handle: (call) =>
-        wantsStream(call) ? counted(call, () => streamRun(client, operations, call)) : runEvents.handle(call),
+        wantsStream(call) ? counted(call, () => streamRun({ client, operations, open }, call)) : runEvents.handle(call),
     },
     {
       method: 'GET',
       path: '/api/events',
       access: 'any',
       streams: true,
-      handle: (call) => counted(call, () => streamFeed(client, call)),
+      handle: (call) => counted(call, () => streamFeed({ client, operations, open }, call)),
     },
   ];
 }
@@ -91,13 +98,15 @@ function onlyParameters(call: Call, ...names: readonly string[]): void {
 const lastKinds: ReadonlySet<string> = new Set(['chain_completed', 'chain_failed', 'chain_cancelled']);
 const overStatuses: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled', 'exhausted']);
 
-async function streamRun(client: RuntimeClient, operations: RouteClient, call: Call): Promise<void> {
+type Sources = Pick<StreamDeps, 'client' | 'operations'> & { readonly open: (call: Call) => Frames };
+
+async function streamRun({ client, operations, open }: Sources, call: Call): Promise<void> {
   onlyParameters(call, 'after');
   const wanted = startOf(call) ?? 0;
   const run = await operations.getRun({ id: call.params['id'] ?? '' });
   let after = Math.min(wanted, run.last_seq);
   const first = (await operations.pageRunEvents({ id: run.id, after, limit: 1 })).items[0];
-  const frames = createFrames(call.response);
+  const frames = open(call);
   if (first !== undefined && first.seq > after + 1) {
     frames.send(frame('gap', null, JSON.stringify({ from: after + 1, to: first.seq - 1 })));
   }
@@ -146,7 +155,7 @@ function endWith(frames: Frames, { signal }: Call): void {
   else frames.end('end', { status: 'closed' });
 }
 
-async function streamFeed(client: RuntimeClient, call: Call): Promise<void> {
+async function streamFeed({ client, open }: Sources, call: Call): Promise<void> {
   onlyParameters(call, 'after', 'topics');
   const kinds = kindsOf(call.query.get('topics'));
   const wanted = startOf(call);
@@ -158,7 +167,7 @@ async function streamFeed(client: RuntimeClient, call: Call): Promise<void> {
   for (const status of ['running', 'waiting', 'queued']) {
     running += (await client.listRuns({ status, session: null, limit: 1 })).total;
   }
-  const frames = createFrames(call.response);
+  const frames = open(call);
   frames.send(frame('hello', null, JSON.stringify({ pending_asks: asks.total, active_runs: running, cursor: after })));
   if (wanted !== null && after + 1 < range.oldest) {
     frames.send(frame('gap', null, JSON.stringify({ from: after + 1, to: range.oldest - 1 })));

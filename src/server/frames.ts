@@ -3,10 +3,9 @@ import type { ServerResponse } from 'node:http';
 /** Beyond so many bytes that nobody has read, deltas are left out; beyond the second number the stream ends (09 §7.3). */
 const slowBytes = 1024 * 1024;
 const mostBytes = slowBytes + 512 * 1024;
-const heartbeatMs = 15_000;
 
 /** The frames of one event stream. Nothing is awaited: what a slow client does not take is bounded. */
-export function createFrames(response: ServerResponse) {
+export function createFrames(response: ServerResponse, heartbeatMs: number) {
   let ended = false;
   const beat = setInterval(() => {
     response.write(': hb\n\n');

@@ -1,6 +1,7 @@
 import { checkInput } from '../client/check-input.ts';
 import type { Routed } from '../client/operation.ts';
 import { type RouteClient, type RouteName, routed } from '../client/routes.ts';
+import { RuntimeError } from '../schema/errors.ts';
 import { checkAccess } from './access.ts';
 import { documentBodyBytes } from './body.ts';
 import { refuse } from './error-body.ts';
@@ -33,20 +34,36 @@ function mountOperation(name: RouteName, deps: MountDeps): Route {
     ...(route.body === 'document' ? { maxBodyBytes: documentBodyBytes } : {}),
     ...(route.heavy ? { heavy: true } : {}),
     async handle(call) {
-      const input = checkInput(name, assemble(entry, call), entry.input);
+      const input = checked(name, entry, call);
       checkClass(entry, input, call, deps.now());
       return replyOf(entry, await operation(input));
     },
   };
 }
 
+/** @throws RuntimeError unknown_field, invalid_body for what the body holds, invalid_parameter for the rest */
+function checked(name: string, entry: AnyRouted, call: Call): Readonly<Record<string, unknown>> {
+  const given = assemble(entry, call);
+  try {
+    return checkInput(name, given, entry.input);
+  } catch (error) {
+    const param = error instanceof RuntimeError ? Reflect.get(Object(error.data), 'param') : undefined;
+    const [member] = typeof param === 'string' ? param.split(/[.[]/) : [];
+    const inBody = member === undefined || Object.hasOwn(Object(call.body), member) || isBodied(entry);
+    if (!(error instanceof RuntimeError) || (inBody && !Object.hasOwn(call.params, member ?? ''))) throw error;
+    throw refuse('invalid_parameter', error.message, typeof param === 'string' ? { param } : {});
+  }
+}
+
+const isBodied = ({ method }: AnyRouted): boolean => method !== 'GET' && method !== 'DELETE';
+
 /** Members of the address, the query, the body and the headers as the one input of an operation. */
 function assemble(entry: AnyRouted, call: Call): Readonly<Record<string, unknown>> {
-  const { route, method } = entry;
+  const { route } = entry;
   // True because the inputs of the table are `object` structs, which keep their members.
   const members = new Set(Object.keys((entry.input.schema ?? {}) as Readonly<Record<string, unknown>>));
   const inPath = new Set(Object.keys(call.params));
-  const bodied = method !== 'GET' && method !== 'DELETE';
+  const bodied = isBodied(entry);
   const inQuery = (name: string): boolean =>
     members.has(name) && !inPath.has(name) && !headerNames.has(name) && (!bodied || route.query.includes(name));
   const query: Record<string, string> = {};

@@ -52,7 +52,12 @@ export const policyRoutes = {
     'recent',
     object({ ...file, source: layer, ...ifMatch }),
     shown(object({ applies: string() })),
-    { status: 204, precondition: 'if-match', headers: ({ applies }) => ({ 'x-reins-policy': applies }) },
+    {
+      status: 204,
+      precondition: 'if-match',
+      headers: ({ applies }) => ({ 'x-reins-policy': applies }),
+      fromHeaders: (get) => ({ applies: get('x-reins-policy') ?? 'none' }),
+    },
   ),
   vetPolicyText: route(
     'POST',
