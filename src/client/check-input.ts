@@ -15,7 +15,8 @@ export function checkInput<T, S>(name: string, given: unknown, struct: Struct<T,
 }
 
 function faultOf(name: string, error: StructError): RuntimeError {
-  const failure: Failure = error;
+  // A name that nobody knows says more than the name that is missing for it.
+  const failure: Failure = error.failures().find(({ type }) => type === 'never') ?? error;
   const param = paramOf(failure.path);
   if (failure.type === 'never') {
     return new RuntimeError('unknown_field', `There is no field ${param} here.`, { cause: error, data: { param } });

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Database from 'better-sqlite3';
 import { createApp } from '../../src/app.ts';
-import type { AppOptions } from '../../src/app-options.ts';
+import type { AppHandle, AppOptions } from '../../src/app-options.ts';
 import type { RuntimeClient } from '../../src/client/operations.ts';
+import type { RouteClient } from '../../src/client/routes.ts';
 import { createPools } from '../../src/runs/pools.ts';
 import type { RunEvent } from '../../src/schema/event.ts';
 import type { RunResult, RunStarted, StartRun } from '../../src/schema/run.ts';
@@ -16,6 +17,8 @@ import { type TempHome, tempHome } from './temp-home.ts';
 export type ScriptedApp = {
   readonly place: TempHome;
   readonly client: RuntimeClient;
+  /** The program as an entry point holds it. */
+  readonly handle: AppHandle<RuntimeClient, RouteClient>;
   /** Another process on the same database, as far as a test can have one in its own. */
   open(): Promise<RuntimeClient>;
   /** Starts a run; `over` changes the request. */
@@ -46,6 +49,8 @@ export type ScriptedSetup = {
   readonly projectPolicy?: string;
   /** PATH of the program; the directories may be made here. */
   readonly path?: (place: TempHome) => string;
+  /** What an entry point would say otherwise; the files are those of this set-up. */
+  readonly over?: (files: { readonly chain: string; readonly policy: string }) => Partial<AppOptions>;
   /** Further variables of the program. */
   readonly environment?: Readonly<Record<string, string>>;
 };
@@ -130,11 +135,13 @@ export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
     allowedDir: null,
     trust: [],
     trace: false,
+    ...setup.over?.({ chain, policy }),
   };
   // A small heap, so that a thread without memory ends soon.
   const threads = () => createPools({ root: options.root, runHeapMb: 128 });
-  const apps = [await createApp(options, threads())];
-  const client = apps[0]?.client as RuntimeClient;
+  const handle = await createApp(options, threads());
+  const apps = [handle];
+  const { client } = handle;
   await client.addBackend({ ...scriptedBackend, name: 's', url: script });
   const request: StartRun = {
     input: { type: 'string', value: 'go' },
@@ -159,6 +166,7 @@ export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
   return {
     place,
     client,
+    handle,
     start,
     chat: (text, over = {}) =>
       client.sendMessage({
