@@ -221,10 +221,11 @@ export async function openApp(options: AppOptions, pools: Pools, writes: boolean
   return {
     client: createLocalClient(services),
     warnings: workspace.warnings,
-    async ground() {
-      const { rooms, store } = await openFor('setConfig');
+    async ground(access) {
+      const { rooms, store } = await openFor(access === 'read' ? 'getConfig' : 'setConfig');
       const { openGround } = await import('./ground.ts');
-      return openGround({ options, machine, workspace, store, rooms, now });
+      const rest = async (withinMs: number) => (await opened?.all)?.rest(withinMs);
+      return openGround({ options, machine, workspace, store, rooms, now, rest });
     },
     async close() {
       await shut();
