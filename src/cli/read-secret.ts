@@ -20,7 +20,10 @@ export function readSecret(stream: ReadStream, ask: () => void): Promise<string>
     };
     const onData = (chunk: Buffer): void => {
       for (const character of chunk.toString('utf8')) {
-        if (character === '\u0003' || character === '\u0004') return onEnd();
+        if (character === '\u0003' || character === '\u0004') {
+          onEnd();
+          return;
+        }
         if (character === '\r' || character === '\n') {
           leave();
           resolve(text);
