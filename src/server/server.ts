@@ -36,6 +36,8 @@ export type BeamOptions = {
   loginFailed(peer: string, route: string): void;
   /** Absent: the limits of 09 §10.2. */
   readonly rates?: Rates;
+  /** Time limits of a request in milliseconds; those of 09 §2 unless a test gives shorter ones. */
+  readonly limits?: { readonly headersMs: number; readonly requestMs: number };
   /** Of bcrypt; 12 unless a test of something else gives less. */
   readonly passwordCost?: number;
 };
@@ -80,7 +82,7 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
   };
 
   const { address, port, alsoSix, publicOrigins } = options.bind;
-  const listener = await listen({ address, port, alsoSix, tls, onRequest });
+  const listener = await listen({ address, port, alsoSix, tls, onRequest, limits: options.limits });
   const own = authoritiesOf({ port: listener.port, tls: tls !== null, bound: address, publicOrigins });
   const authenticator = createAuthenticator({
     ground,
