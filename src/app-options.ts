@@ -52,8 +52,8 @@ export type AppOptions = {
 export type Serving = {
   /** Path of the chain of requests that name none; null = the default one of their kind. */
   readonly chain: string | null;
-  /** Milliseconds of active time of each run; 0 = none. */
-  readonly timeoutMs: number;
+  /** Milliseconds of active time of each run; 0 = none, null = what the operator has configured, else none. */
+  readonly timeoutMs: number | null;
 };
 
 /**
@@ -66,8 +66,8 @@ export type AppHandle<A, R = unknown> = {
   routes(): Promise<R>;
   /** One line each, for stderr: a skipped data directory, a policy that fell back, … */
   readonly warnings: readonly string[];
-  /** Opens the database for writing and gives what a server needs of it beside the operations. */
-  ground(): Promise<ServerGround>;
+  /** Opens the database and gives what a server needs of it beside the operations. */
+  ground(access: 'read' | 'write'): Promise<ServerGround>;
   /** Stops what runs, closes pools and the database. Safe to call twice. */
   close(): Promise<void>;
 };
@@ -83,10 +83,12 @@ export type ServerGround = {
     /** Made when it is missing. */
     ensure(): string;
     read(): string | null;
-    rotate(): void;
+    rotate(): string;
   };
   /** Content of a file with a secret; null when there is none. @throws RuntimeError config_invalid as above */
   secretFile(path: string): string | null;
+  /** Suspends the runs of this process; a call that is being executed may end within the time (09 §1.5). */
+  rest(withinMs: number): Promise<void>;
   readonly schema: number;
   readonly tenant: string;
   readonly reinsHome: string;

@@ -16,10 +16,11 @@ export type GroundInput = {
   readonly store: OpenedStore;
   readonly rooms: StoreRooms;
   readonly now: () => number;
+  rest(withinMs: number): Promise<void>;
 };
 
 /** What the server stands on beside the operations: the credentials of this database, and where things lie. */
-export function openGround({ options, machine, workspace, store, rooms, now }: GroundInput): ServerGround {
+export function openGround({ options, machine, workspace, store, rooms, now, rest }: GroundInput): ServerGround {
   const { sql, audit, settings } = rooms;
   const tokenPath = join(machine.reinsHome, 'beam-token');
   const newToken = (): Uint8Array => Buffer.from(`rbt_${randomBytes(32).toString('base64url')}\n`);
@@ -33,12 +34,17 @@ export function openGround({ options, machine, workspace, store, rooms, now }: G
         const bytes = readPrivateFile(tokenPath);
         return bytes === null ? null : textOf(bytes);
       },
-      rotate: () => writeAtomic(tokenPath, newToken(), 0o600),
+      rotate: () => {
+        const text = newToken();
+        writeAtomic(tokenPath, text, 0o600);
+        return textOf(text);
+      },
     },
     secretFile: (path) => {
       const bytes = readPrivateFile(path);
       return bytes === null ? null : textOf(bytes);
     },
+    rest,
     schema: store.schema,
     tenant: options.tenant,
     reinsHome: machine.reinsHome,

@@ -230,10 +230,11 @@ export async function openApp(
       const { createRouteClient } = await import('../client/route-client.ts');
       return createRouteClient(async () => (await allFor('setConfig')).routes());
     },
-    async ground() {
-      const { rooms, store } = await openFor('setConfig');
+    async ground(access) {
+      const { rooms, store } = await openFor(access === 'read' ? 'getConfig' : 'setConfig');
       const { openGround } = await import('./ground.ts');
-      return openGround({ options, machine, workspace, store, rooms, now });
+      const rest = async (withinMs: number) => (await opened?.all)?.rest(withinMs);
+      return openGround({ options, machine, workspace, store, rooms, now, rest });
     },
     async close() {
       await shut();

@@ -39,6 +39,8 @@ export type Rooms = {
   routes(): Promise<RouteClient>;
   /** What `init <provider>` registers and sets. */
   readonly setUpProvider: ReturnType<typeof createProviderSetUp>;
+  /** Suspends what runs (09 §1.5); a call that is being executed may end within the time. */
+  rest(withinMs: number): Promise<void>;
   /** Ends what runs; the database is closed by whoever opened it. */
   close(): Promise<void>;
 };
@@ -227,6 +229,7 @@ export function openRooms(input: RoomsInput): Rooms {
       return routeServices({ ...input, ...parts, sendMessage: chat.sendMessage });
     },
     setUpProvider: createProviderSetUp({ settings, backends }),
+    rest: runs.rest,
     async close() {
       stopSweeping();
       await runs.close();

@@ -8,8 +8,8 @@ import { isDocumentName } from '../workspace/files.ts';
 import { realOf, type Workspace } from '../workspace/paths.ts';
 
 export type RunRequestDeps = {
-  readonly options: Pick<AppOptions, 'serving' | 'policy' | 'shell' | 'allowedDir' | 'context'>;
-  readonly settings: Pick<Settings, 'value'>;
+  readonly options: Pick<AppOptions, 'serving' | 'policy' | 'shell' | 'allowedDir' | 'context' | 'trust'>;
+  readonly settings: Pick<Settings, 'value' | 'isSet'>;
   readonly workspace: Pick<Workspace, 'root'>;
 };
 
@@ -22,7 +22,8 @@ const refuse = (param: string, message: string): RuntimeError =>
  */
 export function runRequest({ options, settings, workspace }: RunRequestDeps) {
   const { serving } = options;
-  const timeoutMs = serving?.timeoutMs ?? settings.value('default-timeout');
+  // The five minutes that are built in are those of a command line: a conversation has none.
+  const timeoutMs = serving?.timeoutMs ?? (settings.isSet('default-timeout') ? settings.value('default-timeout') : 0);
   const bound = realOf(options.allowedDir ?? workspace.root);
 
   /** A directory below the bound; a request may narrow it and never widen. @throws RuntimeError invalid_parameter */
@@ -71,7 +72,7 @@ export function runRequest({ options, settings, workspace }: RunRequestDeps) {
         max_tokens: 0,
         variables: { ...wanted.vars },
         images: [],
-        trust: [],
+        trust: [...options.trust],
       };
     },
   };

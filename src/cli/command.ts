@@ -67,6 +67,7 @@ export type ModuleName =
   | 'audit'
   | 'backend'
   | 'beam'
+  | 'beam-credentials'
   | 'chain'
   | 'chat'
   | 'completion'

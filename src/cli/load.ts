@@ -8,6 +8,7 @@ export const modules: Readonly<Record<ModuleName, () => Promise<CommandModule>>>
   audit: () => import('./commands/audit.ts'),
   backend: () => import('./commands/backend.ts'),
   beam: () => import('./commands/beam.ts'),
+  'beam-credentials': () => import('./commands/beam-credentials.ts'),
   chain: () => import('./commands/chain.ts'),
   chat: () => import('./commands/chat.ts'),
   completion: () => import('./commands/completion.ts'),

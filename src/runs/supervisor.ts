@@ -126,6 +126,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
       return admitTurn(deps, gate, checked(input, TurnRequest), live.defaults);
     }
     rows.flushBehindHeld();
+    if (live.resting) return { kind: 'suspended' };
     const call = deps.gate.call(gate, checked(input, CallRequest));
     calls.add(call);
     return call.finally(() => calls.delete(call));

@@ -74,6 +74,8 @@ export type LoginRecords = {
     readonly hash: string;
     readonly expected: number;
     readonly keep: { readonly id: string; readonly jti: string; readonly expiresAt: number } | null;
+    /** `credential_reset`: nobody has given the current one. */
+    readonly as: 'password_changed' | 'credential_reset';
     readonly note: LoginNote;
   }): PasswordChange;
   /** A hash of the same password at another cost. */
@@ -95,7 +97,7 @@ export type LoginRecords = {
   revokeSessions(except: string | null, note: LoginNote): number;
   addCode(sha256: string, expiresAt: number): void;
   /** @returns true once */
-  useCode(sha256: string): boolean;
+  redeemCode(sha256: string): boolean;
   /** Milliseconds until a bucket may try again; 0 = now. */
   blockedFor(bucket: string): number;
   fail(bucket: string, free: number): void;

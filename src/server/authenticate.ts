@@ -7,7 +7,7 @@ import type { Presented } from './access.ts';
 import type { Authorities } from './authorities.ts';
 import { hostOf } from './guard.ts';
 import { createSigningKey } from './signing.ts';
-import { type Claims, newTokenId, signToken, tokenLifetimeS, verifyToken } from './token.ts';
+import { type Claims, signToken, verifyToken } from './token.ts';
 
 const maxCookieBytes = 4096;
 const proofMs = 30 * 60_000;
@@ -89,18 +89,16 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
       return row !== null && row.revoked_at === null && row.expires_at > now() && row.epoch === logins.epoch();
     },
 
-    principalOf,
-
     /** The token of a session as its row is now. */
-    tokenOf: (session: Pick<LoginSession, 'id' | 'jti' | 'epoch' | 'amr'>): string =>
+    tokenOf: (session: Pick<LoginSession, 'id' | 'jti' | 'epoch' | 'amr' | 'expires_at'>): string =>
       signToken(
         signingKey(),
         { aud: logins.instanceId, sid: session.id, jti: session.jti, ver: session.epoch, amr: session.amr },
-        now(),
+        { issuedAt: now(), expiresAt: session.expires_at },
       ),
-    newTokenId,
 
-    setCookie: (request: IncomingMessage, token: string): string => cookie(request, token, tokenLifetimeS),
+    setCookie: (request: IncomingMessage, token: string, expiresAt: number): string =>
+      cookie(request, token, Math.max(0, Math.floor((expiresAt - now()) / 1000))),
     /** Takes the cookie away. */
     clearCookie: (request: IncomingMessage): string => cookie(request, '', 0),
   };

@@ -25,6 +25,8 @@ export type DispatchDeps = {
   clearCookie(request: IncomingMessage): string;
   /** One line per request, and what a 500 was. */
   trace(line: TraceLine): void;
+  /** Nothing is begun any more. */
+  isStopping(): boolean;
 };
 
 export type TraceLine = {
@@ -92,6 +94,7 @@ export function createDispatch(deps: DispatchDeps) {
       const refused = checkAccess(route ?? { access: 'any' }, presented, deps.now());
       if (refused !== null) throw refused;
       if (route === null) throw unknown(request);
+      if (deps.isStopping() && route.method !== 'GET') throw refuse('shutting_down', 'The server is stopping.');
       const principal = usable(request, route, presented);
       const body = await bodyOf(request, route);
       const given: Call = {

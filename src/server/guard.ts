@@ -99,7 +99,7 @@ function checkFetchMetadata(method: string, area: Area, path: string, headers: I
 
 /** A path of the application, which no file of a build has (09 §9): its last segment has no dot. */
 export const isPage = (path: string): boolean =>
-  !path.startsWith('/assets/') && !path.slice(path.lastIndexOf('/')).includes('.');
+  !path.startsWith('/assets/') && !/^\/api(?:\/|$)/i.test(path) && !path.slice(path.lastIndexOf('/')).includes('.');
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 

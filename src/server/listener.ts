@@ -26,6 +26,8 @@ export type ListenerOptions = {
   /** Listens on ::1 of the same port, too, when that is free. */
   readonly alsoSix: boolean;
   readonly tls: { readonly cert: string; readonly key: string } | null;
+  /** Milliseconds in which a request must have come; those of 09 §2 unless given. */
+  readonly limits?: { readonly headersMs: number; readonly requestMs: number } | undefined;
   onRequest(request: IncomingMessage, response: ServerResponse): void;
 };
 
@@ -40,11 +42,21 @@ export type Listener = {
 /** Listens with the limits of this server. @throws the system's error when the address cannot be had */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const open = new Set<Duplex>();
+  const given = options.limits;
+  const timed =
+    given === undefined
+      ? limits
+      : {
+          ...limits,
+          headersTimeout: given.headersMs,
+          requestTimeout: given.requestMs,
+          connectionsCheckingInterval: Math.min(100, given.headersMs),
+        };
   const make = (): Server => {
     const server =
       options.tls === null
-        ? createServer(limits, options.onRequest)
-        : createTlsServer({ ...limits, ...options.tls }, options.onRequest);
+        ? createServer(timed, options.onRequest)
+        : createTlsServer({ ...timed, ...options.tls }, options.onRequest);
     // More would be left out without a word, and the host is counted among what is there.
     server.maxHeadersCount = 0;
     const arrived = (socket: Duplex): void => {

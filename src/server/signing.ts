@@ -1,4 +1,5 @@
 import { hkdfSync } from 'node:crypto';
+import type { ServerGround } from '../app-options.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { LoginRecords } from '../schema/login.ts';
 
@@ -48,4 +49,28 @@ export function createSigningKey({ logins, machineKey, override }: SigningDeps) 
     }
     return made.key;
   };
+}
+
+/** Where a signing secret and an access token of the operator's own come from. */
+export type SecretSources = {
+  readonly secret: string | null;
+  readonly secretFile: string | null;
+  readonly token: string | null;
+};
+
+const leastTokenCharacters = 32;
+
+/** The overrides that are given, checked; the variable comes before the file. @throws RuntimeError config_invalid */
+export function readOverrides(
+  ground: Pick<ServerGround, 'secretFile'>,
+  { secret, secretFile, token }: SecretSources,
+): { readonly secret: Uint8Array | null; readonly token: string | null } {
+  if (token !== null && token.length < leastTokenCharacters) {
+    throw new RuntimeError('config_invalid', `REINS_BEAM_TOKEN has fewer than ${leastTokenCharacters} characters.`);
+  }
+  if (secret !== null) return { secret: readSecret(secret, 'REINS_JWT_SECRET'), token };
+  if (secretFile === null) return { secret: null, token };
+  const text = ground.secretFile(secretFile);
+  if (text === null) throw new RuntimeError('config_invalid', `REINS_JWT_SECRET_FILE: there is no file ${secretFile}.`);
+  return { secret: readSecret(text, `REINS_JWT_SECRET_FILE (${secretFile})`), token };
 }

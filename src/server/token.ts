@@ -24,20 +24,20 @@ export type Claims = Infer<typeof Claims>;
 
 export const newTokenId = (): string => randomBytes(16).toString('base64url');
 
-/** A login token. @param issuedAt milliseconds since the epoch */
+/** A login token. Times are milliseconds since the epoch. */
 export function signToken(
   key: Uint8Array,
   given: Pick<Claims, 'aud' | 'sid' | 'jti' | 'ver' | 'amr'>,
-  issuedAt: number,
+  times: { readonly issuedAt: number; readonly expiresAt: number },
 ): string {
-  const iat = Math.floor(issuedAt / 1000);
+  const iat = Math.floor(times.issuedAt / 1000);
   const claims: Claims = {
     iss: 'reins',
     sub: 'operator',
     username: 'admin',
     iat,
     nbf: iat,
-    exp: iat + tokenLifetimeS,
+    exp: Math.min(iat + tokenLifetimeS, Math.ceil(times.expiresAt / 1000)),
     ...given,
   };
   return jsonwebtoken.sign(claims, Buffer.from(key), { algorithm: 'HS256' });

@@ -77,7 +77,7 @@ export function createLogins(deps: LoginsDeps): LoginRecords {
         return { sessionsRevoked };
       }),
 
-    setPassword: ({ username, hash, expected, keep, note: body }) =>
+    setPassword: ({ username, hash, expected, keep, as, note: body }) =>
       sql.write('full', () => {
         if (epoch() !== expected) return { ok: false };
         const updatedAt = now();
@@ -101,7 +101,7 @@ export function createLogins(deps: LoginsDeps): LoginRecords {
           );
         }
         sql.run('DELETE FROM auth_codes');
-        note('password_changed', { ...body, sessions_revoked: sessionsRevoked });
+        note(as, { ...body, sessions_revoked: sessionsRevoked });
         return { ok: true, updatedAt, sessionsRevoked, epoch: expected + 1 };
       }),
 
@@ -198,7 +198,7 @@ export function createLogins(deps: LoginsDeps): LoginRecords {
       });
     },
 
-    useCode: (sha256) =>
+    redeemCode: (sha256) =>
       sql.write('full', () => {
         const use =
           'UPDATE auth_codes SET used_at = ? WHERE sha256 = ? AND tenant_id = ? AND used_at IS NULL AND expires_at > ?';

@@ -1,4 +1,5 @@
-import { parseAddress, startBeam } from '../../src/server/server.ts';
+import { pathToFileURL } from 'node:url';
+import { startBeam } from '../../src/server/server.ts';
 import type { StreamLimits } from '../../src/server/event-stream.ts';
 import { createSigningKey } from '../../src/server/signing.ts';
 import { newTokenId, signToken } from '../../src/server/token.ts';
@@ -50,23 +51,26 @@ export async function served(setup: ScriptedSetup & { readonly streams?: StreamL
       ...setup.over?.({ chain, policy }),
     }),
   });
-  const ground = await app.handle.ground();
+  const ground = await app.handle.ground('write');
   const accessToken = ground.token.ensure().trim();
-  const address = parseAddress('127.0.0.1');
-  if (address === null) throw new TypeError('loopback is an address');
   const beam = await startBeam({
     client: app.client,
     operations: await app.handle.routes(),
     ground,
     version: 'test',
-    address,
-    port: 0,
-    alsoSix: false,
+    web: pathToFileURL(`${app.place.dir}/`),
+    bind: {
+      address: { address: '127.0.0.1', family: 4, loopback: true, wildcard: false },
+      port: 0,
+      alsoSix: false,
+      publicOrigins: [],
+      warnings: [],
+    },
     tls: null,
-    publicOrigins: [],
     overrides: { secret: null, token: null },
     now: Date.now,
     trace: () => {},
+    loginFailed: () => {},
     rates: generous,
     ...(setup.streams === undefined ? {} : { streams: setup.streams }),
   });
@@ -88,7 +92,7 @@ export async function served(setup: ScriptedSetup & { readonly streams?: StreamL
       {},
     );
     const { id: sid, jti, epoch: ver, amr } = session;
-    return signToken(key(), { aud: ground.logins.instanceId, sid, jti, ver, amr }, now);
+    return signToken(key(), { aud: ground.logins.instanceId, sid, jti, ver, amr }, { issuedAt: now, expiresAt: ends });
   };
   const token = login();
   const call: Served['call'] = async (method, path, ask = {}) => {

@@ -18,7 +18,7 @@ const codeOf = (json: Readonly<Record<string, unknown>>): unknown => (json['erro
 const stranger = signToken(
   new Uint8Array(32).fill(7),
   { aud: 'x', sid: 'x', jti: 'x', ver: 0, amr: 'pwd' },
-  Date.now(),
+  { issuedAt: Date.now(), expiresAt: Date.now() + 86_400_000 },
 );
 const none = `${Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url')}.${stranger.split('.')[1]}.`;
 
