@@ -18,10 +18,27 @@ type AnyRouted = Routed<Readonly<Record<string, unknown>>, unknown>;
 
 /** The routes of the table (09 §6.1): one for each entry, and no other way to an operation. */
 export function mountOperations(deps: MountDeps): readonly Route[] {
-  return (Object.keys(routed) as RouteName[]).map((name) => mountOperation(name, deps));
+  const heavy = createTurns();
+  return (Object.keys(routed) as RouteName[]).map((name) => mountOperation(name, deps, heavy));
 }
 
-function mountOperation(name: RouteName, deps: MountDeps): Route {
+/** At most two of the operations that look at everything run at once (09 §10.2). */
+function createTurns() {
+  let running = 0;
+  return async <T>(body: () => Promise<T>): Promise<T> => {
+    if (running >= mostHeavy) throw refuse('busy', 'Two such requests are being answered already.', { retryAfterS: 1 });
+    running += 1;
+    try {
+      return await body();
+    } finally {
+      running -= 1;
+    }
+  };
+}
+
+const mostHeavy = 2;
+
+function mountOperation(name: RouteName, deps: MountDeps, heavy: ReturnType<typeof createTurns>): Route {
   // Entries differ in the types of their structs alone, and each is used with its own.
   const entry = routed[name] as unknown as AnyRouted;
   const { route, method } = entry;
@@ -32,11 +49,10 @@ function mountOperation(name: RouteName, deps: MountDeps): Route {
     path: route.path,
     access: route.access,
     ...(route.body === 'document' ? { maxBodyBytes: documentBodyBytes } : {}),
-    ...(route.heavy ? { heavy: true } : {}),
     async handle(call) {
       const input = checked(name, entry, call);
       checkClass(entry, input, call, deps.now());
-      return replyOf(entry, await operation(input));
+      return replyOf(entry, await (route.heavy ? heavy(() => operation(input)) : operation(input)));
     },
   };
 }

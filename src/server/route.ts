@@ -49,7 +49,5 @@ export type Route = {
   readonly maxBodyBytes?: number;
   /** A reply that goes on: no time limit, and the server ends it when it stops. */
   readonly streams?: true;
-  /** Of the routes with the same word at most two run at once (09 §10.2). */
-  readonly heavy?: true;
   handle(call: Call): Promise<Reply>;
 };
