@@ -22,6 +22,7 @@ import { removeLeftovers } from '../workspace/files.ts';
 import type { ChainFinderDeps } from '../workspace/find-chain.ts';
 import { createPolicies } from '../workspace/policies.ts';
 import { createTrustOperations } from '../workspace/trust-operations.ts';
+import { cancelRunWith } from './cancel-run.ts';
 import { attendWith } from './attention.ts';
 import { inspectWith } from './inspect.ts';
 import { freeBytes, pidStart } from './machine.ts';
@@ -195,6 +196,7 @@ export function openRooms(input: RoomsInput): Rooms {
     rowCounts: () => countRows(store.sql),
     lastEvents: (limit) => store.events.latest(limit).map(({ event }) => event),
   };
+  const cancelRun = cancelRunWith({ runs, elsewhere: store.services.cancelRun, by: store.actor.by });
   return {
     services: {
       ...store.services,
@@ -218,15 +220,14 @@ export function openRooms(input: RoomsInput): Rooms {
       awaitRun: runs.awaitRun,
       resumeRun: async (wanted) =>
         runs.resumeRun({ ...wanted, run_id: await store.findRun(wanted.run_id) }, store.actor.by),
-      cancelRun: (wanted) =>
-        runs.isHere(wanted.run_id) ? runs.cancelRun(wanted, store.actor.by) : store.services.cancelRun(wanted),
+      cancelRun,
       stopRun: runs.stopRun,
       watch: runs.watch,
     },
     async routes() {
       const { routeServices } = await import('./route-services.ts');
       const parts = { policies, chains, finder, binaries, prepare, runs, setup, backends, models, trustOperations };
-      return routeServices({ ...input, ...parts, sendMessage: chat.sendMessage });
+      return routeServices({ ...input, ...parts, cancelRun, sendMessage: chat.sendMessage });
     },
     setUpProvider: createProviderSetUp({ settings, backends }),
     rest: runs.rest,

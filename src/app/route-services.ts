@@ -1,5 +1,6 @@
 import { createApprovalRoutes } from '../asks/approval-routes.ts';
 import type { Binaries } from '../gate/binaries.ts';
+import type { RuntimeClient } from '../client/operations.ts';
 import type { RouteClient } from '../client/routes.ts';
 import { createBackendRoutes } from '../registry/backend-routes.ts';
 import type { createBackends } from '../registry/backends.ts';
@@ -52,6 +53,7 @@ type Input = RoomsInput & {
   readonly backends: ReturnType<typeof createBackends>;
   readonly models: ReturnType<typeof createModels>;
   readonly trustOperations: TrustOperations;
+  readonly cancelRun: RuntimeClient['cancelRun'];
   readonly sendMessage: (input: SendMessage) => Promise<RunStarted & { readonly message_id: string }>;
 };
 
@@ -78,13 +80,10 @@ export async function routeServices(input: Input): Promise<RouteClient> {
       { run_id: runId, accept_changed_chain: accept, on_ask: 'ask', timeout_ms: request.timeoutMs },
       actor.by,
     );
-  const cancelRun = async (wanted: { readonly run_id: string; readonly reason: string }): Promise<null> =>
-    runs.isHere(wanted.run_id) ? runs.cancelRun(wanted, actor.by) : store.services.cancelRun(wanted);
   const endRun = async (run_id: string, reason: string): Promise<void> => {
-    if (runs.isHere(run_id)) {
-      await runs.cancelRun({ run_id, reason }, actor.by);
-      await runs.awaitRun({ run_id });
-    } else await store.services.cancelRun({ run_id, reason, wait: true });
+    const here = runs.isGoing(run_id);
+    await input.cancelRun({ run_id, reason, wait: true });
+    if (here) await runs.awaitRun({ run_id });
   };
   const changed = (document: 'policy' | 'chain', file: string, sha256: string | null): void => {
     store.sql.write('full', () => {
@@ -137,10 +136,10 @@ export async function routeServices(input: Input): Promise<RouteClient> {
       request: request.of,
       startRun: runs.startRun,
       sendMessage: input.sendMessage,
-      ensureSession: (name) => {
-        if (name === 'default' && sessions.byName(name) === undefined) store.sessionForTurn(null);
+      async ensureSession(name) {
+        if (name === 'default' && sessions.byName(name) === undefined) await store.services.newSession({ name });
       },
-      cancelRun,
+      cancelRun: input.cancelRun,
       resumeRun: resume,
       openAsk: (runId) => store.asks.pendingOfRun(runId)[0] ?? null,
     }),

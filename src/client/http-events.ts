@@ -27,12 +27,11 @@ export async function* watchRunOver(
 ): AsyncGenerator<readonly RunEvent[]> {
   const path = `/api/runs/${encodeURIComponent(run_id)}/events`;
   for await (const messages of follow(deps, path, after, signal)) {
-    if (messages.some(({ event }) => event === 'end')) return;
     const events = messages.flatMap(({ event, data }) =>
       event === undefined || frames.has(event) ? [] : [JSON.parse(data) as RunEvent],
     );
     if (events.length > 0) yield events;
-    if (events.some(({ kind }) => closes.has(kind))) return;
+    if (messages.some(({ event }) => event === 'end') || events.some(({ kind }) => closes.has(kind))) return;
   }
 }
 

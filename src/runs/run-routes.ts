@@ -28,7 +28,7 @@ export type RunRouteDeps = {
   readonly startRun: (input: StartRun) => Promise<RunStarted>;
   readonly sendMessage: (input: SendMessage) => Promise<RunStarted & { readonly message_id: string }>;
   /** Makes the session `default` where nobody has: a first message needs no other step. */
-  readonly ensureSession: (name: string) => void;
+  readonly ensureSession: (name: string) => Promise<void>;
   readonly cancelRun: (input: { readonly run_id: string; readonly reason: string }) => Promise<null>;
   readonly resumeRun: (runId: string, acceptChangedChain: boolean) => Promise<unknown>;
   /** The ask that a run waits for; null when it waits for none. */
@@ -68,7 +68,7 @@ export function createRunRoutes(deps: RunRouteDeps) {
       trim,
       ...options
     }: RunOptions & { readonly name: string; readonly text: string; readonly trim?: number | undefined }) {
-      deps.ensureSession(name);
+      await deps.ensureSession(name);
       const { run_id, message_id } = await deps.sendMessage({
         ...deps.request(options),
         input: { type: 'string', value: text },

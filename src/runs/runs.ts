@@ -106,6 +106,9 @@ export function createRuns(deps: RunsDeps) {
     /** Whether the run is one of this process, or was until now. */
     isHere: lives.has,
 
+    /** Whether this process drives the run now. */
+    isGoing: lives.isGoing,
+
     async cancelRun(input: { readonly run_id: string; readonly reason: string }, by: string): Promise<null> {
       stopRun(lives.live(input.run_id), { kind: 'cancel', by, reason: input.reason });
       return null;
