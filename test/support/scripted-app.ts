@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Database from 'better-sqlite3';
 import { createApp } from '../../src/app.ts';
-import type { AppOptions } from '../../src/app-options.ts';
+import type { AppOptions, ServerGround } from '../../src/app-options.ts';
 import type { RuntimeClient } from '../../src/client/operations.ts';
 import { createPools } from '../../src/runs/pools.ts';
 import type { RunEvent } from '../../src/schema/event.ts';
@@ -16,6 +16,8 @@ import { type TempHome, tempHome } from './temp-home.ts';
 export type ScriptedApp = {
   readonly place: TempHome;
   readonly client: RuntimeClient;
+  /** What a server stands on, of the first program. */
+  ground(): Promise<ServerGround>;
   /** Another process on the same database, as far as a test can have one in its own. */
   open(): Promise<RuntimeClient>;
   /** Starts a run; `over` changes the request. */
@@ -170,6 +172,11 @@ export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
         abandon: false,
         last: 0,
       }),
+    ground: async () => {
+      const [app] = apps;
+      if (app === undefined) throw new Error('the program was stopped');
+      return app.ground('write');
+    },
     async open() {
       const app = await createApp(options, threads());
       apps.push(app);
