@@ -29,7 +29,7 @@ export type LiveRun = {
   /** What the last turn used, for the record. */
   chosen: { readonly model: string | null; readonly provider: string | null; readonly backend: string | null };
   stopped: StopReason | null;
-  /** No further call is begun: the run rests once those that are being executed have ended. */
+  /** No further turn or call is begun: the run rests once the calls that are being executed have ended. */
   resting: boolean;
   /** Aborts the gate's signal; the supervisor listens too. */
   readonly abort: AbortController;

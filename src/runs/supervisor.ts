@@ -121,12 +121,12 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   };
 
   const answer = async (op: 'openTurn' | 'callTool', input: unknown): Promise<unknown> => {
+    if (live.resting) return { kind: 'suspended' };
     if (op === 'openTurn') {
       rows.flush();
       return admitTurn(deps, gate, checked(input, TurnRequest), live.defaults);
     }
     rows.flushBehindHeld();
-    if (live.resting) return { kind: 'suspended' };
     const call = deps.gate.call(gate, checked(input, CallRequest));
     calls.add(call);
     return call.finally(() => calls.delete(call));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Database from 'better-sqlite3';
 import { createApp } from '../../src/app.ts';
-import type { AppHandle, AppOptions } from '../../src/app-options.ts';
+import type { AppHandle, AppOptions, ServerGround } from '../../src/app-options.ts';
 import type { RuntimeClient } from '../../src/client/operations.ts';
 import type { RouteClient } from '../../src/client/routes.ts';
 import { createPools } from '../../src/runs/pools.ts';
@@ -19,6 +19,8 @@ export type ScriptedApp = {
   readonly client: RuntimeClient;
   /** The program as an entry point holds it. */
   readonly handle: AppHandle<RuntimeClient, RouteClient>;
+  /** What a server stands on, of the first program. */
+  ground(): Promise<ServerGround>;
   /** Another process on the same database, as far as a test can have one in its own. */
   open(): Promise<RuntimeClient>;
   /** Starts a run; `over` changes the request. */
@@ -178,6 +180,11 @@ export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
         abandon: false,
         last: 0,
       }),
+    ground: async () => {
+      const [app] = apps;
+      if (app === undefined) throw new Error('the program was stopped');
+      return app.ground('write');
+    },
     async open() {
       const app = await createApp(options, threads());
       apps.push(app);
