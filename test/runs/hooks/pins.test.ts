@@ -248,7 +248,7 @@ describe('what the operator registered', () => {
     );
     await addHook(app, 'svc', {
       url: service.url,
-      headers: { Authorization: 'Bearer ${env:SVC_TOKEN}', 'X-Plain': 'plain-registered' },
+      headers: { Authorization: `Bearer \${env:SVC_TOKEN}`, 'X-Plain': 'plain-registered' },
       inject: { tenant: 'acme-tenant' },
     });
     const { results, run_id } = await resultsOf(app);
@@ -279,7 +279,7 @@ describe('what the operator registered', () => {
       name: 'svc',
       url: null,
       spec: null,
-      headers: { 'X-Key': '${env:NOT_SET}' },
+      headers: { 'X-Key': `\${env:NOT_SET}` },
       inject: null,
       timeout_ms: null,
       allow_private: null,
