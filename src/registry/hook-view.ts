@@ -57,7 +57,7 @@ function stateOf({ spec_fetched_at, last_error }: HookRow): HookView['state'] {
 function toolsOf(row: HookRow, listing: Listing): SourceTool[] {
   const hidden = new Set(Object.keys(readTexts(row.inject)));
   return listing.tools.map(({ tool, definition, sha256, state }) => {
-    // Canonical JSON of what `operationsOf` has made.
+    // JSON of what `operationsOf` has made.
     const operation = definition as unknown as HookDefinition;
     const offered = offeredDefinition(operation.description, inputSchemaOf(membersOf(operation), hidden));
     return {
