@@ -29,7 +29,7 @@ export function offeredDefinition(description: string, schema: JsonObject): Offe
   if (cut.cut) flags.push('description cut');
   const text = JSON.stringify(schema);
   // Most schemas hide nothing: then they are not taken apart, which for five hundred tools is half of what they cost.
-  const plain = !text.includes('\\u') && withoutHidden(text) === text;
+  const plain = !/\\[ubfr]/.test(text) && withoutHidden(text) === text;
   let offered = plain ? schema : (cleaned(schema, clean) as JsonObject);
   if (Buffer.byteLength(plain ? text : JSON.stringify(offered)) > maxSchemaBytes) {
     offered = withoutDescriptions(offered) as JsonObject;
