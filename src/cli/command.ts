@@ -41,6 +41,7 @@ export type Candidates =
   | 'session'
   | 'backend'
   | 'hook'
+  | 'mcp'
   | 'model'
   | 'config'
   | 'ask'
