@@ -54,6 +54,7 @@ export function openHookRooms(input: RoomsInput) {
       return { ...noSources, opened: await Promise.all(names.map(open)) };
     },
     check: async (ask) => (await hooks()).check(ask),
+    argumentNames: async () => (await hooks()).argumentNames,
   };
   const services: HookServices = lazyServices(
     ['addHook', 'listHooks', 'showHook', 'updateHook', 'refreshHook', 'acceptHook', 'removeHook'],

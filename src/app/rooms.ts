@@ -21,7 +21,6 @@ import { removeLeftovers } from '../workspace/files.ts';
 import { createPolicies } from '../workspace/policies.ts';
 import { createTrustOperations } from '../workspace/trust-operations.ts';
 import { attendWith } from './attention.ts';
-import { openHookRooms } from './hook-rooms.ts';
 import { inspectWith } from './inspect.ts';
 import { freeBytes, pidStart } from './machine.ts';
 import { maskResultWith } from './mask-result.ts';
@@ -29,7 +28,7 @@ import { lazyServices } from './lazy-services.ts';
 import { prepareDeps } from './prepare.ts';
 import { openPruning } from './pruning.ts';
 import type { RoomsInput } from './rooms-input.ts';
-import { runSources, sourceChecks } from './tool-sources.ts';
+import { openSourceRooms } from './source-rooms.ts';
 import { openTrustedPrograms } from './trusted-programs.ts';
 
 /** The services of an opened database, and what must be closed with it. */
@@ -93,8 +92,7 @@ export function openRooms(input: RoomsInput): Rooms {
     now,
     given,
   });
-  const hooks = openHookRooms(input);
-  const sourceRooms = [hooks.room];
+  const registered = openSourceRooms(input);
   const setup = createSetup({
     store: store.registry,
     backends,
@@ -106,7 +104,7 @@ export function openRooms(input: RoomsInput): Rooms {
     workspace: workspace.root,
     now,
     inspect: inspectWith({ ...input, chains, policies, binaries }),
-    sources: sourceChecks(sourceRooms),
+    sources: registered.checks,
   });
   const spool = createSpool({
     directory: `${machine.reinsHome}/tool_output`,
@@ -132,15 +130,8 @@ export function openRooms(input: RoomsInput): Rooms {
     freeBytes: () => freeBytes(workspace.dbPath),
     attend: attendWith({ ...store, chain: () => settings.value('attention-chain'), runs: () => runs, now }),
   });
-  const prepare = prepareDeps({
-    ...input,
-    chains,
-    policies,
-    models,
-    setup,
-    binaries,
-    sources: runSources(sourceRooms),
-  });
+  const opened = { chains, policies, models, setup, binaries, sources: registered.forRun };
+  const prepare = prepareDeps({ ...input, ...opened });
   const runs = createRuns({
     ...store,
     now,
@@ -188,7 +179,7 @@ export function openRooms(input: RoomsInput): Rooms {
     doctor: setup.doctor,
     listConfig: settings.listConfig,
     listBackends: () => backends.listBackends(),
-    listHooks: () => hooks.services.listHooks({}),
+    listHooks: () => registered.services.listHooks({}),
     maskDeep: secrets.maskDeep,
     versions: {
       version: options.version,
@@ -208,14 +199,20 @@ export function openRooms(input: RoomsInput): Rooms {
       ...trustOperations,
       ...lazyServices(policyOperations, async () => {
         const { policyServices } = await import('./policy-services.ts');
-        return policyServices({ ...input, policies, binaries, prepare });
+        return policyServices({
+          ...input,
+          policies,
+          binaries,
+          prepare,
+          registeredArguments: await registered.argumentNames(),
+        });
       }),
       ...lazyServices(['answerAsk', 'editAsk', 'proposeRules'], async () => {
         const { answerServices } = await import('./answering.ts');
-        return answerServices({ ...input, policies, prepare });
+        return answerServices({ ...input, policies, prepare, registeredArguments: await registered.argumentNames() });
       }),
       ...programs,
-      ...hooks.services,
+      ...registered.services,
       doctor: setup.doctor,
       doctorBundle: async (wanted) => ({ files: await supportBundle(bundle, wanted) }),
       startRun: runs.startRun,

@@ -4,6 +4,8 @@ import type { HookRow, HookRows } from '../store/hooks.ts';
 import type { Registry } from '../store/registry.ts';
 import { ulid } from '../text/ids.ts';
 import { isCredentialHeader } from '../tools/hooks/hook-service.ts';
+import { isHidden, membersOf } from '../tools/openapi/members.ts';
+import type { HookDefinition } from '../tools/openapi/operations.ts';
 import type { SourceTools } from '../tools/source.ts';
 import { readTexts } from './backend-fields.ts';
 import { applied, freshHook, type HookFields } from './hook-fields.ts';
@@ -126,6 +128,17 @@ export function createHooks(deps: HooksDeps) {
 
     /** The tools of one hook for a run. Never rejects for what a service can cause. */
     open: (name: string): Promise<SourceTools> => openHook({ ...deps, listing }, name),
+
+    /** The arguments that a tool takes beside the injected ones; null for one that is not known. */
+    argumentNames(name: string, tool: string): readonly string[] | null {
+      const row = rows.find(name);
+      const found = row === undefined ? undefined : pins.known(sourceOf(row)).tools.find((one) => one.tool === tool);
+      if (row === undefined || found === undefined) return null;
+      const hidden = new Set(Object.keys(readTexts(row.inject)));
+      // JSON of what `operationsOf` has made.
+      const members = membersOf(found.definition as unknown as HookDefinition);
+      return members.list.filter((member) => !isHidden(member, hidden)).map(({ argument }) => argument);
+    },
 
     /** Every service for `doctor`, asked at the same time; `ask` null: as it was last known. Never rejects. */
     check: (ask: { readonly timeoutMs: number } | null): Promise<readonly SourceCheck[]> =>
