@@ -8,6 +8,7 @@ import { isHidden, membersOf } from '../tools/openapi/members.ts';
 import type { HookDefinition } from '../tools/openapi/operations.ts';
 import type { SourceTools } from '../tools/source.ts';
 import { readTexts } from './backend-fields.ts';
+import type { DiffPort } from './drift-view.ts';
 import { applied, freshHook, type HookFields } from './hook-fields.ts';
 import { createHookListing, type HookListingDeps, sourceOf } from './hook-listing.ts';
 import { openHook } from './hook-tools.ts';
@@ -19,6 +20,7 @@ export type HooksDeps = HookListingDeps & {
   readonly registry: Pick<Registry, 'toolsets'>;
   readonly record: RecordChange;
   readonly cwd: string;
+  readonly diff: DiffPort;
   /** Config `hook-spec-ttl`, in milliseconds. */
   readonly ttlMs: () => number;
 };
