@@ -56,11 +56,12 @@ export function openMcpServices(input: RoomsInput, servers: ToolServers) {
     launch,
     commandPins,
     signedIn: signIns.signedIn,
+    diff: async (...texts) => (await import('../tools/files/diff.ts')).wholeDiff(...texts),
     by: store.actor.by,
     cwd: workspace.cwd,
     now,
   });
-  const { find, check, ...operations } = registered;
+  const { find, check, argumentNames, ...operations } = registered;
   const sources = createMcpSources({
     servers: registered,
     store: servers,
@@ -74,6 +75,7 @@ export function openMcpServices(input: RoomsInput, servers: ToolServers) {
   return {
     sources,
     check,
+    argumentNames,
     operations: {
       ...operations,
       signOutMcpServer: async ({ name }: { readonly name: string }) => ({ signed_out: signIns.signOut(find(name)) }),

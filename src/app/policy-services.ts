@@ -17,12 +17,14 @@ import { isPresetName } from '../workspace/presets/policies.ts';
 import type { RoomsInput } from './rooms-input.ts';
 import { addRuleDeps } from './add-rule-deps.ts';
 import { refusalWith } from './tool-refusal.ts';
+import type { ArgumentNames } from './tool-sources.ts';
 import { argumentNamesWith, trialDeps } from './trial-deps.ts';
 
 type Input = RoomsInput & {
   readonly policies: Policies;
   readonly binaries: Binaries;
   readonly prepare: PrepareDeps;
+  readonly registeredArguments: ArgumentNames;
 };
 
 /** The operations of `client/operations/policies.ts`. */
@@ -59,7 +61,11 @@ export function policyServices(input: Input) {
       overlay: layersOf(workspace).map(({ directory }) => directory),
     }),
     ...createComparison({ ...trial, recorded: store.recorded, now }),
-    ...createSuggest({ ...trial, recorded: store.recorded, argumentNames: argumentNamesWith(prepare) }),
+    ...createSuggest({
+      ...trial,
+      recorded: store.recorded,
+      argumentNames: argumentNamesWith(prepare, input.registeredArguments),
+    }),
     ruleTarget: rules.ruleTarget,
     addRule: rules.addRule,
     ...createImportPolicy({ home: machine.home, workspace }),

@@ -92,7 +92,7 @@ export function openRooms(input: RoomsInput): Rooms {
     now,
     given,
   });
-  const tools = openSourceRooms(input);
+  const registered = openSourceRooms(input);
   const setup = createSetup({
     store: store.registry,
     backends,
@@ -104,7 +104,7 @@ export function openRooms(input: RoomsInput): Rooms {
     workspace: workspace.root,
     now,
     inspect: inspectWith({ ...input, chains, policies, binaries }),
-    sources: tools.checks,
+    sources: registered.checks,
   });
   const spool = createSpool({
     directory: `${machine.reinsHome}/tool_output`,
@@ -130,15 +130,8 @@ export function openRooms(input: RoomsInput): Rooms {
     freeBytes: () => freeBytes(workspace.dbPath),
     attend: attendWith({ ...store, chain: () => settings.value('attention-chain'), runs: () => runs, now }),
   });
-  const prepare = prepareDeps({
-    ...input,
-    chains,
-    policies,
-    models,
-    setup,
-    binaries,
-    sources: tools.sources,
-  });
+  const opened = { chains, policies, models, setup, binaries, sources: registered.forRun };
+  const prepare = prepareDeps({ ...input, ...opened });
   const runs = createRuns({
     ...store,
     now,
@@ -186,8 +179,8 @@ export function openRooms(input: RoomsInput): Rooms {
     doctor: setup.doctor,
     listConfig: settings.listConfig,
     listBackends: () => backends.listBackends(),
-    listHooks: () => tools.services.listHooks({}),
-    listMcpServers: () => tools.services.listMcpServers({}),
+    listHooks: () => registered.services.listHooks({}),
+    listMcpServers: () => registered.services.listMcpServers({}),
     maskDeep: secrets.maskDeep,
     versions: {
       version: options.version,
@@ -207,14 +200,20 @@ export function openRooms(input: RoomsInput): Rooms {
       ...trustOperations,
       ...lazyServices(policyOperations, async () => {
         const { policyServices } = await import('./policy-services.ts');
-        return policyServices({ ...input, policies, binaries, prepare });
+        return policyServices({
+          ...input,
+          policies,
+          binaries,
+          prepare,
+          registeredArguments: await registered.argumentNames(),
+        });
       }),
       ...lazyServices(['answerAsk', 'editAsk', 'proposeRules'], async () => {
         const { answerServices } = await import('./answering.ts');
-        return answerServices({ ...input, policies, prepare });
+        return answerServices({ ...input, policies, prepare, registeredArguments: await registered.argumentNames() });
       }),
       ...programs,
-      ...tools.services,
+      ...registered.services,
       doctor: setup.doctor,
       doctorBundle: async (wanted) => ({ files: await supportBundle(bundle, wanted) }),
       startRun: runs.startRun,
@@ -231,7 +230,7 @@ export function openRooms(input: RoomsInput): Rooms {
     async close() {
       stopSweeping();
       await runs.close();
-      await tools.close();
+      await registered.close();
       observer.close();
       // Everything has been printed by now: old runs and files keep nobody waiting (05 §2.5.2, 11 §1.2.2).
       store.lostRuns.mark();

@@ -1,19 +1,18 @@
 import { openHookRooms } from './hook-rooms.ts';
 import { openMcpRooms } from './mcp-rooms.ts';
 import type { RoomsInput } from './rooms-input.ts';
-import { runSources, sourceChecks } from './tool-sources.ts';
+import { runSources, sourceArguments, sourceChecks } from './tool-sources.ts';
 
-/** Where tools come from beside the built-in ones: hooks and tool servers, of which nothing is loaded before it is used. */
+/** Everything that people registered tools with, one line each. */
 export function openSourceRooms(input: RoomsInput) {
   const hooks = openHookRooms(input);
   const mcp = openMcpRooms(input);
   const rooms = [hooks.room, mcp.room];
   return {
-    services: { ...hooks.services, ...mcp.services },
-    /** For runs. */
-    sources: runSources(rooms),
-    /** For `doctor`. */
+    forRun: runSources(rooms),
     checks: sourceChecks(rooms),
+    argumentNames: sourceArguments(rooms),
+    services: { ...hooks.services, ...mcp.services },
     /** Ends what was started for them. */
     close: mcp.close,
   };

@@ -4,7 +4,7 @@ import { offeredDefinition } from '../tools/definition.ts';
 import { inputSchemaOf, membersOf } from '../tools/openapi/members.ts';
 import type { HookDefinition } from '../tools/openapi/operations.ts';
 import { readTexts } from './backend-fields.ts';
-import { driftView } from './drift-view.ts';
+import { type DiffPort, driftView } from './drift-view.ts';
 import { serviceOf, sourceOf } from './hook-listing.ts';
 import { operationsOfText, specificationOf } from './hook-specification.ts';
 import type { Listing, Pins } from './pins.ts';
@@ -14,13 +14,13 @@ import type { Listing, Pins } from './pins.ts';
  * @param whole with the operations that are no tools, which takes reading the stored description
  */
 export async function hookView(
-  deps: { readonly rows: Pick<HookRows, 'specificationText'>; readonly pins: Pins },
+  deps: { readonly rows: Pick<HookRows, 'specificationText'>; readonly pins: Pins; readonly diff: DiffPort },
   row: HookRow,
   whole: boolean,
 ): Promise<HookView> {
   const source = sourceOf(row);
   const listing = deps.pins.known(source);
-  const drift = await driftView(deps.pins.drift(source));
+  const drift = await driftView(deps.pins.drift(source), deps.diff);
   const text = whole ? deps.rows.specificationText(row.id) : null;
   const read =
     text === null

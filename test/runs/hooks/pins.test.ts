@@ -1,6 +1,6 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, test } from 'vitest';
 import { type Service, startService } from '../../support/service.ts';
 import type { ScriptedApp } from '../../support/scripted-app.ts';
 import { addHook, appCalling, noticesOf, resultsOf } from './support.ts';
@@ -310,6 +310,26 @@ describe('what the operator registered', () => {
       { tools: 'svc', tool: 'read', args: '{"tenant":"(injected)"}' },
     ]);
   });
+});
+
+test('a rule that is proposed for a call names every argument but the injected ones', async () => {
+  const parameters = ['id', 'days', 'tenant'].map((name) => ({ name, in: 'query', schema: { type: 'string' } }));
+  service = await startService(document({ read: { parameters } }));
+  app = await appCalling([['svc.read', { id: 'x' }]], { policy: { default_action: 'approve', rules: [] } });
+  await addHook(app, 'svc', { url: service.url, inject: { tenant: 'acme' } });
+  await app.run({ on_ask: 'suspend' });
+  const [ask] = app.rows('SELECT id FROM asks');
+  expect((await app.client.proposeRules({ id: String(ask?.['id']) })).candidates.map(({ rule }) => rule)).toEqual([
+    {
+      tools: 'svc',
+      tool: 'read',
+      when: [
+        { key: 'id', op: 'eq', value: 'x' },
+        { key: 'days', op: 'exists', value: 'false' },
+      ],
+      action: 'allow',
+    },
+  ]);
 });
 
 describe('an address', () => {
