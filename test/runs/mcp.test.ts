@@ -114,7 +114,13 @@ describe('tools of servers in a run', () => {
     own.change(`UPDATE mcp_servers SET args = '${JSON.stringify([badServer, 'exit'])}' WHERE name = 'dead'`);
     await addServer(own, 'slow', ['hang'], { connect_timeout_ms: 1_000 });
     await addServer(own, 'loud', ['flood-lines']);
-    const { run_id } = await own.start();
+    const { run_id, servers } = await own.start();
+    expect(servers?.map(({ name, status }) => [name, status])).toEqual([
+      ['dead', 'failed'],
+      ['good', 'ready'],
+      ['loud', 'failed'],
+      ['slow', 'failed'],
+    ]);
     const [good, dead] = await told(own, run_id);
     expect(good).toBe('hi');
     expect(JSON.parse(dead ?? '{}')).toEqual({
