@@ -100,6 +100,19 @@ describe('reins mcp', () => {
     expect((await world.run(['mcp', 'list', '--json'])).stdout).toBe('[]\n');
   });
 
+  it('warns of what may be another program tomorrow, and of secrets in the database', async () => {
+    const { stderr } = await world.run([
+      'mcp',
+      'add',
+      'fs',
+      ...['--command', 'npx', '--args=-y,@scope/server,/tmp', '--env', 'API_TOKEN=abc', '--no-probe'],
+    ]);
+    expect(stderr).toBe(
+      'reins: warning: @scope/server has no version, so another program may be started tomorrow; write @scope/server@<version>\n' +
+        'reins: warning: the value of API_TOKEN is stored in the database; --env API_TOKEN alone passes your own variable\n',
+    );
+  });
+
   it('makes a URL the transport http, and keeps what a server is', async () => {
     await world.run(['mcp', 'add', 'docs', 'https://a.example/mcp', '--no-probe', '--header', 'B: 1']);
     expect(JSON.parse((await world.run(['mcp', 'show', 'docs'])).stdout)).toMatchObject({
