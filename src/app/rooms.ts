@@ -213,6 +213,10 @@ export function openRooms(input: RoomsInput): Rooms {
       }),
       ...programs,
       ...registered.services,
+      ...lazyServices(['listTools'], async () => {
+        const { listToolsService } = await import('./list-tools.ts');
+        return listToolsService({ workspace, policies, prepare, chains, registeredTools: registered.tools });
+      }),
       doctor: setup.doctor,
       doctorBundle: async (wanted) => ({ files: await supportBundle(bundle, wanted) }),
       startRun: runs.startRun,

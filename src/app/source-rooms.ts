@@ -1,6 +1,6 @@
 import { openHookRooms } from './hook-rooms.ts';
 import type { RoomsInput } from './rooms-input.ts';
-import { runSources, sourceArguments, sourceChecks } from './tool-sources.ts';
+import { runSources, sourceArguments, sourceChecks, sourceTools } from './tool-sources.ts';
 
 /** Everything that people registered tools with, one line each. */
 export function openSourceRooms(input: RoomsInput) {
@@ -10,6 +10,7 @@ export function openSourceRooms(input: RoomsInput) {
     forRun: runSources(rooms),
     checks: sourceChecks(rooms),
     argumentNames: sourceArguments(rooms),
+    tools: sourceTools(rooms),
     services: { ...hooks.services },
   };
 }

@@ -6,10 +6,11 @@ import { oversight } from './operations/oversight.ts';
 import { policies } from './operations/policies.ts';
 import { records } from './operations/records.ts';
 import { setup } from './operations/setup.ts';
+import { tools } from './operations/tools.ts';
 import { work } from './operations/work.ts';
 
 /** The one table. Everything a face may do is an entry here, or `watch`, `watchFeed` and `pullModel`, which stream. */
-export const operations = { ...work, ...records, ...oversight, ...policies, ...setup, ...hooks } as const;
+export const operations = { ...work, ...records, ...oversight, ...policies, ...setup, ...hooks, ...tools } as const;
 export type Operations = typeof operations;
 
 type Call<P> = P extends Operation<infer I, infer O> ? (input: I) => Promise<O> : never;

@@ -332,6 +332,26 @@ test('a rule that is proposed for a call names every argument but the injected o
   ]);
 });
 
+test('all tools are listed with their state and what the policy says of them, and nobody is contacted', async () => {
+  service = await startService(first);
+  const rules = [{ tools: 'svc', tool: 'kept', action: 'deny' }];
+  app = await appCalling([]);
+  await addHook(app, 'svc', { url: service.url });
+  await app.client.refreshHook({ name: 'svc' });
+  service.describe(later);
+  await app.client.refreshHook({ name: 'svc' });
+  const policy = join(app.place.dir, 'other.json');
+  writeFileSync(policy, JSON.stringify({ default_action: 'approve', rules }), { mode: 0o600 });
+  const listed = await app.client.listTools({ policy, chain: null });
+  expect(listed.filter(({ source }) => source === 'builtin').length).toBeGreaterThan(15);
+  expect(listed.filter(({ tools }) => tools === 'svc')).toMatchObject([
+    { tool: 'added', source: 'hook', state: 'quarantined', default_decision: 'approve' },
+    { tool: 'kept', state: 'ready', description: 'Stays', schema: { type: 'object' }, default_decision: 'deny' },
+    { tool: 'other', state: 'quarantined', description: 'Otherwise\u200b' },
+  ]);
+  expect(service.described()).toBe(2);
+});
+
 describe('an address', () => {
   it('that is link-local is refused at add; one that the operator typed is accepted with a note', async () => {
     app = await appCalling([]);
