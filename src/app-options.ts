@@ -36,6 +36,8 @@ export type AppOptions = {
   readonly allowedDir: string | null;
   /** `--trust`: hashes accepted for this invocation. */
   readonly trust: readonly string[];
+  /** `--require-mcp`: tool servers without which no run begins. */
+  readonly requireMcp?: readonly string[];
   /** Structured lines and stack traces are wanted. */
   readonly trace: boolean;
   /** The command that is to be done, where it is refused to what a tool call has started (11 §6.2); else absent. */

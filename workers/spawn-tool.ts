@@ -4,9 +4,9 @@ import { StringDecoder } from 'node:string_decoder';
 import type { SpawnMessage, SpawnRequest, SpawnResult } from '../src/schema/protocol.ts';
 import { type Capture, createCapture, type StreamName, shares } from './capture.ts';
 import { createStdio } from './descriptors.ts';
-import { createGroupGuard } from './group-guard.ts';
+import { createGroupGuard } from '../src/children/group-guard.ts';
 import { isSame, lookAt } from './identity.ts';
-import { createStop, type Exit, endGroup } from './process-group.ts';
+import { createStop, type Exit, endGroup } from '../src/children/process-group.ts';
 import { changedFile, openTrusted } from './trusted-start.ts';
 
 /** Who asked for a child: hears what becomes of it, and may end it. */

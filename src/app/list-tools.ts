@@ -10,7 +10,7 @@ export function listToolsService(
 ) {
   return createListTools({
     ...trialDeps(input),
-    builtin: () => createCatalog(input.prepare.tools({ shell: false })).list(),
+    builtin: () => createCatalog(input.prepare.tools({ shell: true, plans: true })).list(),
     registered: input.registeredTools,
     usedBy: async (path) => {
       const chain = await input.chains.loadChain({ use: 'run', path, trust: [] });

@@ -62,7 +62,7 @@ export async function acceptDefinitions(context: Context, { command, source, acc
 }
 
 /** Escaped everywhere, on a terminal or not: what hides in a description is what this is about. */
-function differenceLines(source: string, { tool, change, diff }: Drift): readonly string[] {
+export function differenceLines(source: string, { tool, change, diff }: Drift): readonly string[] {
   const head = `${source}.${tool} (${change === 'new' ? 'new' : 'changed'})`;
   return [head, ...diff.split('\n').slice(2)].map((line) => escapeText(line, { mode: 'line' }));
 }

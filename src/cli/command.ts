@@ -39,6 +39,7 @@ export type Flag = {
 /** What a completion script may look up. */
 export type Candidates =
   | 'session'
+  | 'plan'
   | 'backend'
   | 'hook'
   | 'model'
@@ -76,7 +77,11 @@ export type ModuleName =
   | 'help'
   | 'hook'
   | 'init'
+  | 'mcp'
+  | 'mcp-auth'
   | 'model'
+  | 'plan'
+  | 'plan-run'
   | 'policy'
   | 'policy-compare'
   | 'policy-explain'
@@ -87,11 +92,14 @@ export type ModuleName =
   | 'resume'
   | 'run'
   | 'session'
+  | 'session-compact'
   | 'session-export'
+  | 'session-fork'
   | 'session-search'
   | 'state'
   | 'state-show'
   | 'trust'
+  | 'tui'
   | 'version';
 
 export type Command = {

@@ -36,7 +36,7 @@ export type Globals = {
   readonly maxToolCalls: number;
   readonly maxTokens: number;
   readonly failOnDenial: boolean;
-  readonly requireMcp: string | null;
+  readonly requireMcp: readonly string[];
   readonly deleteModels: boolean;
   readonly quiet: boolean;
   readonly tenant: string;
@@ -92,7 +92,7 @@ export function readGlobals(flags: Flags, environment: Environment, site: ValueS
     maxToolCalls: flags.number('max-tool-calls') ?? 0,
     maxTokens: flags.number('max-tokens') ?? 0,
     failOnDenial: flags.bool('fail-on-denial') ?? false,
-    requireMcp: flags.text('require-mcp'),
+    requireMcp: splitNames(flags.text('require-mcp')),
     deleteModels: flags.bool('delete-models') ?? false,
     quiet: flags.bool('quiet') ?? false,
     tenant: tenant?.value ?? defaultTenant,
@@ -185,5 +185,12 @@ export function appOptions(
     allowedDir: globals.allowedDir,
     trust: globals.trust,
     trace: globals.trace,
+    requireMcp: globals.requireMcp,
   };
 }
+
+const splitNames = (text: string | null): readonly string[] =>
+  (text ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');

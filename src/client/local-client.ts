@@ -39,6 +39,8 @@ export function createLocalClient(
     async *watchFeed(input) {
       yield* serviceOf(await services('watchFeed'), 'watchFeed')(input);
     },
+    signInMcpServer: async (input, onUrl, signal) =>
+      serviceOf(await services('signInMcpServer'), 'signInMcpServer')(input, onUrl, signal),
     pullModel: async (input, onProgress, signal) =>
       serviceOf(await services('pullModel'), 'pullModel')(input, onProgress, signal),
   };

@@ -2,15 +2,30 @@ import type { RunEvent } from '../schema/event.ts';
 import type { FeedEntry } from '../schema/feed.ts';
 import type { Operation } from './operation.ts';
 import { hooks } from './operations/hooks.ts';
+import { mcpServers } from './operations/mcp-servers.ts';
 import { oversight } from './operations/oversight.ts';
+import { plans } from './operations/plans.ts';
 import { policies } from './operations/policies.ts';
 import { records } from './operations/records.ts';
 import { setup } from './operations/setup.ts';
 import { tools } from './operations/tools.ts';
 import { work } from './operations/work.ts';
 
-/** The one table. Everything a face may do is an entry here, or `watch`, `watchFeed` and `pullModel`, which stream. */
-export const operations = { ...work, ...records, ...oversight, ...policies, ...setup, ...hooks, ...tools } as const;
+/**
+ * The one table. Everything a face may do is an entry here, or `watch`, `watchFeed`, `pullModel` and `signInMcpServer`,
+ * which stream.
+ */
+export const operations = {
+  ...work,
+  ...plans,
+  ...records,
+  ...oversight,
+  ...policies,
+  ...setup,
+  ...hooks,
+  ...mcpServers,
+  ...tools,
+} as const;
 export type Operations = typeof operations;
 
 type Call<P> = P extends Operation<infer I, infer O> ? (input: I) => Promise<O> : never;
@@ -40,6 +55,8 @@ export type RuntimeClient = { readonly [N in keyof Operations]: Call<Operations[
    * order and none twice. Ends when the signal aborts.
    */
   watchFeed(input: { readonly after: number; readonly signal: AbortSignal }): AsyncIterable<readonly FeedEntry[]>;
+  /** Has the operator sign in to an MCP server; the URL to go to is told as soon as it is known (05 §10.8). */
+  signInMcpServer(input: { readonly name: string }, onUrl: (url: string) => void, signal: AbortSignal): Promise<void>;
   /** Downloads a model (06 §16); yields progress. Resolves with the bytes pulled, or null when it was there. */
   pullModel(
     input: {

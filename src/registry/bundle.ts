@@ -1,5 +1,6 @@
 import type { RunEvent } from '../schema/event.ts';
 import type { BackendView, ConfigEntry, DoctorReport } from '../schema/registry.ts';
+import type { McpServerView } from '../schema/mcp-server.ts';
 import type { HookView } from '../schema/tool-sources.ts';
 
 /** One file of a support bundle. */
@@ -10,6 +11,7 @@ export type BundleDeps = {
   listConfig(): Promise<readonly ConfigEntry[]>;
   listBackends(): Promise<readonly BackendView[]>;
   listHooks(): Promise<readonly HookView[]>;
+  listMcpServers(): Promise<readonly McpServerView[]>;
   readonly maskDeep: <T>(value: T) => T;
   readonly versions: Readonly<Record<string, string>>;
   readonly rowCounts: () => Readonly<Record<string, number>>;
@@ -20,10 +22,11 @@ export type BundleDeps = {
 const logLines = 200;
 
 /** What a service says of itself is no part of the set-up; it may be long. */
-const withoutTools = ({ tools, drift, skipped: _skipped, ...row }: HookView) => ({
+const withoutTools = <T extends HookView | McpServerView>(row: T) => ({
   ...row,
-  tools: tools.length,
-  drift: drift.length,
+  tools: row.tools.length,
+  drift: row.drift.length,
+  ...('skipped' in row ? { skipped: row.skipped.length } : {}),
 });
 
 /**
@@ -37,7 +40,14 @@ export async function supportBundle(deps: BundleDeps, input: { readonly probe: b
     ['doctor.json', report],
     ['versions.json', { ...deps.versions, schema: database.schema }],
     ['config.json', await deps.listConfig()],
-    ['registered.json', { backends: await deps.listBackends(), hooks: (await deps.listHooks()).map(withoutTools) }],
+    [
+      'registered.json',
+      {
+        backends: await deps.listBackends(),
+        hooks: (await deps.listHooks()).map(withoutTools),
+        mcp_servers: (await deps.listMcpServers()).map(withoutTools),
+      },
+    ],
     ['database.json', { ...database, rows: deps.rowCounts() }],
   ];
   const clean = (value: unknown) => withoutQueries(deps.maskDeep(value));

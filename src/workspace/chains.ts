@@ -22,6 +22,7 @@ import {
   type FoundChain,
   isOther,
 } from './find-chain.ts';
+import { isPlanChainUse, planChainFindings } from './plan-chains.ts';
 import { isShippedChain, type ShippedChainName, shippedChains } from './presets/chains.ts';
 import type { Trust } from './trust.ts';
 import { notTrusted } from './untrusted.ts';
@@ -122,6 +123,8 @@ export function createChains(deps: ChainDeps) {
       if (found.place === 'project' && !isTrusted(file, wanted.trust)) throw notTrusted('chain', file);
       const { chain, text, findings } = await read(file.bytes);
       if (chain === null) throw invalidChain(file.path, findings);
+      const unfit = isPlanChainUse(wanted.use) ? planChainFindings(wanted.use, chain) : [];
+      if (unfit.length > 0) throw invalidChain(file.path, unfit);
       return {
         id: chain.id,
         path: found.place === 'builtin' ? null : file.path,

@@ -48,6 +48,8 @@ export type ScriptedSetup = {
   readonly path?: (place: TempHome) => string;
   /** Further variables of the program. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** `--require-mcp`. */
+  readonly requireMcp?: readonly string[];
 };
 
 /** Model, tools, model, until it answers; without a round edge. */
@@ -130,6 +132,7 @@ export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
     allowedDir: null,
     trust: [],
     trace: false,
+    requireMcp: setup.requireMcp ?? [],
   };
   // A small heap, so that a thread without memory ends soon.
   const threads = () => createPools({ root: options.root, runHeapMb: 128 });

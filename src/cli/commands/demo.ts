@@ -9,7 +9,6 @@ import type { Context, Handler } from '../context.ts';
 import { followRun } from '../follow.ts';
 import type { Output } from '../output.ts';
 import type { Progress } from '../progress.ts';
-import { checkRunFlags } from '../start-run.ts';
 
 /** The script of the built-in model knows the tour by this text, and these files by their names (08 §6.5). */
 const prompt = 'Give me the tour.';
@@ -18,7 +17,6 @@ const credentials = '[default]\naws_access_key_id = INVENTED\naws_secret_access_
 
 /** `demo` (06 §27, amendment 27): a scripted model, everything else is real, in a workspace of its own. */
 const demo: Handler = async (context: Context) => {
-  checkRunFlags(context);
   const place = plant();
   const open = () => context.open((options) => demoOptions(options, place));
   // The data directory is found when an app is made: the one that creates it is not the one that uses it.

@@ -2,12 +2,11 @@ import { RuntimeError } from '../../schema/errors.ts';
 import type { Context, Handler } from '../context.ts';
 import { followRun } from '../follow.ts';
 import { convertInput, readInput, readInputType, ways } from '../input.ts';
-import { buildStartRun, checkRunFlags, resolveOnAsk } from '../start-run.ts';
+import { buildStartRun, resolveOnAsk } from '../start-run.ts';
 
 /** `run` (06 §10): everything that can be refused is refused before a model is contacted. */
 const run: Handler = async (context: Context) => {
   const { invocation, globals } = context;
-  checkRunFlags(context);
   const type = readInputType(invocation.flags.text('input-type'));
   const text = await readInput(invocation.words, globals.input, context);
   if (text === null) throw new RuntimeError('usage', 'no input', { hints: ways(context.process.argv) });

@@ -128,13 +128,22 @@ const mcpFields: readonly Flag[] = [
   { name: 'timeout', kind: 'duration', value: 'd', help: 'Limit of one call.' },
 ];
 
+/** Known, so that a change of them can be answered with what to do instead (05 §10.1). */
+const mcpIdentity: readonly Flag[] = [
+  { name: 'transport', kind: 'string', value: 't', help: 'Cannot be changed: remove the server and add another.' },
+  { name: 'command', kind: 'string', value: 'c', help: 'Cannot be changed.' },
+  { name: 'args', kind: 'string', value: 'a,b', help: 'Cannot be changed.' },
+  { name: 'url', kind: 'string', value: 'url', help: 'Cannot be changed.' },
+];
+
 const mcp: Command = {
   name: 'mcp',
   purpose: 'Register tool servers.',
-  examples: ['reins mcp add web https://host/mcp', 'reins mcp list'],
+  examples: ['reins mcp add docs https://host/mcp', 'reins mcp list'],
   commands: [
     {
       name: 'add',
+      module: 'mcp',
       purpose: 'Register a tool server; a URL makes the transport http.',
       arguments: [serverArgument, { name: 'url', help: 'Its URL.' }],
       flags: [
@@ -150,35 +159,39 @@ const mcp: Command = {
       ],
       examples: [
         'reins mcp add fs --command npx --args=-y,@scope/server,/tmp',
-        'reins mcp add web https://host/mcp --auth-type bearer --auth-env TOKEN',
+        'reins mcp add docs https://host/mcp --auth-type bearer --auth-env TOKEN',
       ],
       insideTool: 'refused',
     },
     {
       name: 'list',
+      module: 'mcp',
       aliases: ['ls'],
       purpose: 'List the tool servers.',
       examples: ['reins mcp list', 'reins mcp list --json'],
     },
     {
       name: 'show',
+      module: 'mcp',
       purpose: 'Show a tool server and its tools; secrets are masked.',
       arguments: [serverArgument],
       examples: ['reins mcp show fs', 'reins mcp show fs --json'],
     },
     {
       name: 'update',
+      module: 'mcp',
       purpose: 'Change headers, variables, limits or authentication of a server.',
       arguments: [serverArgument],
-      flags: mcpFields,
+      flags: [...mcpFields, ...mcpIdentity],
       examples: [
-        'reins mcp update web --header "X-Team: a"',
-        'reins mcp update web --auth-type bearer --auth-env TOKEN',
+        'reins mcp update docs --header "X-Team: a"',
+        'reins mcp update docs --auth-type bearer --auth-env TOKEN',
       ],
       insideTool: 'refused',
     },
     {
       name: 'test',
+      module: 'mcp',
       purpose: 'Connect to a tool server and list its tools.',
       arguments: [serverArgument],
       examples: ['reins mcp test fs', 'reins mcp test fs --json'],
@@ -186,7 +199,16 @@ const mcp: Command = {
       insideTool: 'refused',
     },
     {
+      name: 'diff',
+      module: 'mcp',
+      purpose: 'Show how the tools of a server differ from what was accepted.',
+      arguments: [serverArgument],
+      examples: ['reins mcp diff fs', 'reins mcp diff fs --json'],
+      insideTool: 'refused',
+    },
+    {
       name: 'accept',
+      module: 'mcp',
       purpose: 'Accept changed definitions of a tool server.',
       arguments: [serverArgument],
       flags: acceptFlags,
@@ -195,22 +217,24 @@ const mcp: Command = {
     },
     {
       name: 'auth',
+      module: 'mcp-auth',
       purpose: 'Sign in to a tool server.',
       arguments: [serverArgument],
       flags: [
         { name: 'browser', kind: 'boolean', negative: true, help: 'Only print the URL.' },
         { name: 'logout', kind: 'boolean', help: 'Forget the tokens.' },
       ],
-      examples: ['reins mcp auth web', 'reins mcp auth web --no-browser'],
+      examples: ['reins mcp auth docs', 'reins mcp auth docs --no-browser'],
       exits: [124],
       insideTool: 'refused',
     },
     {
       name: 'remove',
+      module: 'mcp',
       aliases: ['rm'],
       purpose: 'Remove a tool server.',
       arguments: [serverArgument],
-      examples: ['reins mcp remove fs', 'reins mcp rm web'],
+      examples: ['reins mcp remove fs', 'reins mcp rm docs'],
       insideTool: 'refused',
     },
   ],

@@ -39,8 +39,8 @@ export function createStop(pid: number) {
   };
 }
 
-/** @returns false when the group has no member that could be signalled. */
-function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+/** Signals every member of a group. @returns false when the group has no member that could be signalled. */
+export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal);
   } catch (error) {

@@ -1,0 +1,90 @@
+import { createCommandPins } from '../registry/mcp-command-pin.ts';
+import { createLauncher } from '../registry/mcp-launch.ts';
+import { knownMcpTools } from '../registry/mcp-known-tools.ts';
+import { createMcpServers } from '../registry/mcp-servers.ts';
+import { createMcpSources } from '../registry/mcp-sources.ts';
+import { createSignIns } from '../registry/mcp-sign-in.ts';
+import { createPins } from '../registry/pins.ts';
+import { createToolPins } from '../store/tool-pins.ts';
+import type { ToolServers } from '../store/tool-servers.ts';
+import { wholeDiff } from '../tools/files/diff.ts';
+import { childEnvironment } from '../tools/environment.ts';
+import type { RoomsInput } from './rooms-input.ts';
+
+/** Registered tool servers: their rows, their connections, their sign-ins. Nothing is started before one is used. */
+export function openMcpServices(input: RoomsInput, servers: ToolServers) {
+  const { options, workspace, secrets, pools, store, now } = input;
+  const { settings, record, sql } = store;
+  const pins = createPins({ store: createToolPins(sql), sql, record, now });
+  const privateHosts = (): readonly string[] => settings.value('web-private-hosts');
+  const allowed = (): readonly string[] => settings.value('shell-env');
+  const commandPins = createCommandPins({
+    hash: async (path) => {
+      const found = await pools.hash(path);
+      return found.kind === 'hash' ? found.sha256 : null;
+    },
+    path: childEnvironment({ parent: options.environment, allow: allowed(), marker: '' })['PATH'] ?? '',
+    root: workspace.root,
+  });
+  const signIns = createSignIns({
+    store: servers,
+    secrets,
+    record,
+    privateHosts,
+    version: options.version,
+    lock: store.documents.lockPath,
+    now,
+  });
+  const launch = createLauncher({
+    environment: options.environment,
+    allowed,
+    privateHosts,
+    root: workspace.root,
+    version: options.version,
+    secrets,
+    token: signIns.token,
+    refusal: async (row) => {
+      const change = row.pin_command === 1 ? await commandPins.change(row) : null;
+      return change === null ? null : `${change}; "reins mcp accept ${row.name}" takes it`;
+    },
+    now,
+  });
+  const registered = createMcpServers({
+    store: servers,
+    hooks: () => sql.column<string>('SELECT name FROM hooks WHERE tenant_id = ? ORDER BY name', options.tenant),
+    pins,
+    diff: wholeDiff,
+    secrets,
+    record,
+    launch,
+    commandPins,
+    signedIn: signIns.signedIn,
+    by: store.actor.by,
+    cwd: workspace.cwd,
+    now,
+  });
+  const { find, check, ...operations } = registered;
+  const sources = createMcpSources({
+    servers: registered,
+    store: servers,
+    pins,
+    secrets,
+    launch,
+    commandPins,
+    startWaitMs: () => settings.value('mcp-start-wait'),
+    required: options.requireMcp ?? [],
+  });
+  return {
+    sources,
+    check,
+    ...knownMcpTools(servers, pins),
+    operations: {
+      ...operations,
+      signOutMcpServer: async ({ name }: { readonly name: string }) => ({ signed_out: signIns.signOut(find(name)) }),
+    },
+    signInMcpServer: async ({ name }: { readonly name: string }, onUrl: (url: string) => void, signal: AbortSignal) =>
+      signIns.signIn(find(name), onUrl, signal),
+  };
+}
+
+export type McpServices = ReturnType<typeof openMcpServices>;

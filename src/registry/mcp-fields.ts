@@ -1,0 +1,243 @@
+import { isIP } from 'node:net';
+import { type authTypes, type McpTransport, transports } from '../schema/mcp-server.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import type { ToolServerRow } from '../store/tool-servers.ts';
+import { parseTarget } from '../tools/egress.ts';
+import { checkHeaders, readTexts } from './backend-fields.ts';
+import type { Secrets } from './secrets.ts';
+import { isLoopback } from './urls.ts';
+
+/** What a person may say about a tool server (05 §10.1); null = not said. */
+export type McpFields = {
+  readonly headers: Readonly<Record<string, string>> | null;
+  readonly inject: Readonly<Record<string, string>> | null;
+  readonly env: Readonly<Record<string, string | null>> | null;
+  readonly auth_type: (typeof authTypes)[number] | null;
+  readonly auth_env: string | null;
+  readonly auth_token: string | null;
+  readonly oauth_client_id: string | null;
+  readonly oauth_client_secret_env: string | null;
+  readonly oauth_scopes: string | null;
+  readonly connect_timeout_ms: number | null;
+  readonly call_timeout_ms: number | null;
+};
+
+export type McpIdentity = {
+  readonly transport: McpTransport | null;
+  readonly command: string | null;
+  readonly args: readonly string[];
+  readonly cwd: string | null;
+  readonly url: string | null;
+  readonly pin_command: boolean;
+};
+
+const usage = (message: string, hints: readonly string[] = []): RuntimeError =>
+  new RuntimeError('usage', message, { hints });
+
+const variable = /^[A-Za-z_][A-Za-z0-9_]{0,255}$/;
+const maxEntries = 50;
+const maxText = 8192;
+
+/** What is registered as the way to a server: which transport, and that the rest goes with it. @throws RuntimeError usage */
+export function checkIdentity(name: string, given: McpIdentity): McpTransport {
+  const transport = given.transport ?? (given.url !== null ? 'http' : given.command !== null ? 'stdio' : null);
+  if (transport === null) {
+    throw usage('say how to reach the server', [
+      `reins mcp add ${name} --transport stdio --command npx --args=-y,@scope/server,/tmp`,
+      `reins mcp add ${name} https://host/mcp`,
+      `reins mcp add ${name} --transport sse --url https://host/sse`,
+    ]);
+  }
+  if (!transports.includes(transport)) throw usage(`--transport takes ${transports.join(', ')}`);
+  if (transport === 'stdio') {
+    if (given.url !== null) throw usage('a stdio server is started by --command and has no URL');
+    if (given.command === null || given.command === '') {
+      throw usage('a stdio server needs --command', [
+        `reins mcp add ${name} --transport stdio --command npx --args=-y,@scope/server,/tmp`,
+      ]);
+    }
+    for (const text of [given.command, ...given.args, given.cwd ?? '']) {
+      if (text.includes('\0')) throw usage('the command and its arguments cannot hold U+0000');
+    }
+    return transport;
+  }
+  if (given.command !== null || given.args.length > 0) {
+    throw usage(`--command and its arguments are for stdio; the transport is ${transport}`);
+  }
+  if (given.cwd !== null || given.pin_command) throw usage('--cwd and --pin-command are for stdio servers');
+  if (given.url === null) {
+    throw usage(`the transport ${transport} needs a URL`, [
+      `reins mcp add ${name} --transport ${transport} --url <url>`,
+    ]);
+  }
+  checkUrl(given.url);
+  return transport;
+}
+
+function checkUrl(text: string): void {
+  const target = parseTarget(text);
+  if (typeof target === 'string') throw usage(`the URL ${target}`);
+  if (target.url.hash !== '') throw usage('the URL must not hold a fragment');
+  if (isIP(target.host) !== 0 && /^(?:169\.254\.|fe[89ab])/i.test(target.host)) {
+    throw usage(`${target.host} is an address of the link, which no tool server may have`);
+  }
+}
+
+/** Checks everything else. @throws RuntimeError usage */
+export function checkMcpFields(transport: McpTransport, fields: McpFields): void {
+  const local = transport === 'stdio';
+  if (local && fields.headers !== null) throw usage('--header is for sse and http; a stdio server takes --env');
+  if (!local && fields.env !== null) throw usage('--env is for stdio; this server takes --header');
+  if (fields.headers !== null) checkHeaders(fields.headers, 'A server');
+  if (Object.keys(fields.inject ?? {}).length > maxEntries) throw usage(`a server takes at most ${maxEntries} injects`);
+  for (const [key, value] of Object.entries(fields.inject ?? {})) {
+    if (key === '' || ['__proto__', 'constructor', 'prototype'].includes(key)) {
+      throw usage(`--inject: "${key}" cannot be the name of an argument`);
+    }
+    if (value.length > maxText) throw usage(`--inject ${key}: the value is longer than 8 KiB`);
+  }
+  if (Object.keys(fields.env ?? {}).length > maxEntries) throw usage(`a server takes at most ${maxEntries} variables`);
+  for (const [name, value] of Object.entries(fields.env ?? {})) {
+    if (!variable.test(name)) throw usage(`--env: "${name.slice(0, 64)}" is not the name of a variable`);
+    if (value?.includes('\0') === true) throw usage(`--env ${name}: the value cannot hold U+0000`);
+  }
+  checkAuth(local, fields);
+  checkTime('--connect-timeout', fields.connect_timeout_ms, 300_000, '5m');
+  checkTime('--timeout', fields.call_timeout_ms, 3_600_000, '1h');
+}
+
+function checkAuth(local: boolean, fields: McpFields): void {
+  const { auth_type, auth_env, auth_token, oauth_client_id, oauth_client_secret_env, oauth_scopes } = fields;
+  const bearer = auth_env !== null || auth_token !== null;
+  const oauth = oauth_client_id !== null || oauth_client_secret_env !== null || oauth_scopes !== null;
+  if (local && (bearer || oauth || (auth_type !== null && auth_type !== 'none'))) {
+    throw usage('a stdio server takes no authentication; give it what it needs by --env');
+  }
+  if (auth_env !== null && auth_token !== null) throw usage('--auth-env and --auth-token exclude each other');
+  if (auth_type === 'bearer' && !bearer) {
+    throw usage('bearer needs a token: --auth-env <VAR>, or --auth-token <token>');
+  }
+  if (auth_type === 'oauth' && bearer) throw usage('--auth-env and --auth-token go with --auth-type bearer');
+  if (auth_type === 'bearer' && oauth) throw usage('the --oauth flags go with --auth-type oauth');
+  if (auth_env !== null && !variable.test(auth_env)) {
+    throw usage(`"${auth_env.slice(0, 64)}" is not the name of a variable; --auth-env takes a name, not the token`);
+  }
+  if (auth_token !== null && !/^[\x21-\x7e]{1,8192}$/.test(auth_token)) {
+    throw usage('the token is empty or holds blanks, line breaks or other characters that a header cannot carry');
+  }
+  if (oauth_client_secret_env !== null && !variable.test(oauth_client_secret_env)) {
+    throw usage('--oauth-client-secret-env takes the name of a variable, not the secret');
+  }
+}
+
+function checkTime(flag: string, ms: number | null, most: number, shown: string): void {
+  if (ms === null || (Number.isInteger(ms) && ms >= 1_000 && ms <= most)) return;
+  throw usage(`${flag} takes a time from 1s to ${shown}`);
+}
+
+/** The stored columns after what was said; maps and authentication are replaced as a whole. */
+export function withFields(row: ToolServerRow, fields: McpFields, now: number): ToolServerRow {
+  const json = (given: object | null, kept: string): string => (given === null ? kept : JSON.stringify(given));
+  return {
+    ...row,
+    ...authColumns(row, fields),
+    headers: json(fields.headers, row.headers),
+    inject: json(fields.inject, row.inject),
+    env: json(fields.env, row.env),
+    connect_timeout_ms: fields.connect_timeout_ms ?? row.connect_timeout_ms,
+    call_timeout_ms: fields.call_timeout_ms ?? row.call_timeout_ms,
+    updated_at: now,
+  };
+}
+
+type AuthColumns = Pick<ToolServerRow, 'auth_type' | 'auth_env' | 'auth_token' | 'oauth'>;
+
+function authColumns(row: ToolServerRow, fields: McpFields): AuthColumns {
+  const { auth_env, auth_token, oauth_client_id, oauth_client_secret_env, oauth_scopes } = fields;
+  const saysBearer = auth_env !== null || auth_token !== null;
+  const saysOauth = oauth_client_id !== null || oauth_client_secret_env !== null || oauth_scopes !== null;
+  const type = fields.auth_type ?? (saysBearer ? 'bearer' : saysOauth ? 'oauth' : null);
+  if (type === null) return row;
+  if (type === 'bearer') return { auth_type: type, auth_env, auth_token, oauth: null };
+  if (type === 'none') return { auth_type: type, auth_env: null, auth_token: null, oauth: null };
+  const oauth = {
+    client_id: oauth_client_id,
+    client_secret_env: oauth_client_secret_env,
+    scopes: oauth_scopes,
+  };
+  return { auth_type: type, auth_env: null, auth_token: null, oauth: JSON.stringify(oauth) };
+}
+
+/** What is worth a second thought about a registration, one sentence each. */
+export function warningsOf(row: ToolServerRow, isSet: (variable: string) => boolean): string[] {
+  const warnings: string[] = [];
+  const update = `reins mcp update ${row.name}`;
+  if (row.auth_token !== null) {
+    warnings.push(
+      `the token is stored in the database; ${update} --auth-env <VAR> keeps only the name of a variable there`,
+    );
+  }
+  if (row.auth_env !== null && !isSet(row.auth_env)) {
+    warnings.push(`the variable ${row.auth_env} is not set now; it is read when the server is used`);
+  }
+  for (const [name, value] of Object.entries(readTexts(row.headers))) {
+    if (isCredential(name) && !value.includes('${env:')) {
+      warnings.push(`the value of header ${name} is stored in the database; write it as ${name}: \${env:NAME}`);
+    }
+  }
+  for (const [name, value] of Object.entries(envMap(row.env))) {
+    if (value !== null && isCredential(name)) {
+      warnings.push(`the value of ${name} is stored in the database; --env ${name} alone passes your own variable`);
+    }
+    if (value === null && !isSet(name))
+      warnings.push(`the variable ${name} is not set now; the server starts without it`);
+  }
+  const sends = row.auth_type !== 'none' || Object.keys(readTexts(row.headers)).some(isCredential);
+  if (row.url?.startsWith('http://') === true && !isLoopback(row.url) && sends) {
+    warnings.push(`the token goes to ${new URL(row.url).host} without encryption, readable on the network`);
+  }
+  return warnings;
+}
+
+/** Makes every secret of a record known to the mask (11 §5.3.1). */
+export function registerSecrets(row: ToolServerRow, secrets: Secrets): void {
+  if (row.auth_token !== null) secrets.register(`${row.name}.token`, row.auth_token);
+  if (row.auth_env !== null) secrets.read(row.auth_env, `${row.name}.token`);
+  for (const [name, text] of Object.entries({ ...readTexts(row.headers), ...readTexts(row.inject) })) {
+    secrets.expand(text, `${row.name}.${name}`);
+  }
+  for (const [name, value] of Object.entries(envMap(row.env))) {
+    if (!isCredential(name)) continue;
+    if (value === null) secrets.read(name, `${row.name}.${name}`);
+    else secrets.register(`${row.name}.${name}`, value);
+  }
+}
+
+/** Names that usually stand before a secret (05 §9.1.1, §10.1). */
+export const isCredential = (name: string): boolean =>
+  /^(?:authorization|proxy-authorization|cookie)$|key|token|secret|password/i.test(name);
+
+/** The variables of a server: a text, or null for the operator's own. */
+export function envMap(json: string): Readonly<Record<string, string | null>> {
+  const value: unknown = readJson(json);
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value).filter(
+      (entry): entry is [string, string | null] => typeof entry[1] === 'string' || entry[1] === null,
+    ),
+  );
+}
+
+export function textList(json: string): readonly string[] {
+  const value: unknown = readJson(json);
+  return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
+}
+
+/** What does not parse is nothing: only this program writes these columns. */
+export function readJson(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,226 @@
+import { RuntimeError } from '../schema/errors.ts';
+import type { Notice } from '../schema/event.ts';
+import type { ToolServerRow, ToolServers } from '../store/tool-servers.ts';
+import type { Connected, Connection } from '../tools/mcp/connection.ts';
+import { readDefinition } from '../tools/mcp/definition.ts';
+import type { Listing } from '../tools/mcp/listing.ts';
+import { type McpServer, mcpTool } from '../tools/mcp/tool.ts';
+import { refusingTool, type RunSources, type SourceTools } from '../tools/source.ts';
+import type { Tool } from '../tools/tool.ts';
+import { readTexts } from './backend-fields.ts';
+import type { CommandPins } from './mcp-command-pin.ts';
+import type { Launcher } from './mcp-launch.ts';
+import { listedTools, type McpServers } from './mcp-servers.ts';
+import { sourceOf } from './mcp-view.ts';
+import type { Listing as PinnedListing, PinnedTool, Pins } from './pins.ts';
+import type { Secrets } from './secrets.ts';
+
+export type McpSourcesDeps = {
+  readonly servers: Pick<McpServers, 'find'>;
+  readonly store: Pick<ToolServers, 'noteError'>;
+  readonly pins: Pins;
+  readonly secrets: Secrets;
+  readonly launch: Launcher;
+  readonly commandPins: CommandPins;
+  /** Config `mcp-start-wait`, in milliseconds. */
+  readonly startWaitMs: () => number;
+  /** Servers without which no run begins (06, `--require-mcp`). */
+  readonly required: readonly string[];
+};
+
+/** A server as this process uses it, in all of its runs. */
+type Used = {
+  readonly row: ToolServerRow;
+  readonly connection: Connection;
+  readonly listeners: Set<(tools: SourceTools) => void>;
+  /** What is to be told with the next list. */
+  notices: Notice[];
+};
+
+/** The tools of registered servers for runs (05 §10.2): connected when they are wanted, and kept until this process ends. */
+export function createMcpSources(deps: McpSourcesDeps) {
+  const { pins, secrets } = deps;
+  const used = new Map<string, Used>();
+
+  const serverOf = (row: ToolServerRow, connection: Connection): McpServer => ({
+    name: row.name,
+    inject: readTexts(row.inject),
+    callTimeoutMs: row.call_timeout_ms,
+    signsIn: row.auth_type === 'oauth',
+    expand: secrets.expand,
+    call: connection.call,
+  });
+
+  const toolOf = (one: Used, pinned: PinnedTool): Tool => {
+    const definition = pinned.state === 'ready' ? readDefinition(pinned.definition) : null;
+    const name = { tools: one.row.name, tool: pinned.tool };
+    return definition === null
+      ? refusingTool(name, 'quarantined', quarantinedText(name))
+      : mcpTool(serverOf(one.row, one.connection), definition);
+  };
+
+  /** Holds a list against the pins; what was said meanwhile goes with it. */
+  const readyTools = (one: Used, listing: Listing): SourceTools => {
+    const pinned = pins.observe(sourceOf(one.row), listedTools(listing), 'first_use');
+    const notices = [...one.notices.splice(0), ...pinNotices(one.row.name, pinned)];
+    return { name: one.row.name, tools: pinned.tools.map((tool) => toolOf(one, tool)), notices };
+  };
+
+  const failedTools = (one: Used, connected: Extract<Connected, { kind: 'failed' }>): SourceTools => {
+    const { name } = one.row;
+    const reason = secrets.mask(connected.reason);
+    const [error, mend] =
+      connected.state === 'needs_auth'
+        ? ['needs_auth', `The operator signs in with reins mcp auth ${name}.`]
+        : ['unavailable', 'Go on without it.'];
+    const message = `The server "${name}" cannot be used now: ${reason}. ${mend}`;
+    const tools = pins
+      .accepted(sourceOf(one.row))
+      .map(({ tool }) => refusingTool({ tools: name, tool }, error, message));
+    const said = connected.state === 'needs_auth' ? `nobody is signed in; reins mcp auth ${name}` : reason;
+    return { name, tools, notices: [...one.notices.splice(0), unavailable(name, said)] };
+  };
+
+  /** The connection of this process; a changed record is another server. */
+  const use = (row: ToolServerRow): Used => {
+    const key = `${row.id} ${row.updated_at}`;
+    const before = used.get(key);
+    if (before !== undefined) return before;
+    const made: Used = {
+      row,
+      connection: deps.launch(row, {
+        notice: (text) => void made.notices.push(mcpNotice(row.name, secrets.mask(text))),
+        listed: (listing) => {
+          deps.store.noteError(row.id, null);
+          if (made.listeners.size === 0) return;
+          const tools = readyTools(made, listing);
+          for (const listener of made.listeners) listener(tools);
+        },
+      }),
+      listeners: new Set(),
+      notices: [],
+    };
+    used.set(key, made);
+    return made;
+  };
+
+  const connect = async (one: Used): Promise<Connected> => {
+    const change = await deps.commandPins.change(one.row);
+    if (change !== null && one.row.pin_command === 0) {
+      one.notices.push(mcpNotice(one.row.name, `${change}; reins mcp accept ${one.row.name} takes it`));
+    }
+    const connected = await one.connection.connect(false);
+    if (connected.kind === 'failed') deps.store.noteError(one.row.id, secrets.mask(connected.reason));
+    return connected;
+  };
+
+  /** What a server gives a run that begins; who is late is told of by `late`. */
+  const open = async (one: Used, late: (tools: SourceTools) => void): Promise<SourceTools> => {
+    const isRequired = deps.required.includes(one.row.name);
+    const connecting = connect(one);
+    const waitMs = isRequired ? one.row.connect_timeout_ms + 1_000 : deps.startWaitMs();
+    const connected = await orLate(connecting, waitMs);
+    if (isRequired && connected?.kind !== 'ready') {
+      const reason = connected === null ? 'no answer' : secrets.mask(connected.reason);
+      throw new RuntimeError(
+        'setup_unhealthy',
+        `the MCP server "${one.row.name}" is required and not ready: ${reason}`,
+        {
+          hints: [`reins mcp test ${one.row.name}`],
+        },
+      );
+    }
+    if (connected?.kind === 'ready') return readyTools(one, connected.listing);
+    if (connected !== null) return failedTools(one, connected);
+    const waits = Math.round(waitMs / 1000);
+    void connecting.then((found) => {
+      if (found.kind === 'failed') late(failedTools(one, found));
+    });
+    return failedTools(one, { kind: 'failed', state: 'failed', reason: `it did not answer within ${waits} s` });
+  };
+
+  return {
+    /** @throws RuntimeError setup_unhealthy, when a required server is not ready */
+    async open(names: readonly string[]): Promise<RunSources> {
+      const waiting: SourceTools[] = [];
+      let listener: ((tools: SourceTools) => void) | null = null;
+      let closed = false;
+      const tell = (tools: SourceTools): void => {
+        if (closed) return;
+        if (listener === null) waiting.push(tools);
+        else listener(tools);
+      };
+      const servers = names.map((name) => use(deps.servers.find(name)));
+      const opened = await Promise.all(servers.map((one) => open(one, tell)));
+      const changed = servers.map((one, at) => {
+        // A server that was late says so once it is there.
+        let isLate = opened[at]?.notices.some(({ code }) => code === 'provider_unavailable') === true;
+        const hear = (tools: SourceTools): void => {
+          tell(isLate ? { ...tools, notices: [...tools.notices, ready(one.row.name)] } : tools);
+          isLate = false;
+        };
+        one.listeners.add(hear);
+        return () => one.listeners.delete(hear);
+      });
+      return {
+        opened,
+        onChange(given) {
+          listener = given;
+          for (const tools of waiting.splice(0)) given(tools);
+        },
+        close() {
+          closed = true;
+          for (const forget of changed) forget();
+        },
+      };
+    },
+
+    /** Ends every connection; servers that do not listen are ended at the same time. */
+    async close(): Promise<void> {
+      await Promise.all([...used.values()].map(({ connection }) => connection.close()));
+    },
+  };
+}
+
+export type McpSources = ReturnType<typeof createMcpSources>;
+
+/** @returns null when it has not come within the time */
+function orLate<T>(promise: Promise<T>, ms: number): Promise<T | null> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => resolve(null), ms);
+    promise.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+const notice = (level: 'info' | 'warn', code: string, message: string, data: unknown): Notice => ({
+  kind: 'notice',
+  level,
+  code,
+  message,
+  data,
+});
+
+const mcpNotice = (name: string, text: string): Notice =>
+  notice('warn', 'mcp_notice', `MCP server ${name}: ${text}.`, { tools: name });
+
+const unavailable = (name: string, reason: string): Notice =>
+  notice('warn', 'provider_unavailable', `The MCP server ${name} cannot be used: ${reason}`, { tools: name });
+
+const ready = (name: string): Notice =>
+  notice('info', 'provider_ready', `The MCP server ${name} is ready now.`, { tools: name });
+
+const quarantinedText = ({ tools, tool }: { readonly tools: string; readonly tool: string }): string =>
+  `The definition of ${tools}.${tool} is not the one that was accepted. The operator looks at it with reins mcp accept ${tools}.`;
+
+function pinNotices(name: string, listing: PinnedListing): Notice[] {
+  const notices: Notice[] = [];
+  if (listing.firstUse) {
+    const message = `The ${listing.tools.length} tools of MCP server ${name} were accepted as they are now.`;
+    notices.push(notice('info', 'definition_first_use', message, { tools: name, definition_sha256: listing.sha256 }));
+  }
+  const held = listing.tools.filter(({ state }) => state === 'quarantined').map(({ tool }) => tool);
+  if (held.length === 0) return notices;
+  const which = held.length === 1 ? `The tool ${held[0]}` : `${held.length} tools`;
+  const message = `${which} of MCP server ${name} changed and cannot be called: reins mcp accept ${name} shows the difference.`;
+  return [...notices, notice('warn', 'tool_quarantined', message, { tools: name, quarantined: held.slice(0, 50) })];
+}

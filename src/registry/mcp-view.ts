@@ -1,0 +1,80 @@
+import type { McpServerView } from '../schema/mcp-server.ts';
+import { authTypes, transports } from '../schema/mcp-server.ts';
+import type { SourceTool } from '../schema/tool-sources.ts';
+import type { ToolServerRow } from '../store/tool-servers.ts';
+import { offeredDefinition } from '../tools/definition.ts';
+import type { Connection } from '../tools/mcp/connection.ts';
+import { readDefinition } from '../tools/mcp/definition.ts';
+import { readTexts } from './backend-fields.ts';
+import { type DiffPort, driftView } from './drift-view.ts';
+import { envMap, readJson, textList } from './mcp-fields.ts';
+import type { PinnedTool, Pins, SourceRef } from './pins.ts';
+
+export type ViewDeps = {
+  readonly pins: Pins;
+  readonly diff: DiffPort;
+  signedIn(row: ToolServerRow): boolean;
+  /** The connection of this process, where there is one. */
+  readonly connection: Connection | null;
+  readonly commandChanged: boolean;
+  /** Takes known secrets out of a text that comes from the server. */
+  mask(text: string): string;
+};
+
+export const sourceOf = ({ id, name }: Pick<ToolServerRow, 'id' | 'name'>): SourceRef => ({ kind: 'mcp', id, name });
+
+/** A server as every surface shows it: names of secrets, never their values. */
+export async function viewOf(row: ToolServerRow, deps: ViewDeps): Promise<McpServerView> {
+  const { pins, connection } = deps;
+  const listing = pins.known(sourceOf(row));
+  const oauth = readJson(row.oauth ?? 'null') as Readonly<Record<string, string | null>> | null;
+  const instructions = connection?.instructions() ?? null;
+  const signedIn = row.auth_type === 'oauth' ? deps.signedIn(row) : null;
+  return {
+    name: row.name,
+    // Only words of these lists are ever written; another one would be a newer program's.
+    transport: transports.find((one) => one === row.transport) ?? 'http',
+    command: row.command,
+    args: [...textList(row.args)],
+    cwd: row.cwd,
+    env: Object.keys(envMap(row.env)),
+    url: row.url,
+    auth_type: authTypes.find((one) => one === row.auth_type) ?? 'none',
+    token_source: row.auth_env !== null ? `env:${row.auth_env}` : row.auth_token !== null ? 'stored' : 'none',
+    signed_in: signedIn,
+    oauth_client_id: oauth?.['client_id'] ?? null,
+    oauth_client_secret_env: oauth?.['client_secret_env'] ?? null,
+    oauth_scopes: oauth?.['scopes'] ?? null,
+    headers: Object.keys(readTexts(row.headers)),
+    inject: Object.keys(readTexts(row.inject)),
+    connect_timeout_ms: row.connect_timeout_ms,
+    call_timeout_ms: row.call_timeout_ms,
+    pin_command: row.pin_command === 1,
+    command_changed: deps.commandChanged,
+    created_at: new Date(row.created_at).toISOString(),
+    updated_at: new Date(row.updated_at).toISOString(),
+    state: stateOf(row, deps, signedIn),
+    tools: listing.tools.map(toolView),
+    definition_sha256: listing.tools.length === 0 ? null : listing.sha256,
+    drift: await driftView(pins.drift(sourceOf(row)), deps.diff),
+    last_error: row.last_error === null ? null : deps.mask(row.last_error),
+    instructions: instructions === null ? null : deps.mask(instructions),
+    stderr: (connection?.lastLines(20) ?? []).map((line) => deps.mask(line)),
+  };
+}
+
+function stateOf(row: ToolServerRow, deps: ViewDeps, signedIn: boolean | null): McpServerView['state'] {
+  if (row.pin_command === 1 && deps.commandChanged) return 'quarantined';
+  const live = deps.connection?.state() ?? 'idle';
+  if (live !== 'idle') return live;
+  if (signedIn === false) return 'needs_auth';
+  return row.last_error === null ? 'idle' : 'failed';
+}
+
+function toolView({ tool, definition, sha256, state }: PinnedTool): SourceTool {
+  const read = readDefinition(definition);
+  const description = read?.description ?? read?.title ?? '';
+  const offered = offeredDefinition(description, read?.inputSchema ?? {});
+  const flags = offered.ok ? [...offered.flags] : [`not offered: ${offered.reason}`];
+  return { tool, description, sha256, state: offered.ok ? state : 'unavailable', flags };
+}

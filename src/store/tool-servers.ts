@@ -1,0 +1,155 @@
+import { RuntimeError } from '../schema/errors.ts';
+import { codeOf } from './private-file.ts';
+import type { Sql } from './sql.ts';
+
+/** A registered MCP server as stored (11 §2.2): JSON columns are text, times are milliseconds. */
+export type ToolServerRow = {
+  readonly id: string;
+  readonly name: string;
+  readonly transport: string;
+  readonly command: string | null;
+  readonly args: string;
+  readonly cwd: string | null;
+  readonly env: string;
+  readonly url: string | null;
+  readonly auth_type: string;
+  readonly auth_env: string | null;
+  readonly auth_token: string | null;
+  readonly oauth: string | null;
+  readonly headers: string;
+  readonly inject: string;
+  readonly connect_timeout_ms: number;
+  readonly call_timeout_ms: number;
+  readonly pin_command: number;
+  readonly command_pin: string | null;
+  readonly last_error: string | null;
+  readonly created_at: number;
+  readonly updated_at: number;
+};
+
+/** What a sign-in has left: JSON texts. */
+export type SignInRow = { readonly client: string | null; readonly token: string | null };
+
+const columns = [
+  'id',
+  'name',
+  'transport',
+  'command',
+  'args',
+  'cwd',
+  'env',
+  'url',
+  'auth_type',
+  'auth_env',
+  'auth_token',
+  'oauth',
+  'headers',
+  'inject',
+  'connect_timeout_ms',
+  'call_timeout_ms',
+  'pin_command',
+  'command_pin',
+  'last_error',
+  'created_at',
+  'updated_at',
+] as const;
+const list = columns.join(', ');
+
+/** Registered MCP servers of one tenant, and what their sign-ins have left. A change is durable when its call returns. */
+export function createToolServers(sql: Sql, tenant: string) {
+  return {
+    /** Sorted by name. */
+    all(): ToolServerRow[] {
+      return sql.all<ToolServerRow>(`SELECT ${list} FROM mcp_servers WHERE tenant_id = ? ORDER BY name`, tenant);
+    },
+
+    names(): string[] {
+      return sql.column<string>('SELECT name FROM mcp_servers WHERE tenant_id = ? ORDER BY name', tenant);
+    },
+
+    find(name: string): ToolServerRow | undefined {
+      return sql.get<ToolServerRow>(`SELECT ${list} FROM mcp_servers WHERE tenant_id = ? AND name = ?`, tenant, name);
+    },
+
+    /** @throws RuntimeError already_exists when the name is taken. */
+    insert(row: ToolServerRow): void {
+      const places = columns.map(() => '?').join(', ');
+      try {
+        sql.write('full', () =>
+          sql.run(
+            `INSERT INTO mcp_servers (${list}, tenant_id) VALUES (${places}, ?)`,
+            ...columns.map((column) => row[column]),
+            tenant,
+          ),
+        );
+      } catch (error) {
+        if (codeOf(error) !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
+        throw new RuntimeError('already_exists', `An MCP server named "${row.name}" exists already.`, { cause: error });
+      }
+    },
+
+    /** Replaces every column but id and creation time. @returns false when there is no such server. */
+    update(row: ToolServerRow): boolean {
+      const changed = columns.filter((column) => column !== 'id' && column !== 'created_at');
+      return sql.write(
+        'full',
+        () =>
+          sql.run(
+            `UPDATE mcp_servers SET ${changed.map((column) => `${column} = ?`).join(', ')} WHERE tenant_id = ? AND id = ?`,
+            ...changed.map((column) => row[column]),
+            tenant,
+            row.id,
+          ) === 1,
+      );
+    },
+
+    /** What its sign-in left goes with it. @returns false when there is no such server. */
+    remove(id: string): boolean {
+      return sql.write(
+        'full',
+        () => sql.run('DELETE FROM mcp_servers WHERE tenant_id = ? AND id = ?', tenant, id) === 1,
+      );
+    },
+
+    /** Why it could not be used last; null = it could. Lost like a cache, by a power failure or another's lock. */
+    noteError(id: string, error: string | null): void {
+      sql.writeNow(() => {
+        sql.run(
+          'UPDATE mcp_servers SET last_error = ? WHERE tenant_id = ? AND id = ? AND last_error IS NOT ?',
+          error,
+          tenant,
+          id,
+          error,
+        );
+      });
+    },
+
+    signIn(serverId: string): SignInRow {
+      const row = sql.get<SignInRow>(
+        `SELECT client, token FROM mcp_auth
+         WHERE server_id = (SELECT id FROM mcp_servers WHERE tenant_id = ? AND id = ?)`,
+        tenant,
+        serverId,
+      );
+      return row ?? { client: null, token: null };
+    },
+
+    putSignIn(serverId: string, { client, token }: SignInRow, now: number): void {
+      sql.write('full', () =>
+        sql.run(
+          `INSERT INTO mcp_auth (server_id, client, token, updated_at)
+           SELECT id, ?, ?, ? FROM mcp_servers WHERE tenant_id = ? AND id = ?
+           ON CONFLICT (server_id) DO UPDATE SET client = excluded.client, token = excluded.token,
+             updated_at = excluded.updated_at`,
+          client,
+          token,
+          now,
+          tenant,
+          serverId,
+        ),
+      );
+    },
+  };
+}
+
+export type ToolServers = ReturnType<typeof createToolServers>;

@@ -1,0 +1,64 @@
+import { RuntimeError } from '../../schema/errors.ts';
+import { type PipeFault, tooLargeCode } from './pipe.ts';
+
+/** How a call ended, as far as the connection knows. */
+export type CallEnd =
+  | { readonly kind: 'result'; readonly result: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'rpc_error'; readonly code: number; readonly message: string }
+  | { readonly kind: 'timeout' | 'cancelled' }
+  /** The server cannot have got it. */
+  | { readonly kind: 'not_sent'; readonly reason: string }
+  /** The server may have served it. */
+  | { readonly kind: 'lost'; readonly reason: string }
+  | { readonly kind: 'too_large'; readonly reason: string }
+  | { readonly kind: 'http'; readonly status: number; readonly body: string }
+  | { readonly kind: 'auth' | 'session' | 'blocked'; readonly reason: string };
+
+/** The library's code for its own time limit. */
+const requestTimedOut = -32_001;
+
+/** What went wrong with a message, in one sentence. */
+export function asFault(error: unknown): RuntimeError {
+  if (error instanceof RuntimeError) return error;
+  const cause = error instanceof Error && error.cause instanceof RuntimeError ? error.cause : null;
+  if (cause !== null) return cause;
+  return new RuntimeError('mcp_error', plainMessage(error), { cause: error });
+}
+
+function plainMessage(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  // What the library's schemas refuse comes as a list of issues.
+  if (typeof error === 'object' && error !== null && 'issues' in error)
+    return 'it answered in a form that the protocol does not have';
+  return text
+    .replace(/^MCP error -?\d+: /, '')
+    .replace(/\s+/g, ' ')
+    .slice(0, 500);
+}
+
+/** @param closed why the connection is over, or null while it stands */
+export function endOf(
+  error: unknown,
+  cancelled: boolean,
+  closed: string | null,
+  isRpc: (error: unknown) => error is Error & { readonly code: number },
+): CallEnd {
+  if (cancelled) return { kind: 'cancelled' };
+  const reason = plainMessage(error);
+  if (error instanceof RuntimeError && error.data !== undefined) {
+    // Only the ways to a server make an error with these data.
+    const { kind, sent } = error.data as PipeFault;
+    if (kind === 'network') return { kind: sent ? 'lost' : 'not_sent', reason };
+    return { kind, reason };
+  }
+  if (closed !== null) return { kind: 'lost', reason: closed };
+  if (isRpc(error)) {
+    if (error.code === requestTimedOut) return { kind: 'timeout' };
+    if (error.code === tooLargeCode) return { kind: 'too_large', reason };
+    return { kind: 'rpc_error', code: error.code, message: reason };
+  }
+  if (error instanceof Error && 'code' in error && typeof error.code === 'number' && error.code >= 100) {
+    return { kind: 'http', status: error.code, body: reason };
+  }
+  return { kind: 'lost', reason };
+}

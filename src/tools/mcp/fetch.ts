@@ -1,0 +1,225 @@
+import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
+import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
+import type { LookupFunction } from 'node:net';
+import { PassThrough, Readable } from 'node:stream';
+import { RuntimeError } from '../../schema/errors.ts';
+import { type Egress, parseTarget, type Target } from '../egress.ts';
+import { codeOf, isFailure } from '../failure.ts';
+import { fault, maxMessageBytes, type PipeFault } from './pipe.ts';
+
+/** What a request of the MCP library is made of, as far as this program uses it. */
+export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
+
+export type FetchDeps = {
+  readonly egress: Egress;
+  /** Requests go to this origin alone; null where the caller has checked where they go. */
+  readonly origin: string | null;
+  /** What is sent with every request (05 §10.4.2). */
+  headers(): Readonly<Record<string, string>>;
+  /** The token of now; after a refusal (401) another one, or null when there is none. */
+  bearer(refused: boolean): Promise<string | null>;
+  /** The stream that answered a request is over, whether or not it held the answer. */
+  streamEnded?(id: number, end: StreamEnd): void;
+  readonly userAgent: string;
+};
+
+export type StreamEnd = {
+  readonly reason: string;
+  /** The server can be asked for the rest of it. */
+  readonly resumable: boolean;
+  readonly tooLarge: boolean;
+};
+
+/** 05 §10.4.4: an event stream that is silent for so long is broken. */
+const silenceMs = 5 * 60_000;
+
+/**
+ * A fetch over connections whose addresses were checked (05 §9.2, §10.4.3): it follows no redirect, keeps answers within
+ * their bounds, and adds what was registered. Rejects with `mcp_error` and a `PipeFault`.
+ */
+export function createFetch(deps: FetchDeps): { readonly fetch: Fetch; close(): void } {
+  let agents: { readonly http: HttpAgent; readonly https: HttpsAgent } | null = null;
+  const agentsOf = () => {
+    agents ??= { http: new HttpAgent({ keepAlive: true }), https: new HttpsAgent({ keepAlive: true }) };
+    return agents;
+  };
+
+  const once = async (target: Target, init: RequestInit, refused: boolean): Promise<Response> => {
+    const registered = deps.headers();
+    const headers = new Headers(init.headers);
+    const token = await deps.bearer(refused);
+    if (token !== null) headers.set('authorization', `Bearer ${token}`);
+    for (const [name, value] of Object.entries(registered)) headers.set(name, value);
+    headers.set('user-agent', deps.userAgent);
+    headers.set('accept-encoding', 'identity');
+    const { http, https } = agentsOf();
+    const secure = target.url.protocol === 'https:';
+    const options = {
+      method: init.method ?? 'GET',
+      headers: Object.fromEntries(headers),
+      agent: secure ? https : http,
+      lookup: lookupWith(deps.egress, target),
+    };
+    const request = secure ? requestHttps(target.url, options) : requestHttp(target.url, options);
+    const response = await answerTo(request, init, target);
+    return toResponse(response, streamWatch(deps, init));
+  };
+
+  return {
+    async fetch(url, init = {}) {
+      const target = parseTarget(String(url));
+      if (typeof target === 'string') throw fault(`the URL ${target}`, { kind: 'blocked', sent: false });
+      if (deps.origin !== null && target.url.origin !== deps.origin) {
+        const message = `the server points to another origin (${target.url.origin}), which is not followed`;
+        throw fault(message, { kind: 'blocked', sent: false });
+      }
+      const blocked = deps.egress.nameFault(target);
+      if (blocked !== null) throw fault(blocked.message, { kind: 'blocked', sent: false });
+      let response = await once(target, init, false);
+      if (response.status === 401 && deps.origin !== null && (await deps.bearer(true)) !== null) {
+        await response.body?.cancel();
+        response = await once(target, init, true);
+      }
+      if (deps.origin !== null) refuseUnauthorised(response);
+      return new Headers(init.headers).has('mcp-session-id') ? checkSession(response) : response;
+    },
+    close() {
+      agents?.http.destroy();
+      agents?.https.destroy();
+      agents = null;
+    },
+  };
+}
+
+function refuseUnauthorised({ status }: Response): void {
+  if (status !== 401 && status !== 403) return;
+  const message = status === 401 ? 'the server wants a sign-in (401)' : 'the server refuses these credentials (403)';
+  throw fault(message, { kind: 'auth', sent: false, status });
+}
+
+/** A server says with 404 that it does not know the session; some say it with 400 and in words. */
+async function checkSession(response: Response): Promise<Response> {
+  const { status, headers } = response;
+  if (status !== 404 && status !== 400) return response;
+  const text = await response.text();
+  if (status === 404 || /session/i.test(text)) {
+    throw fault('the server has forgotten the session', { kind: 'session', sent: false, status });
+  }
+  return new Response(text, { status, headers });
+}
+
+/** Names are resolved once for a connection, and it goes to one of the addresses that were checked. */
+function lookupWith(egress: Egress, target: Target): LookupFunction {
+  return (_host, options, callback) => {
+    egress.resolve(target).then(
+      (found) => {
+        if (isFailure(found)) return callback(new Error(found.message), '', 4);
+        const [first] = found;
+        if (first === undefined) callback(new Error('the name has no address'), '', 4);
+        else if (options.all === true) callback(null, [...found]);
+        else callback(null, first.address, first.family);
+      },
+      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), '', 4),
+    );
+  };
+}
+
+function answerTo(request: ClientRequest, init: RequestInit, { host }: Target): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    let sent = false;
+    const { signal } = init;
+    const abort = (): void => void request.destroy(signal?.reason instanceof Error ? signal.reason : undefined);
+    signal?.addEventListener('abort', abort, { once: true });
+    request.on('finish', () => {
+      sent = true;
+    });
+    request.on('error', (error) => {
+      signal?.removeEventListener('abort', abort);
+      reject(fault(`${host} could not be reached: ${codeOf(error) ?? error.message}`, { kind: 'network', sent }));
+    });
+    request.on('response', (response) => {
+      response.once('close', () => signal?.removeEventListener('abort', abort));
+      resolve(response);
+    });
+    if (signal?.aborted === true) abort();
+    // Only texts and form fields are ever sent.
+    request.end(init.body == null ? undefined : String(init.body));
+  });
+}
+
+type Watch = {
+  /** An answer is awaited on it, so it may not be silent for long. */
+  readonly awaited: boolean;
+  ended(end: StreamEnd): void;
+};
+
+/** Tells of the end of a stream that answers a request, whose id stands last in what the library writes. */
+function streamWatch(deps: FetchDeps, init: RequestInit): Watch {
+  const id = init.method === 'POST' ? /"id":(\d+)\}$/.exec(String(init.body).slice(-40))?.[1] : undefined;
+  return {
+    awaited: id !== undefined,
+    ended(end) {
+      if (id !== undefined) deps.streamEnded?.(Number(id), end);
+    },
+  };
+}
+
+function toResponse(response: IncomingMessage, watch: Watch): Response {
+  const status = response.statusCode ?? 0;
+  const headers = new Headers();
+  for (const [name, value] of Object.entries(response.headers)) {
+    if (value !== undefined) headers.set(name, Array.isArray(value) ? value.join(', ') : value);
+  }
+  if (status === 204 || status === 205 || status === 304) {
+    response.resume();
+    return new Response(null, { status, headers });
+  }
+  const isStream = /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
+  const body = isStream ? boundedEvents(response, watch) : boundedBody(response);
+  // True because a web stream of Node carries the bytes that a Response takes.
+  return new Response(Readable.toWeb(body) as ReadableStream<Uint8Array>, { status, headers });
+}
+
+const tooLarge = (what: string): RuntimeError =>
+  fault(`${what} is larger than ${maxMessageBytes} bytes`, { kind: 'too_large', sent: true });
+
+function boundedBody(response: IncomingMessage): Readable {
+  const out = new PassThrough();
+  let size = 0;
+  response.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > maxMessageBytes) response.destroy(tooLarge('the answer'));
+  });
+  return joined(response, out);
+}
+
+/** An event is at most as large as a message, and the stream is not silent for too long. */
+function boundedEvents(response: IncomingMessage, watch: Watch): Readable {
+  const out = new PassThrough();
+  let event = 0;
+  let resumable = false;
+  const silent = (): void =>
+    void response.destroy(fault('the stream was silent for five minutes', { kind: 'network', sent: true }));
+  const timer = watch.awaited ? setTimeout(silent, silenceMs) : undefined;
+  response.on('data', (chunk: Buffer) => {
+    timer?.refresh();
+    const text = chunk.toString('latin1');
+    resumable ||= /(?:^|\n)id:/.test(text);
+    const end = Math.max(text.lastIndexOf('\n\n'), text.lastIndexOf('\r\n\r\n'), text.lastIndexOf('\r\r'));
+    event = end < 0 ? event + chunk.length : chunk.length - end;
+    if (event > maxMessageBytes) response.destroy(tooLarge('the answer'));
+  });
+  response.once('close', () => {
+    clearTimeout(timer);
+    const error = response.errored;
+    const large = error instanceof RuntimeError && (error.data as PipeFault).kind === 'too_large';
+    watch.ended({ reason: error?.message ?? 'the server closed the stream', tooLarge: large, resumable });
+  });
+  return joined(response, out);
+}
+
+function joined(response: IncomingMessage, out: PassThrough): Readable {
+  response.once('error', (error) => out.destroy(error));
+  out.once('close', () => response.destroy());
+  return response.pipe(out);
+}

@@ -1,0 +1,32 @@
+import { RuntimeError } from '../../schema/errors.ts';
+
+/** A way to a server that carries JSON-RPC messages, whatever lies below it. */
+export type Pipe = {
+  /** Opens it; rejects with a reason in one sentence. Afterwards every message and the one end are told. */
+  start(listener: PipeListener): Promise<void>;
+  /** Resolves once the message is on its way; rejects when it was not sent. */
+  send(message: object): Promise<void>;
+  /** Ends the server or the connection to it. Safe to call twice. */
+  close(): Promise<void>;
+};
+
+export type PipeListener = {
+  message(value: object): void;
+  /** Told once, also after `close`. */
+  closed(reason: string): void;
+};
+
+/** Error code of an answer that was not kept because of its size: of our own range, never of a server's making. */
+export const tooLargeCode = -32_099;
+export const maxMessageBytes = 16 * 1024 * 1024;
+
+/** What became of a message that has no answer, in `data` of the error that sending it rejects with. */
+export type PipeFault = {
+  readonly kind: 'auth' | 'session' | 'blocked' | 'network' | 'too_large';
+  /** The server may have got it. */
+  readonly sent: boolean;
+  readonly status?: number;
+};
+
+export const fault = (message: string, data: PipeFault): RuntimeError =>
+  new RuntimeError('mcp_error', message, { data });

@@ -1,0 +1,118 @@
+import { fail, type ToolFailure } from '../failure.ts';
+import type { ToolContext, ToolResult } from '../tool.ts';
+import type { CallEnd } from './call-end.ts';
+
+type Where = Pick<ToolContext<unknown>, 'run_id' | 'call_id' | 'ports' | 'emit'>;
+type Members = Readonly<Record<string, unknown>>;
+
+const invalidParams = -32_602;
+const shownBytes = 4096;
+
+/** What a server answered, for the model (05 §10.5.4). Nothing is fetched; bytes go to the spool. */
+export function readResult(result: Members, where: Where): ToolResult {
+  const parts = Array.isArray(result['content']) ? result['content'].filter(isMembers) : [];
+  const structured = isMembers(result['structuredContent']) ? result['structuredContent'] : null;
+  if (result['isError'] === true) {
+    const text = parts.map((part) => partText(part, where)).join('\n');
+    const said = text === '' && structured !== null ? JSON.stringify(structured) : text;
+    return fail('tool_error', said === '' ? 'The server reported an error without text.' : said);
+  }
+  // The texts beside structured content say the same in other words; what is no text is said nowhere else.
+  const told = structured === null ? parts : parts.filter((part) => part['type'] !== 'text');
+  const lines = told.map((part) => partText(part, where));
+  if (structured === null) return { ok: true, value: lines.join('\n') };
+  return { ok: true, value: lines.length === 0 ? structured : [JSON.stringify(structured), ...lines].join('\n') };
+}
+
+const isMembers = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+function partText(part: Members, where: Where): string {
+  const text = (name: string): string => (typeof part[name] === 'string' ? part[name] : '');
+  switch (part['type']) {
+    case 'text':
+      return text('text');
+    case 'image':
+    case 'audio':
+      return kept(part['type'], text('mimeType'), text('data'), where);
+    case 'resource': {
+      const resource = isMembers(part['resource']) ? part['resource'] : {};
+      const [uri, mime, content, blob] = ['uri', 'mimeType', 'text', 'blob'].map((name) => resource[name]);
+      const shown = `[resource ${oneWord(uri)}]`;
+      if (typeof content === 'string') return `${shown}\n${content}`;
+      return typeof blob === 'string' ? `${shown}\n${kept('resource', String(mime ?? ''), blob, where)}` : shown;
+    }
+    case 'resource_link':
+      return `[link ${oneWord(part['name'])} ${oneWord(part['uri'])}]`;
+    default:
+      return `[${oneWord(part['type'])}]`;
+  }
+}
+
+const oneWord = (value: unknown): string =>
+  (typeof value === 'string' ? value : '').replace(/\s+/g, ' ').slice(0, 1000);
+
+/** Bytes are never inline: the line names them, and where they can be read. */
+function kept(kind: string, mime: string, base64: string, { run_id, call_id, ports, emit }: Where): string {
+  const bytes = Buffer.from(base64, 'base64');
+  const media = /^[\w.+-]+\/[\w.+-]+$/.test(mime) ? mime : 'application/octet-stream';
+  const spooled = ports.spool.put(run_id, call_id, bytes);
+  if (spooled === null) {
+    emit({ kind: 'notice', level: 'warn', code: 'spool_full', message: 'the full result could not be kept' });
+    return `[${kind} ${media}, ${bytes.length} bytes: not kept]`;
+  }
+  return `[${kind} ${media}, ${bytes.length} bytes: ${spooled.name}]`;
+}
+
+/** Why there is no result, in words that say what to do instead. */
+export function readFailure(
+  end: Exclude<CallEnd, { kind: 'result' }>,
+  server: string,
+  limits: { readonly callTimeoutMs: number; readonly signsIn: boolean },
+): ToolFailure {
+  switch (end.kind) {
+    case 'rpc_error':
+      return fail(
+        end.code === invalidParams ? 'invalid_arguments' : 'tool_error',
+        `The server "${server}" answered with error ${end.code}: ${end.message}`,
+        { code: end.code },
+      );
+    case 'timeout':
+      return fail(
+        'timeout',
+        `The server "${server}" gave no result within ${limits.callTimeoutMs / 1000} s; it was told to stop, and what it did until then is not known.`,
+      );
+    case 'cancelled':
+      return fail(
+        'cancelled',
+        `The call was cancelled: "${server}" was told to stop, and what it did until then is not known.`,
+      );
+    case 'lost':
+      return fail(
+        'outcome_unknown',
+        `The connection to "${server}" ended during the call (${end.reason}): it may have been served. Check before repeating it.`,
+      );
+    case 'too_large':
+      return fail(
+        'output_limit',
+        `The answer of "${server}" is larger than 16 MiB and was not kept. Ask for less at a time.`,
+      );
+    case 'http':
+      return fail('http_status', `The server "${server}" answered with status ${end.status}.`, {
+        status: end.status,
+        body: end.body.slice(0, shownBytes),
+      });
+    case 'auth':
+      return limits.signsIn
+        ? fail('needs_auth', `Nobody is signed in to "${server}": the operator has to run "reins mcp auth ${server}".`)
+        : fail('auth_failed', `The server "${server}" refuses the credentials that are registered for it.`);
+    case 'blocked':
+      return fail('egress_blocked', `The server "${server}" is not reached: ${end.reason}`);
+    case 'not_sent':
+    case 'session':
+      return unavailable(server, end.reason);
+  }
+}
+
+export const unavailable = (server: string, reason: string): ToolFailure =>
+  fail('unavailable', `The server "${server}" is not available: ${reason}. Go on without it, or tell the operator.`);

@@ -1,0 +1,180 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { GroupGuard } from '../../children/group-guard.ts';
+import { endGroup, signalGroup } from '../../children/process-group.ts';
+import { codeOf } from '../failure.ts';
+import { createLineReader } from './lines.ts';
+import { fault, maxMessageBytes, type Pipe, type PipeListener, tooLargeCode } from './pipe.ts';
+import type { Ring } from './ring.ts';
+
+export type StdioLaunch = {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  /** The whole environment of the child (05 §2.8). */
+  readonly environment: Readonly<Record<string, string>>;
+};
+
+export type StdioDeps = { readonly guard: GroupGuard; readonly ring: Ring };
+
+/** How long a server has to end by itself once its input is closed, and after SIGTERM. */
+const endByItselfMs = 500;
+const endBySignalMs = 2_000;
+
+/**
+ * A server as a child process that leads its own session and group (05 §10.3): messages are lines of its standard input and
+ * output, and what it writes beside them goes to the ring. The group ends with `close`, and with this process by the guard.
+ */
+export function createStdioPipe(launch: StdioLaunch, { guard, ring }: StdioDeps): Pipe {
+  let child: ChildProcess | null = null;
+  let gone: Promise<void> = Promise.resolve();
+  let isGone = true;
+  let failure: string | null = null;
+  let closing: Promise<void> | null = null;
+
+  const listen = (own: ChildProcess, pid: number, listener: PipeListener): void => {
+    const closed = new Promise<void>((resolve) => own.once('close', () => resolve()));
+    gone = new Promise<void>((resolve) => {
+      own.once('exit', (code, signal) => {
+        isGone = true;
+        // What it started does not outlive it, and may hold its pipes open.
+        void endGroup(own, pid, closed).then(() => {
+          guard.remove(pid);
+          listener.closed(failure ?? ending(code, signal, ring));
+          resolve();
+        });
+      });
+    });
+    const read = createLineReader({
+      message: (line) => deliver(line, listener),
+      noise: (bytes) => ring.push(bytes),
+      tooLong: (ends) => {
+        const id = requestId(ends);
+        if (id === null) fail('the server sent a message above 16 MiB');
+        else listener.message(tooLarge(id));
+      },
+      flooded: (reason) => fail(reason),
+    });
+    own.stdout?.on('data', (chunk: Buffer) => {
+      if (failure === null) read(chunk);
+    });
+    own.stderr?.on('data', (chunk: Buffer) => ring.push(chunk));
+    for (const stream of [own.stdin, own.stdout, own.stderr]) stream?.on('error', ignored);
+  };
+
+  const fail = (reason: string): void => {
+    failure ??= reason;
+    if (child?.pid !== undefined) signalGroup(child.pid, 'SIGKILL');
+  };
+
+  const end = async (own: ChildProcess, pid: number): Promise<void> => {
+    own.stdin?.end();
+    if (await within(gone, endByItselfMs)) return;
+    signalGroup(pid, 'SIGTERM');
+    if (await within(gone, endBySignalMs)) return;
+    signalGroup(pid, 'SIGKILL');
+    await within(gone, endBySignalMs);
+  };
+
+  return {
+    async start(listener) {
+      const own = spawn(launch.command, [...launch.args], {
+        cwd: launch.cwd,
+        env: launch.environment,
+        detached: true,
+        stdio: ['pipe', 'pipe', 'pipe'],
+        windowsHide: true,
+      });
+      child = own;
+      await new Promise<void>((resolve, reject) => {
+        own.once('spawn', resolve);
+        own.once('error', (error) => reject(new Error(startFault(error, launch))));
+      });
+      const { pid } = own;
+      if (pid === undefined) throw new Error(`"${launch.command}" was not started`);
+      isGone = false;
+      guard.add(pid);
+      own.on('error', ignored);
+      listen(own, pid, listener);
+    },
+
+    send(message) {
+      const stdin = child?.stdin;
+      if (stdin == null || isGone || !stdin.writable) {
+        return Promise.reject(fault('the server has ended', { kind: 'network', sent: false }));
+      }
+      return new Promise((resolve, reject) => {
+        stdin.write(`${JSON.stringify(message)}\n`, (error) => {
+          if (error == null) resolve();
+          else
+            reject(
+              fault(`the server does not read: ${codeOf(error) ?? error.message}`, { kind: 'network', sent: true }),
+            );
+        });
+      });
+    },
+
+    close() {
+      if (child?.pid === undefined || isGone) return gone;
+      closing ??= end(child, child.pid);
+      return closing;
+    },
+  };
+}
+
+/** A pipe that breaks is told by the end of its process. */
+const ignored = (): void => {};
+
+/** @returns false when the line is no message */
+function deliver(line: string, listener: PipeListener): boolean {
+  let value: unknown;
+  try {
+    value = JSON.parse(line);
+  } catch {
+    return false;
+  }
+  const messages = Array.isArray(value) ? value : [value];
+  if (messages.length === 0 || !messages.every(isMessage)) return false;
+  for (const message of messages) listener.message(message);
+  return true;
+}
+
+const isMessage = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';
+
+/** Which request an answer belonged to that was not kept: its id stands at one of its ends. Ours are numbers. */
+function requestId({ head, tail }: { readonly head: string; readonly tail: string }): number | null {
+  const found =
+    /^\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d+)\s*,/.exec(head) ??
+    /^\s*\{\s*"id"\s*:\s*(\d+)\s*,/.exec(head) ??
+    /,\s*"id"\s*:\s*(\d+)\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$/.exec(tail);
+  return found?.[1] === undefined ? null : Number(found[1]);
+}
+
+const tooLarge = (id: number): object => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code: tooLargeCode, message: `the answer is larger than ${maxMessageBytes} bytes` },
+});
+
+function startFault(error: Error, { command, cwd }: StdioLaunch): string {
+  const code = codeOf(error);
+  if (code === 'ENOENT') return `the program "${command}" was not found, or its directory ${cwd} does not exist`;
+  if (code === 'EACCES') return `"${command}" is not an executable file`;
+  return `"${command}" could not be started: ${code ?? error.message}`;
+}
+
+function ending(code: number | null, signal: string | null, ring: Ring): string {
+  const how = signal === null ? `with exit code ${code ?? 0}` : `by ${signal}`;
+  const [last] = ring.lines(1);
+  return `the server ended ${how}${last === undefined ? '' : `: ${last.slice(0, 300)}`}`;
+}
+
+function within(promise: Promise<void>, ms: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), ms);
+    void promise.then(() => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
+}

@@ -1,0 +1,152 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
+import { type FakeOauth, fakeOauth } from '../tools/mcp/fake-oauth.ts';
+
+let app: ScriptedApp;
+let fake: FakeOauth;
+beforeEach(async () => {
+  fake = await fakeOauth();
+  app = await scriptedApp({ turns: [says('end')] });
+  await app.client.addMcpServer({
+    name: 'cloud',
+    transport: null,
+    command: null,
+    args: [],
+    cwd: null,
+    url: fake.url,
+    pin_command: false,
+    headers: null,
+    inject: null,
+    env: null,
+    auth_type: 'oauth',
+    auth_env: null,
+    auth_token: null,
+    oauth_client_id: null,
+    oauth_client_secret_env: null,
+    oauth_scopes: null,
+    connect_timeout_ms: null,
+    call_timeout_ms: null,
+  });
+});
+afterEach(async () => {
+  await app.close();
+  await fake.close();
+});
+
+/** What the operator's browser does with the page. */
+const follow = async (url: string): Promise<number> => (await fetch(url)).status;
+const signIn = async (browser: (url: string) => void = (url) => void follow(url)): Promise<void> =>
+  app.client.signInMcpServer({ name: 'cloud' }, browser, new AbortController().signal);
+const expire = (): void =>
+  app.change(`UPDATE mcp_auth SET token = json_set(token, '$.expires_at', ${Date.now() + 30_000})`);
+
+describe('signing in to a tool server', () => {
+  it('registers a client, proves that the answer is its own, and connects with the token', async () => {
+    const before = await app.client.checkMcpServer({ name: 'cloud' });
+    expect(before).toMatchObject({ reachable: false, server: { state: 'needs_auth', signed_in: false } });
+    let asked = new URL('http://x');
+    await signIn((url) => {
+      asked = new URL(url);
+      void follow(url);
+    });
+    expect(Object.fromEntries(asked.searchParams)).toMatchObject({
+      response_type: 'code',
+      client_id: 'client-1',
+      code_challenge_method: 'S256',
+      resource: fake.url,
+      scope: 'tools',
+    });
+    expect(fake.registrations[0]).toMatchObject({
+      redirect_uris: [asked.searchParams.get('redirect_uri')],
+      token_endpoint_auth_method: 'none',
+    });
+    expect(fake.tokenRequests[0]).toMatchObject({ grant_type: 'authorization_code', resource: fake.url });
+    expect(await app.client.checkMcpServer({ name: 'cloud' })).toMatchObject({ reachable: true, tools: 1 });
+  });
+
+  it('refuses an answer with another state, and takes the right one that follows', async () => {
+    let wrong = 0;
+    await signIn(async (url) => {
+      const redirect = new URL(new URL(url).searchParams.get('redirect_uri') ?? '');
+      redirect.searchParams.set('code', 'stolen');
+      redirect.searchParams.set('state', 'guessed');
+      wrong = await follow(redirect.href);
+      await follow(url);
+    });
+    expect(wrong).toBe(400);
+    expect(fake.tokenRequests).toHaveLength(1);
+  });
+
+  it.each([
+    ['offers no PKCE', { code_challenge_methods_supported: ['plain'] }, 'does not offer PKCE'],
+    ['calls itself otherwise', { issuer: 'http://127.0.0.1:1' }, 'calls itself http://127.0.0.1:1'],
+    ['is not encrypted', { token_endpoint: 'http://tokens.example/token' }, 'is not encrypted'],
+  ])('is refused where the authorisation server %s', async (_what, change, message) => {
+    Object.assign(fake.metadata, change);
+    await expect(signIn()).rejects.toMatchObject({ code: 'mcp_error', message: expect.stringContaining(message) });
+    expect(fake.tokenRequests).toEqual([]);
+  });
+
+  it('ends with the words of a refusal', async () => {
+    const refused = signIn(async (url) => {
+      const { searchParams } = new URL(url);
+      const redirect = new URL(searchParams.get('redirect_uri') ?? '');
+      redirect.searchParams.set('error', 'access_denied');
+      redirect.searchParams.set('state', searchParams.get('state') ?? '');
+      await follow(redirect.href);
+    });
+    await expect(refused).rejects.toMatchObject({ message: 'the sign-in was refused (access_denied)' });
+  });
+
+  it('is renewed before the token ends, once among several processes', async () => {
+    await signIn();
+    expire();
+    const other = await app.open();
+    const found = await Promise.all([
+      app.client.checkMcpServer({ name: 'cloud' }),
+      other.checkMcpServer({ name: 'cloud' }),
+    ]);
+    expect(found.map(({ reachable }) => reachable)).toEqual([true, true]);
+    expect(fake.tokenRequests.filter(({ grant_type }) => grant_type === 'refresh_token')).toHaveLength(1);
+  });
+
+  it('is renewed when the server takes the token no longer', async () => {
+    await signIn();
+    fake.valid.clear();
+    expect(await app.client.checkMcpServer({ name: 'cloud' })).toMatchObject({ reachable: true });
+    expect(fake.tokenRequests.at(-1)).toMatchObject({ grant_type: 'refresh_token' });
+  });
+
+  it('is needed again when the renewal is refused', async () => {
+    await signIn();
+    expire();
+    fake.refusesRefresh = true;
+    expect(await app.client.checkMcpServer({ name: 'cloud' })).toMatchObject({
+      reachable: false,
+      server: { state: 'needs_auth' },
+    });
+  });
+
+  it('is forgotten by signing out, and with the server', async () => {
+    await signIn();
+    expect(await app.client.signOutMcpServer({ name: 'cloud' })).toEqual({ signed_out: true });
+    expect(await app.client.signOutMcpServer({ name: 'cloud' })).toEqual({ signed_out: false });
+    await signIn();
+    await app.client.removeMcpServer({ name: 'cloud' });
+    expect(app.rows('SELECT * FROM mcp_auth')).toEqual([]);
+  });
+
+  it('leaves no token in what is shown or written down', async () => {
+    await signIn();
+    const { run_id } = await app.start();
+    await app.client.awaitRun({ run_id, full: true });
+    const token = [...fake.valid][0] ?? 'none';
+    const shown = JSON.stringify([
+      await app.client.showMcpServer({ name: 'cloud' }),
+      await app.client.doctorBundle({ probe: false }),
+      app.rows('SELECT * FROM events'),
+      app.rows('SELECT * FROM audit'),
+    ]);
+    expect(shown).not.toContain(token);
+  });
+});

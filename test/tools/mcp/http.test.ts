@@ -1,0 +1,184 @@
+import type { ServerResponse } from 'node:http';
+import { afterEach, describe, expect, it } from 'vitest';
+import { callWith, freePort, resultOf, type Remote, type Tried, tryUrl } from './support.ts';
+import { type FakeHttp, fakeHttp, type Instead } from './fake-http.ts';
+
+const closing: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  await Promise.all(closing.splice(0).map((close) => close()));
+});
+
+const serve = async (instead?: Instead): Promise<FakeHttp> => {
+  const fake = await fakeHttp(instead);
+  closing.push(fake.close);
+  return fake;
+};
+const connect = (url: string, remote: Remote = {}, limits: Parameters<typeof tryUrl>[3] = {}): Tried => {
+  const connection = tryUrl('http', url, remote, limits);
+  closing.unshift(connection.close);
+  return connection;
+};
+const reason = async (connection: Tried): Promise<string> => {
+  const connected = await connection.connect(false);
+  return connected.kind === 'failed' ? connected.reason : connected.kind;
+};
+
+describe('every request', () => {
+  it('carries the registered headers and the token', async () => {
+    const fake = await serve();
+    const connection = connect(fake.url, { headers: { 'X-Team': 'blue' }, bearer: async () => 'tok-1' });
+    expect(await reason(connection)).toBe('ready');
+    await resultOf(connection, 'echo', { a: 1 });
+    await connection.close();
+    expect(fake.seen.map(({ rpc }) => rpc)).toEqual(
+      expect.arrayContaining(['initialize', 'notifications/initialized', 'tools/list', 'tools/call']),
+    );
+    expect(new Set(fake.seen.map(({ headers }) => `${headers['x-team']} ${headers.authorization}`))).toEqual(
+      new Set(['blue Bearer tok-1']),
+    );
+    expect(fake.seen.at(-1)?.method).toBe('DELETE');
+  });
+
+  it('lets a registered Authorization header stand', async () => {
+    const fake = await serve();
+    const connection = connect(fake.url, { headers: { Authorization: 'Basic abc' }, bearer: async () => 'tok-1' });
+    await reason(connection);
+    expect(fake.seen[0]?.headers.authorization).toBe('Basic abc');
+  });
+
+  it('is sent once more with another token when the first one is refused', async () => {
+    const fake = await serve((_message, request, response) => {
+      if (request.headers.authorization === 'Bearer new') return false;
+      response.writeHead(401).end();
+      return true;
+    });
+    const connection = connect(fake.url, { bearer: async (refused) => (refused ? 'new' : 'old') });
+    expect(await reason(connection)).toBe('ready');
+  });
+});
+
+describe('what a server may not do', () => {
+  it('send elsewhere: no other origin and no private address is asked, and no token leaves', async () => {
+    const other = await serve();
+    for (const location of [other.url, 'http://169.254.169.254/latest/meta-data', 'https://127.0.0.1:1/mcp']) {
+      const fake = await serve((_message, _request, response) => {
+        response.writeHead(307, { location }).end();
+        return true;
+      });
+      const connection = connect(fake.url, { bearer: async () => 'tok-1' });
+      expect(await reason(connection)).toMatch(/redirect/i);
+    }
+    expect(other.seen).toEqual([]);
+  });
+
+  it('be reached by an address of the link', async () => {
+    expect(await reason(connect('http://169.254.169.254/mcp'))).toMatch(/its address is link-local/);
+  });
+
+  it('answer with more than 16 MiB', async () => {
+    const fake = await serve((message, _request, response) => {
+      if (message?.method !== 'tools/call') return false;
+      response.writeHead(200, { 'content-type': 'application/json' });
+      flood(response);
+      return true;
+    });
+    const connection = connect(fake.url);
+    expect((await callWith(connection, 'echo', {})).end).toEqual({
+      kind: 'too_large',
+      reason: 'the answer is larger than 16777216 bytes',
+    });
+  });
+
+  it('send an event of more than 16 MiB', async () => {
+    const fake = await serve((message, _request, response) => {
+      if (message?.method !== 'tools/call') return false;
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('data: ');
+      flood(response);
+      return true;
+    });
+    expect((await callWith(connect(fake.url), 'echo', {})).end).toMatchObject({ kind: 'too_large' });
+  });
+});
+
+describe('a call', () => {
+  it.each([
+    [401, { kind: 'auth', reason: 'the server wants a sign-in (401)' }],
+    [403, { kind: 'auth', reason: 'the server refuses these credentials (403)' }],
+    [500, { kind: 'http', status: 500 }],
+  ])('of which the answer is %i says so', async (status, end) => {
+    const fake = await serve((message, _request, response) => {
+      if (message?.method !== 'tools/call') return false;
+      response.writeHead(status).end('out of luck');
+      return true;
+    });
+    expect((await callWith(connect(fake.url), 'echo', {})).end).toMatchObject(end);
+  });
+
+  it('whose connection breaks once it was sent is unknown, and is not sent again', async () => {
+    const fake = await serve((message, request) => {
+      if (message?.method !== 'tools/call') return false;
+      request.socket.destroy();
+      return true;
+    });
+    expect((await callWith(connect(fake.url), 'echo', {})).end).toMatchObject({ kind: 'lost' });
+    expect(fake.seen.filter(({ rpc }) => rpc === 'tools/call')).toHaveLength(1);
+  });
+
+  it('whose stream ends without an answer is unknown', async () => {
+    const fake = await serve((message, _request, response) => {
+      if (message?.method !== 'tools/call') return false;
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.end(': nothing\n\n');
+      return true;
+    });
+    expect((await callWith(connect(fake.url), 'echo', {})).end).toEqual({
+      kind: 'lost',
+      reason: 'the server closed the stream',
+    });
+  });
+
+  it('goes to a new session when the server has forgotten the old one', async () => {
+    const fake = await serve();
+    const connection = connect(fake.url);
+    await resultOf(connection, 'echo', { a: 1 });
+    fake.forget();
+    expect(await resultOf(connection, 'echo', { a: 2 })).toMatchObject({ content: [{ text: '{"a":2}' }] });
+    expect(fake.seen.filter(({ rpc }) => rpc === 'initialize')).toHaveLength(2);
+  });
+
+  it('is not sent where nobody listens', async () => {
+    const connection = connect(`http://127.0.0.1:${await freePort()}/mcp`);
+    expect((await callWith(connection, 'echo', {})).end).toEqual({
+      kind: 'failed',
+      state: 'failed',
+      reason: '127.0.0.1 could not be reached: ECONNREFUSED',
+    });
+  });
+});
+
+describe('the older kind of server', () => {
+  it('is refused when its endpoint lies elsewhere', async () => {
+    const fake = await serve((_message, _request, response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      response.write('event: endpoint\ndata: http://127.0.0.1:1/messages\n\n');
+      return true;
+    });
+    const connection = tryUrl('sse', fake.url);
+    closing.unshift(connection.close);
+    expect(await reason(connection)).toMatch(/origin/);
+  });
+});
+
+function flood(response: ServerResponse): void {
+  const chunk = Buffer.alloc(1024 * 1024, 'z');
+  let written = 0;
+  const more = (): void => {
+    while (written < 40 && !response.destroyed) {
+      written += 1;
+      if (!response.write(chunk)) return void response.once('drain', more);
+    }
+    response.end();
+  };
+  more();
+}

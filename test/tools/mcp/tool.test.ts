@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest';
+import { parseArguments } from '../../../src/tools/arguments.ts';
+import type { Definition } from '../../../src/tools/mcp/definition.ts';
+import { mcpTool } from '../../../src/tools/mcp/tool.ts';
+
+const server = (inject: Readonly<Record<string, string>> = {}) => ({
+  name: 'one',
+  inject,
+  callTimeoutMs: 1000,
+  signsIn: false,
+  expand: (value: string) => ({ kind: 'value' as const, value }),
+  call: async () => ({ kind: 'cancelled' as const }),
+});
+const definition = (over: Partial<Definition> = {}): Definition => ({
+  name: 'look',
+  description: 'looks',
+  inputSchema: { type: 'object' },
+  ...over,
+});
+
+describe('a tool of a server, as a model is offered it', () => {
+  it('has no hidden characters and at most 4 KiB of description', () => {
+    const description = `reads\u200b a file\u202e \u001b[31m ${'and more '.repeat(25_000)}`;
+    const { spec } = mcpTool(server(), definition({ description }));
+    expect(spec.description.startsWith('reads a file [31m and more ')).toBe(true);
+    expect(Buffer.byteLength(spec.description)).toBeLessThanOrEqual(4096);
+  });
+
+  it('is never one that only reads, whatever the server says', () => {
+    expect(mcpTool(server(), definition({ annotations: { readOnlyHint: true } })).spec.read_only).toBe(false);
+  });
+
+  it('does not name what the operator adds', () => {
+    const properties = { q: { type: 'string' }, tenant: { type: 'string' } };
+    const inputSchema = { type: 'object', properties, required: ['q', 'tenant'] };
+    const { spec } = mcpTool(server({ tenant: 'acme' }), definition({ inputSchema }));
+    expect(spec.input_schema).toEqual({ type: 'object', properties: { q: { type: 'string' } }, required: ['q'] });
+  });
+});
+
+describe('the arguments of a call', () => {
+  const inputSchema = {
+    type: 'object',
+    properties: { path: { type: 'string' }, depth: { type: 'integer' } },
+    required: ['path'],
+    additionalProperties: false,
+  };
+  it.each([
+    ['{}', 'The argument "path" is missing.'],
+    ['{"path":7}', '"path" must be string.'],
+    ['{"path":"a","x":1}', '"x" is not an argument of one.look, which takes path, depth.'],
+  ])('are held against the schema: %s', async (text, message) => {
+    const tool = mcpTool(server(), definition({ inputSchema }));
+    await tool.load?.();
+    expect(parseArguments(tool, text, false)).toMatchObject({ ok: false, message });
+  });
+});
