@@ -52,7 +52,7 @@ describe('the definitions of a hook', () => {
     expect(await app.client.showHook({ name: 'svc' })).toMatchObject({ state: 'ready', drift: [] });
   });
 
-  it('that changed or are new are not offered and not called, until exactly they are accepted', async () => {
+  it('that changed or are new are not offered and not called, until exactly they are accepted (HOOK-002)', async () => {
     service = await startService(first);
     app = await appCalling(calling);
     await addHook(app, 'svc', { url: service.url });
@@ -221,7 +221,7 @@ describe('the description of a hook', () => {
 });
 
 describe('what the operator registered', () => {
-  it('is sent with every call, and is in nothing that is shown, stored or told to a model', async () => {
+  it('is sent with every call, and is in nothing that is shown, stored or told to a model (HOOK-008)', async () => {
     const parameters = [{ name: 'tenant', in: 'query', required: true, schema: { type: 'string' } }];
     service = await startService({
       openapi: '3.0.3',
@@ -353,7 +353,7 @@ test('all tools are listed with their state and what the policy says of them, an
 });
 
 describe('an address', () => {
-  it('that is link-local is refused at add; one that the operator typed is accepted with a note', async () => {
+  it('that is link-local is refused at add; one that the operator typed is accepted with a note (HOOK-001)', async () => {
     app = await appCalling([]);
     await expect(addHook(app, 'meta', { url: 'http://169.254.169.254/latest' })).rejects.toMatchObject({
       code: 'usage',
