@@ -59,6 +59,7 @@ export function openHookRooms(input: RoomsInput) {
     },
     check: async (ask) => (await hooks()).check(ask),
     argumentNames: async () => (await hooks()).argumentNames,
+    tools: async () => (await hooks()).registeredTools(),
   };
   const services: HookServices = lazyServices(
     ['addHook', 'listHooks', 'showHook', 'updateHook', 'refreshHook', 'acceptHook', 'removeHook'],

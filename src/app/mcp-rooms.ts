@@ -36,6 +36,7 @@ export function openMcpRooms(input: RoomsInput) {
     open: async (wanted) => (await mcp()).sources.open(wanted),
     check: async (ask) => (await mcp()).check(ask),
     argumentNames: async () => (await mcp()).argumentNames,
+    tools: async () => (await mcp()).tools(),
   };
   const services: Pick<Services, keyof typeof table | 'signInMcpServer'> = {
     ...lazyServices(operations, async () => (await mcp()).operations),

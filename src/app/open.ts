@@ -24,6 +24,9 @@ const writing: ReadonlySet<string> = new Set([
   'doctor',
   'listModels',
   'showModel',
+  'showPlan',
+  'planningStep',
+  'stepOutcome',
 ]);
 
 const isRead = (name: keyof RuntimeClient): boolean =>
@@ -66,6 +69,14 @@ const light: ReadonlySet<string> = new Set([
   'cancelRun',
   'feedRange',
   'watchFeed',
+  'listPlans',
+  'showPlan',
+  'switchPlan',
+  'archivePlan',
+  'deletePlan',
+  'cleanPlans',
+  'retryStep',
+  'skipStep',
 ]);
 
 /** @throws RuntimeError config_invalid (exit 3) when the named data directory is not there (06 §5.1) */
@@ -120,7 +131,7 @@ export async function openApp(options: AppOptions, pools: Pools, writes: boolean
       const { ensureIgnoreFile } = await import('../workspace/init.ts');
       ensureIgnoreFile(workspace.dataDir);
     }
-    const rooms = openStoreRooms({ options, machine, workspace, store, secrets, now });
+    const rooms = openStoreRooms({ options, machine, workspace, store, secrets, now, warn, reading });
     try {
       if (options.notInside !== undefined) refuseInside({ ...rooms, tenant: options.tenant, now }, options.notInside);
     } catch (error) {

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Binaries } from '../gate/binaries.ts';
 import { createPolicyHosts, foldsCase } from '../gate/facts.ts';
+import { createManagerTools, type ManagerDeps } from '../plans/manager-tools.ts';
 import type { createModels } from '../registry/models.ts';
 import type { createSetup } from '../registry/setup.ts';
 import type { PrepareDeps } from '../runs/ports.ts';
@@ -18,6 +19,7 @@ type PrepareInput = RoomsInput & {
   readonly models: ReturnType<typeof createModels>;
   readonly setup: ReturnType<typeof createSetup>;
   readonly binaries: Binaries;
+  readonly planManager: () => Promise<ManagerDeps>;
   readonly sources: PrepareDeps['sources'];
 };
 
@@ -41,8 +43,9 @@ export function prepareDeps(input: PrepareInput): PrepareDeps {
         models: loaded.policy.compute.modelAllowlist,
         backends: loaded.policy.compute.backendAllowlist,
       }),
-    tools: ({ shell }) =>
-      createBuiltinTools({
+    tools: ({ shell, plans }) => [
+      ...(plans && settings.value('plan-manager') ? createManagerTools(input.planManager) : []),
+      ...createBuiltinTools({
         shell: shell || settings.value('shell'),
         shellTimeoutS: settings.value('shell-timeout') / 1000,
         marks: store.documents.marks,
@@ -53,6 +56,7 @@ export function prepareDeps(input: PrepareInput): PrepareDeps {
           userAgent: `reins/${options.version}`,
         },
       }),
+    ],
     sources: input.sources,
     commandTables: () => readCommandTables(machine.reinsHome, machine.uid),
     hosts: ({ root, confined, named, path, tables }) =>

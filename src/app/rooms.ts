@@ -10,8 +10,6 @@ import { createModels } from '../registry/models.ts';
 import { createObserver } from '../registry/observe.ts';
 import { createSetup } from '../registry/setup.ts';
 import { createRuns } from '../runs/runs.ts';
-import { createChat } from '../sessions/chat.ts';
-import { resumedTurn } from '../sessions/resumed-turn.ts';
 import { wholeDiff } from '../tools/files/diff.ts';
 import { countRows } from '../store/row-counts.ts';
 import { createSpool } from '../tools/spool.ts';
@@ -26,8 +24,10 @@ import { freeBytes, pidStart } from './machine.ts';
 import { maskResultWith } from './mask-result.ts';
 import { lazyServices } from './lazy-services.ts';
 import { prepareDeps } from './prepare.ts';
+import { planServices } from './plan-services.ts';
 import { openPruning } from './pruning.ts';
 import type { RoomsInput } from './rooms-input.ts';
+import { openSessionTurns } from './session-turns.ts';
 import { openSourceRooms } from './source-rooms.ts';
 import { openTrustedPrograms } from './trusted-programs.ts';
 
@@ -41,7 +41,7 @@ export type Rooms = {
 };
 
 // True because the table is a constant of these names.
-const policyOperations = Object.keys(policyTable) as (keyof typeof policyTable)[];
+const policyOperations = [...Object.keys(policyTable), 'listTools'] as (keyof typeof policyTable | 'listTools')[];
 
 /** Puts the rooms together. Each service has the names and types of its section of the table of operations. */
 export function openRooms(input: RoomsInput): Rooms {
@@ -92,7 +92,7 @@ export function openRooms(input: RoomsInput): Rooms {
     now,
     given,
   });
-  const registered = openSourceRooms(input);
+  const tools = openSourceRooms(input);
   const setup = createSetup({
     store: store.registry,
     backends,
@@ -104,7 +104,7 @@ export function openRooms(input: RoomsInput): Rooms {
     workspace: workspace.root,
     now,
     inspect: inspectWith({ ...input, chains, policies, binaries }),
-    sources: registered.checks,
+    sources: tools.checks,
   });
   const spool = createSpool({
     directory: `${machine.reinsHome}/tool_output`,
@@ -130,8 +130,18 @@ export function openRooms(input: RoomsInput): Rooms {
     freeBytes: () => freeBytes(workspace.dbPath),
     attend: attendWith({ ...store, chain: () => settings.value('attention-chain'), runs: () => runs, now }),
   });
-  const opened = { chains, policies, models, setup, binaries, sources: registered.forRun };
-  const prepare = prepareDeps({ ...input, ...opened });
+  const plans = planServices({ store, secrets, prepare: () => prepare, runs: () => runs, now });
+  const prepare = prepareDeps({
+    ...input,
+    chains,
+    policies,
+    models,
+    setup,
+    binaries,
+    planManager: plans.manager,
+    sources: tools.sources,
+  });
+  const { sessionTurn, ...turns } = openSessionTurns({ ...input, chains, runs: () => runs, tools: prepare.tools });
   const runs = createRuns({
     ...store,
     now,
@@ -143,10 +153,10 @@ export function openRooms(input: RoomsInput): Rooms {
     routes: models.routes,
     prepare,
     storedChain: chains.storedChain,
-    sessionTurn: (sessionId, runId) => resumedTurn(store.sessions, sessionId, runId),
+    sessionTurn,
     reread: store.lostRuns.reread,
+    afterStep: plans.afterStep,
   });
-  const chat = createChat({ ...store, service: runs, now, mask: secrets.maskDeep, say: input.warn });
   const stopSweeping = store.asks.keepSwept();
   const trustOperations = createTrustOperations({
     workspace,
@@ -179,8 +189,8 @@ export function openRooms(input: RoomsInput): Rooms {
     doctor: setup.doctor,
     listConfig: settings.listConfig,
     listBackends: () => backends.listBackends(),
-    listHooks: () => registered.services.listHooks({}),
-    listMcpServers: () => registered.services.listMcpServers({}),
+    listHooks: () => tools.services.listHooks({}),
+    listMcpServers: () => tools.services.listMcpServers({}),
     maskDeep: secrets.maskDeep,
     versions: {
       version: options.version,
@@ -200,37 +210,29 @@ export function openRooms(input: RoomsInput): Rooms {
       ...trustOperations,
       ...lazyServices(policyOperations, async () => {
         const { policyServices } = await import('./policy-services.ts');
-        return policyServices({
-          ...input,
-          policies,
-          binaries,
-          prepare,
-          registeredArguments: await registered.argumentNames(),
-        });
+        return policyServices({ ...input, policies, binaries, prepare, chains, ...(await tools.forTrials()) });
       }),
       ...lazyServices(['answerAsk', 'editAsk', 'proposeRules'], async () => {
         const { answerServices } = await import('./answering.ts');
-        return answerServices({ ...input, policies, prepare, registeredArguments: await registered.argumentNames() });
+        return answerServices({ ...input, policies, prepare, ...(await tools.forTrials()) });
       }),
       ...programs,
-      ...registered.services,
+      ...tools.services,
       doctor: setup.doctor,
       doctorBundle: async (wanted) => ({ files: await supportBundle(bundle, wanted) }),
       startRun: runs.startRun,
-      sendMessage: chat.sendMessage,
+      ...turns,
       awaitRun: runs.awaitRun,
       resumeRun: async (wanted) =>
         runs.resumeRun({ ...wanted, run_id: await store.findRun(wanted.run_id) }, store.actor.by),
-      cancelRun: (wanted) =>
-        runs.isHere(wanted.run_id) ? runs.cancelRun(wanted, store.actor.by) : store.services.cancelRun(wanted),
-      stopRun: runs.stopRun,
+      ...plans.services,
       watch: runs.watch,
     },
     setUpProvider: createProviderSetUp({ settings, backends }),
     async close() {
       stopSweeping();
       await runs.close();
-      await registered.close();
+      await tools.close();
       observer.close();
       // Everything has been printed by now: old runs and files keep nobody waiting (05 §2.5.2, 11 §1.2.2).
       store.lostRuns.mark();

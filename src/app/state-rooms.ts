@@ -26,9 +26,9 @@ export function openStateRooms(deps: StateRoomsDeps) {
     recorded: createRecordedRuns(deps.store.sql, deps.tenant, lostRuns.ids),
   });
   const pruning = openPruning(deps);
-  const left: CancelDeps['left'] = ({ id, session_id }) => {
-    const session = session_id === null ? undefined : sessions.byId(session_id);
-    if (session !== undefined) leaveTurn(deps, session, id);
+  const left: CancelDeps['left'] = (head) => {
+    const session = head.session_id === null ? undefined : sessions.byId(head.session_id);
+    if (session !== undefined) leaveTurn(deps, session, head);
   };
   return {
     /** The whole id of a run that is named by a part of it. @throws RuntimeError not_found, ambiguous_id */

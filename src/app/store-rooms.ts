@@ -5,9 +5,11 @@ import { createSettings } from '../registry/settings.ts';
 import { createUserSettings } from '../registry/user-settings.ts';
 import type { RecordChange } from '../registry/ports.ts';
 import { createLostRuns } from '../runs/lost-runs.ts';
+import type { PlanOperations } from '../plans/plans.ts';
 import { checkResumable } from '../runs/resumable.ts';
 import { watchFeed } from '../runs/watch-feed.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import { createDrafts } from '../sessions/drafts.ts';
 import { createSessionOperations } from '../sessions/sessions.ts';
 import { type AskFilter, createAsks as createAskRows } from '../store/asks.ts';
 import { createAudit } from '../store/audit.ts';
@@ -17,6 +19,7 @@ import { createEvents } from '../store/events.ts';
 import { createFeedEntries } from '../store/feed-entries.ts';
 import { createFeed } from '../store/feed.ts';
 import { processOwner } from '../store/owner.ts';
+import { createPlans } from '../store/plans.ts';
 import { createRecordedCalls } from '../store/recorded-calls.ts';
 import { createRegistry } from '../store/registry.ts';
 import { createRemembered } from '../store/remembered.ts';
@@ -27,8 +30,11 @@ import { createShortIds } from '../store/short-ids.ts';
 import type { OpenedStore } from '../store/store.ts';
 import type { Workspace } from '../workspace/paths.ts';
 import type { openAuditRooms } from './audit-rooms.ts';
+import { once } from '../text/once.ts';
+import { lazyServices } from './lazy-services.ts';
 import { withFailPoints } from './fail-points.ts';
 import type { Machine } from './machine.ts';
+import type { openPlanRooms } from './plan-rooms.ts';
 import type { openSessionRooms } from './session-rooms.ts';
 import type { openStateRooms } from './state-rooms.ts';
 
@@ -41,11 +47,27 @@ export type StoreRoomsInput = {
   readonly store: OpenedStore;
   readonly secrets: Secrets;
   readonly now: () => number;
+  readonly warn: (line: string) => void;
+  /** The database was opened for reading only. */
+  readonly reading: boolean;
 };
 
 type AuditRooms = ReturnType<typeof openAuditRooms>;
 type SessionRooms = ReturnType<typeof openSessionRooms>;
+type PlanRooms = ReturnType<typeof openPlanRooms>;
 type StateRooms = ReturnType<typeof openStateRooms>;
+
+/** Operations of plans that run nothing. */
+const planOperations = [
+  'listPlans',
+  'showPlan',
+  'switchPlan',
+  'archivePlan',
+  'deletePlan',
+  'cleanPlans',
+  'retryStep',
+  'skipStep',
+] as const satisfies readonly (keyof PlanOperations)[];
 
 /** Entries after which the head of the audit chain is noted (11 §2.5). */
 const anchorEvery = 100;
@@ -76,8 +98,9 @@ export function openStoreRooms(input: StoreRoomsInput) {
       audit.append({ type, tenant_id: tenant, run_id: null, session_id: null, body: secrets.maskDeep(entry) }, now());
       return result;
     });
+  const settingRows = createSettingRows(sql, tenant);
   const settings = createSettings({
-    store: createSettingRows(sql, tenant),
+    store: settingRows,
     user: createUserSettings({ reinsHome: machine.reinsHome }),
     record,
     now,
@@ -159,6 +182,26 @@ export function openStoreRooms(input: StoreRoomsInput) {
       mask: secrets.maskDeep,
       by: actor.by,
     });
+  const plans = createPlans(sql, tenant);
+  const planRooms = once(
+    async (): Promise<PlanRooms> =>
+      (await import('./plan-rooms.ts')).openPlanRooms({
+        sql,
+        plans,
+        runs,
+        calls,
+        lostRuns,
+        feed,
+        tenant,
+        now,
+        directory: workspace.dataDir ?? machine.reinsHome,
+        writable: !input.reading,
+        warn: input.warn,
+        cancelRun: async (run_id, reason) => {
+          await (await stateRooms()).cancelRun({ run_id, reason, wait: true });
+        },
+      }),
+  );
   return {
     sql,
     store,
@@ -178,6 +221,8 @@ export function openStoreRooms(input: StoreRoomsInput) {
     documents,
     remembered,
     sessions,
+    plans,
+    planRooms,
     sessionForTurn: sessionOperations.sessionForTurn,
     findRun: async (part: string) => (await stateRooms()).findRun(part),
     registry: createRegistry(sql, tenant),
@@ -186,6 +231,8 @@ export function openStoreRooms(input: StoreRoomsInput) {
     services: {
       ...settings,
       ...sessionOperations,
+      ...lazyServices(planOperations, async () => (await planRooms()).operations),
+      ...createDrafts({ rows: settingRows, now }),
       forkSession: async (wanted: Parameters<SessionRooms['forkSession']>[0]) =>
         (await sessionRooms()).forkSession(wanted),
       searchMessages: async (wanted: Parameters<SessionRooms['searchMessages']>[0]) =>

@@ -7,7 +7,7 @@ import { createCatalog } from '../tools/catalog.ts';
 export const refusalWith =
   (prepare: PrepareDeps, registered: () => readonly string[]) =>
   ({ tools, tool, args }: PolicyCall): string | null => {
-    const catalog = createCatalog(prepare.tools({ shell: true }));
+    const catalog = createCatalog(prepare.tools({ shell: true, plans: true }));
     const found = catalog.find(tools, tool);
     if (found === null) {
       const served = catalog.list((spec) => spec.tools === tools).map((spec) => spec.tool);

@@ -41,7 +41,7 @@ export function trialDeps({ workspace, policies, prepare }: TrialInput) {
 export const argumentNamesWith =
   (prepare: PrepareDeps, registered: ArgumentNames): ArgumentNames =>
   (tools, tool) => {
-    const found = createCatalog(prepare.tools({ shell: true })).find(tools, tool);
+    const found = createCatalog(prepare.tools({ shell: true, plans: true })).find(tools, tool);
     const properties: unknown = found?.spec.input_schema['properties'];
     return typeof properties === 'object' && properties !== null ? Object.keys(properties) : registered(tools, tool);
   };

@@ -11,7 +11,7 @@ export type AnswerInput = {
   readonly text: string | null;
   readonly binding: string | null;
   /** What the approval is to hold for beside this call; whether it may is looked at before (`respond.ts`). */
-  readonly remember?: 'session' | 'rule' | null;
+  readonly remember?: 'session' | 'edits' | 'rule' | null;
   /** Records the verdict also where nobody is there who acts on it. */
   readonly no_resume?: boolean | undefined;
   /** What becomes of a call whose outcome is unknown; its only verdict. */

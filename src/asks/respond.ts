@@ -2,7 +2,7 @@ import type { Ask } from '../schema/ask.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { Audit } from '../store/audit.ts';
 import type { Rebound } from '../store/asks.ts';
-import type { Remembered } from '../store/remembered.ts';
+import { editsKey, type Remembered } from '../store/remembered.ts';
 import { ulid } from '../text/ids.ts';
 import { type Actor, type Answered, type AnswerInput, fullBinding } from './answer.ts';
 import type { Asks } from './asks.ts';
@@ -69,7 +69,13 @@ export async function respond(deps: RespondDeps, { rule, ...input }: AskAnswer, 
       hints: [`reins approvals respond ${ask.id} --approve`],
     });
   }
-  if (remember === 'session') return asks.answer(answer, actor, () => rememberCall(deps, ask, actor));
+  if (remember === 'session')
+    return asks.answer(answer, actor, () => rememberCall(deps, ask, actor, 'session', ask.call_hash));
+  if (remember === 'edits') {
+    const { edits_root: root } = ask.preview;
+    if (root === undefined) throw new RuntimeError('not_allowed', 'this call is no edit of a file in the workspace');
+    return asks.answer(answer, actor, () => rememberCall(deps, ask, actor, 'edits', editsKey(root)));
+  }
   if (rule == null) throw new RuntimeError('usage', 'no rule was chosen');
   let given: ReturnType<typeof asks.answer> | undefined;
   await deps.reviewer.addRule(ask, rule, (written, write) => {
@@ -104,8 +110,8 @@ async function upToDate({ asks, reviewer }: RespondDeps, ask: Ask, { binding }: 
   });
 }
 
-function rememberCall(deps: RespondDeps, ask: Ask, actor: Actor): void {
-  const { run_id, session_id, call_hash, policy } = ask;
+function rememberCall(deps: RespondDeps, ask: Ask, actor: Actor, choice: 'session' | 'edits', call_hash: string): void {
+  const { run_id, session_id, policy } = ask;
   if (policy.sha256 === null) throw new RuntimeError('not_allowed', 'nothing is remembered under an invalid policy');
   const at = deps.now();
   deps.remembered.add({
@@ -117,7 +123,7 @@ function rememberCall(deps: RespondDeps, ask: Ask, actor: Actor): void {
     ask_id: ask.id,
     created_at: at,
   });
-  noteChoice(deps, ask, actor, { choice: 'session', call_hash, policy_sha256: policy.sha256 });
+  noteChoice(deps, ask, actor, { choice, call_hash, policy_sha256: policy.sha256 });
 }
 
 const noteChoice = (deps: RespondDeps, ask: Ask, { by }: Actor, choice: object): void =>

@@ -67,7 +67,7 @@ export function createAskDesk(context: Context, client: RuntimeClient, runId: st
     if (event.kind === 'ask') {
       summaries.set(event.ask_id, context.safe(`${event.tools}.${event.tool} ${event.summary}`));
       if (options.onAsk !== 'wait') return;
-      await sayWaiting(context, client, { ...event, id: event.ask_id }, 'reins:');
+      await sayWaiting(context, client, { ...event, id: event.ask_id, kind: event.ask_kind }, 'reins:');
     } else if (event.kind === 'verdict' && event.by === 'system:on-ask-deny' && !announced) {
       announced = true;
       terminal.err(`reins: denied ${summaries.get(event.ask_id) ?? event.ask_id} (--on-ask deny)\n`);
@@ -114,11 +114,18 @@ export function createAskDesk(context: Context, client: RuntimeClient, runId: st
 
 type Waiting = {
   readonly id: string;
+  readonly kind: string;
   readonly tools: string;
   readonly tool: string;
   readonly summary: string;
   /** Said when it is not null. */
   readonly expires_at: string | null;
+};
+
+/** The flags that answer a kind of ask; the others are approved or denied. */
+const verdicts: Readonly<Record<string, string>> = {
+  unknown_outcome: '--treat-as run-again|done|skip',
+  question: '--answer <text>',
 };
 
 /** Says on stderr that an ask waits for somebody elsewhere, and how it is answered (06 §9). */
@@ -129,5 +136,5 @@ export async function sayWaiting(context: Context, client: RuntimeClient, ask: W
   terminal.err(
     `${prefix} waiting for approval ${id}: ${context.safe(`${ask.tools}.${ask.tool} ${ask.summary}`)}${until}\n`,
   );
-  terminal.err(`${prefix} answer with: reins approvals respond ${id} --approve|--deny\n`);
+  terminal.err(`${prefix} answer with: reins approvals respond ${id} ${verdicts[ask.kind] ?? '--approve|--deny'}\n`);
 }

@@ -3,8 +3,9 @@ import type { Ask } from '../schema/ask.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { type AskCard, askCard, type CardChoice, cardLines, idsOf } from '../view/ask-card.ts';
 import { measure } from '../view/format.ts';
-import { argumentsText, editArguments } from './edit-arguments.ts';
-import { choiceOf, choicesLine } from './ask-choices.ts';
+import { argumentsText } from '../view/asked-arguments.ts';
+import { editArguments } from './edit-arguments.ts';
+import { choiceOf, choicesLine } from '../view/ask-choices.ts';
 import type { Context } from './context.ts';
 import { explainAsk } from './explain-ask.ts';
 import { shownIds } from './ids.ts';
@@ -113,14 +114,13 @@ async function ask(
   };
   /** A verdict that takes words; without them the question stands. */
   const worded = async (what: string, answer: (text: string) => Verdict): Promise<'settled' | null> => {
-    terminal.err(`${what} (Enter alone goes back): `);
-    const text = await keys.line(withdrawn);
+    const text = await keys.line(() => terminal.err(`${what} (Enter alone goes back): `), withdrawn);
     if (withdrawn.aborted) return null;
     if (text !== null && text.trim() !== '') return verdict(answer(text.trim()));
     question();
     return null;
   };
-  const approve = async (choice: 'once' | 'session' | 'rule'): Promise<'settled' | null> => {
+  const approve = async (choice: 'once' | 'session' | 'edits' | 'rule'): Promise<'settled' | null> => {
     // What was never shown is not approved (03 §8.2).
     if (!seen) {
       terminal.err('some lines were not shown yet: press v first\n');
@@ -141,6 +141,7 @@ async function ask(
     switch (choice) {
       case 'once':
       case 'session':
+      case 'edits':
       case 'rule':
         return approve(choice);
       case 'edit':
@@ -191,7 +192,8 @@ async function ask(
 }
 
 /** What is remembered, said once it is. */
-const lasts = (ask: Ask, remember: 'session' | 'rule' | null): string | undefined =>
-  remember === 'session'
-    ? `the same call passes without a question until ${ask.session_id === null ? 'this run' : 'the session'} ends`
-    : undefined;
+function lasts(ask: Ask, remember: 'session' | 'edits' | 'rule' | null): string | undefined {
+  if (remember === null || remember === 'rule') return undefined;
+  const what = remember === 'session' ? 'the same call passes' : 'edits of files in this workspace pass';
+  return `${what} without a question until ${ask.session_id === null ? 'this run' : 'the session'} ends`;
+}

@@ -39,6 +39,7 @@ export type Flag = {
 /** What a completion script may look up. */
 export type Candidates =
   | 'session'
+  | 'plan'
   | 'backend'
   | 'hook'
   | 'mcp'
@@ -80,6 +81,8 @@ export type ModuleName =
   | 'mcp'
   | 'mcp-auth'
   | 'model'
+  | 'plan'
+  | 'plan-run'
   | 'policy'
   | 'policy-compare'
   | 'policy-explain'
@@ -90,11 +93,14 @@ export type ModuleName =
   | 'resume'
   | 'run'
   | 'session'
+  | 'session-compact'
   | 'session-export'
+  | 'session-fork'
   | 'session-search'
   | 'state'
   | 'state-show'
   | 'trust'
+  | 'tui'
   | 'version';
 
 export type Command = {

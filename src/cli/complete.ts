@@ -82,6 +82,7 @@ const namedByFlag: Readonly<Record<string, Candidates>> = {
   backend: 'backend',
   model: 'model',
   policy: 'policy',
+  plan: 'plan',
 };
 
 const flagCandidates = (flag: Flag): Candidates | null => namedByFlag[flag.name] ?? null;
@@ -105,12 +106,14 @@ async function named(what: Candidates | null, lookup: Lookup): Promise<readonly 
 }
 
 async function stored(
-  what: 'session' | 'backend' | 'hook' | 'mcp' | 'model' | 'ask' | 'run' | 'chain' | 'policy',
+  what: 'session' | 'plan' | 'backend' | 'hook' | 'mcp' | 'model' | 'ask' | 'run' | 'chain' | 'policy',
   client: RuntimeClient,
 ) {
   switch (what) {
     case 'session':
       return (await client.sessionNames({})).map((session) => session.name);
+    case 'plan':
+      return (await client.listPlans({ status: null })).map((plan) => plan.name);
     case 'backend':
       return (await client.listBackends({})).map((backend) => backend.name);
     case 'hook':

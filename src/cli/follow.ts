@@ -15,8 +15,16 @@ export type FollowOptions = {
   readonly output?: Output;
   readonly progress?: Progress;
   readonly onAsk: OnAsk;
+  /** What the progress line begins with. */
+  heading?(): string;
+  /** Says how it ended, in place of the closing words on stderr. */
+  ending?(result: RunResult): void;
   /** Read after the run, for `chat --last`. */
   turns?(): Promise<readonly Turn[]>;
+  /** False for an event that progress shall not tell of. */
+  tells?(event: RunEvent): boolean;
+  /** Says, before anything is told of the end, which exit code it has where nothing shall be told; else null. */
+  ended?(result: RunResult): number | null;
   /** Sees every event in order, after it was shown. */
   seen?(event: RunEvent): void;
 };
@@ -35,7 +43,7 @@ export async function followRun(
   options: FollowOptions,
 ): Promise<number> {
   const output = options.output ?? createOutput(context);
-  const progress = options.progress ?? createProgress(context, () => asks.open());
+  const progress = options.progress ?? createProgress(context, () => asks.open(), options.heading ?? null);
   const warned = new Set<string>();
   const warn = (message: string) => {
     if (!warned.has(message)) context.warn(message);
@@ -50,7 +58,7 @@ export async function followRun(
   let pumping: Promise<void> | null = null;
 
   const show = async (event: RunEvent): Promise<void> => {
-    progress.event(event);
+    if (options.tells?.(event) !== false) progress.event(event);
     await output.event(event);
     if (event.kind === 'compute_exhausted') bound = event.bound;
     if (event.kind === 'notice' && event.level === 'warn') warn(event.message);
@@ -125,6 +133,8 @@ async function finish(
   ending: Ending,
 ): Promise<number> {
   for (const warning of result.warnings) ending.warn(warning);
+  const untold = ending.options.ended?.(result) ?? null;
+  if (untold !== null) return untold;
   const { exit, error: denied } = exitOfRun(result, context.globals.failOnDenial);
   // The model was allowed one last word, so nothing failed; what ended the run is said all the same.
   const error = denied ?? (result.status === 'exhausted' ? exhausted(ending.bound) : null);
@@ -145,7 +155,8 @@ async function finish(
   for (const ask of result.asks.filter((entry) => entry.state === 'pending')) {
     await sayWaiting(context, client, { ...ask, expires_at: null }, prefix);
   }
-  if (result.status === 'cancelled') terminal.err(`${prefix} the run was cancelled\n`);
+  if (ending.options.ending !== undefined) ending.options.ending(result);
+  else if (result.status === 'cancelled') terminal.err(`${prefix} the run was cancelled\n`);
   else if (result.status === 'interrupted')
     terminal.err(
       `${prefix} the run stopped at its last checkpoint; reins state resume ${result.run_id} goes on with it\n`,

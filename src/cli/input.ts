@@ -2,7 +2,7 @@ import { createReadStream, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { type InputType, inputTypes } from '../schema/run.ts';
-import { jsonErrorPosition } from './json-position.ts';
+import { jsonErrorPosition } from '../text/json-position.ts';
 import type { Process } from './process.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -7,8 +7,11 @@ import type { ReadStream } from 'node:tty';
 export type Keys = {
   /** The next key; null when the signal aborted, the input has ended, or the terminal is gone. */
   next(signal: AbortSignal): Promise<string | null>;
-  /** One line with the terminal's own editing; null as above. */
-  line(signal: AbortSignal): Promise<string | null>;
+  /**
+   * One line with the terminal's own editing; null as above.
+   * @param ask writes the question, once what is typed belongs to the line: who reads it may type at once
+   */
+  line(ask: () => void, signal: AbortSignal): Promise<string | null>;
   /** Leaves the terminal as other programs expect it, and reads nothing of it until `take`. */
   lend(): void;
   take(): void;
@@ -48,13 +51,17 @@ export function openKeys(stream: ReadStream): Keys {
     });
   return {
     next: (signal) => read(signal, (chunk) => ([...chunk].length === 1 ? chunk : undefined)),
-    line: async (signal) => {
+    line: async (ask, signal) => {
       stream.setRawMode(false);
       let text = '';
-      const line = await read(signal, (chunk) => {
+      const reading = read(signal, (chunk) => {
         text += chunk;
-        return text.includes('\n') ? text.slice(0, text.indexOf('\n')) : undefined;
+        // What was typed just before the terminal took over ends its lines with the key itself.
+        const [line] = text.split(/[\r\n]/, 1);
+        return line !== undefined && line.length < text.length ? line : undefined;
       });
+      ask();
+      const line = await reading;
       stream.setRawMode(true);
       return line;
     },

@@ -20,8 +20,14 @@ const quietMs = 8000;
 /**
  * Progress lines only when stderr is a terminal; reasoning, steps and telemetry when they were asked for.
  * @param asking true while a question stands on the terminal: nobody is told then that the program waits for them
+ * @param heading what the line begins with that says what is waited for: with it the line is there all the time, and the
+ * tasks of the chain, which have steps of their own, are not told
  */
-export function createProgress(context: Context, asking: () => boolean = () => false): Progress {
+export function createProgress(
+  context: Context,
+  asking: () => boolean = () => false,
+  heading: (() => string) | null = null,
+): Progress {
   const { terminal, globals, process } = context;
   const lines = terminal.stderrIsTerminal && !terminal.quiet;
   const say = (text: string) => terminal.err(`${terminal.style('err', 'dim', context.safe(text))}\n`);
@@ -39,9 +45,11 @@ export function createProgress(context: Context, asking: () => boolean = () => f
   const timer = terminal.live
     ? setInterval(() => {
         const quiet = process.now() - quietSince;
-        if (quiet < tickMs || asking()) return;
+        const head = heading?.() ?? null;
+        if ((quiet < tickMs && head === null) || asking()) return;
         const size = quiet >= quietMs && waitingFor === 'the model' ? `, ${formatBytes(bytes)} received` : '';
-        const text = context.safe(`waiting for ${waitingFor}, ${Math.floor(quiet / 1000)} s${size}`);
+        const waiting = `waiting for ${waitingFor}, ${Math.floor(quiet / 1000)} s${size}`;
+        const text = context.safe(head === null ? waiting : `${head} · ${waiting}`);
         terminal.status(terminal.style('err', 'dim', text.slice(0, terminal.columns - 1)));
       }, tickMs)
     : undefined;
@@ -65,11 +73,11 @@ export function createProgress(context: Context, asking: () => boolean = () => f
       case 'step_started':
         step += 1;
         waitingFor = event.task_handler === 'execute_tool_calls' ? 'tools' : 'the model';
-        if (lines && !thought && event.task_handler === 'chat_completion') {
+        if (lines && heading === null && !thought && event.task_handler === 'chat_completion') {
           thought = true;
           say('Thinking…');
         }
-        if (lines) say(`[step ${step}] ${event.task_id} (${event.task_handler})`);
+        if (lines && heading === null) say(`[step ${step}] ${event.task_id} (${event.task_handler})`);
         break;
       case 'step_chunk':
         bytes += (event.content?.length ?? 0) + (event.thinking?.length ?? 0);

@@ -1,9 +1,9 @@
 import type { RuntimeClient } from '../client/operations.ts';
 import { RuntimeError } from '../schema/errors.ts';
-import type { RecordedCallView, RuleCandidate, RuleProposals } from '../schema/policy-views.ts';
-import { callSummary } from '../view/call-summary.ts';
+import type { RuleCandidate, RuleProposals } from '../schema/policy-views.ts';
 import { escapeText } from '../view/escape.ts';
-import { measure, plural, wrap } from '../view/format.ts';
+import { measure, wrap } from '../view/format.ts';
+import { ruleKinds, ruleMatches, ruleReach, ruleTarget } from '../view/rule-lines.ts';
 import type { Context } from './context.ts';
 import type { Keys } from './keys.ts';
 
@@ -13,13 +13,6 @@ const guardMs = 400;
 /** How far a line goes on behind its beginning, and the columns that are left to it at least. */
 const under = 2;
 const leastRoom = 16;
-
-const kinds: Readonly<Record<RuleCandidate['kind'], string>> = {
-  exact: 'exactly this call',
-  directory: 'this directory',
-  host: 'this host',
-  prefix: 'commands that begin like this',
-};
 
 /** A rule as an answer names it, and what is said once it has been added. */
 type Chosen = { readonly rule: { readonly candidate: number; readonly sha256: string }; readonly told: string };
@@ -87,31 +80,11 @@ async function broken(lines: readonly string[], columns: number): Promise<readon
   });
 }
 
-function candidateLines(one: RuleCandidate, place: number, { looked_at }: RuleProposals): readonly string[] {
-  const more = one.also_allowed - one.also.length;
-  const others =
-    looked_at === 0
-      ? 'no other call is recorded yet'
-      : `would also have allowed ${one.also_allowed} of the last ${plural(looked_at, 'recorded call')}`;
-  return [
-    `${place + 1}  ${kinds[one.kind]}`,
-    `   ${JSON.stringify(one.rule)}`,
-    `   as rule ${one.index + 1}; ${others}`,
-    ...one.also.map((call) => `     ${callLine(call)}`),
-    ...(more > 0 ? [`     and ${more} more`] : []),
-  ];
-}
+const candidateLines = (one: RuleCandidate, place: number, proposals: RuleProposals): readonly string[] => [
+  `${place + 1}  ${ruleKinds[one.kind]}`,
+  `   ${JSON.stringify(one.rule)}`,
+  `   ${ruleReach(one, proposals)}`,
+  ...ruleMatches(one).map((line) => `     ${line}`),
+];
 
-/** A call, what the policy said to it, and who answered. */
-export const callLine = ({ tools, tool, args, was, outcome }: RecordedCallView): string =>
-  `${tools}.${tool} ${callSummary(args)} (${was}${outcome === null ? '' : `, ${outcome.state} by ${outcome.by ?? 'nobody yet'}`})`;
-
-function targetLines({ path, copy, policy }: RuleProposals): readonly string[] {
-  const except = policy.source === 'file' ? ', but where --policy names another' : '';
-  return [
-    `   with a note that names this question, into ${path}`,
-    ...(copy === null
-      ? []
-      : [`   a new copy of the policy ${policy.name}; it governs from then on (hitl-policy-name = ${copy})${except}`]),
-  ];
-}
+const targetLines = (proposals: RuleProposals): readonly string[] => ruleTarget(proposals).map((line) => `   ${line}`);

@@ -1,7 +1,7 @@
 import { RuntimeError } from '../schema/errors.ts';
 import { type Command, type Flag, takesValue } from './command.ts';
 import { quote } from '../text/quote.ts';
-import { distance, nearest } from './suggest.ts';
+import { distance, nearest } from '../text/nearest.ts';
 import { commands, definitionsOf, findCommand, flagNames, flagsOf } from './table.ts';
 import { globalFlags } from './table/globals.ts';
 
@@ -66,13 +66,16 @@ export function scan(argv: readonly string[]): Scan {
     } else words.push(token);
   }
   // No word, but a flag that only a run has: the input comes from `--input` or standard input.
-  if (path.length === 0 && tokens.some(({ name }) => isOfRun(name))) implicit = pushRun(path);
+  if (path.length === 0 && tokens.some(({ name }) => isOf('run', name))) implicit = pushRun(path);
+  // One that only the full-screen terminal has: that is what opens without a word.
+  const tui = findCommand('tui');
+  if (path.length === 0 && tui !== undefined && tokens.some(({ name }) => isOf('tui', name))) path.push(tui);
   return { path, implicit, words, flags: settle(tokens, path), notice: implicit ? didYouMean(words) : null };
 }
 
-const isOfRun = (name: string): boolean =>
+const isOf = (command: string, name: string): boolean =>
   !globalFlags.some((flag) => flag.name === name) &&
-  (findCommand('run')?.flags ?? []).some((flag) => flag.name === name);
+  (findCommand(command)?.flags ?? []).some((flag) => flag.name === name);
 
 function pushRun(path: Command[]): true {
   const run = findCommand('run');

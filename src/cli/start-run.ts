@@ -2,11 +2,12 @@ import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { RuntimeClient } from '../client/operations.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import type { PlanRunOptions } from '../schema/plan.ts';
 import type { OnAsk, StartRun } from '../schema/run.ts';
 import { parseDuration } from '../text/quantities.ts';
 import type { Context } from './context.ts';
 import type { InputValue } from './input.ts';
-import { consentToContent } from './trust-prompt.ts';
+import { type ContentUse, consentToContent } from './trust-prompt.ts';
 
 const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
 
@@ -31,23 +32,46 @@ export async function resolveTimeout(context: Context, client: RuntimeClient): P
 
 /**
  * The request of a run from the flags, after every question about trust was answered.
+ * @param consent who puts those questions
  * @throws RuntimeError usage; not_trusted when content was refused
  */
 export async function buildStartRun(
   context: Context,
   client: RuntimeClient,
-  use: 'run' | 'chat',
+  use: 'run' | 'chat' | null,
   input: InputValue,
   onAsk: OnAsk,
+  consent: typeof consentToContent = consentToContent,
 ): Promise<StartRun> {
   const { globals, invocation } = context;
   const variables = readVariables(invocation.flags.list('var'));
   const images = readImages(invocation.flags.list('image'), context.process.cwd);
-  const timeout = await resolveTimeout(context, client);
-  const { trust, skipsPolicy } = await consentToContent(context, client, use);
   return {
+    ...(await planOptions(context, client, [use], onAsk, consent)),
     input: { type: input.type, value: input.value },
     chain_path: globals.chain,
+    shell: globals.shell,
+    variables,
+    images: [...images],
+  };
+}
+
+/**
+ * The options of every run that a command starts, after every question about trust was answered.
+ * @param uses of the chains that will be played
+ * @param consent who puts the questions
+ */
+export async function planOptions(
+  context: Context,
+  client: RuntimeClient,
+  uses: readonly (ContentUse | null)[],
+  onAsk: OnAsk,
+  consent: typeof consentToContent = consentToContent,
+): Promise<PlanRunOptions> {
+  const { globals } = context;
+  const timeout = await resolveTimeout(context, client);
+  const { trust, skipsPolicy } = await consent(context, client, uses);
+  return {
     model: globals.model?.value ?? null,
     provider: globals.provider?.value ?? null,
     policy: globals.policy?.value ?? null,
@@ -55,13 +79,10 @@ export async function buildStartRun(
     timeout_ms: timeout,
     context: globals.context,
     think: globals.think.level,
-    shell: globals.shell,
     allowed_dir: globals.allowedDir,
     max_turns: globals.maxTurns,
     max_tool_calls: globals.maxToolCalls,
     max_tokens: globals.maxTokens,
-    variables,
-    images: [...images],
     trust: [...trust],
     ...(skipsPolicy ? { skip_project_policy: true } : {}),
   };

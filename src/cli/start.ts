@@ -12,7 +12,7 @@ import type { Process } from './process.ts';
 import { failureJson, failureOf, printFailure } from './report-error.ts';
 import { type Scan, scan } from './scan.ts';
 import { findCommand } from './table.ts';
-import { createTerminal, type Terminal } from './terminal.ts';
+import { createTerminal, inCi, type Terminal } from './terminal.ts';
 import { withUsageHint } from './usage-hint.ts';
 import type { ValueSite } from './values.ts';
 
@@ -74,7 +74,8 @@ function chooseCommand(process: Process): Scan {
   const stdin = terminal.stdinKind();
   // `--input` names the input, whatever stdin is.
   const word = stdin === 'piped' || given(scanned, 'input') !== null ? 'run' : null;
-  const command = findCommand(word ?? (stdin === 'terminal' && terminal.stdoutIsTerminal ? 'tui' : ''));
+  const screen = stdin === 'terminal' && terminal.stdoutIsTerminal && !inCi(process.environment);
+  const command = findCommand(word ?? (screen ? 'tui' : ''));
   return command === undefined ? scanned : { ...scanned, path: [command] };
 }
 

@@ -10,6 +10,9 @@ import { quote } from '../text/quote.ts';
 const guardMs = 400;
 const shownLines = 200;
 
+/** What plays the run: the chains of `run` and `chat`, or those of plans (07 §4.2). */
+export type ContentUse = 'run' | 'chat' | 'planner' | 'executor' | 'summarizer' | 'explorer';
+
 export type Consent = {
   /** Hashes that are accepted for this invocation. */
   readonly trust: readonly string[];
@@ -19,17 +22,16 @@ export type Consent = {
 
 /**
  * Settles what a run would use of the project and nobody has trusted yet (06 §6).
+ * @param use null for a chain of the program's own
  * @throws RuntimeError not_trusted: refused here, or nobody can be asked
  */
-export async function consentToContent(context: Context, client: RuntimeClient, use: 'run' | 'chat'): Promise<Consent> {
-  const { globals } = context;
-  const pending = await client.untrusted({
-    chain: use,
-    chain_path: globals.chain,
-    policy: globals.policy?.value ?? null,
-    trust: [...globals.trust],
-  });
-  const accepted = [...globals.trust];
+export async function consentToContent(
+  context: Context,
+  client: RuntimeClient,
+  uses: readonly (ContentUse | null)[],
+): Promise<Consent> {
+  const pending = await untrustedContent(context, client, uses);
+  const accepted = [...context.globals.trust];
   let skipsPolicy = false;
   for (const content of pending) {
     if (!context.terminal.interactive()) throw refusal(content, context.process.argv);
@@ -40,6 +42,37 @@ export async function consentToContent(context: Context, client: RuntimeClient, 
     else accepted.push(content.sha256);
   }
   return { trust: accepted, skipsPolicy };
+}
+
+/** For a face that puts no questions of its own: what nobody trusts yet is refused. @throws RuntimeError not_trusted */
+export async function refuseUntrusted(
+  context: Context,
+  client: RuntimeClient,
+  uses: readonly (ContentUse | null)[],
+): Promise<Consent> {
+  const [first] = await untrustedContent(context, client, uses);
+  if (first !== undefined) throw refusal(first);
+  return { trust: context.globals.trust, skipsPolicy: false };
+}
+
+/** What the chains and the policy of a command would use and nobody has trusted yet, each once. */
+async function untrustedContent(
+  context: Context,
+  client: RuntimeClient,
+  uses: readonly (ContentUse | null)[],
+): Promise<readonly UntrustedContent[]> {
+  const { globals } = context;
+  const pending = new Map<string, UntrustedContent>();
+  for (const chain of uses) {
+    const found = await client.untrusted({
+      chain,
+      chain_path: chain === 'run' || chain === 'chat' ? globals.chain : null,
+      policy: globals.policy?.value ?? null,
+      trust: [...globals.trust],
+    });
+    for (const content of found) pending.set(content.path, content);
+  }
+  return [...pending.values()];
 }
 
 /** @param again the words of a command that can be given again with the hash; absent where there is no such use */

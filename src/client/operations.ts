@@ -4,9 +4,11 @@ import type { Operation } from './operation.ts';
 import { hooks } from './operations/hooks.ts';
 import { mcpServers } from './operations/mcp-servers.ts';
 import { oversight } from './operations/oversight.ts';
+import { plans } from './operations/plans.ts';
 import { policies } from './operations/policies.ts';
 import { records } from './operations/records.ts';
 import { setup } from './operations/setup.ts';
+import { tools } from './operations/tools.ts';
 import { work } from './operations/work.ts';
 
 /**
@@ -15,12 +17,14 @@ import { work } from './operations/work.ts';
  */
 export const operations = {
   ...work,
+  ...plans,
   ...records,
   ...oversight,
   ...policies,
   ...setup,
   ...hooks,
   ...mcpServers,
+  ...tools,
 } as const;
 export type Operations = typeof operations;
 

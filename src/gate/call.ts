@@ -15,7 +15,7 @@ import { recordedOutcome } from './known.ts';
 import { createLedger } from './ledger.ts';
 import type { OfferDeps } from './offer.ts';
 import { type RecallDeps, recalled } from './recall.ts';
-import { deniedAgain, deniedByPolicy } from './refusals.ts';
+import { deniedAgain, deniedByPolicy, neverBegan } from './refusals.ts';
 import type { GateRun } from './run.ts';
 import { createUnknown } from './unknown.ts';
 
@@ -131,6 +131,16 @@ export function createGate(deps: GateDeps) {
       const known = run.known?.get(made.call_id);
       const recorded = known === undefined ? null : recordedOutcome(known, made);
       if (recorded !== null) return recorded;
+      if (run.settle !== null && known?.state !== 'unknown') {
+        if (made.ask_only === true) return { kind: 'suspended' };
+        return ledger.refuse(
+          run,
+          made,
+          null,
+          neverBegan,
+          known === undefined ? null : { seq: known.seq, ask_id: null },
+        );
+      }
       const changed = known?.changed ?? null;
       const request = changed === null ? made : changeCall(run, made, changed);
       const found = findTool(run, request);

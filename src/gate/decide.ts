@@ -12,8 +12,26 @@ export async function decide(
   host: CallHost,
   options: EvaluateOptions = {},
 ): Promise<Evaluation> {
+  if (call.tools === 'plan_summary') return ownRow(loaded);
   for (;;) {
     const evaluation = evaluate(loaded, call, host, options);
     if (!(await host.hashAsked())) return evaluation;
   }
 }
+
+/**
+ * `plan_summary` is not gated by rules (05 §8): no model is offered it, and it reaches the row of its own step and nothing
+ * else. Like every call it is recorded and audited.
+ */
+const ownRow = ({ identity }: LoadedPolicy): Evaluation => ({
+  action: 'allow',
+  matched_rule: null,
+  reason: 'internal',
+  timeout_s: 0,
+  on_timeout: null,
+  policy: identity,
+  detail: 'it writes the summary of its own step and nothing else',
+  note: null,
+  trust: [],
+  exec: null,
+});

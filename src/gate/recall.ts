@@ -1,6 +1,6 @@
-import { reservedForPeople } from '../policy/reserved.ts';
+import { editedRoot, reservedForPeople } from '../policy/reserved.ts';
 import type { Preview } from '../schema/ask.ts';
-import type { Remembered } from '../store/remembered.ts';
+import { editsKey, type Remembered } from '../store/remembered.ts';
 import type { Judged } from './find.ts';
 import type { GateRun } from './run.ts';
 
@@ -24,17 +24,26 @@ export function recalled(deps: RecallDeps, run: GateRun, judged: Judged): Judged
   const { evaluation } = judged;
   const { sha256 } = evaluation.policy;
   if (evaluation.action !== 'approve' || sha256 === null) return judged;
-  const ask = deps.remembered.askOf(run.ref, judged.hash, sha256);
+  const same = deps.remembered.askOf(run.ref, judged.hash, sha256);
+  const ask = same ?? editsAsk(deps, run, judged, sha256);
   if (ask === null || reservedCall(run, judged) !== null) return judged;
-  const detail = `approved for this session by ${ask}`;
+  const detail = `${same === null ? 'edits here approved' : 'approved'} for this session by ${ask}`;
   return {
     ...judged,
     evaluation: { ...evaluation, action: 'allow', reason: 'remembered', timeout_s: 0, on_timeout: null, detail },
   };
 }
 
-/** What a card shows of a call, with why the answer to it cannot be remembered. */
+/** The ask by which edits of this workspace were let through, where the call is one. */
+function editsAsk(deps: RecallDeps, run: GateRun, { prepared }: Judged, sha256: string): string | null {
+  const root = editedRoot(prepared.call, run.host(prepared.cwd));
+  return root === null ? null : deps.remembered.askOf(run.ref, editsKey(root), sha256);
+}
+
+/** What a card shows of a call, with why the answer to it cannot be remembered, or what else may be. */
 export function previewOf(run: GateRun, judged: Judged, preview: Preview): Preview {
   const reserved = reservedCall(run, judged);
-  return reserved === null ? preview : { ...preview, reserved };
+  if (reserved !== null) return { ...preview, reserved };
+  const root = editedRoot(judged.prepared.call, run.host(judged.prepared.cwd));
+  return root === null ? preview : { ...preview, edits_root: root };
 }

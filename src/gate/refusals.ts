@@ -3,6 +3,13 @@ import type { Evaluation } from '../schema/policy.ts';
 import type { Refused } from './find.ts';
 import { errorText } from './result.ts';
 
+/** A call that is left behind with its run before it began (07 §2.7). */
+export const neverBegan: Refused = {
+  kind: 'refused',
+  error: 'interrupted',
+  message: 'The run was stopped before this call began: it was not run.',
+};
+
 /** Texts for the model. Each says that nothing was run, and what is of use instead (02 §8, 03 §5, 04 §14.5). */
 
 const byPolicy = (record: Evaluation): string => {

@@ -32,6 +32,11 @@ export type GateRun = {
   toldTools: number;
   /** What is on record of the calls of a run that was resumed; null for a run that began here. */
   readonly known: KnownCalls | null;
+  /**
+   * Set for a run that is ended behind its open calls (07 §2.7): none of them begins, those of unknown outcome are
+   * settled, and where a model turn would follow this ends the run.
+   */
+  readonly settle: (() => void) | null;
   /** Run-level allowlist of a surface (04 §11); null = all. */
   readonly allow: readonly string[] | null;
   readonly onAsk: OnAsk;

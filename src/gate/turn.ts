@@ -19,7 +19,8 @@ export type TurnDeps = {
 
 /**
  * Admits one model turn (architecture §3): bounds, allowlists, then ordered routes with the one key each needs. What
- * cannot be resolved is refused with its class; rejects with `cancelled` when the run is aborted meanwhile.
+ * cannot be resolved is refused with its class; rejects with `cancelled` when the run is aborted meanwhile, or was to settle its
+ * open calls and nothing else.
  */
 export async function admitTurn(
   deps: TurnDeps,
@@ -27,6 +28,10 @@ export async function admitTurn(
   request: TurnRequest,
   context: { readonly model: string; readonly provider: string; readonly contextHint: number },
 ): Promise<TurnAdmission> {
+  if (run.settle !== null) {
+    run.settle();
+    throw new RuntimeError('cancelled', 'cancelled');
+  }
   await run.refresh();
   const spent = (): Exhausted | null =>
     run.finishing && request.purpose === 'finish'

@@ -91,7 +91,8 @@ function judge(loaded: LoadedPolicy, call: PolicyCall, host: PolicyHost, options
   const found = walk(rules, { scope, options, lines: new Map() }, options.trace === true);
   const rule = found.matched === null ? undefined : policy.rules[found.matched];
   const action = rule?.action ?? policy.default_action;
-  const floor = action === 'allow' ? (found.floor ?? floorOf(scope)) : null;
+  const floor =
+    action === 'allow' ? (found.floor ?? floorOf(scope) ?? (rule === undefined ? unruled(call) : null)) : null;
   const detail = floor ?? found.detail ?? found.trust?.detail ?? found.withheld;
   const granted = floor === null && isGranted(rule);
   return {
@@ -111,6 +112,10 @@ function judge(loaded: LoadedPolicy, call: PolicyCall, host: PolicyHost, options
     ...(options.trace === true ? { trace: found.trace } : {}),
   };
 }
+
+/** A step of a plan is started by a model only where a rule allows that: a default is not enough (07 §4.12). */
+const unruled = ({ tools, tool }: PolicyCall): string | null =>
+  tools === 'plan_manager' && tool === 'run_next_step' ? 'no rule allows a model to start a step of a plan' : null;
 
 /** The allowlists of the rules that pick the call, those behind the rule that decided among them. */
 const allowlists = (rules: readonly CompiledRule[], call: PolicyCall): readonly (readonly Entry[])[] =>

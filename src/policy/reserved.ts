@@ -1,7 +1,7 @@
 import type { EvaluateOptions } from './evaluate.ts';
 import type { PolicyCall, PolicyHost } from '../schema/policy.ts';
 import { analyseCall } from './analysis.ts';
-import { controlling, credentials, secretLooking } from './catalogue.ts';
+import { controlling, credentials, runningLater, secretLooking } from './catalogue.ts';
 import { compileGlob, type Glob, matchGlob } from './glob.ts';
 import { argumentPaths, floorOf, wallOf } from './guards.ts';
 import type { PathValue } from './paths.ts';
@@ -26,13 +26,37 @@ export function reservedForPeople(call: PolicyCall, host: PolicyHost, options: E
   const scope = createScope(call, host, null, () => analyseCall(call, options.reading, host));
   const guarded = wallOf(scope) ?? floorOf(scope);
   if (guarded !== null) return guarded;
-  const places = scope.places();
   for (const path of touched(scope)) {
-    const names = path.real() === path.lexical ? [path.lexical] : [path.lexical, path.real()];
-    const hit = reservedGlobs().find((glob) => names.some((name) => matchGlob(glob, name, places)));
+    const hit = reservedGlobs().find((glob) => isNamed(glob, path, scope));
     if (hit !== undefined) return `path ${path.given} matches ${hit.source}`;
   }
   return null;
+}
+
+/** As it was given, and where it leads. */
+function isNamed(glob: Glob, path: PathValue, scope: Scope): boolean {
+  const names = path.real() === path.lexical ? [path.lexical] : [path.lexical, path.real()];
+  return names.some((name) => matchGlob(glob, name, scope.places()));
+}
+
+const writers: ReadonlySet<string> = new Set(['write_file', 'edit_file', 'sed']);
+
+/**
+ * The workspace that a file writer stays in, for the choice *edits here, this session*: nothing that is reserved for
+ * people, nothing that runs code later, and every path below the root. @returns its real path; null for any other call
+ */
+export function editedRoot(call: PolicyCall, host: PolicyHost): string | null {
+  if (call.tools !== 'local_fs' || !writers.has(call.tool) || reservedForPeople(call, host) !== null) return null;
+  const scope = createScope(call, host, null, () => analyseCall(call, undefined, host));
+  const root = host.realPath(host.workspace);
+  const paths = [...touched(scope)];
+  const later = runningLater.flatMap((source) => {
+    const compiled = compileGlob(source);
+    return compiled.ok ? [compiled.glob] : [];
+  });
+  const stays = (path: PathValue) =>
+    path.real().startsWith(`${root}/`) && !later.some((glob) => isNamed(glob, path, scope));
+  return paths.length > 0 && paths.every(stays) ? root : null;
 }
 
 const touched = (scope: Scope): Iterable<PathValue> =>

@@ -1,5 +1,5 @@
 import { RuntimeError } from '../schema/errors.ts';
-import type { HookView, SourceCheck } from '../schema/tool-sources.ts';
+import type { HookView, RegisteredTool, SourceCheck } from '../schema/tool-sources.ts';
 import type { HookRow, HookRows } from '../store/hooks.ts';
 import type { Registry } from '../store/registry.ts';
 import { ulid } from '../text/ids.ts';
@@ -12,7 +12,7 @@ import type { DiffPort } from './drift-view.ts';
 import { applied, freshHook, type HookFields } from './hook-fields.ts';
 import { createHookListing, type HookListingDeps, sourceOf } from './hook-listing.ts';
 import { openHook } from './hook-tools.ts';
-import { hookView } from './hook-view.ts';
+import { hookView, offeredTools } from './hook-view.ts';
 import type { RecordChange } from './ports.ts';
 import { checkSourceName } from './source-names.ts';
 
@@ -130,6 +130,21 @@ export function createHooks(deps: HooksDeps) {
 
     /** The tools of one hook for a run. Never rejects for what a service can cause. */
     open: (name: string): Promise<SourceTools> => openHook({ ...deps, listing }, name),
+
+    /** Every tool of the last listings; descriptions as they came, cut (09 §6.10). Contacts nothing. */
+    registeredTools: (): readonly RegisteredTool[] =>
+      rows.list().flatMap((row) =>
+        offeredTools(row, pins.known(sourceOf(row))).map(({ tool, state, description, schema }) => {
+          return {
+            tools: row.name,
+            tool,
+            source: 'hook' as const,
+            description: description.slice(0, 4096),
+            schema: { ...schema },
+            state,
+          };
+        }),
+      ),
 
     /** The arguments that a tool takes beside the injected ones; null for one that is not known. */
     argumentNames(name: string, tool: string): readonly string[] | null {

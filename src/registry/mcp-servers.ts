@@ -5,10 +5,7 @@ import type { McpCheck, McpServerView } from '../schema/mcp-server.ts';
 import type { ToolServerRow, ToolServers } from '../store/tool-servers.ts';
 import { ulid } from '../text/ids.ts';
 import type { Connection } from '../tools/mcp/connection.ts';
-import { readDefinition } from '../tools/mcp/definition.ts';
 import type { Listing } from '../tools/mcp/listing.ts';
-import { readTexts } from './backend-fields.ts';
-import type { DiffPort } from './drift-view.ts';
 import type { CommandPins } from './mcp-command-pin.ts';
 import {
   checkIdentity,
@@ -24,6 +21,7 @@ import { sourceOf, viewOf } from './mcp-view.ts';
 import type { ListedTool, Pins } from './pins.ts';
 import type { RecordChange } from './ports.ts';
 import type { Secrets } from './secrets.ts';
+import type { DiffPort } from './drift-view.ts';
 import { checkSourceName } from './source-names.ts';
 
 export type McpServersDeps = {
@@ -31,12 +29,12 @@ export type McpServersDeps = {
   /** Names of registered hooks. */
   readonly hooks: () => readonly string[];
   readonly pins: Pins;
+  readonly diff: DiffPort;
   readonly secrets: Secrets;
   readonly record: RecordChange;
   readonly launch: Launcher;
   readonly commandPins: CommandPins;
   readonly signedIn: (row: ToolServerRow) => boolean;
-  readonly diff: DiffPort;
   /** Attribution of what the operator accepts. */
   readonly by: string;
   readonly cwd: string;
@@ -66,11 +64,11 @@ export function createMcpServers(deps: McpServersDeps) {
   const view = async (row: ToolServerRow, connection: Connection | null = null): Promise<McpServerView> =>
     viewOf(row, {
       pins,
+      diff: deps.diff,
       signedIn: deps.signedIn,
       connection,
       commandChanged: (await deps.commandPins.change(row)) !== null,
       mask: deps.secrets.mask,
-      diff: deps.diff,
     });
 
   /** Connects and lists once, holds the list against the pins, and closes again. */
@@ -211,16 +209,6 @@ export function createMcpServers(deps: McpServersDeps) {
     /** How each server is found by `doctor`; without `ask` as it was last known. Never rejects. */
     check: (ask: { readonly timeoutMs: number } | null): Promise<readonly SourceCheck[]> =>
       Promise.all(all().map((row) => sourceCheck(row, ask))),
-
-    /** The arguments that a tool takes beside the injected ones; null for one that is not known. */
-    argumentNames(name: string, tool: string): readonly string[] | null {
-      const row = store.find(name);
-      const found = row === undefined ? undefined : pins.known(sourceOf(row)).tools.find((one) => one.tool === tool);
-      const properties = readDefinition(found?.definition)?.inputSchema['properties'];
-      if (row === undefined || found === undefined) return null;
-      const hidden = readTexts(row.inject);
-      return Object.keys(properties ?? {}).filter((argument) => !Object.hasOwn(hidden, argument));
-    },
 
     find,
   };

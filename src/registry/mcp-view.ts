@@ -12,11 +12,11 @@ import type { PinnedTool, Pins, SourceRef } from './pins.ts';
 
 export type ViewDeps = {
   readonly pins: Pins;
+  readonly diff: DiffPort;
   signedIn(row: ToolServerRow): boolean;
   /** The connection of this process, where there is one. */
   readonly connection: Connection | null;
   readonly commandChanged: boolean;
-  readonly diff: DiffPort;
   /** Takes known secrets out of a text that comes from the server. */
   mask(text: string): string;
 };

@@ -1,10 +1,12 @@
 import type { Asks } from '../asks/asks.ts';
+import { verdictFor } from '../schema/ask.ts';
 import { exitOf, shownClass } from '../schema/errors.ts';
 import type { Usage } from '../schema/message.ts';
 import type { HistoryRanges, RunEnd } from '../schema/protocol.ts';
 import type { PermissionDenial, RunAsk, RunFailure, RunResult, RunStatus } from '../schema/run.ts';
 import type { Calls } from '../store/calls.ts';
 import type { Feed, Record } from '../store/feed.ts';
+import type { Plans } from '../store/plans.ts';
 import type { Runs } from '../store/runs.ts';
 import type { LiveRun } from './live-run.ts';
 import { lastAnswer, materialise, outputText, runMessages } from './output.ts';
@@ -15,6 +17,7 @@ export type FinishDeps = {
   readonly runs: Runs;
   readonly calls: Calls;
   readonly asks: Asks;
+  readonly plans: Pick<Plans, 'rests' | 'settles'>;
   readonly now: () => number;
   readonly mask: <T>(value: T) => T;
 };
@@ -115,10 +118,16 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
     });
     if (rests) deps.runs.releaseLease(runId);
     else deps.runs.deleteState(runId);
+    if (live.kind === 'plan_step') {
+      if (outcome.status === 'suspended') deps.plans.rests(runId);
+      else if (!rests) deps.plans.settles(runId, gate.owner, at);
+    }
     if (turn !== null) {
       if (outcome.error !== null) turn.note(`failed (${outcome.error.class}): ${outcome.error.message}`, at);
       else if (outcome.status === 'cancelled' || outcome.status === 'interrupted') turn.note('interrupted', at);
-      else if (output.type !== null && output.type !== 'chat_history') turn.output(output.text, at);
+      else if (output.type !== null && (outcome.status === 'completed' || outcome.status === 'exhausted')) {
+        turn.output({ status: outcome.status, type: output.type, text: output.text }, at);
+      }
     }
     lastEvent(record, live, outcome, output, usage, deps.asks.pendingOfRun(runId));
   });
@@ -134,6 +143,7 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
     output: output.type === 'chat_history' ? null : output.shown,
     session_id: gate.ref.session_id,
     session_name: turn?.session_name ?? null,
+    plan: live.started.plan,
     chain: live.started.chain,
     model: live.chosen.model ?? live.started.model,
     provider: live.chosen.provider ?? live.started.provider,
@@ -228,7 +238,7 @@ export const askLine = (ask: ReturnType<Asks['ofRun']>[number]): RunAsk => ({
   created_at: ask.created_at,
   expires_at: ask.expires_at,
   by: ask.verdict?.by ?? null,
-  respond: ask.state === 'pending' ? `reins approvals respond ${ask.id} --approve` : null,
+  respond: ask.state === 'pending' ? `reins approvals respond ${ask.id} ${verdictFor(ask.kind)}` : null,
 });
 
 /** A denied call as a result lists it (06 §8.4). */

@@ -2,13 +2,13 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { KnownCalls } from '../gate/known.ts';
 import { noUsage, type Usage } from '../schema/message.ts';
 import type { RunJob } from '../schema/protocol.ts';
-import type { RunStarted } from '../schema/run.ts';
+import type { RunStarted, StepPlace } from '../schema/run.ts';
 import type { Feed } from '../store/feed.ts';
 import { type Counters, noCounters, type Runs } from '../store/runs.ts';
 import { createActiveClock } from './clock.ts';
 import type { LiveRun, SessionTurn, StopReason } from './live-run.ts';
 import type { PrepareDeps } from './ports.ts';
-import { gateRun, jobOf, type PreparedRun, type RunIds } from './prepare.ts';
+import { gateRun, jobOf, type PreparedRun, type RunIds, type RunPlan } from './prepare.ts';
 
 /** What has been written of a run that begins or goes on, and what its thread starts from. */
 export type Written = {
@@ -26,6 +26,8 @@ export type Written = {
     readonly fromSeq: number;
     /** Questions that are open still. */
     readonly askIds: readonly string[];
+    /** It is ended behind its open calls, because a new turn begins. */
+    readonly settles: boolean;
   } | null;
 };
 
@@ -36,12 +38,18 @@ export type LaunchDeps = {
   readonly now: () => number;
 };
 
+/** A turn that a new one takes the place of (07 §2.7). */
+const leftBehind: StopReason = { kind: 'cancel', by: 'system:cancelled', reason: 'a new turn began' };
+
 /** Ends a run from outside; nothing for one that has ended, or stops already. */
 export function stopRun(live: LiveRun | null, reason: StopReason): void {
   if (live === null || live.stopped !== null) return;
   live.stopped = reason;
   live.abort.abort(new RuntimeError(reason.kind === 'rest' ? 'interrupted' : 'cancelled', reason.kind));
 }
+
+const placeOf = (plan: RunPlan | null): StepPlace | null =>
+  plan === null || plan.ordinal === null ? null : { name: plan.name, ordinal: plan.ordinal };
 
 /** A run of this process whose rows are written: its side of the gate, its clock, and the job for its thread. */
 export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, written: Written): LiveRun {
@@ -53,6 +61,7 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
   const clock = createActiveClock(prepared.timeoutMs, deps.now, () => stopRun(live ?? null, { kind: 'timeout' }));
   const gate = gateRun(deps.prepare, prepared, ids, clock, abort.signal, {
     known: before?.known ?? null,
+    settle: before?.settles === true ? () => stopRun(live ?? null, leftBehind) : null,
     counters: before?.counters ?? noCounters,
     records: () => live?.stopped?.kind !== 'rest',
     waiting: (on) => deps.feed.commit('normal', () => deps.runs.setWaiting(runId, deps.prepare.owner, on)),
@@ -68,6 +77,7 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
     run_id: runId,
     session_id: session?.id ?? null,
     session_name: session?.name ?? null,
+    plan: placeOf(ids.plan),
     chain: { id: chain.id, path: chain.path, sha256: chain.sha256 },
     model: defaults.model,
     provider: defaults.provider,
@@ -80,7 +90,9 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
     ...(before === null ? {} : { resumed: { from_seq: before.fromSeq, ask_ids: before.askIds } }),
   };
   live = {
+    kind: prepared.kind,
     started,
+    plan: ids.plan,
     request: prepared.input,
     job: { ...jobOf(prepared, runId, session, written.base), resume: before?.resume ?? null },
     gate,

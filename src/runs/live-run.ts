@@ -1,9 +1,10 @@
 import type { GateRun } from '../gate/run.ts';
 import type { Usage } from '../schema/message.ts';
 import type { RunJob } from '../schema/protocol.ts';
-import type { RunStarted, StartRun } from '../schema/run.ts';
+import type { RunKind, RunStarted, StartRun } from '../schema/run.ts';
 import type { RunSources } from '../tools/source.ts';
 import type { ActiveClock } from './clock.ts';
+import type { RunPlan } from './prepare.ts';
 
 /** Why a run stops before its chain ended. The first reason stands. */
 export type StopReason =
@@ -16,7 +17,9 @@ export type StopReason =
 
 /** A run of this process, from its rows to its end. */
 export type LiveRun = {
+  readonly kind: RunKind;
   readonly started: RunStarted;
+  readonly plan: RunPlan | null;
   /** What the face asked for. */
   readonly request: StartRun;
   readonly job: RunJob;
@@ -39,15 +42,22 @@ export type LiveRun = {
   readonly sources: Pick<RunSources, 'close'>;
 };
 
-/** The session's side of a chat turn (07 §2.3). Every method runs inside the caller's transaction. */
+/** What a run has ended with, as its session needs it. */
+export type RunOutput = {
+  readonly status: 'completed' | 'exhausted';
+  readonly type: string;
+  readonly text: string;
+};
+
+/** The session's side of a run (07 §2.3, §2.9). Every method runs inside the caller's transaction. */
 export type SessionTurn = {
   readonly session_name: string;
   /** A complete message that the run added; replaces the partial text, if any. */
   message(payload: string, role: string, interrupted: boolean, at: number): void;
   /** Text received so far, stored at least every 2 s. */
   partial(text: string, at: number): void;
-  /** A chain whose output is no history: its text as one assistant message. */
-  output(text: string, at: number): void;
+  /** What the chain came to; the messages of a history have been stored one by one. */
+  output(output: RunOutput, at: number): void;
   /** What people see of a turn that did not complete. */
   note(text: string, at: number): void;
 };

@@ -31,6 +31,8 @@ export function createLiveRuns() {
       finished.then(over, over);
     },
 
+    isGoing: (runId: string): boolean => going.has(runId),
+
     has: (runId: string): boolean => going.has(runId) || results.has(runId),
 
     /** @returns null for one that has just ended. @throws RuntimeError run_not_active */

@@ -53,7 +53,8 @@ export type PrepareDeps = {
     | { readonly kind: 'ready'; readonly backend: string | null }
     | { readonly kind: 'obstacle'; readonly error: RuntimeError }
   >;
-  tools(options: { readonly shell: boolean }): readonly Tool[];
+  /** @param plans whether a chat may drive plans, if the operator has switched that on (05 §7) */
+  tools(options: { readonly shell: boolean; readonly plans: boolean }): readonly Tool[];
   /** Hooks and tool servers that the run may use; no other one is contacted, and without any nothing is loaded. */
   sources(wanted: { readonly mayUse: (provider: string) => boolean }): Promise<RunSources>;
   /** The operator's own option tables. Never rejects. */

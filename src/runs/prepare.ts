@@ -13,12 +13,23 @@ import { noSources, type RunSources } from '../tools/source.ts';
 import type { ActiveClock } from './clock.ts';
 import { type LoadedImage, readImages } from './images.ts';
 import type { GoverningPolicy, PrepareDeps, ReadyWanted, RunDefaults, RunSettings } from './ports.ts';
+import type { Tool } from '../tools/tool.ts';
 import type { RunnableChain } from '../workspace/chains.ts';
+import type { ChainUse } from '../workspace/find-chain.ts';
+
+export type RunPlan = {
+  readonly id: string;
+  readonly name: string;
+  readonly stepId: string | null;
+  readonly ordinal: number | null;
+};
 
 /** Where a run belongs; fixed before anything is written about it. */
 export type RunIds = {
   readonly runId: string;
   readonly session: { readonly id: string; readonly name: string } | null;
+  /** The plan that it works for; `ordinal` is that of its step, null for a run about the whole plan. */
+  readonly plan: RunPlan | null;
   readonly missionId: string;
 };
 
@@ -54,10 +65,10 @@ export async function prepareRun(
   deps: PrepareDeps,
   kind: RunKind,
   input: StartRun,
-  stored: RunnableChain | null = null,
+  given: { readonly stored?: RunnableChain; readonly tools?: readonly Tool[] } = {},
 ): Promise<PreparedRun> {
-  const use = kind === 'chat' || kind === 'attention' ? kind : 'run';
-  const chain = stored ?? (await deps.loadChain({ use, path: input.chain_path, trust: input.trust }));
+  const wanted = { use: chainOfKind(kind), path: input.chain_path, trust: input.trust };
+  const chain = given.stored ?? (await deps.loadChain(wanted));
   const policy = await deps.openPolicy({
     name: input.policy,
     trust: input.trust,
@@ -77,13 +88,13 @@ export async function prepareRun(
     if (found.kind === 'obstacle') throw found.error;
     backend = found.backend;
   }
-  // Whoever answers for the operator looks, and acts on nothing (03 §7).
-  const acts = kind !== 'attention';
-  const own = acts ? deps.tools({ shell: input.shell }) : [];
   const tables = await deps.commandTables();
   // Last of all, so that nothing is left open by a run that does not begin.
-  const sources = acts ? await deps.sources(chain) : noSources;
-  const catalog = createCatalog([...own, ...sources.opened.flatMap(({ tools }) => tools)]);
+  const sources = given.tools === undefined && usesSources(kind) ? await deps.sources(chain) : noSources;
+  const catalog = createCatalog([
+    ...(given.tools ?? toolsOf(deps, kind, input)),
+    ...sources.opened.flatMap(({ tools }) => tools),
+  ]);
   return {
     kind,
     input,
@@ -96,13 +107,58 @@ export async function prepareRun(
     root,
     confined,
     catalog,
-    specs: catalog.list(undefined, { root, limits: {} }),
+    // What the program gives to its own runs is called by their chains, not by a model (05 §8).
+    specs: given.tools === undefined ? catalog.list(undefined, { root, limits: {} }) : [],
     sources,
     timeoutMs: input.timeout_ms,
     images,
     tables: tables.tables,
     warnings: [...chain.warnings, ...policy.warnings, ...tables.warnings, ...wideRoot(deps, root)],
   };
+}
+
+/** The chain that a kind of run plays (04 §2.4, 07 §4.2). */
+function chainOfKind(kind: RunKind): ChainUse {
+  switch (kind) {
+    case 'chat':
+    case 'attention':
+      return kind;
+    case 'plan_new':
+    case 'plan_replan':
+      return 'planner';
+    case 'plan_step':
+      return 'executor';
+    case 'step_summary':
+      return 'summarizer';
+    case 'plan_explore':
+      return 'explorer';
+    default:
+      return 'run';
+  }
+}
+
+/** Runs that may use what the operator has registered: those that act for somebody. */
+const usesSources = (kind: RunKind): boolean => kind === 'run' || kind === 'chat' || kind === 'plan_step';
+
+function toolsOf(deps: PrepareDeps, kind: RunKind, input: StartRun): readonly Tool[] {
+  const { shell } = input;
+  switch (kind) {
+    // Whoever answers for the operator looks, and acts on nothing (03 §7); a planner plans, a summariser sums up.
+    case 'attention':
+    case 'compact':
+    case 'plan_new':
+    case 'plan_replan':
+    case 'step_summary':
+      return [];
+    // Whatever its chain allows (07 §4.8).
+    case 'plan_explore':
+      return deps
+        .tools({ shell: false, plans: false })
+        .filter(({ spec }) => spec.tools === 'local_fs' && spec.read_only);
+    default:
+      // Only where a person sits in front of it.
+      return deps.tools({ shell, plans: kind === 'chat' && input.on_ask === 'ask' });
+  }
 }
 
 /**
@@ -158,7 +214,7 @@ export function gateRun(
   ids: RunIds,
   clock: ActiveClock,
   signal: AbortSignal,
-  moves: Pick<GateRun, 'records' | 'waiting' | 'known' | 'counters'>,
+  moves: Pick<GateRun, 'records' | 'waiting' | 'known' | 'counters' | 'settle'>,
 ): GateRun {
   const { input, root } = prepared;
   const environment = deps.environment(ids.runId, prepared.settings.shell_env);

@@ -10,19 +10,21 @@ import type { Calls } from '../store/calls.ts';
 import type { Documents } from '../store/documents.ts';
 import type { Events } from '../store/events.ts';
 import type { Feed } from '../store/feed.ts';
+import type { Plans } from '../store/plans.ts';
 import type { Runs, StoredRun } from '../store/runs.ts';
 import type { RunnableChain } from '../workspace/chains.ts';
 import { withImageData } from './images.ts';
 import type { Written } from './launch.ts';
 import type { SessionTurn } from './live-run.ts';
 import type { PrepareDeps } from './ports.ts';
-import { type PreparedRun, prepareRun, type RunIds } from './prepare.ts';
+import { type PreparedRun, prepareRun, type RunIds, type RunPlan } from './prepare.ts';
 import { alreadyRunning, checkResumable } from './resumable.ts';
 import { leaseMs } from './supervisor.ts';
 
 /** The session's side of a run that goes on. */
 export type ResumedTurn = {
-  readonly session: { readonly id: string; readonly name: string };
+  /** As in `TurnStart`. */
+  readonly session: { readonly id: string; readonly name: string } | null;
   readonly turn: SessionTurn;
   /** The history that the run started from. */
   history(trim: number): string;
@@ -45,13 +47,17 @@ export type ResumeDeps = {
     stored: Pick<StoredRun, 'chain_id' | 'chain_path' | 'chain_sha256'>,
     text: string,
   ) => Promise<RunnableChain>;
-  readonly sessionTurn: (sessionId: string, runId: string) => ResumedTurn | null;
+  readonly plans: Pick<Plans, 'byId' | 'step' | 'goesOn'>;
+  /** Null for a run that belongs to no session, and where the session, or what the run stands on, is gone. */
+  readonly sessionTurn: (run: StoredRun) => ResumedTurn | null;
   /** Waits while a lease has only run out of time: its owner may renew it (11 §2.9). */
   readonly reread: (runId: string) => Promise<void>;
 };
 
 export type ResumeInput = {
   readonly run_id: string;
+  /** Only its open calls are settled, then it ends: a new turn takes its place (07 §2.7). */
+  readonly settle?: boolean | undefined;
   readonly accept_changed_chain: boolean;
   readonly on_ask: OnAsk;
   readonly timeout_ms: number;
@@ -71,16 +77,17 @@ export async function resumeRun(deps: ResumeDeps, input: ResumeInput, by: string
   const run = runs.stored(input.run_id);
   if (run === undefined) throw new RuntimeError('not_found', `There is no run ${input.run_id}.`);
   checkResumable({ workspace: deps.prepare.workspace.root, now: deps.now }, run, {
-    acceptChangedChain: input.accept_changed_chain,
+    // What only settles calls executes no task of its chain.
+    acceptChangedChain: input.accept_changed_chain || input.settle === true,
   });
   const text = deps.documents.chainText(run.chain_sha256);
   if (text === null) throw damaged(run, 'its chain is not in the database');
   const state = checkpointOf(run);
   const chain = await deps.storedChain(run, text);
-  const turn = run.session_id === null ? null : deps.sessionTurn(run.session_id, run.id);
-  if (run.session_id !== null && turn === null) throw damaged(run, 'its session is gone');
+  const turn = deps.sessionTurn(run);
+  if (turn === null && (run.session_id !== null || run.kind === 'compact')) throw damaged(run, 'its session is gone');
   const { trim, ...options } = run.options as { readonly trim?: number };
-  const request = requestOf(run, options);
+  const request = requestOf(run, options, turn !== null);
   const prepared = await prepareRun(
     deps.prepare,
     run.kind,
@@ -92,17 +99,27 @@ export async function resumeRun(deps: ResumeDeps, input: ResumeInput, by: string
       on_ask: input.on_ask,
       timeout_ms: input.timeout_ms,
     },
-    chain,
+    { stored: chain },
   );
-  const ids: RunIds = { runId: run.id, session: turn?.session ?? null, missionId: run.mission_id };
+  const plan = planOf(deps, run);
+  const ids: RunIds = { runId: run.id, session: turn?.session ?? null, plan, missionId: run.mission_id };
   const withImages = request.images.length > 0;
+  const settles = input.settle === true;
   try {
-    const written = take(deps, run, prepared, by, { state, turn, trim: trim ?? 0, withImages });
+    const written = take(deps, run, prepared, by, { state, turn, trim: trim ?? 0, withImages, settles });
     return { prepared, ids, written };
   } catch (error) {
     prepared.sources.close();
     throw error;
   }
+}
+
+/** Null for a run of no plan, and of one that is gone. */
+function planOf({ plans }: ResumeDeps, run: StoredRun): RunPlan | null {
+  const plan = run.plan_id === null ? undefined : plans.byId(run.plan_id);
+  if (plan === undefined) return null;
+  const step = run.plan_step_id === null ? undefined : plans.step(run.plan_step_id);
+  return { id: plan.id, name: plan.name, stepId: run.plan_step_id, ordinal: step?.ordinal ?? null };
 }
 
 /** The transcript that a run goes on with, and where in its chain. */
@@ -111,6 +128,7 @@ type Point = {
   readonly turn: ResumedTurn | null;
   readonly trim: number;
   readonly withImages: boolean;
+  readonly settles: boolean;
 };
 
 /** One transaction: the lease, what is made of open calls, and what was written behind the last checkpoint is taken back. */
@@ -137,6 +155,7 @@ function take(deps: ResumeDeps, run: StoredRun, prepared: PreparedRun, by: strin
     if (!runs.takeLease(run.id, run.lease_owner, owner, at + leaseMs, at)) {
       throw alreadyRunning(run.id, runs.head(run.id)?.lease_owner ?? null);
     }
+    if (run.plan_step_id !== null) deps.plans.goesOn(run.id);
     const behind = runs.dropMessages(run.id, next);
     turn?.takeBack(behind.map((payload) => (JSON.parse(payload) as Message).id));
     const unknown = calls.reopen(run.id, readers);
@@ -159,6 +178,7 @@ function take(deps: ResumeDeps, run: StoredRun, prepared: PreparedRun, by: strin
       usage: run.usage,
       fromSeq,
       askIds: deps.asks.pendingOfRun(run.id),
+      settles: point.settles,
     },
   };
 }
@@ -187,9 +207,9 @@ function checkpointOf(run: StoredRun): CheckpointState | null {
   }
 }
 
-/** The request that began the run. A turn's own text is in its session. */
-function requestOf(run: StoredRun, options: object): StartRun {
-  const input: unknown = run.session_id === null ? run.input : { type: 'string', value: '' };
+/** The request that began the run. What it is given is in its session, if it is `ofSession`. */
+function requestOf(run: StoredRun, options: object, ofSession: boolean): StartRun {
+  const input: unknown = ofSession ? { type: 'string', value: '' } : run.input;
   try {
     return create({ ...options, input }, StartRun);
   } catch (error) {

@@ -3,34 +3,42 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { RunEvent } from '../schema/event.ts';
 import type { RunKind, RunResult, RunStarted, StartRun } from '../schema/run.ts';
 import { newId } from '../text/ids.ts';
-import { type FinishDeps, finishRun } from './finish.ts';
+import { type FinishDeps, type Finished, finishRun } from './finish.ts';
 import { launch, stopRun } from './launch.ts';
 import type { LiveRun } from './live-run.ts';
 import { createLiveRuns } from './live-runs.ts';
+import { type ParentRun, parentRun } from './nested.ts';
 import { prepareRun } from './prepare.ts';
 import { type ResumeDeps, type ResumeInput, resumeRun } from './resume.ts';
 import { createSupervisor, type SupervisorDeps } from './supervisor.ts';
 import { watchRun } from './watch.ts';
-import { type TurnStart, writeStart } from './write-start.ts';
+import { type StartWith, type TurnStart, writeStart } from './write-start.ts';
+import type { RunnableChain } from '../workspace/chains.ts';
 
-export type RunsDeps = SupervisorDeps & FinishDeps & ResumeDeps;
+export type RunsDeps = SupervisorDeps &
+  FinishDeps &
+  ResumeDeps & {
+    /** Takes in the outcome of a plan's step; whoever awaits the run waits for it too. Never rejects. */
+    readonly afterStep?: (live: LiveRun, finished: Finished) => Promise<void>;
+  };
 
 /** Runs of this process: prepare, write, start, watch, stop. */
 export function createRuns(deps: RunsDeps) {
   const supervisor = createSupervisor(deps);
   const lives = createLiveRuns();
 
-  const start = async (
-    kind: RunKind,
-    input: StartRun,
-    turn: TurnStart | null,
-    parent: LiveRun | null = null,
-  ): Promise<RunStarted> => {
-    const prepared = await prepareRun(deps.prepare, kind, input);
+  const start = async (kind: RunKind, input: StartRun, more: StartWith = {}): Promise<RunStarted> => {
+    const { turn, parent, plan, tools, chain } = more;
+    const prepared = await prepareRun(deps.prepare, kind, input, {
+      ...(chain === undefined ? {} : { stored: chain }),
+      ...(tools === undefined ? {} : { tools }),
+    });
     const runId = newId('run', deps.now());
-    const ids = { runId, session: turn?.session ?? null, missionId: parent?.gate.ref.mission_id ?? runId };
+    // A plan is the mission of the runs of its steps (03, terms).
+    const missionId = plan?.stepId == null ? (parent?.mission_id ?? runId) : plan.id;
+    const ids = { runId, session: turn?.session ?? null, plan: plan ?? null, missionId };
     try {
-      const written = writeStart(deps, prepared, ids, turn, parent?.gate.ref.run_id ?? null);
+      const written = writeStart(deps, prepared, ids, more);
       return follow(launch(deps, prepared, ids, written));
     } catch (error) {
       prepared.sources.close();
@@ -43,17 +51,24 @@ export function createRuns(deps: RunsDeps) {
     const finished = supervisor.supervise(live).then((end) => {
       live.clock.stop();
       live.sources.close();
-      return finishRun(deps, live, end);
+      const done = finishRun(deps, live, end);
+      return deps.afterStep === undefined || live.plan?.stepId == null || live.kind !== 'plan_step'
+        ? done
+        : deps.afterStep(live, done).then(() => done);
     });
     lives.add(live.gate.ref.run_id, live, finished);
     return live.started;
   };
 
   return {
-    startRun: (input: StartRun): Promise<RunStarted> => start('run', input, null),
+    startRun: (input: StartRun): Promise<RunStarted> => start('run', input),
 
-    /** Starts the run of a chat turn. */
-    startTurn: (input: StartRun, turn: TurnStart): Promise<RunStarted> => start('chat', input, turn),
+    /** Starts a run that a plan needs: of its planner, a step, the summary of one, or the explorer. */
+    startPlanned: start,
+
+    /** Starts a run of a session. @param chain in the place of the one that its use finds */
+    startTurn: (input: StartRun, turn: TurnStart, chain: RunnableChain | null = null): Promise<RunStarted> =>
+      start(turn.kind, input, chain === null ? { turn } : { turn, chain }),
 
     /**
      * Goes on with a run that rests, whatever process it began in (03 §11).
@@ -74,7 +89,9 @@ export function createRuns(deps: RunsDeps) {
     ): Promise<AgentRun> {
       const parent = lives.live(runId);
       if (parent === null) throw new RuntimeError('run_not_active', `run ${runId} has ended`);
-      const { chain, run_id } = await start('attention', agentRequest(parent.request, wanted), null, parent);
+      const { chain, run_id } = await start('attention', agentRequest(parent.request, wanted), {
+        parent: parent.gate.ref,
+      });
       return {
         chain_id: chain.id,
         async finished() {
@@ -101,6 +118,16 @@ export function createRuns(deps: RunsDeps) {
 
     /** Whether the run is one of this process, or was until now. */
     isHere: lives.has,
+
+    /** A run of this process that starts another one. @throws RuntimeError run_not_active */
+    parentRun(runId: string): ParentRun {
+      const live = lives.live(runId);
+      if (live === null) throw new RuntimeError('run_not_active', `run ${runId} has ended`);
+      return parentRun(deps, live);
+    },
+
+    /** Whether this process drives it now. */
+    isGoing: lives.isGoing,
 
     async cancelRun(input: { readonly run_id: string; readonly reason: string }, by: string): Promise<null> {
       stopRun(lives.live(input.run_id), { kind: 'cancel', by, reason: input.reason });

@@ -76,6 +76,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     settled = true;
     clearTimeout(graceTimer);
     clearInterval(renewTimer);
+    clearTimeout(partialTimer);
     stopHeeding();
     let last = end;
     try {
@@ -102,7 +103,11 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     }
     if (!isEphemeral(event.kind)) {
       streamed += deltas.end();
-      if (event.kind === 'message' && event.working !== true && event.message.role === 'assistant') streamed = '';
+      if (event.kind === 'message' && event.working !== true && event.message.role === 'assistant') {
+        streamed = '';
+        clearTimeout(partialTimer);
+        partialTimer = undefined;
+      }
       rows.add(event);
       return;
     }
@@ -112,7 +117,13 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     const shown = deltas.take(event);
     if (live.turn === null || shown === '') return;
     streamed += shown;
-    if (deps.now() - storedAt < partialMs) return;
+    // By a clock, not by the next delta: a model that stops in the middle may never send another.
+    partialTimer ??= setTimeout(() => guarded(storePartial), Math.max(0, partialMs - (deps.now() - storedAt)));
+  };
+
+  let partialTimer: NodeJS.Timeout | undefined;
+  const storePartial = (): void => {
+    partialTimer = undefined;
     storedAt = deps.now();
     deps.feed.commit('normal', () => {
       if (!deps.runs.holdsLease(runId, gate.owner)) throw takenOver();

@@ -6,9 +6,11 @@ import type { Runs } from '../store/runs.ts';
 import { ulid } from '../text/ids.ts';
 import { imageMessage, storeImages, withImageData } from './images.ts';
 import type { Written } from './launch.ts';
+import type { Tool } from '../tools/tool.ts';
+import type { RunnableChain } from '../workspace/chains.ts';
 import type { SessionTurn } from './live-run.ts';
 import type { PrepareDeps } from './ports.ts';
-import type { PreparedRun, RunIds } from './prepare.ts';
+import type { PreparedRun, RunIds, RunPlan } from './prepare.ts';
 import { leaseMs } from './supervisor.ts';
 
 export type WriteStartDeps = {
@@ -20,29 +22,49 @@ export type WriteStartDeps = {
   readonly now: () => number;
 };
 
-/** What a chat turn adds to a run; every function runs inside the transaction that starts the run. */
+/** What a session adds to a run; every function runs inside the transaction that starts the run. */
 export type TurnStart = {
-  readonly session: { readonly id: string; readonly name: string };
+  readonly kind: 'chat' | 'compact';
+  /** The session that is busy with the run until it has ended; null = none is. */
+  readonly session: { readonly id: string; readonly name: string } | null;
+  /** What the run's row tells of its input; the messages themselves are the session's. */
+  readonly input: { readonly type: 'chat_history' };
   /** As `--trim`, so that a run that is resumed starts from the same messages. */
   readonly trim: number;
-  /** Stores the user's message; fails when the session has another open run. */
+  /** Stores the user's message of a turn; fails when the session has another open run. */
   begin(runId: string, record: Record, ref: EventRef, images: readonly Image[]): SessionTurn;
   /** Read after `begin` was committed: the history that the run starts from, the new message included. */
   history(): string;
 };
 
-/** The rows of a run that begins: run, lease, snapshots, first event, and the user's message of a turn, in one transaction. */
-export function writeStart(
-  deps: WriteStartDeps,
-  prepared: PreparedRun,
-  ids: RunIds,
-  turn: TurnStart | null,
-  parentRunId: string | null,
-): Written {
+/** What a run has beside its request. */
+export type StartWith = {
+  readonly turn?: TurnStart;
+  /** Who started it, of the same mission. */
+  readonly parent?: { readonly run_id: string; readonly mission_id: string };
+  readonly plan?: RunPlan & {
+    /** Claims the step, in the transaction that starts the run; throws when it has changed. */
+    claim?(runId: string): void;
+  };
+  /** JSON text of the messages that it starts from, in place of its input. */
+  readonly history?: string;
+  /** In place of the chain that the kind of the run finds. */
+  readonly chain?: RunnableChain;
+  /** In place of the tools that are registered; they are never offered to a model. */
+  readonly tools?: readonly Tool[];
+};
+
+/**
+ * The rows of a run that begins: run, lease, snapshots, first event, the user's message of a turn and the claim of a plan's
+ * step, in one transaction.
+ */
+export function writeStart(deps: WriteStartDeps, prepared: PreparedRun, ids: RunIds, start: StartWith): Written {
   const at = deps.now();
   const { chain, defaults, input } = prepared;
   const { loaded } = prepared;
-  const { runId } = ids;
+  const { runId, plan } = ids;
+  const turn = start.turn ?? null;
+  const isHistory = turn !== null || start.history !== undefined;
   const { workspace, surface, owner, tenant } = deps.prepare;
   const ref = {
     run_id: runId,
@@ -72,22 +94,25 @@ export function writeStart(
           chain_path: chain.path,
           policy: loaded.identity,
           session_id: ref.session_id,
-          parent_run_id: parentRunId,
+          plan_id: plan?.id ?? null,
+          plan_step_id: plan?.stepId ?? null,
+          parent_run_id: start.parent?.run_id ?? null,
           mission_id: ids.missionId,
           surface,
           model: defaults.model,
           provider: defaults.provider,
           options: { ...input, input: undefined, variables: deps.mask(input.variables), trim: turn?.trim ?? 0 },
-          input: turn === null ? deps.mask(input.input) : { type: 'chat_history' },
+          input: turn !== null ? turn.input : isHistory ? { type: 'chat_history' } : deps.mask(input.input),
           created_at: at,
         },
         noUsage,
       );
+      start.plan?.claim?.(runId);
       deps.runs.openState(runId, owner, at + leaseMs, at);
       record(ref, {
         kind: 'chain_started',
         chain_sha256: chain.sha256,
-        input_type: turn === null ? input.input.type : 'chat_history',
+        input_type: isHistory ? 'chat_history' : input.input.type,
         policy: { name: loaded.identity.name, sha256: loaded.identity.sha256 },
         model: defaults.model,
         provider: defaults.provider,
@@ -106,7 +131,7 @@ export function writeStart(
       return { session: null, first: message };
     },
   );
-  const history = turn?.history() ?? (first === null ? null : JSON.stringify([first]));
+  const history = turn?.history() ?? start.history ?? (first === null ? null : JSON.stringify([first]));
   const base =
     history === null
       ? { messages: '[]', input: { type: input.input.type, value: input.input.value } }

@@ -4,6 +4,18 @@ import type { PolicyState } from './run.ts';
 export type AskKind = 'permission' | 'question' | 'budget' | 'unknown_outcome';
 export type AskState = 'pending' | 'approved' | 'denied' | 'answered' | 'expired' | 'cancelled';
 
+/** A flag of `approvals respond` that answers a kind of ask, so that the command can be pasted. */
+export const verdictFor = (kind: string): string => {
+  switch (kind) {
+    case 'unknown_outcome':
+      return '--treat-as skip';
+    case 'question':
+      return '--answer "…"';
+    default:
+      return '--approve';
+  }
+};
+
 /** What is computed for the card of a call (03 §8), and stored with the ask. */
 export type Preview = {
   /** Unified diff of a file writer, complete up to 1 MiB. */
@@ -24,6 +36,8 @@ export type Preview = {
   };
   /** Why the answer to this call cannot be remembered, nor become a rule (03 §9). */
   readonly reserved?: string;
+  /** The workspace whose edits may be let through for the session: the call writes a file below it. */
+  readonly edits_root?: string;
   /** The policy is another one than when this was asked (03 §3.2). */
   readonly policy_changed?: true;
   /** Resolved program of a command. */
@@ -48,7 +62,7 @@ export type Verdict = {
   readonly treat_as?: 'run_again' | 'done' | 'skip';
   readonly text?: string;
   readonly feedback?: string;
-  readonly remember?: 'session' | 'rule';
+  readonly remember?: 'session' | 'edits' | 'rule';
   /** Other arguments for the call, and who gave them: the ask is over, and they are a new call (03 §3.5). */
   readonly edited?: { readonly args: Readonly<Record<string, unknown>>; readonly by: string };
   /** Attribution `<actor>:<surface or id>` (03 §5). */
@@ -67,6 +81,9 @@ export type Ask = {
   readonly session_id: string | null;
   /** Its name at the time of reading. */
   readonly session_name: string | null;
+  /** The step of a plan that asks. */
+  readonly plan_name: string | null;
+  readonly step_no: number | null;
   readonly mission_id: string | null;
   readonly chain_id: string | null;
   readonly task_id: string | null;

@@ -28,6 +28,8 @@ export const errors = {
   storage: row(1, 503),
   not_found: row(1, 404),
   in_use: row(1, 409),
+  /** What is there does not allow it; the message says why. */
+  conflict: row(1, 409),
   session_busy: row(1, 409),
   run_suspended: row(4, 409),
   run_not_active: row(1, 409),
@@ -38,7 +40,6 @@ export const errors = {
   already_answered: row(1, 409),
   expired: row(1, 409),
   binding_changed: row(1, 409),
-  conflict: row(1, 409),
   hook_error: row(1, 502),
   not_allowed: row(1, 403),
   inside_tool: row(5, 403),

@@ -255,7 +255,9 @@ export type MainEvent =
       readonly action: 'fail' | 'ask' | 'finish';
     }
   | Notice
-  | { readonly kind: 'print'; readonly text: string };
+  | { readonly kind: 'print'; readonly text: string }
+  /** Of no run (04 §18.1): a plan or one of its steps changed. */
+  | { readonly kind: 'plan_changed'; readonly plan: string; readonly ordinal?: number; readonly status: string };
 
 type Unpublished = 'captured_step' | 'turn_usage';
 

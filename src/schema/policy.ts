@@ -231,6 +231,8 @@ export type Reason =
   | 'floor'
   | 'control_plane'
   | 'internal_error'
+  /** A call of the program's own that no rule is asked about (05 §8). */
+  | 'internal'
   | 'compute_exhausted'
   | 'remembered';
 

@@ -91,6 +91,9 @@ export const SendMessage = object({
 });
 export type SendMessage = Infer<typeof SendMessage>;
 
+/** The step that a run belongs to. */
+export type StepPlace = { readonly name: string; readonly ordinal: number };
+
 export type PolicyState = {
   readonly name: string;
   readonly source: 'project' | 'user' | 'builtin' | 'file';
@@ -125,6 +128,7 @@ export type RunResult = {
   readonly output: unknown;
   readonly session_id: string | null;
   readonly session_name: string | null;
+  readonly plan: StepPlace | null;
   readonly chain: { readonly id: string; readonly path: string | null; readonly sha256: string };
   readonly model: string;
   readonly provider: string;
@@ -176,6 +180,7 @@ export type RunStarted = {
   readonly run_id: string;
   readonly session_id: string | null;
   readonly session_name: string | null;
+  readonly plan: StepPlace | null;
   readonly chain: { readonly id: string; readonly path: string | null; readonly sha256: string };
   readonly model: string;
   readonly provider: string;

@@ -1,3 +1,4 @@
+import type { RunStarted } from './run.ts';
 import { array, boolean, enums, type Infer, nullable, number, string, type, unknown } from 'superstruct';
 
 /** Session as every surface reads it (07 §2.10). Times are RFC 3339. */
@@ -42,7 +43,13 @@ export const SessionMessage = type({
 });
 export type SessionMessage = Infer<typeof SessionMessage>;
 
-export const SessionView = type({ session: Session, total: number(), messages: array(SessionMessage) });
+export const SessionView = type({
+  session: Session,
+  total: number(),
+  messages: array(SessionMessage),
+  /** The summary that requests begin with, in the place of all before and the messages up to `covers_to`; null = none. */
+  summary: nullable(type({ seq: number(), covers_to: number() })),
+});
 export type SessionView = Infer<typeof SessionView>;
 
 /** A new session made of another one's messages (07 §2.8). */
@@ -55,6 +62,38 @@ export const SessionFork = type({
   moved_back: nullable(type({ wanted: number(), cut: number() })),
 });
 export type SessionFork = Infer<typeof SessionFork>;
+
+/** A run that sums up older messages of a session (07 §2.9). */
+export type CompactionStarted = RunStarted & {
+  readonly compacted: {
+    /** Its name. */
+    readonly session: string;
+    /** Messages that the summary replaces, beside a former summary. */
+    readonly messages: number;
+    /** `seq` of the last of them. */
+    readonly covers_to: number;
+  };
+};
+
+/** A turn whose process is gone, or that was stopped (07 §2.7). */
+export type InterruptedTurn = {
+  readonly session: string;
+  readonly run_id: string;
+  /** Calls that have started and of which nobody knows whether they took effect, as `<tools>.<tool>`. */
+  readonly unknown: readonly string[];
+};
+
+/** A run with whose end a copy is made that begins with a summary (07 §2.8). */
+export type SummaryForkStarted = RunStarted & {
+  readonly fork: {
+    /** Id of the copy. */
+    readonly session_id: string;
+    readonly from: string;
+    /** Messages that the summary replaces. */
+    readonly summarised: number;
+    readonly moved_back: SessionFork['moved_back'];
+  };
+};
 
 /** A part of a session, whole messages in order. */
 export const SessionPage = type({

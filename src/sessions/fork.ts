@@ -36,16 +36,7 @@ export function forkSession(deps: ForkDeps, input: ForkInput): SessionFork {
   const wanted = input.new_name === null ? null : checkedName(input.new_name);
   const source = deps.find(input.name);
   return sql.write('full', () => {
-    const last = copies.lastSeq(source.id);
-    const at = input.at ?? last;
-    if (!Number.isSafeInteger(at) || at < (input.at === null ? 0 : 1) || at > last) {
-      const range = last === 0 ? 'has no messages' : `has messages 1 to ${last}`;
-      throw new RuntimeError('usage', `The session "${source.name}" ${range}; it cannot be copied up to ${at}.`, {
-        hints: [`reins session show ${source.name} --json`],
-      });
-    }
-    const openRuns = deps.runs.openOfSession(source.id).map(({ id }) => id);
-    const border = copies.unitBorder(source.id, at, openRuns);
+    const { border, moved_back } = borderOf(deps, source, input.at);
     const created = deps.now();
     const made = {
       id: ulid(created),
@@ -63,7 +54,30 @@ export function forkSession(deps: ForkDeps, input: ForkInput): SessionFork {
       session: view(row, made.id),
       from: source.name,
       messages,
-      moved_back: border < at ? { wanted: at, cut: border } : null,
+      moved_back,
     };
   });
+}
+
+/**
+ * Where a copy ends that was wanted up to `wanted` (null = whole): at the end of a unit.
+ * @throws RuntimeError usage for a number that is not there
+ */
+export function borderOf(
+  deps: { readonly copies: SessionCopies; readonly runs: Pick<Runs, 'openOfSession'> },
+  source: SessionRow,
+  wanted: number | null,
+): { readonly border: number; readonly moved_back: SessionFork['moved_back'] } {
+  const { copies } = deps;
+  const last = copies.lastSeq(source.id);
+  const at = wanted ?? last;
+  if (!Number.isSafeInteger(at) || at < (wanted === null ? 0 : 1) || at > last) {
+    const range = last === 0 ? 'has no messages' : `has messages 1 to ${last}`;
+    throw new RuntimeError('usage', `The session "${source.name}" ${range}; it cannot be copied up to ${at}.`, {
+      hints: [`reins session show ${source.name} --json`],
+    });
+  }
+  const openRuns = deps.runs.openOfSession(source.id).map(({ id }) => id);
+  const border = copies.unitBorder(source.id, at, openRuns);
+  return { border, moved_back: border < at ? { wanted: at, cut: border } : null };
 }

@@ -1,5 +1,6 @@
 import type { Message } from '../schema/message.ts';
 import type { Calls } from '../store/calls.ts';
+import type { RunHead } from '../store/runs.ts';
 import type { SessionRow, Sessions } from '../store/sessions.ts';
 import { openResults } from './open-calls.ts';
 import { turnOf } from './turn.ts';
@@ -13,11 +14,13 @@ export type LeaveDeps = {
 };
 
 /**
- * What a run that is given up leaves in its session (07 §2.7): results for its open calls, and a note for people. Runs in
- * the transaction that ends the run.
+ * What a turn that is given up leaves in its session (07 §2.7): results for its open calls, and a note for people. Runs
+ * in the transaction that ends its run. A summary that was not made leaves nothing.
  */
-export function leaveTurn(deps: LeaveDeps, session: SessionRow, runId: string): void {
+export function leaveTurn(deps: LeaveDeps, session: SessionRow, head: Pick<RunHead, 'id' | 'kind'>): void {
+  if (head.kind === 'compact') return;
   const { sessions, calls, now, mask } = deps;
+  const runId = head.id;
   const turn = turnOf(sessions, session, runId);
   // Rows that hold no message are left out by the query.
   const messages = sessions.ofRun(session.id, runId).map((payload) => JSON.parse(payload) as Message);

@@ -1,3 +1,4 @@
+import { unframedSummary } from '../chain/summary-frame.ts';
 import type { SessionMessage } from '../schema/session.ts';
 import { maxPayloadBytes, type MessageRow } from '../store/messages.ts';
 
@@ -16,7 +17,7 @@ export function messageView(row: MessageRow, withTools: boolean): SessionMessage
     role: isRole(row.role) ? row.role : 'assistant',
     kind: row.kind,
     status: row.status,
-    text: readable ? textOf(body['content']) : '[unreadable message]',
+    text: readable ? shownText(row, textOf(body['content'])) : '[unreadable message]',
     thinking: readable && typeof body['thinking'] === 'string' ? body['thinking'] : null,
     tool_calls: readable && withTools ? callsOf(body['tool_calls']) : [],
     tool_call_id: readable && typeof body['tool_call_id'] === 'string' ? body['tool_call_id'] : null,
@@ -44,6 +45,9 @@ function parseJson(text: string | null): unknown {
     return null;
   }
 }
+
+/** People read a summary without the frame that marks it for a model. */
+const shownText = ({ kind }: MessageRow, text: string): string => (kind === 'summary' ? unframedSummary(text) : text);
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 

@@ -109,6 +109,7 @@ export function createSessionOperations(deps: SessionDeps) {
         session: viewOf(row.id),
         total: row.message_count,
         messages: rows.map((message) => messageView(message, input.tools)),
+        summary: sessions.newestSummary(row.id),
       };
     },
 

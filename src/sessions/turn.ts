@@ -34,7 +34,8 @@ export function turnOf(sessions: Sessions, session: SessionRow, runId: string): 
     partial(content, at) {
       sessions.putMessage(session.id, row(partialId, text(content, 'assistant', at), { status: 'partial' }, at));
     },
-    output(content, at) {
+    output({ type, text: content }, at) {
+      if (type === 'chat_history') return;
       sessions.appendMessage(session.id, row(`${runId}-output`, text(content, 'assistant', at), {}, at));
     },
     note(content, at) {

@@ -74,7 +74,7 @@ const read = (row: AskRow): Ask => ({
 
 const columns = `id, kind, state, run_id, session_id, mission_id, chain_id, task_id, call_id, tools, tool, args, summary, preview,
   question, cwd, record, policy, call_hash, binding, preimage, timeout_s, on_timeout, expires_at, created_at, updated_at,
-  resolved_at, verdict, superseded_by, (SELECT name FROM sessions WHERE sessions.id = asks.session_id) AS session_name`;
+  resolved_at, verdict, superseded_by, step_no, (SELECT name FROM plans WHERE plans.id = asks.plan_id) AS plan_name, (SELECT name FROM sessions WHERE sessions.id = asks.session_id) AS session_name`;
 
 /** Verdicts of agents: `wait` writes none, and those of people never count (03 §7.5). */
 const agentVerdicts = (mission: string, kind: string): string =>
@@ -89,13 +89,16 @@ export function createAsks(sql: Sql, tenant: string) {
         `INSERT INTO asks (id, tenant_id, kind, state, run_id, session_id, plan_id, step_no, mission_id, chain_id, task_id, call_id,
            tools, tool, args, args_blob, summary, preview, question, cwd, record, policy, call_hash, binding, preimage, timeout_s,
            on_timeout, expires_at, created_at, updated_at, resolved_at, verdict, delivered_at, superseded_by)
-         VALUES (?, ?, ?, 'pending', ?, ?, NULL, NULL, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
+         VALUES (?, ?, ?, 'pending', ?, ?, (SELECT plan_id FROM runs WHERE id = ?),
+           (SELECT s.ordinal FROM plan_steps s JOIN runs r ON r.plan_step_id = s.id WHERE r.id = ?), ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?,
            NULL, NULL, NULL, NULL)`,
         ask.id,
         ask.tenant_id,
         ask.kind,
         ask.run_id,
         ask.session_id,
+        ask.run_id,
+        ask.run_id,
         ask.mission_id,
         ask.chain_id,
         ask.task_id,

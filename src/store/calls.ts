@@ -180,6 +180,15 @@ export function createCalls(sql: Sql) {
         .map((row) => row.call_id);
     },
 
+    /** Calls that started, or may have, and that nobody has settled. */
+    unsettled(runId: string): readonly { readonly tools: string; readonly tool: string }[] {
+      return sql.all(
+        `SELECT tools, tool FROM tool_calls
+         WHERE run_id = ? AND (state = 'started' OR (state = 'unknown' AND result IS NULL)) ORDER BY seq`,
+        runId,
+      );
+    },
+
     /** The calls of a run by call id, as a resumed run meets them. */
     known(runId: string): ReadonlyMap<string, KnownCall> {
       const rows = sql.all<KnownRow>(
@@ -264,6 +273,14 @@ export function createCalls(sql: Sql) {
           by: row.by ?? 'policy',
           record: JSON.parse(row.record) as Evaluation | null,
         }));
+    },
+
+    /** The calls of a run in order, as `<tools>.<tool> (<state>)`. */
+    summaries(runId: string): string[] {
+      return sql.column<string>(
+        "SELECT tools || '.' || tool || ' (' || state || ')' FROM tool_calls WHERE run_id = ? ORDER BY seq",
+        runId,
+      );
     },
 
     /** Calls that were let through to execution. */

@@ -24,7 +24,7 @@ export type NewMessage = {
 export type MessageRow = Omit<NewMessage, 'covers_to'> & { readonly seq: number; readonly covers_to: number | null };
 
 /** 11 §11. */
-const maxMessages = 100_000;
+export const maxMessages = 100_000;
 
 export const messageColumns = `id, seq, covers_to, role, kind, payload, status, run_id, error, tokens_in, tokens_out, created_at`;
 /** Reads one member of a payload; null for a row that is not JSON, which must not stop a list (07 §1.3). */
@@ -34,14 +34,14 @@ export const member = (path: string): string =>
 const isToolTraffic = `(role = 'tool' OR (role = 'assistant' AND kind = 'message' AND ${member('$.content')} = ''
   AND ${member('$.tool_calls')} IS NOT NULL))`;
 /** Of the messages, what is sent to a model: everything but replies that hold no text (07 §2.3.3). */
-const isSent = `(status = 'complete' OR ${member('$.content')} <> '')`;
+export const isSent = `(status = 'complete' OR ${member('$.content')} <> '')`;
 /** Text of 10 MiB, which is the most that is taken in, is shorter than this however it is escaped in practice. */
 export const maxPayloadBytes = 32 * 1024 * 1024;
 /** A row whose payload is no message, or none that we wrote, is shown as unreadable and never sent (11 §2.12). */
-const isReadable = `octet_length(payload) <= ${maxPayloadBytes} AND json_valid(payload) AND json_type(payload, '$.content') = 'text'
+export const isReadable = `octet_length(payload) <= ${maxPayloadBytes} AND json_valid(payload) AND json_type(payload, '$.content') = 'text'
   AND json_extract(payload, '$.role') = role AND json_type(payload, '$.id') = 'text'`;
 /** Text that only arrived in part says so and calls nothing: its calls were never complete. */
-const sentPayload = `CASE status WHEN 'partial'
+export const sentPayload = `CASE status WHEN 'partial'
   THEN json_set(json_remove(payload, '$.tool_calls'), '$.interrupted', json('true')) ELSE payload END`;
 
 /** The messages of one tenant's sessions (11 §2.3): stored, listed, and put together as a model gets them. */
@@ -82,9 +82,13 @@ export function createMessages(sql: Sql, tenant: string) {
   const notCounted = (sessionId: string): RuntimeError => {
     const there = sql.get('SELECT 1 FROM sessions WHERE id = ? AND tenant_id = ?', sessionId, tenant) !== undefined;
     return there
-      ? new RuntimeError('storage', `The session holds ${maxMessages} messages, which is the most; start a new one.`, {
-          hints: ['reins session new'],
-        })
+      ? new RuntimeError(
+          'storage',
+          `The session holds ${maxMessages} messages, which is the most; go on in a copy of it.`,
+          {
+            hints: ['reins session fork --summary', 'reins session new'],
+          },
+        )
       : new RuntimeError('not_found', `There is no session ${sessionId}.`);
   };
 
@@ -184,6 +188,18 @@ export function createMessages(sql: Sql, tenant: string) {
           runId,
         )
         .map((row) => row.payload);
+    },
+
+    /** Where the newest summary stands and what it covers; null without one. */
+    newestSummary(sessionId: string): { readonly seq: number; readonly covers_to: number } | null {
+      return (
+        sql.get<{ seq: number; covers_to: number }>(
+          `SELECT seq, ifnull(covers_to, 0) AS covers_to FROM messages WHERE ${owned} AND kind = 'summary' AND ${isReadable}
+           ORDER BY seq DESC LIMIT 1`,
+          sessionId,
+          tenant,
+        ) ?? null
+      );
     },
 
     /** `seq` of the user's message that a run answers; null when it is gone. */

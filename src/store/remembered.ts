@@ -6,11 +6,15 @@ export type RememberedCall = {
   /** Null: for the run alone. */
   readonly session_id: string | null;
   readonly run_id: string | null;
+  /** Of the identical calls; for edits of a workspace, `editsKey` of its root. */
   readonly call_hash: string;
   readonly policy_sha256: string;
   readonly ask_id: string;
   readonly created_at: number;
 };
+
+/** What stands in place of a call's hash where all edits below a root were approved. */
+export const editsKey = (root: string): string => `edits:${root}`;
 
 /** Remembered approvals. A session takes its own with it when it is deleted. Writes belong in the caller's transaction. */
 export function createRemembered(sql: Sql) {

@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../schema/errors.ts';
 import type { CapturedStep } from '../schema/event.ts';
 import type { Usage } from '../schema/message.ts';
 import type { PolicyState, RunKind, RunStatus } from '../schema/run.ts';
@@ -18,6 +19,8 @@ export type RunRow = {
   readonly chain_path: string | null;
   readonly policy: PolicyState;
   readonly session_id: string | null;
+  readonly plan_id: string | null;
+  readonly plan_step_id: string | null;
   readonly parent_run_id: string | null;
   readonly mission_id: string;
   readonly surface: string;
@@ -56,6 +59,7 @@ export type RunOutcome = {
 
 export type RunHead = {
   readonly id: string;
+  readonly kind: RunKind;
   readonly status: RunStatus;
   readonly session_id: string | null;
   readonly mission_id: string;
@@ -65,9 +69,16 @@ export type RunHead = {
   readonly lease_until: number | null;
 };
 
+export type EndedRow = {
+  readonly status: RunStatus;
+  readonly text: string;
+  readonly error: { readonly class: ErrorCode; readonly message: string } | null;
+};
+
 /** All that is needed to go on with a run. `options`, `input` as they were written; times are milliseconds. */
 export type StoredRun = RunHead & {
-  readonly kind: RunKind;
+  readonly plan_id: string | null;
+  readonly plan_step_id: string | null;
   readonly workspace: string;
   readonly chain_sha256: string;
   readonly chain_path: string | null;
@@ -97,7 +108,8 @@ export const isDriven = (head: Pick<RunHead, 'lease_owner' | 'lease_until'>, now
 export const hasLapsed = (head: Pick<RunHead, 'lease_owner' | 'lease_until'>, now: number): boolean =>
   head.lease_owner !== null && (head.lease_until ?? 0) <= now && !ownerIsDead(head.lease_owner);
 
-const headColumns = 'r.id, r.status, r.session_id, r.mission_id, r.chain_id, r.ended_at, s.lease_owner, s.lease_until';
+const headColumns =
+  'r.id, r.kind, r.status, r.session_id, r.mission_id, r.chain_id, r.ended_at, s.lease_owner, s.lease_until';
 
 const json = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value));
 
@@ -111,7 +123,7 @@ export function createRuns(sql: Sql) {
         `INSERT INTO runs (id, tenant_id, kind, status, workspace, cwd, chain_id, chain_sha256, chain_path, policy, session_id,
            plan_id, plan_step_id, parent_run_id, mission_id, surface, model, provider, backend, options, input, output, error,
            exit_code, usage, counters, created_at, started_at, ended_at)
-         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL, ?, ?, ?, ?, ?, NULL, ?, ?, NULL, NULL, NULL, ?, ?, ?, ?, NULL)`,
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, ?, ?, NULL, NULL, NULL, ?, ?, ?, ?, NULL)`,
         row.id,
         row.tenant_id,
         row.kind,
@@ -123,6 +135,8 @@ export function createRuns(sql: Sql) {
         row.chain_path,
         JSON.stringify(row.policy),
         row.session_id,
+        row.plan_id,
+        row.plan_step_id,
         row.parent_run_id,
         row.mission_id,
         row.surface,
@@ -194,7 +208,8 @@ export function createRuns(sql: Sql) {
 
     stored(id: string): StoredRun | undefined {
       const row = sql.get<StoredRow>(
-        `SELECT ${headColumns}, r.kind, r.workspace, r.chain_sha256, r.chain_path, r.model, r.provider, r.options, r.input, r.usage,
+        `SELECT ${headColumns}, r.plan_id, r.plan_step_id, r.workspace, r.chain_sha256, r.chain_path, r.model, r.provider, r.options, r.input,
+           r.usage,
            r.counters, s.payload, s.payload_sha256
          FROM runs r LEFT JOIN run_state s ON s.run_id = r.id WHERE r.id = ?`,
         id,
@@ -207,6 +222,25 @@ export function createRuns(sql: Sql) {
         usage: JSON.parse(row.usage) as Usage,
         counters: JSON.parse(row.counters) as Counters,
       };
+    },
+
+    /**
+     * How a run that has ended went: `text` is its output, or the last text of its model where it has none.
+     * @returns undefined for one that has not ended, or is gone
+     */
+    ended(id: string): EndedRow | undefined {
+      const row = sql.get<{ status: RunStatus; text: string | null; error: string | null }>(
+        `SELECT status, error, coalesce(json_extract(output, '$.text'),
+           (SELECT json_extract(m.payload, '$.content') FROM run_messages m
+            WHERE m.run_id = runs.id AND json_extract(m.payload, '$.role') = 'assistant' AND json_extract(m.payload, '$.content') <> ''
+            ORDER BY m.seq DESC LIMIT 1)) AS text
+         FROM runs WHERE id = ? AND ended_at IS NOT NULL`,
+        id,
+      );
+      if (row === undefined) return undefined;
+      const { status, text, error } = row;
+      // Written by `finish`.
+      return { status, text: text ?? '', error: error === null ? null : (JSON.parse(error) as EndedRow['error']) };
     },
 
     /** Takes back the messages from a number on: they were written behind the last checkpoint. @returns their texts */

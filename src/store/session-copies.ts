@@ -72,27 +72,30 @@ export function createSessionCopies(sql: Sql, tenant: string) {
 
     /**
      * Copies the messages up to `to` under ids of their own with the same numbers, so that what a summary covers stays
-     * covered. The caller's transaction has made the new session. @returns how many
+     * covered. With `after` the copy begins with a summary of its own: up to there only system messages are copied, and no
+     * older summary. The caller's transaction has made the new session. @returns how many it has then
      */
-    copyMessages(from: string, into: string, to: number): number {
-      const count = sql.run(
+    copyMessages(from: string, into: string, to: number, after = 0): number {
+      sql.run(
         `INSERT INTO messages (session_id, ${messageColumns})
-         SELECT ?, ? || '-' || seq, ${messageColumns.replace('id, ', '')} FROM messages WHERE ${owned} AND seq <= ?`,
+         SELECT ?, ? || '-' || seq, ${messageColumns.replace('id, ', '')} FROM messages
+         WHERE ${owned} AND seq <= ? AND (? = 0 OR role = 'system' OR (seq > ? AND kind <> 'summary'))`,
         into,
         into,
         from,
         tenant,
         to,
+        after,
+        after,
       );
-      sql.run(
-        `UPDATE sessions SET message_count = ?, last_message_at = (SELECT max(created_at) FROM messages WHERE session_id = ?)
-         WHERE id = ? AND tenant_id = ?`,
-        count,
-        into,
+      const counted = sql.get<{ n: number }>(
+        `UPDATE sessions SET message_count = (SELECT count(*) FROM messages WHERE session_id = sessions.id),
+           last_message_at = (SELECT max(created_at) FROM messages WHERE session_id = sessions.id)
+         WHERE id = ? AND tenant_id = ? RETURNING message_count AS n`,
         into,
         tenant,
       );
-      return count;
+      return counted?.n ?? 0;
     },
 
     /** Messages behind a number, in order, without what was stored of them while they arrived. */

@@ -50,22 +50,24 @@ export function createSessions(sql: Sql, tenant: string) {
     }
   };
 
+  const checkRoom = (): void => {
+    const count = sql.get<{ n: number }>('SELECT count(*) AS n FROM sessions WHERE tenant_id = ?', tenant)?.n ?? 0;
+    if (count < maxSessions) return;
+    throw new RuntimeError('storage', `There are ${maxSessions} sessions, which is the most; delete some first.`, {
+      hints: ['reins session list', 'reins session delete <name>'],
+    });
+  };
+
   return {
     ...createMessages(sql, tenant),
+
+    /** @throws RuntimeError storage at 10,000 sessions. */
+    checkRoom,
 
     /** @throws RuntimeError already_exists when the name is taken, storage at 10,000 sessions. */
     insert(row: Omit<SessionRow, 'last_message_at' | 'message_count'>): void {
       change(row.name, () => {
-        const count = sql.get<{ n: number }>('SELECT count(*) AS n FROM sessions WHERE tenant_id = ?', tenant)?.n ?? 0;
-        if (count >= maxSessions) {
-          throw new RuntimeError(
-            'storage',
-            `There are ${maxSessions} sessions, which is the most; delete some first.`,
-            {
-              hints: ['reins session list', 'reins session delete <name>'],
-            },
-          );
-        }
+        checkRoom();
         return sql.run(
           `INSERT INTO sessions (id, tenant_id, name, workspace, created_at, last_message_at, message_count, forked_from)
            VALUES (?, ?, ?, ?, ?, NULL, 0, ?)`,

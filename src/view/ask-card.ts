@@ -5,6 +5,7 @@ import { formatRemaining, wrap } from './format.ts';
 export type CardChoice =
   | 'once'
   | 'session'
+  | 'edits'
   | 'rule'
   | 'edit'
   | 'deny'
@@ -185,6 +186,7 @@ function urlParts(ask: Ask): readonly CardPart[] {
 function origin(ask: Ask, shown: (id: string) => string): string {
   const parts = [
     ...(ask.session_id === null ? [] : [`session ${ask.session_name ?? ask.session_id}`]),
+    ...(ask.step_no === null ? [] : [`plan ${ask.plan_name ?? '-'}, step ${ask.step_no}`]),
     ...(ask.run_id === null ? [] : [shown(ask.run_id)]),
     ...(ask.chain_id === null ? [] : [`chain ${ask.chain_id}`]),
     ...(ask.task_id === null ? [] : [`task ${ask.task_id}`]),
@@ -223,7 +225,8 @@ function choices(ask: Ask): readonly CardChoice[] {
   if (ask.kind === 'question') return ['answer', 'full', 'later'];
   if (ask.kind === 'budget') return ['once', 'deny', 'later'];
   if (ask.kind === 'unknown_outcome') return ['run_again', 'done', 'skip', 'full', 'later'];
-  const remembered: readonly CardChoice[] = isRememberable(ask) ? ['session', 'rule'] : [];
+  const edits: readonly CardChoice[] = ask.preview.edits_root === undefined ? [] : ['edits'];
+  const remembered: readonly CardChoice[] = isRememberable(ask) ? ['session', ...edits, 'rule'] : [];
   return ['once', ...remembered, 'edit', 'deny', 'deny_feedback', 'explain', 'full', 'later'];
 }
 

@@ -22,6 +22,7 @@ import {
   type FoundChain,
   isOther,
 } from './find-chain.ts';
+import { isPlanChainUse, planChainFindings } from './plan-chains.ts';
 import { isShippedChain, type ShippedChainName, shippedChains } from './presets/chains.ts';
 import type { Trust } from './trust.ts';
 import { notTrusted } from './untrusted.ts';
@@ -45,8 +46,8 @@ export type RunnableChain = {
   readonly text: string;
   /** Whether any task speaks to a model: without one nothing is probed (08 §12.3). */
   readonly has_model_task: boolean;
-  /** Whether any task may call a tool of this provider. */
-  mayUse(provider: string): boolean;
+  /** Whether any task may call a tool of this provider, or this one. */
+  mayUse(provider: string, tool?: string): boolean;
   readonly warnings: readonly string[];
 };
 
@@ -122,6 +123,8 @@ export function createChains(deps: ChainDeps) {
       if (found.place === 'project' && !isTrusted(file, wanted.trust)) throw notTrusted('chain', file);
       const { chain, text, findings } = await read(file.bytes);
       if (chain === null) throw invalidChain(file.path, findings);
+      const unfit = isPlanChainUse(wanted.use) ? planChainFindings(wanted.use, chain) : [];
+      if (unfit.length > 0) throw invalidChain(file.path, unfit);
       return {
         id: chain.id,
         path: found.place === 'builtin' ? null : file.path,
@@ -129,7 +132,7 @@ export function createChains(deps: ChainDeps) {
         source: new TextDecoder().decode(file.bytes),
         text,
         has_model_task: chain.tasks.some(({ handler }) => isModelHandler(handler)),
-        mayUse: (provider) => mayUse(chain, provider),
+        mayUse: (provider, tool) => mayUse(chain, provider, tool),
         warnings: [...file.warnings, ...cautionLine(file.path, findings)],
       };
     },
@@ -151,7 +154,7 @@ export function createChains(deps: ChainDeps) {
         source,
         text,
         has_model_task: chain.tasks.some(({ handler }) => isModelHandler(handler)),
-        mayUse: (provider) => mayUse(chain, provider),
+        mayUse: (provider, tool) => mayUse(chain, provider, tool),
         warnings: [],
       };
     },

@@ -2,6 +2,7 @@ import { isAbsolute, join, relative, resolve } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { type DocumentPlace, exists, findDocument, isDocumentPath, layersOf } from './files.ts';
 import { realOf, type Workspace } from './paths.ts';
+import { isPlanChainUse, type PlanChainUse, planChainFiles } from './plan-chains.ts';
 import { isShippedChain, type ShippedChainName } from './presets/chains.ts';
 
 export type ChainFinderDeps = {
@@ -11,7 +12,7 @@ export type ChainFinderDeps = {
 };
 
 /** `attention`: the chain that may answer asks (03 §7). */
-export type ChainUse = 'run' | 'chat' | 'attention';
+export type ChainUse = 'run' | 'chat' | 'attention' | PlanChainUse;
 
 export type ChainWanted = {
   readonly use: ChainUse;
@@ -43,6 +44,10 @@ export function chainFinder(deps: ChainFinderDeps): (wanted: ChainWanted) => Fou
       return { place: 'file', path };
     }
     if (wanted.use === 'attention') return answering();
+    if (isPlanChainUse(wanted.use)) {
+      const file = planChainFiles[wanted.use];
+      return findDocument(layersOf(workspace), file) ?? { place: 'builtin', path: file };
+    }
     const configured = wanted.use === 'chat' ? deps.configured('chat') || null : null;
     if (configured !== null) return placed(configuredPath(configured, 'default-chain'));
     const path = workspace.dataDir === null ? null : join(workspace.dataDir, defaultFiles[wanted.use]);
@@ -62,11 +67,14 @@ export function chainFinder(deps: ChainFinderDeps): (wanted: ChainWanted) => Fou
     if (configured === null) throw chainNotFound('No chain may answer asks: config attention-chain is not set.', []);
     if (isDocumentPath(configured)) return placed(configuredPath(configured, 'attention-chain'));
     const file = `${configured}.json`;
-    const found = isOther(file) ? null : findDocument(layersOf(workspace), file);
-    if (found !== null) return found;
-    if (isShippedChain(file)) return { place: 'builtin', path: file };
-    throw missingChain('attention-chain', `"${configured}"`);
+    const found = isOther(file) ? null : byName(file);
+    if (found === null) throw missingChain('attention-chain', `"${configured}"`);
+    return found;
   };
+
+  /** A file of this name in the project or beside the user's own, else the shipped chain (06 §6.4). */
+  const byName = (file: string): FoundChain | null =>
+    findDocument(layersOf(workspace), file) ?? (isShippedChain(file) ? { place: 'builtin', path: file } : null);
 
   const configuredPath = (configured: string, key: 'default-chain' | 'attention-chain'): string => {
     const bases = [workspace.cwd, ...(workspace.dataDir === null ? [] : [workspace.dataDir])];

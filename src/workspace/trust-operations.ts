@@ -4,6 +4,7 @@ import type { FormerTrust, TrustRow, TrustView, UntrustedContent } from '../sche
 import { quote } from '../text/quote.ts';
 import type { Chains } from './chains.ts';
 import { type DocumentFile, readDocument, sha256Of } from './files.ts';
+import type { ChainUse } from './find-chain.ts';
 import { realOf, type Workspace } from './paths.ts';
 import type { Policies } from './policies.ts';
 import { shippedChains } from './presets/chains.ts';
@@ -89,12 +90,15 @@ export function createTrustOperations(deps: TrustOperationDeps) {
   return {
     /** What a run with these names would be refused for, chain first. @throws as loading those would. */
     async untrusted(input: {
-      readonly chain: 'run' | 'chat';
+      readonly chain: Exclude<ChainUse, 'attention'> | null;
       readonly chain_path: string | null;
       readonly policy: string | null;
       readonly trust: readonly string[];
     }): Promise<readonly UntrustedContent[]> {
-      const chain = deps.chains.untrustedChain({ use: input.chain, path: input.chain_path, trust: input.trust });
+      const chain =
+        input.chain === null
+          ? null
+          : deps.chains.untrustedChain({ use: input.chain, path: input.chain_path, trust: input.trust });
       const policy = await deps.policies.untrustedPolicy({ name: input.policy, trust: input.trust });
       return [
         ...(chain === null ? [] : [await shown('chain', chain)]),

@@ -104,11 +104,11 @@ describe('refusals before anything is opened', () => {
   });
 
   test('what is not built yet says so in one line', async () => {
-    expect(await world.run(['plan', 'next'])).toEqual({
+    expect(await world.run(['beam'])).toEqual({
       code: 2,
       signal: null,
       stdout: '',
-      stderr: 'reins: "plan next" is not built yet\n',
+      stderr: 'reins: "beam" is not built yet\n',
     });
   });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { convertInput, readInputType } from '../../src/cli/input.ts';
-import { jsonErrorPosition } from '../../src/cli/json-position.ts';
+import { jsonErrorPosition } from '../../src/text/json-position.ts';
 import { readVariables } from '../../src/cli/start-run.ts';
 import type { InputType } from '../../src/schema/run.ts';
 

@@ -4,7 +4,7 @@ import { readHeaders } from '../../src/cli/commands/backend.ts';
 import { exitOfRun } from '../../src/cli/follow.ts';
 import { failureOf } from '../../src/cli/report-error.ts';
 import { eventObject, streamLine } from '../../src/cli/result-json.ts';
-import { distance, nearest } from '../../src/cli/suggest.ts';
+import { distance, nearest } from '../../src/text/nearest.ts';
 import { RuntimeError } from '../../src/schema/errors.ts';
 import type { RunEvent } from '../../src/schema/event.ts';
 import { noUsage } from '../../src/schema/message.ts';
@@ -91,6 +91,7 @@ const result: RunResult = {
   output: '',
   session_id: null,
   session_name: null,
+  plan: null,
   chain: { id: 'c', path: null, sha256: '' },
   model: 'm',
   provider: 'scripted',

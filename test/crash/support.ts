@@ -113,17 +113,21 @@ function expectNothingOpen(world: World): void {
   expectSound(world);
 }
 
-/** A new turn of the session takes the place of what was left: nothing of it runs any more. */
+/**
+ * A new turn of the session takes the place of what was left: nothing of it runs any more. A call that may have run is
+ * told to the model as such (07 §2.7).
+ */
 export async function expectGivenUp(world: World): Promise<void> {
   expectSound(world);
   await expectReported(world);
   const ended = rows(world, 'SELECT ended_at FROM runs').every((row) => row['ended_at'] !== null);
   const made = madeCalls(world);
-  const next = await world.run(['chat', ...tester, 'here', 'again']);
+  const asked = rows(world, "SELECT 1 FROM tool_calls WHERE state = 'started'").length > 0;
+  const next = await world.run(['chat', ...tester, '--on-ask', 'deny', 'here', 'again']);
   expect(next).toMatchObject({ code: 0, stdout: 'Here again.\n' });
   expect(madeCalls(world)).toEqual(made);
   const statuses = rows(world, 'SELECT status FROM runs ORDER BY created_at').map((row) => row['status']);
-  if (!ended && statuses.length > 1) expect(statuses[0]).toBe('interrupted');
+  if (!ended && statuses.length > 1) expect(statuses[0]).toBe(asked ? 'cancelled' : 'interrupted');
   expectNothingOpen(world);
 }
 

@@ -62,6 +62,8 @@ const addRun = (id: string, session: string, status: RunStatus): void =>
       chain_path: null,
       policy: { name: 'default', source: 'builtin', path: null, sha256: null, state: 'ok' },
       session_id: idOf(session),
+      plan_id: null,
+      plan_step_id: null,
       parent_run_id: null,
       mission_id: id,
       surface: 'cli',

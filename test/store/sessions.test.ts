@@ -182,7 +182,7 @@ describe('messages', () => {
     } catch (thrown) {
       error = thrown;
     }
-    expect(error).toMatchObject({ code: 'storage', hints: ['reins session new'] });
+    expect(error).toMatchObject({ code: 'storage', hints: ['reins session fork --summary', 'reins session new'] });
     expect(sessions.messages('s1', { tools: true })).toEqual([]);
   });
 });

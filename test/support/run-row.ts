@@ -17,6 +17,8 @@ export function insertRun(sql: Sql, id: string, sessionId: string | null = null)
       chain_path: null,
       policy: { name: 'default', source: 'builtin', path: null, sha256: null, state: 'ok' },
       session_id: sessionId,
+      plan_id: null,
+      plan_step_id: null,
       parent_run_id: null,
       mission_id: id,
       surface: 'cli',

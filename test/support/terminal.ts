@@ -17,6 +17,15 @@ export type CliTerminal = {
    */
   press(key: string, wanted: string | ((screen: string) => boolean)): Promise<void>;
   kill(signal: string): void;
+  /** The rows in view, top to bottom, without trailing blanks. */
+  rows(): readonly string[];
+  /** Where the cursor stands, both from 0. */
+  cursor(): { readonly column: number; readonly row: number };
+  /** What a program can leave switched on: screen, cursor, paste, focus and mouse reports. */
+  modes(): Readonly<Record<'alternate' | 'paste' | 'focus' | 'mouse', boolean>>;
+  resize(columns: number, rows: number): void;
+  /** Resolves when the rows in view are as wanted. @throws when the program ends before */
+  until(holds: (rows: readonly string[]) => boolean, what: string): Promise<void>;
   readonly ended: Promise<{ readonly code: number; readonly signal: number | undefined }>;
 };
 
@@ -25,17 +34,19 @@ export function openTerminal(
   argv: readonly string[],
   options: {
     readonly columns?: number;
+    readonly rows?: number;
     readonly cwd?: string;
     readonly environment?: Readonly<Record<string, string>>;
     readonly command?: readonly string[];
   } = {},
 ): CliTerminal {
   const columns = options.columns ?? 100;
-  const screen = new headless.Terminal({ cols: columns, rows: 40, scrollback: 5000, allowProposedApi: true });
+  const height = options.rows ?? 40;
+  const screen = new headless.Terminal({ cols: columns, rows: height, scrollback: 5000, allowProposedApi: true });
   const [file = process.execPath, ...before] = options.command ?? [process.execPath, program];
   const pty = spawn(file, [...before, ...argv], {
     cols: columns,
-    rows: 40,
+    rows: height,
     cwd: options.cwd ?? home.workspace,
     env: { ...cliEnvironment(home, options.environment) },
   });
@@ -81,7 +92,31 @@ export function openTerminal(
       watchers.add(look);
       look();
     });
+  const inView = () => {
+    const { active } = screen.buffer;
+    return Array.from(
+      { length: screen.rows },
+      (_, index) =>
+        active
+          .getLine(active.viewportY + index)
+          ?.translateToString(true)
+          .trimEnd() ?? '',
+    );
+  };
   return {
+    rows: inView,
+    cursor: () => ({ column: screen.buffer.active.cursorX, row: screen.buffer.active.cursorY }),
+    modes: () => ({
+      alternate: screen.buffer.active.type === 'alternate',
+      paste: screen.modes.bracketedPasteMode,
+      focus: screen.modes.sendFocusMode,
+      mouse: screen.modes.mouseTrackingMode !== 'none',
+    }),
+    resize: (to, rows) => {
+      screen.resize(to, rows);
+      pty.resize(to, rows);
+    },
+    until: (holds, what) => until(() => holds(inView()), what),
     bytes: () => bytes,
     screen: read,
     saw: (text) => until((shown) => shown.includes(text), JSON.stringify(text)),

@@ -12,6 +12,8 @@ const ask = (more: Partial<Ask>): Ask => ({
   run_id: 'run_1',
   session_id: null,
   session_name: null,
+  plan_name: null,
+  step_no: null,
   mission_id: null,
   chain_id: 'chain-run',
   task_id: 'run_tools',

@@ -55,7 +55,7 @@ const list: Handler = async (context) => {
       ask.kind,
       `${ask.tools}.${ask.tool}`,
       ask.summary,
-      ask.session_name ?? 'run',
+      ask.session_name ?? (ask.plan_name === null ? 'run' : `${ask.plan_name} ${ask.step_no ?? ''}`.trimEnd()),
       ...times(context, ask),
       shownFlags(ask),
     ]),

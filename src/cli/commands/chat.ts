@@ -4,7 +4,9 @@ import type { SessionMessage } from '../../schema/session.ts';
 import type { Context, Handler } from '../context.ts';
 import { followRun } from '../follow.ts';
 import { readInput, ways } from '../input.ts';
+import { leaveInterrupted } from '../interrupted-turn.ts';
 import type { Turn } from '../result-json.ts';
+import { inCi } from '../terminal.ts';
 import { buildStartRun, resolveOnAsk } from '../start-run.ts';
 
 /** `chat` (06 §11): one message to a session, one reply. */
@@ -12,21 +14,24 @@ const chat: Handler = async (context: Context) => {
   const { invocation, globals, process } = context;
   const text = await readInput(invocation.words, globals.input, context);
   if (text === null) {
-    throw new RuntimeError(
-      context.terminal.stdinKind() === 'terminal' ? 'not_built' : 'usage',
-      context.terminal.stdinKind() === 'terminal' ? 'no message, and "tui" is not built yet' : 'no message',
-      { hints: ways(process.argv) },
-    );
+    const { terminal } = context;
+    if (terminal.stdinKind() === 'terminal' && terminal.stdoutIsTerminal && !inCi(process.environment))
+      return (await import('./tui.ts')).openTui(context);
+    throw new RuntimeError('usage', 'no message', { hints: ways(process.argv) });
   }
   const onAsk = await resolveOnAsk(context, context.client);
   const client = await context.client();
   const session = invocation.flags.text('session') ?? environmentSession(context);
   const last = invocation.flags.number('last') ?? 0;
+  const request = await buildStartRun(context, client, 'chat', { type: 'string', value: text }, onAsk);
+  const abandon = invocation.flags.bool('abandon') ?? false;
+  const stopped = abandon ? null : await leaveInterrupted(context, client, session, onAsk);
+  if (stopped !== null) return stopped;
   const started = await client.sendMessage({
-    ...(await buildStartRun(context, client, 'chat', { type: 'string', value: text }, onAsk)),
+    ...request,
     session,
     trim: invocation.flags.number('trim') ?? 0,
-    abandon: invocation.flags.bool('abandon') ?? false,
+    abandon,
   });
   const json = globals.format !== 'text';
   const exit = await followRun(context, client, started, {

@@ -2,7 +2,7 @@ import { type ConfigKey, configKeys, configWarning } from '../../schema/config.t
 import { RuntimeError } from '../../schema/errors.ts';
 import type { ConfigEntry } from '../../schema/registry.ts';
 import type { Context, Handler } from '../context.ts';
-import { nearest } from '../suggest.ts';
+import { nearest } from '../../text/nearest.ts';
 
 const keyOf = (context: Context): ConfigKey => {
   const key = context.invocation.words[0] ?? '';

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { RuntimeError } from '../../schema/errors.ts';
 import { explanationLines } from '../../view/explanation.ts';
 import type { Context, Handler } from '../context.ts';
-import { jsonErrorPosition } from '../json-position.ts';
+import { jsonErrorPosition } from '../../text/json-position.ts';
 
 type Call = { readonly tools: string; readonly tool: string; readonly args: Record<string, unknown> };
 

@@ -1,5 +1,5 @@
 import { RuntimeError } from '../../schema/errors.ts';
-import type { SessionMessage } from '../../schema/session.ts';
+import type { SessionMessage, SessionView } from '../../schema/session.ts';
 import { measure, plural } from '../../view/format.ts';
 import type { Context, Handler } from '../context.ts';
 import { when } from '../times.ts';
@@ -64,26 +64,6 @@ const rename: Handler = async (context) => {
   return 0;
 };
 
-const fork: Handler = async (context) => {
-  const { flags, words } = context.invocation;
-  if (flags.bool('summary') === true) {
-    throw new RuntimeError('not_built', '"session fork --summary" is not built yet');
-  }
-  if (flags.number('keep') !== null) throw new RuntimeError('usage', '--keep needs --summary');
-  const made = await (await context.client()).forkSession({
-    name: flags.text('from'),
-    new_name: words[0] ?? null,
-    at: flags.number('at'),
-  });
-  const count = plural(made.messages, 'message');
-  await said(context, `Forked "${made.from}" to "${made.session.name}" (${count}). Now active.`, made);
-  if (made.moved_back !== null) {
-    const { wanted, cut } = made.moved_back;
-    context.hint(`copied up to message ${cut}: message ${wanted} lies among calls and their results`);
-  }
-  return 0;
-};
-
 const said = (context: Context, sentence: string, value: unknown): Promise<void> =>
   context.globals.format === 'text' ? context.print(sentence) : context.printJson(value);
 
@@ -111,7 +91,7 @@ const show: Handler = async (context) => {
   // Some hundreds a write: one for each of thousands takes longer than everything else.
   for (let at = 0; at < view.messages.length; at += 500) {
     const some = view.messages.slice(at, at + 500);
-    await context.print(some.flatMap((message) => messageLines(message, tools)).join('\n'));
+    await context.print(some.flatMap((message) => messageLines(message, tools, view.summary)).join('\n'));
   }
   return 0;
 };
@@ -119,15 +99,16 @@ const show: Handler = async (context) => {
 const mostToolLines = 20;
 
 /** `[ISO time] role:`, the content indented by two, a blank line (06 §12). */
-function messageLines(message: SessionMessage, tools: boolean): readonly string[] {
+function messageLines(message: SessionMessage, tools: boolean, newest: SessionView['summary']): readonly string[] {
   const role = message.kind === 'note' ? 'note' : message.role;
   const state = message.status === 'complete' ? '' : ` (${message.status})`;
   const summary = message.kind === 'summary' ? ' (summary)' : '';
+  const replaced = isReplaced(message, newest) ? ' (summarised)' : '';
   const text = message.text.replace(/\n+$/, '');
   const lines = text === '' ? [] : text.split('\n');
   const shown = message.role === 'tool' ? lines.slice(0, mostToolLines) : lines;
   return [
-    `[${message.created_at}] ${role}:${state}${summary}`,
+    `[${message.created_at}] ${role}:${state}${summary}${replaced}`,
     ...shown.map((line) => (line === '' ? '' : `  ${line}`)),
     ...(shown.length < lines.length ? [`  (${lines.length - shown.length} of ${lines.length} lines hidden)`] : []),
     ...(tools ? message.tool_calls.map((call) => `  → ${call.name} ${call.arguments}`) : []),
@@ -135,4 +116,10 @@ function messageLines(message: SessionMessage, tools: boolean): readonly string[
   ];
 }
 
-export const handlers = { list, new: create, switch: change, show, delete: remove, rename, fork };
+/** Whether a summary stands for it in requests. Notes are never sent, and system messages in any case. */
+function isReplaced({ kind, role, seq }: SessionMessage, newest: SessionView['summary']): boolean {
+  if (newest === null || kind === 'note' || role === 'system') return false;
+  return kind === 'summary' ? seq < newest.seq : seq <= newest.covers_to;
+}
+
+export const handlers = { list, new: create, switch: change, show, delete: remove, rename };

@@ -53,6 +53,7 @@ const tui: Command = {
   ],
   examples: ['reins tui', 'reins tui --session work --plain'],
   exits: [130, 131, 143],
+  module: 'tui',
   insideTool: 'refused',
 };
 

@@ -171,8 +171,8 @@ const session: Command = {
         { name: 'keep', kind: 'int', value: 'n', min: 1, default: '8', help: 'Messages kept beside the summary.' },
       ],
       examples: ['reins session fork', 'reins session fork try-it --from work --at 6'],
-      exits: [7],
-      module: 'session',
+      exits: [4, 6, 7, 124, 130, 143],
+      module: 'session-fork',
       insideTool: 'refused',
     },
     {
@@ -191,7 +191,8 @@ const session: Command = {
       arguments: [{ name: 'name', candidates: 'session', help: 'The session; the active one without it.' }],
       flags: [{ name: 'keep', kind: 'int', value: 'n', min: 1, default: '8', help: 'Messages that stay as they are.' }],
       examples: ['reins session compact', 'reins session compact work --keep 12'],
-      exits: [7],
+      exits: [4, 6, 7, 124, 130, 143],
+      module: 'session-compact',
       insideTool: 'refused',
     },
     {

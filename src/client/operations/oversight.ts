@@ -46,8 +46,11 @@ export const oversight = {
       outcome: enums(['approve', 'deny', 'answer', 'cancel']),
       feedback: nullable(string()),
       text: nullable(string()),
-      /** `session`: identical calls of the session need no answer; `rule`: with `rule`, one of `proposeRules`. */
-      remember: nullable(enums(['session', 'rule'])),
+      /**
+       * `session`: identical calls of the session need no answer; `edits`: nor do edits of files below its workspace;
+       * `rule`: with `rule`, one of `proposeRules`.
+       */
+      remember: nullable(enums(['session', 'edits', 'rule'])),
       rule: optional(nullable(object({ candidate: number(), sha256: string() }))),
       binding: nullable(string()),
       no_resume: optional(boolean()),
@@ -150,7 +153,8 @@ export const oversight = {
     '/api/trust/pending',
     'read',
     object({
-      chain: enums(['run', 'chat']),
+      /** Null: the run executes a chain of the program's own. */
+      chain: nullable(enums(['run', 'chat', 'planner', 'executor', 'summarizer', 'explorer'])),
       chain_path: nullable(string()),
       policy: nullable(string()),
       trust: array(string()),

@@ -1,12 +1,16 @@
 import { boolean, nullable, number, object, optional, string, union } from 'superstruct';
+import { SavedDraft } from '../../schema/draft.ts';
 import { OnAsk, type RunResult, type RunStarted, SendMessage, StartRun } from '../../schema/run.ts';
 import {
+  type CompactionStarted,
+  type InterruptedTurn,
   SearchResult,
   Session,
   SessionFork,
   type SessionName,
   SessionPage,
   SessionView,
+  type SummaryForkStarted,
 } from '../../schema/session.ts';
 import { masked, operation, returns } from '../operation.ts';
 
@@ -24,6 +28,14 @@ export const work = {
     SendMessage,
     returns<RunStarted & { readonly turn: number }>(),
   ),
+  /** The turn of a session (null = the active one) that nobody drives and that a new turn would take the place of. */
+  interruptedTurn: operation(
+    'GET',
+    '/api/sessions/{session}/interrupted',
+    'read',
+    object({ session: nullable(string()) }),
+    returns<InterruptedTurn | null>(),
+  ),
   /** Waits until the run ended or rests. With `full` a history output is given whole. */
   awaitRun: operation(
     'GET',
@@ -37,7 +49,14 @@ export const work = {
     'POST',
     '/api/runs/{run_id}/resume',
     'run',
-    object({ run_id: string(), accept_changed_chain: boolean(), on_ask: OnAsk, timeout_ms: number() }),
+    object({
+      run_id: string(),
+      accept_changed_chain: boolean(),
+      on_ask: OnAsk,
+      timeout_ms: number(),
+      /** Only its open calls are settled; then it ends, because a new turn takes its place (07 §2.7). */
+      settle: optional(boolean()),
+    }),
     returns<RunStarted>(),
   ),
   /**
@@ -87,6 +106,28 @@ export const work = {
     object({ name: nullable(string()), new_name: nullable(string()), at: nullable(number()) }),
     masked(SessionFork),
   ),
+  /** Starts the run that sums up older messages; when it has completed, requests hold the summary in their place. */
+  compactSession: operation(
+    'POST',
+    '/api/sessions/compactions',
+    'run',
+    object({ ...StartRun.schema, name: nullable(string()), keep: number() }),
+    returns<CompactionStarted>(),
+  ),
+  /** Starts the run that sums up all but the last `keep` messages; when it has completed, the copy is there and active. */
+  forkWithSummary: operation(
+    'POST',
+    '/api/sessions/summary-forks',
+    'run',
+    object({
+      ...StartRun.schema,
+      name: nullable(string()),
+      new_name: nullable(string()),
+      at: nullable(number()),
+      keep: number(),
+    }),
+    returns<SummaryForkStarted>(),
+  ),
   /** Everything that is stored of a session, in pages; `next` is the `after` of the one that follows. */
   exportSession: operation(
     'POST',
@@ -102,6 +143,21 @@ export const work = {
     'read',
     object({ text: string(), session: nullable(string()), limit: number() }),
     masked(SearchResult),
+  ),
+  /** What was written in a session and not sent (10 §6.9); null when there is nothing. */
+  readDraft: operation(
+    'GET',
+    '/api/session-drafts/{session_id}',
+    'run',
+    object({ session_id: string() }),
+    returns<SavedDraft | null>(),
+  ),
+  saveDraft: operation(
+    'PUT',
+    '/api/session-drafts/{session_id}',
+    'run',
+    object({ session_id: string(), saved: nullable(SavedDraft) }),
+    returns<null>(),
   ),
   deleteSession: operation(
     'DELETE',

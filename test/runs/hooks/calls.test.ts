@@ -149,6 +149,22 @@ describe('a call of a hook reaches the service exactly as its description says',
     ]);
   });
 
+  it('with every value in its own segment, whatever it holds (HOOK-004)', async () => {
+    const { arrived, results } = await made(fixture('shop.json'), [
+      ['getProduct', { id: '../../admin?x=1#' }],
+      ['getProduct', { id: '%2e%2e/x;y' }],
+      ['getProduct', { id: '..' }],
+      ['getProduct', { id: '.' }],
+      ['getProduct', { id: '' }],
+      ['listOrders', { state: ['new&admin=1'] }],
+    ]);
+    expect(arrived.map(({ url }) => url)).toEqual([
+      '/products/..%2F..%2Fadmin%3Fx%3D1%23',
+      '/products/%252e%252e%2Fx%3By',
+    ]);
+    expect(results.slice(2)).toMatchObject(Array.from({ length: 4 }, () => ({ error: 'invalid_arguments' })));
+  });
+
   it('or does not reach it, when the arguments do not fit', async () => {
     const { arrived, results } = await made(fixture('weather.json'), [
       ['point', { point: 'here' }],
@@ -224,7 +240,7 @@ describe('an answer', () => {
     expect((await resultsOf(app)).results).toMatchObject([{ truncated: true, bytes: 4 * 1024 * 1024 + 28 }]);
   });
 
-  it('that does not come in time ends the call: a reader is timed out, a writer may have written', async () => {
+  it('that does not come in time ends the call: a reader is timed out, a writer may have written (HOOK-006)', async () => {
     service = await startService({
       ...one('get'),
       paths: { '/it': { get: { operationId: 'read' }, post: { operationId: 'write' } } },

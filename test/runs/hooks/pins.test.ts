@@ -52,7 +52,7 @@ describe('the definitions of a hook', () => {
     expect(await app.client.showHook({ name: 'svc' })).toMatchObject({ state: 'ready', drift: [] });
   });
 
-  it('that changed or are new are not offered and not called, until exactly they are accepted', async () => {
+  it('that changed or are new are not offered and not called, until exactly they are accepted (HOOK-002)', async () => {
     service = await startService(first);
     app = await appCalling(calling);
     await addHook(app, 'svc', { url: service.url });
@@ -221,7 +221,7 @@ describe('the description of a hook', () => {
 });
 
 describe('what the operator registered', () => {
-  it('is sent with every call, and is in nothing that is shown, stored or told to a model', async () => {
+  it('is sent with every call, and is in nothing that is shown, stored or told to a model (HOOK-008)', async () => {
     const parameters = [{ name: 'tenant', in: 'query', required: true, schema: { type: 'string' } }];
     service = await startService({
       openapi: '3.0.3',
@@ -332,8 +332,28 @@ test('a rule that is proposed for a call names every argument but the injected o
   ]);
 });
 
+test('all tools are listed with their state and what the policy says of them, and nobody is contacted', async () => {
+  service = await startService(first);
+  const rules = [{ tools: 'svc', tool: 'kept', action: 'deny' }];
+  app = await appCalling([]);
+  await addHook(app, 'svc', { url: service.url });
+  await app.client.refreshHook({ name: 'svc' });
+  service.describe(later);
+  await app.client.refreshHook({ name: 'svc' });
+  const policy = join(app.place.dir, 'other.json');
+  writeFileSync(policy, JSON.stringify({ default_action: 'approve', rules }), { mode: 0o600 });
+  const listed = await app.client.listTools({ policy, chain: null });
+  expect(listed.filter(({ source }) => source === 'builtin').length).toBeGreaterThan(15);
+  expect(listed.filter(({ tools }) => tools === 'svc')).toMatchObject([
+    { tool: 'added', source: 'hook', state: 'quarantined', default_decision: 'approve' },
+    { tool: 'kept', state: 'ready', description: 'Stays', schema: { type: 'object' }, default_decision: 'deny' },
+    { tool: 'other', state: 'quarantined', description: 'Otherwise\u200b' },
+  ]);
+  expect(service.described()).toBe(2);
+});
+
 describe('an address', () => {
-  it('that is link-local is refused at add; one that the operator typed is accepted with a note', async () => {
+  it('that is link-local is refused at add; one that the operator typed is accepted with a note (HOOK-001)', async () => {
     app = await appCalling([]);
     await expect(addHook(app, 'meta', { url: 'http://169.254.169.254/latest' })).rejects.toMatchObject({
       code: 'usage',

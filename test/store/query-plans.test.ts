@@ -44,12 +44,16 @@ describe('the rows of', () => {
     expect(asksOf((asks) => asks.list({ ...all, state: 'pending' }))).toEqual([
       'SEARCH asks USING COVERING INDEX asks_state (tenant_id=? AND state=?)',
       'SEARCH asks USING INDEX asks_deadline (state=?)',
+      'SEARCH plans USING INDEX sqlite_autoindex_plans_1 (id=?)',
       'USE TEMP B-TREE FOR LAST TERM OF ORDER BY',
     ]);
   });
 
   test('the asks whose deadline has passed are those that the sweep looks at', () => {
-    expect(asksOf((asks) => asks.due(1))).toEqual(['SEARCH asks USING INDEX asks_deadline (state=? AND expires_at<?)']);
+    expect(asksOf((asks) => asks.due(1))).toEqual([
+      'SEARCH asks USING INDEX asks_deadline (state=? AND expires_at<?)',
+      'SEARCH plans USING INDEX sqlite_autoindex_plans_1 (id=?)',
+    ]);
   });
 
   test('a short id are found among the ids alone', () => {

@@ -1,9 +1,10 @@
-import type { CardChoice } from '../view/ask-card.ts';
+import type { CardChoice } from './ask-card.ts';
 
 /** The key of each choice and what stands beside it (03 §10). A letter means one thing on one card. */
 const table: Readonly<Record<CardChoice, readonly [key: string, words: string]>> = {
   once: ['y', 'once'],
   session: ['s', 'this session'],
+  edits: ['w', 'edits here, this session'],
   rule: ['r', 'add a rule'],
   edit: ['e', 'edit the arguments'],
   deny: ['n', 'deny'],
@@ -19,6 +20,9 @@ const table: Readonly<Record<CardChoice, readonly [key: string, words: string]>>
 
 /** Ctrl-D: the input ends here, and what was asked is left for later (03 §10). */
 const endOfInput = '\u0004';
+
+/** What stands beside the key of a choice. */
+export const choiceWords = (choice: CardChoice): string => table[choice][1];
 
 export const choicesLine = (choices: readonly CardChoice[]): string =>
   choices.map((choice) => `[${table[choice][0]}] ${table[choice][1]}`).join('  ');

@@ -1,0 +1,136 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { RuntimeError } from '../../schema/errors.ts';
+import type { TuiOptions } from '../../../ui/options.ts';
+import type { Context, Handler } from '../context.ts';
+import { editText } from '../editor.ts';
+import { buildStartRun } from '../start-run.ts';
+import { inCi } from '../terminal.ts';
+import { refuseUntrusted } from '../trust-prompt.ts';
+
+const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
+
+/** Flags of one-shot output: they have no meaning on a screen (10 §1.2). */
+const refused = ['json', 'output-format', 'raw', 'steps', 'input', 'on-ask'];
+
+/** `tui`, bare `reins` and `chat` without text (10 §1.1). */
+export const openTui: Handler = async (context: Context) => {
+  const { invocation, globals, process, terminal } = context;
+  for (const name of refused) {
+    if (invocation.flags.has(name))
+      throw usage(`--${name} belongs to one-shot output, not to the full-screen terminal`);
+  }
+  checkTerminal(context);
+  const { startTui } = await import('../../../ui/start.tsx');
+  const { builtinTheme, themes } = await import('../../../ui/theme.ts');
+  const { environment } = process;
+  const themed = (name: string) => builtinTheme(name, depthOf(context), glyphsOf(context));
+  const wanted = themeName(context);
+  const first = themed(wanted ?? 'default');
+  if (first === null) throw usage(`no theme "${wanted}" (${Object.keys(themes).join(', ')})`);
+  const home = environment['REINS_HOME'] ?? join(environment['HOME'] ?? homedir(), '.reins');
+  const keysFile = join(home, 'keys.json');
+  const client = async () => (await context.open((options) => ({ ...options, surface: 'tui', terminal: true }))).client;
+  let opened: ReturnType<typeof client> | undefined;
+  const mode = modeOf(context);
+  const options: TuiOptions = {
+    input: process.stdin(),
+    output: process.stdout,
+    errors: process.stderr,
+    client: () => {
+      opened ??= client();
+      return opened;
+    },
+    request: async (made) => {
+      // The text is put in by the one who sends it.
+      const empty = { type: 'string', value: '' } as const;
+      const { input: _input, ...request } = await buildStartRun(context, made, 'chat', empty, 'ask', refuseUntrusted);
+      return { ...request, timeout_ms: globals.timeoutMs ?? 0 };
+    },
+    session: invocation.flags.text('session') ?? emptyAsNull(environment['REINS_SESSION']),
+    theme: (configured) => (wanted === null && configured !== null ? themed(configured) : null) ?? first,
+    policy: globals.policy?.value ?? null,
+    model: globals.model?.value ?? null,
+    keys: existsSync(keysFile) ? readFileSync(keysFile, 'utf8') : null,
+    cwd: shortDirectory(process.cwd, environment['HOME']),
+    shell: globals.shell,
+    thinkOpen: globals.think.show,
+    edit: (name, text) => editText({ EDITOR: 'vi', ...environment }, name, text),
+    home,
+    mostHistory,
+    root: process.cwd,
+    wheel: false,
+    inTmux: (environment['TMUX'] ?? '') !== '',
+    now: () => process.now(),
+    trace: () => undefined,
+    exit: (code) => process.exit(code),
+    say: (line) => terminal.err(`${line}\n`),
+    modeIsOpen: mode.from === 'default',
+    editsLines: environment['TERM'] !== 'dumb',
+  };
+  const startPlain = async (reader: ReaderSource): Promise<number> =>
+    (await import('../../../ui/plain/start-plain.ts')).startPlain({ ...options, reader });
+  if (mode.is === 'plain') return startPlain(null);
+  if (mode.is === 'screen-reader') return startPlain(mode.from === 'default' ? 'config' : mode.from);
+  const left = await startTui(options);
+  return typeof left === 'number' ? left : startPlain(left === 'plain' ? null : 'config');
+};
+
+/** Entries of the composer's history that are kept. */
+const mostHistory = 1000;
+
+type ReaderSource = 'flag' | 'environment' | 'config' | null;
+type Mode = { readonly is: 'full' | 'plain' | 'screen-reader'; readonly from: 'flag' | 'environment' | 'default' };
+
+/** How it is drawn: flag > environment > what the terminal can do (10 §1.2). */
+function modeOf({ invocation: { flags }, process: { environment }, terminal }: Context): Mode {
+  const given =
+    flags.bool('plain') === true
+      ? 'plain'
+      : flags.bool('screen-reader') === true
+        ? 'screen-reader'
+        : flags.text('tui-mode');
+  const variable = emptyAsNull(environment['REINS_TUI']);
+  if (variable !== null && !['auto', 'full', 'plain', 'screen-reader'].includes(variable))
+    throw usage(`REINS_TUI: "${variable}" is not one of auto, full, plain, screen-reader`);
+  const from = given !== null ? 'flag' : variable !== null ? 'environment' : 'default';
+  const wanted = given ?? variable ?? 'auto';
+  if (wanted === 'plain' || wanted === 'screen-reader') return { is: wanted, from };
+  const dumb = ['', 'dumb'].includes(environment['TERM'] ?? '');
+  if (dumb && wanted === 'full') terminal.err('reins: TERM is dumb: plain mode\n');
+  return { is: dumb ? 'plain' : 'full', from };
+}
+
+const emptyAsNull = (text: string | undefined): string | null => (text === undefined || text === '' ? null : text);
+
+/** @throws RuntimeError usage, when there is no terminal to take */
+function checkTerminal({ terminal, process }: Context): void {
+  if (terminal.stdinKind() !== 'terminal' || !terminal.stdoutIsTerminal)
+    throw usage('the terminal UI needs a terminal on stdin and stdout');
+  if (inCi(process.environment)) throw usage('the terminal UI does not open where CI is set; unset CI to open it');
+}
+
+const themeName = ({ invocation, process }: Context): string | null =>
+  invocation.flags.text('theme') ?? emptyAsNull(process.environment['REINS_THEME']);
+
+function depthOf({ invocation, process: { environment } }: Context): 'none' | 'plain' | 'rich' {
+  if ((environment['NO_COLOR'] ?? '') !== '' || invocation.flags.bool('color') === false) return 'none';
+  if (environment['FORCE_COLOR'] === '0') return 'none';
+  return /256|truecolor|24bit/.test(`${environment['TERM'] ?? ''} ${environment['COLORTERM'] ?? ''}`)
+    ? 'rich'
+    : 'plain';
+}
+
+/** Signs of Unicode only where the locale has them. */
+function glyphsOf({ invocation, process: { environment } }: Context): 'unicode' | 'ascii' {
+  const wanted = invocation.flags.text('glyphs') ?? 'auto';
+  if (wanted === 'unicode' || wanted === 'ascii') return wanted;
+  const locale = environment['LC_ALL'] || environment['LC_CTYPE'] || environment['LANG'] || '';
+  return /utf-?8/i.test(locale) ? 'unicode' : 'ascii';
+}
+
+const shortDirectory = (cwd: string, home: string | undefined): string =>
+  home !== undefined && (cwd === home || cwd.startsWith(`${home}/`)) ? `~${cwd.slice(home.length)}` : cwd;
+
+export const handlers = { '': openTui };

@@ -1,0 +1,171 @@
+import type { RuntimeClient } from '../client/operations.ts';
+import type { StepOutcome, StepStarted } from '../schema/plan.ts';
+import type { OnAsk, RunResult } from '../schema/run.ts';
+import { formatRemaining } from '../view/format.ts';
+import { planLines, stepResult } from '../view/plan-lines.ts';
+import type { Context } from './context.ts';
+import { followRun } from './follow.ts';
+import { followPlanning } from './follow-planning.ts';
+import { createOutput, type Output } from './output.ts';
+import { type ResultObject, resultObject } from './result-json.ts';
+import { planOptions, resolveOnAsk } from './start-run.ts';
+
+/** Below this much of `--timeout` no further step is claimed (07 §4.6). */
+const leastMs = 1000;
+const shownFailureLines = 20;
+
+/** `plan next`, with `--auto` one step after the other. @returns the exit code of 07 §4.11 */
+export async function runSteps(context: Context): Promise<number> {
+  const { globals, invocation } = context;
+  const auto = invocation.flags.bool('auto') === true;
+  const onAsk = await resolveOnAsk(context, context.client);
+  const client = await context.client();
+  const options = await planOptions(context, client, ['executor', 'summarizer'], onAsk);
+  const { shell } = globals;
+  let plan = invocation.flags.text('plan');
+  let used = 0;
+  const executed: ResultObject[] = [];
+
+  for (;;) {
+    const left = options.timeout_ms === 0 ? 0 : options.timeout_ms - used;
+    if (options.timeout_ms > 0 && left < leastMs) {
+      context.hint('the time of --timeout is used up; no further step was begun');
+      return ended(context, client, plan, executed, 'timeout', 124);
+    }
+    const run = { ...options, timeout_ms: left };
+    const started = await client.nextStep({ plan, shell, run });
+    plan = started.plan;
+    if (started.kind === 'done') {
+      if (globals.format === 'text') await context.print('All steps are complete.');
+      return ended(context, client, plan, executed, 'done', 0);
+    }
+    const { outcome, result } = await followStep(context, client, started, onAsk, executed);
+    used += result === null ? 0 : Math.max(0, result.duration_ms - result.waited_ms);
+    if (auto && outcome.exit_code !== 0 && outcome.can_split) {
+      const first = await client.splitStep({ plan, ordinal: started.ordinal, shell, run });
+      const split = await followPlanning(context, client, first);
+      if (typeof split === 'number') return ended(context, client, plan, executed, 'failed', split);
+      if (split.kind === 'plan') context.hint(planLines(split.plan).join('\n'));
+      continue;
+    }
+    if (!auto || outcome.exit_code !== 0 || outcome.stopped_by === 'done') {
+      return ended(context, client, plan, executed, outcome.stopped_by, outcome.exit_code);
+    }
+  }
+}
+
+/** Follows the run of one step and says how it ended. */
+async function followStep(
+  context: Context,
+  client: RuntimeClient,
+  started: StepStarted,
+  onAsk: OnAsk,
+  executed: ResultObject[],
+): Promise<{ readonly outcome: StepOutcome; readonly result: RunResult | null }> {
+  const { ordinal, total, description, run, resumed } = started;
+  const place = `Step ${ordinal} of ${total}`;
+  context.hint(`${place}: ${description.split('\n', 1)[0] ?? ''}${resumed ? ' (goes on where it stopped)' : ''}`);
+  const began = context.process.now();
+  const { output, result } = stepOutput(context, executed);
+  await followRun(context, client, run, {
+    onAsk,
+    output,
+    heading: () => `step ${ordinal} of ${total} · ${formatRemaining(Math.max(1000, context.process.now() - began))}`,
+    // What became of the step is said below, in the words of the plan.
+    ending: () => undefined,
+  });
+  const outcome = await client.stepOutcome({ run_id: run.run_id });
+  await say(context, outcome, place);
+  return { outcome, result: result() };
+}
+
+/** The output of a step's run: nothing in text, one object of several in JSON, all lines of it in a stream. */
+function stepOutput(
+  context: Context,
+  executed: ResultObject[],
+): { readonly output: Output; readonly result: () => RunResult | null } {
+  const stream = context.globals.format === 'stream-json' ? createOutput(context) : null;
+  let last: RunResult | null = null;
+  return {
+    result: () => last,
+    output: {
+      full: context.globals.format !== 'text',
+      started: async (run) => stream?.started(run),
+      event: async (event) => stream?.event(event),
+      failed: async () => undefined,
+      async finished(result, extras) {
+        last = result;
+        executed.push(resultObject(result, extras));
+        await stream?.finished(result, extras);
+      },
+    },
+  };
+}
+
+async function say(context: Context, outcome: StepOutcome, place: string): Promise<void> {
+  const { step } = outcome;
+  const { terminal } = context;
+  const note = (line: string) => terminal.err(`${terminal.style('err', 'yellow', 'reins:')} ${context.safe(line)}\n`);
+  switch (step.status) {
+    case 'completed':
+      if (context.globals.format === 'text') await context.print(`${place} completed: ${stepResult(step)}`);
+      if (step.summary_error !== null) context.warn(`${place.toLowerCase()} was not summed up: ${step.summary_error}`);
+      return;
+    case 'waiting':
+      note(`${place.toLowerCase()} waits for an approval`);
+      for (const id of step.ask_id === null ? [] : [step.ask_id]) {
+        terminal.err(`  reins approvals respond ${id} --approve\n`);
+      }
+      return;
+    case 'running':
+      note(`${place.toLowerCase()} stopped at its last checkpoint; reins plan next goes on with it`);
+      return;
+    case 'pending':
+      note(`${place.toLowerCase()} was cancelled; it is pending again`);
+      return;
+    case 'skipped':
+      return;
+    case 'failed':
+      sayFailure(context, outcome, place);
+  }
+}
+
+/** `Step 2 of 4 failed (<class>): <message>`, the last lines of its text, and what can be done (07 §4.11). */
+function sayFailure(context: Context, { step }: StepOutcome, place: string): void {
+  const { terminal } = context;
+  const prefix = terminal.style('err', 'red', 'reins:');
+  const text = step.failure_text ?? '';
+  terminal.err(
+    `${prefix} ${context.safe(`${place.toLowerCase()} failed (${step.failure_class ?? 'logic'}): ${text}`)}\n`,
+  );
+  const said = (step.result_text ?? '').trimEnd();
+  if (said !== '' && !said.includes(text)) {
+    for (const line of said.split('\n').slice(-shownFailureLines)) terminal.err(`  | ${context.safe(line)}\n`);
+  }
+  for (const hint of [`retry ${step.ordinal}`, `skip ${step.ordinal}`, 'replan'])
+    terminal.err(`  reins plan ${hint}\n`);
+}
+
+/** The last object of a JSON format (07 §4.11). */
+async function ended(
+  context: Context,
+  client: RuntimeClient,
+  plan: string | null,
+  executed: readonly ResultObject[],
+  stopped_by: StepOutcome['stopped_by'],
+  exit_code: number,
+): Promise<number> {
+  const { format } = context.globals;
+  if (format === 'text') return exit_code;
+  const object = {
+    schema_version: 1,
+    type: 'plan_result',
+    plan: await client.showPlan({ plan }),
+    executed,
+    stopped_by,
+    exit_code,
+  };
+  if (format === 'json') await context.printJson(object);
+  else await context.terminal.out(`${JSON.stringify(object)}\n`);
+  return exit_code;
+}

@@ -1,0 +1,33 @@
+import { RuntimeError } from '../schema/errors.ts';
+import type { StepRow } from '../store/plan-steps.ts';
+import type { PlanListRow, Plans } from '../store/plans.ts';
+
+/** The named plan, or the active one without a name (07 §3.2). @throws RuntimeError not_found */
+export function findPlan(
+  plans: Pick<Plans, 'byId' | 'byName' | 'activeId' | 'names'>,
+  name: string | null,
+): PlanListRow {
+  if (name === null) {
+    const id = plans.activeId();
+    const row = id === null ? undefined : plans.byId(id);
+    if (row !== undefined) return row;
+    throw new RuntimeError('not_found', 'No plan is active.', {
+      hints: plans.names().length === 0 ? ['reins plan new "<goal>"'] : ['reins plan list', 'reins plan switch <name>'],
+    });
+  }
+  const wanted = name.normalize('NFC');
+  const row = plans.byName(wanted);
+  if (row !== undefined) return row;
+  const near = plans.names().filter((other) => other.startsWith(wanted) || wanted.startsWith(other));
+  const hint = near.length === 0 ? '' : ` Near names: ${near.slice(0, 5).join(', ')}.`;
+  throw new RuntimeError('not_found', `There is no plan "${wanted}".${hint}`, { hints: ['reins plan list'] });
+}
+
+/** @throws RuntimeError not_found with the valid range */
+export function findStep(plans: Pick<Plans, 'steps'>, plan: PlanListRow, ordinal: number): StepRow {
+  const step = plans.steps(plan.id).find((row) => row.ordinal === ordinal);
+  if (step !== undefined) return step;
+  throw new RuntimeError('not_found', `Plan "${plan.name}" has no step ${ordinal}: it has steps 1 to ${plan.total}.`, {
+    hints: ['reins plan show'],
+  });
+}

@@ -1,0 +1,77 @@
+import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { planMarkdown } from '../view/plan-lines.ts';
+import type { Plan } from '../schema/plan.ts';
+import type { Settings } from '../store/settings.ts';
+import { sha256Of, writeAtomic } from '../workspace/files.ts';
+import { lockFile } from '../workspace/lock-file.ts';
+
+export type MirrorDeps = {
+  /** The directory of the mirror files. */
+  readonly directory: string;
+  readonly settings: Settings;
+  readonly now: () => number;
+  readonly warn: (line: string) => void;
+};
+
+const remark = '<!-- Written by reins after every change of the plan. Edits are not read. -->';
+
+export const mirrorText = (plan: Plan): string => `${remark}\n\n${planMarkdown(plan)}`;
+
+/** The Markdown file beside each plan (07 §4.9): for people to read, never read back. No failure of it fails anything. */
+export function createMirror(deps: MirrorDeps) {
+  const pathOf = (name: string): string => join(deps.directory, `${name}.md`);
+  const key = (plan: Pick<Plan, 'id'>): string => `plan.mirror.${plan.id}`;
+
+  /** In turn with other processes, so that the last writer has the last state. */
+  const guarded = async (name: string, body: () => void): Promise<void> => {
+    try {
+      mkdirSync(deps.directory, { recursive: true, mode: 0o700 });
+      const release = await lockFile(`${pathOf(name)}.lock`, deps.now);
+      try {
+        body();
+      } finally {
+        release();
+      }
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      deps.warn(`the file ${pathOf(name)} of the plan could not be written: ${why}`);
+    }
+  };
+
+  return {
+    /** Writes the file anew. @param read the plan as it stands when the turn has come; null when it is gone */
+    async write(name: string, read: () => Plan | null): Promise<void> {
+      await guarded(name, () => {
+        const plan = read();
+        if (plan === null) return;
+        const path = pathOf(name);
+        const text = mirrorText(plan);
+        const there = contentOf(path);
+        if (there === text) return;
+        const written = deps.settings.get(key(plan));
+        if (there !== null && JSON.stringify(sha256Of(there)) !== written) {
+          renameSync(path, join(deps.directory, `${name}.edited.md`));
+          deps.warn(`${path} was edited; edits are not read, and it is now ${name}.edited.md`);
+        }
+        // Noted first: what a crash leaves between the two is then taken for edited at worst.
+        deps.settings.set(key(plan), JSON.stringify(sha256Of(text)), deps.now());
+        writeAtomic(path, text, 0o644);
+      });
+    },
+
+    async remove(name: string): Promise<void> {
+      await guarded(name, () => rmSync(pathOf(name), { force: true }));
+    },
+  };
+}
+
+export type Mirror = ReturnType<typeof createMirror>;
+
+function contentOf(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,311 @@
+import { RuntimeError } from '../schema/errors.ts';
+import {
+  maxGoalBytes,
+  type NewPlan,
+  type Plan,
+  type PlanningStep,
+  type PlanRunOptions,
+  type RepoContext,
+} from '../schema/plan.ts';
+import type { RunKind, RunStarted } from '../schema/run.ts';
+import type { RunService } from '../runs/runs.ts';
+import type { StartWith } from '../runs/write-start.ts';
+import type { PlanListRow, Plans } from '../store/plans.ts';
+import { exceedsBytes } from '../text/utf8.ts';
+import { findPlan } from './find-plan.ts';
+import type { PlanChanges } from './plan-changes.ts';
+import { planView } from './plan-view.ts';
+import { readContext } from './read-context.ts';
+import { readStepFile, readSteps, type ReadSteps } from './read-steps.ts';
+import { planRequest } from './request.ts';
+import type { PlanBooks } from './settle.ts';
+import { type PlanModels, plannerVariables } from './variables.ts';
+
+export type PlanningDeps = {
+  readonly plans: Plans;
+  readonly books: PlanBooks;
+  readonly changes: PlanChanges;
+  readonly service: Pick<RunService, 'startPlanned' | 'awaitRun'>;
+  readonly models: () => PlanModels;
+  readonly executorTools: (options: { readonly shell: boolean; readonly trust: readonly string[] }) => Promise<string>;
+  readonly workspace: string;
+  readonly now: () => number;
+};
+
+type Start = Pick<Wanted, 'options' | 'variables' | 'model' | 'plan' | 'parent'>;
+
+type Named = { readonly plan: string | null; readonly run: PlanRunOptions };
+
+/** What a planner is asked for, and what is done with a list of steps that can be used. */
+type Wanted = {
+  readonly kind: Extract<RunKind, 'plan_new' | 'plan_replan'>;
+  readonly text: string;
+  readonly options: PlanRunOptions;
+  readonly variables: Record<string, string>;
+  readonly model: string;
+  readonly plan: PlanListRow | null;
+  /** The run that asks for it, if one does. */
+  readonly parent?: StartWith['parent'] | undefined;
+  /** Further conditions of the answer. */
+  check(read: ReadSteps & { readonly ok: true }): ReadSteps;
+  store(read: ReadSteps & { readonly ok: true }): Promise<{ readonly plan: Plan; readonly added: number }>;
+};
+
+const exploreText = 'Explore this workspace.';
+const shownAnswer = 500;
+
+/**
+ * Plans from a model's answer (07 §4.4, §4.7, §4.8): an explorer's run, a planner's run, one more when the answer cannot be
+ * used, and then one transaction. Whoever asked follows one run after the other with `planningStep`.
+ */
+export function createPlanning(deps: PlanningDeps) {
+  const { plans, service, now } = deps;
+  /** What follows each run of this process, by its id. */
+  const following = new Map<string, Promise<PlanningStep>>();
+
+  const runStep = (
+    phase: 'explore' | 'plan' | 'repair',
+    run: RunStarted,
+    warning: string | null,
+    then: () => Promise<PlanningStep>,
+  ): PlanningStep => {
+    const next = service.awaitRun({ run_id: run.run_id }).then(then);
+    // Nobody need be there yet; whoever asks hears of it.
+    next.catch(() => undefined);
+    following.set(run.run_id, next);
+    return { kind: 'run', phase, run, warning };
+  };
+
+  const start = (kind: RunKind, wanted: Start, text: string): Promise<RunStarted> =>
+    service.startPlanned(
+      kind,
+      planRequest(wanted.options, {
+        text,
+        variables: wanted.variables,
+        model: wanted.model,
+        provider: deps.models().planner_provider,
+      }),
+      {
+        ...(wanted.parent === undefined ? {} : { parent: wanted.parent }),
+        ...(wanted.plan === null
+          ? {}
+          : { plan: { id: wanted.plan.id, name: wanted.plan.name, stepId: null, ordinal: null } }),
+      },
+    );
+
+  /** The text that a run ended with. @throws RuntimeError with its class when it did not complete */
+  const answerOf = async (run: RunStarted): Promise<string> => {
+    const result = await service.awaitRun({ run_id: run.run_id });
+    if (result.status === 'completed') return result.text;
+    throw new RuntimeError(result.error?.class ?? 'task_error', result.error?.message ?? `the run ${result.status}`);
+  };
+
+  /** Asks the planner; an answer that cannot be used is asked for once more, with the reason (07 §4.4.4). */
+  const ask = async (wanted: Wanted, warning: string | null, again: string | null): Promise<PlanningStep> => {
+    const run = await start(wanted.kind, wanted, again === null ? wanted.text : `${wanted.text}\n\n${again}`);
+    return runStep(again === null ? 'plan' : 'repair', run, warning, async () => {
+      const answer = await answerOf(run);
+      const first = readSteps(answer);
+      const read = first.ok ? wanted.check(first) : first;
+      if (read.ok) {
+        const { plan, added } = await wanted.store(read);
+        const [only] = read.steps;
+        const asks = read.steps.length === 1 && only?.description.startsWith('Human:') === true;
+        return { kind: 'plan', plan, added, question: asks ? (only?.description ?? null) : null };
+      }
+      if (again !== null) {
+        throw new RuntimeError('task_error', `the planner did not return a list of steps: ${read.reason}`, {
+          data: { answer: answer.slice(0, shownAnswer) },
+        });
+      }
+      return ask(
+        wanted,
+        `the answer of the planner could not be used, and it is asked once more: ${read.reason}`,
+        `Your answer to this could not be used: ${read.reason}. Answer again, with one JSON array of strings and nothing else.`,
+      );
+    });
+  };
+
+  const explore = async (
+    text: string,
+    wanted: Start,
+    then: (context: RepoContext | null, problem: string | null) => Promise<PlanningStep>,
+  ): Promise<PlanningStep> => {
+    const run = await start('plan_explore', wanted, text === '' ? exploreText : text);
+    return runStep('explore', run, null, async () => {
+      let problem: string;
+      try {
+        const read = readContext(await answerOf(run), deps.workspace, now());
+        if (read.ok) return await then(read.context, null);
+        problem = read.reason;
+      } catch (error) {
+        problem = error instanceof Error ? error.message : String(error);
+      }
+      return then(null, problem);
+    });
+  };
+
+  /** @throws RuntimeError usage */
+  const checkedGoal = (goal: string): string => {
+    const text = goal.trim().toWellFormed();
+    if (text === '') throw new RuntimeError('usage', 'The goal of a plan must not be empty.');
+    if (exceedsBytes(text, maxGoalBytes)) {
+      throw new RuntimeError('usage', `The goal of a plan is above ${maxGoalBytes / 1024} KiB.`);
+    }
+    return text;
+  };
+
+  const accepted = (read: ReadSteps & { readonly ok: true }): ReadSteps => read;
+
+  return {
+    /**
+     * Steps from a file become a plan at once; else the first run of its planning is started.
+     * @throws RuntimeError usage, and as a run that cannot start; nothing has been stored then
+     */
+    async newPlan(input: NewPlan, parent?: StartWith['parent']): Promise<PlanningStep> {
+      if (input.from !== null) {
+        const read = readStepFile(input.from);
+        if (!read.ok) throw new RuntimeError('usage', `The steps cannot be read: ${read.reason}.`);
+        const goal = checkedGoal(input.goal === '' ? (read.goal ?? '') : input.goal);
+        const plan = await deps.changes.create(goal, read.steps, null);
+        return { kind: 'plan', plan, added: plan.total, question: null };
+      }
+      const goal = checkedGoal(input.goal);
+      const models = {
+        ...deps.models(),
+        ...(input.planner_model === null ? {} : { planner_model: input.planner_model }),
+      };
+      const tools = await deps.executorTools({ shell: input.shell, trust: input.run.trust });
+      const own = { options: input.run, model: models.planner_model, plan: null, parent };
+      const planned = (context: RepoContext | null, warning: string | null): Promise<PlanningStep> => {
+        const stored = context === null ? null : JSON.stringify(context);
+        return ask(
+          {
+            ...own,
+            kind: 'plan_new',
+            text: goal,
+            variables: plannerVariables(goal, stored, tools, models),
+            check: accepted,
+            async store({ steps }) {
+              const plan = await deps.changes.create(goal, steps, stored);
+              return { plan, added: plan.total };
+            },
+          },
+          warning,
+          null,
+        );
+      };
+      if (!input.explore) return planned(null, null);
+      return explore(goal, { ...own, variables: plannerVariables(goal, null, tools, models) }, (context, problem) =>
+        planned(context, problem === null ? null : `the workspace was not explored: ${problem}`),
+      );
+    },
+
+    /** Plans the steps that are left anew (07 §4.7). @throws RuntimeError in_use when a step is live or waits */
+    async replan(input: Named & { readonly instruction: string; readonly shell: boolean }): Promise<PlanningStep> {
+      const plan = deps.changes.replannable(input.plan);
+      const models = deps.models();
+      const tools = await deps.executorTools({ shell: input.shell, trust: input.run.trust });
+      return ask(
+        {
+          kind: 'plan_replan',
+          text: replanText(plan, deps.plans, input.instruction),
+          options: input.run,
+          model: models.planner_model,
+          variables: plannerVariables(plan.goal, plan.repo_context, tools, models),
+          plan,
+          check: accepted,
+          store: ({ steps }) => deps.changes.replan(plan, steps),
+        },
+        null,
+        null,
+      );
+    },
+
+    /** Looks at the workspace for later planning (07 §4.8). */
+    async explorePlan(input: Named): Promise<PlanningStep> {
+      const plan = findPlan(plans, input.plan);
+      const models = deps.models();
+      const variables = plannerVariables(plan.goal, null, '', models);
+      return explore(
+        plan.goal,
+        { options: input.run, model: models.planner_model, variables, plan },
+        async (context, problem) => {
+          if (context === null) {
+            throw new RuntimeError('task_error', `the explorer did not describe the workspace: ${problem}`);
+          }
+          await deps.changes.setContext(plan, context);
+          return { kind: 'context', plan: plan.name, context };
+        },
+      );
+    },
+
+    /** Asks for 2 to 5 steps in the place of one that had no room (07 §4.6). @throws RuntimeError in_use */
+    async splitStep(input: Named & { readonly ordinal: number; readonly shell: boolean }): Promise<PlanningStep> {
+      const { plan, step } = deps.changes.splittable(input.plan, input.ordinal);
+      const models = deps.models();
+      const tools = await deps.executorTools({ shell: input.shell, trust: input.run.trust });
+      return ask(
+        {
+          kind: 'plan_replan',
+          text: splitText(plan, step.description, step.failure_text ?? ''),
+          options: input.run,
+          model: models.planner_model,
+          variables: plannerVariables(plan.goal, plan.repo_context, tools, models),
+          plan,
+          check: (read) =>
+            read.steps.length >= 2 && read.steps.length <= 5
+              ? read
+              : { ok: false, reason: `it has ${read.steps.length} steps, and 2 to 5 are needed` },
+          store: ({ steps }) => deps.changes.split(plan, step, steps),
+        },
+        null,
+        null,
+      );
+    },
+
+    /**
+     * What followed a run of a planner or explorer of this process: another run, or what it was for.
+     * @throws RuntimeError not_found; task_error for an answer that cannot be used; else as the run failed
+     */
+    async planningStep(input: { readonly run_id: string }): Promise<PlanningStep> {
+      const next = following.get(input.run_id);
+      if (next === undefined) throw new RuntimeError('not_found', `Run ${input.run_id} plans nothing in this process.`);
+      try {
+        return await next;
+      } finally {
+        following.delete(input.run_id);
+      }
+    },
+  };
+}
+
+export type Planning = ReturnType<typeof createPlanning>;
+
+/** Goal, what has been done, what failed, and the wish, for the steps that remain (07 §4.7). */
+function replanText(plan: PlanListRow, plans: Plans, instruction: string): string {
+  const steps = planView(plan, plans.steps(plan.id), null, 0).steps;
+  const told = steps
+    .filter(({ status }) => status !== 'pending')
+    .map((step) => {
+      const text = step.failure_text ?? step.summary?.summary ?? step.result_text ?? step.note ?? '';
+      const word = step.status === 'completed' ? 'done' : step.status === 'skipped' ? 'skipped' : 'failed';
+      return `${step.ordinal}. ${word}: ${step.description}${text === '' ? '' : `\n   ${text.slice(0, 2000)}`}`;
+    });
+  const left = steps.filter(({ status }) => status === 'pending').map((step) => `${step.ordinal}. ${step.description}`);
+  return [
+    `# Goal\n${plan.goal}`,
+    `# Steps so far\n${told.length === 0 ? 'none' : told.join('\n')}`,
+    `# Steps that were planned next, to be replaced\n${left.length === 0 ? 'none' : left.join('\n')}`,
+    ...(instruction === '' ? [] : [`# What to change\n${instruction}`]),
+    '# Task\nPlan the remaining steps only, from the present state to the goal. Do not repeat what is done.',
+  ].join('\n\n');
+}
+
+const splitText = (plan: PlanListRow, description: string, failure: string): string =>
+  [
+    `# Goal of the whole plan\n${plan.goal}`,
+    `# Step that was too large to be carried out at once\n${description}`,
+    `# What happened\n${failure}`,
+    '# Task\nSplit this step into 2 to 5 smaller ones that together do exactly the same. Plan nothing else.',
+  ].join('\n\n');

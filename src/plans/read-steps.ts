@@ -1,0 +1,80 @@
+import { maxStepBytes, mostNewSteps } from '../schema/plan.ts';
+
+/** Steps of an answer or a file, or one sentence that says why there are none. */
+export type ReadSteps =
+  | { readonly ok: true; readonly steps: readonly FoundStep[]; readonly goal: string | null }
+  | { readonly ok: false; readonly reason: string };
+
+export type FoundStep = { readonly description: string; readonly done: boolean };
+
+/**
+ * Reads a planner's answer (07 §4.4): an array of strings, or an object whose `steps` are strings or objects with a
+ * `description`; a code fence or prose around the outermost brackets is tolerated, everything else is strict.
+ */
+export function readSteps(answer: string): ReadSteps {
+  const found = outermostJson(answer);
+  if (found === null) return refused('it holds no JSON array of strings');
+  const listed = Array.isArray(found) ? found : member(found, 'steps');
+  if (!Array.isArray(listed)) return refused('the JSON in it is neither an array nor an object with an array "steps"');
+  const steps: string[] = [];
+  for (const [index, entry] of listed.entries()) {
+    const text = typeof entry === 'string' ? entry : member(entry, 'description');
+    if (typeof text !== 'string') return refused(`step ${index + 1} is not a text`);
+    steps.push(text);
+  }
+  return checkedSteps(steps.map((description) => ({ description, done: false })));
+}
+
+/** The steps of a file (07 §4.4): the JSON of an answer, or the list items of a Markdown text, its first heading the goal. */
+export function readStepFile(text: string): ReadSteps {
+  const start = text.trimStart().charAt(0);
+  if (start === '[' || start === '{') return readSteps(text);
+  const steps: FoundStep[] = [];
+  let goal: string | null = null;
+  for (const line of text.split(/\r?\n/)) {
+    const heading = /^#+\s+(.+?)\s*#*$/.exec(line);
+    if (heading !== null) goal ??= heading[1] ?? null;
+    const item = /^\s*(?:[-*]|\d+[.)])\s+(?:\[( |x|X)\]\s+)?(.+)$/.exec(line);
+    if (item !== null) steps.push({ description: item[2] ?? '', done: item[1]?.toLowerCase() === 'x' });
+  }
+  if (steps.length === 0) return refused('it holds no list item');
+  const read = checkedSteps(steps);
+  return read.ok ? { ...read, goal } : read;
+}
+
+/** The limits of 07 §4.4. @param most how many there may be */
+export function checkedSteps(steps: readonly FoundStep[], most = mostNewSteps): ReadSteps {
+  if (steps.length === 0) return refused('the list is empty');
+  if (steps.length > most) return refused(`it has ${steps.length} steps, and ${most} is the most`);
+  const clean = steps.map(({ description, done }) => ({ description: description.trim().toWellFormed(), done }));
+  for (const [index, { description }] of clean.entries()) {
+    const bytes = Buffer.byteLength(description);
+    if (bytes === 0) return refused(`step ${index + 1} is empty`);
+    if (bytes > maxStepBytes) return refused(`step ${index + 1} has ${bytes} bytes, and ${maxStepBytes} is the most`);
+    if (description.includes('\0')) return refused(`step ${index + 1} holds a NUL character`);
+  }
+  return { ok: true, steps: clean, goal: null };
+}
+
+/** The value between the first opening bracket and the last closing one of its kind; null when that is no JSON. */
+export function outermostJson(text: string): unknown {
+  const starts = ['[', '{'].map((open) => text.indexOf(open)).filter((at) => at >= 0);
+  for (const from of starts.sort((a, b) => a - b)) {
+    const to = text.lastIndexOf(text.charAt(from) === '[' ? ']' : '}');
+    if (to <= from) continue;
+    try {
+      return JSON.parse(text.slice(from, to + 1)) as unknown;
+    } catch {
+      // The other kind of bracket may be the outer one.
+    }
+  }
+  return null;
+}
+
+const refused = (reason: string): ReadSteps => ({ ok: false, reason });
+
+function member(value: unknown, name: string): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, name))
+    return undefined;
+  return (value as Readonly<Record<string, unknown>>)[name];
+}

@@ -1,0 +1,157 @@
+import { callSummary } from './call-summary.ts';
+import { formatSpan, plural } from './format.ts';
+import type { CallItem } from './items.ts';
+import { foreign, type Line, say, type Token } from './line.ts';
+import { foreignRows, type ItemLook, proseRows } from './rows.ts';
+import { lineColumns, spread, wrapLine } from './wrap.ts';
+
+/** Lines of a diff that are shown before it is collapsed. */
+const shownDiff = 12;
+
+/** A tool call: what it was, what was decided, what became of it (10 §5.1). */
+export function callLines(item: CallItem, look: ItemLook): readonly Line[] {
+  const bad = item.state === 'denied' || item.state === 'failed';
+  const name = item.tools === '' ? item.tool : `${item.tools}.${item.tool}`;
+  const summary = callSummary(item.args);
+  const left: Line = [
+    say(bad ? '! ' : `${look.signs.call} `, bad ? 'danger' : 'tool'),
+    ...foreign(name, bad ? 'danger' : 'tool'),
+    ...(summary === '' ? [] : [say('  '), ...foreign(summary)]),
+  ];
+  const right = outcome(item, look);
+  // What was decided is never hidden by a long command: it takes a row of its own.
+  const fits = lineColumns(left) + lineColumns(right) + 2 <= look.columns;
+  const head = fits
+    ? [spread(left, right, look.columns)]
+    : [...wrapLine(left, look.columns, [], [say('  ')]).slice(0, 3), [say('    '), ...right]];
+  return [...head, ...(look.opened ? openedLines(item, look) : closedLines(item, look))];
+}
+
+function outcome(item: CallItem, look: ItemLook): Line {
+  const parts: Line[] = [];
+  const decided = decisionWords(item);
+  if (decided !== null) parts.push([decided]);
+  const result = resultWords(item, look);
+  if (result !== null) parts.push(...result);
+  const sign = look.opened ? '  -' : canOpen(item) ? '  +' : '';
+  return [...parts.flatMap((part, index) => (index === 0 ? part : [say(' · ', 'dim'), ...part])), say(sign, 'dim')];
+}
+
+const canOpen = (item: CallItem): boolean => item.result !== null || item.args !== null;
+
+function decisionWords(item: CallItem): Line[number] | null {
+  const { decision, verdict } = item;
+  if (verdict !== null) {
+    const at = new Date(verdict.at).toTimeString().slice(0, 5);
+    const token: Token = verdict.verdict === 'approved' ? 'ok' : 'danger';
+    return foreign(`asked, ${verdict.verdict} by ${verdict.by} ${at}`, token)[0] ?? null;
+  }
+  if (decision === null) return null;
+  const rule = decision.rule === null ? decision.reason.replaceAll('_', ' ') : `rule ${decision.rule + 1}`;
+  if (decision.action === 'allow')
+    return foreign(decision.reason === 'remembered' ? 'remembered' : `allowed ${rule}`, 'ok')[0] ?? null;
+  if (decision.action === 'deny') return foreign(`denied ${rule}`, 'danger')[0] ?? null;
+  return foreign(item.ask_id === null ? `asks ${rule}` : 'waiting for an answer', 'ask')[0] ?? null;
+}
+
+function resultWords(item: CallItem, look: ItemLook): readonly Line[] | null {
+  switch (item.state) {
+    case 'pending':
+    case 'denied':
+      return null;
+    case 'running': {
+      const since = item.started_at === null ? 0 : Math.max(0, look.now - Date.parse(item.started_at));
+      return [[say(since < 1000 ? 'running' : `running ${formatSpan(Math.floor(since / 1000) * 1000)}`, 'accent')]];
+    }
+    case 'failed':
+      return [[...foreign(`error ${item.error ?? ''}`.trim(), 'danger')], ...took(item)];
+    case 'ok':
+      return [[...foreign(exitOf(item) ?? 'ok')], ...size(item), ...took(item)];
+  }
+}
+
+const took = (item: CallItem): readonly Line[] => (item.ms === null ? [] : [[say(formatSpan(item.ms))]]);
+
+function size(item: CallItem): readonly Line[] {
+  const text = readable(item);
+  if (text === '') return [];
+  const lines = text.split('\n').length;
+  return lines < 2 ? [] : [[say(plural(lines, 'line'))]];
+}
+
+/** The exit code of a program, where the result has one. */
+function exitOf(item: CallItem): string | null {
+  const code = member(item.result, 'exit_code');
+  return typeof code === 'number' ? `exit ${code}` : null;
+}
+
+function member(result: string | null, name: string): unknown {
+  if (result === null || !result.startsWith('{')) return undefined;
+  try {
+    const value: unknown = JSON.parse(result);
+    return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a person reads of a result: the text in it where it is wrapped in JSON. */
+export function readable(item: CallItem): string {
+  if (item.result === null) return item.output;
+  for (const name of ['stdout', 'content', 'text', 'message', 'diff']) {
+    const text = member(item.result, name);
+    if (typeof text !== 'string' || text === '') continue;
+    const more = name === 'stdout' ? member(item.result, 'stderr') : undefined;
+    return typeof more === 'string' && more !== '' ? `${text}\n${more}` : text;
+  }
+  const errors = member(item.result, 'stderr');
+  return typeof errors === 'string' && errors !== '' ? errors : item.result;
+}
+
+function closedLines(item: CallItem, look: ItemLook): readonly Line[] {
+  if (item.state === 'running' || (item.state === 'pending' && item.output !== ''))
+    return foreignRows(item.output, look, look.collapse, 'last');
+  if (item.state === 'denied' && item.decision?.detail != null)
+    return proseRows(item.decision.detail, look.columns - 2, 'dim').map((line): Line => [say('    '), ...line]);
+  if (item.diff !== null && item.state !== 'pending') return diffRows(item.diff, look, shownDiff);
+  if (item.state === 'failed') return foreignRows(readable(item), look, Math.min(3, look.collapse), 'first');
+  // What was read is for the model; what a command said is for both.
+  return item.tools === 'local_shell' ? foreignRows(readable(item), look, look.collapse, 'first') : [];
+}
+
+/** A diff in the colours of its signs. */
+export function diffRows(diff: string, look: ItemLook, most: number): readonly Line[] {
+  const lines = diff.replace(/\n$/, '').split('\n');
+  const body = lines.filter((line, index) => !(index < 4 && /^(?:---|\+\+\+|Index|===)/.test(line)));
+  const rows = body.slice(0, most).flatMap((line) => {
+    const token: Token | undefined = line.startsWith('+') ? 'add' : line.startsWith('-') ? 'remove' : undefined;
+    return wrapLine(foreign(line, line.startsWith('@@') ? 'dim' : token, 'line'), look.columns, [say('  ')]);
+  });
+  const hidden = body.length - most;
+  return hidden <= 0 ? rows : [...rows, [say('  '), say(`${look.signs.more} ${hidden} more lines`, 'dim')]];
+}
+
+function openedLines(item: CallItem, look: ItemLook): readonly Line[] {
+  const { decision } = item;
+  const labelled = (label: string, text: string): readonly Line[] => [
+    [say('    '), say(label, 'dim')],
+    ...proseRows(text, look.columns - 4).map((line): Line => [say('      '), ...line]),
+  ];
+  const args = typeof item.args === 'string' ? item.args : JSON.stringify(item.args, null, 2);
+  const why =
+    decision === null
+      ? []
+      : labelled(
+          'decision',
+          `${decision.action} · ${decision.rule === null ? decision.reason.replaceAll('_', ' ') : `rule ${decision.rule + 1}`} of ${decision.policy}${decision.detail === null ? '' : ` · ${decision.detail}`}`,
+        );
+  return [
+    ...labelled('arguments', args ?? ''),
+    ...why,
+    ...(item.diff === null ? [] : [[say('    '), say('diff', 'dim')], ...diffRows(item.diff, look, 500)]),
+    ...(item.result === null && item.output === '' ? [] : [[say('    '), say('result', 'dim')]]),
+    ...foreignRows(readable(item), { ...look, columns: look.columns - 2 }, 2000, 'first').map(
+      (line): Line => [say('  '), ...line],
+    ),
+  ];
+}

@@ -1,0 +1,98 @@
+import { callLines } from './call-lines.ts';
+import { formatSpan } from './format.ts';
+import type { Item } from './items.ts';
+import { foreign, type Line, say } from './line.ts';
+import { foreignRows, type ItemLook, indent, moreLine, proseRows, wrapped } from './rows.ts';
+
+/** The rows of an item, without the empty one that may stand before it. Columns 1 and 2 hold nothing foreign. */
+export function itemLines(item: Item, look: ItemLook): readonly Line[] {
+  switch (item.kind) {
+    case 'user':
+      return userLines(item, look);
+    case 'assistant':
+      return [
+        ...look.markdown(item.id, item.text, look.columns - 2).map((line) => [...indent, ...line]),
+        ...(item.state === 'partial' || item.state === 'failed'
+          ? [
+              [
+                say('- ', 'dim'),
+                say(item.state === 'partial' ? 'interrupted: this is what arrived' : 'it failed here', 'dim'),
+              ],
+            ]
+          : []),
+      ];
+    case 'reasoning':
+      return reasoningLines(item, look);
+    case 'call':
+      return callLines(item, look);
+    case 'ask': {
+      const verdict = item.verdict === null ? 'waits for an answer' : `${item.verdict.verdict} by ${item.verdict.by}`;
+      return wrapped(
+        [...foreign(`${item.tools}.${item.tool} ${item.summary}`), say(' · ', 'dim'), ...foreign(verdict, 'ask')],
+        '? ',
+        'ask',
+        look,
+      );
+    }
+    case 'notice': {
+      const bad = item.level === 'error';
+      return wrapped(
+        foreign(item.text, bad ? 'danger' : 'dim', 'prose'),
+        bad ? '! ' : '- ',
+        bad ? 'danger' : 'dim',
+        look,
+      );
+    }
+    case 'end':
+      return endLines(item, look);
+    case 'shell':
+      return [
+        ...wrapped(foreign(item.line), '$ ', 'accent', look),
+        ...foreignRows(item.output, look, look.opened ? Number.POSITIVE_INFINITY : look.collapse, 'last'),
+        ...(item.note === null ? [] : wrapped(foreign(item.note, 'dim'), '- ', 'dim', look)),
+      ];
+  }
+}
+
+/** Messages of the operator are longer than this only when they are opened. */
+const longMessage = 20;
+const shownOfLong = 10;
+
+function userLines(item: Extract<Item, { kind: 'user' }>, look: ItemLook): readonly Line[] {
+  const all = proseRows(item.text, look.columns, item.state === 'pending' ? 'dim' : undefined);
+  const most = look.opened || all.length <= longMessage ? all.length : shownOfLong;
+  return [
+    ...all
+      .slice(0, most)
+      .map((line, index): Line => [say(index === 0 ? `${look.signs.user} ` : '  ', 'accent'), ...line]),
+    ...moreLine(all.length - most, look),
+  ];
+}
+
+function reasoningLines(item: Extract<Item, { kind: 'reasoning' }>, look: ItemLook): readonly Line[] {
+  const took = item.ms === null ? '' : ` for ${formatSpan(item.ms)}`;
+  const head = item.state === 'streaming' ? 'thinking' : `thought${took}`;
+  const lines = item.text.split('\n').length;
+  const title: Line = [
+    say('~ ', 'dim'),
+    say(`${head} · ${lines} ${lines === 1 ? 'line' : 'lines'}${look.opened ? '' : '  +'}`, 'dim'),
+  ];
+  if (!look.opened) return [title];
+  return [
+    title,
+    ...proseRows(item.text, look.columns, 'dim')
+      .slice(-2000)
+      .map((line): Line => [...indent, ...line]),
+  ];
+}
+
+function endLines(item: Extract<Item, { kind: 'end' }>, look: ItemLook): readonly Line[] {
+  const fix = item.fix === null ? [] : [[...indent, ...foreign(item.fix, 'dim')]];
+  if (item.status === 'failed' || item.status === 'exhausted')
+    return [
+      ...wrapped(foreign(`failed (${item.class}): ${item.text}`, 'danger', 'prose'), '! ', 'danger', look),
+      ...fix,
+    ];
+  const words = item.status === 'cancelled' ? 'cancelled' : 'suspended';
+  return [...wrapped(foreign(`${words} ${item.text}`, 'dim'), '- ', 'dim', look), ...fix];
+}

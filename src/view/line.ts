@@ -1,0 +1,68 @@
+import { type EscapeOptions, escapeText, type SafeText } from './escape.ts';
+
+/** What a text means; a face gives it a colour (10 §11). Nothing is said by it alone. */
+export type Token =
+  | 'text'
+  | 'dim'
+  | 'accent'
+  | 'tool'
+  | 'ask'
+  | 'danger'
+  | 'warn'
+  | 'ok'
+  | 'add'
+  | 'remove'
+  | 'hidden'
+  | 'hit'
+  | 'selection'
+  | 'border';
+
+export type Mark = 'bold' | 'italic' | 'underline' | 'strike';
+
+/** A piece of a line. `caret` marks the cluster on which the cursor of the terminal stands. */
+export type Span = {
+  readonly text: SafeText;
+  readonly token?: Token;
+  readonly marks?: readonly Mark[];
+  readonly caret?: true;
+};
+
+/** One row of the screen, or less of it. It holds no line break. */
+export type Line = readonly Span[];
+
+/** A text of our own. Never call it with anything that came from outside. */
+export const chrome = (text: string): SafeText => text as SafeText;
+
+/** A span of our own words. */
+export const say = (text: string, token?: Token, marks?: readonly Mark[]): Span => ({
+  text: chrome(text),
+  ...(token === undefined ? {} : { token }),
+  ...(marks === undefined ? {} : { marks }),
+});
+
+const notation = /⟨[^⟩]*⟩|[\u2400-\u2426\u21e5\u23ce]/;
+
+/** A text that passed the boundary, with what the boundary made visible in its own colour (10 §4.1). */
+export function shown(text: SafeText, token?: Token, marks?: readonly Mark[]): Line {
+  const span = (piece: string, own?: Token): Span => ({
+    // A part of a safe text is safe.
+    text: piece as SafeText,
+    ...(own === undefined ? {} : { token: own }),
+    ...(marks === undefined ? {} : { marks }),
+  });
+  if (!notation.test(text)) return text === '' ? [] : [span(text, token)];
+  return text
+    .split(/(⟨[^⟩]*⟩|[\u2400-\u2426\u21e5\u23ce]+)/)
+    .flatMap((piece, index) => (piece === '' ? [] : [span(piece, index % 2 === 1 ? 'hidden' : token)]));
+}
+
+/** Foreign text as spans of one line. */
+export const foreign = (
+  text: string,
+  token?: Token,
+  mode: EscapeOptions['mode'] = 'line',
+  marks?: readonly Mark[],
+): Line => shown(escapeText(text, { mode }), token, marks);
+
+/** The text of a line without its colours. */
+export const textOf = (line: Line): string => line.map((span) => span.text).join('');

@@ -1,0 +1,163 @@
+import { Marked, type Token as Markdown, type Tokens } from 'marked';
+import { escapeText } from './escape.ts';
+import { type Line, type Mark, say, shown, type Span, type Token } from './line.ts';
+import { tableLines } from './markdown-table.ts';
+import { expandTabs, wrapLine } from './wrap.ts';
+
+/** How the lines are drawn: bars of code and quotes differ by the set of signs. */
+export type MarkdownLook = { readonly columns: number; readonly bar: string };
+
+/**
+ * References between blocks are not followed: a definition at the end of a text would change what stands above it.
+ */
+const marked = new Marked({ gfm: true, tokenizer: { def: () => undefined } });
+
+/** A carriage return of its own is a control character and no line end; the parser would take it for one. */
+const loneReturn = '\ufffe';
+
+/** The text as the parser gets it: each character stays where it is, but for the return before a line end. */
+export const prepared = (text: string): string =>
+  text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll('\r', loneReturn) : text;
+
+const visible = (text: string) =>
+  escapeText(text.includes(loneReturn) ? text.replaceAll(loneReturn, '\r') : text, { mode: 'prose' });
+
+/** Blocks of a prepared text; `raw` is each one's own part of it. */
+export const blocksOf = (text: string): readonly Markdown[] => marked.lexer(text);
+
+/** The lines of blocks, with an empty one between two blocks. Links are not followed and nothing is fetched (10 §5.3). */
+export function blockLines(blocks: readonly Markdown[], look: MarkdownLook): readonly Line[] {
+  const out: Line[] = [];
+  for (const block of blocks) {
+    const lines = linesOf(block, look);
+    if (lines.length === 0) continue;
+    if (out.length > 0) out.push([]);
+    out.push(...lines);
+  }
+  return out;
+}
+
+function linesOf(block: Markdown, look: MarkdownLook): readonly Line[] {
+  switch (block.type) {
+    case 'space':
+      return [];
+    case 'heading':
+      return rows(
+        [say(`${'#'.repeat((block as Tokens.Heading).depth)} `, undefined, ['bold']), ...inlineOf(block, ['bold'])],
+        look,
+      );
+    case 'code':
+      return codeLines(block as Tokens.Code, look);
+    case 'list':
+      return listLines(block as Tokens.List, look);
+    case 'blockquote':
+      return quoted((block as Tokens.Blockquote).tokens, look);
+    case 'hr':
+      return [[say('─'.repeat(Math.min(look.columns, 40)), 'border')]];
+    case 'table':
+      return tableLines(block as Tokens.Table, look.columns, (cell) => inlineOf(cell, []));
+    case 'paragraph':
+    case 'text':
+      return rows(inlineOf(block, []), look);
+    default:
+      return plainLines(block.raw, look);
+  }
+}
+
+/** Rows of spans that may hold line breaks. */
+function rows(spans: Line, look: MarkdownLook, first: Line = [], rest: Line = first): readonly Line[] {
+  const out: Line[] = [];
+  for (const line of brokenAt(spans)) out.push(...wrapLine(line, look.columns, out.length === 0 ? first : rest, rest));
+  return out;
+}
+
+function brokenAt(spans: Line): readonly Line[] {
+  const out: Span[][] = [[]];
+  for (const span of spans) {
+    for (const [index, piece] of span.text.split('\n').entries()) {
+      if (index > 0) out.push([]);
+      // A part of a safe text is safe.
+      if (piece !== '') out.at(-1)?.push({ ...span, text: piece as Span['text'] });
+    }
+  }
+  return out;
+}
+
+const plainLines = (text: string, look: MarkdownLook): readonly Line[] =>
+  rows(leaf(text.replace(/\n+$/, ''), []), look);
+
+const leaf = (text: string, marks: readonly Mark[], token?: Token): Line =>
+  shown(visible(text.replaceAll('\t', ' ')), token, marks.length === 0 ? undefined : marks);
+
+type Inline = { readonly tokens?: readonly Markdown[] | undefined; readonly text?: string };
+
+function inlineOf({ tokens, text }: Inline, marks: readonly Mark[]): Line {
+  if (tokens === undefined) return leaf(text ?? '', marks);
+  return tokens.flatMap((token) => inlineSpans(token, marks));
+}
+
+function inlineSpans(token: Markdown, marks: readonly Mark[]): Line {
+  switch (token.type) {
+    case 'strong':
+      return inlineOf(token as Tokens.Strong, [...marks, 'bold']);
+    case 'em':
+      return inlineOf(token as Tokens.Em, [...marks, 'italic']);
+    case 'del':
+      return inlineOf(token as Tokens.Del, [...marks, 'strike']);
+    case 'codespan':
+      return leaf((token as Tokens.Codespan).text, marks, 'accent');
+    case 'br':
+      return [say('\n')];
+    case 'link': {
+      const { href, text } = token as Tokens.Link;
+      const inner = inlineOf(token as Tokens.Link, [...marks, 'underline']);
+      const same = href === text || href === `mailto:${text}` || href === `http://${text}`;
+      return same ? inner : [...inner, ...leaf(` (${href})`, marks, 'dim')];
+    }
+    case 'image': {
+      const { href, text } = token as Tokens.Image;
+      return leaf(`[image: ${text}] (${href})`, marks);
+    }
+    case 'text':
+    case 'escape':
+      return inlineOf(token as Tokens.Text, marks);
+    default:
+      return leaf(token.raw, marks);
+  }
+}
+
+/** Wrapped and never cut: a row that goes on ends in `\` (10 §5.3). */
+function codeLines(code: Tokens.Code, { columns, bar }: MarkdownLook): readonly Line[] {
+  const edge = say(`${bar} `, 'border');
+  const language = code.lang === undefined || code.lang === '' ? [] : [[edge, ...leaf(code.lang, [], 'dim')]];
+  return [...language, ...code.text.split('\n').flatMap((line) => codeRows(line, columns, edge))];
+}
+
+function codeRows(text: string, columns: number, edge: Span): readonly Line[] {
+  const line = shown(visible(expandTabs(text)));
+  const wrapped = wrapLine(line, columns - 1, [edge]);
+  return wrapped.map((row, index) => (index < wrapped.length - 1 ? [...row, say('\\', 'dim')] : row));
+}
+
+function quoted(tokens: readonly Markdown[], look: MarkdownLook): readonly Line[] {
+  const edge = say(`${look.bar} `, 'dim');
+  return blockLines(tokens, { ...look, columns: Math.max(8, look.columns - 2) }).map((line) => [
+    edge,
+    ...line.map((span): Span => (span.token === undefined ? { ...span, token: 'dim' } : span)),
+  ]);
+}
+
+function listLines(list: Tokens.List, look: MarkdownLook): readonly Line[] {
+  const out: Line[] = [];
+  for (const [index, item] of list.items.entries()) {
+    const start = typeof list.start === 'number' ? list.start : 1;
+    const mark = `${list.ordered ? `${start + index}.` : '-'} ${item.task ? `[${item.checked === true ? 'x' : ' '}] ` : ''}`;
+    const inner = { ...look, columns: Math.max(8, look.columns - mark.length) };
+    const parts = item.tokens.filter((token) => token.type !== 'checkbox').map((token) => linesOf(token, inner));
+    const lines = parts.flatMap((part, at) => (at > 0 && list.loose && part.length > 0 ? [[], ...part] : part));
+    if (index > 0 && list.loose) out.push([]);
+    out.push([say(mark), ...(lines[0] ?? [])]);
+    for (const line of lines.slice(1)) out.push(line.length === 0 ? line : [say(' '.repeat(mark.length)), ...line]);
+  }
+  return out;
+}

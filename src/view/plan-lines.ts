@@ -1,0 +1,62 @@
+import type { Plan, PlanStep } from '../schema/plan.ts';
+
+/** The mark of a step (06 §13). */
+export function stepMark(step: Pick<PlanStep, 'status' | 'interrupted' | 'summary' | 'ask_id'>): string {
+  if (step.interrupted) return '[!]';
+  switch (step.status) {
+    case 'completed':
+      return step.summary?.outcome === 'partial' ? '[~]' : '[x]';
+    case 'running':
+      return step.ask_id === null ? '[>]' : '[?]';
+    case 'waiting':
+      return '[?]';
+    case 'failed':
+      return '[!]';
+    case 'skipped':
+      return '[-]';
+    case 'pending':
+      return '[ ]';
+  }
+}
+
+const firstLine = (text: string): string => text.trimStart().split('\n', 1)[0] ?? '';
+
+/** What a finished step came to, in one line; empty for one that has not been worked on. */
+export function stepResult(step: PlanStep): string {
+  if (step.status === 'failed') return `${step.failure_class ?? 'logic'}: ${firstLine(step.failure_text ?? '')}`;
+  if (step.interrupted) return `interrupted; run ${step.run_id ?? '-'} can go on`;
+  if (step.ask_id !== null) return `waiting for ${step.ask_id}`;
+  if (step.status === 'completed') return firstLine(step.summary?.summary ?? step.result_text ?? '');
+  return step.note ?? '';
+}
+
+/** `N. [x] description`, the further lines of a description indented (06 §13). */
+export const stepLine = (step: PlanStep): string =>
+  `${step.ordinal}. ${stepMark(step)} ${step.description.split('\n').join('\n     ')}`;
+
+/** The list that `plan show`, `retry` and `skip` print. */
+export const planLines = (plan: Plan): readonly string[] => [
+  `Plan: ${plan.name} (${plan.status}), ${plan.done} of ${plan.total} done`,
+  ...plan.steps.map(stepLine),
+];
+
+/** The Markdown form of a plan (07 §4.9), without the remark that its file begins with. */
+export function planMarkdown(plan: Plan): string {
+  const quoted = (text: string): string => (text === '' ? '' : `\n  > ${text.split('\n').join('\n  > ')}`);
+  const steps = plan.steps.map((step) => {
+    const text = step.description.split('\n').join('\n  ');
+    return `- ${stepMark(step)} ${step.ordinal}. ${text}${quoted(stepResult(step))}`;
+  });
+  return [
+    `# ${plan.name}`,
+    '',
+    `Goal: ${plan.goal}`,
+    '',
+    `Status: ${plan.status}`,
+    '',
+    '## Steps',
+    '',
+    ...steps,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,80 @@
+import type { SessionMessage } from '../schema/session.ts';
+import type { CallItem, Item } from './items.ts';
+import { emptyCall } from './transcript.ts';
+
+/** Items of stored messages, in order (10 §5.1). Results stand with their calls; one without its call stands alone. */
+export function storedItems(messages: readonly SessionMessage[]): readonly Item[] {
+  const items: Item[] = [];
+  const places = new Map<string, number>();
+  for (const message of messages) {
+    if (message.role === 'tool') {
+      const at = message.tool_call_id === null ? undefined : places.get(message.tool_call_id);
+      const item = at === undefined ? undefined : items[at];
+      if (at !== undefined && item?.kind === 'call') items[at] = withResult(item, message.text);
+      continue;
+    }
+    for (const item of itemsOf(message)) {
+      if (item.kind === 'call') places.set(item.id, items.length);
+      items.push(item);
+    }
+  }
+  return items;
+}
+
+function itemsOf(message: SessionMessage): readonly Item[] {
+  const { id, seq, text, kind } = message;
+  if (kind === 'note') return [{ kind: 'notice', id, level: 'info', text }];
+  if (kind === 'summary') return [{ kind: 'notice', id, level: 'info', text: `summary of what was before: ${text}` }];
+  if (message.role === 'user') return [{ kind: 'user', id, text, state: 'sent', seq }];
+  if (message.role === 'system') return [];
+  return [
+    ...(message.thinking === null || message.thinking.trim() === ''
+      ? []
+      : [
+          {
+            kind: 'reasoning',
+            id: `${id}:thinking`,
+            text: message.thinking,
+            state: 'complete',
+            started_at: null,
+            ms: null,
+          } as const,
+        ]),
+    ...(text.trim() === '' ? [] : [{ kind: 'assistant', id, text, state: message.status, seq } as const]),
+    ...message.tool_calls.map((call): CallItem => {
+      const [tools = '', ...tool] = call.name.split('.');
+      const named = tool.length > 0;
+      return {
+        ...emptyCall(call.id, message.run_id),
+        tools: named ? tools : '',
+        tool: named ? tool.join('.') : call.name,
+        args: parsed(call.arguments),
+      };
+    }),
+  ];
+}
+
+/** Arguments are text as the model wrote it, which need not be JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}
+
+/** A failed call's result is an object that says so (05 §1.6). */
+function withResult(item: CallItem, text: string): CallItem {
+  const said = parsed(text);
+  const failure =
+    typeof said === 'object' && said !== null && Reflect.get(said, 'ok') === false
+      ? String(Reflect.get(said, 'error'))
+      : null;
+  return {
+    ...item,
+    result: text,
+    bytes: new TextEncoder().encode(text).length,
+    error: failure,
+    state: failure === null ? 'ok' : failure === 'denied' ? 'denied' : 'failed',
+  };
+}

@@ -1,0 +1,331 @@
+import type { RunEvent } from '../schema/event.ts';
+import { appendOutput, type CallItem, type Item } from './items.ts';
+
+/** Items in order. A new value for each change: what did not change is the same object. */
+export type Transcript = { readonly items: readonly Item[] };
+
+export const emptyTranscript: Transcript = { items: [] };
+
+/** Folds events of a run into the transcript (10 §5.1); pure, and the same for stored and for live events. */
+export function reduceTranscript(transcript: Transcript, events: readonly RunEvent[]): Transcript {
+  const draft = createDraft(transcript.items);
+  for (const event of events) apply(draft, event);
+  return draft.changed() ? { items: draft.items() } : transcript;
+}
+
+/** One copy for a batch of events, however long it is. Items that change lie near the end. */
+function createDraft(before: readonly Item[]) {
+  let items: Item[] | null = null;
+  const own = (): Item[] => {
+    items ??= [...before];
+    return items;
+  };
+  const current = (): readonly Item[] => items ?? before;
+  return {
+    changed: () => items !== null,
+    items: current,
+    push: (item: Item) => void own().push(item),
+    last: (): Item | undefined => current().at(-1),
+    find<K extends Item['kind']>(kind: K, id: string): Extract<Item, { kind: K }> | undefined {
+      const found = current().findLast((item) => item.kind === kind && item.id === id);
+      // The search has just compared the kind.
+      return found as Extract<Item, { kind: K }> | undefined;
+    },
+    open<K extends 'assistant' | 'reasoning'>(kind: K): Extract<Item, { kind: K }> | undefined {
+      const found = current().findLast((item) => item.kind === kind && item.state === 'streaming');
+      return found as Extract<Item, { kind: K }> | undefined;
+    },
+    replace(from: Item, to: Item): void {
+      const at = current().lastIndexOf(from);
+      if (at >= 0) own()[at] = to;
+    },
+    remove(item: Item): void {
+      const at = current().lastIndexOf(item);
+      if (at >= 0) own().splice(at, 1);
+    },
+  };
+}
+type Draft = ReturnType<typeof createDraft>;
+
+const elapsed = (from: string | null, to: string): number | null =>
+  from === null ? null : Math.max(0, Date.parse(to) - Date.parse(from));
+
+function apply(draft: Draft, event: RunEvent): void {
+  switch (event.kind) {
+    case 'step_chunk':
+      chunk(draft, event);
+      return;
+    case 'message':
+      if (event.working !== true) message(draft, event);
+      return;
+    case 'step_failed':
+    case 'chain_completed':
+      closeOpen(draft, event.timestamp, 'partial');
+      return;
+    case 'tool_call_pending':
+      draft.push({
+        ...emptyCall(event.call_id, event.run_id),
+        tools: event.tools,
+        tool: event.tool,
+        args: event.args,
+      });
+      return;
+    case 'policy_decision':
+      call(draft, event.call_id, () => ({
+        decision: {
+          action: event.action,
+          rule: event.rule,
+          reason: event.reason,
+          detail: event.detail ?? null,
+          policy: event.policy.name,
+        },
+        ...(event.action === 'deny' ? { state: 'denied' as const } : {}),
+      }));
+      return;
+    case 'ask':
+      ask(draft, event);
+      return;
+    case 'verdict':
+      verdict(draft, event);
+      return;
+    case 'tool_call_started':
+      call(draft, event.call_id, () => ({ state: 'running', started_at: event.timestamp }));
+      return;
+    case 'tool_output':
+      call(draft, event.call_id, (item) => ({ output: appendOutput(item.output, event.text) }));
+      return;
+    case 'tool_call':
+      call(draft, event.call_id, () => ({
+        state: event.ok ? 'ok' : event.error === 'denied' ? 'denied' : 'failed',
+        error: event.error ?? null,
+        result: typeof event.result === 'string' ? event.result : JSON.stringify(event.result),
+        bytes: event.result_bytes,
+        ms: event.duration_ms,
+      }));
+      return;
+    default:
+      note(draft, event);
+      return;
+  }
+}
+
+function chunk(draft: Draft, event: Extract<RunEvent, { kind: 'step_chunk' }>): void {
+  if (event.thinking !== undefined && event.thinking !== '') {
+    const open = draft.open('reasoning');
+    if (open !== undefined) draft.replace(open, { ...open, text: open.text + event.thinking });
+    else
+      draft.push({
+        kind: 'reasoning',
+        id: `${event.run_id}:${event.timestamp}:thinking`,
+        text: event.thinking,
+        state: 'streaming',
+        started_at: event.timestamp,
+        ms: null,
+      });
+  }
+  if (event.content !== undefined && event.content !== '') {
+    closeReasoning(draft, event.timestamp);
+    const open = draft.open('assistant');
+    if (open !== undefined) draft.replace(open, { ...open, text: open.text + event.content });
+    else
+      draft.push({
+        kind: 'assistant',
+        id: `${event.run_id}:${event.timestamp}:text`,
+        text: event.content,
+        state: 'streaming',
+        seq: null,
+      });
+  }
+}
+
+function closeReasoning(draft: Draft, at: string): void {
+  const open = draft.open('reasoning');
+  if (open !== undefined) draft.replace(open, { ...open, state: 'complete', ms: elapsed(open.started_at, at) });
+}
+
+function closeOpen(draft: Draft, at: string, state: 'partial' | 'failed'): void {
+  closeReasoning(draft, at);
+  const open = draft.open('assistant');
+  if (open !== undefined) draft.replace(open, { ...open, state });
+}
+
+/** The durable message holds the whole text, so a reader that missed deltas heals here. */
+function message(draft: Draft, event: Extract<RunEvent, { kind: 'message' }>): void {
+  const { message: given } = event;
+  if (given.role === 'user') {
+    const pending = draft.items().findLast((item) => item.kind === 'user' && item.state === 'pending');
+    if (pending?.kind === 'user') draft.replace(pending, { ...pending, state: 'sent' });
+    else if (draft.find('user', given.id) === undefined)
+      draft.push({ kind: 'user', id: given.id, text: given.content, state: 'sent', seq: null });
+    return;
+  }
+  if (given.role !== 'assistant') return;
+  if (given.thinking !== undefined && given.thinking.trim() !== '') {
+    const open = draft.items().findLast((item) => item.kind === 'reasoning');
+    const known = open?.kind === 'reasoning' && open.id.startsWith(`${event.run_id}:`) && open.text === given.thinking;
+    if (!known && draft.open('reasoning') === undefined)
+      draft.push({
+        kind: 'reasoning',
+        id: `${given.id}:thinking`,
+        text: given.thinking,
+        state: 'complete',
+        started_at: null,
+        ms: null,
+      });
+  }
+  closeReasoning(draft, event.timestamp);
+  const open = draft.open('assistant');
+  const state = given.interrupted === true ? 'partial' : 'complete';
+  if (open !== undefined) {
+    if (given.content.trim() === '') draft.remove(open);
+    else draft.replace(open, { ...open, text: given.content, state });
+  } else if (given.content.trim() !== '') {
+    draft.push({ kind: 'assistant', id: given.id, text: given.content, state, seq: null });
+  }
+}
+
+export const emptyCall = (id: string, runId: string | null): CallItem => ({
+  kind: 'call',
+  id,
+  run_id: runId,
+  tools: '',
+  tool: '',
+  args: null,
+  state: 'pending',
+  decision: null,
+  ask_id: null,
+  diff: null,
+  verdict: null,
+  output: '',
+  result: null,
+  error: null,
+  bytes: null,
+  ms: null,
+  started_at: null,
+});
+
+function call(draft: Draft, id: string, change: (item: CallItem) => Partial<CallItem>): void {
+  const item = draft.find('call', id);
+  if (item !== undefined) draft.replace(item, { ...item, ...change(item) });
+}
+
+function ask(draft: Draft, event: Extract<RunEvent, { kind: 'ask' }>): void {
+  const item = event.call_id === null ? undefined : draft.find('call', event.call_id);
+  if (item !== undefined) {
+    draft.replace(item, { ...item, ask_id: event.ask_id, diff: event.diff ?? null, verdict: null });
+    return;
+  }
+  draft.push({
+    kind: 'ask',
+    id: event.ask_id,
+    run_id: event.run_id,
+    tools: event.tools,
+    tool: event.tool,
+    summary: event.summary,
+    verdict: null,
+  });
+}
+
+function verdict(draft: Draft, event: Extract<RunEvent, { kind: 'verdict' }>): void {
+  const given = { ask_id: event.ask_id, verdict: event.verdict, by: event.by, at: event.timestamp };
+  const item = event.call_id === null ? undefined : draft.find('call', event.call_id);
+  if (item !== undefined && item.ask_id === event.ask_id) {
+    draft.replace(item, { ...item, verdict: given });
+    return;
+  }
+  const asked = draft.find('ask', event.ask_id);
+  if (asked !== undefined) draft.replace(asked, { ...asked, verdict: given });
+}
+
+/** Everything else is one line, or nothing. */
+function note(draft: Draft, event: RunEvent): void {
+  const id = `${event.run_id}:${event.seq}`;
+  const push = (text: string, level: 'info' | 'warn' | 'error' = 'info') =>
+    draft.push({ kind: 'notice', id, level, text });
+  switch (event.kind) {
+    case 'notice':
+      push(event.message, event.level);
+      return;
+    case 'print':
+      push(event.text);
+      return;
+    case 'model_retry':
+      push(`${event.class}: ${event.message}; again in ${Math.round(event.wait_ms / 1000)} s`, 'warn');
+      return;
+    case 'context_shifted':
+      push(`context: ${event.dropped_messages} older messages are left out of the request`);
+      return;
+    case 'compaction':
+      push(
+        event.ok
+          ? `compacted: ${event.replaced_messages} messages became a summary (${event.before_tokens} to ${event.after_tokens} tokens)`
+          : `compaction failed: ${event.error ?? ''}`,
+      );
+      return;
+    case 'compute_exhausted':
+      push(`bound spent: ${event.bound}, ${event.used} of ${event.limit}`, 'warn');
+      return;
+    case 'chain_resumed':
+      push('the run goes on');
+      return;
+    case 'chain_failed':
+      closeOpen(draft, event.timestamp, 'failed');
+      draft.push({
+        kind: 'end',
+        id,
+        run_id: event.run_id,
+        status: 'failed',
+        class: event.error.class,
+        text: event.error.message,
+        fix: fixFor(event.error.class),
+      });
+      return;
+    case 'chain_cancelled':
+      closeOpen(draft, event.timestamp, 'partial');
+      draft.push({
+        kind: 'end',
+        id,
+        run_id: event.run_id,
+        status: 'cancelled',
+        class: event.reason,
+        text: `by ${event.by}`,
+        fix: null,
+      });
+      return;
+    case 'chain_suspended':
+      closeOpen(draft, event.timestamp, 'partial');
+      draft.push({
+        kind: 'end',
+        id,
+        run_id: event.run_id,
+        status: 'suspended',
+        class: event.reason,
+        text: event.reason === 'ask' ? 'it waits for an answer' : 'it stopped at its last checkpoint',
+        fix: event.reason === 'ask' ? null : `reins state resume ${event.run_id}`,
+      });
+      return;
+    default:
+      return;
+  }
+}
+
+/** What mends a failure (10 §6.10); null where the message has said all. */
+function fixFor(failure: string): string | null {
+  switch (failure) {
+    case 'auth':
+      return 'reins backend update <name> --api-key-env <NAME>';
+    case 'model_unavailable':
+    case 'no_tool_support':
+      return '/model chooses another model';
+    case 'rate_limit':
+    case 'server_error':
+    case 'empty_reply':
+    case 'model_timeout':
+      return 'Ctrl+X u sends the message again';
+    case 'storage':
+    case 'permanent':
+      return '/doctor shows what is wrong';
+    default:
+      return null;
+  }
+}

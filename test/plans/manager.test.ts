@@ -1,0 +1,130 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { asks, done, executor, type PlanApp, planApp, plans, reply } from './support.ts';
+
+/** A chat that drives plans (05 §7): bounded, gated, and never wider than the chat itself. */
+
+let app: PlanApp | undefined;
+afterEach(async () => {
+  await app?.close();
+  app = undefined;
+});
+
+const chatting = (...parts: object[]) => Object.assign({ system: { not: { contains: 'plan' } } }, ...parts);
+const use = (tool: string, args: unknown, match: object) => asks(`plan_manager.${tool}`, args, chatting(match));
+const driving = [
+  use('create_plan', { goal: 'ship it' }, { role: 'user', last_user: 'plan' }),
+  use('run_next_step', {}, { role: 'user', last_user: 'run' }),
+  use('get_plan_status', {}, { role: 'user', last_user: 'status' }),
+  use('skip_step', { ordinal: 2 }, { role: 'user', last_user: 'skip' }),
+  use('retry_step', { ordinal: 9 }, { role: 'user', last_user: 'retry' }),
+  reply('\u0024{tool.content}', chatting({ role: 'tool' })),
+];
+const allowed = { default_action: 'allow', rules: [{ tools: 'plan_manager', action: 'allow' }] };
+
+const open = async (turns: readonly unknown[], policy: unknown = allowed, on = true): Promise<PlanApp> => {
+  app = await planApp({ turns: [...driving, ...turns], policy });
+  if (on) await app.client.setConfig({ key: 'plan-manager', value: 'true' });
+  return app;
+};
+/** What the model was told by the tool. */
+const told = async (text: string, over: object = {}): Promise<Record<string, unknown>> => {
+  const { run_id } = (await app?.chat(text, { on_ask: 'ask', ...over })) ?? { run_id: '' };
+  const result = await app?.client.awaitRun({ run_id });
+  return JSON.parse(result?.text ?? '{}') as Record<string, unknown>;
+};
+
+describe('plan_manager', () => {
+  test('is not there unless the operator has switched it on, and never where nobody sits in front of it', async () => {
+    const { chat } = await open([plans(['a'])], allowed, false);
+    expect((await chat('status', { on_ask: 'ask' })).tools.join()).not.toContain('plan_manager');
+    await app?.client.setConfig({ key: 'plan-manager', value: 'true' });
+    expect((await chat('status', { on_ask: 'ask' })).tools.join()).toContain('plan_manager.run_next_step');
+    expect((await chat('status', { on_ask: 'deny' })).tools.join()).not.toContain('plan_manager');
+    expect((await app?.start({ on_ask: 'ask' }))?.tools.join()).not.toContain('plan_manager');
+  });
+
+  test('makes a plan, runs its steps as children of the chat, and tells how they stand', async () => {
+    const { rows, show } = await open([plans(['one', 'two']), ...done]);
+    expect(await told('status')).toEqual({ status: 'no_active_plan' });
+    expect(await told('plan')).toMatchObject({
+      goal: 'ship it',
+      steps: [
+        { ordinal: 1, description: 'one' },
+        { ordinal: 2, description: 'two' },
+      ],
+    });
+    expect(await told('run')).toEqual({ ordinal: 1, description: 'one', status: 'completed', result: 'It was done.' });
+    expect(await told('status')).toMatchObject({
+      status: 'active',
+      steps: [{ status: 'completed' }, { status: 'pending' }],
+    });
+    expect(await told('skip')).toEqual({ ordinal: 2, status: 'skipped' });
+    expect(await told('run')).toEqual({ status: 'done', message: 'All steps are complete.' });
+    expect(await told('retry')).toMatchObject({ error: 'not_found' });
+    expect((await show()).status).toBe('completed');
+    expect(
+      rows(`SELECT c.kind, p.kind AS parent FROM runs c JOIN runs p ON p.id = c.parent_run_id ORDER BY c.created_at`),
+    ).toEqual([
+      { kind: 'plan_new', parent: 'chat' },
+      { kind: 'plan_step', parent: 'chat' },
+      { kind: 'step_summary', parent: 'plan_step' },
+    ]);
+  });
+
+  test('starts a step only where a rule allows it, whatever the default is', async () => {
+    const { chat, seen, client, plan, show } = await open(done, { default_action: 'allow', rules: [] });
+    await plan('g', { from: '- one' });
+    const { run_id } = await chat('run', { on_ask: 'ask' });
+    const ask = await seen(run_id, 'ask');
+    expect(ask).toMatchObject({ tools: 'plan_manager', tool: 'run_next_step' });
+    expect((await show()).steps[0]).toMatchObject({ status: 'pending' });
+    await client.answerAsk({
+      id: ask.ask_id,
+      outcome: 'deny',
+      feedback: null,
+      text: null,
+      remember: null,
+      binding: null,
+    });
+    await client.awaitRun({ run_id });
+    expect((await show()).steps[0]).toMatchObject({ status: 'pending' });
+  });
+
+  test('gives a step no shell, and no plans of its own', async () => {
+    const { rows, plan } = await open(done);
+    await plan('g', { from: '- one' });
+    await told('run', { shell: true });
+    const [event] = rows(
+      'SELECT data FROM events WHERE kind = \'chain_started\' AND data LIKE \'%"run_kind":"plan_step"%\'',
+    );
+    expect(String(event?.['data'])).toContain('local_fs.write_file');
+    expect(String(event?.['data'])).not.toMatch(/local_shell|plan_manager/);
+  });
+
+  test('takes what a step uses from the bounds of the chat', async () => {
+    const { rows, plan } = await open([asks('local_fs.list_dir', {}, executor)]);
+    await plan('g', { from: '- one' });
+    expect(await told('run', { max_tool_calls: 3 })).toMatchObject({ status: 'failed' });
+    // One call of the chat, two of the step: then both are at their end.
+    expect(
+      rows("SELECT count(*) AS n FROM tool_calls WHERE started_at IS NOT NULL AND tools <> 'plan_summary'"),
+    ).toEqual([{ n: 3 }]);
+  });
+
+  test('says that a step waits, and the chat goes on', async () => {
+    const policy = {
+      default_action: 'allow',
+      rules: [
+        { tools: 'plan_manager', action: 'allow' },
+        { tool: 'write_file', action: 'approve' },
+      ],
+    };
+    const { plan, client } = await open([asks('local_fs.write_file', { path: 'a', content: 'b' }, executor)], policy);
+    await plan('g', { from: '- one' });
+    expect(await told('run')).toMatchObject({ ordinal: 1, status: 'suspended' });
+    expect(await told('run')).toMatchObject({ error: 'busy' });
+    expect(
+      (await client.listAsks({ state: 'pending', kind: null, session: null, mission: null, by: null, limit: 9 })).total,
+    ).toBe(1);
+  });
+});

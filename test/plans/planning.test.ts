@@ -1,0 +1,283 @@
+import { afterEach, describe, expect, test } from 'vitest';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { asks, done, explorer, type PlanApp, planApp, planner, plans, reply } from './support.ts';
+
+let app: PlanApp | undefined;
+afterEach(async () => {
+  await app?.close();
+  app = undefined;
+});
+const open = async (turns: readonly unknown[], policy?: unknown): Promise<PlanApp> => {
+  app = await planApp({ turns, ...(policy === undefined ? {} : { policy }) });
+  return app;
+};
+
+describe('a planner that answers', () => {
+  test.each([
+    ['a fenced array', '```json\n["one", "two"]\n```'],
+    ['an object with steps', '{"steps": ["one", {"description": "two"}]}'],
+    ['prose around an array', 'Here is the plan: ["one", "two"]. Have fun.'],
+  ])('%s makes a plan, active, of pending steps', async (_name, answer) => {
+    const { plan, client } = await open([reply(answer, planner)]);
+    const made = await plan('add a thing');
+    expect(made).toMatchObject({ active: true, status: 'active', goal: 'add a thing', done: 0, total: 2 });
+    expect(made.name).toMatch(/^add-a-thing-[0-9a-f]{8}$/);
+    expect(made.steps.map(({ ordinal, description, status }) => [ordinal, description, status])).toEqual([
+      [1, 'one', 'pending'],
+      [2, 'two', 'pending'],
+    ]);
+    expect(await client.listPlans({ status: null })).toMatchObject([{ name: made.name, active: true }]);
+  });
+
+  test('prose is asked once more, with the reason, and then makes the plan', async () => {
+    const { plan, rows } = await open([
+      reply('["now it is one"]', { ...planner, last_user: { contains: 'could not be used' } }),
+      reply('Let me think about it.', planner),
+    ]);
+    expect((await plan()).steps).toMatchObject([{ description: 'now it is one' }]);
+    expect(rows("SELECT kind, status FROM runs WHERE kind = 'plan_new'")).toHaveLength(2);
+  });
+
+  test('prose twice changes nothing: the plan before stays active', async () => {
+    const { plan, client, rows } = await open([
+      reply('["first"]', { ...planner, last_user: 'good goal' }),
+      reply('Let me think about it.', planner),
+    ]);
+    const before = await plan('good goal');
+    const refusal = await plan('bad').catch((error: unknown) => error);
+    expect(refusal).toMatchObject({
+      code: 'task_error',
+      message: 'the planner did not return a list of steps: it holds no JSON array of strings',
+      data: { answer: 'Let me think about it.' },
+    });
+    expect(await client.listPlans({ status: null })).toMatchObject([{ id: before.id, active: true }]);
+    expect(rows('SELECT id FROM plan_steps')).toHaveLength(1);
+  });
+
+  test.each([
+    ['an empty list', '[]', 'the list is empty'],
+    [
+      '500 steps',
+      JSON.stringify(Array.from({ length: 500 }, (_, n) => `step ${n}`)),
+      'it has 500 steps, and 100 is the most',
+    ],
+    ['an empty step', '["a", "  "]', 'step 2 is empty'],
+    ['a number for a step', '["a", 2]', 'step 2 is not a text'],
+    ['a step of 12 KB', JSON.stringify(['x'.repeat(12_001)]), 'step 1 has 12001 bytes, and 12000 is the most'],
+  ])('%s is refused', async (_name, answer, reason) => {
+    const { plan } = await open([reply(answer, planner)]);
+    await expect(plan()).rejects.toThrow(`the planner did not return a list of steps: ${reason}`);
+  });
+
+  test('a question is a plan of one step, and is told', async () => {
+    const { client, options } = await open([reply('["Human: clarify which client is meant"]', planner)]);
+    const first = await client.newPlan({
+      goal: 'fix it',
+      from: null,
+      explore: false,
+      planner_model: null,
+      shell: false,
+      run: options,
+    });
+    if (first.kind !== 'run') throw new Error('no run');
+    expect(await client.planningStep({ run_id: first.run.run_id })).toMatchObject({
+      kind: 'plan',
+      question: 'Human: clarify which client is meant',
+    });
+  });
+});
+
+describe('a new plan', () => {
+  test('a failing provider changes nothing', async () => {
+    const { plan, rows } = await open([{ match: planner, reply: { error: { class: 'auth', status: 401 } } }]);
+    await expect(plan()).rejects.toMatchObject({ code: 'auth' });
+    expect(rows('SELECT id FROM plans')).toEqual([]);
+  });
+
+  test('a goal that is empty, or above 64 KiB, is refused before any model is asked', async () => {
+    const { plan, rows } = await open([plans(['a'])]);
+    await expect(plan(' \n ')).rejects.toMatchObject({ code: 'usage' });
+    await expect(plan('x'.repeat(1024 * 1024))).rejects.toThrow('The goal of a plan is above 64 KiB.');
+    expect(rows('SELECT id FROM runs')).toEqual([]);
+  });
+
+  test('braces in a goal stand in the prompts as they are', async () => {
+    const goal = 'print {{var:model}} and {{ 1 }} {% raw %}';
+    const { plan, step, texts } = await open([plans(['do {{ input }} it']), ...done]);
+    expect((await plan(goal)).goal).toBe(goal);
+    await step();
+    expect(texts('plan_step')[0]).toContain(`# Goal\n${goal}\n`);
+    expect(texts('plan_step')[0]).toContain('# Your step (1 of 1)\ndo {{ input }} it\n');
+  });
+
+  test('the planner is told the tools of the executor, and has none itself', async () => {
+    const { plan, rows } = await open([
+      asks('local_fs.write_file', { path: 'x', content: 'y' }, { ...planner, offered: ['*'] }),
+      plans(['a']),
+    ]);
+    await plan();
+    const [run] = rows(
+      "SELECT json_extract(options, '$.variables.executor_tools') AS tools FROM runs WHERE kind = 'plan_new'",
+    );
+    const tools = JSON.parse(String(run?.['tools']));
+    expect(tools.local_fs).toContain('write_file');
+    expect(tools).not.toHaveProperty('local_shell');
+    expect(rows('SELECT 1 FROM tool_calls')).toEqual([]);
+  });
+
+  test('steps come from a Markdown file: its heading is the goal, checked items are done before', async () => {
+    const { plan, rows } = await open([]);
+    const made = await plan('', { from: '# Ship it\n\nSome words.\n\n- [x] write\n- [ ] test\n3. tag the release\n' });
+    expect(made).toMatchObject({ goal: 'Ship it', done: 1, total: 3 });
+    expect(made.steps.map(({ description, status, note }) => [description, status, note])).toEqual([
+      ['write', 'skipped', 'done before'],
+      ['test', 'pending', null],
+      ['tag the release', 'pending', null],
+    ]);
+    expect(rows('SELECT id FROM runs')).toEqual([]);
+  });
+
+  test('a file without a list is refused', async () => {
+    const { plan } = await open([]);
+    await expect(plan('g', { from: 'no list here' })).rejects.toMatchObject({ code: 'usage' });
+  });
+});
+
+describe('the workspace', () => {
+  const found = {
+    schema_version: 1,
+    repo_root: '.',
+    languages: ['typescript'],
+    test_commands: ['npm test'],
+    unknown: 'dropped',
+  };
+
+  test('is explored before planning, and the planner reads what was found', async () => {
+    const { plan, rows } = await open([reply(JSON.stringify(found), explorer), plans(['a'])]);
+    await plan('g', { explore: true });
+    const [row] = rows('SELECT repo_context FROM plans');
+    expect(JSON.parse(String(row?.['repo_context']))).toMatchObject({ languages: ['typescript'], entry_points: [] });
+    const [run] = rows(
+      "SELECT json_extract(options, '$.variables.repo_context') AS context FROM runs WHERE kind = 'plan_new'",
+    );
+    expect(String(run?.['context'])).toContain('npm test');
+  });
+
+  test('an explorer that answers prose is a warning, and the plan is made without it', async () => {
+    const { client, options, rows } = await open([reply('I saw nothing.', explorer), plans(['a'])]);
+    const first = await client.newPlan({
+      goal: 'g',
+      from: null,
+      explore: true,
+      planner_model: null,
+      shell: false,
+      run: options,
+    });
+    if (first.kind !== 'run') throw new Error('no run');
+    const second = await client.planningStep({ run_id: first.run.run_id });
+    expect(second).toMatchObject({
+      kind: 'run',
+      phase: 'plan',
+      warning: 'the workspace was not explored: it holds no JSON object',
+    });
+    if (second.kind !== 'run') throw new Error('no run');
+    await client.planningStep({ run_id: second.run.run_id });
+    expect(rows('SELECT repo_context FROM plans')).toEqual([{ repo_context: null }]);
+  });
+
+  test('an explorer can only read, whatever it asks for', async () => {
+    const { client, options, plan, rows, place } = await open([
+      reply(JSON.stringify(found), { ...explorer, role: 'tool' }),
+      {
+        match: explorer,
+        reply: {
+          text: 'I try.',
+          tool_calls: [
+            { name: 'local_fs.write_file', arguments: { path: 'x.txt', content: 'y' } },
+            { name: 'local_shell.local_shell', arguments: { command: 'touch x.txt' } },
+            { name: 'plan_summary.persist', arguments: { text: '{}' } },
+            { name: 'local_fs.list_dir', arguments: {} },
+          ],
+        },
+      },
+      plans(['a']),
+    ]);
+    const made = await plan('g', { shell: true });
+    const first = await client.explorePlan({ plan: made.name, run: options });
+    if (first.kind !== 'run') throw new Error('no run');
+    expect(await client.planningStep({ run_id: first.run.run_id })).toMatchObject({ kind: 'context' });
+    expect(rows("SELECT tools || '.' || tool AS name FROM tool_calls WHERE started_at IS NOT NULL")).toEqual([
+      { name: 'local_fs.list_dir' },
+    ]);
+    expect(readdirSync(place.workspace)).not.toContain('x.txt');
+  });
+});
+
+describe('planning again', () => {
+  const failing = { match: planner, reply: { error: { class: 'auth', status: 401 } } };
+
+  test('with a planner that fails, nothing changes', async () => {
+    const { plan, client, options, show } = await open([failing]);
+    await plan('g', { from: '- one\n- two' });
+    const before = await show();
+    const first = await client.replan({ plan: null, instruction: '', shell: false, run: options });
+    if (first.kind !== 'run') throw new Error('no run');
+    await expect(client.planningStep({ run_id: first.run.run_id })).rejects.toMatchObject({ code: 'auth' });
+    expect(await show()).toEqual(before);
+  });
+
+  test('pending steps are replaced, the failed one is skipped, numbers have no gap', async () => {
+    const { plan, step, client, options, rows } = await open([
+      reply('Done.', { system: { starts_with: 'You carry out' }, last_user: { contains: '# Your step (1 of' } }),
+      reply('BLOCKED: no network', { system: { starts_with: 'You carry out' } }),
+      done[1],
+      plans(['try it offline', 'check']),
+    ]);
+    await plan('g', { from: '- one\n- two\n- three\n- four' });
+    await step();
+    expect((await step()).step).toMatchObject({
+      status: 'failed',
+      failure_class: 'blocked',
+      failure_text: 'no network',
+    });
+    const first = await client.replan({ plan: null, instruction: 'stay offline', shell: false, run: options });
+    if (first.kind !== 'run') throw new Error('no run');
+    const second = await client.planningStep({ run_id: first.run.run_id });
+    if (second.kind !== 'plan') throw new Error('no plan');
+    expect(second.added).toBe(2);
+    expect(
+      second.plan.steps.map(({ ordinal, description, status, note }) => [ordinal, description, status, note]),
+    ).toEqual([
+      [1, 'one', 'completed', null],
+      [2, 'two', 'skipped', 'replaced by replanning'],
+      [3, 'try it offline', 'pending', null],
+      [4, 'check', 'pending', null],
+    ]);
+    const [run] = rows("SELECT json_extract(input, '$.value') AS text FROM runs WHERE kind = 'plan_replan'");
+    expect(String(run?.['text'])).toContain('2. failed: two\n   no network');
+    expect(String(run?.['text'])).toContain('# What to change\nstay offline');
+  });
+});
+
+describe('the mirror file', () => {
+  const files = (): string[] => readdirSync(join(app?.place.home ?? '', '.reins/plans')).sort();
+
+  test('says what the plan says, and an edited one is put aside, never read', async () => {
+    const { plan, step, place } = await open([plans(['one', 'two']), ...done]);
+    const made = await plan();
+    const path = join(place.home, '.reins/plans', `${made.name}.md`);
+    expect(readFileSync(path, 'utf8')).toContain('- [ ] 1. one\n- [ ] 2. two\n');
+    writeFileSync(path, '- [x] 1. one\n');
+    await step();
+    expect(files()).toEqual([`${made.name}.edited.md`, `${made.name}.md`]);
+    expect(readFileSync(path, 'utf8')).toContain('- [x] 1. one\n  > It was done.\n- [ ] 2. two\n');
+  });
+
+  test('is gone with its plan', async () => {
+    const { plan, client } = await open([plans(['one'])]);
+    const made = await plan();
+    await client.deletePlan({ plan: made.name, force: false });
+    expect(files()).toEqual([]);
+  });
+});

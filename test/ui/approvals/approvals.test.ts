@@ -1,0 +1,356 @@
+import { describe, expect, it } from 'vitest';
+import type { Ask } from '../../../src/schema/ask.ts';
+import { textOf } from '../../../src/view/line.ts';
+import { columnsOf } from '../../../src/view/wrap.ts';
+import {
+  type ApprovalsAction,
+  type ApprovalsIntent,
+  cardContexts,
+  drawnCard,
+  emptyApprovals,
+  reduceApprovals,
+} from '../../../ui/approvals/approvals-state.ts';
+import { approvalsLines } from '../../../ui/approvals/list-view.ts';
+import { shippedKeyMap } from '../../../ui/keys/key-map.ts';
+import { anAsk } from './an-ask.ts';
+
+const start = Date.parse('2026-01-01T01:00:00Z');
+
+/** The approvals of a terminal, with a clock of its own. */
+function desk(asks: readonly Ask[], place = { columns: 80, rows: 18 }) {
+  let state = emptyApprovals;
+  let now = start;
+  const intents: ApprovalsIntent[] = [];
+  const view = () => ({
+    place: { ...place, glyphs: 'unicode' as const },
+    keys: shippedKeyMap(),
+    guardMs: 400,
+    now,
+    covered: false,
+  });
+  const act = (action: ApprovalsAction) => {
+    const done = reduceApprovals(state, action, view());
+    state = done.state;
+    intents.push(...done.intents.filter((intent) => intent.do !== 'wake'));
+    return self;
+  };
+  const self = {
+    act,
+    /** Time passes, and whatever waited for it happens. */
+    wait(ms: number) {
+      now += ms;
+      return act({ type: 'tick' });
+    },
+    press: (id: string) => act({ type: 'command', id }),
+    /** A key that stands alone: after the guard, and with nothing behind it. */
+    answer: (id: string) => self.wait(500).press(id).wait(200),
+    type(text: string) {
+      for (const character of text) act({ type: 'text', text: character });
+      return self;
+    },
+    focus: (id = asks[0]?.id ?? '') => act({ type: 'focus', id }),
+    take: () => intents.splice(0),
+    state: () => state,
+    said: () => state.card?.said ?? state.said,
+    lines: () => (drawnCard(state, view())?.view.lines ?? []).map(textOf),
+    pane: (columns: number, rows: number) =>
+      approvalsLines(state, view(), { columns, rows }, 'policy default').map(textOf),
+  };
+  return act({ type: 'asks', asks, ids: {} });
+}
+
+const long = (lines: number) =>
+  anAsk({ args: { command: Array.from({ length: lines }, (_, index) => `echo ${index} | sh`).join('\n') } });
+const answered = (answer: object, ask = anAsk()) => [{ do: 'answer', id: ask.id, binding: ask.binding, answer }];
+
+describe('a card', () => {
+  it('shows what will run, where, under which rule and until when, at 80x24 without scrolling', () => {
+    const lines = desk([anAsk()]).focus().lines();
+    expect(lines.every((line) => columnsOf(line) === 80)).toBe(true);
+    const text = lines.join('\n');
+    for (const part of [
+      'expires in 6d 23h',
+      'git push --force origin fix/retry',
+      '/usr/bin/git',
+      '/home/u/w/shop',
+      'rule 14 of default (builtin, 51d0c7aa)',
+      'no allowlist prefix matches "git push"',
+      '7f3a91c2d0e4',
+      'y once   s this session   r add a rule   e edit the arguments',
+      'Esc later',
+      'reins approvals respond',
+    ])
+      expect(text).toContain(part);
+  });
+
+  it('answers once, by the binding that was shown, after the guard and a letter that stands alone', () => {
+    const one = desk([anAsk()]).focus();
+    expect(one.press('card.once').wait(399).press('card.once').wait(200).take()).toEqual([]);
+    expect(one.answer('card.once').take()).toEqual(answered({ outcome: 'approve', remember: null }));
+    expect(one.answer('card.once').take()).toEqual([]);
+  });
+
+  it('answers nothing to a sentence that was begun', () => {
+    const one = desk([anAsk()]).focus().wait(1000);
+    for (const letter of 'yes please') {
+      one.act(
+        letter === 'y'
+          ? { type: 'command', id: 'card.once' }
+          : letter === 's'
+            ? { type: 'command', id: 'card.session' }
+            : { type: 'text', text: letter },
+      );
+      one.wait(100);
+    }
+    expect(one.wait(1000).take()).toEqual([]);
+    expect(one.said()).toBe('typing? Esc first');
+  });
+
+  it('never approves by Enter, Space or a paste', () => {
+    const one = desk([anAsk()]).focus().wait(1000);
+    for (let index = 0; index < 100; index += 1) one.press('card.take').act({ type: 'text', text: ' ' }).wait(200);
+    one.act({ type: 'paste', text: 'y' }).wait(500);
+    expect(one.take()).toEqual([]);
+  });
+
+  it('takes with Enter what Up and Down have chosen, the harmless first', () => {
+    const one = desk([anAsk()]).focus().wait(500).press('card.down').press('card.down');
+    expect(one.press('card.take').take()).toEqual(answered({ outcome: 'deny', feedback: null }));
+  });
+
+  it('guards anew after a resize and when the next card takes the keys', () => {
+    const other = anAsk({ id: 'ask_b', created_at: '2026-01-01T00:30:00.000Z' });
+    const one = desk([anAsk(), other]).focus().wait(500).act({ type: 'redrawn' });
+    expect(one.wait(100).press('card.deny').wait(200).take()).toEqual([]);
+    one.answer('card.deny');
+    one.take();
+    one.act({ type: 'resolved', ask: anAsk({ state: 'denied' }), mine: true, told: null });
+    expect(one.state().card?.id).toBe('ask_b');
+    expect(one.wait(100).press('card.once').wait(250).take()).toEqual([]);
+  });
+
+  it('approves nothing that was not seen, and denies at once', () => {
+    const ask = long(512);
+    const one = desk([ask]).focus();
+    one.answer('card.once').answer('card.session').answer('card.rule');
+    expect(one.take()).toEqual([]);
+    expect(one.said()).toBe('509 lines not seen: v');
+    one.answer('card.full');
+    for (let index = 0; index < 60; index += 1) one.press('card.page-down');
+    one.press('card.full').wait(500).press('card.later');
+    expect(one.answer('card.once').take()).toEqual(answered({ outcome: 'approve', remember: null }, ask));
+    expect(
+      desk([long(512)])
+        .focus()
+        .answer('card.deny')
+        .take(),
+    ).toEqual(answered({ outcome: 'deny', feedback: null }, ask));
+  });
+
+  it('counts a line of any length piece by piece, at 20x6 too, with the choices in view', () => {
+    const ask = anAsk({ args: { command: 'x'.repeat(2000) } });
+    const one = desk([ask], { columns: 20, rows: 6 }).focus();
+    expect(one.lines()).toHaveLength(6);
+    expect(one.lines()[3]).toBe('┃ y s r e n f x v  ┃');
+    expect(one.answer('card.once').said()).toBe('1 line not seen: v');
+    for (let index = 0; index < 900; index += 1) one.press('card.page-down');
+    expect(one.answer('card.once').take()).toEqual(answered({ outcome: 'approve', remember: null }, ask));
+  });
+
+  it('counts nothing as seen when the binding changes, and says so', () => {
+    const ask = long(512);
+    const one = desk([ask]).focus().answer('card.full');
+    for (let index = 0; index < 60; index += 1) one.press('card.page-down');
+    const changed = { ...ask, binding: 'f'.repeat(64), preview: { policy_changed: true as const } };
+    one.act({ type: 'asks', asks: [changed], ids: {} });
+    expect(one.said()).toBe('the policy changed since this was asked');
+    expect(one.answer('card.once').take()).toEqual([]);
+  });
+
+  it('makes hidden characters visible, and offers no session for them', () => {
+    const ask = anAsk({ args: { command: 'echo a\u202eb\u200b\u001b[2J' } });
+    const one = desk([ask]).focus();
+    expect(one.lines().join('\n')).toContain('echo a⟨U+202E⟩b⟨U+200B⟩␛[2J');
+    expect(one.answer('card.session').said()).toBe('hidden or look-alike characters: answer this once');
+    expect(one.answer('card.once').take()).toHaveLength(1);
+  });
+
+  it('says why a choice is not offered', () => {
+    const ask = anAsk({ preview: { reserved: 'path .env matches **/.env' } });
+    expect(desk([ask]).focus().answer('card.session').said()).toBe('asked each time: path .env matches **/.env');
+  });
+});
+
+describe('words and edits', () => {
+  it('denies with words, in which letters are only typed', () => {
+    const one = desk([anAsk()]).focus().answer('card.deny-feedback').type('y1 no force pushes');
+    expect(cardContexts(one.state())?.[0]).toBe('field');
+    expect(one.press('field.accept').take()).toEqual(answered({ outcome: 'deny', feedback: 'y1 no force pushes' }));
+  });
+
+  it('asks once more before it denies without words', () => {
+    const one = desk([anAsk()]).focus().answer('card.deny-feedback').press('field.accept');
+    expect(one.take()).toEqual([]);
+    expect(one.answer('card.deny').take()).toEqual(answered({ outcome: 'deny', feedback: null }));
+  });
+
+  it('goes back with Esc, and then leaves the ask open', () => {
+    const one = desk([anAsk()]).focus().answer('card.deny-feedback').type('x').press('field.close');
+    expect(one.state().card?.mode.at).toBe('choices');
+    expect(one.press('card.later').state().card).toBeNull();
+    expect(one.state().asks).toHaveLength(1);
+    expect(one.take()).toEqual([]);
+  });
+
+  it('judges edited arguments, runs allowed ones after one more key, and keeps the ask when they are denied', () => {
+    const ask = anAsk();
+    const one = desk([ask]).focus().answer('card.edit').press('field.delete-to-end');
+    for (let index = 0; index < 80; index += 1) one.press('field.backspace');
+    one.type('{"command":"git status"}').press('field.accept');
+    const args = { command: 'git status' };
+    const text = '{"command":"git status"}';
+    expect(one.take()).toEqual([{ do: 'judge-edit', id: ask.id, args, text }]);
+    one.act({ type: 'edit-judged', id: ask.id, verdict: { action: 'deny', why: 'rule 4' }, args, text });
+    expect([one.said(), one.state().card?.mode.at, one.take()]).toEqual(['refused: rule 4', 'edit', []]);
+    one.act({ type: 'edit-judged', id: ask.id, verdict: { action: 'allow', why: '' }, args, text });
+    expect(one.take()).toEqual([]);
+    expect(one.answer('card.once').take()).toEqual([{ do: 'edit', id: ask.id, binding: ask.binding, args }]);
+  });
+
+  it('says what is wrong with arguments that cannot be read', () => {
+    const one = desk([anAsk()]).focus().answer('card.edit').press('field.accept');
+    expect(one.said()).toBe('nothing was changed');
+    expect(one.type('}').press('field.accept').said()).toContain('that is not JSON: line 3, column 2');
+  });
+
+  it('keeps the words of a field whose ask was answered elsewhere', () => {
+    const one = desk([anAsk()]).focus().answer('card.deny-feedback').type('why');
+    one.act({ type: 'asks', asks: [], ids: {} });
+    expect(one.take()).toEqual([{ do: 'look', id: anAsk().id }]);
+    const verdict = { outcome: 'deny', by: 'operator:web', at: '', binding: '' } as Ask['verdict'];
+    one.act({
+      type: 'resolved',
+      ask: anAsk({ state: 'denied', verdict, resolved_at: '2026-01-01T01:02:03.000Z' }),
+      mine: false,
+      told: null,
+    });
+    expect(one.take()).toEqual([{ do: 'keep-text', text: 'why' }]);
+    expect(one.pane(80, 20).join('\n')).toContain('denied 01:02:03 by operator:web');
+  });
+});
+
+describe('a rule', () => {
+  const proposals = {
+    path: '/home/u/.reins/hitl-policy.json',
+    copy: null,
+    policy: { name: 'default', source: 'user', path: null, sha256: null, state: 'ok' },
+    looked_at: 500,
+    candidates: [
+      {
+        kind: 'exact',
+        rule: { tools: 'local_shell', action: 'allow' },
+        index: 13,
+        sha256: 'r1',
+        also_allowed: 1,
+        also: [],
+      },
+    ],
+    none: null,
+  } as never;
+
+  it('is shown with its file and reach, written by w alone, and not within the guard', () => {
+    const one = desk([anAsk()]).focus().answer('card.rule');
+    expect(one.take()).toEqual([{ do: 'propose', id: anAsk().id }]);
+    one.act({ type: 'proposals', id: anAsk().id, proposals });
+    const text = one.lines().join('\n');
+    expect(text).toContain('{"tools":"local_shell","action":"allow"}');
+    expect(text).toContain('into /home/u/.reins/hitl-policy.json');
+    expect(text).toContain('as rule 14; would also have allowed 1 of the last 500 recorded calls');
+    expect(one.press('rule.write').press('overlay.accept').wait(500).press('overlay.accept').take()).toEqual([]);
+    expect(one.press('rule.write').take()).toEqual(
+      answered({ outcome: 'approve', remember: 'rule', rule: { candidate: 0, sha256: 'r1' } }),
+    );
+  });
+});
+
+describe('other kinds', () => {
+  it('marks and sends a choice of a question, and takes a free answer', () => {
+    const ask = anAsk({ kind: 'question', question: { text: 'Which?', choices: ['red', 'blue'] } });
+    const one = desk([ask]).focus();
+    expect(one.wait(500).press('card.take').take()).toEqual([]);
+    expect(one.press('card.choice-2').press('card.take').take()).toEqual(
+      answered({ outcome: 'answer', text: 'blue' }, ask),
+    );
+    const other = desk([ask])
+      .focus()
+      .answer('card.answer')
+      .type('green')
+      .press('field.newline')
+      .type('!')
+      .press('field.accept');
+    expect(other.take()).toEqual(answered({ outcome: 'answer', text: 'green\n!' }, ask));
+  });
+
+  it('knows its own keys for an unknown outcome; once is none of them', () => {
+    const ask = anAsk({ kind: 'unknown_outcome' });
+    const one = desk([ask]).focus();
+    expect(one.answer('card.once').take()).toEqual([]);
+    expect(one.answer('card.skip').take()).toEqual(answered({ outcome: 'answer', treat_as: 'skip', text: null }, ask));
+    expect(desk([ask]).focus().answer('card.done').type('it ran').press('field.accept').take()).toEqual(
+      answered({ outcome: 'answer', treat_as: 'done', text: 'it ran' }, ask),
+    );
+  });
+});
+
+describe('the pane', () => {
+  const three = [
+    anAsk({ id: 'ask_a', expires_at: null, created_at: '2026-01-01T00:10:00.000Z' }),
+    anAsk({
+      id: 'ask_b',
+      expires_at: '2026-01-01T01:11:58.000Z',
+      tools: 'local_fs',
+      tool: 'write_file',
+      args: { path: 'docs/client.md' },
+      summary: 'docs/client.md',
+    }),
+    anAsk({ id: 'ask_c', expires_at: null }),
+  ];
+
+  it.each([
+    [120, 36],
+    [80, 21],
+    [60, 13],
+  ])('fits %d x %d, and sorts by deadline', (columns, rows) => {
+    const lines = desk(three).pane(columns, rows);
+    expect(lines).toHaveLength(rows);
+    expect(lines.filter((line) => columnsOf(line) > columns)).toEqual([]);
+    const order = lines.filter((line) => /write_file|local_shell\.local/.test(line.slice(0, 56)));
+    expect(order[0]).toContain('local_fs.write_file');
+    expect(order[0]).toContain('11:58');
+  });
+
+  it('denies what is selected after a question, and approves nothing', () => {
+    const one = desk(three).press('approvals.deny');
+    expect(one.said()).toContain('select with Space first');
+    one.press('approvals.select').press('approvals.down').press('approvals.select').press('approvals.deny');
+    expect(one.pane(80, 20)[0]).toContain('Deny these 2 asks?');
+    expect(one.press('question.yes').take()).toEqual([]);
+    expect(one.wait(500).press('question.yes').take()).toEqual([
+      {
+        do: 'deny-all',
+        asks: [
+          { id: 'ask_b', binding: three[0]?.binding },
+          { id: 'ask_c', binding: three[0]?.binding },
+        ],
+      },
+    ]);
+  });
+
+  it('filters by what is typed, and groups what is alike', () => {
+    const one = desk(three).press('approvals.filter').type('client').press('field.accept');
+    expect(one.pane(80, 20).filter((line) => line.startsWith('>') || line.includes('git push --force'))).toHaveLength(
+      2,
+    );
+    expect(desk(three).press('approvals.group').pane(80, 20).join('\n')).toContain('2 alike');
+  });
+});

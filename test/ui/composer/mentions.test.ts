@@ -1,0 +1,114 @@
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { fuzzyBest } from '../../../ui/composer/fuzzy.ts';
+import { createHistoryFile, historyPath } from '../../../ui/composer/history-file.ts';
+import { isIgnored, readIgnoreFile } from '../../../ui/composer/ignore-files.ts';
+import { literalAts, mentionAt, mentionsOf } from '../../../ui/composer/mention.ts';
+import { matchMentions, scanMentions } from '../../../ui/composer/mention-index.ts';
+import { tempHome } from '../../support/temp-home.ts';
+
+describe('mentions', () => {
+  it('reads all forms', () => {
+    expect(mentionsOf('see @a.ts, @"b c.md" and (@src/) @d.ts:10-20 @e.ts:7. mail me@x.org @@not')).toEqual([
+      { path: 'a.ts', lines: null, directory: false },
+      { path: 'b c.md', lines: null, directory: false },
+      { path: 'src/', lines: null, directory: true },
+      { path: 'd.ts', lines: { from: 10, to: 20 }, directory: false },
+      { path: 'e.ts', lines: { from: 7, to: 7 }, directory: false },
+    ]);
+    expect(literalAts('a @@b')).toBe('a @b');
+  });
+
+  it('finds the word at the caret', () => {
+    expect(mentionAt('see @sr', 7)).toEqual({ from: 4, query: 'sr' });
+    expect(mentionAt('see @"my no', 11)).toEqual({ from: 4, query: 'my no' });
+    expect([mentionAt('me@x', 4), mentionAt('@a b', 4), mentionAt('x', 1)]).toEqual([null, null, null]);
+  });
+
+  it('puts the best first', () => {
+    const paths = ['src/http/retry.ts', 'docs/retention.md', 'test/http/retry.test.ts', 'README.md'];
+    expect(fuzzyBest('retry', paths, (path) => path, 2)).toEqual(['src/http/retry.ts', 'test/http/retry.test.ts']);
+    expect(fuzzyBest('rme', paths, (path) => path, 9)[0]).toBe('README.md');
+    expect(fuzzyBest('zz', paths, (path) => path, 9)).toEqual([]);
+    expect(fuzzyBest('README', ['readme', 'README'], (path) => path, 9)).toEqual(['README']);
+  });
+});
+
+describe('ignore files', () => {
+  const ignored = (rules: string, path: string, directory = false) =>
+    isIgnored([readIgnoreFile(rules, '')], path, directory);
+
+  it.each([
+    ['*.log', 'a/b.log', true],
+    ['*.log\n!keep.log', 'keep.log', false],
+    ['/build', 'build', true],
+    ['/build', 'a/build', false],
+    ['a/**/z', 'a/b/c/z', true],
+    ['a/**', 'a/b/c', true],
+    ['**/tmp', 'x/tmp', true],
+    ['# note\n\\#x', '#x', true],
+    ['[ab].txt', 'b.txt', true],
+    ['[!ab].txt', 'b.txt', false],
+    ['q?.c', 'qq.c', true],
+    ['trailing ', 'trailing', true],
+    ['a*a*a*a*a*a*b', 'a'.repeat(200), false],
+  ])('of %j and %j: %s', (rules, path, expected) => {
+    expect(ignored(rules, path)).toBe(expected);
+  });
+
+  it('knows rules for directories, and lets the inner file decide', () => {
+    expect([ignored('out/', 'out', true), ignored('out/', 'out', false)]).toEqual([true, false]);
+    const files = [readIgnoreFile('*.md', ''), readIgnoreFile('!note.md', 'docs/')];
+    expect([isIgnored(files, 'docs/note.md', false), isIgnored(files, 'note.md', false)]).toEqual([false, true]);
+  });
+});
+
+describe('the index', () => {
+  it('names files and directories, hidden ones last, and nothing ignored, linked or of git', async () => {
+    const { workspace } = tempHome();
+    const put = (path: string, text = '') => {
+      mkdirSync(dirname(join(workspace, path)), { recursive: true });
+      writeFileSync(join(workspace, path), text);
+    };
+    for (const path of ['src/a.ts', 'src/gen/b.ts', 'notes.md', '.env.sample', '.git/config', 'node_modules/x.js'])
+      put(path);
+    put('.gitignore', 'node_modules\ngen/\n');
+    put('big.bin', 'x'.repeat(1024 * 1024 + 1));
+    symlinkSync(join(workspace, 'gone'), join(workspace, 'dangling'));
+    const index = await scanMentions(workspace, 'notes.md', () => 0, new AbortController().signal);
+    expect(index).toEqual({
+      paths: ['src/', 'src/a.ts'],
+      last: ['.env.sample', '.gitignore', 'big.bin'],
+      cut: false,
+    });
+    expect(matchMentions(index, 'a', 9)).toEqual(['src/a.ts', '.env.sample']);
+    const late = await scanMentions(workspace, '', stepping(), new AbortController().signal);
+    expect(late.cut).toBe(true);
+    rmSync(workspace, { recursive: true });
+  });
+});
+
+/** A clock that runs out at once. */
+function stepping(): () => number {
+  let at = 0;
+  return () => {
+    at += 5000;
+    return at;
+  };
+}
+
+describe('the history file', () => {
+  it('is private, keeps its newest entries, and passes over broken lines', async () => {
+    const { home } = tempHome();
+    const path = historyPath(join(home, '.reins'), '/w/shop');
+    expect(path).toMatch(/\/history\/[0-9a-f]{16}\.jsonl$/);
+    const file = createHistoryFile(path, 2, () => 0);
+    expect(await file.read()).toEqual([]);
+    for (const text of ['one', 'two\nlines', 'three']) await file.append(text, 's');
+    writeFileSync(path, '{"text":\n', { flag: 'a' });
+    expect(await file.read()).toEqual(['two\nlines', 'three']);
+    await file.compact();
+    expect(await createHistoryFile(path, 9, () => 0).read()).toEqual(['three']);
+  });
+});

@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { addScript, createProject, tester, type World, writingTurns } from '../cli/world.ts';
+import { program } from '../support/run-cli.ts';
+import { type CliTerminal, openTerminal } from '../support/terminal.ts';
+
+let world: World;
+const opened: CliTerminal[] = [];
+beforeEach(async () => {
+  world = await createProject();
+});
+afterEach(async () => {
+  for (const terminal of opened.splice(0)) {
+    terminal.kill('SIGKILL');
+    await terminal.ended;
+  }
+  world.remove();
+});
+
+const open = (argv: readonly string[], options: Parameters<typeof openTerminal>[2] = {}): CliTerminal => {
+  const terminal = openTerminal(world, argv, { columns: 80, rows: 24, ...options });
+  opened.push(terminal);
+  return terminal;
+};
+const ready = (terminal: CliTerminal) => terminal.until((rows) => rows.some((row) => row.startsWith(' idle')), 'idle');
+const asBefore = { alternate: false, paste: false, focus: false, mouse: false };
+
+describe('opening', () => {
+  test.each([[['tui']], [[]], [['chat']]])('reins %j opens the screen, and leaves it with 0', async (argv) => {
+    const terminal = open(argv);
+    await ready(terminal);
+    expect(terminal.modes()).toEqual({ ...asBefore, alternate: true, paste: true, focus: true });
+    expect(terminal.rows()[0]).toMatch(/^ reins \[1 Chat\] 3 Approvals +\S/);
+    expect(terminal.rows()[23]).toBe('');
+    // The caret is where the text goes.
+    expect(terminal.cursor()).toEqual({ column: 2, row: 20 });
+    terminal.type('\u0018\u0003');
+    expect((await terminal.ended).code).toBe(0);
+    expect(terminal.modes()).toEqual(asBefore);
+    expect(terminal.bytes()).not.toMatch(/\u001b\[[23]J/);
+  });
+
+  test.each([
+    ['tui', 'the terminal UI does not open where CI is set'],
+    ['', 'Usage'],
+  ])('does not happen where CI is set: reins %s', async (word, said) => {
+    const terminal = open(word === '' ? [] : [word], { environment: { CI: '1' } });
+    expect((await terminal.ended).code).toBe(2);
+    expect(terminal.screen()).toContain(said);
+    expect(terminal.bytes()).not.toContain('\u001b[?1049h');
+  });
+
+  test('does not happen without a terminal on both ends', async () => {
+    const result = await world.run(['tui']);
+    expect([result.code, result.stderr]).toEqual([
+      2,
+      'reins: the terminal UI needs a terminal on stdin and stdout\n  reins tui --help\n',
+    ]);
+  });
+
+  test.each([[['--frobnicate']], [['tui', '--json']], [['tui', '--theme', 'nope']]])(
+    'a bad flag is told before an escape byte is written: %j',
+    async (argv) => {
+      const terminal = open(argv, { environment: { NO_COLOR: '1' } });
+      expect((await terminal.ended).code).toBe(2);
+      expect(terminal.bytes()).not.toContain('\u001b');
+    },
+  );
+});
+
+describe('leaving', () => {
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 143],
+    ['SIGQUIT', 131],
+  ])('%s leaves the terminal as it was, with %i', async (signal, code) => {
+    const terminal = open(['tui']);
+    await ready(terminal);
+    terminal.kill(signal);
+    expect((await terminal.ended).code).toBe(code);
+    expect(terminal.modes()).toEqual(asBefore);
+    expect(terminal.bytes()).toMatch(/\u001b\[\?25h\u001b\[\?1049l/);
+  });
+
+  test('Ctrl+C and Ctrl+D twice leave an empty composer', async () => {
+    for (const key of ['\u0003', '\u0004']) {
+      const terminal = open(['tui']);
+      await ready(terminal);
+      terminal.type(key);
+      await terminal.saw('again to quit');
+      terminal.type(key);
+      expect((await terminal.ended).code).toBe(0);
+      expect(terminal.modes()).toEqual(asBefore);
+    }
+  });
+
+  test('SIGTERM during a question leaves the run to be resumed', async () => {
+    await addScript(world, writingTurns);
+    const terminal = open(['tui', ...tester]);
+    await ready(terminal);
+    terminal.type('write\r');
+    await terminal.saw('waiting for you');
+    terminal.kill('SIGTERM');
+    expect((await terminal.ended).code).toBe(143);
+    const runs = JSON.parse((await world.run(['state', 'list', '--json'])).stdout);
+    expect(runs[0].status).toMatch(/interrupted|suspended/);
+  });
+});
+
+test('Ctrl+Z gives the terminal back to the shell, and fg takes it again', async () => {
+  const command = ['bash', '--norc', '-i'];
+  const terminal = open([], { command });
+  terminal.type(`${process.execPath} ${program} tui\r`);
+  await ready(terminal);
+  terminal.type('draft');
+  await terminal.saw('› draft');
+  terminal.type('\u001a');
+  await terminal.saw('Stopped');
+  expect(terminal.modes()).toMatchObject({ alternate: false, focus: false });
+  terminal.type('fg\r');
+  await terminal.saw('› draft');
+  expect(terminal.modes()).toMatchObject({ alternate: true, paste: true, focus: true });
+  terminal.type('\u0018\u0003');
+  await terminal.until((rows) => rows.at(-1) !== undefined && !terminal.modes().alternate, 'the shell');
+  terminal.type('exit\r');
+  await terminal.ended;
+});

@@ -1,0 +1,55 @@
+import type { Ask } from '../src/schema/ask.ts';
+import type { RunEvent } from '../src/schema/event.ts';
+import type { Item } from '../src/view/items.ts';
+import type { Size } from './events.ts';
+import type { ApprovalsAction } from './approvals/approvals-state.ts';
+import type { ComposerAction } from './composer/composer-state.ts';
+import type { Key } from './keys/key.ts';
+import type { Overlay } from './overlays/overlay.ts';
+import type { Banner, Facts, OpenSession } from './state.ts';
+
+/** Everything that can happen. Time comes with `tick` and with what a person does. */
+export type Action =
+  | { readonly type: 'key'; readonly key: Key; readonly now: number }
+  | { readonly type: 'paste'; readonly text: string; readonly now: number }
+  | { readonly type: 'wheel'; readonly delta: number }
+  | { readonly type: 'resize'; readonly size: Size; readonly now: number }
+  | { readonly type: 'tick'; readonly now: number }
+  | { readonly type: 'ready'; readonly now: number }
+  | { readonly type: 'facts'; readonly facts: Partial<Facts> }
+  /** A session and its newest messages are in view. */
+  | { readonly type: 'opened'; readonly session: OpenSession | null; readonly items: readonly Item[] }
+  | {
+      readonly type: 'older';
+      readonly session: string;
+      readonly items: readonly Item[];
+      readonly before: number | null;
+    }
+  | { readonly type: 'accepted'; readonly run_id: string; readonly session: OpenSession | null }
+  /** A message could not be sent: it is not in the session. */
+  | { readonly type: 'not-sent'; readonly text: string; readonly why: readonly string[]; readonly now: number }
+  /** A run that is followed: this process drives it, or found it resting or alive. */
+  | { readonly type: 'following'; readonly run_id: string; readonly now: number }
+  | { readonly type: 'events'; readonly run_id: string; readonly events: readonly RunEvent[]; readonly now: number }
+  | {
+      readonly type: 'asks';
+      readonly asks: readonly Ask[];
+      readonly ids: Readonly<Record<string, string>>;
+      readonly now: number;
+    }
+  /** For the composer, and for the asks. */
+  | { readonly type: 'compose'; readonly action: ComposerAction; readonly now: number }
+  | { readonly type: 'approve'; readonly action: ApprovalsAction; readonly now: number }
+  | { readonly type: 'banner'; readonly banner: Banner }
+  | { readonly type: 'no-banner'; readonly id: string }
+  | { readonly type: 'notice'; readonly level: 'info' | 'warn' | 'error'; readonly text: string }
+  /** One line in place of the hints. */
+  | { readonly type: 'say'; readonly text: string; readonly bad: boolean; readonly now: number }
+  | { readonly type: 'overlay'; readonly overlay: Overlay }
+  | { readonly type: 'collapse'; readonly lines: number }
+  /** A whole line, where there is no composer. */
+  | { readonly type: 'submit'; readonly text: string; readonly now: number }
+  | { readonly type: 'no-overlays' }
+  | { readonly type: 'session-gone' }
+  | { readonly type: 'renamed'; readonly name: string }
+  | { readonly type: 'leaving' };

@@ -1,0 +1,82 @@
+import { Box } from 'ink';
+import type { Line } from '../src/view/line.ts';
+import { fitLine } from '../src/view/wrap.ts';
+import { approvalsLines } from './approvals/list-view.ts';
+import { approvalsView, cardLines } from './asking.ts';
+import { blocksOf, chatLines, composerRule, newLinesText, queueLines } from './chat-lines.ts';
+import { aboveComposer, composerLines } from './composer/composer-lines.ts';
+import { composerColumns } from './composing.ts';
+import { hintLine } from './hint-line.ts';
+import { isTiny, isTooSmall, layoutOf, tooSmallLines } from './layout.ts';
+import { OverlayBox } from './overlays/overlay-box.tsx';
+import { Rows } from './rows.tsx';
+import type { State } from './state.ts';
+import { bannerLine, statusLine, tabBar } from './status-lines.ts';
+import type { Theme } from './theme.ts';
+import type { LineCache } from './transcript/line-cache.ts';
+
+export type AppProps = { readonly state: State; readonly theme: Theme; readonly cache: LineCache };
+
+/** The whole screen but its last row (10 §2.1): layout only. */
+export function App({ state, theme, cache }: AppProps) {
+  const layout = layoutOf(state);
+  const rows = (lines: readonly Line[]) => <Rows lines={lines} theme={theme} />;
+  if (isTooSmall(state)) {
+    return (
+      <Box height={layout.rows} width={layout.columns} overflowY="hidden">
+        {rows(smallLines(state, theme.glyphs).map((line) => fitLine(line, layout.columns)))}
+      </Box>
+    );
+  }
+  return (
+    <Box height={layout.rows} width={layout.columns} flexDirection="column">
+      {rows([tabBar(state), ...(layout.banner === 0 ? [] : [bannerLine(state)])])}
+      <Box height={layout.body} width={layout.columns} flexDirection="column">
+        {state.pane === 'chat' ? (
+          <ChatBody state={state} theme={theme} cache={cache} />
+        ) : (
+          rows(
+            approvalsLines(
+              state.approvals,
+              approvalsView(state, theme.glyphs),
+              { columns: layout.columns, rows: layout.body },
+              policyWords(state),
+            ),
+          )
+        )}
+      </Box>
+      {state.pane === 'chat' ? <ComposerArea state={state} theme={theme} cache={cache} /> : null}
+      {rows([hintLine(state), statusLine(state)])}
+      {state.overlays.length === 0 ? null : <OverlayBox state={state} theme={theme} layout={layout} />}
+    </Box>
+  );
+}
+
+/** A screen that is too small for the panes has room for a card all the same (10 §1.3). */
+function smallLines(state: State, glyphs: Theme['glyphs']): readonly Line[] {
+  const card = isTiny(state) ? [] : cardLines(state, glyphs);
+  return card.length > 0 ? card : tooSmallLines(state);
+}
+
+const policyWords = ({ facts: { policy } }: State): string => `policy ${policy?.name ?? '-'}`;
+
+/** The transcript, and under it what has the keys: a card, or a list of the composer. */
+function ChatBody({ state, theme, cache }: AppProps) {
+  const { body, columns } = layoutOf(state);
+  const card = cardLines(state, theme.glyphs);
+  const below = card.length > 0 ? card : aboveComposer(state.composer, columns, state.keys).slice(0, body - 1);
+  const lines = chatLines(state, blocksOf(state, cache, theme.glyphs), body - below.length);
+  return <Rows lines={[...lines, ...below]} theme={theme} />;
+}
+
+function ComposerArea({ state, theme, cache }: AppProps) {
+  const layout = layoutOf(state);
+  const news = newLinesText(state, blocksOf(state, cache, theme.glyphs), layout.body);
+  const focused = state.overlays.length === 0 && state.reading === null && state.approvals.card === null;
+  const lines = [
+    ...queueLines(state, layout),
+    composerRule(state, news),
+    ...composerLines(state.composer, composerColumns(layout.columns), layout.composer, focused),
+  ];
+  return <Rows lines={lines} theme={theme} />;
+}

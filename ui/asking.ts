@@ -1,0 +1,77 @@
+import type { Line } from '../src/view/line.ts';
+import { type ApprovalsAction, type ApprovalsView, drawnCard, reduceApprovals } from './approvals/approvals-state.ts';
+import { verdictWords } from './approvals/card-view.ts';
+import { compose } from './composing.ts';
+import { isComposerEmpty } from './composer/composer-state.ts';
+import { isTiny, isTooSmall, layoutOf } from './layout.ts';
+import type { Ruler } from './move.ts';
+import { saying } from './sending.ts';
+import { type Change, only, type State } from './state.ts';
+import type { Glyphs } from './theme.ts';
+import { cardColumns } from './approvals/list-view.ts';
+
+/** Keys in this time after a card was drawn answer nothing (10 §7.3). A frame takes a moment to be written. */
+const guardMs = 400;
+const frameMs = 50;
+/** A card takes the keys by itself only from somebody who has not typed for so long. */
+const quietMs = 2000;
+
+/** Where a card is drawn: over the end of the body, beside the list, or over a screen that is too small for the rest. */
+export function approvalsView(state: State, glyphs: Glyphs): ApprovalsView {
+  const { columns, rows, body } = layoutOf(state);
+  const place = isTooSmall(state)
+    ? { columns, rows }
+    : { columns: state.pane === 'approvals' ? cardColumns(columns) : columns, rows: body };
+  return {
+    place: { ...place, glyphs },
+    keys: state.keys,
+    guardMs: guardMs + frameMs,
+    now: state.now,
+    covered: state.overlays.length > 0 || isTiny(state),
+  };
+}
+
+/** Rows of the card that has the keys, for the chat pane and for a small screen. */
+export const cardLines = (state: State, glyphs: Glyphs): readonly Line[] =>
+  drawnCard(state.approvals, approvalsView(state, glyphs))?.view.lines ?? [];
+
+/** One step of the asks, with what it leads to. */
+export function ask(given: State, ruler: Ruler, action: ApprovalsAction, now: number): Change {
+  const state = { ...given, now };
+  const { state: approvals, intents } = reduceApprovals(state.approvals, action, approvalsView(state, ruler.glyphs));
+  // A layer that was closed keeps the next Esc from reaching what lies under it.
+  const left = state.approvals.card !== null && approvals.card?.mode.at !== state.approvals.card.mode.at;
+  let next: State = { ...state, approvals, closedAt: left ? now : state.closedAt };
+  if (action.type === 'resolved') next = saying(next, resultWords(action), now, false);
+  else if (approvals.said !== null && approvals.said !== state.approvals.said && state.pane === 'chat')
+    next = saying(next, approvals.said, now, false);
+  const texts = intents.flatMap((intent) => (intent.do === 'keep-text' ? [intent.text] : []));
+  const kept = texts.reduce((change, text) => compose(change.state, ruler, { type: 'kill', text }, now), only(next));
+  return {
+    state: kept.state,
+    effects: [
+      ...kept.effects,
+      ...intents.flatMap((intent) => (intent.do === 'keep-text' ? [] : [{ do: 'ask', intent } as const])),
+    ],
+  };
+}
+
+const resultWords = ({ ask: row, mine, told }: Extract<ApprovalsAction, { type: 'resolved' }>): string =>
+  `${verdictWords(row, mine)}${told === null ? '' : ` · ${told}`}`;
+
+/** Gives the keys to a new ask of the run in view, unless somebody is doing something else (10 §7.3.1). */
+export function offered(state: State, ruler: Ruler, now: number): Change {
+  const runId = state.turn?.run_id ?? null;
+  const fresh = state.approvals.asks.find(({ id, run_id }) => run_id === runId && !state.offered.has(id));
+  if (fresh === undefined || runId === null || state.approvals.card !== null) return only(state);
+  const free =
+    state.pane === 'chat' &&
+    state.overlays.length === 0 &&
+    state.reading === null &&
+    state.search === null &&
+    state.anchor === null &&
+    isComposerEmpty(state.composer) &&
+    state.composer.search === null;
+  if (!free || now - state.keyAt < quietMs) return only(state);
+  return ask({ ...state, offered: new Set([...state.offered, fresh.id]) }, ruler, { type: 'focus', id: fresh.id }, now);
+}

@@ -1,0 +1,108 @@
+import type { Item } from '../src/view/items.ts';
+import { foreign, type Line, say, type Span } from '../src/view/line.ts';
+import { cutLine, fitLine, lineColumns } from '../src/view/wrap.ts';
+import type { Layout } from './layout.ts';
+import type { State } from './state.ts';
+import type { Glyphs } from './theme.ts';
+import type { LineCache } from './transcript/line-cache.ts';
+import { type Blocks, endPlace, rowsInView } from './transcript/viewport.ts';
+
+/** Whether an item is drawn whole: reasoning with `--think`, everything else when a key opened it. */
+export const isOpened = (state: Pick<State, 'toggled' | 'thinkOpen'>, item: Item): boolean =>
+  state.toggled.has(item.id) !== (item.kind === 'reasoning' && state.thinkOpen);
+
+/** The transcript as blocks of rows. */
+export const blocksOf = (state: State, cache: LineCache, glyphs: Glyphs): Blocks =>
+  cache.blocks(state.items, {
+    columns: state.size.columns,
+    glyphs,
+    collapse: state.collapse,
+    now: state.now,
+    opened: (item) => isOpened(state, item),
+  });
+
+/** The rows of the body of the chat pane, exactly as many as it has. */
+export function chatLines(state: State, blocks: Blocks, rows: number): readonly Line[] {
+  const shown = rowsInView(blocks, state.anchor, rows);
+  const selected = state.reading?.selected ?? null;
+  const lines = shown.map(({ line, index }) => {
+    const item = state.items[index];
+    const found = state.search === null ? line : marked(line, state.search.query);
+    return selected !== null && item?.id === selected && line.length > 0 ? chosen(found) : found;
+  });
+  const empty: readonly Line[] = Array.from({ length: Math.max(0, rows - lines.length) }, () => []);
+  // A short transcript stands at the top, like a page.
+  return [...lines, ...empty];
+}
+
+/** The chosen item has a bar in the first column, in place of a blank or beside its mark. */
+function chosen(line: Line): Line {
+  const [first, ...rest] = line;
+  if (first === undefined) return line;
+  return [{ ...first, token: 'selection' }, ...rest];
+}
+
+/** Hits in reverse video (10 §5.6). */
+function marked(line: Line, query: string): Line {
+  if (query === '') return line;
+  const exact = /\p{Lu}/u.test(query);
+  const fold = (text: string) => (exact ? text : text.toLowerCase());
+  const wanted = fold(query);
+  return line.flatMap((span): readonly Span[] => {
+    const text = fold(span.text);
+    if (text.length !== span.text.length || !text.includes(wanted)) return [span];
+    const out: Span[] = [];
+    let from = 0;
+    for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, from)) {
+      // Parts of a safe text are safe.
+      out.push({ ...span, text: span.text.slice(from, at) as Span['text'] });
+      out.push({ ...span, text: span.text.slice(at, at + wanted.length) as Span['text'], token: 'hit' });
+      from = at + wanted.length;
+    }
+    out.push({ ...span, text: span.text.slice(from) as Span['text'] });
+    return out.filter((each) => each.text !== '');
+  });
+}
+
+/** `▼ 34 new lines · End` while the view is paused. */
+export function newLinesText(state: State, blocks: Blocks, rows: number): Line {
+  if (state.anchor === null || state.paused === null) return [];
+  const end = endPlace(blocks, rows);
+  if (end.index < 0) return [];
+  let count = -state.paused.lines;
+  for (let index = Math.max(0, state.paused.items - 1); index < blocks.count; index += 1)
+    count += blocks.linesOf(index).length;
+  if (count <= 0) return [];
+  return [say(`▼ ${count} new ${count === 1 ? 'line' : 'lines'} · End`, 'accent')];
+}
+
+/** The rule above the composer, with what has to be said there. */
+export function composerRule(state: State, news: Line): Line {
+  const { columns } = state.size;
+  const left: Line = [
+    say('─ ', 'border'),
+    say(state.composer.held ? 'queue held: Enter sends the next' : 'message', 'dim'),
+    say(' ', 'border'),
+  ];
+  const right: Line = [
+    ...(news.length === 0 ? [] : [say(' '), ...news]),
+    ...(state.composer.queue.length === 0 ? [] : [say(` ${state.composer.queue.length} queued`, 'dim')]),
+  ];
+  const fill = columns - lineColumns(left) - lineColumns(right) - (right.length === 0 ? 0 : 2);
+  return cutLine(
+    [...left, say('─'.repeat(Math.max(0, fill)), 'border'), ...right, say(right.length === 0 ? '' : ' ─', 'border')],
+    columns,
+  );
+}
+
+export function queueLines(state: State, layout: Layout): readonly Line[] {
+  const { queue } = state.composer;
+  return queue.slice(0, layout.queue).map(({ text }, index) => {
+    const more =
+      index === layout.queue - 1 && queue.length > layout.queue ? `  +${queue.length - layout.queue} more` : '';
+    return fitLine(
+      [say('  … ', 'dim'), ...foreign(text.split('\n')[0] ?? '', 'dim'), say(more, 'dim')],
+      layout.columns,
+    );
+  });
+}

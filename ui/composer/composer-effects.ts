@@ -1,0 +1,125 @@
+import type { RuntimeClient } from '../../src/client/operations.ts';
+import type { SavedDraft } from '../../src/schema/draft.ts';
+import { toWire } from '../../src/schema/errors.ts';
+import type { ComposerAction, ComposerIntent } from './composer-state.ts';
+import type { HistoryFile } from './history-file.ts';
+import { matchMentions, type MentionIndex, scanMentions } from './mention-index.ts';
+
+export type ComposerEffectDeps = {
+  readonly client: () => Promise<RuntimeClient>;
+  readonly dispatch: (action: ComposerAction) => void;
+  readonly session: () => { readonly id: string; readonly name: string } | null;
+  readonly history: HistoryFile;
+  readonly mostHistory: number;
+  /** Root of the workspace: what lies below it can be mentioned. */
+  readonly root: string;
+  /** Whether the policy lets a file be read; such as it does not are never offered. */
+  readonly readable: (path: string) => Promise<boolean>;
+  readonly shell: (line: string, keep: boolean) => void;
+  readonly say: (text: string, bad: boolean) => void;
+  readonly now: () => number;
+};
+
+export type ComposerEffects = {
+  perform(intent: Extract<ComposerIntent, { do: 'shell' | 'remember' | 'save' | 'find' }>): void;
+  /** Reads the history, once. */
+  start(): Promise<void>;
+  /** The draft of a session that was opened. */
+  restore(sessionId: string): Promise<void>;
+  /** Writes what is not written yet. Never rejects. */
+  close(): Promise<void>;
+};
+
+const saveMs = 500;
+/** An index that is older is made anew at the next mention. */
+const indexMs = 10_000;
+const mostOffered = 20;
+
+/** Carries out what the composer wants: drafts, history, words for its lists. */
+export function createComposerEffects(deps: ComposerEffectDeps): ComposerEffects {
+  const { client: clientOf, dispatch, now } = deps;
+  const ending = new AbortController();
+  let unsaved: { readonly session: string; readonly saved: SavedDraft } | null = null;
+  let timer: NodeJS.Timeout | undefined;
+  let index: { readonly made: number; readonly index: Promise<MentionIndex> } | null = null;
+  let asked = 0;
+
+  const save = async (): Promise<void> => {
+    clearTimeout(timer);
+    timer = undefined;
+    const wanted = unsaved;
+    unsaved = null;
+    if (wanted === null) return;
+    const { draft, queue } = wanted.saved;
+    const saved = draft.text === '' && queue.length === 0 ? null : wanted.saved;
+    await (await clientOf()).saveDraft({ session_id: wanted.session, saved });
+  };
+
+  const findPaths = async (query: string): Promise<void> => {
+    asked += 1;
+    const own = asked;
+    if (index === null || now() - index.made > indexMs)
+      index = { made: now(), index: scanMentions(deps.root, '', () => performance.now(), ending.signal) };
+    const matched = matchMentions(await index.index, query, mostOffered);
+    const found: string[] = [];
+    for (const path of matched) {
+      // A newer question has been asked meanwhile: its answer counts.
+      if (own !== asked) return;
+      if (path.endsWith('/') || (await deps.readable(path))) found.push(path);
+    }
+    dispatch({ type: 'paths', query, found });
+  };
+
+  const words: Readonly<Record<string, (client: RuntimeClient) => Promise<readonly string[]>>> = {
+    sessions: async (client) => (await client.sessionNames({})).map(({ name }) => name),
+    models: async (client) =>
+      (await client.listModels({ backend: null, refresh: false })).rows.map(({ model }) => model),
+    chains: async (client) => (await client.listChains({})).map(({ name }) => name),
+    runs: async (client) =>
+      (await client.listRuns({ status: null, session: null, limit: 50 })).runs.map(({ id }) => id),
+  };
+
+  const findWords = async (source: string): Promise<void> => {
+    const load = words[source];
+    dispatch({ type: 'words', source, words: load === undefined ? [] : await load(await clientOf()) });
+  };
+
+  return {
+    perform(intent) {
+      const failed = (error: unknown): void => deps.say(toWire(error).message, true);
+      switch (intent.do) {
+        case 'remember':
+          void deps.history.append(intent.text, deps.session()?.name ?? null).catch(failed);
+          return;
+        case 'save': {
+          const session = deps.session();
+          if (session === null) return;
+          unsaved = { session: session.id, saved: intent.saved };
+          clearTimeout(timer);
+          timer = setTimeout(() => void save().catch(failed), saveMs);
+          timer.unref();
+          return;
+        }
+        case 'find':
+          void (
+            intent.wanted.kind === 'paths' ? findPaths(intent.wanted.query) : findWords(intent.wanted.source)
+          ).catch(failed);
+          return;
+        case 'shell':
+          deps.shell(intent.line, intent.keep);
+      }
+    },
+    async start() {
+      dispatch({ type: 'history', entries: await deps.history.read(), most: deps.mostHistory });
+    },
+    async restore(sessionId) {
+      const saved = await (await clientOf()).readDraft({ session_id: sessionId });
+      if (saved !== null) dispatch({ type: 'restore', saved });
+    },
+    async close() {
+      ending.abort();
+      await save().catch(() => undefined);
+      await deps.history.compact();
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import { columnsOf } from '../src/view/wrap.ts';
+import {
+  type ComposerAction,
+  type ComposerIntent,
+  type ComposerView,
+  reduceComposer,
+} from './composer/composer-state.ts';
+import type { Ruler } from './move.ts';
+import { opened } from './overlays/press.ts';
+import { send } from './sending.ts';
+import { runSlash } from './slash.ts';
+import { type Change, only, type State } from './state.ts';
+
+/** Columns that the text of the composer may take: its mark stands before it. */
+export const composerColumns = (columns: number): number => Math.max(4, columns - 2);
+
+const viewOf = (state: State): ComposerView => ({
+  columns: composerColumns(state.size.columns),
+  busy: state.turn !== null || state.phase === 'starting',
+  width: columnsOf,
+});
+
+/** One step of the composer, with what it leads to. */
+export function compose(state: State, ruler: Ruler, action: ComposerAction, now: number): Change {
+  const { state: composer, intents } = reduceComposer(state.composer, action, viewOf(state));
+  return intents.reduce<Change>(
+    (change, intent) => {
+      const next = carried(change.state, ruler, intent, now);
+      return { state: next.state, effects: [...change.effects, ...next.effects] };
+    },
+    only({ ...state, composer }),
+  );
+}
+
+function carried(state: State, ruler: Ruler, intent: ComposerIntent, now: number): Change {
+  switch (intent.do) {
+    case 'send': {
+      if (state.session?.deleted !== true) return send(state, intent.text, intent.images, now);
+      const problems = ['this session was deleted elsewhere: /new starts another one'];
+      return compose(state, ruler, { type: 'return', text: intent.text, problems }, now);
+    }
+    case 'slash':
+      return slash(state, ruler, intent.name, intent.args, now);
+    case 'help':
+      return opened(state, 'help');
+    case 'editor':
+      return only(state, { do: 'edit-text', ask: null, text: intent.text });
+    case 'shell':
+    case 'remember':
+    case 'save':
+    case 'find':
+      return only(state, { do: 'composer', intent });
+  }
+}
+
+/** Commands about the composer itself; the others are the app's. */
+function slash(state: State, ruler: Ruler, name: string, args: string, now: number): Change {
+  if (name === 'edit') return compose(state, ruler, { type: 'command', id: 'composer.editor' }, now);
+  if (name === 'queue' && args === 'clear') return compose(state, ruler, { type: 'clear-queue' }, now);
+  if (name === 'image') return compose(state, ruler, { type: 'image', path: args }, now);
+  return runSlash(state, ruler, name, args, now);
+}

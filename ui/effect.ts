@@ -1,0 +1,42 @@
+import type { ApprovalsIntent } from './approvals/approvals-state.ts';
+import type { ComposerIntent } from './composer/composer-state.ts';
+
+/** What the operator asked of the world; `effects.ts` does it. */
+export type Effect =
+  | { readonly do: 'send'; readonly text: string; readonly images: readonly string[]; readonly session: string | null }
+  /** What the composer wants of the world. */
+  | {
+      readonly do: 'composer';
+      readonly intent: Extract<ComposerIntent, { do: 'shell' | 'remember' | 'save' | 'find' }>;
+    }
+  /** What the asks want of it. */
+  | { readonly do: 'ask'; readonly intent: Exclude<ApprovalsIntent, { do: 'keep-text' }> }
+  /** A text in the editor of the operator: that of the composer, or the arguments of an ask. */
+  | { readonly do: 'edit-text'; readonly ask: string | null; readonly text: string }
+  | { readonly do: 'interrupt'; readonly run_id: string; readonly at_once: boolean }
+  | { readonly do: 'load-older'; readonly session: string; readonly before: number }
+  | { readonly do: 'load-all' }
+  | { readonly do: 'repaint' }
+  | { readonly do: 'suspend' }
+  | { readonly do: 'abort' }
+  | { readonly do: 'plain' }
+  | { readonly do: 'quit' }
+  | { readonly do: 'dump'; readonly turns: number | null }
+  | { readonly do: 'copy'; readonly text: string }
+  | { readonly do: 'switch-session'; readonly name: string }
+  | { readonly do: 'new-session'; readonly name: string | null }
+  | { readonly do: 'load-sessions' }
+  | { readonly do: 'load-models' }
+  | { readonly do: 'load-run'; readonly run_id: string | null }
+  | { readonly do: 'rename-session'; readonly name: string; readonly to: string }
+  | { readonly do: 'fork-session'; readonly name: string; readonly to: string | null; readonly at: number | null }
+  | { readonly do: 'delete-session'; readonly name: string; readonly force: boolean }
+  | { readonly do: 'set-model'; readonly name: string; readonly backend: string; readonly save: boolean }
+  | { readonly do: 'test-backend'; readonly name: string }
+  | { readonly do: 'report'; readonly what: 'status' | 'doctor' | 'runs' | 'policy' | 'policies' }
+  | { readonly do: 'forget' }
+  | { readonly do: 'abandon' }
+  | { readonly do: 'leave'; readonly cancel: boolean }
+  | { readonly do: 'explain-ask'; readonly ask_id: string }
+  | { readonly do: 'resume-run'; readonly run_id: string }
+  | { readonly do: 'cancel-run'; readonly run_id: string };

@@ -1,0 +1,233 @@
+import type { RuntimeClient } from '../src/client/operations.ts';
+import { toWire } from '../src/schema/errors.ts';
+import { explanationLines } from '../src/view/explanation.ts';
+import { lastTurns, plainLines } from '../src/view/plain-lines.ts';
+import type { Action } from './actions.ts';
+import { copyText } from './clipboard.ts';
+import { reportOf } from './reports.ts';
+import type { Screen } from './screen.ts';
+import type { Effect } from './effect.ts';
+import type { State } from './state.ts';
+import type { ClientLink } from './use-client.ts';
+
+export type EffectDeps = {
+  readonly link: ClientLink;
+  readonly client: () => Promise<RuntimeClient>;
+  readonly screen: Screen;
+  readonly state: () => State;
+  readonly dispatch: (action: Action) => void;
+  readonly leave: (how: number | 'plain') => void;
+  readonly now: () => number;
+  readonly inTmux: boolean;
+  readonly clipboard: () => 'osc52' | 'file';
+  readonly asks: { perform(intent: Extract<Effect, { do: 'ask' }>['intent']): void };
+  readonly composer: { perform(intent: Extract<Effect, { do: 'composer' }>['intent']): void };
+  /** Lends the terminal to the editor of the operator. */
+  readonly edit: (text: string, ask: string | null) => void;
+  /** Prints lines on the main screen and waits for Enter. */
+  readonly print: (lines: readonly string[]) => Promise<void>;
+};
+
+type Doing = { readonly [K in Effect['do']]: (effect: Extract<Effect, { do: K }>) => void };
+export type Effects = {
+  perform(effect: Effect): void;
+  /** A second has passed: drawn only where something shows a time. */
+  tick(): void;
+  /** Cancels what runs here. */
+  cancelAll(): Promise<void>;
+};
+
+/** Most lines that are printed to the scrollback at once. */
+const mostPrinted = 5000;
+
+/** Does what the reducer asked for; what comes of it is told by actions. */
+export function createEffects(deps: EffectDeps): Effects {
+  const { link, screen, now, dispatch, state, client: clientOf } = deps;
+  const say = (text: string, bad = false): void => dispatch({ type: 'say', text, bad, now: now() });
+  const attempt = (work: (client: RuntimeClient) => Promise<unknown>): void => {
+    clientOf()
+      .then(work)
+      .catch((error: unknown) => say(toWire(error).message, true));
+  };
+  const showSessions = async (client: RuntimeClient): Promise<void> => {
+    const rows = await client.listSessions({});
+    const open = state().overlays.find((overlay) => overlay.kind === 'sessions');
+    if (open?.kind === 'sessions') dispatch({ type: 'overlay', overlay: { ...open, rows } });
+  };
+
+  const cancelAll = async (reason: string): Promise<void> => {
+    const runId = state().turn?.run_id;
+    if (runId != null) await (await clientOf()).cancelRun({ run_id: runId, reason }).catch(() => undefined);
+  };
+
+  const doing: Doing = {
+    send: ({ text, images, session }) => attempt(() => link.send(text, images, session)),
+    ask: ({ intent }) => deps.asks.perform(intent),
+    composer: ({ intent }) => deps.composer.perform(intent),
+    'edit-text': ({ text, ask }) => deps.edit(text, ask),
+    interrupt: ({ run_id }) => attempt((client) => client.cancelRun({ run_id, reason: 'operator' })),
+    'cancel-run': ({ run_id }) => attempt((client) => client.cancelRun({ run_id, reason: 'operator' })),
+    'resume-run': ({ run_id }) => attempt(() => link.resume(run_id)),
+    abandon: () =>
+      attempt(async (client) => {
+        const { session } = state();
+        if (session === null) return;
+        const resting = (await client.showSession({ name: session.name, tools: false, tail: 1 })).session
+          .suspended_run_id;
+        if (resting === null) return say('no run of this session rests');
+        await client.cancelRun({ run_id: resting, reason: 'operator' });
+        say('the resting run was cancelled');
+      }),
+    'load-older': () => attempt(() => link.loadOlder()),
+    'load-all': () => attempt(() => link.loadAll()),
+    'switch-session': ({ name }) =>
+      attempt(async (client) => {
+        await client.switchSession({ name });
+        await link.openSession(name);
+      }),
+    'new-session': ({ name }) =>
+      attempt(async (client) => {
+        const made = await client.newSession({ name });
+        await link.openSession(made.name);
+      }),
+    'rename-session': ({ name, to }) =>
+      attempt(async (client) => {
+        const made = await client.renameSession({ name, new_name: to });
+        if (state().session?.name === name) dispatch({ type: 'renamed', name: made.name });
+        await showSessions(client);
+        say(`renamed ${name} to ${made.name}`);
+      }),
+    'fork-session': ({ name, to, at }) =>
+      attempt(async (client) => {
+        const fork = await client.forkSession({ name, new_name: to, at });
+        await link.openSession(fork.session.name);
+        say(`forked ${fork.from}: ${fork.messages} messages`);
+      }),
+    'delete-session': ({ name, force }) =>
+      attempt(async (client) => {
+        const gone = await client.deleteSession({ name, force });
+        if (state().session?.name === name) dispatch({ type: 'session-gone' });
+        await showSessions(client);
+        say(`deleted ${gone.name}, ${gone.messages} messages`);
+      }),
+    'load-sessions': () => attempt(showSessions),
+    'load-models': () =>
+      attempt(async (client) => {
+        const { rows, notes } = await client.listModels({ backend: null, refresh: false });
+        const open = state().overlays.find((overlay) => overlay.kind === 'models');
+        if (open?.kind === 'models') dispatch({ type: 'overlay', overlay: { ...open, rows, notes } });
+      }),
+    'load-run': ({ run_id }) =>
+      attempt(async (client) => {
+        const newest =
+          run_id ??
+          (await client.listRuns({ status: null, session: state().session?.name ?? null, limit: 1 })).runs[0]?.id;
+        if (newest === undefined) return say('no run is recorded yet');
+        dispatch({ type: 'overlay', overlay: { kind: 'run', run: await client.showRun({ run_id: newest }), at: 0 } });
+      }),
+    'set-model': ({ name, backend, save }) =>
+      attempt(async (client) => {
+        await link.useModel(name, backend);
+        dispatch({ type: 'facts', facts: { model: name, backend: backend === '' ? null : backend } });
+        if (save) await client.setConfig({ key: 'default-model', value: name });
+        say(save ? `${name} is the default model now` : `${name} answers from the next turn on, in this program`);
+      }),
+    'test-backend': ({ name }) =>
+      attempt(async (client) => {
+        const tested = await client.testBackend({ name });
+        say(
+          tested.reachable
+            ? `${name} answers after ${tested.latency_ms} ms with ${tested.chat_models} models`
+            : `${name}: ${tested.error ?? 'not reachable'}`,
+          !tested.reachable,
+        );
+      }),
+    'explain-ask': ({ ask_id }) =>
+      attempt(async (client) => {
+        const explanation = await client.explainCall({
+          call: null,
+          ask: ask_id,
+          as_asked: true,
+          cwd: null,
+          policy: null,
+          trust: [],
+          allowed_dir: null,
+        });
+        dispatch({
+          type: 'overlay',
+          overlay: { kind: 'explain', title: 'Why is it asking?', lines: explanationLines(explanation), at: 0 },
+        });
+      }),
+    report: ({ what }) =>
+      attempt(async (client) => {
+        dispatch({
+          type: 'overlay',
+          overlay: { kind: 'explain', at: 0, ...(await reportOf(what, client, state(), now())) },
+        });
+      }),
+    forget: () =>
+      attempt(async (client) => {
+        const { session } = state();
+        if (session === null) return;
+        const { removed } = await client.forgetRemembered({ session: session.id });
+        say(`forgot ${removed} remembered ${removed === 1 ? 'choice' : 'choices'}`);
+      }),
+    copy: ({ text }) => {
+      const { bytes, said } = copyText(text, deps.clipboard(), deps.inTmux, now());
+      if (bytes !== null) screen.signal(bytes);
+      say(said);
+    },
+    dump: ({ turns }) => {
+      const { items, thinkOpen } = state();
+      const lines = (turns === null ? items : lastTurns(items, turns)).flatMap((item) => plainLines(item, thinkOpen));
+      const left = lines.length - mostPrinted;
+      void deps.print(left > 0 ? [`note: ${left} earlier lines are left out`, ...lines.slice(left)] : lines);
+    },
+    repaint: () => {
+      screen.forget();
+      dispatch({ type: 'resize', size: screen.size(), now: now() });
+    },
+    suspend: () => {
+      screen.leave();
+      process.kill(process.pid, 'SIGTSTP');
+    },
+    abort: () => deps.leave(131),
+    plain: () => deps.leave('plain'),
+    leave: ({ cancel }) => {
+      if (cancel) void cancelAll('operator').finally(() => deps.leave(0));
+      else deps.leave(0);
+    },
+    quit: () => {
+      const { turn } = state();
+      // A run that only waits for an answer rests without a question.
+      if (turn === null || turn.waiting_since !== null || turn.run_id === null) return deps.leave(0);
+      dispatch({
+        type: 'overlay',
+        overlay: {
+          kind: 'question',
+          title: 'A run is going on',
+          lines: ['It can stop at its next checkpoint and go on later (reins state resume), or be cancelled.'],
+          choices: [
+            { key: 's', words: 'suspend and quit', effects: [{ do: 'leave', cancel: false }] },
+            { key: 'c', words: 'cancel and quit', effects: [{ do: 'leave', cancel: true }] },
+          ],
+          at: 0,
+        },
+      });
+    },
+  };
+
+  return {
+    perform: (effect) => {
+      // The table has a function for exactly this kind of effect.
+      (doing[effect.do] as (effect: Effect) => void)(effect);
+    },
+    tick() {
+      const { turn, said, asks, items } = state();
+      const counts = asks.some((ask) => ask.expires_at !== null && Date.parse(ask.expires_at) - now() < 3_600_000);
+      const runs = items.at(-1)?.kind === 'shell';
+      if (turn !== null || said !== null || counts || runs) dispatch({ type: 'tick', now: now() });
+    },
+    cancelAll: () => cancelAll('SIGINT'),
+  };
+}

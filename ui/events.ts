@@ -1,0 +1,1 @@
+export type Size = { readonly columns: number; readonly rows: number };

@@ -1,0 +1,61 @@
+import type { RuntimeClient } from '../src/client/operations.ts';
+import { plural } from '../src/view/format.ts';
+import type { Action } from './actions.ts';
+
+export type OpeningDeps = {
+  readonly client: RuntimeClient;
+  readonly dispatch: (action: Action) => void;
+  /** As `--policy` says; null = the one that is configured. */
+  readonly policy: string | null;
+  /** The model that was named for this program; null = the configured one. */
+  readonly model: string | null;
+};
+
+/** The config keys that are of the screen, by their names. */
+export async function readSettings(client: RuntimeClient): Promise<ReadonlyMap<string, string>> {
+  const entries = await client.listConfig({});
+  return new Map(entries.filter(({ key }) => key.startsWith('tui-')).map(({ key, value }) => [key, value]));
+}
+
+/** Looks at what the status line and the banner show, in the order in which it is missed (10 §1.4). Never throws. */
+export async function lookAround(deps: OpeningDeps): Promise<void> {
+  // A look that fails leaves its place empty; the turn that needs it says why.
+  for (const look of [showPolicy, showModel, showResting, showReadiness]) await look(deps).catch(() => undefined);
+}
+
+async function showPolicy({ client, dispatch, policy }: OpeningDeps): Promise<void> {
+  const { name, sha256, state, path } = await client.showPolicy({ policy });
+  const invalid = state === 'invalid';
+  dispatch({ type: 'facts', facts: { policy: { name, sha256, invalid } } });
+  if (!invalid) return;
+  const [file] = await client.vetPolicies({ policies: [path ?? name] });
+  const problem = file?.findings.find((finding) => finding.severity === 'error')?.message ?? 'invalid';
+  dispatch({
+    type: 'banner',
+    banner: { rank: 0, id: 'policy', text: `policy ${path ?? name}: ${problem}; everything asks`, fixed: true },
+  });
+}
+
+async function showModel({ client, dispatch, model }: OpeningDeps): Promise<void> {
+  const { status } = await client.doctor({ probe: false });
+  dispatch({ type: 'facts', facts: { model: model ?? status.defaultModel, backend: status.defaultProvider } });
+}
+
+async function showResting({ client, dispatch }: OpeningDeps): Promise<void> {
+  const { runs } = await client.listRuns({ status: null, session: null, limit: 50 });
+  const resting = runs.filter(({ status }) => status === 'suspended' || status === 'interrupted').length;
+  if (resting > 0)
+    dispatch({ type: 'notice', level: 'info', text: `${plural(resting, 'run')} can go on: Ctrl+X r, or /runs` });
+}
+
+/** The provider in use: asked last, since it may take seconds. */
+async function showReadiness({ client, dispatch, model }: OpeningDeps): Promise<void> {
+  const { status } = await client.doctor({ probe: true, ...(model === null ? {} : { model }) });
+  const issue = status.issues.find(({ severity }) => severity === 'error');
+  if (issue === undefined) return;
+  const mend = issue.cliCommand === null ? '' : ` · ${issue.cliCommand}`;
+  dispatch({
+    type: 'banner',
+    banner: { rank: 1, id: `setup:${issue.code}`, text: `${issue.message}${mend}`, fixed: false },
+  });
+}

@@ -1,0 +1,47 @@
+import type { ReadStream, WriteStream } from 'node:tty';
+import type { RuntimeClient } from '../src/client/operations.ts';
+import type { StartRun } from '../src/schema/run.ts';
+import type { EditedText } from './lend.ts';
+import type { Theme } from './theme.ts';
+
+/** What a face in the terminal is started with. */
+export type TuiOptions = {
+  readonly input: ReadStream;
+  readonly output: WriteStream;
+  readonly errors: WriteStream;
+  /** Opens the program at the first call. */
+  readonly client: () => Promise<RuntimeClient>;
+  /** The request of a turn, but for its text. */
+  readonly request: (client: RuntimeClient) => Promise<Omit<StartRun, 'input'>>;
+  readonly session: string | null;
+  /** By the name that is configured, or null while that is not known. */
+  readonly theme: (configured: string | null) => Theme;
+  readonly policy: string | null;
+  readonly model: string | null;
+  /** Text of `keys.json`; null = there is none. */
+  readonly keys: string | null;
+  readonly cwd: string;
+  readonly shell: boolean;
+  readonly thinkOpen: boolean;
+  /** Gives a text to the editor of the operator, who has the terminal meanwhile. */
+  readonly edit: (name: string, text: string) => Promise<EditedText>;
+  /** The operator's own directory: the history of the workspace is in it. */
+  readonly home: string;
+  /** Entries of the history that are kept. */
+  readonly mostHistory: number;
+  /** Root of the workspace: what lies below it can be mentioned. */
+  readonly root: string;
+  readonly wheel: boolean;
+  readonly inTmux: boolean;
+  /** Neither flag nor variable chose a mode: the configured one counts. */
+  readonly modeIsOpen: boolean;
+  /** The terminal can move its cursor: lines can be edited. */
+  readonly editsLines: boolean;
+  readonly now: () => number;
+  /** What is written while the screen is held goes here. */
+  readonly trace: (text: string) => void;
+  /** Ends the process at once. */
+  readonly exit: (code: number) => void;
+  /** A line on stderr, once the terminal is free again. */
+  readonly say: (line: string) => void;
+};

@@ -1,0 +1,62 @@
+import type { ModelRow } from '../../src/schema/registry.ts';
+import type { RunDetails } from '../../src/schema/run-record.ts';
+import type { Session } from '../../src/schema/session.ts';
+import { edit, type EditCommand, type Editing, emptyEditing } from '../composer/editing.ts';
+import type { Effect } from '../effect.ts';
+
+/** A single-line field of an overlay. `purpose` says what Enter does with it. */
+export type Field = { readonly label: string; readonly purpose: string; readonly editing: Editing };
+
+/** A list with a filter. `field` has the keys while it is there; the letters of the list act only without it (10 §9). */
+type List = { readonly at: number; readonly query: string; readonly field: Field | null };
+
+/** A question names the effect, and Enter is never a yes. */
+export type Choice = { readonly key: string; readonly words: string; readonly effects: readonly Effect[] };
+
+/** What is drawn over the body and has the keys (10 §9). */
+export type Overlay =
+  | (List & { readonly kind: 'help' })
+  | (List & { readonly kind: 'palette' })
+  | (List & { readonly kind: 'sessions'; readonly rows: readonly Session[] | null })
+  | (List & { readonly kind: 'models'; readonly rows: readonly ModelRow[] | null; readonly notes: readonly string[] })
+  | { readonly kind: 'run'; readonly run: RunDetails | null; readonly at: number }
+  /** Lines that were made elsewhere; they are foreign until they are drawn. */
+  | { readonly kind: 'explain'; readonly title: string; readonly lines: readonly string[]; readonly at: number }
+  | {
+      readonly kind: 'question';
+      readonly title: string;
+      readonly lines: readonly string[];
+      readonly choices: readonly Choice[];
+      readonly at: number;
+    };
+
+export type ListOverlay = Extract<Overlay, List>;
+
+export const filterField: Field = { label: 'filter', purpose: 'filter', editing: emptyEditing };
+export const openList = <K extends ListOverlay['kind']>(kind: K) => ({ kind, at: 0, query: '', field: filterField });
+
+export const isList = (overlay: Overlay): overlay is ListOverlay => 'query' in overlay;
+export const fieldOf = (overlay: Overlay): Field | null => (isList(overlay) ? overlay.field : null);
+
+/** The field after a command of editing; unchanged by any other one. */
+export function editField(field: Field, command: string): Field {
+  const name = command.slice('field.'.length);
+  return editing.has(name) ? { ...field, editing: edit(field.editing, name as EditCommand) } : field;
+}
+
+const editing: ReadonlySet<string> = new Set<EditCommand>([
+  'left',
+  'right',
+  'word-left',
+  'word-right',
+  'line-start',
+  'line-end',
+  'backspace',
+  'delete',
+  'delete-word-left',
+  'delete-word-right',
+  'delete-to-start',
+  'delete-to-end',
+  'yank',
+  'undo',
+]);

@@ -1,0 +1,187 @@
+import { foreign, type Line, say } from '../../src/view/line.ts';
+import { formatAge, plural } from '../../src/view/format.ts';
+import { runLines } from '../../src/view/run-lines.ts';
+import { cutLine, fitLine, spread, wrapLine } from '../../src/view/wrap.ts';
+import { escapeText } from '../../src/view/escape.ts';
+import { layOut } from '../composer/visual-lines.ts';
+import { columnsOf } from '../../src/view/wrap.ts';
+import { helpSections } from '../keys/help.ts';
+import { contextsBelow } from './below.ts';
+import type { State } from '../state.ts';
+import { shortCount } from '../status-lines.ts';
+import type { Field, Overlay } from './overlay.ts';
+import { modelRows, paletteRows, sessionRows } from './rows.ts';
+
+/** What an overlay has to show: a title with something at its right, what stays at the top, what scrolls, and its keys. */
+export type OverlayView = {
+  readonly title: string;
+  readonly right: Line;
+  readonly head: readonly Line[];
+  readonly body: readonly Line[];
+  /** The chosen row of `body`, or the first one in view where nothing is chosen. */
+  readonly at: number;
+  readonly chosen: boolean;
+  readonly foot: string;
+};
+
+/** @param columns inside of the borders */
+export function viewOf(overlay: Overlay, state: State, columns: number): OverlayView {
+  const plain = { right: [], head: [], chosen: false };
+  switch (overlay.kind) {
+    case 'help':
+      return {
+        ...plain,
+        title: 'Keys',
+        head: fieldLines(overlay.field, overlay.query),
+        body: helpLines(state, overlay.query),
+        at: overlay.at,
+        foot: 'PgDn more  Esc close',
+      };
+    case 'palette': {
+      const rows = paletteRows(overlay, state.keys);
+      const body = rows.map((row) =>
+        spread([say(row.words)], [say(`${row.keys}  ${row.slash}`.trim(), 'dim')], columns - 2),
+      );
+      return {
+        ...plain,
+        ...list(body, overlay.at),
+        title: 'Commands',
+        head: fieldLines(overlay.field, overlay.query),
+        foot: '↑↓ choose  Enter run  Esc close',
+      };
+    }
+    case 'sessions':
+      return sessionsView(overlay, state, columns);
+    case 'models':
+      return modelsView(overlay, columns);
+    case 'run': {
+      if (overlay.run === null)
+        return { ...plain, title: 'Run', body: [[say('loading…', 'dim')]], at: 0, foot: 'Esc close' };
+      const shown = { id: (id: string) => id.slice(-8), when: (at: string) => at.slice(11, 19) };
+      return {
+        ...plain,
+        title: `Run ${overlay.run.id.slice(-8)}`,
+        right: foreign(overlay.run.status),
+        body: runLines(overlay.run, shown).flatMap((line) => wrapLine(foreign(line), columns, [], [say('      ')])),
+        at: overlay.at,
+        foot: 'c cancel run  R resume  Esc close',
+      };
+    }
+    case 'explain':
+      return {
+        ...plain,
+        title: overlay.title,
+        body: overlay.lines.flatMap((line) => wrapLine(foreign(line), columns, [], [say('    ')])),
+        at: overlay.at,
+        foot: '↑↓ more  Esc close',
+      };
+    case 'question':
+      return {
+        ...plain,
+        title: overlay.title,
+        body: overlay.lines.flatMap((line) => wrapLine(foreign(line), columns)),
+        at: 0,
+        foot: overlay.choices.map(({ key, words }) => `${key} ${words}`).join('   '),
+      };
+  }
+}
+
+/** Rows with a mark before the chosen one. */
+const list = (body: readonly Line[], at: number) => ({
+  body: body.map((line, index): Line => [index === at ? say('> ', 'accent') : say('  '), ...line]),
+  at,
+  chosen: true,
+});
+
+function fieldLines(field: Field | null, query: string): readonly Line[] {
+  if (field === null) return [[say(`filter: `, 'dim'), ...foreign(query)]];
+  const { row, lines } = layOut(field.editing, 10_000, columnsOf);
+  const line = lines[row];
+  const text = field.editing.text;
+  const before = text.slice(0, field.editing.caret);
+  const at = text.slice(field.editing.caret, field.editing.caret + (line === undefined ? 0 : 1)) || ' ';
+  return [
+    [
+      say(`${field.label}: `, 'dim'),
+      ...foreign(before),
+      { text: escapeText(at, { mode: 'line' }), caret: true },
+      ...foreign(text.slice(field.editing.caret + 1)),
+    ],
+  ];
+}
+
+function helpLines(state: State, filter: string): readonly Line[] {
+  return helpSections(state.keys, contextsBelow(state), filter).flatMap((section): readonly Line[] => [
+    [say(section.title, undefined, ['bold'])],
+    ...section.lines.map(
+      (line): Line => [
+        ...foreign(line.keys.padEnd(30), 'accent'),
+        say(line.help),
+        ...(line.remapped ? [say('  (keys.json)', 'dim')] : []),
+      ],
+    ),
+    [],
+  ]);
+}
+
+function sessionsView(overlay: Extract<Overlay, { kind: 'sessions' }>, state: State, columns: number): OverlayView {
+  const rows = sessionRows(overlay);
+  const name = Math.min(30, Math.max(8, ...rows.slice(0, 50).map((row) => columnsOf(row.name))));
+  const body = rows.map((row): Line => {
+    const rests =
+      row.suspended_run_id !== null ? '1 run suspended' : row.active_run_id !== null ? 'a run is alive' : '';
+    const fork = row.forked_from === null ? '' : 'a fork';
+    const age = formatAge(state.now - Date.parse(row.last_message_at ?? row.created_at));
+    return cutLine(
+      [
+        say(row.name === state.session?.name ? '* ' : '  ', 'accent'),
+        ...fitLine(foreign(row.name), name),
+        say(`  ${plural(row.message_count, 'message').padEnd(14)} ${age.padEnd(10)} `, 'dim'),
+        say([rests, fork].filter((text) => text !== '').join(', '), 'warn'),
+      ],
+      columns - 2,
+    );
+  });
+  const chosen = rows[overlay.at];
+  const last: Line[] =
+    chosen === undefined
+      ? []
+      : [[], cutLine([say('last: ', 'dim'), ...foreign(chosen.preview === '' ? '-' : chosen.preview)], columns)];
+  return {
+    ...list(overlay.rows === null ? [[say('loading…', 'dim')]] : body, overlay.at),
+    title: 'Sessions',
+    right: [say(`${rows.length} of ${overlay.rows?.length ?? 0}`, 'dim')],
+    head: [...fieldLines(overlay.field, overlay.query), ...last.slice(1)],
+    foot: 'Enter switch  Esc, then N new  R rename  F fork  D delete',
+  };
+}
+
+function modelsView(overlay: Extract<Overlay, { kind: 'models' }>, columns: number): OverlayView {
+  const rows = modelRows(overlay);
+  const width = Math.min(40, Math.max(8, ...rows.map((row) => columnsOf(row.model))));
+  const body = rows.map((row): Line => {
+    const usable = row.state === 'served';
+    const tools = row.capabilities['tools'] === false ? 'no tools: chat only' : 'tools';
+    const facts = usable
+      ? `${row.context === null ? '' : `${shortCount(row.context)} ctx`}   ${tools}`
+      : (row.reason ?? 'not available');
+    return cutLine(
+      [
+        say(row.is_default ? '* ' : '  ', 'accent'),
+        ...fitLine(foreign(row.model, usable ? undefined : 'dim'), width),
+        say('  '),
+        ...fitLine(foreign(row.backend, 'dim'), 12),
+        say('  '),
+        ...foreign(facts, 'dim'),
+      ],
+      columns - 2,
+    );
+  });
+  return {
+    ...list(overlay.rows === null ? [[say('loading…', 'dim')]] : body, overlay.at),
+    title: 'Model',
+    right: foreign(overlay.notes[0] ?? '', 'warn'),
+    head: fieldLines(overlay.field, overlay.query),
+    foot: 'Enter this session  Esc, then D make default  T test',
+  };
+}

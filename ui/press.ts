@@ -1,0 +1,215 @@
+import { ask } from './asking.ts';
+import { compose } from './composing.ts';
+import { isComposerEmpty } from './composer/composer-state.ts';
+import { isTiny, isTooSmall, layoutOf } from './layout.ts';
+import { type Ruler, scroll, toEnd, toTop } from './move.ts';
+import type { KeyContext } from './keys/commands.ts';
+import type { Key } from './keys/key.ts';
+import { resolveKey } from './keys/key-map.ts';
+import { contextsBelow } from './overlays/below.ts';
+import { fieldOf } from './overlays/overlay.ts';
+import { answerQuestion, opened, overlayCommand, overlayText } from './overlays/press.ts';
+import { readingCommand, startReading } from './reading.ts';
+import { nextHit, searchField, startSearch } from './search.ts';
+import { runSlash } from './slash.ts';
+import { type Change, only, type State } from './state.ts';
+import { saying } from './sending.ts';
+
+/** A second key of the same kind within this time counts as the second of two. */
+const twiceMs = 2000;
+/** A layer that was just closed keeps Esc from reaching what lies under it (10 §12.4). */
+const layerMs = 600;
+
+/** Where a key is looked up, innermost first (10 §12.5). */
+export function contextsOf(state: State): readonly KeyContext[] {
+  const overlay = state.overlays.at(-1);
+  if (overlay === undefined) return contextsBelow(state);
+  const own: readonly KeyContext[] = [`overlay.${overlay.kind}`, 'overlay.any', 'global'];
+  return fieldOf(overlay) === null ? own : ['field', ...own];
+}
+
+export function press(state: State, ruler: Ruler, key: Key, now: number): Change {
+  const covered = state.overlays.length;
+  const change = pressed(state, ruler, key, now);
+  // Under an overlay that has gone, the card is another sight: its guard begins anew.
+  if (change.state.overlays.length >= covered || change.state.approvals.card === null) return change;
+  const guarded = ask(change.state, ruler, { type: 'redrawn' }, now);
+  return { state: guarded.state, effects: [...change.effects, ...guarded.effects] };
+}
+
+function pressed(state: State, ruler: Ruler, key: Key, now: number): Change {
+  const fresh: State = { ...state, now, keyAt: now, said: null };
+  if (isTiny(state) && !(key.ctrl && key.name === 'c')) return only(state);
+  if (isTooSmall(state) && state.approvals.card === null) return smallScreen(fresh, ruler, key, now);
+  const answered = key.ctrl || key.alt ? null : answerQuestion(fresh, key.text, now);
+  if (answered !== null) return answered;
+  const found = resolveKey(state.keys, contextsOf(state), key, state.chord);
+  const without: State = { ...fresh, chord: null, quitting: found.kind === 'command' ? fresh.quitting : null };
+  switch (found.kind) {
+    case 'chord':
+      return only({ ...fresh, chord: found.chord });
+    case 'text':
+      return typeText(without, ruler, found.text, now);
+    case 'command':
+      return command(without, ruler, found.id, now, key);
+    case 'none':
+      // A letter that is no choice tells a card that somebody is typing.
+      return key.text !== '' && state.overlays.length === 0 && state.approvals.card !== null
+        ? ask(without, ruler, { type: 'text', text: key.text }, now)
+        : only(without);
+  }
+}
+
+function typeText(state: State, ruler: Ruler, text: string, now: number): Change {
+  if (state.overlays.length > 0) return overlayText(state, text);
+  if (state.search?.typing === true && state.approvals.card === null) return searchField(state, ruler, null, text);
+  return state.approvals.card !== null || state.pane === 'approvals'
+    ? ask(state, ruler, { type: 'text', text }, now)
+    : compose(state, ruler, { type: 'text', text }, now);
+}
+
+function smallScreen(state: State, ruler: Ruler, key: Key, now: number): Change {
+  if (key.ctrl && key.name === 'n') return ask(state, ruler, { type: 'focus-next', run_id: null }, now);
+  if (key.name === 'q' || (key.ctrl && key.name === 'c')) return only(state, { do: 'quit' });
+  if (key.name === 'p') return only(state, { do: 'plain' });
+  return only(saying(state, 'make the terminal larger', now));
+}
+
+/** Does what a command says. Those of an inner place go to its own file. */
+export function command(state: State, ruler: Ruler, id: string, now: number, key: Key | null = null): Change {
+  const place = id.slice(0, id.indexOf('.'));
+  if (state.overlays.length > 0 && place !== 'app')
+    return overlayCommand(state, id, now, (under, chosen) => runChosen(under, ruler, chosen, now));
+  if (place === 'field' && state.search?.typing === true) return searchField(state, ruler, id, '');
+  if (id === 'reading.search') return startSearch(state, ruler, null);
+  if (id === 'reading.next-hit') return nextHit(state, ruler, 1);
+  if (id === 'reading.previous-hit') return nextHit(state, ruler, -1);
+  if (place === 'reading') return readingCommand(state, ruler, id);
+  if (isOfAsks(state, id)) return ask(state, ruler, { type: 'command', id }, now);
+  if (place === 'composer' || place === 'completion') return composerCommand(state, ruler, id, now);
+  const { body } = layoutOf(state);
+  switch (id) {
+    case 'transcript.page-up':
+      return scroll(state, ruler, 2 - body);
+    case 'transcript.page-down':
+      return scroll(state, ruler, body - 2);
+    case 'transcript.line-up':
+      return scroll(state, ruler, -1);
+    case 'transcript.line-down':
+      return scroll(state, ruler, 1);
+    case 'transcript.top':
+      return toTop(state, ruler);
+    case 'transcript.bottom':
+      return only(toEnd(state));
+    case 'app.next-pane':
+    case 'app.previous-pane':
+      return toPane(state, state.pane === 'chat' ? 'approvals' : 'chat');
+    case 'app.chat':
+    case 'approvals.pane-1':
+      return toPane(state, 'chat');
+    case 'app.approvals':
+    case 'approvals.pane-3':
+      return toPane(state, 'approvals');
+    case 'app.help':
+      return opened(state, 'help');
+    case 'app.palette':
+      return opened(state, 'palette');
+    case 'app.sessions':
+      return opened(state, 'sessions');
+    case 'app.models':
+      return opened(state, 'models');
+    case 'app.run-details':
+      return opened(state, 'run', state.turn?.run_id ?? null);
+    case 'app.read':
+      return state.reading === null
+        ? startReading({ ...state, pane: 'chat' }, ruler)
+        : only({ ...state, reading: null });
+    case 'app.next-ask':
+      return ask({ ...state, reading: null }, ruler, { type: 'focus-next', run_id: state.turn?.run_id ?? null }, now);
+    case 'app.repaint':
+      return only(state, { do: 'repaint' });
+    case 'app.suspend':
+      return only(state, { do: 'suspend' });
+    case 'app.abort':
+      return only(state, { do: 'abort' });
+    case 'app.quit':
+      return only(state, { do: 'quit' });
+    case 'app.dismiss-banner':
+      return only({ ...state, dismissed: new Set([...state.dismissed, ...state.banners.map((banner) => banner.id)]) });
+    case 'app.end-of-input':
+      return endOfInput(state, ruler, now);
+    case 'app.interrupt':
+      return interrupt(state, ruler, now, key?.name === 'escape');
+    default:
+      return only(state);
+  }
+}
+
+/** Keys of a card, of its fields and of the list of asks. */
+const isOfAsks = (state: State, id: string): boolean =>
+  state.approvals.card !== null
+    ? /^(?:card|field|overlay|rule|view)\./.test(id)
+    : state.pane === 'approvals' && /^(?:approvals\.(?!pane-)|field\.|question\.|overlay\.)/.test(id);
+
+/** Commands of the composer; the end of an empty line is the end of the transcript. */
+const composerCommand = (state: State, ruler: Ruler, id: string, now: number): Change =>
+  id === 'composer.line-end' && isComposerEmpty(state.composer)
+    ? only(toEnd(state))
+    : compose(state, ruler, { type: 'command', id }, now);
+
+/** Another pane; a card gives its keys back, and its ask stays open. */
+const toPane = (state: State, pane: State['pane']): Change =>
+  only({ ...state, pane, reading: null, approvals: { ...state.approvals, card: null } });
+
+/** A row of the palette: a command of a key, or one of the composer. */
+const runChosen = (state: State, ruler: Ruler, id: string, now: number): Change =>
+  id.startsWith('/') ? runSlash(state, ruler, id.slice(1), '', now) : command(state, ruler, id, now);
+
+/** Ctrl+D (10 §12.4). */
+function endOfInput(state: State, ruler: Ruler, now: number): Change {
+  if (state.overlays.length > 0 || state.approvals.card !== null) return only(state);
+  if (state.pane === 'chat' && !isComposerEmpty(state.composer))
+    return compose(state, ruler, { type: 'command', id: 'composer.delete' }, now);
+  return twice(state, 'Ctrl+D', now);
+}
+
+function twice(state: State, key: string, now: number): Change {
+  const { quitting } = state;
+  if (quitting !== null && quitting.key === key && now - quitting.at <= twiceMs) return only(state, { do: 'quit' });
+  return only({ ...saying(state, `press ${key} again to quit`, now, false), quitting: { key, at: now } });
+}
+
+/** Esc and Ctrl+C: the first that applies (10 §12.4). Neither ever denies or deletes. */
+function interrupt(state: State, ruler: Ruler, now: number, isEscape: boolean): Change {
+  if (state.overlays.length > 0) return only({ ...state, overlays: state.overlays.slice(0, -1), closedAt: now });
+  if (state.composer.completion !== null || state.composer.search !== null)
+    return compose({ ...state, closedAt: now }, ruler, { type: 'command', id: 'completion.close' }, now);
+  if (state.approvals.card !== null)
+    return ask({ ...state, closedAt: now }, ruler, { type: 'command', id: 'card.later' }, now);
+  if (state.search !== null) return only({ ...state, search: null, closedAt: now });
+  if (state.reading !== null) return only({ ...state, reading: null, closedAt: now });
+  if (isEscape && state.pane === 'approvals') return ask(state, ruler, { type: 'command', id: 'approvals.clear' }, now);
+  const { turn } = state;
+  if (turn !== null && turn.run_id !== null && !(isEscape && now - state.closedAt < layerMs)) {
+    const waits = turn.waiting_since !== null;
+    const again = state.quitting?.key === 'interrupt' && now - state.quitting.at <= twiceMs;
+    if (isEscape && waits && !again)
+      return only({
+        ...saying(state, 'Esc again interrupts and withdraws the ask', now, false),
+        quitting: { key: 'interrupt', at: now },
+      });
+    const second = turn.interrupted_at !== null && now - turn.interrupted_at <= twiceMs;
+    return only(
+      { ...state, quitting: null, turn: { ...turn, interrupted_at: turn.interrupted_at ?? now } },
+      { do: 'interrupt', run_id: turn.run_id, at_once: second },
+    );
+  }
+  if (isEscape) {
+    const again = state.quitting?.key === 'Esc' && now - state.quitting.at < layerMs;
+    if (!isComposerEmpty(state.composer) && again)
+      return compose({ ...state, quitting: null }, ruler, { type: 'command', id: 'composer.clear' }, now);
+    return only({ ...state, quitting: { key: 'Esc', at: now } });
+  }
+  if (!isComposerEmpty(state.composer)) return compose(state, ruler, { type: 'command', id: 'composer.clear' }, now);
+  return twice(state, 'Ctrl+C', now);
+}

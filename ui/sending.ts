@@ -1,0 +1,31 @@
+import type { State, Turn } from './state.ts';
+import { type Change, only } from './state.ts';
+
+/** A line in place of the hints, for a while. */
+export const saying = (state: State, text: string, now: number, bad = true): State => ({
+  ...state,
+  said: { text, bad, until: now + 4000 },
+});
+
+/** Sends a message: it is shown at once, and firm when its run is accepted (10 §6.10). */
+export function send(state: State, text: string, images: readonly string[], now: number): Change {
+  const turn: Turn = {
+    run_id: null,
+    started_at: now,
+    waiting_since: null,
+    waited_ms: 0,
+    heard_at: now,
+    interrupted_at: null,
+  };
+  return only(
+    {
+      ...state,
+      turn,
+      ended: null,
+      anchor: null,
+      paused: null,
+      items: [...state.items, { kind: 'user', id: `pending:${now}`, text, state: 'pending', seq: null }],
+    },
+    { do: 'send', text, images, session: state.session?.name ?? null },
+  );
+}

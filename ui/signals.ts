@@ -1,0 +1,45 @@
+import type { Screen } from './screen.ts';
+
+export type SignalDeps = {
+  readonly screen: Screen;
+  leave(code: number): void;
+  exit(code: number): void;
+  crash(error: unknown): void;
+  /** Cancels the runs of this process. */
+  cancel(): Promise<void>;
+  /** The terminal is ours again. */
+  shown(): void;
+};
+
+/** What ends or stops the program from outside (10 §1.5, §12.1). @returns what stops listening */
+export function handleSignals({ screen, leave, exit, crash, cancel, shown }: SignalDeps): () => void {
+  let ending = false;
+  const end =
+    (code: number, first: () => Promise<void> = async () => undefined) =>
+    (): void => {
+      screen.leave();
+      // A second one is not asked to wait.
+      if (ending) exit(code);
+      else void first().finally(() => leave(code));
+      ending = true;
+    };
+  const listeners: Readonly<Record<string, (given: unknown) => void>> = {
+    SIGINT: end(130, cancel),
+    SIGTERM: end(143),
+    SIGHUP: end(143),
+    SIGQUIT: () => {
+      screen.leave();
+      exit(131);
+    },
+    SIGCONT: () => {
+      screen.enter();
+      shown();
+    },
+    uncaughtException: crash,
+    unhandledRejection: crash,
+  };
+  for (const [name, listener] of Object.entries(listeners)) process.on(name, listener);
+  return () => {
+    for (const [name, listener] of Object.entries(listeners)) process.off(name, listener);
+  };
+}

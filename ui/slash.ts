@@ -1,0 +1,74 @@
+import type { Ruler } from './move.ts';
+import { opened } from './overlays/press.ts';
+import { startSearch } from './search.ts';
+import { type Change, only, type State } from './state.ts';
+import { saying } from './sending.ts';
+
+type Slash = (state: State, args: string, now: number, ruler: Ruler) => Change;
+
+const named = (args: string): string | null => (args.trim() === '' ? null : args.trim());
+const session = (state: State): string | null => state.session?.name ?? null;
+const quiet = (state: State, text: string, now: number): Change => only(saying(state, text, now));
+
+/** What the commands of the composer do (10 §6.5). One that is not here belongs to something that is not there yet. */
+const commands: Readonly<Record<string, Slash>> = {
+  help: (state) => opened(state, 'help'),
+  keys: (state) => opened(state, 'help'),
+  sessions: (state) => opened(state, 'sessions'),
+  new: (state, args) => only(state, { do: 'new-session', name: named(args) }),
+  clear: (state, args) => only(state, { do: 'new-session', name: named(args) }),
+  switch: (state, args) => only(state, { do: 'switch-session', name: args.trim() }),
+  rename: (state, args, now) => {
+    const name = session(state);
+    return name === null
+      ? quiet(state, 'there is no session yet: the first message makes one', now)
+      : only(state, { do: 'rename-session', name, to: args.trim() });
+  },
+  fork: (state, args, now) => {
+    const name = session(state);
+    const at = /--at[ =](\d+)/.exec(args)?.[1];
+    const to = named(args.replace(/--at[ =]\d+/, ''));
+    return name === null
+      ? quiet(state, 'there is no session yet: the first message makes one', now)
+      : only(state, { do: 'fork-session', name, to, at: at === undefined ? null : Number(at) });
+  },
+  copy: (state, args, now) => {
+    const last = state.items.findLast((item) => item.kind === 'assistant');
+    if (last?.kind !== 'assistant') return quiet(state, 'there is no answer to copy', now);
+    const [, wanted, number = '1'] = /^(code)\s*(\d*)/.exec(args.trim()) ?? [];
+    if (wanted === undefined) return only(state, { do: 'copy', text: last.text });
+    const blocks = [...last.text.matchAll(/^```[^\n]*\n([\s\S]*?)^```/gm)].map((match) => match[1] ?? '');
+    const block = blocks.at(-Math.max(1, Number(number) || 1));
+    return block === undefined
+      ? quiet(state, 'the last answer has no such code block', now)
+      : only(state, { do: 'copy', text: block });
+  },
+  find: (state, args, _now, ruler) => startSearch(state, ruler, named(args)),
+  dump: (state, args) => only(state, { do: 'dump', turns: /^\d+$/.test(args.trim()) ? Number(args.trim()) : null }),
+  model: (state, args) =>
+    named(args) === null
+      ? opened(state, 'models')
+      : only(state, { do: 'set-model', name: args.trim(), backend: '', save: false }),
+  run: (state, args) => opened(state, 'run', named(args)),
+  approvals: (state, args) =>
+    args.trim() === 'forget' ? only(state, { do: 'forget' }) : only({ ...state, pane: 'approvals', reading: null }),
+  status: (state) => only(state, { do: 'report', what: 'status' }),
+  doctor: (state) => only(state, { do: 'report', what: 'doctor' }),
+  runs: (state) => only(state, { do: 'report', what: 'runs' }),
+  policy: (state, args) => only(state, { do: 'report', what: args.trim() === 'list' ? 'policies' : 'policy' }),
+  usage: (state, _args, now) => {
+    const { tokens } = state.facts;
+    return only(saying(state, `${tokens.in} tokens in, ${tokens.out} out, in this program`, now, false));
+  },
+  abandon: (state) => only(state, { do: 'abandon' }),
+  quit: (state) => only(state, { do: 'quit' }),
+};
+const aliases: Readonly<Record<string, string>> = { exit: 'quit', cost: 'usage', asks: 'approvals' };
+
+/** Does what a slash command says. */
+export function runSlash(state: State, ruler: Ruler, name: string, args: string, now: number): Change {
+  const slash = commands[aliases[name] ?? name];
+  return slash === undefined
+    ? quiet(state, `/${name} has nothing to work on yet`, now)
+    : slash(state, args, now, ruler);
+}

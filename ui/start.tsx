@@ -1,0 +1,271 @@
+import { type Instance, render } from 'ink';
+import { ulid } from '../src/text/ids.ts';
+import type { Action } from './actions.ts';
+import { escapeText } from '../src/view/escape.ts';
+import { App } from './app.tsx';
+import { createAskEffects } from './approvals/ask-effects.ts';
+import { createComposerEffects } from './composer/composer-effects.ts';
+import { createHistoryFile, historyPath } from './composer/history-file.ts';
+import { editWith } from './lend.ts';
+import { divert } from './divert.ts';
+import { createEffects } from './effects.ts';
+import { farewell } from './farewell.ts';
+import { createTimedDecoder } from './keys/input-decoder.ts';
+import { readKeysFile } from './keys/keys-file.ts';
+import { createScreen } from './screen.ts';
+import type { TuiOptions } from './options.ts';
+import { handleSignals } from './signals.ts';
+import { firstState, type State } from './state.ts';
+import { createStore } from './store.ts';
+import { createLineCache } from './transcript/line-cache.ts';
+import { createClientLink } from './use-client.ts';
+
+/** An exit code, or the mode in which the program goes on. */
+export type Left = number | 'plain' | 'screen-reader';
+
+/**
+ * The full-screen terminal until it is left; the terminal is then as it was.
+ * @returns the exit code (10 §1.5), or how it is to go on without the screen. @throws what kept the program from opening
+ */
+export async function startTui(options: TuiOptions): Promise<Left> {
+  const { input, output, errors, now } = options;
+  let theme = options.theme(null);
+  const cache = createLineCache();
+  const ruler = { cache, glyphs: theme.glyphs };
+  const diverted = divert([output, errors], options.trace);
+  const keys = readKeysFile(options.keys);
+  let clipboard: 'osc52' | 'file' = 'osc52';
+  let dump = 'last';
+  let leave: (how: Left) => void = () => undefined;
+  let fail: (error: unknown) => void = () => undefined;
+  const left = new Promise<Left>((resolve, reject) => {
+    leave = resolve;
+    fail = reject;
+  });
+
+  const decoder = createTimedDecoder(
+    (events) => {
+      for (const event of events) {
+        if (event.type === 'key') store.dispatch({ type: 'key', key: event, now: now() });
+        else if (event.type === 'paste') store.dispatch({ type: 'paste', text: event.text, now: now() });
+        else if (event.type === 'mouse') store.dispatch({ type: 'wheel', delta: event.wheel === 'up' ? -3 : 3 });
+        else if (event.type === 'protocol') screen.protocol();
+      }
+    },
+    () => performance.now(),
+  );
+  const screen = createScreen({
+    input,
+    output,
+    focus: true,
+    wheel: options.wheel,
+    write: (text) => diverted.write(output, text),
+    holds: (held) => (held ? diverted.on() : diverted.off()),
+    bytes: (chunk) => decoder.push(chunk),
+    resized: (size) => store.dispatch({ type: 'resize', size, now: now() }),
+    gone: () => leave(143),
+  });
+
+  let instance: Instance | null = null;
+  const draw = (state: State): void => {
+    const node = <App state={state} theme={theme} cache={cache} />;
+    screen.title(titleOf(state));
+    if (instance === null) {
+      instance = render(
+        node,
+        frameSink(() => store.state().size, screen.paint),
+      );
+      instance.waitUntilExit().catch(crash);
+    } else instance.rerender(node);
+  };
+  const printed = async (lines: readonly string[]): Promise<void> => {
+    screen.leave();
+    output.write(`${lines.join('\n')}\n\nEnter goes back. `);
+    await new Promise<void>((resolve) => {
+      input.once('data', () => resolve());
+      input.resume();
+    });
+    screen.enter();
+    store.dispatch({ type: 'resize', size: screen.size(), now: now() });
+  };
+  const crash = (error: unknown): void => {
+    screen.leave();
+    const id = ulid(now()).slice(-8);
+    options.trace(`${id} ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    options.say(
+      `reins: internal error ${id}: ${escapeText(error instanceof Error ? error.message : String(error), { mode: 'line' })}`,
+    );
+    options.exit(1);
+  };
+
+  const link = createClientLink({
+    client: options.client,
+    request: options.request,
+    now,
+    session: () => store.state().session,
+    policy: options.policy,
+    model: options.model,
+    settings: (settings) => {
+      theme = options.theme(settings.get('tui-theme') ?? null);
+      clipboard = settings.get('tui-clipboard') === 'file' ? 'file' : 'osc52';
+      dump = settings.get('tui-exit-dump') ?? 'last';
+      const mode = settings.get('tui-mode');
+      if (options.modeIsOpen && (mode === 'plain' || mode === 'screen-reader')) leave(mode);
+      store.dispatch({ type: 'collapse', lines: Number(settings.get('tui-collapse-lines') ?? 8) });
+    },
+    dispatch: (action) => store.dispatch(action),
+    opened: (id) => composer.restore(id),
+  });
+  const dispatch = (action: Action): void => store.dispatch(action);
+  const said = (text: string, bad: boolean): void => dispatch({ type: 'say', text, bad, now: now() });
+  const judgedUnder = async () => {
+    const { policy, trust, allowed_dir } = await options.request(await options.client());
+    return { policy, trust, allowed_dir };
+  };
+  const asks = createAskEffects({
+    client: options.client,
+    dispatch: (action) => dispatch({ type: 'approve', action, now: now() }),
+    goOn: (ask) => link.goOn(ask),
+    explain: (id) => effects.perform({ do: 'explain-ask', ask_id: id }),
+    editText: (ask, text) => effects.perform({ do: 'edit-text', ask, text }),
+    say: said,
+    now,
+    judgedUnder,
+  });
+  const composer = createComposerEffects({
+    client: options.client,
+    dispatch: (action) => dispatch({ type: 'compose', action, now: now() }),
+    session: () => store.state().session,
+    history: createHistoryFile(historyPath(options.home, options.root), options.mostHistory, now),
+    mostHistory: options.mostHistory,
+    root: options.root,
+    readable: async (path) => {
+      const call = { tools: 'local_fs', tool: 'read_file', args: { path } };
+      const under = await judgedUnder();
+      const client = await options.client();
+      const { record, refused } = await client.explainCall({ call, ask: null, as_asked: false, cwd: null, ...under });
+      return refused === null && record.action !== 'deny';
+    },
+    shell: () => said('shell lines cannot be run here yet', true),
+    say: said,
+    now,
+  });
+  const effects = createEffects({
+    asks,
+    composer,
+    edit: (text, ask) => void editWith({ screen, edit: options.edit, dispatch, now })(text, ask).catch(crash),
+    link,
+    client: options.client,
+    screen,
+    state: () => store.state(),
+    dispatch: (action) => store.dispatch(action),
+    leave: (how) => leave(how),
+    now,
+    inTmux: options.inTmux,
+    clipboard: () => clipboard,
+    print: (lines) => printed(lines),
+  });
+  const store = createStore(
+    firstState({
+      size: screen.size(),
+      now: now(),
+      keys: keys.map,
+      thinkOpen: options.thinkOpen,
+      facts: {
+        policy: null,
+        model: null,
+        backend: null,
+        context: null,
+        tokens: { in: 0, out: 0, estimated: false },
+        cwd: options.cwd,
+        shell: options.shell,
+      },
+    }),
+    ruler,
+    effects.perform,
+    draw,
+  );
+  const restore = (): void => screen.leave();
+  const stopSignals = handleSignals({
+    screen,
+    leave: (code) => leave(code),
+    exit: options.exit,
+    crash,
+    cancel: effects.cancelAll,
+    shown: () => {
+      screen.forget();
+      store.dispatch({ type: 'resize', size: screen.size(), now: now() });
+    },
+  });
+  process.once('exit', restore);
+  const clock = setInterval(() => effects.tick(), 1000);
+  clock.unref();
+  try {
+    screen.enter();
+    draw(store.state());
+    for (const notice of keys.notices) store.dispatch({ type: 'notice', level: 'warn', text: `keys.json: ${notice}` });
+    void composer.start().catch(() => undefined);
+    link.open(options.session).catch(fail);
+    const code = await left;
+    await composer.close();
+    link.close();
+    screen.leave();
+    if (typeof code === 'number') for (const line of farewell(store.state(), dump)) options.say(line);
+    return code;
+  } finally {
+    clearInterval(clock);
+    stopSignals();
+    decoder.end();
+    store.close();
+    asks.close();
+    screen.leave();
+    process.off('exit', restore);
+    // The tree is taken down for its handlers; its last frame goes nowhere.
+    (instance as Instance | null)?.unmount();
+  }
+}
+
+/** Chrome only, at most 60 characters (10 §3). */
+function titleOf(state: State): string {
+  if (state.asks.length > 0 && state.turn?.waiting_since != null)
+    return `(${state.asks.length}) reins: waiting for you`;
+  if (state.turn !== null) return 'reins: working';
+  return `reins${state.session === null ? '' : `: ${state.session.name.replaceAll(/[^\w .-]/g, '')}`}`.slice(0, 60);
+}
+
+/**
+ * Where Ink writes: each frame whole, which the screen compares with the one before by itself. Ink's own way of writing
+ * moves the cursor from where it thinks that it is, and clears the screen when a frame is as high as the terminal.
+ */
+function frameSink(size: () => State['size'], paint: (frame: string) => void) {
+  const nothing = () => sink;
+  const sink = {
+    get columns() {
+      return size().columns;
+    },
+    get rows() {
+      return size().rows;
+    },
+    isTTY: false,
+    write: (frame: string) => {
+      paint(frame);
+      return true;
+    },
+    on: nothing,
+    off: nothing,
+    once: nothing,
+    removeListener: nothing,
+    addListener: nothing,
+  };
+  // Ink uses no more of a stream than this.
+  const stdout = sink as unknown as NodeJS.WriteStream;
+  const stdin = { ...sink, setRawMode: nothing, ref: nothing, unref: nothing, setEncoding: nothing, read: () => null };
+  return {
+    stdout,
+    stderr: stdout,
+    stdin: stdin as unknown as NodeJS.ReadStream,
+    debug: true,
+    exitOnCtrlC: false,
+    patchConsole: false,
+  };
+}

@@ -1,0 +1,129 @@
+import type { Ask } from '../src/schema/ask.ts';
+import type { Item } from '../src/view/items.ts';
+import { type ApprovalsState, emptyApprovals } from './approvals/approvals-state.ts';
+import type { Editing } from './composer/editing.ts';
+import { type ComposerState, emptyComposer } from './composer/composer-state.ts';
+import type { Size } from './events.ts';
+import type { KeyMap } from './keys/key-map.ts';
+import type { Effect } from './effect.ts';
+import type { Overlay } from './overlays/overlay.ts';
+import type { Anchor } from './transcript/viewport.ts';
+
+export type Pane = 'chat' | 'approvals';
+
+/** The turn that runs, in this process. */
+export type Turn = {
+  /** Null until the run is accepted. */
+  readonly run_id: string | null;
+  readonly started_at: number;
+  /** Since when it waits for a person; null while it works. */
+  readonly waiting_since: number | null;
+  readonly waited_ms: number;
+  /** The last sign of life. */
+  readonly heard_at: number;
+  /** Interrupted by a key; at a second one nothing is waited for. */
+  readonly interrupted_at: number | null;
+};
+
+export type OpenSession = {
+  readonly id: string;
+  readonly name: string;
+  /** Of the oldest message that is loaded; null when all are. */
+  readonly before: number | null;
+  readonly loading: boolean;
+  readonly deleted: boolean;
+};
+
+/** One line above the body (10 §2.1); the smallest rank is shown. */
+export type Banner = { readonly rank: number; readonly id: string; readonly text: string; readonly fixed: boolean };
+
+export type Search = {
+  readonly editing: Editing;
+  /** What is marked in the rows. */
+  readonly query: string;
+  readonly typing: boolean;
+  /** Ids of items that match, in order. */
+  readonly hits: readonly string[];
+  readonly at: number;
+  readonly origin: Anchor | null;
+};
+
+export type Facts = {
+  readonly policy: { readonly name: string; readonly sha256: string | null; readonly invalid: boolean } | null;
+  readonly model: string | null;
+  readonly backend: string | null;
+  readonly context: { readonly used: number; readonly limit: number | null; readonly estimated: boolean } | null;
+  readonly tokens: { readonly in: number; readonly out: number; readonly estimated: boolean };
+  readonly cwd: string;
+  readonly shell: boolean;
+};
+
+export type State = {
+  readonly size: Size;
+  readonly now: number;
+  readonly phase: 'starting' | 'ready' | 'leaving';
+  readonly pane: Pane;
+  readonly keys: KeyMap;
+  readonly chord: string | null;
+  readonly session: OpenSession | null;
+  readonly items: readonly Item[];
+  /** The top row of the transcript; null = the end is in view and stays there. */
+  readonly anchor: Anchor | null;
+  /** What stood at the end when the view was paused. */
+  readonly paused: { readonly items: number; readonly lines: number } | null;
+  /** Items that are not as they are by default: opened ones, and closed ones where the default is open. */
+  readonly toggled: ReadonlySet<string>;
+  readonly reading: { readonly selected: string | null } | null;
+  readonly search: Search | null;
+  readonly turn: Turn | null;
+  readonly ended: 'suspended' | { readonly failed: string } | null;
+  readonly asks: readonly Ask[];
+  readonly approvals: ApprovalsState;
+  /** Asks that took the keys by themselves, or could have. */
+  readonly offered: ReadonlySet<string>;
+  /** When the last key came. */
+  readonly keyAt: number;
+  readonly banners: readonly Banner[];
+  readonly dismissed: ReadonlySet<string>;
+  /** A line in place of the hints, until a time. */
+  readonly said: { readonly text: string; readonly bad: boolean; readonly until: number } | null;
+  readonly overlays: readonly Overlay[];
+  readonly composer: ComposerState;
+  readonly facts: Facts;
+  /** A first Ctrl+C or Ctrl+D, and when. */
+  readonly quitting: { readonly key: string; readonly at: number } | null;
+  readonly closedAt: number;
+  readonly thinkOpen: boolean;
+  readonly collapse: number;
+};
+
+export const firstState = (given: Pick<State, 'size' | 'now' | 'keys' | 'facts' | 'thinkOpen'>): State => ({
+  ...given,
+  phase: 'starting',
+  pane: 'chat',
+  chord: null,
+  session: null,
+  items: [],
+  anchor: null,
+  paused: null,
+  toggled: new Set(),
+  reading: null,
+  search: null,
+  turn: null,
+  ended: null,
+  asks: [],
+  approvals: emptyApprovals,
+  offered: new Set(),
+  keyAt: Number.NEGATIVE_INFINITY,
+  banners: [],
+  dismissed: new Set(),
+  said: null,
+  overlays: [],
+  composer: emptyComposer,
+  quitting: null,
+  closedAt: 0,
+  collapse: 8,
+});
+
+export type Change = { readonly state: State; readonly effects: readonly Effect[] };
+export const only = (state: State, ...effects: readonly Effect[]): Change => ({ state, effects });

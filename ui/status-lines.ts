@@ -1,0 +1,130 @@
+import { formatRemaining } from '../src/view/format.ts';
+import { foreign, type Line, say, type Span, type Token } from '../src/view/line.ts';
+import { cutLine, lineColumns, spread } from '../src/view/wrap.ts';
+import type { Banner, State } from './state.ts';
+
+const join = (parts: readonly Line[], between = ' · '): Line =>
+  parts.flatMap((part, index) => (index === 0 ? part : [say(between, 'dim'), ...part]));
+
+/** `8.1k`, `1.2m`; whole below 1,000. */
+export function shortCount(count: number): string {
+  if (count < 1000) return String(count);
+  const [value, unit] = count < 1_000_000 ? [count / 1000, 'k'] : [count / 1_000_000, 'm'];
+  return `${value < 10 ? value.toFixed(1).replace(/\.0$/, '') : Math.round(value)}${unit}`;
+}
+
+/** `00:42`, `1h 05m`. */
+export const clock = (ms: number): string => (ms < 1000 ? '00:00' : formatRemaining(ms));
+
+export const bannerOf = (state: State): Banner | null =>
+  state.banners.filter((each) => each.fixed || !state.dismissed.has(each.id)).sort((a, b) => a.rank - b.rank)[0] ??
+  null;
+
+export const bannerLine = (state: State): Line => {
+  const banner = bannerOf(state);
+  return banner === null ? [] : cutLine([say('! ', 'danger'), ...foreign(banner.text, 'danger')], state.size.columns);
+};
+
+export function tabBar(state: State): Line {
+  const { facts, asks, session } = state;
+  const tab = (name: string, open: boolean): Span =>
+    open ? say(`[${name}]`, 'accent', ['bold']) : say(name, name.endsWith('!') ? 'ask' : undefined);
+  const wide = state.size.columns >= 100;
+  const gap = say(wide ? '  ' : ' ');
+  const left: Line = [
+    say(' reins', 'dim'),
+    gap,
+    tab('1 Chat', state.pane === 'chat'),
+    gap,
+    tab(`3 Approvals${asks.length === 0 ? '' : ` ${asks.length}!`}`, state.pane === 'approvals'),
+  ];
+  const right = join([
+    foreign(facts.cwd, 'dim'),
+    ...(session === null ? [] : [foreign(session.name)]),
+    ...(facts.shell ? [[say('shell on', 'warn')]] : []),
+  ]);
+  // The directory gives way first, from its beginning.
+  const room = state.size.columns - lineColumns(left) - 2;
+  return lineColumns(right) <= room
+    ? spread(left, right, state.size.columns)
+    : spread(left, session === null ? [] : foreign(session.name), state.size.columns);
+}
+
+type Field = { readonly line: Line; readonly drop: number; readonly right: boolean };
+const never = Number.POSITIVE_INFINITY;
+
+/** The state of everything, in one line (10 §3). */
+export function statusLine(state: State): Line {
+  const fields: Field[] = [
+    { line: stateField(state), drop: never, right: false },
+    ...modelField(state),
+    { line: policyField(state), drop: never, right: false },
+    ...asksField(state),
+    ...contextField(state),
+    ...tokensField(state),
+    ...(state.composer.queue.length === 0 || state.pane === 'chat'
+      ? []
+      : [{ line: [say(`queued ${state.composer.queue.length}`)], drop: 1, right: true }]),
+  ];
+  for (let kept = fields; ; ) {
+    const left: Line = [say(' '), ...join(kept.filter((field) => !field.right).map((field) => field.line))];
+    const right = join(kept.filter((field) => field.right).map((field) => field.line));
+    const gone = Math.min(...kept.map((field) => field.drop));
+    if (gone === never || lineColumns(left) + lineColumns(right) + 2 <= state.size.columns)
+      return spread(left, right, state.size.columns);
+    kept = kept.filter((field) => field.drop !== gone);
+  }
+}
+
+function stateField(state: State): Line {
+  const { turn, ended, now } = state;
+  if (state.phase === 'starting') return [say('starting')];
+  if (turn !== null) {
+    if (turn.waiting_since !== null) return [say(`? waiting for you ${clock(now - turn.waiting_since)}`, 'ask')];
+    const quiet = now - turn.heard_at;
+    const words = turn.interrupted_at !== null ? 'stopping' : 'working';
+    const silence = quiet > 8000 ? `, quiet for ${Math.floor(quiet / 1000)} s` : '';
+    return [say(`* ${words} ${clock(now - turn.started_at - turn.waited_ms)}${silence}`, 'accent')];
+  }
+  if (ended === 'suspended') return [say('= suspended', 'warn')];
+  if (ended !== null) return [say('! failed: ', 'danger'), ...foreign(ended.failed, 'danger')];
+  return [say('idle')];
+}
+
+function policyField({ facts: { policy } }: State): Line {
+  if (policy === null) return [say('policy -', 'dim')];
+  if (policy.invalid) return [say('policy: INVALID, everything asks', 'danger')];
+  return [
+    say('policy '),
+    ...foreign(policy.name),
+    say(policy.sha256 === null ? '' : ` ${policy.sha256.slice(0, 4)}`, 'dim'),
+  ];
+}
+
+function asksField({ asks, now }: State): readonly Field[] {
+  if (asks.length === 0) return [];
+  const next = Math.min(...asks.map((ask) => (ask.expires_at === null ? never : Date.parse(ask.expires_at))));
+  const when = next === never ? '-' : formatRemaining(next - now);
+  return [{ line: [say(`asks ${asks.length}, next ${when}`, 'ask')], drop: never, right: true }];
+}
+
+function modelField({ facts: { model, backend } }: State): readonly Field[] {
+  return model === null ? [] : [{ line: foreign(`${model}@${backend ?? '?'}`), drop: 6, right: false }];
+}
+
+function contextField({ facts: { context } }: State): readonly Field[] {
+  if (context === null) return [];
+  const about = context.estimated ? '~' : '';
+  if (context.limit === null || context.limit === 0)
+    return [{ line: [say(`ctx ${about}${shortCount(context.used)}`)], drop: 7, right: true }];
+  const percent = Math.round((context.used / context.limit) * 100);
+  const token: Token | undefined = percent >= 80 ? 'warn' : undefined;
+  const text = `ctx ${about}${percent}%${percent >= 80 ? '!' : ''} ${shortCount(context.used)}/${shortCount(context.limit)}`;
+  return [{ line: [say(text, token)], drop: 7, right: true }];
+}
+
+function tokensField({ facts: { tokens } }: State): readonly Field[] {
+  if (tokens.in + tokens.out === 0) return [];
+  const about = tokens.estimated ? '~' : '';
+  return [{ line: [say(`${about}${shortCount(tokens.in)}/${shortCount(tokens.out)} tok`)], drop: 4, right: true }];
+}

@@ -1,0 +1,61 @@
+import type { Action } from './actions.ts';
+import type { Ruler } from './move.ts';
+import { reduce } from './reducer.ts';
+import type { Effect } from './effect.ts';
+import type { State } from './state.ts';
+
+/** Streams are drawn at most this often; what a person does is drawn at once (10 §14). */
+const frameMs = 40;
+
+export type Store = {
+  state(): State;
+  dispatch(action: Action): void;
+  /** Draws what has changed now. */
+  flush(): void;
+  close(): void;
+};
+
+/** Holds the state, hands effects to `perform`, and calls `draw` for the newest state, never more often than it has to. */
+export function createStore(
+  first: State,
+  ruler: Ruler,
+  perform: (effect: Effect) => void,
+  draw: (state: State) => void,
+): Store {
+  let state = first;
+  let drawn: State | null = null;
+  let drawnAt = Number.NEGATIVE_INFINITY;
+  let timer: NodeJS.Timeout | undefined;
+  let immediate: NodeJS.Immediate | undefined;
+  let closed = false;
+
+  const flush = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+    if (immediate !== undefined) clearImmediate(immediate);
+    immediate = undefined;
+    if (closed || state === drawn) return;
+    drawn = state;
+    drawnAt = performance.now();
+    draw(state);
+  };
+  const urgent: ReadonlySet<Action['type']> = new Set(['key', 'paste', 'wheel', 'resize', 'opened', 'ready']);
+
+  return {
+    state: () => state,
+    dispatch(action) {
+      const { state: next, effects } = reduce(state, action, ruler);
+      state = next;
+      for (const effect of effects) perform(effect);
+      if (state === drawn || closed) return;
+      // All keys of one read are one frame.
+      if (urgent.has(action.type)) immediate ??= setImmediate(flush);
+      else timer ??= setTimeout(flush, Math.max(0, drawnAt + frameMs - performance.now()));
+    },
+    flush,
+    close() {
+      flush();
+      closed = true;
+    },
+  };
+}

@@ -1,0 +1,168 @@
+import type { Line, Mark, Span, Token } from '../src/view/line.ts';
+import { markCaret } from './caret.ts';
+
+export type Rendition = {
+  readonly fg?: number | string;
+  readonly bg?: number | string;
+  readonly bold?: boolean;
+  readonly reverse?: boolean;
+};
+
+export type Glyphs = 'unicode' | 'ascii';
+
+/** How meanings are drawn (10 §11). `paint` gives a row with its renditions. */
+export type Theme = {
+  readonly name: string;
+  readonly glyphs: Glyphs;
+  paint(line: Line): string;
+};
+
+export type Tokens = Readonly<Partial<Record<Token, Rendition>>>;
+
+const names = ['black', 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', 'white'] as const;
+const black = 0;
+const red = 1;
+const green = 2;
+const yellow = 3;
+const blue = 4;
+const cyan = 6;
+const grey = 8;
+const brightBlue = 12;
+const brightMagenta = 13;
+
+const standard: Tokens = {
+  dim: { fg: grey },
+  accent: { fg: cyan },
+  tool: { fg: blue },
+  ask: { fg: yellow, bold: true },
+  danger: { fg: red },
+  warn: { fg: yellow },
+  ok: { fg: green },
+  add: { fg: green },
+  remove: { fg: red },
+  hidden: { fg: black, bg: yellow },
+  hit: { reverse: true },
+  selection: { reverse: true },
+  border: { fg: grey },
+};
+const daltonized: Tokens = {
+  ...standard,
+  accent: { fg: blue },
+  danger: { fg: brightMagenta, bold: true },
+  ok: { fg: brightBlue },
+  add: { fg: brightBlue },
+  remove: { fg: yellow },
+};
+const mono: Tokens = {
+  accent: { bold: true },
+  ask: { bold: true },
+  danger: { bold: true, reverse: true },
+  warn: { bold: true },
+  add: { bold: true },
+  hidden: { reverse: true },
+  hit: { reverse: true },
+  selection: { reverse: true },
+};
+/** With 256 colours: softer on a dark, stronger on a light background. */
+const dark: Tokens = { ...standard, dim: { fg: 245 }, tool: { fg: 75 }, border: { fg: 240 }, accent: { fg: 80 } };
+const light: Tokens = {
+  ...standard,
+  dim: { fg: 243 },
+  tool: { fg: 25 },
+  border: { fg: 250 },
+  accent: { fg: 30 },
+  warn: { fg: 130 },
+  ask: { fg: 130, bold: true },
+  ok: { fg: 28 },
+  add: { fg: 28 },
+};
+const darkBlindRed: Tokens = { ...daltonized, dim: { fg: 245 }, border: { fg: 240 } };
+const lightBlindRed: Tokens = { ...daltonized, dim: { fg: 243 }, border: { fg: 250 }, warn: { fg: 130 } };
+
+/** The themes of the program; those with 256 colours fall back to one with 16. */
+export const themes: Readonly<Record<string, { readonly rich: Tokens; readonly plain: Tokens }>> = {
+  default: { rich: standard, plain: standard },
+  dark: { rich: dark, plain: standard },
+  light: { rich: light, plain: standard },
+  daltonized: { rich: darkBlindRed, plain: daltonized },
+  'daltonized-dark': { rich: darkBlindRed, plain: daltonized },
+  'daltonized-light': { rich: lightBlindRed, plain: daltonized },
+  mono: { rich: mono, plain: mono },
+};
+
+export type ColourDepth = 'none' | 'plain' | 'rich';
+
+/** @returns null for a name that is none of the program's */
+export function builtinTheme(name: string, depth: ColourDepth, glyphs: Glyphs): Theme | null {
+  const found = themes[name];
+  if (found === undefined) return null;
+  return createTheme(name, depth === 'none' ? mono : found[depth === 'rich' ? 'rich' : 'plain'], glyphs);
+}
+
+const markCodes: Readonly<Record<Mark, readonly [on: string, off: string]>> = {
+  bold: ['1', '22'],
+  italic: ['3', '23'],
+  underline: ['4', '24'],
+  strike: ['9', '29'],
+};
+
+export function createTheme(name: string, tokens: Tokens, glyphs: Glyphs): Theme {
+  const codes = new Map<Token, readonly [on: string, off: string]>();
+  for (const [token, rendition] of Object.entries(tokens)) codes.set(token as Token, codesOf(rendition));
+  const paintSpan = (span: Span): string => {
+    if (span.text === '') return '';
+    const own = span.token === undefined ? undefined : codes.get(span.token);
+    const on: string[] = own === undefined || own[0] === '' ? [] : [own[0]];
+    const off: string[] = own === undefined || own[1] === '' ? [] : [own[1]];
+    for (const mark of span.marks ?? []) {
+      on.push(markCodes[mark][0]);
+      off.push(markCodes[mark][1]);
+    }
+    const text = span.caret === true ? markCaret(span.text) : span.text;
+    return on.length === 0 ? text : `\u001b[${on.join(';')}m${text}\u001b[${off.join(';')}m`;
+  };
+  return { name, glyphs, paint: (line) => line.map(paintSpan).join('') };
+}
+
+function codesOf({ fg, bg, bold, reverse }: Rendition): readonly [on: string, off: string] {
+  const on: string[] = [];
+  const off: string[] = [];
+  if (bold === true) {
+    on.push('1');
+    off.push('22');
+  }
+  if (reverse === true) {
+    on.push('7');
+    off.push('27');
+  }
+  if (fg !== undefined) {
+    on.push(colourCode(fg, 30));
+    off.push('39');
+  }
+  if (bg !== undefined) {
+    on.push(colourCode(bg, 40));
+    off.push('49');
+  }
+  return [on.join(';'), off.join(';')];
+}
+
+/** @param base 30 for the text, 40 for what is behind it */
+function colourCode(colour: number | string, base: number): string {
+  if (typeof colour === 'string') {
+    const value = Number.parseInt(colour.slice(1), 16);
+    return `${base + 8};2;${(value >> 16) & 255};${(value >> 8) & 255};${value & 255}`;
+  }
+  if (colour < 8) return String(base + colour);
+  return colour < 16 ? String(base + 60 + colour - 8) : `${base + 8};5;${colour}`;
+}
+
+/** A colour as a theme file writes it; null for what is none. */
+export function readColour(text: unknown): number | string | null {
+  if (typeof text === 'number') return Number.isInteger(text) && text >= 0 && text <= 255 ? text : null;
+  if (typeof text !== 'string') return null;
+  if (/^#[0-9a-fA-F]{6}$/.test(text)) return text;
+  const [, bright, name] = /^(bright[- ]?)?([a-z]+)$/.exec(text) ?? [];
+  if (name === 'grey' || name === 'gray') return grey;
+  const index = (names as readonly string[]).indexOf(name ?? '');
+  return index < 0 ? null : index + (bright === undefined ? 0 : 8);
+}

@@ -1,0 +1,71 @@
+import type { RunEvent } from '../src/schema/event.ts';
+import { reduceTranscript } from '../src/view/transcript.ts';
+import { compose } from './composing.ts';
+import type { Ruler } from './move.ts';
+import { type Change, only, type State } from './state.ts';
+
+/** The next queued message, where nothing runs and nothing holds it. */
+export function next(state: State, ruler: Ruler, now: number): Change {
+  if (state.turn !== null || state.composer.held || state.phase !== 'ready') return only(state);
+  return compose(state, ruler, { type: 'turn-ended', completed: true }, now);
+}
+
+/** A message that never got into the session goes back to where it was written. */
+export function notSent(state: State, ruler: Ruler, text: string, problems: readonly string[], now: number): Change {
+  const items = state.items.filter((item) => !(item.kind === 'user' && item.state === 'pending'));
+  const held = compose({ ...state, turn: null, items }, ruler, { type: 'turn-ended', completed: false }, now);
+  const back = compose(held.state, ruler, { type: 'return', text, problems }, now);
+  return { state: back.state, effects: [...held.effects, ...back.effects] };
+}
+
+const lasts: ReadonlySet<string> = new Set(['chain_completed', 'chain_failed', 'chain_cancelled', 'chain_suspended']);
+
+/** Events of the run that is followed (10 §6.10). */
+export function followed(state: State, ruler: Ruler, events: readonly RunEvent[], now: number): Change {
+  let changed: State = { ...state, items: reduceTranscript({ items: state.items }, events).items };
+  if (changed.turn !== null) changed = { ...changed, turn: { ...changed.turn, heard_at: now } };
+  for (const event of events) changed = fact(changed, event, now);
+  const last = events.findLast((event) => lasts.has(event.kind));
+  if (last === undefined) return only(changed);
+  const completed = last.kind === 'chain_completed';
+  const ended: State['ended'] =
+    last.kind === 'chain_failed' ? { failed: last.error.class } : last.kind === 'chain_suspended' ? 'suspended' : null;
+  return compose({ ...changed, turn: null, ended }, ruler, { type: 'turn-ended', completed }, now);
+}
+
+function fact(state: State, event: RunEvent, now: number): State {
+  const { turn, facts } = state;
+  switch (event.kind) {
+    case 'ask':
+      return turn === null ? state : { ...state, turn: { ...turn, waiting_since: turn.waiting_since ?? now } };
+    case 'verdict': {
+      if (turn === null || turn.waiting_since === null) return state;
+      return { ...state, turn: { ...turn, waiting_since: null, waited_ms: turn.waited_ms + now - turn.waiting_since } };
+    }
+    case 'chain_started':
+      return {
+        ...state,
+        facts: {
+          ...facts,
+          policy: { name: event.policy.name, sha256: event.policy.sha256, invalid: facts.policy?.invalid ?? false },
+        },
+      };
+    case 'model_selected':
+      return { ...state, facts: { ...facts, model: event.model, backend: event.backend } };
+    case 'token_usage':
+      return {
+        ...state,
+        facts: {
+          ...facts,
+          context: { used: event.prompt + event.completion, limit: event.limit, estimated: event.estimated },
+          tokens: {
+            in: facts.tokens.in + event.prompt,
+            out: facts.tokens.out + event.completion,
+            estimated: facts.tokens.estimated || event.estimated,
+          },
+        },
+      };
+    default:
+      return state;
+  }
+}

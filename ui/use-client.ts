@@ -1,0 +1,222 @@
+import type { RuntimeClient } from '../src/client/operations.ts';
+import { toWire } from '../src/schema/errors.ts';
+import type { Ask } from '../src/schema/ask.ts';
+import type { StartRun } from '../src/schema/run.ts';
+import type { SessionMessage, SessionPage } from '../src/schema/session.ts';
+import { idsOf } from '../src/view/ask-card.ts';
+import { storedItems } from '../src/view/stored-items.ts';
+import type { Action } from './actions.ts';
+import { lookAround, readSettings } from './opening.ts';
+import type { OpenSession } from './state.ts';
+
+/** Messages that are read at once: the newest at the start, older ones page by page (10 §5.2). */
+const pageSize = 200;
+
+export type ClientLink = {
+  /** Opens what the screen shows: session, asks, policy. @throws what makes the program leave the screen */
+  open(session: string | null): Promise<void>;
+  openSession(name: string | null): Promise<void>;
+  send(text: string, images: readonly string[], session: string | null): Promise<void>;
+  /** The page before the oldest message that is loaded. */
+  loadOlder(): Promise<void>;
+  /** All messages of the session that are not loaded yet, page by page. */
+  loadAll(): Promise<void>;
+  /** Goes on with a run that rests, and follows it. */
+  resume(runId: string): Promise<void>;
+  /** Goes on with the resting run of an ask that was answered here. */
+  goOn(ask: Ask): Promise<void>;
+  /** The model of the turns that follow, in this program. @param backend its name; empty = whichever serves the model */
+  useModel(model: string, backend: string): Promise<void>;
+  /** Reads the open asks again. */
+  readAsks(): Promise<void>;
+  close(): void;
+};
+
+export type LinkOptions = {
+  readonly client: () => Promise<RuntimeClient>;
+  readonly dispatch: (action: Action) => void;
+  readonly now: () => number;
+  /** The one that is open now. */
+  readonly session: () => OpenSession | null;
+  /** A session was opened: its draft comes back. */
+  readonly opened: (sessionId: string) => Promise<void>;
+  readonly policy: string | null;
+  readonly model: string | null;
+  /** Told what is configured of the screen. */
+  readonly settings: (settings: ReadonlyMap<string, string>) => void;
+  /** The request of a turn, but for its text. */
+  readonly request: (client: RuntimeClient) => Promise<Omit<StartRun, 'input'>>;
+};
+
+/** The one effect: calls the client, follows runs and the feed, and tells the state what came (10 §15). */
+export function createClientLink(options: LinkOptions): ClientLink {
+  const { client: clientOf, dispatch, now, request } = options;
+  const ending = new AbortController();
+  let following: AbortController | null = null;
+  let chosen: Partial<Pick<StartRun, 'model' | 'provider'>> = {};
+
+  const follow = async (client: RuntimeClient, runId: string, after: number): Promise<void> => {
+    following?.abort();
+    const own = new AbortController();
+    following = own;
+    const signal = AbortSignal.any([own.signal, ending.signal]);
+    for await (const events of client.watch({ run_id: runId, after, signal })) {
+      dispatch({ type: 'events', run_id: runId, events, now: now() });
+    }
+  };
+
+  const watchFeed = async (client: RuntimeClient): Promise<void> => {
+    const { newest } = await client.feedRange({});
+    for await (const entries of client.watchFeed({ after: newest, signal: ending.signal })) {
+      if (entries.some(({ kind }) => kind === 'ask' || kind === 'verdict' || kind === 'ask_updated')) await readAsks();
+    }
+  };
+
+  const readAsks = async (): Promise<void> => {
+    const client = await clientOf();
+    const { asks } = await client.listAsks({
+      state: 'pending',
+      kind: null,
+      session: null,
+      mission: null,
+      by: null,
+      limit: 200,
+    });
+    const whole = [...new Set(asks.flatMap(idsOf))];
+    const shorts = await client.shortIds({ ids: whole });
+    const ids = Object.fromEntries(whole.map((id, index) => [id, shorts[index] ?? id]));
+    dispatch({ type: 'asks', asks, ids, now: now() });
+  };
+
+  const openSession = async (name: string | null): Promise<void> => {
+    const client = await clientOf();
+    const view = await client.showSession({ name, tail: pageSize, tools: true });
+    const first = view.messages[0];
+    const session: OpenSession = {
+      id: view.session.id,
+      name: view.session.name,
+      before: first !== undefined && view.messages.length < view.total ? first.seq : null,
+      loading: false,
+      deleted: false,
+    };
+    dispatch({ type: 'opened', session, items: storedItems(view.messages) });
+    await options.opened(session.id);
+    const running = view.session.active_run_id;
+    if (running !== null) {
+      dispatch({ type: 'following', run_id: running, now: now() });
+      void follow(client, running, 0).catch(failed);
+    }
+  };
+
+  const failed = (error: unknown): void => {
+    if (!ending.signal.aborted) dispatch({ type: 'notice', level: 'error', text: toWire(error).message });
+  };
+
+  return {
+    openSession,
+    readAsks,
+    async open(name) {
+      const client = await clientOf();
+      try {
+        await openSession(name);
+      } catch (error) {
+        // A first start has no session yet: the first message makes it.
+        if (name !== null || toWire(error).code !== 'not_found') throw error;
+        dispatch({ type: 'opened', session: null, items: [] });
+      }
+      await readAsks();
+      dispatch({ type: 'ready', now: now() });
+      void watchFeed(client).catch(failed);
+      options.settings(await readSettings(client));
+      void lookAround({ client, dispatch, policy: options.policy, model: options.model });
+    },
+    async send(text, images, session) {
+      const client = await clientOf();
+      try {
+        const started = await client.sendMessage({
+          ...(await request(client)),
+          ...chosen,
+          input: { type: 'string', value: text },
+          images: images.map((path) => ({ path })),
+          session,
+          trim: 0,
+          abandon: false,
+        });
+        const known: OpenSession | null =
+          started.session_id === null || started.session_name === null
+            ? null
+            : { id: started.session_id, name: started.session_name, before: null, loading: false, deleted: false };
+        dispatch({ type: 'accepted', run_id: started.run_id, session: session === null ? known : null });
+        dispatch({
+          type: 'facts',
+          facts: {
+            model: started.model,
+            backend: started.backend,
+            policy: {
+              name: started.policy.name,
+              sha256: started.policy.sha256,
+              invalid: started.policy.state === 'invalid',
+            },
+          },
+        });
+        for (const warning of started.warnings) dispatch({ type: 'notice', level: 'warn', text: warning });
+        void follow(client, started.run_id, 0).catch(failed);
+      } catch (error) {
+        dispatch({ type: 'not-sent', text, why: [toWire(error).message], now: now() });
+      }
+    },
+    async resume(runId) {
+      const client = await clientOf();
+      const { timeout_ms } = await request(client);
+      const started = await client.resumeRun({ run_id: runId, accept_changed_chain: false, on_ask: 'ask', timeout_ms });
+      dispatch({ type: 'following', run_id: started.run_id, now: now() });
+      void follow(client, started.run_id, started.resumed?.from_seq ?? 0).catch(failed);
+    },
+    async goOn(ask) {
+      if (ask.run_id === null) return;
+      // A run of another session goes on here too, but this view is not its.
+      if (ask.session_id === options.session()?.id) return this.resume(ask.run_id);
+      const client = await clientOf();
+      const { timeout_ms } = await request(client);
+      await client.resumeRun({ run_id: ask.run_id, accept_changed_chain: false, on_ask: 'ask', timeout_ms });
+    },
+    async useModel(model, backend) {
+      const client = await clientOf();
+      const type = backend === '' ? null : (await client.showBackend({ name: backend })).type;
+      chosen = { model, ...(type === null ? {} : { provider: type }) };
+    },
+    async loadOlder() {
+      const session = options.session();
+      if (session === null) return;
+      const client = await clientOf();
+      const before = session.before ?? 1;
+      const page = await client.exportSession({
+        session: { id: session.id },
+        after: Math.max(0, before - 1 - pageSize),
+      });
+      const messages = page.messages.filter((message) => message.seq < before);
+      dispatch({
+        type: 'older',
+        session: session.id,
+        items: storedItems(messages),
+        before: messages[0] === undefined || messages[0].seq <= 1 ? null : messages[0].seq,
+      });
+    },
+    async loadAll() {
+      const client = await clientOf();
+      const session = options.session();
+      if (session === null || session.before === null) return;
+      const { before } = session;
+      const messages: SessionMessage[] = [];
+      for (let after: number | null = 0; after !== null; ) {
+        const page: SessionPage = await client.exportSession({ session: { id: session.id }, after });
+        messages.push(...page.messages.filter((message) => message.seq < before));
+        after = page.next === null || page.next >= before ? null : page.next;
+      }
+      dispatch({ type: 'older', session: session.id, items: storedItems(messages), before: null });
+    },
+    close() {
+      ending.abort();
+    },
+  };
+}
