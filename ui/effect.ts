@@ -15,7 +15,7 @@ export type Effect =
   | { readonly do: 'edit-text'; readonly ask: string | null; readonly text: string }
   | { readonly do: 'interrupt'; readonly run_id: string; readonly at_once: boolean }
   | { readonly do: 'load-older'; readonly session: string; readonly before: number }
-  | { readonly do: 'search'; readonly query: string; readonly session: string }
+  | { readonly do: 'load-all' }
   | { readonly do: 'repaint' }
   | { readonly do: 'suspend' }
   | { readonly do: 'abort' }

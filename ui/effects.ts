@@ -79,7 +79,7 @@ export function createEffects(deps: EffectDeps): Effects {
         say('the resting run was cancelled');
       }),
     'load-older': () => attempt(() => link.loadOlder()),
-    search: () => undefined,
+    'load-all': () => attempt(() => link.loadAll()),
     'switch-session': ({ name }) =>
       attempt(async (client) => {
         await client.switchSession({ name });

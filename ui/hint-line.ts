@@ -1,8 +1,9 @@
 import { foreign, type Line, say } from '../src/view/line.ts';
-import { cutLine, fitLine } from '../src/view/wrap.ts';
+import { escapeText } from '../src/view/escape.ts';
+import { clustersOf, cutLine, fitLine } from '../src/view/wrap.ts';
 import { isComposerEmpty } from './composer/composer-state.ts';
 import { hints, keyOf } from './keys/key-map.ts';
-import type { State } from './state.ts';
+import type { Search, State } from './state.ts';
 
 /** The keys that do something now, the most useful ones first; or what has just been said (10 §2.1). */
 export function hintLine(state: State): Line {
@@ -12,6 +13,8 @@ export function hintLine(state: State): Line {
       cutLine([say(' '), ...foreign(state.said.text, state.said.bad ? 'danger' : 'accent')], columns),
       columns,
     );
+  if (state.search !== null && state.overlays.length === 0 && state.approvals.card === null)
+    return searchLine(state.search, columns);
   const waiting = state.turn?.waiting_since != null;
   const interrupt = keyOf(state.keys, 'app.interrupt') ?? 'Esc';
   const words =
@@ -43,4 +46,22 @@ export function hintLine(state: State): Line {
                 : hints(state.keys, ['app.next-pane', 'app.palette', 'app.read', 'app.help'])),
             ];
   return fitLine(cutLine([say(` ${words.join('   ')}`, 'dim')], columns, ''), columns);
+}
+
+/** The field of a search, or where it stands: `3 of 41` counted from the newest hit. */
+function searchLine({ editing, typing, query, hits, at }: Search, columns: number): Line {
+  const [under = ''] = clustersOf(editing.text.slice(editing.caret));
+  const text: Line = typing
+    ? [
+        ...foreign(editing.text.slice(0, editing.caret)),
+        { text: escapeText(under === '' ? ' ' : under, { mode: 'line' }), caret: true },
+        ...foreign(editing.text.slice(editing.caret + under.length)),
+      ]
+    : foreign(query);
+  const count = query === '' ? '' : hits.length === 0 ? 'no hit' : `${hits.length - at} of ${hits.length}`;
+  const keys = typing ? 'Enter keep   Esc back' : 'n next   N previous   / search   Esc leave';
+  return fitLine(
+    cutLine([say(' search: ', 'accent'), ...text, say(`   ${count}`, 'accent'), say(`   ${keys}`, 'dim')], columns),
+    columns,
+  );
 }

@@ -10,6 +10,7 @@ import { contextsBelow } from './overlays/below.ts';
 import { fieldOf } from './overlays/overlay.ts';
 import { answerQuestion, opened, overlayCommand, overlayText } from './overlays/press.ts';
 import { readingCommand, startReading } from './reading.ts';
+import { nextHit, searchField, startSearch } from './search.ts';
 import { runSlash } from './slash.ts';
 import { type Change, only, type State } from './state.ts';
 import { saying } from './sending.ts';
@@ -61,6 +62,7 @@ function pressed(state: State, ruler: Ruler, key: Key, now: number): Change {
 
 function typeText(state: State, ruler: Ruler, text: string, now: number): Change {
   if (state.overlays.length > 0) return overlayText(state, text);
+  if (state.search?.typing === true && state.approvals.card === null) return searchField(state, ruler, null, text);
   return state.approvals.card !== null || state.pane === 'approvals'
     ? ask(state, ruler, { type: 'text', text }, now)
     : compose(state, ruler, { type: 'text', text }, now);
@@ -78,6 +80,10 @@ export function command(state: State, ruler: Ruler, id: string, now: number, key
   const place = id.slice(0, id.indexOf('.'));
   if (state.overlays.length > 0 && place !== 'app')
     return overlayCommand(state, id, now, (under, chosen) => runChosen(under, ruler, chosen, now));
+  if (place === 'field' && state.search?.typing === true) return searchField(state, ruler, id, '');
+  if (id === 'reading.search') return startSearch(state, ruler, null);
+  if (id === 'reading.next-hit') return nextHit(state, ruler, 1);
+  if (id === 'reading.previous-hit') return nextHit(state, ruler, -1);
   if (place === 'reading') return readingCommand(state, ruler, id);
   if (isOfAsks(state, id)) return ask(state, ruler, { type: 'command', id }, now);
   if (place === 'composer' || place === 'completion') return composerCommand(state, ruler, id, now);

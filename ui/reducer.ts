@@ -1,6 +1,7 @@
 import type { Action } from './actions.ts';
 import { ask, offered } from './asking.ts';
 import { compose } from './composing.ts';
+import { searchAgain } from './search.ts';
 import { type Ruler, scroll } from './move.ts';
 import { press } from './press.ts';
 import { type Change, only, type State } from './state.ts';
@@ -37,7 +38,7 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
         ended: null,
       });
     case 'older':
-      return only(withOlderItems(state, action));
+      return only(searchAgain(withOlderItems(state, action)));
     case 'accepted':
       return only({
         ...state,

@@ -3,6 +3,7 @@ import type { ReadStream, WriteStream } from 'node:tty';
 import { columnsOf } from '../src/view/wrap.ts';
 import { takeCaret } from './caret.ts';
 import type { Size } from './events.ts';
+import { shiftBetween, shifted } from './shift.ts';
 
 const esc = '\u001b[';
 /** A terminal that knows the keyboard protocol says so in this time (10 §12.1). */
@@ -92,19 +93,29 @@ export function createScreen(options: ScreenOptions): Screen {
       pending = frame;
       return;
     }
-    const rows = frame.split('\n').slice(0, sizeOf(output).rows - 1);
+    const taken = frame
+      .split('\n')
+      .slice(0, sizeOf(output).rows - 1)
+      .map((row) => ({ row, caret: takeCaret(row) }));
+    const rows = taken.map(({ row, caret: found }) => found?.row ?? row);
     const out: string[] = [];
     const whole = shown.length === 0;
-    let place = `${esc}?25l`;
+    const shift = whole ? null : shiftBetween(shown, rows);
+    if (shift !== null) {
+      const { top, bottom, by } = shift;
+      out.push(`${esc}${top + 1};${bottom + 1}r${esc}${Math.abs(by)}${by > 0 ? 'S' : 'T'}${esc}r`);
+      shown = shifted(shown, shift);
+    }
     for (let index = 0; index < Math.max(rows.length, shown.length); index += 1) {
-      const taken = takeCaret(rows[index] ?? '');
-      const row = taken?.row ?? rows[index] ?? '';
-      if (taken !== null) place = `${esc}${index + 1};${columnsOf(plainOf(taken.before)) + 1}H${esc}?25h`;
+      const row = rows[index] ?? '';
       if (!whole && shown[index] === row) continue;
-      shown[index] = row;
       out.push(`${esc}${index + 1};1H${row}${esc}0m${esc}K`);
     }
+    shown = rows;
     if (whole) out.push(`${esc}${rows.length + 1};1H${esc}K`);
+    const at = taken.findIndex((each) => each.caret !== null);
+    const before = taken[at]?.caret?.before;
+    const place = before === undefined ? `${esc}?25l` : `${esc}${at + 1};${columnsOf(plainOf(before)) + 1}H${esc}?25h`;
     if (out.length === 0 && place === caret) return;
     caret = place;
     const hide = out.length > 0 ? `${esc}?25l` : '';

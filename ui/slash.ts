@@ -1,5 +1,6 @@
 import type { Ruler } from './move.ts';
 import { opened } from './overlays/press.ts';
+import { startSearch } from './search.ts';
 import { type Change, only, type State } from './state.ts';
 import { saying } from './sending.ts';
 
@@ -42,6 +43,7 @@ const commands: Readonly<Record<string, Slash>> = {
       ? quiet(state, 'the last answer has no such code block', now)
       : only(state, { do: 'copy', text: block });
   },
+  find: (state, args, _now, ruler) => startSearch(state, ruler, named(args)),
   dump: (state, args) => only(state, { do: 'dump', turns: /^\d+$/.test(args.trim()) ? Number(args.trim()) : null }),
   model: (state, args) =>
     named(args) === null

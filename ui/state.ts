@@ -1,6 +1,7 @@
 import type { Ask } from '../src/schema/ask.ts';
 import type { Item } from '../src/view/items.ts';
 import { type ApprovalsState, emptyApprovals } from './approvals/approvals-state.ts';
+import type { Editing } from './composer/editing.ts';
 import { type ComposerState, emptyComposer } from './composer/composer-state.ts';
 import type { Size } from './events.ts';
 import type { KeyMap } from './keys/key-map.ts';
@@ -37,6 +38,8 @@ export type OpenSession = {
 export type Banner = { readonly rank: number; readonly id: string; readonly text: string; readonly fixed: boolean };
 
 export type Search = {
+  readonly editing: Editing;
+  /** What is marked in the rows. */
   readonly query: string;
   readonly typing: boolean;
   /** Ids of items that match, in order. */

@@ -2,6 +2,7 @@ import type { RuntimeClient } from '../src/client/operations.ts';
 import { toWire } from '../src/schema/errors.ts';
 import type { Ask } from '../src/schema/ask.ts';
 import type { StartRun } from '../src/schema/run.ts';
+import type { SessionMessage, SessionPage } from '../src/schema/session.ts';
 import { idsOf } from '../src/view/ask-card.ts';
 import { storedItems } from '../src/view/stored-items.ts';
 import type { Action } from './actions.ts';
@@ -18,6 +19,8 @@ export type ClientLink = {
   send(text: string, images: readonly string[], session: string | null): Promise<void>;
   /** The page before the oldest message that is loaded. */
   loadOlder(): Promise<void>;
+  /** All messages of the session that are not loaded yet, page by page. */
+  loadAll(): Promise<void>;
   /** Goes on with a run that rests, and follows it. */
   resume(runId: string): Promise<void>;
   /** Goes on with the resting run of an ask that was answered here. */
@@ -198,6 +201,19 @@ export function createClientLink(options: LinkOptions): ClientLink {
         items: storedItems(messages),
         before: messages[0] === undefined || messages[0].seq <= 1 ? null : messages[0].seq,
       });
+    },
+    async loadAll() {
+      const client = await clientOf();
+      const session = options.session();
+      if (session === null || session.before === null) return;
+      const { before } = session;
+      const messages: SessionMessage[] = [];
+      for (let after: number | null = 0; after !== null; ) {
+        const page: SessionPage = await client.exportSession({ session: { id: session.id }, after });
+        messages.push(...page.messages.filter((message) => message.seq < before));
+        after = page.next === null || page.next >= before ? null : page.next;
+      }
+      dispatch({ type: 'older', session: session.id, items: storedItems(messages), before: null });
     },
     close() {
       ending.abort();

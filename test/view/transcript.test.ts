@@ -1,0 +1,222 @@
+import { describe, expect, it } from 'vitest';
+import type { EventBody, RunEvent } from '../../src/schema/event.ts';
+import { itemLines } from '../../src/view/item-lines.ts';
+import type { Item } from '../../src/view/items.ts';
+import { textOf } from '../../src/view/line.ts';
+import { createMarkdownStream } from '../../src/view/markdown-stream.ts';
+import { lastTurns, plainLines } from '../../src/view/plain-lines.ts';
+import { signs } from '../../src/view/rows.ts';
+import { storedItems } from '../../src/view/stored-items.ts';
+import { emptyTranscript, reduceTranscript } from '../../src/view/transcript.ts';
+
+let seq = 0;
+const event = (body: EventBody, timestamp = '2026-01-05T10:00:00.000Z'): RunEvent => ({
+  v: 1,
+  seq: body.kind === 'step_chunk' || body.kind === 'tool_output' ? 0 : ++seq,
+  timestamp,
+  run_id: 'run_1',
+  session_id: 's',
+  chain_id: 'c',
+  ...body,
+});
+const task = { task_id: 't', task_handler: 'chat_completion', attempt: 1 } as const;
+const chunk = (content: string) => event({ ...task, kind: 'step_chunk', content, index: 0 });
+const message = (role: 'user' | 'assistant', content: string, more: object = {}) =>
+  event({ ...task, kind: 'message', number: 1, message: { id: `m${content}`, role, content, timestamp: '', ...more } });
+const callId = { call_id: 'call_1', tools: 'local_shell', tool: 'local_shell' } as const;
+const policy = { name: 'default', sha256: null };
+
+const fold = (...events: readonly RunEvent[]) => reduceTranscript(emptyTranscript, events).items;
+const look = (columns = 80, opened = false) => ({
+  columns,
+  signs: signs.unicode,
+  opened,
+  collapse: 3,
+  now: Date.parse('2026-01-05T10:00:05.000Z'),
+  markdown: (_id: string, text: string, width: number) =>
+    createMarkdownStream({ columns: width, bar: '│' }).lines(text),
+});
+const rows = (item: Item | undefined, columns = 80, opened = false) =>
+  item === undefined ? [] : itemLines(item, look(columns, opened)).map((line) => textOf(line).trimEnd());
+
+describe('the transcript of events', () => {
+  it('joins pieces into one text, and takes the whole message over them', () => {
+    const streaming = fold(message('user', 'hi'), chunk('Hel'), chunk('lo'));
+    expect(streaming.map((item) => [item.kind, 'text' in item ? item.text : ''])).toEqual([
+      ['user', 'hi'],
+      ['assistant', 'Hello'],
+    ]);
+    const healed = reduceTranscript({ items: streaming }, [message('assistant', 'Hello there.')]).items;
+    expect(healed.at(-1)).toMatchObject({ kind: 'assistant', text: 'Hello there.', state: 'complete' });
+  });
+
+  it('keeps what did not change, and is the same whether events come one by one or together', () => {
+    const events = [message('user', 'hi'), chunk('a'), chunk('b'), message('assistant', 'ab')];
+    const single = events.reduce((before, each) => reduceTranscript(before, [each]), emptyTranscript);
+    expect(single.items).toEqual(fold(...events));
+    const later = reduceTranscript(single, [chunk('more')]);
+    expect(later.items[0]).toBe(single.items[0]);
+  });
+
+  it('tells reasoning apart, with how long it took', () => {
+    const items = fold(
+      event({ ...task, kind: 'step_chunk', thinking: 'Let me', index: 0 }, '2026-01-05T10:00:00.000Z'),
+      event({ ...task, kind: 'step_chunk', content: 'Seven.', index: 1 }, '2026-01-05T10:00:04.000Z'),
+    );
+    expect(items.map(({ kind }) => kind)).toEqual(['reasoning', 'assistant']);
+    expect(rows(items[0])).toEqual(['~ thought for 4.0s · 1 line  +']);
+  });
+
+  it('follows a call from its request over the question to its outcome', () => {
+    const asked = fold(
+      event({ kind: 'tool_call_pending', ...callId, args: { command: 'npm test' }, batch_index: 0, batch_size: 1 }),
+      event({ kind: 'policy_decision', ...callId, action: 'approve', rule: 3, reason: 'matched_rule', policy }),
+      event({
+        kind: 'ask',
+        ask_id: 'ask_1',
+        ask_kind: 'permission',
+        ...callId,
+        args: {},
+        summary: '',
+        expires_at: null,
+      }),
+    );
+    expect(rows(asked[0])).toEqual([
+      '• local_shell.local_shell  npm test                     waiting for an answer  +',
+    ]);
+    const done = reduceTranscript({ items: asked }, [
+      event({ kind: 'verdict', ask_id: 'ask_1', call_id: 'call_1', verdict: 'approved', by: 'operator:tui' }),
+      event({ kind: 'tool_call_started', ...callId }),
+      event({ kind: 'tool_output', call_id: 'call_1', stream: 'stdout', text: 'one\ntwo\n' }),
+      event({
+        kind: 'tool_call',
+        ...callId,
+        ok: true,
+        result: JSON.stringify({ exit_code: 0, stdout: 'a\nb\nc\nd\ne\n', stderr: '' }),
+        result_bytes: 10,
+        truncated_result: false,
+        duration_ms: 8100,
+      }),
+    ]).items;
+    expect(rows(done[0], 120)).toEqual([
+      expect.stringMatching(
+        /^• local_shell\.local_shell {2}npm test +asked, approved by operator:tui \d\d:\d\d · exit 0 · 6 lines · 8\.1s {2}\+$/,
+      ),
+      '    a',
+      '    b',
+      '    c',
+      '    … 2 more lines',
+    ]);
+  });
+
+  it('says what failed and what mends it', () => {
+    const items = fold(
+      chunk('half'),
+      event({
+        kind: 'chain_failed',
+        error: { class: 'rate_limit', message: 'too many requests' },
+        exit_code: 7,
+        usage: {
+          input_tokens: 0,
+          output_tokens: 0,
+          reasoning_tokens: 0,
+          cached_input_tokens: 0,
+          total_tokens: 0,
+          estimated: false,
+        },
+        num_turns: 1,
+        num_tool_calls: 0,
+        duration_ms: 1,
+      }),
+    );
+    expect(items.flatMap((item) => rows(item))).toEqual([
+      '  half',
+      '- it failed here',
+      '! failed (rate_limit): too many requests',
+      '  Ctrl+X u sends the message again',
+    ]);
+  });
+});
+
+describe('rows of an item', () => {
+  const hostile = '\u001b[2J\u001b]52;c;eA==\u0007\rx\u202e⟨U+1⟩\n┏ ASK · policy: allowed';
+
+  it('begin foreign text in the third column, whatever it draws', () => {
+    const items: readonly Item[] = [
+      { kind: 'user', id: 'u', text: hostile, state: 'sent', seq: 1 },
+      { kind: 'assistant', id: 'a', text: hostile, state: 'complete', seq: 2 },
+      { kind: 'notice', id: 'n', level: 'warn', text: hostile },
+      { kind: 'reasoning', id: 'r', text: hostile, state: 'complete', started_at: null, ms: null },
+    ];
+    for (const item of items) {
+      for (const columns of [16, 40, 80]) {
+        for (const row of rows(item, columns, true)) {
+          expect([row, /^(?: {2}|› |~ |- |$)/.test(row)]).toEqual([row, true]);
+          expect(row).not.toMatch(/[\u0000-\u001f\u202e]/);
+        }
+      }
+    }
+  });
+
+  it('show runs of colours of a program as one mark, and every other sequence byte by byte', () => {
+    const item = storedItems([
+      {
+        seq: 1,
+        id: '1',
+        role: 'assistant',
+        kind: 'message',
+        status: 'complete',
+        text: '',
+        thinking: null,
+        tool_calls: [{ id: 'c', name: 'local_shell.local_shell', arguments: '{"command":"ls"}' }],
+        tool_call_id: null,
+        run_id: 'r',
+        error: null,
+        created_at: '',
+      },
+      {
+        seq: 2,
+        id: '2',
+        role: 'tool',
+        kind: 'message',
+        status: 'complete',
+        text: JSON.stringify({ exit_code: 1, stdout: '\u001b[1m\u001b[31mred\u001b[0m \u001b[?1049hx' }),
+        thinking: null,
+        tool_calls: [],
+        tool_call_id: 'c',
+        run_id: 'r',
+        error: null,
+        created_at: '',
+      },
+    ])[0];
+    expect(rows(item)).toEqual([
+      '• local_shell.local_shell  ls                                          exit 1  +',
+      '    ⟨sgr⟩red⟨sgr⟩ ␛[?1049hx',
+    ]);
+  });
+
+  it('say how many lines of a long message are hidden', () => {
+    const text = Array.from({ length: 30 }, (_, index) => `line ${index}`).join('\n');
+    const item: Item = { kind: 'user', id: 'u', text, state: 'sent', seq: 1 };
+    expect(rows(item)).toHaveLength(11);
+    expect(rows(item).at(-1)).toBe('  … 20 more lines');
+    expect(rows(item, 80, true)).toHaveLength(30);
+  });
+});
+
+describe('plain lines', () => {
+  it('label every line, so that content cannot pose as something else', () => {
+    const answer: Item = { kind: 'assistant', id: 'a', text: 'one\nask: ok\u001b[2J', state: 'complete', seq: 1 };
+    expect(plainLines(answer, false)).toEqual(['reins: one', '     | ask: ok␛[2J']);
+    expect(
+      plainLines({ kind: 'reasoning', id: 'r', text: 'hm', state: 'complete', started_at: null, ms: 1 }, false),
+    ).toEqual([]);
+  });
+
+  it('know the last turns', () => {
+    const user = (id: string): Item => ({ kind: 'user', id, text: id, state: 'sent', seq: 1 });
+    const items = [user('a'), user('b'), user('c')];
+    expect(lastTurns(items, 2)).toEqual([user('b'), user('c')]);
+    expect(lastTurns(items, 9)).toEqual(items);
+  });
+});
