@@ -1,5 +1,5 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
-import { toWire } from '../src/schema/errors.ts';
+import { RuntimeError, toWire } from '../src/schema/errors.ts';
 import type { Ask } from '../src/schema/ask.ts';
 import type { StartRun } from '../src/schema/run.ts';
 import type { SessionMessage, SessionPage } from '../src/schema/session.ts';
@@ -220,3 +220,6 @@ export function createClientLink(options: LinkOptions): ClientLink {
     },
   };
 }
+
+/** Commands that mend it, where the error knows some. */
+const hintsOf = (error: unknown): readonly string[] => (error instanceof RuntimeError ? error.hints : []);
