@@ -23,7 +23,7 @@ export function hintLine(state: State): Line {
       : state.approvals.card !== null && state.overlays.length === 0
         ? [
             'card has the keys',
-            ...hints(state.keys, ['card.later', 'app.next-ask', 'card.explain', 'card.full', 'app.help']),
+            ...hints(state.keys, ['card.leave', 'app.next-ask', 'card.explain', 'card.full', 'app.help']),
           ]
         : state.reading !== null
           ? ['reading', ...hints(state.keys, ['reading.toggle', 'reading.copy', 'reading.search', 'reading.leave'])]
@@ -33,7 +33,17 @@ export function hintLine(state: State): Line {
                 ? hints(state.keys, ['composer.send', 'composer.newline'])
                 : []),
               ...(state.asks.length > 0 ? hints(state.keys, ['app.next-ask']) : []),
-              ...hints(state.keys, ['app.next-pane', 'app.palette', 'app.read', 'app.help']),
+              ...(state.pane === 'approvals'
+                ? hints(state.keys, [
+                    'approvals.open',
+                    'approvals.select',
+                    'approvals.deny',
+                    'approvals.history',
+                    'approvals.filter',
+                    'app.next-pane',
+                    'app.help',
+                  ])
+                : hints(state.keys, ['app.next-pane', 'app.palette', 'app.read', 'app.help'])),
             ];
   return fitLine([say(` ${whole(words, columns - 1)}`, 'dim')], columns);
 }`, 'dim')], columns, ''), columns);

@@ -1,4 +1,5 @@
 import { type Instance, render } from 'ink';
+import type { PolicyExplanation } from '../src/schema/policy-views.ts';
 import { ulid } from '../src/text/ids.ts';
 import type { Action } from './actions.ts';
 import { escapeText } from '../src/view/escape.ts';
@@ -143,8 +144,8 @@ export async function startTui(options: TuiOptions): Promise<Left> {
       const call = { tools: 'local_fs', tool: 'read_file', args: { path } };
       const under = await judgedUnder();
       const client = await options.client();
-      const { record, refused } = await client.explainCall({ call, ask: null, as_asked: false, cwd: null, ...under });
-      return refused === null && record.action !== 'deny';
+      const told = await client.explainCall({ call, ask: null, as_asked: false, cwd: null, ...under });
+      return told.refused === null && isOffered(told);
     },
     shell: () => said('shell lines cannot be run here yet', true),
     say: said,
@@ -223,6 +224,12 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     // The tree is taken down for its handlers; its last frame goes nowhere.
     (instance as Instance | null)?.unmount();
   }
+}
+
+/** Not what the policy denies, nor what a rule singles out to be asked about: credentials, secrets (10 §6.4). */
+function isOffered({ record: { action, matched_rule }, tried }: PolicyExplanation): boolean {
+  const rule = tried.find((one) => one.rule === matched_rule);
+  return action === 'allow' || (action === 'approve' && (rule?.conditions.length ?? 0) === 0);
 }
 
 /** Chrome only, at most 60 characters (10 §3). */

@@ -185,7 +185,7 @@ function modeRows(card: CardState, facts: Drawn, keys: KeyMap, inner: number, ro
     case 'choices':
       return [
         ...questionRows(card, facts.ask, inner),
-        ...(rows < 12 ? [] : unseenRows(facts, keys, inner)),
+        ...(rows < 12 || card.said !== null ? [] : unseenRows(facts, keys, inner)),
         ...choiceRows(card, facts, keys, inner),
       ];
   }
@@ -279,15 +279,14 @@ function choiceRows(card: CardState, facts: Drawn, keys: KeyMap, inner: number):
     const open = card.selected === choice || pressed;
     const plain = inner < shortColumns ? key : `${key} ${choiceWords(choice)}`;
     const words = open ? `[${plain}]` : plain;
-    if (used > 0 && used + words.length > inner) {
+    if (used > 0 && used + gap + words.length > inner) {
       rows.push([]);
       used = 0;
     }
+    if (used > 0) rows.at(-1)?.push(say(' '.repeat(gap)));
     const blocked = whyNot(choice, { ...facts, page: 0, lastTop: 0 }) !== null;
-    rows
-      .at(-1)
-      ?.push(say(words, pressed ? 'selection' : blocked ? 'dim' : open ? 'accent' : 'text'), say(' '.repeat(gap)));
-    used += words.length + gap;
+    rows.at(-1)?.push(say(words, pressed ? 'selection' : blocked ? 'dim' : open ? 'accent' : 'text'));
+    used += words.length + (used > 0 ? gap : 0);
   }
   return rows.map((row) => cutLine(row, inner));
 }

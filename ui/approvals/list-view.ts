@@ -65,7 +65,7 @@ function cardSide(state: ApprovalsState, view: ApprovalsView, columns: number, r
   const ask = chosen(state);
   if (ask === null) return [];
   // A look takes no keys and counts for nothing: what it shows was not read by somebody about to answer.
-  const look = drawnCard({ ...state, card: newCard(ask, view.now, view.guardMs) }, { ...view, place });
+  const look = drawnCard({ ...state, card: newCard(ask, view.now, view.guardMs) }, { ...view, place, look: true });
   return look === null ? [] : look.view.lines;
 }
 

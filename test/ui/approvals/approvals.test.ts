@@ -98,7 +98,9 @@ describe('a card', () => {
           ? { type: 'command', id: 'card.once' }
           : letter === 's'
             ? { type: 'command', id: 'card.session' }
-            : { type: 'text', text: letter },
+            : letter === 'l'
+              ? { type: 'command', id: 'card.later' }
+              : { type: 'text', text: letter },
       );
       one.wait(100);
     }
@@ -137,7 +139,7 @@ describe('a card', () => {
     expect(one.said()).toBe('509 lines not seen: v');
     one.answer('card.full');
     for (let index = 0; index < 60; index += 1) one.press('card.page-down');
-    one.press('card.full').wait(500).press('card.later');
+    one.press('card.full').wait(500).press('card.leave');
     expect(one.answer('card.once').take()).toEqual(answered({ outcome: 'approve', remember: null }, ask));
     expect(
       desk([long(512)])
@@ -197,7 +199,7 @@ describe('words and edits', () => {
   it('goes back with Esc, and then leaves the ask open', () => {
     const one = desk([anAsk()]).focus().answer('card.deny-feedback').type('x').press('field.close');
     expect(one.state().card?.mode.at).toBe('choices');
-    expect(one.press('card.later').state().card).toBeNull();
+    expect(one.press('card.leave').state().card).toBeNull();
     expect(one.state().asks).toHaveLength(1);
     expect(one.take()).toEqual([]);
   });
