@@ -46,7 +46,6 @@ export function hintLine(state: State): Line {
                 : hints(state.keys, ['app.next-pane', 'app.palette', 'app.read', 'app.help'])),
             ];
   return fitLine([say(` ${whole(words, columns - 1)}`, 'dim')], columns);
-}`, 'dim')], columns, ''), columns);
 }
 
 /** As many as fit, none of them cut. */

@@ -61,7 +61,10 @@ export function createNotifier(deps: NotifyDeps) {
 
 /** Chrome only; what a name could carry is left out. */
 function bytesOf(text: string, way: NotifyWay, program: string, inTmux: boolean): string {
-  const safe = text.replaceAll(/[^\x20-\x7e]/g, '').replaceAll(';', ',').slice(0, 120);
+  const safe = text
+    .replaceAll(/[^\x20-\x7e]/g, '')
+    .replaceAll(';', ',')
+    .slice(0, 120);
   if (way === 'bell') return BEL;
   const sequence = byNine.test(program)
     ? `\u001b]9;${safe}${BEL}`

@@ -162,7 +162,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
         for (const warning of started.warnings) dispatch({ type: 'notice', level: 'warn', text: warning });
         void follow(client, started.run_id, 0).catch(failed);
       } catch (error) {
-        dispatch({ type: 'not-sent', text, why: [toWire(error).message], now: now() });
+        dispatch({ type: 'not-sent', text, why: [toWire(error).message, ...hintsOf(error)], now: now() });
       }
     },
     async resume(runId) {
