@@ -133,8 +133,11 @@ function submitLine(state: State, ruler: Ruler, text: string, now: number): Chan
 function withOlderItems(state: State, action: Extract<Action, { type: 'older' }>): State {
   const { session } = state;
   if (session === null || session.id !== action.session) return state;
+  const first = action.items[0];
+  const arrived = state.goingUp && action.before === null && first !== undefined;
   return {
     ...state,
+    ...(arrived ? { anchor: { id: first.id, line: 0 }, goingUp: false } : {}),
     items: [...action.items, ...state.items],
     session: { ...session, before: action.before, loading: false },
     paused: state.paused === null ? null : { ...state.paused, items: state.paused.items + action.items.length },

@@ -69,6 +69,8 @@ export type State = {
   readonly items: readonly Item[];
   /** The top row of the transcript; null = the end is in view and stays there. */
   readonly anchor: Anchor | null;
+  /** On the way to the first line, whose messages are being read. */
+  readonly goingUp: boolean;
   /** What stood at the end when the view was paused. */
   readonly paused: { readonly items: number; readonly lines: number } | null;
   /** Items that are not as they are by default: opened ones, and closed ones where the default is open. */
@@ -108,6 +110,7 @@ export const firstState = (given: Pick<State, 'size' | 'now' | 'keys' | 'facts' 
   items: [],
   anchor: null,
   paused: null,
+  goingUp: false,
   toggled: new Set(),
   reading: null,
   search: null,

@@ -1,5 +1,5 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
-import { toWire } from '../src/schema/errors.ts';
+import { RuntimeError, toWire } from '../src/schema/errors.ts';
 import type { Ask } from '../src/schema/ask.ts';
 import type { StartRun } from '../src/schema/run.ts';
 import type { SessionMessage, SessionPage } from '../src/schema/session.ts';
@@ -164,7 +164,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
         for (const warning of started.warnings) dispatch({ type: 'notice', level: 'warn', text: warning });
         void follow(client, started.run_id, 0).catch(failed);
       } catch (error) {
-        dispatch({ type: 'not-sent', text, why: [toWire(error).message], now: now() });
+        dispatch({ type: 'not-sent', text, why: [toWire(error).message, ...hintsOf(error)], now: now() });
       }
     },
     async resume(runId) {
@@ -227,3 +227,6 @@ export function createClientLink(options: LinkOptions): ClientLink {
     },
   };
 }
+
+/** Commands that mend it, where the error knows some. */
+const hintsOf = (error: unknown): readonly string[] => (error instanceof RuntimeError ? error.hints : []);
