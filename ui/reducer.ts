@@ -1,6 +1,6 @@
 import type { Action } from './actions.ts';
 import { ask, offered } from './asking.ts';
-import { compose } from './composing.ts';
+import { attached, compose } from './composing.ts';
 import { searchAgain } from './search.ts';
 import { type Ruler, scroll } from './move.ts';
 import { press } from './press.ts';
@@ -69,6 +69,8 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
     }
     case 'compose':
       return compose(state, ruler, action.action, action.now);
+    case 'attached':
+      return attached(state, ruler, action.message, action.read, action.now);
     case 'approve':
       return ask(state, ruler, action.action, action.now);
     case 'banner':

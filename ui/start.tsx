@@ -160,7 +160,14 @@ export async function startTui(options: TuiOptions): Promise<Left> {
       const told = await client.explainCall({ call, ask: null, as_asked: false, cwd: null, ...under });
       return told.refused === null && isOffered(told);
     },
-    shell: () => said('shell lines cannot be run here yet', true),
+    calls: {
+      client: options.client,
+      request: options.request,
+      home: options.home,
+      watch: (runId) => link.watch(runId),
+    },
+    shell: options.shell,
+    attached: (message, read) => dispatch({ type: 'attached', message, read, now: now() }),
     say: said,
     now,
   });

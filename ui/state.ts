@@ -91,6 +91,8 @@ export type State = {
   readonly said: { readonly text: string; readonly bad: boolean; readonly until: number } | null;
   readonly overlays: readonly Overlay[];
   readonly composer: ComposerState;
+  /** The files that a message mentions are being read: it is sent when they are. */
+  readonly attaching: boolean;
   readonly facts: Facts;
   /** A first Ctrl+C or Ctrl+D, and when. */
   readonly quitting: { readonly key: string; readonly at: number } | null;
@@ -123,6 +125,7 @@ export const firstState = (given: Pick<State, 'size' | 'now' | 'keys' | 'facts' 
   said: null,
   overlays: [],
   composer: emptyComposer,
+  attaching: false,
   quitting: null,
   closedAt: 0,
   collapse: 8,

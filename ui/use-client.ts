@@ -23,6 +23,8 @@ export type ClientLink = {
   loadAll(): Promise<void>;
   /** Goes on with a run that rests, and follows it. */
   resume(runId: string): Promise<void>;
+  /** Shows a run that was started beside the session, to its end. */
+  watch(runId: string): Promise<void>;
   /** Goes on with the resting run of an ask that was answered here. */
   goOn(ask: Ask): Promise<void>;
   /** The model of the turns that follow, in this program. @param backend its name; empty = whichever serves the model */
@@ -171,6 +173,11 @@ export function createClientLink(options: LinkOptions): ClientLink {
       const started = await client.resumeRun({ run_id: runId, accept_changed_chain: false, on_ask: 'ask', timeout_ms });
       dispatch({ type: 'following', run_id: started.run_id, now: now() });
       void follow(client, started.run_id, started.resumed?.from_seq ?? 0).catch(failed);
+    },
+    async watch(runId) {
+      const client = await clientOf();
+      dispatch({ type: 'following', run_id: runId, now: now() });
+      await follow(client, runId, 0);
     },
     async goOn(ask) {
       if (ask.run_id === null) return;

@@ -236,6 +236,58 @@ describe('the composer in the terminal', () => {
     expect(terminal.screen()).not.toContain('.env\n');
   });
 
+  test('attaches what a message mentions by calls of the operator, and gives a denied one back', async () => {
+    world.write('notes.md', 'the seventh line');
+    world.write('id_rsa', 'x');
+    world.write(
+      'policy.json',
+      JSON.stringify({
+        default_action: 'allow',
+        rules: [
+          {
+            tools: 'local_fs',
+            tool: 'read_file',
+            when: [{ key: 'path', op: 'glob', value: '**/id_rsa' }],
+            action: 'deny',
+          },
+        ],
+      }),
+    );
+    await addScript(world, [{ name: 'saw', match: { last_user: 'the seventh line' }, reply: { text: 'I see it.' } }]);
+    const terminal = await open(['--policy', join(world.workspace, 'policy.json')]);
+    terminal.type('look at @id_rsa');
+    await terminal.saw('› look at @id_rsa');
+    terminal.type('\r');
+    await terminal.saw('! @id_rsa was not attached');
+    expect(terminal.screen()).toContain('› look at @id_rsa');
+    terminal.type('\u0015look at @notes.md ');
+    await terminal.saw('› look at @notes.md');
+    terminal.type('\r');
+    await terminal.saw('I see it.');
+  });
+
+  test('runs a shell line of the operator through the gate, and only with --shell', async () => {
+    await addScript(world, [
+      { name: 'told', match: { last_user: { regex: '^I ran this myself' } }, reply: { text: 'I know.' } },
+    ]);
+    const without = await open();
+    without.type('!ls\r');
+    await without.saw('shell lines need reins --shell');
+    without.type(quit);
+    await without.ended;
+    world.write('seen-here.txt', '');
+    const terminal = await open(['--shell']);
+    terminal.type('!ls\r');
+    await terminal.saw('seen-here.txt');
+    await terminal.until((rows) => rows.some((row) => row.startsWith(' idle')), 'idle');
+    terminal.type('what was that?\r');
+    await terminal.saw('I know.');
+    terminal.type('!touch made\r');
+    await terminal.saw('waiting for an answer');
+    await terminal.press(nextAsk, 'y once');
+    await letter(terminal, 'n', 'denied by operator:tui');
+  });
+
   test('keeps the draft when the program is killed', async () => {
     await addScript(world, [{ name: 'hi', reply: { text: 'Hello.' } }]);
     const terminal = await open();

@@ -21,6 +21,7 @@ function desk(asks: readonly Ask[], place = { columns: 80, rows: 18 }) {
   let state = emptyApprovals;
   let now = start;
   const intents: ApprovalsIntent[] = [];
+  const wakes: ApprovalsIntent[] = [];
   const view = () => ({
     place: { ...place, glyphs: 'unicode' as const },
     keys: shippedKeyMap(),
@@ -32,6 +33,7 @@ function desk(asks: readonly Ask[], place = { columns: 80, rows: 18 }) {
     const done = reduceApprovals(state, action, view());
     state = done.state;
     intents.push(...done.intents.filter((intent) => intent.do !== 'wake'));
+    wakes.push(...done.intents.filter((intent) => intent.do === 'wake'));
     return self;
   };
   const self = {
@@ -50,6 +52,7 @@ function desk(asks: readonly Ask[], place = { columns: 80, rows: 18 }) {
     },
     focus: (id = asks[0]?.id ?? '') => act({ type: 'focus', id }),
     take: () => intents.splice(0),
+    wakes: () => wakes,
     state: () => state,
     said: () => state.card?.said ?? state.said,
     lines: () => (drawnCard(state, view())?.view.lines ?? []).map(textOf),
@@ -88,6 +91,12 @@ describe('a card', () => {
     expect(one.press('card.once').wait(399).press('card.once').wait(200).take()).toEqual([]);
     expect(one.answer('card.once').take()).toEqual(answered({ outcome: 'approve', remember: null }));
     expect(one.answer('card.once').take()).toEqual([]);
+  });
+
+  it('waits on when the timer of a letter comes early', () => {
+    const one = desk([anAsk()]).focus().wait(500).press('card.once');
+    expect(one.wait(149).wakes()).toHaveLength(2);
+    expect(one.wait(1).take()).toEqual(answered({ outcome: 'approve', remember: null }));
   });
 
   it('answers nothing to a sentence that was begun', () => {
