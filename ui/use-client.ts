@@ -17,6 +17,8 @@ export type ClientLink = {
   open(session: string | null): Promise<void>;
   openSession(name: string | null): Promise<void>;
   send(text: string, images: readonly string[], session: string | null): Promise<void>;
+  /** Resolves when no message is on its way any more. */
+  sent(): Promise<void>;
   /** The page before the oldest message that is loaded. */
   loadOlder(): Promise<void>;
   /** All messages of the session that are not loaded yet, page by page. */
@@ -55,6 +57,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
   const { client: clientOf, dispatch, now, request } = options;
   const ending = new AbortController();
   let following: AbortController | null = null;
+  let sending: Promise<void> = Promise.resolve();
   let chosen: Partial<Pick<StartRun, 'model' | 'provider'>> = {};
 
   const follow = async (client: RuntimeClient, runId: string, after: number): Promise<void> => {
@@ -114,6 +117,42 @@ export function createClientLink(options: LinkOptions): ClientLink {
     if (!ending.signal.aborted) dispatch({ type: 'notice', level: 'error', text: toWire(error).message });
   };
 
+  const sendNow: ClientLink['send'] = async (text, images, session) => {
+    const client = await clientOf();
+    try {
+      const started = await client.sendMessage({
+        ...(await request(client)),
+        ...chosen,
+        input: { type: 'string', value: text },
+        images: images.map((path) => ({ path })),
+        session,
+        trim: 0,
+        abandon: false,
+      });
+      const known: OpenSession | null =
+        started.session_id === null || started.session_name === null
+          ? null
+          : { id: started.session_id, name: started.session_name, before: null, loading: false, deleted: false };
+      dispatch({ type: 'accepted', run_id: started.run_id, session: session === null ? known : null });
+      dispatch({
+        type: 'facts',
+        facts: {
+          model: started.model,
+          backend: started.backend,
+          policy: {
+            name: started.policy.name,
+            sha256: started.policy.sha256,
+            invalid: started.policy.state === 'invalid',
+          },
+        },
+      });
+      for (const warning of started.warnings) dispatch({ type: 'notice', level: 'warn', text: warning });
+      void follow(client, started.run_id, 0).catch(failed);
+    } catch (error) {
+      dispatch({ type: 'not-sent', text, why: [toWire(error).message, ...hintsOf(error)], now: now() });
+    }
+  };
+
   return {
     openSession,
     readAsks,
@@ -132,40 +171,10 @@ export function createClientLink(options: LinkOptions): ClientLink {
       options.settings(await readSettings(client));
       void lookAround({ client, dispatch, policy: options.policy, model: options.model });
     },
-    async send(text, images, session) {
-      const client = await clientOf();
-      try {
-        const started = await client.sendMessage({
-          ...(await request(client)),
-          ...chosen,
-          input: { type: 'string', value: text },
-          images: images.map((path) => ({ path })),
-          session,
-          trim: 0,
-          abandon: false,
-        });
-        const known: OpenSession | null =
-          started.session_id === null || started.session_name === null
-            ? null
-            : { id: started.session_id, name: started.session_name, before: null, loading: false, deleted: false };
-        dispatch({ type: 'accepted', run_id: started.run_id, session: session === null ? known : null });
-        dispatch({
-          type: 'facts',
-          facts: {
-            model: started.model,
-            backend: started.backend,
-            policy: {
-              name: started.policy.name,
-              sha256: started.policy.sha256,
-              invalid: started.policy.state === 'invalid',
-            },
-          },
-        });
-        for (const warning of started.warnings) dispatch({ type: 'notice', level: 'warn', text: warning });
-        void follow(client, started.run_id, 0).catch(failed);
-      } catch (error) {
-        dispatch({ type: 'not-sent', text, why: [toWire(error).message, ...hintsOf(error)], now: now() });
-      }
+    sent: () => sending,
+    send(text, images, session) {
+      sending = sendNow(text, images, session);
+      return sending;
     },
     async resume(runId) {
       const client = await clientOf();

@@ -33,6 +33,7 @@ beforeAll(async () => {
       match: { role: 'user', last_user: { equals: 'fail' } },
       reply: { error: { class: 'auth', message: 'no key' } },
     },
+    { name: 'hangs', match: { role: 'user', last_user: { equals: 'hang' } }, reply: { hang: true } },
     { name: 'hello', reply: { text: 'Hello.' } },
   ]);
 });
@@ -103,6 +104,52 @@ describe('a turn', () => {
     await turn(terminal, 'fail', 'failed (auth)');
     expect(terminal.screen()).toContain('reins backend update');
     expect(terminal.rows()[22]).toMatch(/^ ! failed: auth/);
+  });
+});
+
+describe('a turn that goes on', () => {
+  const working = (rows: readonly string[]) => rows.some((row) => row.startsWith(' * working'));
+
+  test('is interrupted by Esc, keeps its message, and the next one is sent', async () => {
+    const terminal = await open();
+    terminal.type('hang\r');
+    await terminal.until(working, 'working');
+    terminal.type('\u001b');
+    await terminal.saw('- cancelled');
+    await turn(terminal, 'hello', 'Hello.');
+    expect(terminal.rows()[1]).toBe('› hang');
+    clean(terminal);
+  });
+
+  test('takes messages into a queue, and sends them one after another', async () => {
+    const terminal = await open();
+    terminal.type('hang\r');
+    await terminal.until(working, 'working');
+    terminal.type('hello one\r');
+    await terminal.saw('1 queued');
+    terminal.type('\u001b');
+    await terminal.saw('queue held');
+    terminal.type('\r');
+    await terminal.saw('› hello one');
+    await terminal.saw('Hello.');
+    clean(terminal);
+  });
+
+  test.each([
+    ['c', 'cancelled'],
+    ['s', 'interrupted'],
+  ])('is asked about when the program is left: %s makes it %s', async (key, status) => {
+    const terminal = await open();
+    terminal.type('hang\r');
+    await terminal.until(working, 'working');
+    terminal.type('\u0018\u0003');
+    await terminal.saw('A run is going on');
+    terminal.type('\r');
+    terminal.type(key);
+    expect((await terminal.ended).code).toBe(0);
+    expect(terminal.modes().alternate).toBe(false);
+    const [run] = JSON.parse((await world.run(['state', 'list', '--json'])).stdout);
+    expect(run.status).toBe(status);
   });
 });
 
