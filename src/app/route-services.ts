@@ -39,10 +39,14 @@ import { createAuditRoutes } from './audit-routes.ts';
 import { policyServices } from './policy-services.ts';
 import type { RoomsInput } from './rooms-input.ts';
 import { runRequest } from './run-request.ts';
+import type { RegisteredTool } from '../schema/tool-sources.ts';
 import { refusalWith } from './tool-refusal.ts';
+import type { ArgumentNames } from './tool-sources.ts';
 import { argumentNamesWith, trialDeps } from './trial-deps.ts';
 
 type Input = RoomsInput & {
+  readonly registeredArguments: ArgumentNames;
+  readonly registeredTools: () => Promise<readonly RegisteredTool[]>;
   readonly policies: Policies;
   readonly chains: Chains;
   readonly finder: ChainFinderDeps;
@@ -191,7 +195,7 @@ export async function routeServices(input: Input): Promise<RouteClient> {
       policyOfAsk: async () => null,
       refusal: refuse,
       sessionId: (name) => sessions.byName(name)?.id ?? null,
-      argumentNames: argumentNamesWith(prepare),
+      argumentNames: argumentNamesWith(prepare, input.registeredArguments),
       uid: machine.uid,
       overlay: layersOf(workspace).map(({ directory }) => directory),
       runId: recorded.find,

@@ -47,7 +47,7 @@ export function OverlayBox({
 
 /** A border with a text at its left and one at its right. */
 function edge(from: string, to: string, text: string, right: Line, width: number): Line {
-  const end: Line = right.length === 0 ? [] : [say(' '), ...right, say(' ')];
+  const end: Line = right.length === 0 ? [] : [say(' '), ...cutLine(right, Math.floor(width / 2)), say(' ')];
   const left: Line = text === '' ? [] : cutLine([say(` ${text} `, undefined, ['bold'])], width - 2 - lineColumns(end));
   const fill = Math.max(0, width - 2 - lineColumns(left) - lineColumns(end));
   return [say(from, 'border'), ...left, say('─'.repeat(fill), 'border'), ...end, say(to, 'border')];
