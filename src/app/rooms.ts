@@ -152,6 +152,7 @@ export function openRooms(input: RoomsInput): Rooms {
     storedChain: chains.storedChain,
     sessionTurn: (sessionId, runId) => resumedTurn(store.sessions, sessionId, runId),
     reread: store.lostRuns.reread,
+    mostActive: options.serving === undefined ? null : () => settings.value('beam-max-runs'),
   });
   const chat = createChat({ ...store, service: runs, now, mask: secrets.maskDeep, say: input.warn });
   const stopSweeping = store.asks.keepSwept();

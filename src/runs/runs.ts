@@ -9,19 +9,26 @@ import type { LiveRun } from './live-run.ts';
 import { createLiveRuns } from './live-runs.ts';
 import { prepareRun } from './prepare.ts';
 import { type ResumeDeps, type ResumeInput, resumeRun } from './resume.ts';
-import { createSupervisor, type SupervisorDeps } from './supervisor.ts';
+import { createSlots, type Slots } from './slots.ts';
+import { createSupervisor, type Supervised, type SupervisorDeps } from './supervisor.ts';
 import { watchRun } from './watch.ts';
 import { type TurnStart, writeStart } from './write-start.ts';
 
 /** How often a run that is to rest is looked at for calls that go on. */
 const lookMs = 50;
 
-export type RunsDeps = SupervisorDeps & FinishDeps & ResumeDeps;
+export type RunsDeps = SupervisorDeps &
+  FinishDeps &
+  ResumeDeps & {
+    /** How many runs may be active at once in a server; null = as many as there are threads. */
+    readonly mostActive: (() => number) | null;
+  };
 
 /** Runs of this process: prepare, write, start, watch, stop. */
 export function createRuns(deps: RunsDeps) {
   const supervisor = createSupervisor(deps);
   const lives = createLiveRuns();
+  const slots = deps.mostActive === null ? null : createSlots({ ...deps, most: deps.mostActive });
 
   const start = async (
     kind: RunKind,
@@ -29,21 +36,33 @@ export function createRuns(deps: RunsDeps) {
     turn: TurnStart | null,
     parent: LiveRun | null = null,
   ): Promise<RunStarted> => {
+    // A run that another one waits for must not wait for that one's end.
+    if (parent === null) slots?.check();
     const prepared = await prepareRun(deps.prepare, kind, input);
     const runId = newId('run', deps.now());
     const ids = { runId, session: turn?.session ?? null, missionId: parent?.gate.ref.mission_id ?? runId };
     const written = writeStart(deps, prepared, ids, turn, parent?.gate.ref.run_id ?? null);
-    return follow(launch(deps, prepared, ids, written));
+    return follow(launch(deps, prepared, ids, written), parent === null ? slots : null);
   };
 
   /** Gives a run its thread, and its end its rows. */
-  const follow = (live: LiveRun): RunStarted => {
-    const finished = supervisor.supervise(live).then((end) => {
+  const follow = (live: LiveRun, turns: Slots | null): RunStarted => {
+    const supervised = turns === null ? supervisor.supervise(live) : inTurn(live, turns);
+    const finished = supervised.then((end) => {
       live.clock.stop();
       return finishRun(deps, live, end);
     });
     lives.add(live.gate.ref.run_id, live, finished);
     return live.started;
+  };
+
+  const inTurn = async (live: LiveRun, turns: Slots): Promise<Supervised> => {
+    await turns.enter(live);
+    try {
+      return await supervisor.supervise(live);
+    } finally {
+      turns.leave();
+    }
   };
 
   /** Resolves when nothing of the run is being executed, or after the time. */
@@ -65,7 +84,7 @@ export function createRuns(deps: RunsDeps) {
      */
     async resumeRun(input: ResumeInput, by: string): Promise<RunStarted> {
       const { prepared, ids, written } = await resumeRun(deps, input, by);
-      return follow(launch(deps, prepared, ids, written));
+      return follow(launch(deps, prepared, ids, written), slots);
     },
 
     /**
