@@ -47,7 +47,10 @@ export function createSlots(deps: SlotsDeps) {
       const start = (): void => {
         const place = queue.indexOf(start);
         // It has begun already, by another of the ways to begin.
-        if (place === -1) return stopHeeding();
+        if (place === -1) {
+          stopHeeding();
+          return;
+        }
         queue.splice(place, 1);
         abort.signal.removeEventListener('abort', start);
         clearInterval(renew);

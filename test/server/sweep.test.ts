@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Routed } from '../../src/client/operation.ts';
-import { routed } from '../../src/client/routes.ts';
+import { answered, routed } from '../../src/client/routes.ts';
 import { signToken } from '../../src/server/token.ts';
 import { type Served, served } from './served.ts';
 
@@ -71,8 +71,8 @@ test('the description names every route of the table, and each with what it refu
   const { json } = await server.call('GET', '/api/openapi.json');
   const paths = json['paths'] as Record<string, Record<string, { operationId?: string }>>;
   expect(json['openapi']).toBe('3.1.0');
-  for (const [name, { method, path }] of table) {
-    expect(paths[path]?.[method.toLowerCase()]?.operationId).toBe(name);
+  for (const [name, { method, path, route }] of Object.entries(answered as unknown as Record<string, AnyRouted>)) {
+    expect(paths[path]?.[method.toLowerCase()]).toMatchObject({ operationId: name, 'x-access': route.access });
   }
   expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/api/health', '/api/events', '/api/openapi.json']));
 });
