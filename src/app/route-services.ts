@@ -122,8 +122,8 @@ export async function routeServices(input: Input): Promise<RouteClient> {
       openRuns: store.runs.openOfSession,
       endRun,
     }),
-    async downloadSession({ name, format }) {
-      const id = find(name).id;
+    async downloadSession({ session, format }) {
+      const id = find(session).id;
       const first = await store.services.exportSession({ session: { id }, after: 0 });
       const pieces: string[] = [];
       const kind = format ?? 'md';

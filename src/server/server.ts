@@ -115,7 +115,10 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
   };
   const others: readonly Route[] = [...systemRoutes({ state }), ...loginRoutes(login), ...accountRoutes(login)];
   const { client, operations, version, streams } = options;
-  const routes: readonly Route[] = [...others, ...apiRoutes({ client, operations, now, version, others, streams })];
+  const routes: readonly Route[] = [
+    ...others,
+    ...apiRoutes({ client, operations, now, version, others, streams, reinsHome: ground.reinsHome }),
+  ];
   dispatch = createDispatch({
     routes,
     rates: options.rates ?? createRates(now),

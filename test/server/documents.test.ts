@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, type Served, served } from './served.ts';
@@ -120,6 +120,14 @@ test.each(['hitl-policy-..%2f..%2fetc.json', 'passwd', 'hitl-policy-X.json', '..
     expect(errorOf(await server.call('GET', `/api/policies/${name}`))).toEqual([404, 'not_found']);
   },
 );
+
+test('no message names the directory of the user', async () => {
+  writeFileSync(user('hitl-policy-bad.json'), '{', { mode: 0o600 });
+  const refused = await server.call('POST', '/api/policies/replay', { body: { file: 'hitl-policy-bad.json' } });
+  expect(errorOf(refused)).toEqual([422, 'invalid_policy']);
+  expect(refused.text).toContain('~/.reins/hitl-policy-bad.json');
+  expect(refused.text).not.toContain(server.app.place.home);
+});
 
 test('texts are tried without being written', async () => {
   const post = async (path: string, body: unknown) => (await server.call('POST', path, { body })).json;

@@ -83,3 +83,12 @@ test('the event streams ask for a credential too', async () => {
     expect(answer.status).toBe(401);
   }
 });
+
+test('a place in a path has one name in all routes', () => {
+  const names = new Map<string, string>();
+  for (const [, { path }] of table) {
+    const shape = path.replace(/\{\w+\}/g, '{}');
+    expect(names.get(shape) ?? path).toBe(path);
+    names.set(shape, path);
+  }
+});
