@@ -59,6 +59,8 @@ export function createRuns(deps: RunsDeps) {
   const inTurn = async (live: LiveRun, turns: Slots): Promise<Supervised> => {
     await turns.enter(live);
     try {
+      // Stopped while it waited: nothing of it has begun, and there is nothing to go on from but its request.
+      if (live.stopped !== null) return { end: { kind: 'cancelled' }, usage: live.usedBefore };
       return await supervisor.supervise(live);
     } finally {
       turns.leave();
