@@ -81,15 +81,13 @@ export function createDispatch(deps: DispatchDeps) {
   const serve = async (request: IncomingMessage, response: ServerResponse, route: Route | null): Promise<void> => {
     const began = deps.now();
     const { id, peer } = arrivalOf(request);
-    const presented = deps.authenticate(request);
+    let presented: Presented = { kind: 'none' };
     let error: unknown;
     let reply: Reply;
-    const call = deps.live.open(
-      response,
-      presented.kind === 'valid' ? presented.principal : null,
-      route?.streams === true,
-    );
+    let call: ReturnType<LiveCalls['open']> | null = null;
     try {
+      presented = deps.authenticate(request);
+      call = deps.live.open(response, presented.kind === 'valid' ? presented.principal : null, route?.streams === true);
       takeRate(deps.rates, presented, peer);
       const refused = checkAccess(route ?? { access: 'any' }, presented, deps.now());
       if (refused !== null) throw refused;
@@ -97,6 +95,8 @@ export function createDispatch(deps: DispatchDeps) {
       if (deps.isStopping() && route.method !== 'GET') throw refuse('shutting_down', 'The server is stopping.');
       const principal = usable(request, route, presented);
       const body = await bodyOf(request, route);
+      // It may have taken a minute to come.
+      if (call.signal.reason === 'credential') throw refuse('invalid_token', 'The session has ended meanwhile.');
       const given: Call = {
         request,
         response,
@@ -119,7 +119,7 @@ export function createDispatch(deps: DispatchDeps) {
       const allowed = route === null && reply.status === 405 ? methodsOf(pathOf(request.url ?? '')) : [];
       if (allowed.length > 0) response.setHeader('Allow', allowed.join(', '));
     }
-    if (reply !== 'written') call.close();
+    if (reply !== 'written') call?.close();
     answer(request, response, reply);
     deps.trace({
       id,

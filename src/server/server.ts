@@ -68,8 +68,8 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const id = randomUUID();
     const area = areaOf(request.method ?? '', pathOf(request.url ?? ''));
-    const nonce = randomBytes(16).toString('base64');
-    setSecurityHeaders(response, id, area === 'api' ? null : nonce, tls !== null);
+    const nonce = area === 'api' ? null : randomBytes(16).toString('base64');
+    setSecurityHeaders(response, id, nonce, tls !== null);
     // A client that goes away in the middle of a reply is no fault of ours.
     response.on('error', () => undefined);
     const refused = authorities === null ? refuse('shutting_down', 'Not ready yet.') : guard(request, authorities);
@@ -77,7 +77,7 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
       respond(request, response, errorReply(refused, id));
       return;
     }
-    if (area === 'api') dispatch(request, response, { id, peer: peerOf(request) });
+    if (nonce === null) dispatch(request, response, { id, peer: peerOf(request) });
     else files(request, response, { id, nonce });
   };
 
