@@ -25,6 +25,8 @@ export type DispatchDeps = {
   clearCookie(request: IncomingMessage): string;
   /** One line per request, and what a 500 was. */
   trace(line: TraceLine): void;
+  /** The client is what a tool call has started. */
+  comesFromTool(request: IncomingMessage): boolean;
   /** Nothing is begun any more. */
   isStopping(): boolean;
 };
@@ -89,6 +91,9 @@ export function createDispatch(deps: DispatchDeps) {
       presented = deps.authenticate(request);
       call = deps.live.open(response, presented.kind === 'valid' ? presented.principal : null, route?.streams === true);
       takeRate(deps.rates, presented, peer);
+      if (peer.loopback && presented.kind === 'valid' && deps.comesFromTool(request)) {
+        throw refuse('not_allowed', 'What a tool call has started is not served.');
+      }
       const refused = checkAccess(route ?? { access: 'any' }, presented, deps.now());
       if (refused !== null) throw refused;
       if (route === null) throw unknown(request);

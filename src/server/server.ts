@@ -20,6 +20,7 @@ import type { Route } from './route.ts';
 import { createStatic } from './static.ts';
 import { systemRoutes } from './system-routes.ts';
 import { createThrottle } from './throttle.ts';
+import { createToolClients } from './tool-clients.ts';
 
 export type BeamOptions = {
   readonly client: RuntimeClient;
@@ -119,6 +120,7 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
     authenticate: authenticator.authenticate,
     clearCookie: authenticator.clearCookie,
     trace: options.trace,
+    comesFromTool: createToolClients(ground, now),
     isStopping: () => state.stopping,
   });
   authorities = own;
