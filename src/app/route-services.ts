@@ -90,9 +90,11 @@ export async function routeServices(input: Input): Promise<RouteClient> {
     if (here) await runs.awaitRun({ run_id });
   };
   const changed = (document: 'policy' | 'chain', file: string, sha256: string | null): void => {
-    store.sql.write('full', () => {
+    store.feed.commit('full', (record) => {
       const body = { document, name: file, sha256, by: actor.by };
       store.audit.append({ type: 'policy_changed', tenant_id: tenant, run_id: null, session_id: null, body }, now());
+      const host = { run_id: null, session_id: null, mission_id: null, chain_id: '', tenant_id: tenant };
+      record(host, { kind: 'document_changed', document, name: file, ...(sha256 === null ? {} : { sha256 }) });
     });
   };
   const overlay = { workspace, uid: machine.uid, now, trustContent: input.trustOperations.trustContent, changed };
@@ -124,8 +126,8 @@ export async function routeServices(input: Input): Promise<RouteClient> {
       openRuns: store.runs.openOfSession,
       endRun,
     }),
-    async downloadSession({ name, format }) {
-      const id = find(name).id;
+    async downloadSession({ session, format }) {
+      const id = find(session).id;
       const first = await store.services.exportSession({ session: { id }, after: 0 });
       const pieces: string[] = [];
       const kind = format ?? 'md';

@@ -261,6 +261,14 @@ export type MainEvent =
 
 type Unpublished = 'captured_step' | 'turn_usage';
 
+/** What happens to the host and to no run (04 §18.1). */
+export type HostEvent = {
+  readonly kind: 'document_changed';
+  readonly document: 'policy' | 'chain' | 'backend' | 'hook' | 'mcp_server' | 'config' | 'trust';
+  readonly name: string;
+  readonly sha256?: string;
+};
+
 /** The body of a published event: its kind and own members. */
 export type EventBody = Exclude<EngineEvent, { readonly kind: Unpublished }> | MainEvent;
 

@@ -23,6 +23,7 @@ import type { Route } from './route.ts';
 import { createStatic } from './static.ts';
 import { systemRoutes } from './system-routes.ts';
 import { createThrottle } from './throttle.ts';
+import { createToolClients } from './tool-clients.ts';
 
 export type BeamOptions = {
   readonly client: RuntimeClient;
@@ -75,8 +76,8 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const id = randomUUID();
     const area = areaOf(request.method ?? '', pathOf(request.url ?? ''));
-    const nonce = randomBytes(16).toString('base64');
-    setSecurityHeaders(response, id, area === 'api' ? null : nonce, tls !== null);
+    const nonce = area === 'api' ? null : randomBytes(16).toString('base64');
+    setSecurityHeaders(response, id, nonce, tls !== null);
     // A client that goes away in the middle of a reply is no fault of ours.
     response.on('error', () => undefined);
     const refused = authorities === null ? refuse('shutting_down', 'Not ready yet.') : guard(request, authorities);
@@ -84,7 +85,7 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
       respond(request, response, errorReply(refused, id));
       return;
     }
-    if (area === 'api') dispatch(request, response, { id, peer: peerOf(request) });
+    if (nonce === null) dispatch(request, response, { id, peer: peerOf(request) });
     else files(request, response, { id, nonce });
   };
 
@@ -115,7 +116,10 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
   };
   const others: readonly Route[] = [...systemRoutes({ state }), ...loginRoutes(login), ...accountRoutes(login)];
   const { client, operations, version, streams } = options;
-  const routes: readonly Route[] = [...others, ...apiRoutes({ client, operations, now, version, others, streams })];
+  const routes: readonly Route[] = [
+    ...others,
+    ...apiRoutes({ client, operations, now, version, others, streams, reinsHome: ground.reinsHome }),
+  ];
   dispatch = createDispatch({
     routes,
     rates: options.rates ?? createRates(now),
@@ -124,6 +128,7 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
     authenticate: authenticator.authenticate,
     clearCookie: authenticator.clearCookie,
     trace: options.trace,
+    comesFromTool: createToolClients(ground, now),
     isStopping: () => state.stopping,
   });
   authorities = own;

@@ -1,9 +1,9 @@
-import { type EventBody, isEphemeral, type RunEvent } from '../schema/event.ts';
+import { type EventBody, type HostEvent, isEphemeral, type RunEvent } from '../schema/event.ts';
 import type { EventRef, Events, StoredEvent } from './events.ts';
 import type { Sql } from './sql.ts';
 
 /** Adds one event to the transaction that is being written. */
-export type Record = (ref: EventRef, body: EventBody) => void;
+export type Record = (ref: EventRef, body: EventBody | HostEvent) => void;
 
 type Listener = (event: RunEvent) => void;
 
@@ -159,7 +159,7 @@ export function createFeed(deps: FeedDeps) {
 export type Feed = ReturnType<typeof createFeed>;
 
 /** 04 §18.3: strings above 64 KiB are cut, and the members that hold them are named. */
-function cutStrings(body: EventBody): EventBody {
+function cutStrings<T extends EventBody | HostEvent>(body: T): T {
   const truncated: string[] = [];
   const cut = (value: unknown): unknown => {
     if (typeof value === 'string') return value.length > maxEventString ? value.slice(0, maxEventString) : value;
@@ -178,5 +178,5 @@ function cutStrings(body: EventBody): EventBody {
     return [key, cut(value)];
   });
   // Only strings were shortened: the shape is the one that came in.
-  return truncated.length === 0 ? body : ({ ...Object.fromEntries(entries), truncated } as unknown as EventBody);
+  return truncated.length === 0 ? body : ({ ...Object.fromEntries(entries), truncated } as unknown as T);
 }
