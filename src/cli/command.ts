@@ -69,6 +69,8 @@ export type ModuleName =
   | 'approvals-watch'
   | 'audit'
   | 'backend'
+  | 'beam'
+  | 'beam-credentials'
   | 'chain'
   | 'chat'
   | 'completion'

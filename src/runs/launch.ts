@@ -102,6 +102,7 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
     defaults: { ...defaults, contextHint: prepared.input.context },
     chosen: { model: null, provider: null, backend: null },
     stopped: null,
+    resting: false,
     abort,
     turn: written.turn,
     warnings: [...prepared.warnings],

@@ -55,6 +55,9 @@ export const StartRun = object({
   input: object({ type: enums(inputTypes), value: unknown() }),
   /** Path of a chain document named by the operator; null = the default run chain. */
   chain_path: nullable(string()),
+  /** In place of a path: the name of a chain of the overlay, or the text of one that is nowhere written. */
+  chain_name: optional(string()),
+  chain_text: optional(string()),
   model: nullable(string()),
   provider: nullable(string()),
   policy: nullable(string()),
@@ -87,6 +90,8 @@ export const SendMessage = object({
   /** Send only the last N stored messages; 0 = all. */
   trim: number(),
   abandon: boolean(),
+  /** How long a turn before this one is waited for; 10 s unless given (07 §2.6). */
+  wait_ms: optional(number()),
   last: optional(number()),
 });
 export type SendMessage = Infer<typeof SendMessage>;
