@@ -207,13 +207,8 @@ export function openRooms(input: RoomsInput): Rooms {
       const { routeServices } = await import('./route-services.ts');
       const parts = { policies, chains, finder, binaries, prepare, runs, setup, backends, models, trustOperations };
       const { cancelRun } = plans.services;
-      return routeServices({
-        ...input,
-        ...parts,
-        ...(await tools.forTrials()),
-        cancelRun,
-        sendMessage: turns.sendMessage,
-      });
+      const known = await tools.forTrials();
+      return routeServices({ ...input, ...parts, ...known, cancelRun, sendMessage: turns.sendMessage });
     },
     setUpProvider: createProviderSetUp({ settings, backends }),
     rest: runs.rest,

@@ -20,6 +20,7 @@ import { createAskPages } from '../store/ask-pages.ts';
 import { createAuditLog } from '../store/audit-log.ts';
 import { createLogins } from '../store/logins.ts';
 import { createRecordedRuns } from '../store/recorded-runs.ts';
+import type { RegisteredTool } from '../schema/tool-sources.ts';
 import { createSessionCopies } from '../store/session-copies.ts';
 import { createTrialRoutes } from '../trials/trial-routes.ts';
 import { cardData } from '../view/card-data.ts';
@@ -52,6 +53,8 @@ type Input = RoomsInput & {
   readonly finder: ChainFinderDeps;
   readonly binaries: Binaries;
   readonly prepare: PrepareDeps;
+  readonly registeredArguments: ArgumentNames;
+  readonly registeredTools: () => Promise<readonly RegisteredTool[]>;
   readonly runs: RunService;
   readonly setup: ReturnType<typeof createSetup>;
   readonly backends: ReturnType<typeof createBackends>;
