@@ -41,7 +41,7 @@ export type ApprovalsState = {
   readonly card: CardState | null;
   /** What of each ask's data was on the screen, by id and binding. */
   readonly seen: Readonly<Record<string, Seen>>;
-  readonly results: readonly { readonly ask: Ask; readonly mine: boolean; readonly until: number }[];
+  readonly results: readonly { readonly ask: Ask; readonly mine: boolean }[];
   readonly selected: string | null;
   readonly marked: ReadonlySet<string>;
   readonly filter: { readonly editing: Editing; readonly typing: boolean; readonly by: 'text' | 'tool' };
@@ -103,8 +103,6 @@ export type ApprovalsView = {
 };
 
 export type Approved = { readonly state: ApprovalsState; readonly intents: readonly ApprovalsIntent[] };
-
-const resultMs = 2000;
 
 export const emptyApprovals: ApprovalsState = {
   asks: [],
@@ -264,7 +262,7 @@ function resolved(
   view: ApprovalsView,
 ): Approved {
   const asks = state.asks.filter(({ id }) => id !== ask.id);
-  const results = [...state.results.filter((one) => one.ask.id !== ask.id), { ask, mine, until: view.now + resultMs }];
+  const results = [...state.results.filter((one) => one.ask.id !== ask.id), { ask, mine }];
   const next: ApprovalsState = {
     ...state,
     asks,

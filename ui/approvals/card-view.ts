@@ -36,6 +36,9 @@ const frames = {
 /** Columns of a text that is edited on a card, with room for its mark. */
 export const fieldColumns = (place: CardPlace): number => Math.max(4, place.columns - 6);
 
+/** Where there is little room, the keys alone stand for the choices: `F1` tells what they do. */
+const shortColumns = 40;
+
 /** Most lines of one part of the data that a card shows before it folds. */
 const mostLines = 24;
 
@@ -106,8 +109,10 @@ function titleLine(ask: Ask, frame: Frame, columns: number, now: number, shownId
     ...foreign(`${shownId(ask.id)} · ${ask.tools}.${ask.tool} `, 'ask'),
   ];
   const ms = ask.expires_at === null ? null : Date.parse(ask.expires_at) - now;
-  const left_ = ms === null ? 'waits for ever' : ms <= 0 ? 'expired' : `expires in ${formatRemaining(ms)}`;
-  const right: Line = [say(` ${left_} `, ms !== null && ms < 60_000 ? 'danger' : 'ask'), say(frame.topEnd, 'ask')];
+  // Where there is hardly room, the time alone stands at the edge.
+  const [ever, before] = columns < shortColumns ? ['never', ''] : ['waits for ever', 'expires in '];
+  const time = ms === null ? ever : ms <= 0 ? 'expired' : `${before}${formatRemaining(ms)}`;
+  const right: Line = [say(` ${time} `, ms !== null && ms < 60_000 ? 'danger' : 'ask'), say(frame.topEnd, 'ask')];
   return ruled(left, right, frame, columns);
 }
 
@@ -264,9 +269,6 @@ function questionRows(card: CardState, ask: Ask, inner: number): readonly Line[]
     ),
   );
 }
-
-/** Where there is little room, the keys alone stand for the choices: `F1` tells what they do. */
-const shortColumns = 40;
 
 function choiceRows(card: CardState, facts: Drawn, keys: KeyMap, inner: number): readonly Line[] {
   const rows: Span[][] = [[]];

@@ -71,7 +71,7 @@ function cardSide(state: ApprovalsState, view: ApprovalsView, columns: number, r
 
 function listLines(state: ApprovalsState, view: ApprovalsView, columns: number, rows: number): readonly Line[] {
   const asks = grouped(state, listed(state));
-  const head: Line = [say('    AGE    EXPIRES  FROM         TOOL · WHAT', 'dim')];
+  const head: Line = cutLine([say('    AGE    EXPIRES  FROM         TOOL · WHAT', 'dim')], columns);
   const foot: Line = [
     say(`${state.asks.length} open${state.marked.size === 0 ? '' : ` · ${state.marked.size} selected`}`, 'dim'),
   ];
