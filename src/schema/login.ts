@@ -99,6 +99,8 @@ export type LoginRecords = {
   blockedFor(bucket: string): number;
   fail(bucket: string, free: number): void;
   succeed(bucket: string): void;
+  /** Removes what has been over for long (11 §2.11): sessions after 30 days, codes and attempts after one. */
+  prune(): void;
   note(type: 'login' | 'login_failed' | 'token_rotated', note: LoginNote): void;
   /** Failed logins since a time. */
   failedSince(time: number): number;

@@ -60,6 +60,7 @@ export type Beam = {
 const stopLimitMs = 10_000;
 /** How often streams are held against the sessions they belong to. */
 const recheckMs = 500;
+const pruneMs = 6 * 3_600_000;
 
 /**
  * Serves the operations of this process. Every request, whatever it asks for, meets the same layers in the same order:
@@ -133,6 +134,8 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
   });
   authorities = own;
   const recheck = setInterval(() => live.recheck(authenticator.isValid), recheckMs);
+  const prune = setInterval(() => tidy(ground), pruneMs);
+  tidy(ground);
 
   const host = address.family === 6 ? `[${address.address}]` : address.address;
   return {
@@ -141,10 +144,20 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
     async stop() {
       state.stopping = true;
       clearInterval(recheck);
+      clearInterval(prune);
       live.stop();
       const timer = setTimeout(() => listener.cut(), stopLimitMs);
       await listener.close();
       clearTimeout(timer);
     },
   };
+}
+
+/** What cannot be removed now is removed the next time. */
+function tidy({ logins }: ServerGround): void {
+  try {
+    logins.prune();
+  } catch {
+    // Another process writes, or the disk is full.
+  }
 }

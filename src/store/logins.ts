@@ -6,6 +6,8 @@ import { createLoginAttempts } from './login-attempts.ts';
 import type { Sql } from './sql.ts';
 
 const maxSessions = 100;
+const dayMs = 86_400_000;
+const keptSessionsMs = 30 * dayMs;
 
 export type LoginsDeps = {
   readonly sql: Sql;
@@ -234,6 +236,15 @@ export function createLogins(deps: LoginsDeps): LoginRecords {
       }),
 
     ...createLoginAttempts(sql, now),
+
+    prune() {
+      write(() => {
+        const at = now();
+        sql.run('DELETE FROM auth_sessions WHERE coalesce(revoked_at, expires_at) < ?', at - keptSessionsMs);
+        sql.run('DELETE FROM auth_codes WHERE expires_at < ?', at - dayMs);
+        sql.run('DELETE FROM auth_attempts WHERE updated_at < ?', at - dayMs);
+      });
+    },
 
     note(type, body) {
       sql.write('normal', () => note(type, body));
