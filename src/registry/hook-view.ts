@@ -66,7 +66,8 @@ export function offeredTools(row: HookRow, listing: Listing): (SourceTool & { re
     const offered = offeredDefinition(operation.description, schema);
     return {
       tool,
-      description: operation.description,
+      // What is longer is cut for models, too, and flagged (09 §6.10).
+      description: operation.description.slice(0, 4096),
       sha256,
       state: state === 'ready' && !offered.ok ? 'unavailable' : state,
       flags: offered.ok ? [...offered.flags] : [offered.reason],
