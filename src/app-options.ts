@@ -1,3 +1,5 @@
+import type { LoginRecords } from './schema/login.ts';
+
 /** Where an option was given: flag beats environment; config and built-in are resolved inside the app (06 §3). */
 export type Given<T> = { readonly value: T; readonly source: 'flag' | 'environment' };
 
@@ -38,6 +40,8 @@ export type AppOptions = {
   readonly trust: readonly string[];
   /** `--require-mcp`: tool servers without which no run begins. */
   readonly requireMcp?: readonly string[];
+  /** What a server gives the runs that it starts; absent elsewhere. */
+  readonly serving?: Serving | undefined;
   /** Structured lines and stack traces are wanted. */
   readonly trace: boolean;
   /** The command that is to be done, where it is refused to what a tool call has started (11 §6.2); else absent. */
@@ -46,14 +50,59 @@ export type AppOptions = {
   readonly failPoint?: ((point: string) => void) | undefined;
 };
 
+/** Defaults and bounds of runs that are started over HTTP (09 §1.1). */
+export type Serving = {
+  /** Path of the chain of requests that name none; null = the default one of their kind. */
+  readonly chain: string | null;
+  /** Milliseconds of active time of each run; 0 = none, null = what the operator has configured, else none. */
+  readonly timeoutMs: number | null;
+};
+
 /**
- * What `createApp` gives a face beside its client. `A` is the client's type: this file names no room, so that every
+ * What `createApp` gives a face beside its client. `A` and `R` are types of clients: this file names no room, so that every
  * face may import it.
  */
-export type AppHandle<A> = {
+export type AppHandle<A, R = unknown> = {
   readonly client: A;
+  /** The operations that a server serves; loads their table. */
+  routes(): Promise<R>;
   /** One line each, for stderr: a skipped data directory, a policy that fell back, … */
   readonly warnings: readonly string[];
+  /** Opens the database and gives what a server needs of it beside the operations. */
+  ground(access: 'read' | 'write'): Promise<ServerGround>;
   /** Stops what runs, closes pools and the database. Safe to call twice. */
   close(): Promise<void>;
+};
+
+/** What the server stands on beside the operations. Paths are absolute. */
+export type ServerGround = {
+  readonly logins: LoginRecords;
+  /** 32 bytes of this installation. @throws RuntimeError config_invalid */
+  machineKey(): Uint8Array;
+  /** The access token as its file has it. @throws RuntimeError config_invalid for a file that others could read */
+  readonly token: {
+    readonly path: string;
+    /** Made when it is missing. */
+    ensure(): string;
+    read(): string | null;
+    rotate(): string;
+  };
+  /** Content of a file with a secret; null when there is none. @throws RuntimeError config_invalid as above */
+  secretFile(path: string): string | null;
+  /** Suspends the runs of this process; a call that is being executed may end within the time (09 §1.5). */
+  rest(withinMs: number): Promise<void>;
+  readonly schema: number;
+  readonly tenant: string;
+  readonly reinsHome: string;
+  readonly workspace: string;
+  readonly dataDir: string | null;
+  readonly database: string;
+  /** Effective values of the keys of the server. */
+  settings(): {
+    readonly host: string;
+    readonly port: number;
+    readonly publicOrigins: readonly string[];
+    readonly tokenScope: 'run' | 'full';
+    readonly allowDefaultLogin: boolean;
+  };
 };

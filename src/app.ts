@@ -1,5 +1,6 @@
 import type { AppHandle, AppOptions } from './app-options.ts';
 import type { RuntimeClient } from './client/operations.ts';
+import type { RouteClient } from './client/routes.ts';
 import { createPools, type Pools } from './runs/pools.ts';
 
 /** Threads that were started before the app was opened. */
@@ -25,7 +26,10 @@ export function prefetch(): void {
 }
 
 /** Opens the program for a face; the rooms are loaded as operations need them. `close` ends the threads as well. */
-export async function createApp(options: AppOptions, threads?: Threads): Promise<AppHandle<RuntimeClient>> {
+export async function createApp(
+  options: AppOptions,
+  threads?: Threads,
+): Promise<AppHandle<RuntimeClient, RouteClient>> {
   const { openApp } = await import('./app/open.ts');
   // With threads a run is about to be written, so the database is opened for writing at once.
   return openApp(options, threads ?? createPools({ root: options.root }), threads !== undefined);

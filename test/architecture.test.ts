@@ -32,6 +32,7 @@ const everyRoom = [
     'store',
     'policy',
     'models',
+    'view',
   ].map((room) => `src/${room}`),
 ];
 
@@ -52,8 +53,22 @@ const rooms: Readonly<Record<string, Room>> = {
       'ui/theme.ts',
       'ui/options.ts',
       'ui/plain/start-plain.ts',
+      'src/client/routes.ts',
+      'src/server/open-beam.ts',
+      'src/server/beam-commands.ts',
     ],
     packages: { 'parse.ts': ['meow'] },
+  },
+  'src/server': {
+    may: [...words, 'src/client', 'src/app-options.ts'],
+    packages: {
+      'dispatch.ts': ['@tinyhttp/app'],
+      'authenticate.ts': ['@tinyhttp/cookie'],
+      'token.ts': ['jsonwebtoken'],
+      'operator.ts': ['bcrypt'],
+      'static.ts': ['sirv'],
+      '*': ['superstruct'],
+    },
   },
   'src/app.ts': { may: [...everyRoom, 'src/app'], packages: {} },
   'src/app': { may: [...everyRoom, 'src/chain/allowlist.ts'], packages: {} },
@@ -139,7 +154,7 @@ const rooms: Readonly<Record<string, Room>> = {
       '*': ['superstruct'],
     },
   },
-  'src/client': { may: words, packages: { '*': ['superstruct'] } },
+  'src/client': { may: words, packages: { 'http-events.ts': ['eventsource-parser'], '*': ['superstruct'] } },
   'src/chain': { may: words, packages: { 'template.ts': ['liquidjs'] }, pure: true },
   'src/policy': { may: [...words, 'src/shell/launchers.ts', 'src/shell/programs.ts'], packages: {}, pure: true },
   'src/view': {

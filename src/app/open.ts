@@ -6,6 +6,7 @@ import { openStoreRooms, type StoreRooms } from './store-rooms.ts';
 import type { AppHandle, AppOptions } from '../app-options.ts';
 import { createLocalClient, type Services } from '../client/local-client.ts';
 import { operations, type RuntimeClient } from '../client/operations.ts';
+import type { RouteClient } from '../client/routes.ts';
 import { createSecrets } from '../registry/secrets.ts';
 import type { Pools } from '../runs/pools.ts';
 import { type OpenedStore, openStore } from '../store/store.ts';
@@ -30,7 +31,7 @@ const writing: ReadonlySet<string> = new Set([
 ]);
 
 const isRead = (name: keyof RuntimeClient): boolean =>
-  name === 'watchFeed' || (name in operations && operations[name as keyof typeof operations].access === 'read');
+  name === 'watchFeed' || (name in operations && operations[name as keyof typeof operations].reads);
 
 const readsOnly = (name: keyof RuntimeClient): boolean => !writing.has(name) && isRead(name);
 
@@ -101,7 +102,11 @@ type Opened = {
  * for reading only where that is enough, and the rooms that act when something is to be done.
  * @param writes a run is about to start: the database is opened for writing at once
  */
-export async function openApp(options: AppOptions, pools: Pools, writes: boolean): Promise<AppHandle<RuntimeClient>> {
+export async function openApp(
+  options: AppOptions,
+  pools: Pools,
+  writes: boolean,
+): Promise<AppHandle<RuntimeClient, RouteClient>> {
   const now = Date.now;
   const { warn } = options;
   const machine = readMachine(options);
@@ -232,6 +237,16 @@ export async function openApp(options: AppOptions, pools: Pools, writes: boolean
   return {
     client: createLocalClient(services),
     warnings: workspace.warnings,
+    async routes() {
+      const { createRouteClient } = await import('../client/route-client.ts');
+      return createRouteClient(async () => (await allFor('setConfig')).routes());
+    },
+    async ground(access) {
+      const { rooms, store } = await openFor(access === 'read' ? 'getConfig' : 'setConfig');
+      const { openGround } = await import('./ground.ts');
+      const rest = async (withinMs: number) => (await opened?.all)?.rest(withinMs);
+      return openGround({ options, machine, workspace, store, rooms, now, rest });
+    },
     async close() {
       await shut();
       await pools.close();

@@ -4,6 +4,7 @@ import type { Secrets } from '../registry/secrets.ts';
 import type { PrepareDeps } from '../runs/ports.ts';
 import type { RunsDeps, RunService } from '../runs/runs.ts';
 import { once } from '../text/once.ts';
+import { cancelRunWith } from './cancel-run.ts';
 import { lazyServices } from './lazy-services.ts';
 import type { PlanRuns } from './plan-runs.ts';
 import type { StoreRooms } from './store-rooms.ts';
@@ -34,10 +35,8 @@ export function planServices({ store, secrets, prepare, runs, now }: PlanService
   let goingFor = (runId: string): string => runId;
 
   const cancelRun: Services['cancelRun'] = (wanted) => {
-    const run_id = goingFor(wanted.run_id);
-    return runs().isGoing(run_id)
-      ? runs().cancelRun({ ...wanted, run_id }, store.actor.by)
-      : store.services.cancelRun(wanted);
+    const cancel = cancelRunWith({ runs: runs(), elsewhere: store.services.cancelRun, by: store.actor.by });
+    return cancel({ ...wanted, run_id: goingFor(wanted.run_id) });
   };
   const stopRun: Services['stopRun'] = (wanted) => runs().stopRun({ ...wanted, run_id: goingFor(wanted.run_id) });
 

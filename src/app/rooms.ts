@@ -1,21 +1,21 @@
 import type { Services } from '../client/local-client.ts';
+import type { RouteClient } from '../client/routes.ts';
 import { policies as policyTable } from '../client/operations/policies.ts';
 import { createBinaries } from '../gate/binaries.ts';
 import { createBudget } from '../gate/budget.ts';
 import { createGate } from '../gate/call.ts';
 import { createProviderSetUp } from '../registry/provider-set-up.ts';
-import { type BundleDeps, supportBundle } from '../registry/bundle.ts';
 import { createBackends } from '../registry/backends.ts';
 import { createModels } from '../registry/models.ts';
 import { createObserver } from '../registry/observe.ts';
 import { createSetup } from '../registry/setup.ts';
 import { createRuns } from '../runs/runs.ts';
 import { wholeDiff } from '../tools/files/diff.ts';
-import { countRows } from '../store/row-counts.ts';
 import { createSpool } from '../tools/spool.ts';
 import type { ToolPorts } from '../tools/tool.ts';
 import { createChains } from '../workspace/chains.ts';
 import { removeLeftovers } from '../workspace/files.ts';
+import type { ChainFinderDeps } from '../workspace/find-chain.ts';
 import { createPolicies } from '../workspace/policies.ts';
 import { createTrustOperations } from '../workspace/trust-operations.ts';
 import { attendWith } from './attention.ts';
@@ -34,8 +34,12 @@ import { openTrustedPrograms } from './trusted-programs.ts';
 /** The services of an opened database, and what must be closed with it. */
 export type Rooms = {
   readonly services: Omit<Services, 'initialise'>;
+  /** Those of the table of routes. */
+  routes(): Promise<RouteClient>;
   /** What `init <provider>` registers and sets. */
   readonly setUpProvider: ReturnType<typeof createProviderSetUp>;
+  /** Suspends what runs (09 §1.5); a call that is being executed may end within the time. */
+  rest(withinMs: number): Promise<void>;
   /** Ends what runs; the database is closed by whoever opened it. */
   close(): Promise<void>;
 };
@@ -51,11 +55,14 @@ export function openRooms(input: RoomsInput): Rooms {
     url: options.ollama?.value ?? 'http://127.0.0.1:11434',
     explicit: options.ollama?.source === 'flag',
   };
-  const chains = createChains({
+  const finder: ChainFinderDeps = {
     workspace,
+    configured: (use) => settings.value(use === 'chat' ? 'default-chain' : 'attention-chain'),
+  };
+  const chains = createChains({
+    ...finder,
     uid: machine.uid,
     trust,
-    configured: (use) => settings.value(use === 'chat' ? 'default-chain' : 'attention-chain'),
     providers: () => store.registry.toolsets(),
   });
   const policies = createPolicies({
@@ -185,22 +192,6 @@ export function openRooms(input: RoomsInput): Rooms {
     prepare,
     trustContent: trustOperations.trustContent,
   });
-  const bundle: BundleDeps = {
-    doctor: setup.doctor,
-    listConfig: settings.listConfig,
-    listBackends: () => backends.listBackends(),
-    listHooks: () => tools.services.listHooks({}),
-    listMcpServers: () => tools.services.listMcpServers({}),
-    maskDeep: secrets.maskDeep,
-    versions: {
-      version: options.version,
-      node: process.versions.node,
-      platform: process.platform,
-      arch: process.arch,
-    },
-    rowCounts: () => countRows(store.sql),
-    lastEvents: (limit) => store.events.latest(limit).map(({ event }) => event),
-  };
   return {
     services: {
       ...store.services,
@@ -219,7 +210,10 @@ export function openRooms(input: RoomsInput): Rooms {
       ...programs,
       ...tools.services,
       doctor: setup.doctor,
-      doctorBundle: async (wanted) => ({ files: await supportBundle(bundle, wanted) }),
+      ...lazyServices(['doctorBundle'], async () => {
+        const { bundleServices } = await import('./bundle.ts');
+        return bundleServices({ ...input, setup, backends, tools: tools.services });
+      }),
       startRun: runs.startRun,
       ...turns,
       awaitRun: runs.awaitRun,
@@ -228,7 +222,14 @@ export function openRooms(input: RoomsInput): Rooms {
       ...plans.services,
       watch: runs.watch,
     },
+    async routes() {
+      const { routeServices } = await import('./route-services.ts');
+      const parts = { policies, chains, finder, binaries, prepare, runs, setup, backends, models, trustOperations };
+      const { cancelRun } = plans.services;
+      return routeServices({ ...input, ...parts, cancelRun, sendMessage: turns.sendMessage });
+    },
     setUpProvider: createProviderSetUp({ settings, backends }),
+    rest: runs.rest,
     async close() {
       stopSweeping();
       await runs.close();

@@ -225,6 +225,8 @@ export function openStoreRooms(input: StoreRoomsInput) {
     planRooms,
     sessionForTurn: sessionOperations.sessionForTurn,
     findRun: async (part: string) => (await stateRooms()).findRun(part),
+    /** Forgets what was approved for a session, by name or id. */
+    forget: (session: string) => ({ removed: forget(sessions.byName(session)?.id ?? session) }),
     registry: createRegistry(sql, tenant),
     recorded: createRecordedCalls(sql, tenant),
     /** The operations that need nothing but the database. */

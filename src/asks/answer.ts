@@ -138,6 +138,6 @@ function refuse(ask: Ask, input: AnswerInput, actor: Actor, now: number): Ask {
   throw new RuntimeError(
     'already_answered',
     `${ask.id} was already ${ask.state} by ${verdict?.by ?? 'system'} at ${ask.resolved_at ?? ''}`,
-    { data: { state: ask.state, by: verdict?.by ?? null, at: ask.resolved_at } },
+    { data: { state: ask.state, by: verdict?.by ?? null, at: ask.resolved_at, param: ask.state } },
   );
 }

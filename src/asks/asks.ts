@@ -171,6 +171,8 @@ export function createAsks(deps: AsksDeps) {
 
     show: (id: string): Ask => find(id),
 
+    sweep,
+
     /** Sweeps, then lists, soonest deadline first. */
     list(filter: AskFilter): { asks: Ask[]; total: number; expired: number } {
       const closed = sweep();

@@ -1,5 +1,6 @@
 import { createApp, refusal, type Threads } from '../app.ts';
 import type { AppHandle, AppOptions } from '../app-options.ts';
+import type { RouteClient } from '../client/routes.ts';
 import type { RuntimeClient } from '../client/operations.ts';
 import { escapeText } from '../view/escape.ts';
 import { type Column, renderTable } from './columns.ts';
@@ -8,7 +9,7 @@ import type { Invocation } from './parse.ts';
 import type { Process } from './process.ts';
 import type { Terminal } from './terminal.ts';
 
-export type App = AppHandle<RuntimeClient>;
+export type App = AppHandle<RuntimeClient, RouteClient>;
 
 /** What a command gets. */
 export type Context = {

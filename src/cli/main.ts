@@ -37,6 +37,7 @@ if (only === '--version' || only === '-v' || only === 'version') {
   void import('./start.ts').then(({ start }) =>
     start({
       argv,
+      pid: process.pid,
       environment: process.env,
       cwd,
       importMeta: import.meta,

@@ -6,6 +6,7 @@ export type Signal = 'SIGINT' | 'SIGTERM' | 'SIGHUP';
 /** What `main.ts` alone takes from the running process; everything else of this room gets it as a parameter. */
 export type Process = {
   readonly argv: readonly string[];
+  readonly pid: number;
   readonly environment: Environment;
   readonly cwd: string;
   readonly importMeta: ImportMeta;

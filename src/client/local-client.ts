@@ -1,6 +1,6 @@
-import { create, mask, StructError } from 'superstruct';
-import { RuntimeError } from '../schema/errors.ts';
-import { type Operations, operations, type RuntimeClient } from './operations.ts';
+import type { Struct } from 'superstruct';
+import { checkInput, checkOutput } from './check-input.ts';
+import { type Call, operations, type RuntimeClient } from './operations.ts';
 
 /** The services of this process: one function of the name and type of each operation, and the streams. */
 export type Services = RuntimeClient;
@@ -13,26 +13,9 @@ export type Services = RuntimeClient;
 export function createLocalClient(
   services: (operation: keyof RuntimeClient) => Promise<Partial<Services>>,
 ): RuntimeClient {
-  const bind = (name: keyof Operations) => {
-    const { input, output } = operations[name];
-    return async (given: unknown): Promise<unknown> => {
-      let checked: unknown;
-      try {
-        checked = create(given, input as Parameters<typeof create>[1]);
-      } catch (error) {
-        if (error instanceof StructError)
-          throw new RuntimeError('invalid_body', `${name}: ${error.message}`, { cause: error });
-        throw error;
-      }
-      const service = serviceOf(await services(name), name) as (input: unknown) => Promise<unknown>;
-      const result = await service(checked);
-      return output.struct === null ? result : mask(result, output.struct as Parameters<typeof mask>[1]);
-    };
-  };
-  const bound = Object.fromEntries(Object.keys(operations).map((name) => [name, bind(name as keyof Operations)]));
+  const bound = bindAll(operations, async (name) => serviceOf(await services(name), name));
   return {
-    // Every name of the table was bound above to a function of its own input and output.
-    ...(bound as unknown as RuntimeClient),
+    ...bound,
     async *watch(input) {
       yield* serviceOf(await services('watch'), 'watch')(input);
     },
@@ -45,6 +28,29 @@ export function createLocalClient(
       serviceOf(await services('pullModel'), 'pullModel')(input, onProgress, signal),
   };
 }
+
+/** Puts the structs of each entry around its service. */
+export function bindAll<T extends Table>(
+  table: T,
+  serviceFor: (name: keyof T) => Promise<unknown>,
+): { readonly [N in keyof T]: Call<T[N]> } {
+  const bind = (name: string & keyof T) => {
+    const { input, output } = table[name] as T[string & keyof T];
+    return async (given: unknown): Promise<unknown> => {
+      const checked = checkInput(name, given, input as AnyStruct);
+      // Each entry of a table is served by a function of its own input and output.
+      const service = (await serviceFor(name)) as (input: unknown) => Promise<unknown>;
+      const result = await service(checked);
+      return output.struct === null ? result : checkOutput(result, output.struct as AnyStruct);
+    };
+  };
+  const names = Object.keys(table) as (string & keyof T)[];
+  return Object.fromEntries(names.map((name) => [name, bind(name)])) as { readonly [N in keyof T]: Call<T[N]> };
+}
+
+// The value type of each entry is its own; here it is handed from its struct to its service.
+type AnyStruct = Struct<unknown, unknown>;
+type Table = Readonly<Record<string, { readonly input: unknown; readonly output: { readonly struct: unknown } }>>;
 
 function serviceOf<N extends keyof RuntimeClient>(services: Partial<Services>, name: N): RuntimeClient[N] {
   const service = services[name];

@@ -1,17 +1,52 @@
 import type { Struct } from 'superstruct';
+import type { AccessClass } from '../schema/login.ts';
+import type { Known } from '../schema/shape.ts';
 
-/** Who may call an operation over HTTP (09 §3). In process the face is the operator. */
+/** Whether an operation that faces of this process call only looks, or acts; the class of a route says who may. */
 export type Access = 'open' | 'read' | 'run' | 'operator';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** How an operation is reached over HTTP: the route, its client, its description and the test sweep come from it. */
+export type Route<I, O> = {
+  /** Names in braces are members of the input. */
+  readonly path: string;
+  readonly access: AccessClass;
+  /** A stricter class for some inputs. */
+  readonly accessFor: ((input: I) => AccessClass | null) | null;
+  readonly status: number | ((output: O) => number);
+  /** Members of the input that stand in the query where the request has a body; without a body all do. */
+  readonly query: readonly string[];
+  /** Headers that go into the input: `If-Match` as `if_match`, `If-None-Match: *` as `if_none_match`. */
+  readonly precondition: 'none' | 'if-match' | 'if-match-or-none';
+  /** It creates or starts something: an `Idempotency-Key` makes it happen once (09 §5.4). */
+  readonly repeatable: boolean;
+  /** `document`: a body of up to 2 MiB (09 §2). */
+  readonly body: 'json' | 'document';
+  /** At most two of these at once (09 §10.2). */
+  readonly heavy: boolean;
+  readonly headers: ((output: O) => Readonly<Record<string, string>>) | null;
+  /** What an answer without a body says in its headers. */
+  readonly fromHeaders: ((get: (name: string) => string | null) => O) | null;
+  /** `items`: a list goes as `{"items": …}`; `attachment`: the text of an output is a file. */
+  readonly form: 'json' | 'items' | 'attachment';
+};
 
 /** One entry of the table: the routes, the HTTP client, the OpenAPI document and the in-process client come from it. */
 export type Operation<I, O> = {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  readonly method: Method;
   readonly path: string;
-  readonly access: Access;
+  /** It changes nothing. */
+  readonly reads: boolean;
   readonly input: Struct<I, unknown>;
   /** Type of the output; `returns` carries no value. */
   readonly output: Returns<O>;
+  /** Null for what only faces of this process may do. */
+  readonly route: Route<I, O> | null;
 };
+
+/** An entry that is reached over HTTP. */
+export type Routed<I, O> = Operation<I, O> & { readonly route: Route<I, O> };
 
 declare const returned: unique symbol;
 export type Returns<O> = { readonly struct: Struct<O, unknown> | null; readonly [returned]?: O };
@@ -19,16 +54,54 @@ export type Returns<O> = { readonly struct: Struct<O, unknown> | null; readonly 
 /** An output that passes its struct: a field that is not in it cannot leave the process. */
 export const masked = <O, S>(struct: Struct<O, S>): Returns<O> => ({ struct: struct as unknown as Struct<O, unknown> });
 
+/** The same for an output that those who get it only read. */
+export const shown = <S>(struct: S): Returns<Known<S>> => ({ struct: struct as unknown as Struct<Known<S>, unknown> });
+
 /** An output of our own making that holds nothing registered by the operator. */
 export const returns = <O>(): Returns<O> => ({ struct: null });
 
+/** An operation for faces of this process alone: what it takes or gives is not for a network. */
 export function operation<I, S, O>(
-  method: Operation<I, O>['method'],
+  method: Method,
   path: string,
   access: Access,
   input: Struct<I, S>,
   output: Returns<O>,
 ): Operation<I, O> {
   // The schema parameter of a struct is invariant and of no interest here; only its value type is used.
-  return { method, path, access, input: input as unknown as Struct<I, unknown>, output };
+  const plain = input as unknown as Struct<I, unknown>;
+  return { method, path, reads: access === 'read', input: plain, output, route: null };
+}
+
+/** An operation with a route (09 §6). What it gives passes a struct; a 204 gives null. */
+export function route<I, S, O>(
+  method: Method,
+  path: string,
+  access: AccessClass,
+  input: Struct<I, S>,
+  output: Returns<O>,
+  more: Partial<Omit<Route<I, O>, 'path' | 'access'>> = {},
+): Routed<I, O> {
+  return {
+    method,
+    path,
+    reads: method === 'GET',
+    input: input as unknown as Struct<I, unknown>,
+    output,
+    route: {
+      path,
+      access,
+      accessFor: null,
+      status: 200,
+      query: [],
+      precondition: 'none',
+      repeatable: false,
+      body: 'json',
+      heavy: false,
+      headers: null,
+      fromHeaders: null,
+      form: 'json',
+      ...more,
+    },
+  };
 }

@@ -12,7 +12,7 @@ import { tools } from './operations/tools.ts';
 import { work } from './operations/work.ts';
 
 /**
- * The one table. Everything a face may do is an entry here, or `watch`, `watchFeed`, `pullModel` and `signInMcpServer`,
+ * The one table. What faces of this process do. Everything is an entry here or in `routes.ts`, or `watch`, `watchFeed`, `pullModel` and `signInMcpServer`,
  * which stream.
  */
 export const operations = {
@@ -28,7 +28,7 @@ export const operations = {
 } as const;
 export type Operations = typeof operations;
 
-type Call<P> = P extends Operation<infer I, infer O> ? (input: I) => Promise<O> : never;
+export type Call<P> = P extends Operation<infer I, infer O> ? (input: I) => Promise<O> : never;
 
 export type WatchInput = {
   readonly run_id: string;

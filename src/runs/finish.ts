@@ -200,7 +200,7 @@ function lastEvent(
     case 'interrupted':
       record(gate.ref, {
         kind: 'chain_suspended',
-        reason: live.stopped?.kind === 'rest' ? live.stopped.reason : 'ask',
+        reason: live.stopped?.kind === 'rest' ? live.stopped.reason : live.resting ? 'shutdown' : 'ask',
         ask_ids: askIds,
         checkpoint_seq: 0,
       });

@@ -85,6 +85,7 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
     policy: prepared.loaded.identity,
     cwd: deps.prepare.workspace.cwd,
     tools: prepared.specs.map((spec) => `${spec.tools}.${spec.tool}`),
+    ...serversOf(prepared),
     warnings: prepared.warnings,
     ...(before === null ? {} : { resumed: { from_seq: before.fromSeq, ask_ids: before.askIds } }),
   };
@@ -101,10 +102,16 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
     defaults: { ...defaults, contextHint: prepared.input.context },
     chosen: { model: null, provider: null, backend: null },
     stopped: null,
+    resting: false,
     abort,
     turn: written.turn,
     warnings: [...prepared.warnings],
     sources: prepared.sources,
   };
   return live;
+}
+
+function serversOf({ sources }: PreparedRun): Pick<RunStarted, 'servers'> {
+  const servers = sources.opened.flatMap(({ name, server }) => (server === undefined ? [] : [{ name, ...server }]));
+  return servers.length === 0 ? {} : { servers };
 }

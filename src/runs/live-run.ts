@@ -33,6 +33,8 @@ export type LiveRun = {
   /** What the last turn used, for the record. */
   chosen: { readonly model: string | null; readonly provider: string | null; readonly backend: string | null };
   stopped: StopReason | null;
+  /** No further turn or call is begun: the run rests once the calls that are being executed have ended. */
+  resting: boolean;
   /** Aborts the gate's signal; the supervisor listens too. */
   readonly abort: AbortController;
   /** Stores what belongs to a session, in the transaction of the run's own rows; nothing for a stateless run. */

@@ -41,7 +41,7 @@ export type ReadyWanted = RunDefaults & {
 
 /** What `prepare` asks of other rooms; `app.ts` fills it in. */
 export type PrepareDeps = {
-  loadChain(wanted: ChainWanted): Promise<RunnableChain>;
+  loadChain(wanted: ChainWanted & { readonly text?: string | undefined }): Promise<RunnableChain>;
   openPolicy(wanted: PolicyWanted): Promise<GoverningPolicy>;
   settings(): RunSettings;
   defaults(given: { readonly model: string | null; readonly provider: string | null }): Promise<RunDefaults>;

@@ -67,7 +67,7 @@ export async function prepareRun(
   input: StartRun,
   given: { readonly stored?: RunnableChain; readonly tools?: readonly Tool[] } = {},
 ): Promise<PreparedRun> {
-  const wanted = { use: chainOfKind(kind), path: input.chain_path, trust: input.trust };
+  const wanted = chainWanted(chainOfKind(kind), input);
   const chain = given.stored ?? (await deps.loadChain(wanted));
   const policy = await deps.openPolicy({
     name: input.policy,
@@ -160,6 +160,14 @@ function toolsOf(deps: PrepareDeps, kind: RunKind, input: StartRun): readonly To
       return deps.tools({ shell, plans: kind === 'chat' && input.on_ask === 'ask' });
   }
 }
+
+const chainWanted = (use: ChainUse, { chain_path, chain_name, chain_text, trust }: StartRun) => ({
+  use,
+  path: chain_path,
+  name: chain_name,
+  text: chain_text,
+  trust,
+});
 
 /**
  * Names that the model tasks give themselves, when none of them uses the default alone: then one of those must be ready

@@ -5,11 +5,12 @@ import type { Ask } from '../schema/ask.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { CapturedStep } from '../schema/event.ts';
 import type { HistoryRanges } from '../schema/protocol.ts';
-import type { NumberedMessage, RunDetails, RunRecord, RunSummary } from '../schema/run-record.ts';
+import type { NumberedMessage, RunCall, RunDetails, RunRecord, RunSummary, StepRecord } from '../schema/run-record.ts';
 import type { Calls } from '../store/calls.ts';
 import type { Documents } from '../store/documents.ts';
 import type { RecordedRun, RecordedRuns, RunFilter } from '../store/recorded-runs.ts';
 import type { Runs } from '../store/runs.ts';
+import { comesAfter, keyOfCursor, type Page, pageOf, pageSize, type PageWanted, slicePage } from '../schema/page.ts';
 import { askLine, denial } from './finish.ts';
 import { materialise, runMessages } from './output.ts';
 
@@ -48,6 +49,48 @@ export function createRecorded(deps: RecordedDeps) {
 
   return {
     find,
+
+    /** @throws RuntimeError not_found, ambiguous_id */
+    record: (part: string): RunRecord => record(deps, get(part)),
+
+    /** A page of runs, newest first (09 §6.4). @throws RuntimeError invalid_parameter for a cursor that is none */
+    page(filter: Omit<RunFilter, 'limit' | 'behind'>, wanted: PageWanted): Page<RunSummary> {
+      const [at, id] = keyOfCursor(wanted.cursor, 2) ?? [];
+      const behind = typeof at === 'number' && typeof id === 'string' ? ([at, id] as const) : undefined;
+      const found = recorded.list({ ...filter, behind, limit: pageSize(wanted) + 1 });
+      return pageOf(
+        found.runs,
+        wanted,
+        (row) => [row.created_at, row.id],
+        (row) => summary(row, deps.now()),
+      );
+    },
+
+    /** A page of a run's captured steps, without what they were given and made. @throws as `record` */
+    steps(part: string, wanted: PageWanted): Page<StepRecord> {
+      const shown = steps(find(part)).map(({ input: _input, output: _output, partial: _partial, ...step }) => step);
+      return slicePage(shown, wanted, (step) => [step.index], comesAfter);
+    },
+
+    /** A page of a run's calls in their order. @throws as `record` */
+    calls(part: string, wanted: PageWanted): Page<RunCall> {
+      const [behind] = keyOfCursor(wanted.cursor, 1) ?? [];
+      const rows = recorded.calls(find(part), false, Number(behind ?? -1), pageSize(wanted) + 1);
+      return pageOf(
+        rows,
+        wanted,
+        (row) => [row.seq],
+        (row) => row,
+      );
+    },
+
+    /** @throws RuntimeError not_found, ambiguous_id */
+    call(part: string, seq: number, full: boolean): RunCall {
+      const id = find(part);
+      const [found] = recorded.calls(id, full, seq - 1, 1);
+      if (found?.seq === seq) return found;
+      throw new RuntimeError('not_found', `${id} has no call ${seq}`);
+    },
 
     list(filter: RunFilter): { readonly runs: readonly RunSummary[]; readonly total: number } {
       const found = recorded.list(filter);

@@ -20,7 +20,9 @@ export function checkResumable(
   options: { readonly acceptChangedChain: boolean },
 ): void {
   if (run.ended_at !== null) {
-    throw new RuntimeError('run_not_resumable', `${run.id} has ended: ${run.status}`, { data: { state: 'ended' } });
+    throw new RuntimeError('run_not_resumable', `${run.id} has ended: ${run.status}`, {
+      data: { state: 'ended', param: 'ended' },
+    });
   }
   if (isDriven(run, deps.now())) {
     throw alreadyRunning(run.id, run.lease_owner);
@@ -46,7 +48,7 @@ export function checkResumable(
 export function alreadyRunning(runId: string, owner: string | null): RuntimeError {
   const [, , pid = ''] = (owner ?? '').split(' ');
   return new RuntimeError('run_not_resumable', `${runId} is already running in process ${pid}`, {
-    data: { state: 'active', owner },
+    data: { state: 'active', owner, param: 'active' },
   });
 }
 

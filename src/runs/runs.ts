@@ -15,6 +15,9 @@ import { watchRun } from './watch.ts';
 import { type StartWith, type TurnStart, writeStart } from './write-start.ts';
 import type { RunnableChain } from '../workspace/chains.ts';
 
+/** How often a run that is to rest is looked at for calls that go on. */
+const lookMs = 50;
+
 export type RunsDeps = SupervisorDeps &
   FinishDeps &
   ResumeDeps & {
@@ -58,6 +61,13 @@ export function createRuns(deps: RunsDeps) {
     });
     lives.add(live.gate.ref.run_id, live, finished);
     return live.started;
+  };
+
+  /** Resolves when nothing of the run is being executed, or after the time. */
+  const callsEnded = async (runId: string, withinMs: number): Promise<void> => {
+    for (let waited = 0; waited < withinMs && deps.calls.startedOf(runId) > 0; waited += lookMs) {
+      await new Promise((resolve) => setTimeout(resolve, lookMs));
+    }
   };
 
   return {
@@ -145,6 +155,21 @@ export function createRuns(deps: RunsDeps) {
 
     watch: (input: { run_id: string; after: number; signal: AbortSignal }): AsyncIterable<readonly RunEvent[]> =>
       watchRun(deps.feed, input),
+
+    /**
+     * Suspends every run that is still going. A call that is being executed may end within the time; behind it the call is
+     * stopped, and its outcome is unknown. Resolves when all have been recorded.
+     */
+    async rest(withinMs: number): Promise<void> {
+      await Promise.allSettled(
+        lives.all().map(async ({ live, finished }) => {
+          live.resting = true;
+          await Promise.race([finished, callsEnded(live.gate.ref.run_id, withinMs)]);
+          stopRun(live, { kind: 'rest', reason: 'shutdown' });
+          await finished;
+        }),
+      );
+    },
 
     /** Rests every run that is still going; resolves when they have been recorded. */
     async close(): Promise<void> {

@@ -132,6 +132,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   };
 
   const answer = async (op: 'openTurn' | 'callTool', input: unknown): Promise<unknown> => {
+    if (live.resting) return { kind: 'suspended' };
     if (op === 'openTurn') {
       rows.flush();
       return admitTurn(deps, gate, checked(input, TurnRequest), live.defaults);

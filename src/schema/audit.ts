@@ -17,6 +17,13 @@ export type AuditType =
   | 'definition_accepted'
   | 'internal_error'
   | 'self_approval_attempt'
+  | 'login'
+  | 'login_failed'
+  | 'password_changed'
+  | 'credential_reset'
+  | 'secret_rotated'
+  | 'token_rotated'
+  | 'session_revoked'
   | 'anchor';
 
 /** A row of the audit log as stored, its body read (03 §14). `at` is milliseconds since the epoch. */
@@ -36,6 +43,7 @@ export type AuditRow = {
 export type AuditFilter = {
   /** Milliseconds since the epoch. */
   readonly since: number | null;
+  readonly until?: number | undefined;
   /** Run id, or its last characters. */
   readonly run: string | null;
   readonly type: string | null;

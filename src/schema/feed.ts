@@ -19,6 +19,26 @@ export const feedKinds = [
 ] as const;
 export type FeedKind = (typeof feedKinds)[number];
 
+/** What a reader over HTTP asks for by one word (09 §7.4). */
+export const topics = {
+  approvals: ['ask', 'ask_updated', 'verdict'],
+  runs: [
+    'chain_started',
+    'chain_suspended',
+    'chain_resumed',
+    'chain_completed',
+    'chain_failed',
+    'chain_cancelled',
+    'policy_decision',
+    'tool_call_started',
+    'tool_call',
+    'compute_exhausted',
+  ],
+  plans: ['plan_changed'],
+  setup: ['setup_changed'],
+  documents: ['document_changed'],
+} as const satisfies Record<string, readonly FeedKind[]>;
+
 /**
  * One entry of the feed across runs. `data` are the own members of the kind, without `args`, `diff`, `result` and `output`,
  * which are fetched on demand. Host kinds belong to no run.

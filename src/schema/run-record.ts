@@ -1,53 +1,64 @@
+import { array, boolean, enums, nullable, number, object, optional, string, unknown } from 'superstruct';
 import type { Verdict } from './ask.ts';
 import type { CapturedStep, StepError } from './event.ts';
 import type { Message } from './message.ts';
-import type { PermissionDenial, PolicyState, RunAsk, RunKind, RunStatus } from './run.ts';
+import { type PermissionDenial, type RunAsk, runKinds, runStatuses } from './run.ts';
+import { type Known, whole } from './shape.ts';
 
 /** A bound of a run and how far it is used up; `max` null = none. */
-export type BoundUse = { readonly used: number; readonly max: number | null };
+const BoundUse = object({ used: number(), max: nullable(number()) });
+export type BoundUse = Known<typeof BoundUse>;
 
 /** A run as listings have it (09 §6.4). Times are RFC 3339. */
-export type RunSummary = {
-  readonly id: string;
-  readonly kind: RunKind;
+export const RunSummary = object({
+  id: string(),
+  kind: enums(runKinds),
   /** `interrupted` also where the process that drove it is gone and nobody has written that down yet. */
-  readonly status: RunStatus;
-  readonly chain: { readonly id: string; readonly name: string; readonly sha256: string };
+  status: enums(runStatuses),
+  chain: object({ id: string(), name: string(), sha256: string() }),
   /** Name of the session, the plan and its step. */
-  readonly session: string | null;
-  readonly plan: string | null;
-  readonly plan_step: number | null;
-  readonly model: string | null;
-  readonly provider: string | null;
-  readonly backend: string | null;
-  readonly policy: Omit<PolicyState, 'path'>;
+  session: nullable(string()),
+  plan: nullable(string()),
+  plan_step: nullable(number()),
+  model: nullable(string()),
+  provider: nullable(string()),
+  backend: nullable(string()),
+  policy: object({
+    name: string(),
+    source: enums(['project', 'user', 'builtin', 'file']),
+    sha256: nullable(string()),
+    state: enums(['ok', 'invalid']),
+  }),
   /** The beginning of what it was asked. */
-  readonly input: string;
-  readonly output_type: string | null;
-  readonly is_error: boolean;
-  readonly error: StepError | null;
-  readonly exit_code: number | null;
-  readonly usage: { readonly input_tokens: number; readonly output_tokens: number; readonly estimated: boolean };
-  readonly num_turns: number;
-  readonly num_tool_calls: number;
-  readonly asks: readonly string[];
+  input: string(),
+  output_type: nullable(string()),
+  is_error: boolean(),
+  error: nullable(whole<StepError>()),
+  exit_code: nullable(number()),
+  usage: object({ input_tokens: number(), output_tokens: number(), estimated: boolean() }),
+  num_turns: number(),
+  num_tool_calls: number(),
+  asks: array(string()),
   /** The oldest ask that it waits for. */
-  readonly waiting_on: string | null;
+  waiting_on: nullable(string()),
   /** Number of its last stored event; 0 when they have been pruned. */
-  readonly last_seq: number;
-  readonly created_at: string;
-  readonly started_at: string | null;
-  readonly ended_at: string | null;
+  last_seq: number(),
+  created_at: string(),
+  started_at: nullable(string()),
+  ended_at: nullable(string()),
   /** To its end, its last checkpoint where it rests, or now. */
-  readonly duration_ms: number;
-};
+  duration_ms: number(),
+});
+export type RunSummary = Known<typeof RunSummary>;
 
-export type RunRecord = RunSummary & {
-  readonly cwd: string;
-  readonly result: string;
-  readonly bounds: { readonly turns: BoundUse; readonly tool_calls: BoundUse; readonly tokens: BoundUse };
-  readonly permission_denials: readonly PermissionDenial[];
-};
+export const RunRecord = object({
+  ...RunSummary.schema,
+  cwd: string(),
+  result: string(),
+  bounds: object({ turns: BoundUse, tool_calls: BoundUse, tokens: BoundUse }),
+  permission_denials: array(whole<PermissionDenial>()),
+});
+export type RunRecord = Known<typeof RunRecord>;
 
 /**
  * A captured step; `index` counts from 1. What it was given and made is there where everything was asked for: histories
@@ -57,38 +68,41 @@ export type StepRecord = Omit<CapturedStep, Whole> & Partial<Pick<CapturedStep, 
 type Whole = 'input' | 'output' | 'partial';
 
 /** A call with its decision (09 §6.4). A denied one is `skipped`. */
-export type RunCall = {
-  readonly seq: number;
-  readonly call_id: string;
-  readonly run_id: string;
-  readonly tools: string;
-  readonly tool: string;
-  readonly args: unknown;
-  readonly call_hash: string;
+export const RunCall = object({
+  seq: number(),
+  call_id: string(),
+  run_id: string(),
+  tools: string(),
+  tool: string(),
+  args: unknown(),
+  call_hash: string(),
   /** Null for a call that was refused before anybody decided. */
-  readonly decision: {
-    readonly action: 'allow' | 'approve' | 'deny';
-    readonly matched_rule: number | null;
-    readonly reason: string;
-    readonly detail: string | null;
-    readonly policy: { readonly name: string; readonly sha256: string | null };
-  } | null;
-  readonly ask_id: string | null;
-  readonly verdict: Verdict | null;
-  readonly state: 'planned' | 'started' | 'done' | 'failed' | 'unknown' | 'skipped';
+  decision: nullable(
+    object({
+      action: enums(['allow', 'approve', 'deny']),
+      matched_rule: nullable(number()),
+      reason: string(),
+      detail: nullable(string()),
+      policy: object({ name: string(), sha256: nullable(string()) }),
+    }),
+  ),
+  ask_id: nullable(string()),
+  verdict: nullable(whole<Verdict>()),
+  state: enums(['planned', 'started', 'done', 'failed', 'unknown', 'skipped']),
   /** Class of the failure, where there is one. */
-  readonly error: string | null;
+  error: nullable(string()),
   /** The beginning of what the model got. */
-  readonly result_preview: string | null;
+  result_preview: nullable(string()),
   /** All of it, where everything was asked for. */
-  readonly result?: unknown;
-  readonly result_bytes: number | null;
-  readonly result_sha256: string | null;
-  readonly output_ref: string | null;
-  readonly planned_at: string;
-  readonly started_at: string | null;
-  readonly ended_at: string | null;
-};
+  result: optional(whole<object | string | number | boolean | null>()),
+  result_bytes: nullable(number()),
+  result_sha256: nullable(string()),
+  output_ref: nullable(string()),
+  planned_at: string(),
+  started_at: nullable(string()),
+  ended_at: nullable(string()),
+});
+export type RunCall = Known<typeof RunCall>;
 
 /** One message of the run's own, by its number in the run; those that it began with are its session's. */
 export type NumberedMessage = { readonly number: number; readonly message: Message };

@@ -55,6 +55,9 @@ export const StartRun = object({
   input: object({ type: enums(inputTypes), value: unknown() }),
   /** Path of a chain document named by the operator; null = the default run chain. */
   chain_path: nullable(string()),
+  /** In place of a path: the name of a chain of the overlay, or the text of one that is nowhere written. */
+  chain_name: optional(string()),
+  chain_text: optional(string()),
   model: nullable(string()),
   provider: nullable(string()),
   policy: nullable(string()),
@@ -87,6 +90,8 @@ export const SendMessage = object({
   /** Send only the last N stored messages; 0 = all. */
   trim: number(),
   abandon: boolean(),
+  /** How long a turn before this one is waited for; 10 s unless given (07 §2.6). */
+  wait_ms: optional(number()),
   last: optional(number()),
 });
 export type SendMessage = Infer<typeof SendMessage>;
@@ -171,6 +176,9 @@ export type RunStep = {
 };
 
 /** What is known when a run has been accepted: the first line of `stream-json`, and the head of `--trace`. */
+/** A tool server at the start of a run; `error` says why it is not ready. */
+export type ServerState = { readonly name: string; readonly status: string; readonly error: string | null };
+
 export type RunStarted = {
   /** Of a run that goes on: the last event before, and the questions that are open still. */
   readonly resumed?: { readonly from_seq: number; readonly ask_ids: readonly string[] };
@@ -185,6 +193,8 @@ export type RunStarted = {
   readonly policy: PolicyState;
   readonly cwd: string;
   readonly tools: readonly string[];
+  /** The tool servers that it may use, as they stand when it begins; absent without any. */
+  readonly servers?: readonly ServerState[];
   readonly warnings: readonly string[];
   /** Stored messages that `--trim` kept out of the request; absent without it. */
   readonly trimmed?: number;

@@ -37,10 +37,13 @@ export function createChat(deps: ChatDeps) {
      * Stores the message with its run in one transaction, then starts the run.
      * @throws RuntimeError not_found, session_busy, run_suspended, and what `prepareRun` throws before anything is stored
      */
-    async sendMessage(input: SendMessage): Promise<RunStarted & { readonly turn: number }> {
-      const { session: name, trim, abandon: giveUp, last: _last, ...run } = input;
+    async sendMessage(
+      input: SendMessage,
+    ): Promise<RunStarted & { readonly turn: number; readonly message_id: string }> {
+      const { session: name, trim, abandon: giveUp, last: _last, wait_ms, ...run } = input;
       const session = deps.sessionForTurn(name);
       let turnFrom = 0;
+      let message_id = '';
       const turn: TurnStart = {
         kind: 'chat',
         session: { id: session.id, name: session.name },
@@ -50,6 +53,7 @@ export function createChat(deps: ChatDeps) {
           free.check(session, runId);
           const at = now();
           const message = userMessage(run, images, at);
+          message_id = message.id;
           turnFrom = sessions.appendMessage(session.id, {
             id: message.id,
             role: 'user',
@@ -67,8 +71,18 @@ export function createChat(deps: ChatDeps) {
         },
         history: () => sessions.historyText(session.id, trim, turnFrom),
       };
-      const started = await free.take(session, giveUp, () => deps.service.startTurn(run satisfies StartRun, turn));
-      return { ...started, turn: turnFrom, ...(trim > 0 ? { trimmed: leftOut(session.id, trim, turnFrom) } : {}) };
+      const started = await free.take(
+        session,
+        giveUp,
+        () => deps.service.startTurn(run satisfies StartRun, turn),
+        wait_ms,
+      );
+      return {
+        ...started,
+        turn: turnFrom,
+        message_id,
+        ...(trim > 0 ? { trimmed: leftOut(session.id, trim, turnFrom) } : {}),
+      };
     },
   };
 }

@@ -64,7 +64,7 @@ export function createFreeSession(deps: FreeSessionDeps) {
       const live = open.find((head) => isDriven(head, now()));
       const lapsed = open.find((head) => !reread.has(head.id) && hasLapsed(head, now()));
       if (live !== undefined) {
-        if (now() > until) throw sessionBusy(session, live.id);
+        if (now() >= until) throw sessionBusy(session, live.id);
         say(live);
         await new Promise((resolve) => setTimeout(resolve, busyPollMs));
       } else if (lapsed !== undefined) {
@@ -82,10 +82,16 @@ export function createFreeSession(deps: FreeSessionDeps) {
     /**
      * @param giveUp a run that waits for an approval is cancelled, too
      * @param start throws `session_busy` when another run was quicker
+     * @param waitMs how long a turn that goes on is waited for
      * @throws RuntimeError session_busy, run_suspended, and what `start` throws
      */
-    async take<T>(session: SessionRow, giveUp: boolean, start: () => Promise<T>): Promise<T> {
-      const until = now() + busyWaitMs;
+    async take<T>(
+      session: SessionRow,
+      giveUp: boolean,
+      start: () => Promise<T>,
+      waitMs: number = busyWaitMs,
+    ): Promise<T> {
+      const until = now() + waitMs;
       for (;;) {
         await clear(session, giveUp, until);
         try {
@@ -120,7 +126,9 @@ export function createFreeSession(deps: FreeSessionDeps) {
 export type FreeSession = ReturnType<typeof createFreeSession>;
 
 const sessionBusy = (session: SessionRow, runId: string): RuntimeError =>
-  new RuntimeError('session_busy', `session "${session.name}" is busy with run ${runId}`);
+  new RuntimeError('session_busy', `session "${session.name}" is busy with run ${runId}`, {
+    data: { run_id: runId, param: runId },
+  });
 
 function suspended(session: SessionRow, head: RunHead, asks: FreeSessionDeps['asks']): RuntimeError {
   const askIds = asks.pendingOfRun(head.id);
@@ -128,7 +136,7 @@ function suspended(session: SessionRow, head: RunHead, asks: FreeSessionDeps['as
   // Answered already, and nobody has gone on with it.
   const next = answers.length === 0 ? [`reins state resume ${head.id}`] : answers.slice(0, 2);
   return new RuntimeError('run_suspended', `session "${session.name}" waits for an approval of run ${head.id}`, {
-    data: { run_id: head.id, ask_ids: askIds },
+    data: { run_id: head.id, ask_ids: askIds, param: head.id },
     hints: [...next, 'reins chat --abandon "…"'],
   });
 }
@@ -137,7 +145,7 @@ function suspended(session: SessionRow, head: RunHead, asks: FreeSessionDeps['as
 function unsettled(session: SessionRow, head: RunHead, unknown: readonly string[]): RuntimeError {
   const what = `${unknown.join(', ')} had started when the last turn of session "${session.name}" was stopped`;
   return new RuntimeError('run_suspended', `${what}, and its outcome is unknown (run ${head.id})`, {
-    data: { run_id: head.id, unknown },
+    data: { run_id: head.id, unknown, param: head.id },
     hints: [`reins state resume ${head.id}`, 'reins chat --abandon "…"'],
   });
 }

@@ -32,7 +32,7 @@ export type NewAsk = {
 };
 
 /** The columns that hold another form than the ask: JSON as text, times as milliseconds. */
-type AskRow = Omit<Ask, 'args' | JsonColumn | TimeColumn> & { readonly args: string } & {
+export type AskRow = Omit<Ask, 'args' | JsonColumn | TimeColumn> & { readonly args: string } & {
   readonly [name in JsonColumn]: null extends Ask[name] ? string | null : string;
 } & { readonly [name in TimeColumn]: null extends Ask[name] ? number | null : number };
 type JsonColumn = 'preview' | 'question' | 'record' | 'policy' | 'preimage' | 'verdict';
@@ -57,7 +57,7 @@ export type AskFilter = {
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-const read = (row: AskRow): Ask => ({
+export const readAsk = (row: AskRow): Ask => ({
   ...row,
   args: JSON.parse(row.args),
   preview: JSON.parse(row.preview) as Preview,
@@ -72,7 +72,7 @@ const read = (row: AskRow): Ask => ({
   resolved_at: row.resolved_at === null ? null : iso(row.resolved_at),
 });
 
-const columns = `id, kind, state, run_id, session_id, mission_id, chain_id, task_id, call_id, tools, tool, args, summary, preview,
+export const askColumns = `id, kind, state, run_id, session_id, mission_id, chain_id, task_id, call_id, tools, tool, args, summary, preview,
   question, cwd, record, policy, call_hash, binding, preimage, timeout_s, on_timeout, expires_at, created_at, updated_at,
   resolved_at, verdict, superseded_by, step_no, (SELECT name FROM plans WHERE plans.id = asks.plan_id) AS plan_name, (SELECT name FROM sessions WHERE sessions.id = asks.session_id) AS session_name`;
 
@@ -208,8 +208,8 @@ export function createAsks(sql: Sql, tenant: string) {
     },
 
     get(id: string): Ask | undefined {
-      const row = sql.get<AskRow>(`SELECT ${columns} FROM asks WHERE id = ? AND tenant_id = ?`, id, tenant);
-      return row === undefined ? undefined : read(row);
+      const row = sql.get<AskRow>(`SELECT ${askColumns} FROM asks WHERE id = ? AND tenant_id = ?`, id, tenant);
+      return row === undefined ? undefined : readAsk(row);
     },
 
     /**
@@ -235,11 +235,11 @@ export function createAsks(sql: Sql, tenant: string) {
     due(now: number): Ask[] {
       return sql
         .all<AskRow>(
-          `SELECT ${columns} FROM asks WHERE state = 'pending' AND expires_at <= ? AND tenant_id = ? ORDER BY expires_at LIMIT 200`,
+          `SELECT ${askColumns} FROM asks WHERE state = 'pending' AND expires_at <= ? AND tenant_id = ? ORDER BY expires_at LIMIT 200`,
           now,
           tenant,
         )
-        .map(read);
+        .map(readAsk);
     },
 
     list(filter: AskFilter): { asks: Ask[]; total: number } {
@@ -258,15 +258,15 @@ export function createAsks(sql: Sql, tenant: string) {
       const where = conditions.join(' AND ');
       const total = sql.get<{ n: number }>(`SELECT count(*) AS n FROM asks WHERE ${where}`, ...params)?.n ?? 0;
       const rows = sql.all<AskRow>(
-        `SELECT ${columns} FROM asks WHERE ${where} ORDER BY expires_at NULLS LAST, created_at LIMIT ?`,
+        `SELECT ${askColumns} FROM asks WHERE ${where} ORDER BY expires_at NULLS LAST, created_at LIMIT ?`,
         ...params,
         filter.limit,
       );
-      return { asks: rows.map(read), total };
+      return { asks: rows.map(readAsk), total };
     },
 
     ofRun(runId: string): Ask[] {
-      return sql.all<AskRow>(`SELECT ${columns} FROM asks WHERE run_id = ? ORDER BY created_at`, runId).map(read);
+      return sql.all<AskRow>(`SELECT ${askColumns} FROM asks WHERE run_id = ? ORDER BY created_at`, runId).map(readAsk);
     },
 
     pendingOfRun(runId: string): string[] {

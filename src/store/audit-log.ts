@@ -14,6 +14,7 @@ export function createAuditLog(sql: Sql, tenant: string) {
     const conditions: readonly (readonly [condition: string, value: SqlValue])[] = [
       ['tenant_id = ?', tenant],
       ['at >= ?', filter.since],
+      ['at < ?', filter.until ?? null],
       // Ids are shown by their ends; the function takes the value once.
       ["instr(run_id || '|', ? || '|') > 0", filter.run],
       ['type = ?', filter.type],
@@ -24,6 +25,32 @@ export function createAuditLog(sql: Sql, tenant: string) {
   };
 
   return {
+    /** Rows before a number, newest first, at most `limit`. */
+    before(filter: AuditFilter, seq: number, limit: number): readonly AuditRow[] {
+      const { where, params } = wanted(filter);
+      return sql
+        .all<StoredRow>(
+          `SELECT ${columns} FROM audit WHERE ${where} AND seq < ? ORDER BY seq DESC LIMIT ?`,
+          ...params,
+          seq,
+          limit,
+        )
+        .map(read);
+    },
+
+    /** Rows that tell of an ask, oldest first. */
+    ofAsk(askId: string, runId: string | null): readonly AuditRow[] {
+      return sql
+        .all<StoredRow>(
+          `SELECT ${columns} FROM audit WHERE tenant_id = ? AND run_id IS ? AND json_extract(body, '$.ask_id') = ?
+           ORDER BY seq`,
+          tenant,
+          runId,
+          askId,
+        )
+        .map(read);
+    },
+
     /** The newest rows, newest first, at most `limit`, and how many there are. */
     list(filter: AuditFilter, limit: number): { readonly rows: readonly AuditRow[]; readonly total: number } {
       const { where, params } = wanted(filter);
@@ -120,3 +147,4 @@ const hashOf = ({ hash: _hash, body, ...row }: StoredRow): string => auditHash(r
 
 // The column is checked to be JSON, and bodies are written as objects.
 const read = (row: StoredRow): AuditRow => ({ ...row, body: JSON.parse(row.body) as AuditRow['body'] });
+export type AuditLog = ReturnType<typeof createAuditLog>;

@@ -213,6 +213,11 @@ export function createCalls(sql: Sql) {
       );
     },
 
+    /** Calls of a run that are being executed. */
+    startedOf: (runId: string): number =>
+      sql.get<{ n: number }>("SELECT count(*) AS n FROM tool_calls WHERE run_id = ? AND state = 'started'", runId)?.n ??
+      0,
+
     /** A run ends with calls open: one that never started is skipped, one without an outcome is unknown (03 §1.3). */
     settleOpen(runId: string, at: number): void {
       sql.run(

@@ -17,6 +17,7 @@ export type FeedDeps = {
 
 /** How often other processes' commits are looked for while somebody waits (11 §2.9). */
 const pollMs = 250;
+const replayPage = 10_000;
 /** Longer strings of an event are cut and their member is listed (04 §18.3). */
 const maxEventString = 65_536;
 
@@ -144,7 +145,14 @@ export function createFeed(deps: FeedDeps) {
     },
 
     /** Stored events of a run after `seq`. */
-    replay: (runId: string, after: number): RunEvent[] => events.ofRun(runId, after).map(({ event }) => event),
+    replay(runId: string, after: number): RunEvent[] {
+      const found: RunEvent[] = [];
+      for (;;) {
+        const page = events.ofRun(runId, found.at(-1)?.seq ?? after, replayPage);
+        for (const { event } of page) found.push(event);
+        if (page.length < replayPage) return found;
+      }
+    },
   };
 }
 

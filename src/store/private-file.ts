@@ -69,22 +69,32 @@ export function syncDirectory(path: string): void {
  */
 export function machineKey(reinsHome: string, create: boolean): Uint8Array | null {
   const path = join(reinsHome, 'machine.key');
-  const there = readKey(path);
-  if (there !== null || !create) return there;
-  ensurePrivateDirectory(reinsHome);
+  const bytes = create ? ensurePrivateFile(path, () => randomBytes(32)) : readPrivateFile(path);
+  if (bytes !== null && bytes.length !== 32) throw refused(path, 'does not hold 32 bytes');
+  return bytes;
+}
+
+/**
+ * The content of a small file that only the user may read, made by whoever comes first.
+ * @throws RuntimeError config_invalid as `readPrivateFile`, and when it cannot be made
+ */
+export function ensurePrivateFile(path: string, make: () => Uint8Array): Uint8Array {
+  const there = readPrivateFile(path);
+  if (there !== null) return there;
+  ensurePrivateDirectory(dirname(path));
   const temporary = `${path}.tmp-${randomBytes(6).toString('hex')}`;
   try {
     createPrivateFile(temporary);
     const descriptor = openSync(temporary, constants.O_WRONLY | constants.O_NOFOLLOW);
     try {
-      writeSync(descriptor, randomBytes(32));
+      writeSync(descriptor, make());
       fsyncSync(descriptor);
     } finally {
       closeSync(descriptor);
     }
-    // A link appears with its whole content and never replaces the key of another process.
+    // A link appears with its whole content and never replaces the file of another process.
     linkSync(temporary, path);
-    syncDirectory(reinsHome);
+    syncDirectory(dirname(path));
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') {
       throw new RuntimeError('config_invalid', `The file ${path} cannot be created: ${reason(error)}.`, {
@@ -94,12 +104,18 @@ export function machineKey(reinsHome: string, create: boolean): Uint8Array | nul
   } finally {
     rmSync(temporary, { force: true });
   }
-  const made = readKey(path);
+  const made = readPrivateFile(path);
   if (made === null) throw new RuntimeError('config_invalid', `The file ${path} was removed while it was made.`);
   return made;
 }
 
-function readKey(path: string): Uint8Array | null {
+const maxPrivateBytes = 64 * 1024;
+
+/**
+ * Reads a file whose content is a secret (11 §1.2.4). Null when there is none.
+ * @throws RuntimeError config_invalid when it is a link, no regular file, another user's, or readable by others
+ */
+export function readPrivateFile(path: string): Uint8Array | null {
   let descriptor: number;
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
@@ -117,9 +133,10 @@ function readKey(path: string): Uint8Array | null {
         hints: [`chmod 600 ${quote(path)}`],
       });
     }
-    const bytes = new Uint8Array(32);
-    if (stats.size !== 32 || readSync(descriptor, bytes) !== 32) throw refused(path, 'does not hold 32 bytes');
-    return bytes;
+    if (stats.size > maxPrivateBytes) throw refused(path, 'is too large');
+    const bytes = new Uint8Array(stats.size);
+    const length = readSync(descriptor, bytes);
+    return bytes.subarray(0, length);
   } finally {
     closeSync(descriptor);
   }

@@ -28,6 +28,8 @@ export type CallFilter = {
   readonly since: number;
   readonly session_id: string | null;
   readonly tools: string | null;
+  /** Whole id of a run. */
+  readonly run_id?: string | null | undefined;
 };
 
 type Row = Omit<RecordedCall, 'args' | 'record' | 'ask'> & {
@@ -70,9 +72,10 @@ function page(sql: Sql, tenant: string, filter: CallFilter, before: number, limi
     "c.record <> 'null'",
     ...(filter.session_id === null ? [] : ['r.session_id = ?']),
     ...(filter.tools === null ? [] : ['c.tools = ?']),
+    ...(filter.run_id == null ? [] : ['c.run_id = ?']),
   ];
   const params: SqlValue[] = [before, tenant, filter.since];
-  for (const value of [filter.session_id, filter.tools]) if (value !== null) params.push(value);
+  for (const value of [filter.session_id, filter.tools, filter.run_id]) if (value != null) params.push(value);
   return sql.all<Row>(
     `SELECT c.rowid AS place, c.run_id, c.call_id, c.planned_at AS at, c.tools, c.tool, c.args, c.call_hash, c.record,
        r.workspace, a.id AS ask_id, a.state AS ask_state, json_extract(a.verdict, '$.by') AS ask_by, a.cwd AS ask_cwd

@@ -56,6 +56,10 @@ type Row = {
 export type RunFilter = {
   readonly status: string | null;
   readonly session: string | null;
+  /** Name of a plan. */
+  readonly plan?: string | undefined;
+  /** Only those that come behind a run of this time and id. */
+  readonly behind?: readonly [createdAt: number, id: string] | undefined;
   readonly limit: number;
 };
 
@@ -98,14 +102,23 @@ export function createRecordedRuns(sql: Sql, tenant: string, lost: () => readonl
   return {
     /** Newest first, and how many there are in all. */
     list(filter: RunFilter): { readonly runs: RecordedRun[]; readonly total: number } {
+      const { status, session, plan, behind } = filter;
       const conditions = [
-        ...(filter.status === null ? [] : ['s.status = ?']),
-        ...(filter.session === null
+        ...(status === null ? [] : ['s.status = ?']),
+        ...(session === null
           ? []
           : ['r.session_id = (SELECT id FROM sessions WHERE tenant_id = r.tenant_id AND name = ?)']),
+        ...(plan === undefined
+          ? []
+          : ['r.plan_id = (SELECT id FROM plans WHERE tenant_id = r.tenant_id AND name = ?)']),
+        ...(behind === undefined ? [] : ['(r.created_at, r.id) < (?, ?)']),
       ];
       const where = conditions.length === 0 ? '' : `WHERE ${conditions.join(' AND ')}`;
-      const params = [...scope(), ...[filter.status, filter.session].filter((value) => value !== null)];
+      const params = [
+        ...scope(),
+        ...[status, session, plan ?? null].filter((value) => value !== null),
+        ...(behind ?? []),
+      ];
       const total = sql.get<{ n: number }>(`SELECT count(*) AS n ${from} ${where}`, ...params)?.n ?? 0;
       const rows = sql.all<Row>(
         `SELECT ${columns} ${from} ${where} ORDER BY r.created_at DESC, r.id DESC LIMIT ?`,
@@ -118,6 +131,12 @@ export function createRecordedRuns(sql: Sql, tenant: string, lost: () => readonl
     get(id: string): RecordedRun | undefined {
       const row = sql.get<Row>(`SELECT ${columns} ${from} WHERE r.id = ?`, ...scope(), id);
       return row === undefined ? undefined : read(row);
+    },
+
+    /** A run that has not ended and began with a chain of this path; null when there is none. */
+    onChain(path: string): string | null {
+      const found = 'SELECT id FROM runs WHERE tenant_id = ? AND chain_path = ? AND ended_at IS NULL LIMIT 1';
+      return sql.get<{ id: string }>(found, tenant, path)?.id ?? null;
     },
 
     /** Ids that are the given one, or begin or end with it behind `run_`, at most 20. */
@@ -135,16 +154,18 @@ export function createRecordedRuns(sql: Sql, tenant: string, lost: () => readonl
       );
     },
 
-    /** The calls of a run in their order, with their results where they are wanted. */
-    calls(id: string, results: boolean): RunCall[] {
+    /** The calls of a run behind a number, in their order, with their results where they are wanted. */
+    calls(id: string, results: boolean, behind = -1, limit = -1): RunCall[] {
       return sql
         .all<CallRow>(
           `SELECT c.seq, c.call_id, c.run_id, c.tools, c.tool, c.args, c.call_hash, c.record, c.ask_id, a.verdict, c.state,
              CASE WHEN json_type(c.result) = 'object' THEN json_extract(c.result, '$.error') END AS error,
              substr(CAST(json_extract(c.result, '$') AS TEXT), 1, ${previewChars}) AS result_preview,
              ${results ? 'c.result, ' : ''}c.result_bytes, c.result_sha256, c.output_ref, c.planned_at, c.started_at, c.ended_at
-           FROM tool_calls c LEFT JOIN asks a ON a.id = c.ask_id WHERE c.run_id = ? ORDER BY c.seq`,
+           FROM tool_calls c LEFT JOIN asks a ON a.id = c.ask_id WHERE c.run_id = ? AND c.seq > ? ORDER BY c.seq LIMIT ?`,
           id,
+          behind,
+          limit,
         )
         .map(readCall);
     },

@@ -109,6 +109,18 @@ export function createSessionCopies(sql: Sql, tenant: string) {
         limit,
       );
     },
+
+    /** Messages before a number, newest first; otherwise as `page`. */
+    pageBack(sessionId: string, before: number, limit: number): MessageRow[] {
+      return sql.all<MessageRow>(
+        `SELECT ${messageColumns} FROM messages m WHERE ${owned} AND seq < ? AND NOT ifnull(${isSuperseded}, 0)
+         ORDER BY seq DESC LIMIT ?`,
+        sessionId,
+        tenant,
+        before,
+        limit,
+      );
+    },
   };
 }
 

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { RuntimeError } from '../schema/errors.ts';
 import { backUp } from './backup.ts';
 import { type Handle, sleep } from './connection.ts';
@@ -27,8 +27,11 @@ export function initialise(handle: Handle, options: UpgradeOptions): void {
     insert.run('origin_mac', originMac(key, id));
     insert.run('created_at', String(options.now()));
     insert.run('created_by', options.version);
-    insert.run('credential_epoch', '1');
+    // Rises with every password that is stored (09 §4.4).
+    insert.run('credential_epoch', '0');
     insert.run('clean_shutdown', '1');
+    const secret = 'INSERT INTO auth_secret (id, secret, created_at) VALUES (1, ?, ?)';
+    handle.prepare(secret).run(randomBytes(32), options.now());
   });
 }
 

@@ -21,6 +21,7 @@ export function createReplay(deps: ReplayDeps) {
       readonly since: number;
       readonly session: string | null;
       readonly tools: string | null;
+      readonly run_id?: string | undefined;
       readonly limit: number;
     }): Promise<ReplayReport> {
       const loaded = await openValid(deps, { name: input.policy, trust: input.trust });
@@ -29,7 +30,7 @@ export function createReplay(deps: ReplayDeps) {
       const counts = { checked: 0, tightened: 0, widened: 0, unchanged: 0, not_comparable: 0 };
       const changes: VerdictChange[] = [];
       const session_id = input.session === null ? null : (deps.sessionId(input.session) ?? input.session);
-      const filter = { since: input.since, session_id, tools: input.tools };
+      const filter = { since: input.since, session_id, tools: input.tools, run_id: input.run_id };
       for (const page of deps.recorded.pages(filter, input.limit)) {
         for (const recorded of page) {
           counts.checked += 1;

@@ -24,6 +24,22 @@ export function createPolicyTests(deps: TestDeps) {
   const { root, cwd } = deps.workspace;
 
   return {
+    /**
+     * Cases that stand in no file, as a list of JSON, under a policy that is opened by this name.
+     * @throws RuntimeError invalid_case with what is wrong with them, and as opening the policy does
+     */
+    async testCases(cases: readonly unknown[], name: string | null): Promise<PolicyTestFile['cases']> {
+      const policy = await openValid(deps, { name, trust: [] });
+      const { document, findings } = readTestDocument(JSON.stringify({ cases }));
+      if (document === null) {
+        throw new RuntimeError('invalid_case', findings[0]?.message ?? 'the cases cannot be read', {
+          data: { param: findings[0]?.path.replace(/^\$\.?/, ''), findings },
+        });
+      }
+      const judged = await judgeAll(await createJudge(), document.cases, policy);
+      return judged.map(({ one, record }) => resultOf(one, record));
+    },
+
     /** @throws RuntimeError not_found for a path of the input that is no file that can be read */
     async testPolicies(input: {
       readonly paths: readonly string[];
@@ -94,13 +110,18 @@ export function createPolicyTests(deps: TestDeps) {
       if (!(error instanceof RuntimeError)) throw error;
       return broken([finding('$.policy', error.code, error.message)]);
     }
-    const judged: { readonly one: PolicyTestCase; readonly record: Evaluation }[] = [];
-    for (const one of document.cases) judged.push({ one, record: await judgeCase(trial, one, policy) });
+    const judged = await judgeAll(trial, document.cases, policy);
     return {
       file: { path, findings: [], cases: judged.map(({ one, record }) => resultOf(one, record)) },
       policy,
       matched: judged.flatMap(({ record }) => (record.matched_rule === null ? [] : [record.matched_rule])),
     };
+  }
+
+  async function judgeAll(trial: Judge, cases: readonly PolicyTestCase[], policy: LoadedPolicy) {
+    const judged: { readonly one: PolicyTestCase; readonly record: Evaluation }[] = [];
+    for (const one of cases) judged.push({ one, record: await judgeCase(trial, one, policy) });
+    return judged;
   }
 
   async function judgeCase(trial: Judge, one: PolicyTestCase, policy: LoadedPolicy): Promise<Evaluation> {

@@ -86,7 +86,7 @@ export function askCard(ask: Ask, now: number, shown: (id: string) => string = (
 /** The ids that a card shows. */
 export const idsOf = (ask: Ask): readonly string[] => [ask.id, ...(ask.run_id === null ? [] : [ask.run_id])];
 
-function headline(ask: Ask): string {
+export function headline(ask: Ask): string {
   if (ask.kind === 'question') return 'A question';
   if (ask.kind === 'budget') return 'A bound is spent: grant it once more?';
   if (ask.kind === 'unknown_outcome') return 'This call had started when the process ended; its outcome is unknown';
@@ -220,8 +220,17 @@ function allText(value: unknown): string {
     .join('\n');
 }
 
+/** 03 §8 `flags`: what a person should know before answering, as words for programs. */
+export const askFlags = (ask: Ask): readonly string[] => [
+  ...(hiddenCharacters(JSON.stringify(ask.args)).length > 0 ? ['hidden_characters'] : []),
+  ...((ask.preview.paths ?? []).some((path) => !path.inside) ? ['outside_workspace'] : []),
+  ...(ask.preview.url === undefined ? [] : ['network']),
+  ...(ask.policy.state === 'invalid' ? ['policy_invalid'] : []),
+  ...(ask.verdict?.by.startsWith('agent:') === true ? ['adjudicated'] : []),
+];
+
 /** 03 §8 `choices`: what this ask may be answered with; the runtime checks it once more. */
-function choices(ask: Ask): readonly CardChoice[] {
+export function choices(ask: Ask): readonly CardChoice[] {
   if (ask.kind === 'question') return ['answer', 'full', 'later'];
   if (ask.kind === 'budget') return ['once', 'deny', 'later'];
   if (ask.kind === 'unknown_outcome') return ['run_again', 'done', 'skip', 'full', 'later'];

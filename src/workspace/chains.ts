@@ -112,12 +112,29 @@ export function createChains(deps: ChainDeps) {
     return listed.sort((a, b) => (a.name < b.name ? -1 : 1));
   };
 
+  /** A chain that nobody wrote down: whoever sends it has read it. */
+  const chainOfText = async (source: string): Promise<RunnableChain> => {
+    const { chain, text, findings } = await read(source);
+    if (chain === null) throw invalidChain('chain_document', findings);
+    return {
+      id: chain.id,
+      path: null,
+      sha256: sha256Of(source),
+      source,
+      text,
+      has_model_task: chain.tasks.some(({ handler }) => isModelHandler(handler)),
+      mayUse: (provider) => mayUse(chain, provider),
+      warnings: cautionLine('chain_document', findings),
+    };
+  };
+
   return {
     /**
      * Loads the chain of a run. @throws RuntimeError chain_not_found, chain_untrusted with `{kind, path, sha256, bytes}`,
      * chain_invalid with all findings
      */
-    async loadChain(wanted: ChainWanted): Promise<RunnableChain> {
+    async loadChain(wanted: ChainWanted & { readonly text?: string | undefined }): Promise<RunnableChain> {
+      if (wanted.text !== undefined) return chainOfText(wanted.text);
       const found = locate(wanted);
       const file = readFound(found);
       if (found.place === 'project' && !isTrusted(file, wanted.trust)) throw notTrusted('chain', file);

@@ -18,6 +18,8 @@ export type ChainWanted = {
   readonly use: ChainUse;
   /** A path that the operator typed; null = the default of that use. */
   readonly path: string | null;
+  /** Name of a chain of the overlay, in place of a path. */
+  readonly name?: string | undefined;
   /** Hashes accepted for this invocation (`--trust`). */
   readonly trust: readonly string[];
 };
@@ -43,6 +45,7 @@ export function chainFinder(deps: ChainFinderDeps): (wanted: ChainWanted) => Fou
       if (!exists(path)) throw chainNotFound(`There is no chain ${path}.`, ['reins chain list', 'reins init']);
       return { place: 'file', path };
     }
+    if (wanted.name !== undefined) return named(wanted.name);
     if (wanted.use === 'attention') return answering();
     if (isPlanChainUse(wanted.use)) {
       const file = planChainFiles[wanted.use];
@@ -66,15 +69,22 @@ export function chainFinder(deps: ChainFinderDeps): (wanted: ChainWanted) => Fou
     const configured = deps.configured('attention') || null;
     if (configured === null) throw chainNotFound('No chain may answer asks: config attention-chain is not set.', []);
     if (isDocumentPath(configured)) return placed(configuredPath(configured, 'attention-chain'));
-    const file = `${configured}.json`;
-    const found = isOther(file) ? null : byName(file);
-    if (found === null) throw missingChain('attention-chain', `"${configured}"`);
-    return found;
+    const found = inOverlay(configured);
+    if (found !== null) return found;
+    throw missingChain('attention-chain', `"${configured}"`);
   };
 
-  /** A file of this name in the project or beside the user's own, else the shipped chain (06 §6.4). */
-  const byName = (file: string): FoundChain | null =>
-    findDocument(layersOf(workspace), file) ?? (isShippedChain(file) ? { place: 'builtin', path: file } : null);
+  const inOverlay = (name: string): FoundChain | null => {
+    const file = name.endsWith('.json') ? name : `${name}.json`;
+    const found = isOther(file) || file.includes('/') ? null : findDocument(layersOf(workspace), file);
+    return found ?? (isShippedChain(file) ? { place: 'builtin', path: file } : null);
+  };
+
+  const named = (name: string): FoundChain => {
+    const found = inOverlay(name);
+    if (found !== null) return found;
+    throw chainNotFound(`There is no chain "${name}".`, ['reins chain list']);
+  };
 
   const configuredPath = (configured: string, key: 'default-chain' | 'attention-chain'): string => {
     const bases = [workspace.cwd, ...(workspace.dataDir === null ? [] : [workspace.dataDir])];

@@ -92,14 +92,7 @@ export function createImportPolicy(deps: ImportDeps) {
       } as const;
       // What could not be read may have held a refusal: without it the rest would be wider than the source.
       if (files.length === 0 || failed.length > 0) return { ...nothing, unread: failed };
-      const { document, report } = await assemble(imported, presetDocument('ask-always').rules);
-      const text = `${JSON.stringify(document, null, 2)}\n`;
-      const { policy, findings } = await parsePolicy(text);
-      const vetted = [...findings, ...(policy === null ? [] : vetPolicy(policy))].map((finding) => ({
-        ...finding,
-        severity: finding.severity === 'warn' ? ('warn' as const) : ('error' as const),
-      }));
-      const vet = vetted.some(({ severity }) => severity === 'error') ? 'error' : vetted.length > 0 ? 'warn' : 'ok';
+      const { text, report, vetted, vet } = await translated(imported);
       const tests = out === null || imported.cases.length === 0 ? null : testsBeside(out);
       if (out !== null && vet !== 'error') {
         if (tests !== null) write(tests, testText(out, imported.cases));
@@ -119,6 +112,51 @@ export function createImportPolicy(deps: ImportDeps) {
       };
     },
   };
+}
+
+/** The document that was read from another program's settings, and what vet says of it. */
+async function translated(imported: Imported) {
+  const { document, report } = await assemble(imported, presetDocument('ask-always').rules);
+  const text = `${JSON.stringify(document, null, 2)}\n`;
+  const { policy, findings } = await parsePolicy(text);
+  const vetted = [...findings, ...(policy === null ? [] : vetPolicy(policy))].map((finding) => ({
+    ...finding,
+    severity: finding.severity === 'warn' ? ('warn' as const) : ('error' as const),
+  }));
+  const vet: PolicyImport['vet'] = vetted.some(({ severity }) => severity === 'error')
+    ? 'error'
+    : vetted.length > 0
+      ? 'warn'
+      : 'ok';
+  return { text, report, vetted, vet };
+}
+
+/** How a text that came without a file would have been called. */
+const pastedName: Readonly<Record<ImportFormat, (text: string) => string>> = {
+  claude: () => 'settings.json',
+  codex: (text) => (/^\s*\w+\s*\(/m.test(text) ? 'pasted.rules' : 'config.toml'),
+  opencode: () => 'opencode.json',
+  gemini: () => 'pasted.toml',
+};
+
+/**
+ * Settings of another program as a policy (09 §6.7); nothing is read or written.
+ * @throws RuntimeError unprocessable when the text cannot be understood
+ */
+export async function importText(
+  place: SourcePlace,
+  from: ImportFormat,
+  source: string,
+): Promise<Pick<PolicyImport, 'text' | 'report'>> {
+  const imported = importers[from]([{ path: pastedName[from](source), level: 'path', text: source }], place);
+  const [bad] = imported.unread;
+  if (bad !== undefined) {
+    throw new RuntimeError('unprocessable', `The text is no ${from} configuration: ${bad.message}`, {
+      data: { param: 'text' },
+    });
+  }
+  const { text, report } = await translated(imported);
+  return { text, report };
 }
 
 const taken = (path: string): RuntimeError =>

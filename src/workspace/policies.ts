@@ -272,6 +272,17 @@ export function createPolicies(deps: PolicyDeps) {
 
 export type Policies = ReturnType<typeof createPolicies>;
 
+/** A policy that stands in no file, for a trial; one that is invalid is fail-closed, with its findings. */
+export async function policyOfText(text: string, name: string): Promise<LoadedPolicy> {
+  const { policy, findings } = await parsePolicy(text);
+  const identity = { name, source: 'file', path: null } as const;
+  if (policy === null) {
+    const closed = failClosedPolicy(strictBounds());
+    return { identity: { ...identity, sha256: null, state: 'invalid' }, policy: closed, text, findings };
+  }
+  return { identity: { ...identity, sha256: sha256Of(text), state: 'ok' }, policy, text, findings };
+}
+
 /** `hitl-policy-<name>.json` and `hitl-policy.json` go by their names; any other file by its own. */
 export function nameOfFile(path: string): string {
   const file = basename(path, '.json');

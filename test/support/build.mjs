@@ -229,6 +229,8 @@ function keepBytecode(place) {
   const [id] = /ask_[0-9a-z]+/.exec(attempt(['approvals', 'list', '--json'])) ?? [];
   attempt(['approvals', 'show', id ?? '']);
   attempt(['approvals', 'respond', id ?? '', '--approve']);
+  // Everything that a server loads has been loaded when it refuses this address.
+  attempt(['beam', '--host', '0.0.0.0'], 3);
   rmSync(home, { recursive: true, force: true });
   // A thread may be terminated while it writes.
   const code = join(place, 'code');

@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import Database from 'better-sqlite3';
 import { createApp } from '../../src/app.ts';
-import type { AppOptions } from '../../src/app-options.ts';
+import type { AppHandle, AppOptions, ServerGround } from '../../src/app-options.ts';
 import type { RuntimeClient } from '../../src/client/operations.ts';
+import type { RouteClient } from '../../src/client/routes.ts';
 import { createPools } from '../../src/runs/pools.ts';
 import type { RunEvent } from '../../src/schema/event.ts';
 import type { RunResult, RunStarted, StartRun } from '../../src/schema/run.ts';
@@ -16,6 +17,10 @@ import { type TempHome, tempHome } from './temp-home.ts';
 export type ScriptedApp = {
   readonly place: TempHome;
   readonly client: RuntimeClient;
+  /** The program as an entry point holds it. */
+  readonly handle: AppHandle<RuntimeClient, RouteClient>;
+  /** What a server stands on, of the first program. */
+  ground(): Promise<ServerGround>;
   /** Another process on the same database, as far as a test can have one in its own. */
   open(): Promise<RuntimeClient>;
   /** Starts a run; `over` changes the request. */
@@ -46,6 +51,8 @@ export type ScriptedSetup = {
   readonly projectPolicy?: string;
   /** PATH of the program; the directories may be made here. */
   readonly path?: (place: TempHome) => string;
+  /** What an entry point would say otherwise; the files are those of this set-up. */
+  readonly over?: (files: { readonly chain: string; readonly policy: string }) => Partial<AppOptions>;
   /** Further variables of the program. */
   readonly environment?: Readonly<Record<string, string>>;
   /** `--require-mcp`. */
@@ -133,11 +140,13 @@ export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
     trust: [],
     trace: false,
     requireMcp: setup.requireMcp ?? [],
+    ...setup.over?.({ chain, policy }),
   };
   // A small heap, so that a thread without memory ends soon.
   const threads = () => createPools({ root: options.root, runHeapMb: 128 });
-  const apps = [await createApp(options, threads())];
-  const client = apps[0]?.client as RuntimeClient;
+  const handle = await createApp(options, threads());
+  const apps = [handle];
+  const { client } = handle;
   await client.addBackend({ ...scriptedBackend, name: 's', url: script });
   const request: StartRun = {
     input: { type: 'string', value: 'go' },
@@ -162,6 +171,7 @@ export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
   return {
     place,
     client,
+    handle,
     start,
     chat: (text, over = {}) =>
       client.sendMessage({
@@ -173,6 +183,11 @@ export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
         abandon: false,
         last: 0,
       }),
+    ground: async () => {
+      const [app] = apps;
+      if (app === undefined) throw new Error('the program was stopped');
+      return app.ground('write');
+    },
     async open() {
       const app = await createApp(options, threads());
       apps.push(app);

@@ -1,8 +1,8 @@
 import type { RuntimeClient } from '../../client/operations.ts';
 import type { Ask } from '../../schema/ask.ts';
 import { RuntimeError } from '../../schema/errors.ts';
-import { askCard, cardLines, idsOf } from '../../view/ask-card.ts';
-import { escapeText, hiddenCharacters } from '../../view/escape.ts';
+import { askCard, askFlags, cardLines, idsOf } from '../../view/ask-card.ts';
+import { escapeText } from '../../view/escape.ts';
 import { formatRemaining, formatShort, measure } from '../../view/format.ts';
 import type { Context, Handler } from '../context.ts';
 import { explainAsk } from '../explain-ask.ts';
@@ -57,7 +57,7 @@ const list: Handler = async (context) => {
       ask.summary,
       ask.session_name ?? (ask.plan_name === null ? 'run' : `${ask.plan_name} ${ask.step_no ?? ''}`.trimEnd()),
       ...times(context, ask),
-      shownFlags(ask),
+      askFlags(ask).join(','),
     ]),
   );
   if (found.total > found.asks.length) context.hint(`${found.total - found.asks.length} more; --limit shows them`);
@@ -70,16 +70,6 @@ function times(context: Context, ask: Ask): readonly [string, string] {
   const now = context.process.now();
   const left = ask.expires_at === null ? 'never' : formatRemaining(Date.parse(ask.expires_at) - now);
   return [formatShort(Math.max(0, now - Date.parse(ask.created_at))), ask.state === 'pending' ? left : ask.state];
-}
-
-function shownFlags(ask: Ask): string {
-  return [
-    ...(hiddenCharacters(JSON.stringify(ask.args)).length > 0 ? ['hidden_characters'] : []),
-    ...((ask.preview.paths ?? []).some((path) => !path.inside) ? ['outside_workspace'] : []),
-    ...(ask.preview.url === undefined ? [] : ['network']),
-    ...(ask.policy.state === 'invalid' ? ['policy_invalid'] : []),
-    ...(ask.verdict?.by.startsWith('agent:') === true ? ['adjudicated'] : []),
-  ].join(',');
 }
 
 const show: Handler = async (context) => {

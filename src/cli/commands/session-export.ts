@@ -1,9 +1,7 @@
-import type { RuntimeClient } from '../../client/operations.ts';
 import { RuntimeError } from '../../schema/errors.ts';
-import type { SessionPage } from '../../schema/session.ts';
 import { escapeText } from '../../view/escape.ts';
 import { plural } from '../../view/format.ts';
-import { markdownHead, markdownMessage } from '../../view/session-document.ts';
+import { sessionFile } from '../../view/session-file.ts';
 import type { Handler } from '../context.ts';
 import { writeWhole } from '../write-file.ts';
 
@@ -20,14 +18,12 @@ const exportSession: Handler = async (context) => {
   const format = named ?? (json && out === null ? 'json' : 'md');
   const client = await context.client();
   const first = await client.exportSession({ session: { name: words[0] ?? null }, after: 0 });
-  let messages = 0;
-  const pages = async function* (): AsyncGenerator<SessionPage> {
-    for await (const page of allPages(client, first)) {
-      messages += page.messages.length;
-      yield page;
-    }
-  };
-  const document = format === 'json' ? jsonDocument(first, pages()) : markdown(first, pages());
+  let messages = first.messages.length;
+  const document = sessionFile(format === 'json' ? 'json' : 'md', first, async (after) => {
+    const page = await client.exportSession({ session: { id: first.session.id }, after });
+    messages += page.messages.length;
+    return page;
+  });
   if (out === null) {
     const { terminal } = context;
     // The Markdown form is visible text already.
@@ -46,31 +42,5 @@ const exportSession: Handler = async (context) => {
   }
   return 0;
 };
-
-async function* allPages(client: RuntimeClient, first: SessionPage): AsyncGenerator<SessionPage> {
-  let page = first;
-  for (;;) {
-    yield page;
-    if (page.next === null) return;
-    page = await client.exportSession({ session: { id: page.session.id }, after: page.next });
-  }
-}
-
-async function* markdown(first: SessionPage, pages: AsyncIterable<SessionPage>): AsyncGenerator<string> {
-  yield markdownHead(first.session);
-  for await (const { messages } of pages) yield messages.map(markdownMessage).join('');
-}
-
-/** One message a line, so that two exports can be compared. */
-async function* jsonDocument(first: SessionPage, pages: AsyncIterable<SessionPage>): AsyncGenerator<string> {
-  yield `{"schema_version":1,"session":${JSON.stringify(first.session)},"messages":[`;
-  let separator = '\n';
-  for await (const { messages } of pages) {
-    if (messages.length === 0) continue;
-    yield separator + messages.map((message) => JSON.stringify(message)).join(',\n');
-    separator = ',\n';
-  }
-  yield ']}\n';
-}
 
 export const handlers = { export: exportSession };

@@ -57,7 +57,8 @@ const tui: Command = {
   insideTool: 'refused',
 };
 
-const beam: Command = {
+/** The server; it reads its port from a variable by the flag of it. */
+export const beamTable: Command = {
   name: 'beam',
   bare: true,
   purpose: 'Start the server with the web app.',
@@ -87,11 +88,13 @@ const beam: Command = {
     { name: 'link', kind: 'boolean', negative: true, help: 'Make no login link.' },
   ],
   examples: ['reins beam', 'reins beam --port 0 --json'],
-  exits: [3, 5],
+  exits: [3, 5, 130, 143],
+  module: 'beam',
   insideTool: 'refused',
   commands: [
     {
       name: 'link',
+      module: 'beam-credentials',
       purpose: 'Print a new login link of a running server.',
       flags: [port],
       examples: ['reins beam link', 'reins beam link --port 8788'],
@@ -100,11 +103,13 @@ const beam: Command = {
     },
     {
       name: 'status',
-      purpose: 'Say whether a server runs.',
+      module: 'beam-credentials',
+      purpose: 'Say what is set: password, logins, token, secret.',
       examples: ['reins beam status', 'reins beam status --json'],
     },
     {
       name: 'set-password',
+      module: 'beam-credentials',
       purpose: 'Set the password of the web app.',
       flags: [
         { name: 'stdin', kind: 'boolean', help: 'Read it from standard input.' },
@@ -116,6 +121,7 @@ const beam: Command = {
     },
     {
       name: 'reset-password',
+      module: 'beam-credentials',
       purpose: 'Take the password away; the first login sets it anew.',
       flags: [yes],
       examples: ['reins beam reset-password', 'reins beam reset-password --yes'],
@@ -124,6 +130,7 @@ const beam: Command = {
     },
     {
       name: 'rotate-secret',
+      module: 'beam-credentials',
       purpose: 'Make a new signing secret; all logins end.',
       examples: ['reins beam rotate-secret', 'reins beam rotate-secret --json'],
       exits: [5],
@@ -131,6 +138,7 @@ const beam: Command = {
     },
     {
       name: 'token',
+      module: 'beam-credentials',
       purpose: 'Show or replace the bearer token.',
       arguments: [{ name: 'action', required: true, words: ['show', 'rotate'], help: 'show or rotate.' }],
       flags: [yes],
@@ -140,6 +148,7 @@ const beam: Command = {
     },
     {
       name: 'sessions',
+      module: 'beam-credentials',
       purpose: 'List and end logins.',
       arguments: [
         { name: 'action', required: true, words: ['list', 'revoke'], help: 'list or revoke.' },
@@ -189,4 +198,4 @@ const help: Command = {
 };
 
 /** Ways in, and what explains them. */
-export const surfaceCommands: readonly Command[] = [tui, beam, demo, completion, version, help];
+export const surfaceCommands: readonly Command[] = [tui, beamTable, demo, completion, version, help];

@@ -26,7 +26,7 @@ export const work = {
     '/api/sessions/messages',
     'run',
     SendMessage,
-    returns<RunStarted & { readonly turn: number }>(),
+    returns<RunStarted & { readonly turn: number; readonly message_id: string }>(),
   ),
   /** The turn of a session (null = the active one) that nobody drives and that a new turn would take the place of. */
   interruptedTurn: operation(

@@ -1,0 +1,237 @@
+import { createApprovalRoutes } from '../asks/approval-routes.ts';
+import type { Binaries } from '../gate/binaries.ts';
+import type { RuntimeClient } from '../client/operations.ts';
+import type { RouteClient } from '../client/routes.ts';
+import { createBackendRoutes } from '../registry/backend-routes.ts';
+import type { createBackends } from '../registry/backends.ts';
+import { createConfigRoutes } from '../registry/config-routes.ts';
+import type { createModels } from '../registry/models.ts';
+import type { createSetup } from '../registry/setup.ts';
+import type { PrepareDeps } from '../runs/ports.ts';
+import { createRecorded } from '../runs/recorded.ts';
+import { createRunRoutes } from '../runs/run-routes.ts';
+import type { RunService } from '../runs/runs.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import type { RunStarted, SendMessage } from '../schema/run.ts';
+import { forkSession } from '../sessions/fork.ts';
+import { createFindSession } from '../sessions/names.ts';
+import { createSessionRoutes } from '../sessions/session-routes.ts';
+import { createAskPages } from '../store/ask-pages.ts';
+import { createAuditLog } from '../store/audit-log.ts';
+import { createLogins } from '../store/logins.ts';
+import { createRecordedRuns } from '../store/recorded-runs.ts';
+import { createSessionCopies } from '../store/session-copies.ts';
+import { createTrialRoutes } from '../trials/trial-routes.ts';
+import { cardData } from '../view/card-data.ts';
+import { sessionFile } from '../view/session-file.ts';
+import { createChainRoutes } from '../workspace/chain-routes.ts';
+import type { Chains } from '../workspace/chains.ts';
+import { layersOf } from '../workspace/files.ts';
+import type { ChainFinderDeps } from '../workspace/find-chain.ts';
+import { findFiles } from '../workspace/find-files.ts';
+import { importText } from '../workspace/import-policy.ts';
+import type { Policies } from '../workspace/policies.ts';
+import { createPolicyRoutes } from '../workspace/policy-routes.ts';
+import type { TrustOperations } from '../workspace/trust-operations.ts';
+import { createTrustRoutes } from '../workspace/trust-routes.ts';
+import { answerServices } from './answering.ts';
+import { createAuditRoutes } from './audit-routes.ts';
+import { policyServices } from './policy-services.ts';
+import type { RoomsInput } from './rooms-input.ts';
+import { runRequest } from './run-request.ts';
+import { refusalWith } from './tool-refusal.ts';
+import { argumentNamesWith, trialDeps } from './trial-deps.ts';
+
+type Input = RoomsInput & {
+  readonly policies: Policies;
+  readonly chains: Chains;
+  readonly finder: ChainFinderDeps;
+  readonly binaries: Binaries;
+  readonly prepare: PrepareDeps;
+  readonly runs: RunService;
+  readonly setup: ReturnType<typeof createSetup>;
+  readonly backends: ReturnType<typeof createBackends>;
+  readonly models: ReturnType<typeof createModels>;
+  readonly trustOperations: TrustOperations;
+  readonly cancelRun: RuntimeClient['cancelRun'];
+  readonly sendMessage: (input: SendMessage) => Promise<RunStarted & { readonly message_id: string }>;
+};
+
+const apiVersion = 1;
+const policySchemaVersion = 1;
+
+/** The operations that have routes (09 §6), each over the service that the command line uses too. */
+export async function routeServices(input: Input): Promise<RouteClient> {
+  const { options, machine, workspace, store, secrets, trust, policies, prepare, runs, now } = input;
+  const { sessions, settings, actor } = store;
+  const { tenant } = options;
+  const recordedRuns = createRecordedRuns(store.sql, tenant, store.lostRuns.ids);
+  const recorded = createRecorded({ ...store, recorded: recordedRuns, now });
+  const copies = createSessionCopies(store.sql, tenant);
+  const log = createAuditLog(store.sql, tenant);
+  const find = createFindSession(sessions);
+  const policyOperations = policyServices(input);
+  const answers = answerServices(input);
+  const request = runRequest({ options, settings, workspace });
+  const governing = options.policy?.value ?? null;
+
+  const resume = (runId: string, accept: boolean): Promise<RunStarted> =>
+    runs.resumeRun(
+      { run_id: runId, accept_changed_chain: accept, on_ask: 'ask', timeout_ms: request.timeoutMs },
+      actor.by,
+    );
+  const endRun = async (run_id: string, reason: string): Promise<void> => {
+    const here = runs.isGoing(run_id);
+    await input.cancelRun({ run_id, reason, wait: true });
+    if (here) await runs.awaitRun({ run_id });
+  };
+  const changed = (document: 'policy' | 'chain', file: string, sha256: string | null): void => {
+    store.sql.write('full', () => {
+      const body = { document, name: file, sha256, by: actor.by };
+      store.audit.append({ type: 'policy_changed', tenant_id: tenant, run_id: null, session_id: null, body }, now());
+    });
+  };
+  const overlay = { workspace, uid: machine.uid, now, trustContent: input.trustOperations.trustContent, changed };
+  const policyRoutes = createPolicyRoutes({
+    ...overlay,
+    root: workspace.root,
+    trust,
+    operations: policyOperations,
+    policy: governing,
+  });
+  const trial = trialDeps(input);
+  const refuse = refusalWith(prepare, () => store.registry.toolsets());
+
+  return {
+    getVersion: async () => ({
+      version: options.version,
+      api_version: apiVersion,
+      schema_version: store.store.schema,
+      instance_id: createLogins({ sql: store.sql, audit: store.audit, tenant, now }).instanceId,
+      tenant_id: tenant,
+      workspace: workspace.root,
+      policy_schema_version: policySchemaVersion,
+    }),
+    ...createSessionRoutes({
+      sessions,
+      copies,
+      operations: store.services,
+      forkSession: (wanted) => forkSession({ ...store, copies, find, now }, wanted),
+      openRuns: store.runs.openOfSession,
+      endRun,
+    }),
+    async downloadSession({ name, format }) {
+      const id = find(name).id;
+      const first = await store.services.exportSession({ session: { id }, after: 0 });
+      const pieces: string[] = [];
+      const kind = format ?? 'md';
+      const more = (after: number) => store.services.exportSession({ session: { id }, after });
+      for await (const piece of sessionFile(kind, first, more)) pieces.push(piece);
+      const content_type = kind === 'md' ? 'text/markdown; charset=utf-8' : 'application/json; charset=utf-8';
+      return { file: `${first.session.name}.${kind}`, content_type, text: pieces.join('') };
+    },
+    ...createRunRoutes({
+      recorded,
+      events: store.events,
+      request: request.of,
+      startRun: runs.startRun,
+      sendMessage: input.sendMessage,
+      async ensureSession(name) {
+        if (name === 'default' && sessions.byName(name) === undefined) await store.services.newSession({ name });
+      },
+      cancelRun: input.cancelRun,
+      resumeRun: resume,
+      openAsk: (runId) => store.asks.pendingOfRun(runId)[0] ?? null,
+    }),
+    ...createApprovalRoutes({
+      pages: createAskPages(store.sql, tenant),
+      sweep: store.asks.sweep,
+      show: store.asks.show,
+      answer: answers.answerAsk,
+      edit: answers.editAsk,
+      propose: (id) => answers.proposeRules({ id }),
+      forget: (session) => store.forget(session),
+      explain: (ask, asAsked) =>
+        policyOperations.explainCall({
+          call: null,
+          ask,
+          as_asked: asAsked,
+          cwd: null,
+          policy: governing,
+          trust: [],
+          allowed_dir: null,
+        }),
+      card: (ask, segments) => cardData(ask, now(), segments),
+      history: (askId) => log.ofAsk(askId, store.asks.show(askId).run_id),
+      sessionId: (name) => find(name).id,
+      runId: recorded.find,
+      async goOn(runId, accept) {
+        try {
+          await resume(runId, accept);
+        } catch (error) {
+          // The verdict stands whatever becomes of the run; it can be resumed by hand.
+          const why = error instanceof Error ? error.message : String(error);
+          input.warn(`${runId} was answered and does not go on: ${why}`);
+        }
+      },
+    }),
+    ...policyRoutes,
+    ...createTrialRoutes({
+      ...trial,
+      now,
+      policy: governing,
+      recorded: store.recorded,
+      ceilingSeconds: () => {
+        const ceiling = settings.value('approval-ceiling');
+        return ceiling === 'never' ? null : ceiling / 1000;
+      },
+      mask: secrets.maskDeep,
+      showAsk: store.asks.show,
+      rootOfRun: store.runs.workspaceOf,
+      policyOfAsk: async () => null,
+      refusal: refuse,
+      sessionId: (name) => sessions.byName(name)?.id ?? null,
+      argumentNames: argumentNamesWith(prepare),
+      uid: machine.uid,
+      overlay: layersOf(workspace).map(({ directory }) => directory),
+      runId: recorded.find,
+      openFile: (file) => openFile(policies, file),
+    }),
+    translatePolicy: ({ from, text }) => importText({ home: machine.home, workspace: workspace.root }, from, text),
+    ...createChainRoutes({
+      ...overlay,
+      root: workspace.root,
+      trust,
+      chains: input.chains,
+      finder: input.finder,
+      providers: undefined,
+      runOnChain: recordedRuns.onChain,
+    }),
+    ...createBackendRoutes({
+      backends: input.backends,
+      models: input.models,
+      status: input.setup.status,
+      isSet: secrets.isSet,
+    }),
+    ...createConfigRoutes({
+      settings,
+      status: input.setup.status,
+      doctor: input.setup.doctor,
+      given: (key) => {
+        const found = { 'default-model': options.model, 'default-provider': options.provider }[key as string];
+        if (found == null) return null;
+        return { value: found.value, source: found.source === 'flag' ? 'flag' : 'env' };
+      },
+    }),
+    findFiles: async ({ query, limit }) => ({ items: findFiles(workspace.root, query ?? '', limit ?? 50) }),
+    ...createAuditRoutes({ log, rooms: await store.auditRooms(), now }),
+    ...createTrustRoutes({ workspace, uid: machine.uid, operations: input.trustOperations }),
+  };
+}
+
+/** A document of the overlay, as a run of that name would open it. */
+async function openFile(policies: Policies, file: string) {
+  const name = /^hitl-policy(?:-([a-z0-9][a-z0-9_-]{0,63}))?\.json$/.exec(file);
+  if (name === null) throw new RuntimeError('not_found', `There is no policy ${file}.`, { data: { param: 'file' } });
+  return (await policies.openPolicy({ name: name[1] ?? null, trust: [] })).current();
+}

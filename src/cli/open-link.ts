@@ -1,0 +1,28 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const keptMs = 60_000;
+const opener = (): string => (process.platform === 'darwin' ? 'open' : 'xdg-open');
+
+/**
+ * Opens a login link in the default browser. Its code is never in an argument list: a page that only its owner can read
+ * leads there, and is removed after a minute or when the program ends (09 §4.7).
+ */
+export function openInBrowser(link: string, directory: string, warn: (line: string) => void): void {
+  const place = mkdtempSync(join(directory, 'open-'));
+  const page = join(place, 'open.html');
+  // The address is of our own making: letters, digits and signs that need no escape.
+  writeFileSync(page, `<!doctype html><meta http-equiv="refresh" content="0;url=${link}">`, {
+    mode: 0o600,
+    flag: 'wx',
+  });
+  const remove = (): void => rmSync(place, { recursive: true, force: true });
+  const timer = setTimeout(remove, keptMs);
+  timer.unref();
+  process.once('exit', remove);
+  const child = spawn(opener(), [pathToFileURL(page).href], { stdio: 'ignore', detached: true });
+  child.once('error', () => warn('no browser could be started; "reins beam link" prints a link'));
+  child.unref();
+}

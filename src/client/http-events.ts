@@ -1,0 +1,122 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { RuntimeError } from '../schema/errors.ts';
+import type { RunEvent } from '../schema/event.ts';
+import type { FeedEntry } from '../schema/feed.ts';
+import { refusalOf } from './http-refusal.ts';
+import type { WatchInput } from './operations.ts';
+
+export type EventSourceDeps = {
+  /** `http://127.0.0.1:8787`; empty = where the page came from. */
+  readonly base: string;
+  readonly fetch: typeof globalThis.fetch;
+  /** What every request carries: a credential, where no cookie does. Asked for at each request. */
+  readonly headers: () => Readonly<Record<string, string>>;
+  /** Told when a stream is lost, and when it is there again; a face shows it. */
+  readonly connection?: (state: 'open' | 'lost') => void;
+};
+
+const closes: ReadonlySet<string> = new Set(['chain_completed', 'chain_failed', 'chain_cancelled', 'chain_suspended']);
+/** Waits between attempts to connect again: the first after this, doubling up to the last. */
+const firstWaitMs = 250;
+const lastWaitMs = 8_000;
+
+/** As `watch` in the server's own process; a connection that is lost is made again behind the last stored event. */
+export async function* watchRunOver(
+  deps: EventSourceDeps,
+  { run_id, after, signal }: WatchInput,
+): AsyncGenerator<readonly RunEvent[]> {
+  const path = `/api/runs/${encodeURIComponent(run_id)}/events`;
+  for await (const messages of follow(deps, path, after, signal)) {
+    const events = messages.flatMap(({ event, data }) =>
+      event === undefined || frames.has(event) ? [] : [JSON.parse(data) as RunEvent],
+    );
+    if (events.length > 0) yield events;
+    if (messages.some(({ event }) => event === 'end') || events.some(({ kind }) => closes.has(kind))) return;
+  }
+}
+
+/** As `watchFeed` in the server's own process. */
+export async function* watchFeedOver(
+  deps: EventSourceDeps,
+  { after, signal }: { readonly after: number; readonly signal: AbortSignal },
+): AsyncGenerator<readonly FeedEntry[]> {
+  for await (const messages of follow(deps, '/api/events', after, signal)) {
+    const entries = messages.flatMap(({ event, data }) =>
+      event === undefined || frames.has(event) ? [] : [JSON.parse(data) as FeedEntry],
+    );
+    if (entries.length > 0) yield entries;
+  }
+}
+
+/** What a stream says of itself, and no event is (09 §7.4). */
+const frames: ReadonlySet<string> = new Set(['hello', 'end', 'gap', 'overflow', 'server-stop']);
+
+/** Messages of a stream in the pieces in which they arrive, over as many connections as it takes. */
+async function* follow(
+  deps: EventSourceDeps,
+  path: string,
+  after: number,
+  signal: AbortSignal,
+): AsyncGenerator<readonly EventSourceMessage[]> {
+  let seen = after;
+  let wait = firstWaitMs;
+  while (!signal.aborted) {
+    try {
+      for await (const messages of connect(deps, path, seen, signal)) {
+        wait = firstWaitMs;
+        for (const { id } of messages) if (id !== undefined) seen = Math.max(seen, Number(id));
+        yield messages;
+      }
+    } catch (error) {
+      // A refusal is final; a line that broke, and a server that is not there just now, are not.
+      if (error instanceof RuntimeError && Number(Reflect.get(Object(error.data), 'status')) < 500) throw error;
+    }
+    if (signal.aborted) return;
+    deps.connection?.('lost');
+    await pause(wait, signal);
+    wait = Math.min(wait * 2, lastWaitMs);
+  }
+}
+
+async function* connect(
+  deps: EventSourceDeps,
+  path: string,
+  after: number,
+  signal: AbortSignal,
+): AsyncGenerator<readonly EventSourceMessage[]> {
+  const response = await deps.fetch(`${deps.base}${path}`, {
+    headers: { ...deps.headers(), accept: 'text/event-stream', 'last-event-id': String(after) },
+    signal,
+  });
+  if (!response.ok) throw await refusalOf(response);
+  if (response.body === null) return;
+  deps.connection?.('open');
+  let arrived: EventSourceMessage[] = [];
+  const parser = createParser({ onEvent: (message) => arrived.push(message) });
+  const decoder = new TextDecoder();
+  const reader = response.body.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      parser.feed(decoder.decode(value, { stream: true }));
+      if (arrived.length === 0) continue;
+      yield arrived;
+      arrived = [];
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const over = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', over);
+      resolve();
+    };
+    const timer = setTimeout(over, ms);
+    signal.addEventListener('abort', over);
+  });
+}

@@ -1,0 +1,96 @@
+import { array, boolean, enums, nullable, object, optional, string } from 'superstruct';
+import { Session, SessionMessage } from '../../schema/session.ts';
+import { count, flag, page, text } from '../fields.ts';
+import { returns, route, shown } from '../operation.ts';
+
+const named = object({ name: string() });
+const sessions = object({ items: array(Session), next_cursor: nullable(string()) });
+const messages = object({ items: array(SessionMessage), next_cursor: nullable(string()) });
+/** The answer to what starts a run. */
+export const Accepted = object({ run_id: string(), events: string() });
+/** A file to be saved. */
+export const Attachment = object({ file: string(), content_type: string(), text: string() });
+
+/** What a run may be told beside its input; each names something that the server knows (09 §6.3). */
+export const runOptions = {
+  model: optional(string()),
+  provider: optional(string()),
+  policy: optional(string()),
+  shell: optional(boolean()),
+  allowed_dir: optional(string()),
+  timeout_s: optional(count(1, 86_400)),
+};
+
+/** Chat sessions and messages (09 §6.3). */
+export const sessionRoutes = {
+  /** Newest activity first. */
+  pageSessions: route('GET', '/api/sessions', 'any', object(page), shown(sessions)),
+  createSession: route('POST', '/api/sessions', 'any', object({ name: optional(string()) }), shown(Session), {
+    status: 201,
+    repeatable: true,
+  }),
+  getSession: route('GET', '/api/sessions/{name}', 'any', named, shown(Session)),
+  activateSession: route('POST', '/api/sessions/{name}/activate', 'any', named, shown(Session)),
+  patchSession: route(
+    'PATCH',
+    '/api/sessions/{session}',
+    'any',
+    object({ session: string(), name: string() }),
+    shown(Session),
+  ),
+  /** Copies messages 1 to `at` into a new session, which becomes active. */
+  copySession: route(
+    'POST',
+    '/api/sessions/{session}/fork',
+    'any',
+    object({ session: string(), name: optional(string()), at: optional(count(0, Number.MAX_SAFE_INTEGER)) }),
+    shown(Session),
+    { status: 201, repeatable: true },
+  ),
+  /** Cancels the suspended run of a session (07 §2.7). */
+  abandonSession: route('POST', '/api/sessions/{name}/abandon', 'operator', named, shown(Session)),
+  downloadSession: route(
+    'GET',
+    '/api/sessions/{name}/export',
+    'any',
+    object({ name: string(), format: optional(enums(['md', 'json'])) }),
+    shown(Attachment),
+    { form: 'attachment' },
+  ),
+  removeSession: route(
+    'DELETE',
+    '/api/sessions/{name}',
+    'operator',
+    object({ name: string(), force: optional(flag()) }),
+    returns<null>(),
+    { status: 204 },
+  ),
+  pageMessages: route(
+    'GET',
+    '/api/sessions/{name}/messages',
+    'any',
+    object({ name: string(), order: optional(enums(['asc', 'desc'])), ...page }),
+    shown(messages),
+  ),
+  /** The message is committed before the reply; the answer comes as events of the run. */
+  postMessage: route(
+    'POST',
+    '/api/sessions/{name}/messages',
+    'any',
+    object({
+      name: string(),
+      text: text(256 * 1024),
+      trim: optional(count(0, 1_000_000)),
+      chain: optional(string()),
+      think: optional(enums(['auto', 'off', 'minimal', 'low', 'medium', 'high', 'xhigh'])),
+      ...runOptions,
+    }),
+    shown(object({ run_id: string(), message_id: string(), events: string() })),
+    {
+      status: 202,
+      repeatable: true,
+      accessFor: ({ policy, shell, chain }) =>
+        policy !== undefined || shell === true || chain !== undefined ? 'operator' : null,
+    },
+  ),
+} as const;

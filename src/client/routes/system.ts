@@ -1,0 +1,71 @@
+import { array, enums, type Infer, number, object, optional, size, string } from 'superstruct';
+import { SetupStatus } from '../../schema/registry.ts';
+import { count } from '../fields.ts';
+import { route, shown } from '../operation.ts';
+
+/** One config key with what it is about (09 §6.2). */
+export const ConfigItem = object({
+  key: string(),
+  value: string(),
+  default: string(),
+  source: enums(['set', 'default', 'unset', 'flag', 'env']),
+  description: string(),
+});
+export type ConfigItem = Infer<typeof ConfigItem>;
+
+/** Keys that decide who may do what: changing one takes a recent proof (09 §6.2). */
+const guardedKeys: ReadonlySet<string> = new Set([
+  'approval-ceiling',
+  'attention-chain',
+  'shell-env',
+  'allow-default-login',
+  'max-rounds',
+]);
+const accessForKey = ({ key }: { readonly key: string }) =>
+  guardedKeys.has(key) || key.startsWith('beam-') ? 'recent' : null;
+const key = { key: string() };
+
+/** The program and its settings (09 §6.2). */
+export const systemRoutes = {
+  getVersion: route(
+    'GET',
+    '/api/version',
+    'bootstrap',
+    object({}),
+    shown(
+      object({
+        version: string(),
+        api_version: number(),
+        schema_version: number(),
+        instance_id: string(),
+        tenant_id: string(),
+        workspace: string(),
+        policy_schema_version: number(),
+      }),
+    ),
+  ),
+  /** As it is known, without asking a backend that was asked a moment ago. */
+  getSetupStatus: route('GET', '/api/setup-status', 'bootstrap', object({}), shown(SetupStatus)),
+  refreshSetupStatus: route('POST', '/api/setup-status/refresh', 'any', object({}), shown(SetupStatus)),
+  pageConfig: route('GET', '/api/config', 'any', object({}), shown(array(ConfigItem)), { form: 'items' }),
+  getConfigItem: route('GET', '/api/config/{key}', 'any', object(key), shown(ConfigItem)),
+  putConfigItem: route(
+    'PUT',
+    '/api/config/{key}',
+    'operator',
+    object({ ...key, value: size(string(), 0, 65_536) }),
+    shown(ConfigItem),
+    { accessFor: accessForKey },
+  ),
+  deleteConfigItem: route('DELETE', '/api/config/{key}', 'operator', object(key), shown(ConfigItem), {
+    accessFor: accessForKey,
+  }),
+  /** Relative paths for `@file`; ignored, protected and control-plane paths are left out. */
+  findFiles: route(
+    'GET',
+    '/api/workspace/files',
+    'any',
+    object({ query: optional(size(string(), 0, 256)), limit: optional(count(1, 200)) }),
+    shown(object({ items: array(object({ path: string(), size: number(), kind: enums(['file', 'directory']) })) })),
+  ),
+} as const;

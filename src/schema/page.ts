@@ -1,0 +1,75 @@
+import { RuntimeError } from './errors.ts';
+
+/** A page of a listing (09 §5.3). */
+export type Page<T> = { readonly items: readonly T[]; readonly next_cursor: string | null };
+
+/** What a caller says about the page that it wants. */
+export type PageWanted = { readonly limit?: number | undefined; readonly cursor?: string | undefined };
+
+/** The sort key of an item: what stands first counts first, and the last part is unique. */
+export type CursorKey = readonly (string | number)[];
+
+const standard = 100;
+
+export const pageSize = ({ limit }: PageWanted): number => limit ?? standard;
+
+/** The key behind which a page begins; null for the first one. @throws RuntimeError invalid_parameter */
+export function keyOfCursor(cursor: string | undefined, parts: number): CursorKey | null {
+  if (cursor === undefined) return null;
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(bytesOf(cursor)));
+    if (Array.isArray(value) && value.length === parts && value.every(isPart)) return value;
+  } catch {
+    // Said below.
+  }
+  throw new RuntimeError('invalid_parameter', 'The cursor is none that this server gave.', {
+    data: { param: 'cursor' },
+  });
+}
+
+const isPart = (part: unknown): part is string | number => typeof part === 'string' || typeof part === 'number';
+
+/** A page of rows that were read with one more than it holds. */
+export function pageOf<R, T>(
+  rows: readonly R[],
+  wanted: PageWanted,
+  keyOf: (row: R) => CursorKey,
+  show: (row: R) => T,
+): Page<T> {
+  const size = pageSize(wanted);
+  const shown = rows.slice(0, size);
+  const last = shown.at(-1);
+  const more = rows.length > size && last !== undefined;
+  return { items: shown.map(show), next_cursor: more ? cursorOf(keyOf(last)) : null };
+}
+
+/** A page of a list that is there whole, in its order. */
+export function slicePage<T>(
+  all: readonly T[],
+  wanted: PageWanted,
+  keyOf: (item: T) => CursorKey,
+  isBehind: (key: CursorKey, mark: CursorKey) => boolean,
+): Page<T> {
+  const [first] = all;
+  const mark = keyOfCursor(wanted.cursor, first === undefined ? 1 : keyOf(first).length);
+  const rest = mark === null ? all : all.filter((item) => isBehind(keyOf(item), mark));
+  return pageOf(rest, wanted, keyOf, (item) => item);
+}
+
+/** Whether a key comes behind another, part by part. */
+export function comesAfter(key: CursorKey, mark: CursorKey): boolean {
+  for (const [index, part] of key.entries()) {
+    const other = mark[index];
+    if (other === undefined || typeof other !== typeof part) return false;
+    if (part !== other) return part > other;
+  }
+  return false;
+}
+
+export const cursorOf = (key: CursorKey): string => {
+  const binary = String.fromCharCode(...new TextEncoder().encode(JSON.stringify(key)));
+  return btoa(binary).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '');
+};
+
+const bytesOf = (cursor: string): Uint8Array =>
+  Uint8Array.from(atob(cursor.replaceAll('-', '+').replaceAll('_', '/')), (char) => char.charCodeAt(0));

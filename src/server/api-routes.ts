@@ -1,0 +1,32 @@
+import type { RuntimeClient } from '../client/operations.ts';
+import type { RouteClient } from '../client/routes.ts';
+import { describe } from './describe.ts';
+import { streamRoutes, type StreamLimits } from './event-stream.ts';
+import { mountOperations } from './mount.ts';
+import type { Route } from './route.ts';
+
+export type ApiRouteDeps = {
+  readonly client: RuntimeClient;
+  readonly operations: RouteClient;
+  readonly now: () => number;
+  readonly version: string;
+  /** Routes that are not of the table: the description names them, too. */
+  readonly others: readonly Route[];
+  readonly streams?: StreamLimits | undefined;
+};
+
+/** Everything that is served of the operations: the table, the event streams in its place, and the description of it all. */
+export function apiRoutes(deps: ApiRouteDeps): readonly Route[] {
+  const mounted = mountOperations(deps);
+  const streams = streamRoutes({ ...deps, routes: mounted, limits: deps.streams });
+  const streamed = new Set(streams.map(({ path }) => path));
+  const openapi: Route = {
+    method: 'GET',
+    path: '/api/openapi.json',
+    access: 'bootstrap',
+    handle: async () => ({ status: 200, json: describe(deps.version, all) }),
+  };
+  const served = [...mounted.filter(({ path }) => !streamed.has(path)), ...streams, openapi];
+  const all: readonly Route[] = [...deps.others, ...served];
+  return served;
+}

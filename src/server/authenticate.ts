@@ -1,0 +1,148 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { serialize } from '@tinyhttp/cookie';
+import type { ServerGround } from '../app-options.ts';
+import type { LoginSession, Principal } from '../schema/login.ts';
+import type { Presented } from './access.ts';
+import type { Authorities } from './authorities.ts';
+import { hostOf } from './guard.ts';
+import { createSigningKey } from './signing.ts';
+import { type Claims, signToken, verifyToken } from './token.ts';
+
+const maxCookieBytes = 4096;
+const proofMs = 30 * 60_000;
+const tokenCheckMs = 1000;
+
+export type AuthenticatorDeps = {
+  readonly ground: ServerGround;
+  readonly authorities: Authorities;
+  readonly tls: boolean;
+  readonly port: number;
+  readonly now: () => number;
+  readonly overrides: { readonly secret: Uint8Array | null; readonly token: string | null };
+};
+
+/** Who a request comes from: an Authorization header decides, else the cookie (09 §4.1, §4.5). */
+export function createAuthenticator(deps: AuthenticatorDeps) {
+  const { ground, authorities, now } = deps;
+  const { logins } = ground;
+  const signingKey = createSigningKey({
+    logins,
+    machineKey: ground.machineKey(),
+    override: deps.overrides.secret,
+  });
+  const accessDigest = createAccessDigest(deps);
+
+  const isSecure = (request: IncomingMessage): boolean =>
+    deps.tls || authorities.secureHosts.has(hostOf(request.headers.host));
+  const cookieName = (request: IncomingMessage): string =>
+    isSecure(request) ? '__Host-reins_session' : `reins_session_${deps.port}`;
+
+  const sessionOf = (token: string, viaCookie: boolean): Presented => {
+    const claims = verifyToken(signingKey(), token, logins.instanceId, now());
+    const row = claims === null ? null : logins.session(claims.sid);
+    if (claims === null || row === null || !holds(row, claims)) return { kind: 'invalid', viaCookie };
+    logins.touchSession(row.id, now());
+    return { kind: 'valid', principal: principalOf(row, viaCookie) };
+  };
+  const holds = (row: LoginSession, claims: Pick<Claims, 'jti' | 'ver'>): boolean =>
+    row.revoked_at === null && row.jti === claims.jti && row.epoch === claims.ver && claims.ver === logins.epoch();
+
+  const principalOf = (row: LoginSession, viaCookie: boolean): Principal => ({
+    kind: 'session',
+    id: row.id,
+    method: row.amr,
+    viaCookie,
+    expiresAt: row.expires_at,
+    recentUntil: row.proof_at + proofMs,
+    passwordSet: logins.credential() !== null,
+  });
+
+  const ofBearer = (token: string): Presented => {
+    const wanted = accessDigest();
+    const digest = createHash('sha256').update(token).digest();
+    if (wanted === null || !timingSafeEqual(digest, wanted)) return sessionOf(token, false);
+    return {
+      kind: 'valid',
+      principal: { kind: 'token', scope: ground.settings().tokenScope, digest: digest.toString('hex') },
+    };
+  };
+
+  return {
+    authenticate(request: IncomingMessage): Presented {
+      const { authorization } = request.headers;
+      if (authorization !== undefined) {
+        const bearer = /^bearer +([^\s]+)$/i.exec(authorization)?.[1];
+        return bearer === undefined ? { kind: 'invalid', viaCookie: false } : ofBearer(bearer);
+      }
+      const found = cookiesOf(request.headers.cookie ?? '', cookieName(request));
+      if (found.length === 0) return { kind: 'none' };
+      const [value = ''] = found;
+      if (found.length > 1 || value.length > maxCookieBytes) return { kind: 'invalid', viaCookie: true };
+      return sessionOf(value, true);
+    },
+
+    /** Whether the credential of a request that is still being answered holds. */
+    isValid(principal: Principal): boolean {
+      if (principal.kind === 'token') return accessDigest()?.toString('hex') === principal.digest;
+      const row = logins.session(principal.id);
+      return row !== null && row.revoked_at === null && row.expires_at > now() && row.epoch === logins.epoch();
+    },
+
+    /** The token of a session as its row is now. */
+    tokenOf: (session: Pick<LoginSession, 'id' | 'jti' | 'epoch' | 'amr' | 'expires_at'>): string =>
+      signToken(
+        signingKey(),
+        { aud: logins.instanceId, sid: session.id, jti: session.jti, ver: session.epoch, amr: session.amr },
+        { issuedAt: now(), expiresAt: session.expires_at },
+      ),
+
+    setCookie: (request: IncomingMessage, token: string, expiresAt: number): string =>
+      cookie(request, token, Math.max(0, Math.floor((expiresAt - now()) / 1000))),
+    /** Takes the cookie away. */
+    clearCookie: (request: IncomingMessage): string => cookie(request, '', 0),
+  };
+
+  function cookie(request: IncomingMessage, value: string, maxAge: number): string {
+    return serialize(cookieName(request), value, {
+      httpOnly: true,
+      sameSite: 'Strict',
+      path: '/',
+      maxAge,
+      secure: isSecure(request),
+    });
+  }
+}
+
+export type Authenticator = ReturnType<typeof createAuthenticator>;
+
+/** Values of a cookie, as often as it was sent. */
+function cookiesOf(header: string, name: string): readonly string[] {
+  return header.split(';').flatMap((part) => {
+    const [key = '', ...rest] = part.split('=');
+    return key.trim() === name ? [rest.join('=').trim()] : [];
+  });
+}
+
+/** SHA-256 of the access token; its file is looked at again once a second, so that a rotation counts. */
+function createAccessDigest({ ground, overrides, now }: AuthenticatorDeps): () => Buffer | null {
+  const digestOf = (text: string): Buffer => createHash('sha256').update(text.trim()).digest();
+  if (overrides.token !== null) {
+    const fixed = digestOf(overrides.token);
+    return () => fixed;
+  }
+  let known: { readonly at: number; readonly digest: Buffer | null } | null = null;
+  return () => {
+    if (known === null || now() - known.at >= tokenCheckMs || now() < known.at) known = { at: now(), digest: read() };
+    return known.digest;
+  };
+  function read(): Buffer | null {
+    try {
+      const text = ground.token.read();
+      return text === null ? null : digestOf(text);
+    } catch {
+      // A file that others could read by now opens nothing.
+      return null;
+    }
+  }
+}

@@ -1,0 +1,112 @@
+import type { IncomingMessage } from 'node:http';
+import type { RuntimeError } from '../schema/errors.ts';
+import type { Authorities } from './authorities.ts';
+import { refuse } from './error-body.ts';
+
+/** Where a request goes once it has passed: the routes, or the application's files. */
+export type Area = 'api' | 'static';
+
+/** A request of another kind than its path says is never looked at twice: only this decides. */
+export function areaOf(method: string, path: string): Area {
+  if (path === '/api' || path.startsWith('/api/')) return 'api';
+  return method === 'POST' && (path === '/login' || path === '/ui/login') ? 'api' : 'static';
+}
+
+const maxHeaders = 100;
+const credentialNames: ReadonlySet<string> = new Set(['token', 'access_token', 'code', 'key']);
+
+/**
+ * Steps 1 to 4 of the gate (09 §3), in their order, for every request: pages, assets, API and event streams alike.
+ * @returns the first refusal, or null
+ */
+export function guard(request: IncomingMessage, authorities: Authorities): RuntimeError | null {
+  const { method = '', url = '', headers, rawHeaders } = request;
+  if (rawHeaders.length > maxHeaders * 2) return refuse('headers_too_large', `At most ${maxHeaders} headers.`);
+  const area = areaOf(method, pathOf(url));
+  return (
+    checkTarget(url, area) ??
+    checkHost(rawHeaders, headers.host, authorities) ??
+    checkOrigin(rawHeaders, headers.origin, authorities) ??
+    checkFetchMetadata(method, area, pathOf(url), headers) ??
+    checkMethod(method, headers, request.httpVersion)
+  );
+}
+
+export const pathOf = (url: string): string => {
+  const end = url.indexOf('?');
+  return end === -1 ? url : url.slice(0, end);
+};
+
+function checkTarget(url: string, area: Area): RuntimeError | null {
+  const bad = refuse('bad_target', 'The request target cannot be read.');
+  if (!url.startsWith('/')) return bad;
+  let decoded: string;
+  try {
+    decoded = decodeURIComponent(url);
+  } catch {
+    return bad;
+  }
+  if (/[\0\\]/.test(decoded)) {
+    // An encoded backslash on the way to a file is a name that is not there.
+    return area === 'static' && !/[\0]/.test(decoded) && !url.includes('\\')
+      ? refuse('route_not_found', 'There is no such page.')
+      : bad;
+  }
+  if (area === 'static' && /%2f/i.test(pathOf(url))) return refuse('route_not_found', 'There is no such page.');
+  for (const name of new URLSearchParams(url.slice(pathOf(url).length)).keys()) {
+    if (credentialNames.has(name.toLowerCase())) {
+      return refuse('credential_in_url', 'A credential belongs into a header, never into an address.', { param: name });
+    }
+  }
+  return null;
+}
+
+const countOf = (rawHeaders: readonly string[], name: string): number => {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    if (rawHeaders[index]?.toLowerCase() === name) count += 1;
+  }
+  return count;
+};
+
+/** The authority that a request names, as the lists have it. */
+export const hostOf = (host: string | undefined): string => (host ?? '').toLowerCase().replace(/\.(?=:\d+$|$)/, '');
+
+function checkHost(rawHeaders: readonly string[], host: string | undefined, { hosts }: Authorities) {
+  if (countOf(rawHeaders, 'host') === 1 && hosts.has(hostOf(host))) return null;
+  return refuse('host_not_allowed', 'This server does not answer to that Host.', { param: 'Host' });
+}
+
+function checkOrigin(rawHeaders: readonly string[], origin: string | undefined, { origins }: Authorities) {
+  if (origin === undefined && countOf(rawHeaders, 'origin') === 0) return null;
+  if (countOf(rawHeaders, 'origin') === 1 && origins.has(origin ?? '')) return null;
+  return refuse('origin_not_allowed', 'Requests of that Origin are not answered.', { param: 'Origin' });
+}
+
+const reads = (method: string): boolean => method === 'GET' || method === 'HEAD';
+
+/** 09 §3.3. Absence proves nothing; the other steps stand alone. */
+function checkFetchMetadata(method: string, area: Area, path: string, headers: IncomingMessage['headers']) {
+  const site = headers['sec-fetch-site'];
+  if (site === undefined || site === 'same-origin') return null;
+  if (site === 'none' && (area === 'static' || reads(method))) return null;
+  const navigates = headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document';
+  if (area === 'static' && reads(method) && navigates && isPage(path)) return null;
+  return refuse('cross_site_request', 'Requests that another site makes are not answered.', {
+    param: 'Sec-Fetch-Site',
+  });
+}
+
+/** A path of the application, which no file of a build has (09 §9): its last segment has no dot. */
+export const isPage = (path: string): boolean =>
+  !path.startsWith('/assets/') && !/^\/api(?:\/|$)/i.test(path) && !path.slice(path.lastIndexOf('/')).includes('.');
+
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
+
+function checkMethod(method: string, headers: IncomingMessage['headers'], version: string): RuntimeError | null {
+  if (version !== '1.1') return refuse('bad_request', 'HTTP/1.1 only.');
+  if (headers.upgrade !== undefined) {
+    return refuse('upgrade_not_supported', 'This server keeps to HTTP.', { param: 'Upgrade' });
+  }
+  return methods.has(method) ? null : refuse('method_not_allowed', `${method} is not answered here.`);
+}

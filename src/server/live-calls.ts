@@ -1,0 +1,39 @@
+import type { ServerResponse } from 'node:http';
+import type { Principal } from '../schema/login.ts';
+import type { CallEnd } from './route.ts';
+
+type LiveCall = { readonly principal: Principal | null; readonly streams: boolean; readonly abort: AbortController };
+
+/** Requests that are being answered, event streams among them: they end with their client, credential or server. */
+export function createLiveCalls() {
+  const calls = new Set<LiveCall>();
+  let stopping = false;
+  const end = (call: LiveCall, reason: CallEnd): void => {
+    calls.delete(call);
+    call.abort.abort(reason);
+  };
+
+  return {
+    /** @returns the signal of the call, and what forgets it when its reply has been made */
+    open(response: ServerResponse, principal: Principal | null, streams: boolean) {
+      const call: LiveCall = { principal, streams, abort: new AbortController() };
+      calls.add(call);
+      response.once('close', () => end(call, 'client'));
+      if (stopping && streams) end(call, 'stop');
+      return { signal: call.abort.signal, close: () => void calls.delete(call) };
+    },
+
+    /** Ends those whose credential is no longer valid. */
+    recheck(isValid: (principal: Principal) => boolean): void {
+      for (const call of [...calls]) if (call.principal !== null && !isValid(call.principal)) end(call, 'credential');
+    },
+
+    /** The server stops: streams say so and close; other requests are answered. */
+    stop(): void {
+      stopping = true;
+      for (const call of [...calls]) if (call.streams) end(call, 'stop');
+    },
+  };
+}
+
+export type LiveCalls = ReturnType<typeof createLiveCalls>;

@@ -1,0 +1,138 @@
+import { checkInput } from '../client/check-input.ts';
+import type { Routed } from '../client/operation.ts';
+import { type RouteClient, type RouteName, routed } from '../client/routes.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import { checkAccess } from './access.ts';
+import { documentBodyBytes } from './body.ts';
+import { refuse } from './error-body.ts';
+import { preconditionOf } from './repeat.ts';
+import type { Call, Reply, Route } from './route.ts';
+
+export type MountDeps = {
+  readonly operations: RouteClient;
+  readonly now: () => number;
+};
+
+/** An entry of the table whatever it takes and gives: its own structs say what passes. */
+type AnyRouted = Routed<Readonly<Record<string, unknown>>, unknown>;
+
+/** The routes of the table (09 §6.1): one for each entry, and no other way to an operation. */
+export function mountOperations(deps: MountDeps): readonly Route[] {
+  const heavy = createTurns();
+  return (Object.keys(routed) as RouteName[]).map((name) => mountOperation(name, deps, heavy));
+}
+
+/** At most two of the operations that look at everything run at once (09 §10.2). */
+function createTurns() {
+  let running = 0;
+  return async <T>(body: () => Promise<T>): Promise<T> => {
+    if (running >= mostHeavy) throw refuse('busy', 'Two such requests are being answered already.', { retryAfterS: 1 });
+    running += 1;
+    try {
+      return await body();
+    } finally {
+      running -= 1;
+    }
+  };
+}
+
+const mostHeavy = 2;
+
+function mountOperation(name: RouteName, deps: MountDeps, heavy: ReturnType<typeof createTurns>): Route {
+  // Entries differ in the types of their structs alone, and each is used with its own.
+  const entry = routed[name] as unknown as AnyRouted;
+  const { route, method } = entry;
+  // As above: the operation of this name takes what its struct let through.
+  const operation = deps.operations[name] as (input: unknown) => Promise<unknown>;
+  return {
+    method,
+    path: route.path,
+    access: route.access,
+    ...(route.body === 'document' ? { maxBodyBytes: documentBodyBytes } : {}),
+    async handle(call) {
+      const input = checked(name, entry, call);
+      checkClass(entry, input, call, deps.now());
+      return replyOf(entry, await (route.heavy ? heavy(() => operation(input)) : operation(input)));
+    },
+  };
+}
+
+/** @throws RuntimeError unknown_field, invalid_body for what the body holds, invalid_parameter for the rest */
+function checked(name: string, entry: AnyRouted, call: Call): Readonly<Record<string, unknown>> {
+  const given = assemble(entry, call);
+  try {
+    return checkInput(name, given, entry.input);
+  } catch (error) {
+    const param = error instanceof RuntimeError ? Reflect.get(Object(error.data), 'param') : undefined;
+    const [member] = typeof param === 'string' ? param.split(/[.[]/) : [];
+    const inBody = member === undefined || Object.hasOwn(Object(call.body), member) || isBodied(entry);
+    if (!(error instanceof RuntimeError) || (inBody && !Object.hasOwn(call.params, member ?? ''))) throw error;
+    throw refuse('invalid_parameter', error.message, typeof param === 'string' ? { param } : {});
+  }
+}
+
+const isBodied = ({ method }: AnyRouted): boolean => method !== 'GET' && method !== 'DELETE';
+
+/** Members of the address, the query, the body and the headers as the one input of an operation. */
+function assemble(entry: AnyRouted, call: Call): Readonly<Record<string, unknown>> {
+  const { route } = entry;
+  // True because the inputs of the table are `object` structs, which keep their members.
+  const members = new Set(Object.keys((entry.input.schema ?? {}) as Readonly<Record<string, unknown>>));
+  const inPath = new Set(Object.keys(call.params));
+  const bodied = isBodied(entry);
+  const inQuery = (name: string): boolean =>
+    members.has(name) && !inPath.has(name) && !headerNames.has(name) && (!bodied || route.query.includes(name));
+  const query: Record<string, string> = {};
+  for (const [name, value] of call.query) {
+    if (!inQuery(name)) throw refuse('invalid_parameter', `There is no parameter ${name} here.`, { param: name });
+    if (Object.hasOwn(query, name)) throw refuse('invalid_parameter', `${name} is given twice.`, { param: name });
+    query[name] = value;
+  }
+  const body = bodyOf(call.body, bodied);
+  for (const name of Object.keys(body)) {
+    if (inPath.has(name) || headerNames.has(name) || route.query.includes(name)) {
+      throw refuse('unknown_field', `${name} does not belong into the body.`, { param: name });
+    }
+  }
+  return { ...body, ...query, ...call.params, ...preconditionOf(route.precondition, call.request.headers) };
+}
+
+const headerNames: ReadonlySet<string> = new Set(['if_match', 'if_none_match']);
+
+function bodyOf(body: unknown, taken: boolean): Readonly<Record<string, unknown>> {
+  if (body === undefined) return {};
+  if (!taken) throw refuse('invalid_body', 'This takes no body.');
+  if (typeof body === 'object' && body !== null && !Array.isArray(body))
+    return Object.fromEntries(Object.entries(body));
+  throw refuse('invalid_body', 'The body must be an object.');
+}
+
+/** A stricter class that this input needs (09 §6). */
+function checkClass({ route }: AnyRouted, input: Readonly<Record<string, unknown>>, call: Call, now: number): void {
+  const access = route.accessFor?.(input) ?? null;
+  if (access === null || call.principal === null) return;
+  const refused = checkAccess({ access }, { kind: 'valid', principal: call.principal }, now);
+  if (refused !== null) throw refused;
+}
+
+function replyOf({ route }: AnyRouted, output: unknown): Reply {
+  const status = typeof route.status === 'function' ? route.status(output) : route.status;
+  const headers = route.headers?.(output) ?? {};
+  if (status === 204) return { status, headers };
+  if (route.form === 'attachment') return attachment(output as Parameters<typeof attachment>[0], headers);
+  return { status, headers, json: route.form === 'items' ? { items: output, next_cursor: null } : output };
+}
+
+function attachment(
+  { file, content_type, text }: { readonly file: string; readonly content_type: string; readonly text: string },
+  headers: Readonly<Record<string, string>>,
+): Reply {
+  const plain = file.replace(/[^\w.-]/g, '_');
+  const encoded = encodeURIComponent(file);
+  return {
+    status: 200,
+    headers: { ...headers, 'content-disposition': `attachment; filename="${plain}"; filename*=UTF-8''${encoded}` },
+    text,
+    type: content_type,
+  };
+}

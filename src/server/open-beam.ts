@@ -1,0 +1,94 @@
+import { readFileSync } from 'node:fs';
+import type { ServerGround } from '../app-options.ts';
+import type { RuntimeClient } from '../client/operations.ts';
+import type { RouteClient } from '../client/routes.ts';
+import { RuntimeError } from '../schema/errors.ts';
+import { planBind } from './bind.ts';
+import type { TraceLine } from './dispatch.ts';
+import { makeLink } from './links.ts';
+import { addressTaken } from './running.ts';
+import { type Beam, startBeam } from './server.ts';
+import { readOverrides, type SecretSources } from './signing.ts';
+
+/** What `reins beam` was given; null = not given. */
+export type BeamRequest = {
+  readonly client: RuntimeClient;
+  /** Those that have routes. */
+  readonly operations: RouteClient;
+  readonly ground: ServerGround;
+  readonly version: string;
+  /** Directory URL of the built application. */
+  readonly web: URL;
+  readonly host: string | null;
+  readonly port: number | null;
+  readonly allowRemote: boolean;
+  /** Null: as configured. */
+  readonly publicOrigins: readonly string[] | null;
+  readonly tlsCert: string | null;
+  readonly tlsKey: string | null;
+  readonly secrets: SecretSources;
+  readonly now: () => number;
+  trace(line: TraceLine): void;
+  loginFailed(peer: string, route: string): void;
+  warn(line: string): void;
+};
+
+export type OpenedBeam = Beam & {
+  readonly host: string;
+  /** A new login link, good once and for ten minutes. */
+  link(): string;
+  /** `admin` / `admin` is good from this machine. */
+  readonly defaultLogin: boolean;
+};
+
+/**
+ * Checks everything that must hold before anything listens (09 §1.2, §4.10, §4.11), then listens.
+ * @throws RuntimeError usage, config_invalid, in_use
+ */
+export async function openBeam(request: BeamRequest): Promise<OpenedBeam> {
+  const { ground, client, operations, version, web, now, trace, loginFailed } = request;
+  const { logins } = ground;
+  const settings = ground.settings();
+  const overrides = readOverrides(ground, request.secrets);
+  if (overrides.token === null) ground.token.ensure();
+  const tls = readTls(ground, request);
+  // The secret of a database of before there was a server is made now.
+  logins.secret();
+  const bind = planBind({
+    host: request.host ?? settings.host,
+    port: request.port ?? settings.port,
+    allowRemote: request.allowRemote,
+    publicOrigins: request.publicOrigins ?? settings.publicOrigins,
+    tls: tls !== null,
+    passwordSet: logins.credential() !== null,
+  });
+  for (const warning of bind.warnings) request.warn(warning);
+  let beam: Beam;
+  try {
+    beam = await startBeam({ client, operations, ground, version, web, bind, tls, overrides, now, trace, loginFailed });
+  } catch (error) {
+    throw await addressTaken(error, bind.address, bind.port);
+  }
+  const isPublic = !bind.address.loopback && bind.publicOrigins[0] !== undefined;
+  return {
+    ...beam,
+    host: bind.address.address,
+    link: () => makeLink(logins, isPublic ? (bind.publicOrigins[0] ?? beam.url) : beam.url, now()),
+    defaultLogin:
+      logins.epoch() === 0 && logins.credential() === null && settings.allowDefaultLogin && bind.address.loopback,
+  };
+}
+
+function readTls(ground: ServerGround, { tlsCert, tlsKey }: BeamRequest): { cert: string; key: string } | null {
+  if (tlsCert === null && tlsKey === null) return null;
+  if (tlsCert === null || tlsKey === null) {
+    throw new RuntimeError('usage', '--tls-cert and --tls-key belong together.');
+  }
+  const key = ground.secretFile(tlsKey);
+  if (key === null) throw new RuntimeError('config_invalid', `There is no file ${tlsKey}.`);
+  try {
+    return { cert: readFileSync(tlsCert, 'utf8'), key };
+  } catch (error) {
+    throw new RuntimeError('config_invalid', `The certificate ${tlsCert} cannot be read.`, { cause: error });
+  }
+}

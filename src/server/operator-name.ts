@@ -1,0 +1,3 @@
+/** The one operator (09 §4). */
+export const userName = 'admin';
+export const userId = 'operator';

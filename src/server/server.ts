@@ -1,0 +1,145 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerGround } from '../app-options.ts';
+import type { RuntimeClient } from '../client/operations.ts';
+import type { RouteClient } from '../client/routes.ts';
+import { accountRoutes } from './account.ts';
+import { apiRoutes } from './api-routes.ts';
+import { createAuthenticator } from './authenticate.ts';
+import { type Authorities, authoritiesOf } from './authorities.ts';
+import { createDispatch, type TraceLine } from './dispatch.ts';
+import { errorReply, refuse } from './error-body.ts';
+import type { BindPlan } from './bind.ts';
+import type { StreamLimits } from './event-stream.ts';
+import { areaOf, guard, pathOf } from './guard.ts';
+import { setSecurityHeaders } from './headers.ts';
+import { listen, peerOf } from './listener.ts';
+import { createLiveCalls } from './live-calls.ts';
+import { type LoginDeps, loginRoutes } from './login.ts';
+import { createOperator } from './operator.ts';
+import { createRates, type Rates } from './rates.ts';
+import { respond } from './respond.ts';
+import type { Route } from './route.ts';
+import { createStatic } from './static.ts';
+import { systemRoutes } from './system-routes.ts';
+import { createThrottle } from './throttle.ts';
+
+export type BeamOptions = {
+  readonly client: RuntimeClient;
+  /** Those that have routes. */
+  readonly operations: RouteClient;
+  readonly ground: ServerGround;
+  readonly version: string;
+  readonly bind: BindPlan;
+  readonly tls: { readonly cert: string; readonly key: string } | null;
+  /** Directory URL of the built application. */
+  readonly web: URL;
+  /** Texts of the signing secret and the access token that override the stored ones. */
+  readonly overrides: { readonly secret: Uint8Array | null; readonly token: string | null };
+  readonly now: () => number;
+  trace(line: TraceLine): void;
+  loginFailed(peer: string, route: string): void;
+  /** Absent: the limits of 09 §10.2. */
+  readonly rates?: Rates;
+  /** Absent: the limits of 09 §7.4. */
+  readonly streams?: StreamLimits;
+  /** Time limits of a request in milliseconds; those of 09 §2 unless a test gives shorter ones. */
+  readonly limits?: { readonly headersMs: number; readonly requestMs: number };
+  /** Of bcrypt; 12 unless a test of something else gives less. */
+  readonly passwordCost?: number;
+};
+
+export type Beam = {
+  readonly port: number;
+  readonly url: string;
+  /** Stops accepting, ends the streams, answers what has arrived within 10 s. */
+  stop(): Promise<void>;
+};
+
+const stopLimitMs = 10_000;
+/** How often streams are held against the sessions they belong to. */
+const recheckMs = 500;
+
+/**
+ * Serves the operations of this process. Every request, whatever it asks for, meets the same layers in the same order:
+ * headers, guard (Host, Origin, fetch metadata), then the routes with rate, credential, class, mutation rules and body.
+ */
+export async function startBeam(options: BeamOptions): Promise<Beam> {
+  const { now, ground, tls } = options;
+  const live = createLiveCalls();
+  let authorities: Authorities | null = null;
+  let dispatch: ReturnType<typeof createDispatch> | null = null;
+  const state = { stopping: false };
+  const files = createStatic(options.web);
+
+  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
+    const id = randomUUID();
+    const area = areaOf(request.method ?? '', pathOf(request.url ?? ''));
+    const nonce = randomBytes(16).toString('base64');
+    setSecurityHeaders(response, id, area === 'api' ? null : nonce, tls !== null);
+    // A client that goes away in the middle of a reply is no fault of ours.
+    response.on('error', () => undefined);
+    const refused = authorities === null ? refuse('shutting_down', 'Not ready yet.') : guard(request, authorities);
+    if (refused !== null || dispatch === null) {
+      respond(request, response, errorReply(refused, id));
+      return;
+    }
+    if (area === 'api') dispatch(request, response, { id, peer: peerOf(request) });
+    else files(request, response, { id, nonce });
+  };
+
+  const { address, port, alsoSix, publicOrigins } = options.bind;
+  const listener = await listen({ address, port, alsoSix, tls, onRequest, limits: options.limits });
+  const own = authoritiesOf({ port: listener.port, tls: tls !== null, bound: address, publicOrigins });
+  const authenticator = createAuthenticator({
+    ground,
+    authorities: own,
+    tls: tls !== null,
+    port: listener.port,
+    now,
+    overrides: options.overrides,
+  });
+  const login: LoginDeps = {
+    logins: ground.logins,
+    operator: createOperator({
+      logins: ground.logins,
+      ...(options.passwordCost === undefined ? {} : { cost: options.passwordCost }),
+    }),
+    authenticator,
+    throttle: createThrottle(ground.logins),
+    authorities: own,
+    listensLocally: address.loopback,
+    allowDefaultLogin: () => ground.settings().allowDefaultLogin,
+    now,
+    loginFailed: options.loginFailed,
+  };
+  const others: readonly Route[] = [...systemRoutes({ state }), ...loginRoutes(login), ...accountRoutes(login)];
+  const { client, operations, version, streams } = options;
+  const routes: readonly Route[] = [...others, ...apiRoutes({ client, operations, now, version, others, streams })];
+  dispatch = createDispatch({
+    routes,
+    rates: options.rates ?? createRates(now),
+    live,
+    now,
+    authenticate: authenticator.authenticate,
+    clearCookie: authenticator.clearCookie,
+    trace: options.trace,
+    isStopping: () => state.stopping,
+  });
+  authorities = own;
+  const recheck = setInterval(() => live.recheck(authenticator.isValid), recheckMs);
+
+  const host = address.family === 6 ? `[${address.address}]` : address.address;
+  return {
+    port: listener.port,
+    url: `${tls === null ? 'http' : 'https'}://${host}:${listener.port}`,
+    async stop() {
+      state.stopping = true;
+      clearInterval(recheck);
+      live.stop();
+      const timer = setTimeout(() => listener.cut(), stopLimitMs);
+      await listener.close();
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,106 @@
+import { RuntimeError } from '../schema/errors.ts';
+import type { Session, SessionMessage } from '../schema/session.ts';
+import type { RunHead } from '../store/runs.ts';
+import type { SessionCopies } from '../store/session-copies.ts';
+import type { SessionRow, Sessions } from '../store/sessions.ts';
+import { comesAfter, keyOfCursor, type Page, pageOf, pageSize, type PageWanted } from '../schema/page.ts';
+import { messageView } from './message-view.ts';
+import { createFindSession } from './names.ts';
+import { type SessionOperations, view } from './sessions.ts';
+
+export type SessionRouteDeps = {
+  readonly sessions: Sessions;
+  readonly copies: Pick<SessionCopies, 'page' | 'pageBack'>;
+  readonly operations: Pick<SessionOperations, 'newSession' | 'switchSession' | 'renameSession' | 'deleteSession'>;
+  readonly forkSession: (input: {
+    readonly name: string;
+    readonly new_name: string | null;
+    readonly at: number | null;
+  }) => { readonly session: Session };
+  readonly openRuns: (sessionId: string) => readonly RunHead[];
+  /** Ends a run, here or of another process; resolves when its row says so. */
+  readonly endRun: (runId: string, reason: string) => Promise<void>;
+};
+
+type Named = { readonly name: string };
+
+/** The operations of `client/routes/sessions.ts`, but for the message that starts a turn. */
+export function createSessionRoutes(deps: SessionRouteDeps) {
+  const { sessions, copies, operations } = deps;
+  const find = createFindSession(sessions);
+  const shown = (id: string): Session => {
+    const row = sessions.listed(id);
+    if (row === undefined) throw new RuntimeError('not_found', 'The session was deleted meanwhile.');
+    return view(row, sessions.activeId());
+  };
+
+  return {
+    /** Newest activity first. Only the sessions of the page are read whole. */
+    async pageSessions(wanted: PageWanted): Promise<Page<Session>> {
+      const mark = keyOfCursor(wanted.cursor, 2);
+      const keyOf = (row: { id: string; created_at: number; last_message_at: number | null }) =>
+        [row.last_message_at ?? row.created_at, row.id] as const;
+      const all = sessions.brief();
+      const rest = mark === null ? all : all.filter((row) => comesAfter(mark, keyOf(row)));
+      return pageOf(rest, wanted, keyOf, ({ id }) => shown(id));
+    },
+
+    createSession: ({ name }: { readonly name?: string | undefined }): Promise<Session> =>
+      operations.newSession({ name: name ?? null }),
+    getSession: async ({ name }: Named): Promise<Session> => shown(find(name).id),
+    activateSession: (wanted: Named): Promise<Session> => operations.switchSession(wanted),
+    patchSession: ({ session, name }: { readonly session: string; readonly name: string }): Promise<Session> =>
+      operations.renameSession({ name: session, new_name: name }),
+
+    async copySession({
+      session,
+      name,
+      at,
+    }: {
+      readonly session: string;
+      readonly name?: string | undefined;
+      readonly at?: number | undefined;
+    }): Promise<Session> {
+      return deps.forkSession({ name: session, new_name: name ?? null, at: at ?? null }).session;
+    },
+
+    /** @throws RuntimeError run_not_active when no run of the session is suspended */
+    async abandonSession({ name }: Named): Promise<Session> {
+      const row = find(name);
+      const resting = deps.openRuns(row.id).filter(({ status }) => status === 'suspended');
+      if (resting.length === 0) {
+        throw new RuntimeError('run_not_active', `The session "${row.name}" has no suspended run.`);
+      }
+      for (const run of resting) await deps.endRun(run.id, 'the session was abandoned');
+      return shown(row.id);
+    },
+
+    /** @throws RuntimeError in_use while a run has not ended, unless `force` ends it first */
+    async removeSession({ name, force }: Named & { readonly force?: boolean | undefined }): Promise<null> {
+      const row = find(name);
+      if (force === true) for (const run of deps.openRuns(row.id)) await deps.endRun(run.id, 'session deleted');
+      await operations.deleteSession({ name, force: force === true });
+      return null;
+    },
+
+    async pageMessages({
+      name,
+      order,
+      ...wanted
+    }: Named & PageWanted & { readonly order?: 'asc' | 'desc' | undefined }): Promise<Page<SessionMessage>> {
+      const row: SessionRow = find(name);
+      const [mark] = keyOfCursor(wanted.cursor, 1) ?? [];
+      const most = pageSize(wanted) + 1;
+      const rows =
+        order === 'asc'
+          ? copies.page(row.id, Number(mark ?? 0), most)
+          : copies.pageBack(row.id, Number(mark ?? Number.MAX_SAFE_INTEGER), most);
+      return pageOf(
+        rows,
+        wanted,
+        ({ seq }) => [seq],
+        (message) => messageView(message, true),
+      );
+    },
+  };
+}

@@ -1,0 +1,234 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type CliChild, startCli } from '../support/run-cli.ts';
+import { createProject, type World } from './world.ts';
+
+const good = 'correct horse battery';
+let world: World;
+beforeAll(async () => {
+  world = await createProject();
+});
+afterAll(() => world.remove());
+
+type Server = {
+  readonly cli: CliChild;
+  readonly url: string;
+  readonly port: number;
+  readonly login_url?: string;
+  readonly stdout: () => string;
+};
+
+/** Starts the server and waits until it is ready. */
+async function serve(
+  argv: readonly string[] = [],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Server> {
+  const cli = startCli(world, ['beam', '--port', '0', '--json', ...argv], { environment });
+  let text = '';
+  cli.child.stdout.on('data', (piece: string) => {
+    text += piece;
+  });
+  await cli.saw('\n', 'stdout');
+  return { cli, ...(JSON.parse(text) as { url: string; port: number; login_url?: string }), stdout: () => text };
+}
+const stop = async ({ cli }: Server) => {
+  // What is said after the ready line is said before anything else happens.
+  await cli.saw('access token: ');
+  cli.child.kill('SIGTERM');
+  return cli.ended;
+};
+const post = (url: string, body: unknown) =>
+  fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+const login = async ({ url }: Server, password: string) => {
+  const answer = await post(`${url}/api/login`, { email: 'admin', password });
+  return { status: answer.status, token: ((await answer.json()) as { token?: string }).token };
+};
+
+describe('reins beam', () => {
+  it('says in one line that it is ready, and stops when it is told to', async () => {
+    const server = await serve();
+    expect(await (await fetch(`${server.url}/api/health`)).json()).toEqual({ status: 'ok' });
+    const { code, stdout, stderr } = await stop(server);
+    expect(code).toBe(0);
+    expect(stdout.trim().split('\n')).toHaveLength(1);
+    expect(JSON.parse(stdout)).toEqual({
+      url: server.url,
+      host: '127.0.0.1',
+      port: server.port,
+      pid: server.cli.child.pid,
+      tenant_id: '00000000-0000-0000-0000-000000000001',
+      database: join(world.workspace, '.reins/local.db'),
+      token_file: join(world.home, '.reins/beam-token'),
+      version: expect.any(String),
+    });
+    expect(stderr.split('\n').map((line) => line.split(/[ :]/)[0])).toEqual([
+      'workspace',
+      'policy',
+      'no',
+      'access',
+      '1',
+      '',
+    ]);
+    expect(stderr).not.toContain(readFileSync(join(world.home, '.reins/beam-token'), 'utf8').trim());
+    expect(statSync(join(world.home, '.reins/beam-token')).mode & 0o777).toBe(0o600);
+  });
+
+  it('is found by name on both loopback addresses, and by the variables that begin with its name', async () => {
+    const server = await serve([], { PORT: '1', TOKEN: 'x', ADDR: '0.0.0.0', REINS_ADDR: 'localhost' });
+    expect((await fetch(`http://localhost:${server.port}/api/health`)).status).toBe(200);
+    await stop(server);
+    const refused = await world.run(['beam'], { environment: { REINS_PORT: 'x' } });
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringContaining('REINS_PORT')]);
+    for (const flag of [['--input', 'x'], ['--raw'], ['--steps'], ['--think']]) {
+      expect([flag, (await world.run(['beam', ...flag])).code]).toEqual([flag, 2]);
+    }
+  });
+
+  it('listens on other addresses only when everything is said', async () => {
+    for (const host of ['0.0.0.0', '::', '*', '0x0', '::ffff:0.0.0.0', '192.0.2.7']) {
+      const { code, stderr, stdout } = await world.run(['beam', '--host', host, '--port', '0']);
+      expect([host, code, stdout]).toEqual([host, 3, '']);
+      for (const word of ['--allow-remote', 'set-password', '--public-origin']) expect(stderr).toContain(word);
+    }
+    expect((await world.run(['beam', '--host', 'example.org'])).code).toBe(2);
+  });
+
+  it('tells who has its port', async () => {
+    const server = await serve();
+    const own = await world.run(['beam', '--port', String(server.port)]);
+    expect([own.code, own.stderr]).toEqual([1, expect.stringContaining(`reins beam link --port ${server.port}`)]);
+    const link = await world.run(['beam', 'link', '--port', String(server.port)]);
+    expect(link.stdout).toMatch(new RegExp(`^http://127.0.0.1:${server.port}/#code=[\\w-]{43}\\n$`));
+    await stop(server);
+    const other = createServer().listen(0, '127.0.0.1');
+    await new Promise((resolve) => other.once('listening', resolve));
+    const { port } = other.address() as { port: number };
+    const taken = await world.run(['beam', '--port', String(port)]);
+    other.close();
+    expect([taken.code, taken.stderr]).toEqual([1, expect.stringContaining('another program has that port')]);
+    expect((await world.run(['beam', 'link', '--port', '1'])).code).toBe(1);
+  });
+
+  it('believes no secret that is short, and no file that others can read', async () => {
+    const refused = async (environment: Readonly<Record<string, string>>) => {
+      const { code, stdout, stderr } = await world.run(['beam', '--port', '0'], { environment });
+      expect([code, stdout]).toEqual([3, '']);
+      return stderr;
+    };
+    const file = world.write('../secret', Buffer.from('0123456789abcdefghijklmnopqrstuv').toString('base64url'));
+    chmodSync(file, 0o644);
+    expect(await refused({ REINS_JWT_SECRET: 'MDEyMzQ1Njc4OWFiY2RlZg' })).toContain('REINS_JWT_SECRET');
+    expect(await refused({ REINS_JWT_SECRET: 'A'.repeat(64) })).toContain('REINS_JWT_SECRET');
+    expect(await refused({ REINS_JWT_SECRET_FILE: file })).toContain(`chmod 600 ${file}`);
+    expect(await refused({ REINS_BEAM_TOKEN: 'short' })).toContain('REINS_BEAM_TOKEN');
+    const token = join(world.home, '.reins/beam-token');
+    chmodSync(token, 0o644);
+    expect(await refused({})).toContain(`chmod 600 ${token}`);
+    renameSync(token, `${token}.real`);
+    symlinkSync(`${token}.real`, token);
+    expect(await refused({})).toContain('symbolic link');
+    renameSync(`${token}.real`, token);
+    chmodSync(token, 0o600);
+    chmodSync(file, 0o600);
+    const server = await serve([], { REINS_JWT_SECRET_FILE: file });
+    expect((await login(server, 'admin')).status).toBe(200);
+    await stop(server);
+  });
+
+  it('does nothing for what a tool has started', async () => {
+    const environment = { REINS_RUN_ID: 'run_x' };
+    for (const words of [
+      [],
+      ['link'],
+      ['reset-password', '--yes'],
+      ['set-password', '--stdin'],
+      ['rotate-secret'],
+      ['token', 'show', '--yes'],
+      ['sessions', 'list'],
+    ]) {
+      expect([words, (await world.run(['beam', ...words], { environment })).code]).toEqual([words, 5]);
+    }
+    expect((await world.run(['beam', 'status', '--json'], { environment })).code).toBe(0);
+  });
+});
+
+describe('the credentials on the command line', () => {
+  it('are seen by a running server', async () => {
+    const server = await serve(['--print-link']);
+    const opened = await post(`${server.url}/api/auth/link`, { code: server.login_url?.split('#code=')[1] });
+    expect(opened.status).toBe(200);
+    expect((await login(server, 'admin')).status).toBe(200);
+    const status = async () => JSON.parse((await world.run(['beam', 'status', '--json'])).stdout);
+    expect(await status()).toEqual({
+      password_set: false,
+      epoch: 0,
+      default_login_in_force: true,
+      live_sessions: expect.any(Number),
+      failed_logins_24h: 0,
+      token_file: join(world.home, '.reins/beam-token'),
+      token_file_state: 'private',
+      secret_source: 'database',
+    });
+
+    const weak = await world.run(['beam', 'set-password', '--stdin'], { stdin: 'short\n' });
+    expect([weak.code, weak.stderr]).toEqual([1, expect.stringContaining('12 characters')]);
+    expect((await world.run(['beam', 'set-password'])).code).toBe(2);
+    expect((await world.run(['beam', 'set-password', '--stdin'], { stdin: `${good}\n` })).code).toBe(0);
+    expect((await login(server, 'admin')).status).toBe(401);
+    const { token } = await login(server, good);
+    const me = () => fetch(`${server.url}/api/auth/me`, { headers: { authorization: `Bearer ${token}` } });
+    expect((await me()).status).toBe(200);
+
+    const wrong = await world.run(['beam', 'set-password', '--stdin'], { stdin: `not ${good}\n${good} 2\n` });
+    expect([wrong.code, wrong.stderr]).toEqual([1, expect.stringContaining('current password is wrong')]);
+    expect((await world.run(['beam', 'set-password', '--stdin'], { stdin: `${good}\n${good} 2\n` })).code).toBe(0);
+    expect((await me()).status).toBe(401);
+    expect((await world.run(['beam', 'set-password', '--stdin', '--force'], { stdin: `${good} 3\n` })).code).toBe(0);
+    const audited = await world.run(['audit', 'list', '--json']);
+    expect(audited.stdout).toContain('credential_reset');
+    expect(audited.stdout).not.toContain(good);
+
+    expect((await login(server, `${good} 3`)).status).toBe(200);
+    const listed = JSON.parse((await world.run(['beam', 'sessions', 'list', '--json'])).stdout) as { id: string }[];
+    expect(listed).toHaveLength(1);
+    expect((await world.run(['beam', 'sessions', 'revoke', listed[0]?.id ?? ''])).code).toBe(0);
+    expect((await world.run(['beam', 'sessions', 'revoke', listed[0]?.id ?? ''])).code).toBe(1);
+    expect((await world.run(['beam', 'sessions', 'revoke'])).code).toBe(2);
+    expect((await world.run(['beam', 'rotate-secret'])).code).toBe(0);
+    const kept = await world.run(['beam', 'rotate-secret'], { environment: { REINS_JWT_SECRET: 'x' } });
+    expect([kept.code, kept.stderr]).toEqual([3, expect.stringContaining('REINS_JWT_SECRET')]);
+
+    expect((await world.run(['beam', 'token', 'show'])).code).toBe(2);
+    const shown = async () => (await world.run(['beam', 'token', 'show', '--yes'])).stdout.trim();
+    const before = await shown();
+    expect(before).toMatch(/^rbt_[\w-]{43}$/);
+    expect((await world.run(['beam', 'token', 'rotate'])).code).toBe(0);
+    expect(await shown()).not.toBe(before);
+
+    expect((await world.run(['beam', 'reset-password'])).code).toBe(2);
+    expect((await world.run(['beam', 'reset-password', '--yes'])).code).toBe(0);
+    expect((await login(server, 'admin')).status).toBe(200);
+    const { stderr } = await stop(server);
+    expect(stderr).toMatch(/open this once within 10 minutes: http:\/\/127\.0\.0\.1:\d+\/#code=/);
+    expect(stderr).not.toContain(good);
+  });
+
+  it('leave nothing of a page that opened the browser', async () => {
+    const bin = join(world.dir, 'bin');
+    const opened = join(world.dir, 'opened');
+    world.write(
+      '../bin/xdg-open',
+      `#!/bin/sh\nstat -c %a "$(echo "$1" | sed s,file://,,)" > ${opened}.mode\ncp "$(echo "$1" | sed s,file://,,)" ${opened}.tmp\nmv ${opened}.tmp ${opened}\n`,
+    );
+    chmodSync(join(bin, 'xdg-open'), 0o755);
+    const server = await serve(['--open'], { PATH: `${bin}:${process.env['PATH']}` });
+    while (!existsSync(opened)) await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(readFileSync(opened, 'utf8')).toMatch(/#code=[\w-]{43}"/);
+    expect(readFileSync(`${opened}.mode`, 'utf8').trim()).toBe('600');
+    const { stderr } = await stop(server);
+    expect(stderr).not.toContain('#code=');
+    expect(readdirSync(join(world.workspace, '.reins')).filter((name) => name.startsWith('open-'))).toEqual([]);
+  });
+});

@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { codeOf, type ServerWorld, startServer } from './world.ts';
+
+let world: ServerWorld;
+beforeAll(async () => {
+  world = await startServer();
+});
+afterAll(() => world.close());
+
+const areas = ['/api/health', '/api/version', '/', '/login', '/assets/app-1234.js', '/nothing.txt'];
+
+describe('the Host', () => {
+  it('of another name is answered nowhere, whatever it resolves to', async () => {
+    const names = [
+      'evil.test',
+      `evil.test:${world.port}`,
+      '127.0.0.1',
+      `127.0.0.1:${world.port + 1}`,
+      `127.0.0.1.nip.io:${world.port}`,
+    ];
+    for (const path of areas) {
+      for (const host of names)
+        expect([host, path, (await world.send(path, { headers: { host } })).status]).toEqual([host, path, 421]);
+    }
+  });
+
+  it('of this machine is answered in each of its spellings', async () => {
+    for (const host of ['127.0.0.1', 'localhost', '[::1]', 'LOCALHOST', 'localhost.']) {
+      expect((await world.send('/api/health', { headers: { host: `${host}:${world.port}` } })).status).toBe(200);
+    }
+  });
+
+  it('is there exactly once', async () => {
+    expect(await world.raw('GET /api/health HTTP/1.1\r\nConnection: close\r\n\r\n')).toContain(' 421 ');
+    const own = `Host: 127.0.0.1:${world.port}\r\n`;
+    expect(await world.raw(`GET /api/health HTTP/1.1\r\n${own}Host: evil.test\r\nConnection: close\r\n\r\n`)).toContain(
+      ' 421 ',
+    );
+    expect(await world.raw(`GET /api/health HTTP/1.1\r\n${own}${own}Connection: close\r\n\r\n`)).toContain(' 421 ');
+  });
+
+  it('is never read from what a proxy would say', async () => {
+    const headers = { 'x-forwarded-host': `127.0.0.1:${world.port}`, forwarded: 'host=localhost', host: 'evil.test' };
+    expect((await world.send('/api/health', { headers })).status).toBe(421);
+  });
+});
+
+describe('the Origin', () => {
+  it('of another site is answered nowhere', async () => {
+    const { port } = world;
+    const origins = [
+      'https://evil.test',
+      'null',
+      `http://localhost.evil.test:${port}`,
+      `http://127.0.0.1.nip.io:${port}`,
+      `http://127.0.0.1:${port + 1}`,
+      `https://127.0.0.1:${port}`,
+      `http://127.0.0.1:${port}/`,
+      `HTTP://127.0.0.1:${port}`,
+    ];
+    for (const path of areas) {
+      for (const origin of origins) {
+        const answer = await world.send(path, { headers: { origin } });
+        expect([path, origin, answer.status, codeOf(answer)]).toEqual([path, origin, 403, 'origin_not_allowed']);
+      }
+    }
+  });
+
+  it('of our own pages is answered', async () => {
+    for (const host of ['127.0.0.1', 'localhost', '[::1]']) {
+      const headers = { origin: `http://${host}:${world.port}` };
+      expect((await world.send('/api/health', { headers })).status).toBe(200);
+    }
+  });
+});
+
+describe('fetch metadata', () => {
+  it('of another site reach no route and no asset', async () => {
+    for (const site of ['cross-site', 'same-site', 'something']) {
+      for (const path of ['/api/health', '/assets/app-1234.js', '/']) {
+        const answer = await world.send(path, { headers: { 'sec-fetch-site': site } });
+        expect([site, path, codeOf(answer)]).toEqual([site, path, 'cross_site_request']);
+      }
+    }
+  });
+
+  it('of a link to a page let the page be shown, and nothing else', async () => {
+    const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+    expect((await world.send('/login', { headers })).status).toBe(200);
+    expect((await world.send('/assets/app-1234.js', { headers })).status).toBe(403);
+    expect((await world.send('/api/health', { headers })).status).toBe(403);
+    expect((await world.send('/login', { headers: { ...headers, 'sec-fetch-dest': 'iframe' } })).status).toBe(403);
+    expect((await world.send('/api/login', { method: 'POST', headers, body: {} })).status).toBe(403);
+  });
+
+  it('of an address that was typed reads, and changes nothing', async () => {
+    const headers = { 'sec-fetch-site': 'none' };
+    expect((await world.send('/api/health', { headers })).status).toBe(200);
+    expect(codeOf(await world.send('/api/auth/logout', { method: 'POST', headers }))).toBe('cross_site_request');
+    expect(
+      (await world.send('/api/auth/logout', { method: 'POST', headers: { 'sec-fetch-site': 'same-origin' } })).status,
+    ).toBe(204);
+  });
+});
+
+describe('what is asked for', () => {
+  it('is a path that reads in one way', async () => {
+    const own = `Host: 127.0.0.1:${world.port}\r\nConnection: close\r\n\r\n`;
+    const lines = [
+      ['GET http://127.0.0.1/api/health HTTP/1.1', 400],
+      ['GET * HTTP/1.1', 400],
+      ['GET /%00 HTTP/1.1', 400],
+      ['GET /api/%00 HTTP/1.1', 400],
+      ['GET /api/%ff HTTP/1.1', 400],
+      ['GET /api/%zz HTTP/1.1', 400],
+      ['GET /api\\version HTTP/1.1', 400],
+      ['GET /api/%5cversion HTTP/1.1', 400],
+      ['GET /..%2f..%2fetc/passwd HTTP/1.1', 404],
+      ['GET /..%5c..%5cetc HTTP/1.1', 404],
+      ['GET /assets/../../package.json HTTP/1.1', 404],
+      ['GET /assets/../.hidden HTTP/1.1', 404],
+      ['POST /nope HTTP/1.1', 405],
+      ['OPTIONS /api/health HTTP/1.1', 405],
+      ['TRACE /api/health HTTP/1.1', 405],
+      ['PROPFIND / HTTP/1.1', 405],
+      ['CONNECT 127.0.0.1:80 HTTP/1.1', 405],
+      ['GET /api/health HTTP/1.0', 400],
+    ] as const;
+    for (const [line, status] of lines) {
+      const answer = await world.raw(`${line}\r\n${own}`);
+      expect([line, answer.slice(0, 12)]).toEqual([line, `HTTP/1.1 ${status}`]);
+      expect(answer).not.toContain('<title>');
+    }
+  });
+
+  it('is never another protocol', async () => {
+    const headers = { upgrade: 'websocket', connection: 'upgrade', 'sec-websocket-key': 'x' };
+    for (const path of ['/api/events', '/']) {
+      expect(codeOf(await world.authorised(path, { headers }))).toBe('upgrade_not_supported');
+    }
+  });
+
+  it('never holds a credential', async () => {
+    for (const name of ['token', 'access_token', 'code', 'key', 'TOKEN', 'to%6ben']) {
+      expect(codeOf(await world.authorised(`/api/version?${name}=x`))).toBe('credential_in_url');
+    }
+  });
+
+  it('under /api is not told to somebody without a credential', async () => {
+    expect((await world.send('/api/nope')).status).toBe(401);
+    expect((await world.send('/api/version')).status).toBe(401);
+    expect(codeOf(await world.authorised('/api/nope'))).toBe('route_not_found');
+    const wrong = await world.authorised('/api/version', { method: 'DELETE' });
+    expect([wrong.status, wrong.headers['allow']]).toEqual([405, 'GET']);
+  });
+
+  it('by HEAD is what GET gives, and never what another method does', async () => {
+    expect((await world.authorised('/api/version', { method: 'HEAD' })).status).toBe(200);
+    const login = await world.login();
+    const before = world.ground.logins.sessions(Date.now()).length;
+    const headers = { authorization: `Bearer ${String(login.json?.['token'])}` };
+    const answer = await world.send('/api/auth/sessions/0000', { method: 'HEAD', headers });
+    expect(answer.status).toBe(403);
+    expect((await world.authorised('/api/auth/logout', { method: 'HEAD' })).status).toBe(405);
+    expect(world.ground.logins.sessions(Date.now()).length).toBe(before);
+  });
+});
+
+describe('every reply', () => {
+  const always = {
+    'x-content-type-options': 'nosniff',
+    'x-frame-options': 'DENY',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
+  };
+
+  it('has the headers that keep a browser from helping another site', async () => {
+    const replies = [
+      ...(await Promise.all([...areas, '/api/nope'].map((path) => world.authorised(path)))),
+      await world.send('/api/health', { headers: { host: 'evil.test' } }),
+      await world.send('/', { headers: { origin: 'null' } }),
+      await world.send('/api/health', { method: 'OPTIONS' }),
+      await world.send('/api/login', { method: 'POST', body: 'x', headers: { 'content-type': 'text/plain' } }),
+    ];
+    for (const { headers, status } of replies) {
+      expect([status, headers]).toMatchObject([status, always]);
+      expect(Object.keys(headers).filter((name) => /^access-control|^server$|powered/.test(name))).toEqual([]);
+      expect(headers['content-security-policy']).toMatch(/default-src 'none'/);
+      expect(headers['content-security-policy']).not.toMatch(/unsafe/);
+      expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+    }
+  });
+
+  it('has a number of its own, whatever the client says', async () => {
+    const { headers } = await world.send('/api/health', { headers: { 'x-request-id': 'mine' } });
+    expect(headers['x-request-id']).not.toBe('mine');
+  });
+
+  it('of a page names the styles of this one reply', async () => {
+    const [one, other] = [await world.send('/chat'), await world.send('/chat')];
+    const nonce = /style-src 'self' 'nonce-([^']+)'/.exec(String(one.headers['content-security-policy']))?.[1];
+    expect(one.text).toContain(`nonce="${nonce}"`);
+    expect(other.text).not.toContain(String(nonce));
+  });
+});
+
+describe('the files of the application', () => {
+  it('are pages, assets, and nothing else of the disk', async () => {
+    const found = async (path: string) => (await world.send(path)).status;
+    expect(await found('/approvals/ask_1')).toBe(200);
+    expect(await found('/index.html')).toBe(200);
+    expect(await found('/assets/app-1234.js')).toBe(200);
+    for (const path of [
+      '/assets/app-1234.js.map',
+      '/assets/',
+      '/assets/none.js',
+      '/.hidden',
+      '/package.json',
+      '/apix.txt',
+      '/API/version',
+      '/assets//app-1234.js',
+    ]) {
+      expect([path, await found(path)]).toEqual([path, 404]);
+    }
+    const { headers } = await world.send('/assets/app-1234.js');
+    expect(headers['cache-control']).toBe('public, max-age=31536000, immutable');
+    expect((await world.send('/')).headers['cache-control']).toBe('no-store');
+    const part = await world.send('/assets/app-1234.js', { headers: { range: 'bytes=9-1' } });
+    expect([part.status, part.text]).toEqual([200, 'export {};\n']);
+  });
+});

@@ -1,0 +1,111 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { FeedEntry } from '../../src/schema/feed.ts';
+import { call, calls, says } from '../support/scripted-app.ts';
+import { type Served, served } from './served.ts';
+
+const words = Array.from({ length: 400 }, (_, index) => `word${index}`).join(' ');
+let server: Served;
+beforeAll(async () => {
+  server = await served({
+    turns: [
+      calls([call('local_fs.write_file', { path: 'a.txt', content: 'one\n' })], { role: 'user', last_user: 'write' }),
+      says('It is written.', { role: 'tool' }),
+      { match: {}, reply: { text: words, delay_ms: 1 } },
+    ],
+    policy: { default_action: 'allow', rules: [{ tools: 'local_fs', tool: 'write_file', action: 'approve' }] },
+    streams: { perCredential: 250, all: 250, heartbeatMs: 50 },
+  });
+});
+afterAll(() => server.close());
+
+type Stream = { readonly text: Promise<string>; readonly status: number; close(): void };
+async function open(path: string, headers: Readonly<Record<string, string>> = {}, until?: RegExp): Promise<Stream> {
+  const abort = new AbortController();
+  const response = await fetch(`${server.url}${path}`, {
+    headers: { authorization: `Bearer ${server.token}`, accept: 'text/event-stream', ...headers },
+    signal: abort.signal,
+  });
+  const read = async (): Promise<string> => {
+    let all = '';
+    const decoder = new TextDecoder();
+    for await (const piece of response.body ?? []) {
+      all += decoder.decode(piece, { stream: true });
+      if (until?.test(all)) break;
+    }
+    return all;
+  };
+  return { status: response.status, text: read(), close: () => abort.abort() };
+}
+const idsOf = (text: string) => [...text.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id));
+
+test('two hundred watch one run, and each is told everything that is stored, once and in order', async () => {
+  const id = await server.run({ input: 'talk' });
+  const streams = await Promise.all(Array.from({ length: 200 }, () => open(`/api/runs/${id}/events`)));
+  const texts = await Promise.all(streams.map((stream) => stream.text));
+  const stored = (await server.client.pageRunEvents({ id })).items.map(({ seq }) => seq);
+  for (const text of texts) {
+    expect(idsOf(text)).toEqual(stored);
+    expect(text.endsWith('event: end\ndata: {"status":"completed"}\n\n')).toBe(true);
+  }
+}, 60_000);
+
+test('a stream says that it is alive while nothing happens', async () => {
+  const stream = await open('/api/events', {}, /: hb\n\n: hb\n\n/);
+  expect(await stream.text).toContain('event: hello\ndata: {"pending_asks":0,');
+});
+
+test('the feed tells of asks by topic, and goes on behind a cursor', async () => {
+  const { newest } = await server.app.client.feedRange({});
+  const approvals = await open('/api/events?topics=approvals', {}, /event: verdict\n[\s\S]*?\n\n/);
+  const id = await server.run({ input: 'write' });
+  const { ask_id } = await server.app.seen(id, 'ask');
+  const { binding } = await server.client.getApproval({ id: ask_id });
+  await server.client.answerApproval({ id: ask_id, outcome: 'deny', binding });
+  const text = await approvals.text;
+  const kinds = [...text.matchAll(/^event: (\w+)$/gm)].map(([, kind]) => kind);
+  expect(kinds).toEqual(['hello', 'ask', 'verdict']);
+  expect(text).not.toContain('"args"');
+  const again = await open('/api/events?topics=approvals', { 'last-event-id': String(newest) }, /event: verdict/);
+  expect(idsOf(await again.text)).toEqual(idsOf(text));
+
+  const seen: FeedEntry[] = [];
+  const abort = new AbortController();
+  for await (const batch of server.client.watchFeed({ after: newest, signal: abort.signal })) {
+    seen.push(...batch);
+    if (seen.some(({ kind }) => kind === 'verdict')) abort.abort();
+  }
+  expect(seen[0]?.kind).toBe('chain_started');
+  const wrong = await server.call('GET', '/api/events?topics=weather');
+  expect(wrong.json).toMatchObject({ error: { code: 'invalid_parameter', param: 'topics' } });
+});
+
+test('a stream ends with its run, whatever it was asked behind', async () => {
+  const id = await server.run({ input: 'write' });
+  const { ask_id } = await server.app.seen(id, 'ask');
+  const { last_seq } = await server.client.getRun({ id });
+  const late = await open(`/api/runs/${id}/events?after=${last_seq}`);
+  await server.client.endRun({ id, reason: 'enough' });
+  const text = await late.text;
+  expect(idsOf(text)[0]).toBe(last_seq + 1);
+  expect(text).toContain('event: chain_cancelled');
+  expect(text.endsWith('event: end\ndata: {"status":"cancelled"}\n\n')).toBe(true);
+  expect((await server.client.getApproval({ id: ask_id })).state).toBe('cancelled');
+});
+
+test('only so many streams are open', async () => {
+  const few = await served({ turns: [], streams: { perCredential: 2, all: 3, heartbeatMs: 1000 } });
+  try {
+    const connect = (token: string) =>
+      fetch(`${few.url}/api/events`, { headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' } });
+    const other = few.login();
+    const kept = [await connect(few.token), await connect(few.token)];
+    expect((await connect(few.token)).status).toBe(429);
+    kept.push(await connect(other));
+    expect((await connect(other)).status).toBe(429);
+    expect(kept.map(({ status }) => status)).toEqual([200, 200, 200]);
+    for (const response of kept) await response.body?.cancel();
+    await expect.poll(async () => (await connect(other)).status).toBe(200);
+  } finally {
+    await few.close();
+  }
+});

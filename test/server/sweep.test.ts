@@ -1,0 +1,85 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Routed } from '../../src/client/operation.ts';
+import { routed } from '../../src/client/routes.ts';
+import { signToken } from '../../src/server/token.ts';
+import { type Served, served } from './served.ts';
+
+let server: Served;
+beforeAll(async () => {
+  server = await served({ turns: [] });
+});
+afterAll(() => server.close());
+
+type AnyRouted = Routed<Readonly<Record<string, unknown>>, unknown>;
+const table = Object.entries(routed as unknown as Readonly<Record<string, AnyRouted>>);
+const addressOf = (path: string): string => path.replace(/\{(\w+)\}/g, 'nothing');
+const codeOf = (json: Readonly<Record<string, unknown>>): unknown => (json['error'] as { code?: string })?.code;
+
+const stranger = signToken(
+  new Uint8Array(32).fill(7),
+  { aud: 'x', sid: 'x', jti: 'x', ver: 0, amr: 'pwd' },
+  { issuedAt: Date.now(), expiresAt: Date.now() + 86_400_000 },
+);
+const none = `${Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url')}.${stranger.split('.')[1]}.`;
+
+test.each(table)('%s answers nobody without a credential', async (_, { method, path, route }) => {
+  expect(route.access).not.toBe('public');
+  for (const token of [null, stranger, none, 'rbt_wrong']) {
+    const answer = await server.call(method, addressOf(path), { token });
+    expect([answer.status, codeOf(answer.json)]).toEqual([401, token === null ? 'unauthenticated' : 'invalid_token']);
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+  }
+});
+
+test.each(table)('%s keeps to its class', async (_, { method, path, route }) => {
+  const answer = await server.call(method, addressOf(path), { token: server.accessToken });
+  const refusal = { operator: 'operator_required', recent: 'session_required' }[route.access as string];
+  if (refusal === undefined) expect([401, 403]).not.toContain(answer.status);
+  else expect([answer.status, codeOf(answer.json)]).toEqual([403, refusal]);
+});
+
+test.each(table)('%s is not reached from another site', async (_, { method, path }) => {
+  for (const [headers, status] of [
+    [{ origin: 'https://evil.test' }, 403],
+    [{ origin: 'null' }, 403],
+    [{ origin: 'http://localhost.evil.test:1' }, 403],
+    [{ 'sec-fetch-site': 'cross-site' }, 403],
+    [{ 'sec-fetch-site': 'same-site' }, 403],
+  ] as const) {
+    const answer = await server.call(method, addressOf(path), { headers });
+    expect(answer.status).toBe(status);
+  }
+});
+
+test.each(table)('%s says what was wrong with a body', async (_, { method, path }) => {
+  if (method === 'GET' || method === 'DELETE') return;
+  const ifMatch = { 'if-match': '"x"' };
+  const plain = await fetch(`${server.url}${addressOf(path)}`, {
+    method,
+    headers: { authorization: `Bearer ${server.token}`, 'content-type': 'text/plain' },
+    body: '{}',
+  });
+  expect([plain.status, codeOf((await plain.json()) as Record<string, unknown>)]).toEqual([415, 'json_required']);
+  const extra = await server.call(method, addressOf(path), { body: { nobody_knows: 1 }, headers: ifMatch });
+  expect([extra.status, codeOf(extra.json)]).toEqual([400, 'unknown_field']);
+  expect(extra.json).toMatchObject({ error: { param: 'nobody_knows' } });
+  const list = await server.call(method, addressOf(path), { body: [], headers: ifMatch });
+  expect([list.status, codeOf(list.json)]).toEqual([400, 'invalid_body']);
+});
+
+test('the description names every route of the table, and each with what it refuses', async () => {
+  const { json } = await server.call('GET', '/api/openapi.json');
+  const paths = json['paths'] as Record<string, Record<string, { operationId?: string }>>;
+  expect(json['openapi']).toBe('3.1.0');
+  for (const [name, { method, path }] of table) {
+    expect(paths[path]?.[method.toLowerCase()]?.operationId).toBe(name);
+  }
+  expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/api/health', '/api/events', '/api/openapi.json']));
+});
+
+test('the event streams ask for a credential too', async () => {
+  for (const path of ['/api/events', '/api/runs/nothing/events']) {
+    const answer = await server.call('GET', path, { token: null, headers: { accept: 'text/event-stream' } });
+    expect(answer.status).toBe(401);
+  }
+});
