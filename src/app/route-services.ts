@@ -13,6 +13,7 @@ import { createRunRoutes } from '../runs/run-routes.ts';
 import type { RunService } from '../runs/runs.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { RunStarted, SendMessage } from '../schema/run.ts';
+import type { RegisteredTool } from '../schema/tool-sources.ts';
 import { forkSession } from '../sessions/fork.ts';
 import { createFindSession } from '../sessions/names.ts';
 import { createSessionRoutes } from '../sessions/session-routes.ts';
@@ -39,6 +40,7 @@ import { createAuditRoutes } from './audit-routes.ts';
 import { policyServices } from './policy-services.ts';
 import type { RoomsInput } from './rooms-input.ts';
 import { runRequest } from './run-request.ts';
+import type { ArgumentNames } from './tool-sources.ts';
 import { refusalWith } from './tool-refusal.ts';
 import { argumentNamesWith, trialDeps } from './trial-deps.ts';
 
@@ -48,6 +50,8 @@ type Input = RoomsInput & {
   readonly finder: ChainFinderDeps;
   readonly binaries: Binaries;
   readonly prepare: PrepareDeps;
+  readonly registeredArguments: ArgumentNames;
+  readonly registeredTools: () => Promise<readonly RegisteredTool[]>;
   readonly runs: RunService;
   readonly setup: ReturnType<typeof createSetup>;
   readonly backends: ReturnType<typeof createBackends>;
@@ -191,7 +195,7 @@ export async function routeServices(input: Input): Promise<RouteClient> {
       policyOfAsk: async () => null,
       refusal: refuse,
       sessionId: (name) => sessions.byName(name)?.id ?? null,
-      argumentNames: argumentNamesWith(prepare),
+      argumentNames: argumentNamesWith(prepare, input.registeredArguments),
       uid: machine.uid,
       overlay: layersOf(workspace).map(({ directory }) => directory),
       runId: recorded.find,
