@@ -226,13 +226,8 @@ export function openRooms(input: RoomsInput): Rooms {
       const { routeServices } = await import('./route-services.ts');
       const parts = { policies, chains, finder, binaries, prepare, runs, setup, backends, models, trustOperations };
       const { cancelRun } = plans.services;
-      return routeServices({
-        ...input,
-        ...parts,
-        ...(await tools.forTrials()),
-        cancelRun,
-        sendMessage: turns.sendMessage,
-      });
+      const trials = await tools.forTrials();
+      return routeServices({ ...input, ...parts, ...trials, cancelRun, sendMessage: turns.sendMessage });
     },
     setUpProvider: createProviderSetUp({ settings, backends }),
     rest: runs.rest,
