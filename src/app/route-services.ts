@@ -40,7 +40,6 @@ import { createAuditRoutes } from './audit-routes.ts';
 import { policyServices } from './policy-services.ts';
 import type { RoomsInput } from './rooms-input.ts';
 import { runRequest } from './run-request.ts';
-import type { RegisteredTool } from '../schema/tool-sources.ts';
 import { refusalWith } from './tool-refusal.ts';
 import type { ArgumentNames } from './tool-sources.ts';
 import { argumentNamesWith, trialDeps } from './trial-deps.ts';
@@ -53,8 +52,6 @@ type Input = RoomsInput & {
   readonly finder: ChainFinderDeps;
   readonly binaries: Binaries;
   readonly prepare: PrepareDeps;
-  readonly registeredArguments: ArgumentNames;
-  readonly registeredTools: () => Promise<readonly RegisteredTool[]>;
   readonly runs: RunService;
   readonly setup: ReturnType<typeof createSetup>;
   readonly backends: ReturnType<typeof createBackends>;
