@@ -39,7 +39,7 @@ const everyRoom = [
 const rooms: Readonly<Record<string, Room>> = {
   ui: {
     may: [...words, 'src/view', 'src/client/operations.ts', 'src/client/operations'],
-    packages: { '*': ['ink', 'react', 'ink-text-input'] },
+    packages: { '*': ['ink', 'react'] },
   },
   'src/cli': {
     may: [
