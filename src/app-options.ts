@@ -56,6 +56,8 @@ export type Serving = {
   readonly chain: string | null;
   /** Milliseconds of active time of each run; 0 = none, null = what the operator has configured, else none. */
   readonly timeoutMs: number | null;
+  /** Where the server listens: no tool reaches it there (05 §5.3). */
+  readonly ports: () => readonly number[];
 };
 
 /**

@@ -8,6 +8,8 @@ beforeAll(async () => {
     turns: [
       calls([call('local_fs.write_file', { path: 'a.txt', content: 'one\n' })], { role: 'user', last_user: 'write' }),
       calls([call('local_fs.write_file', { path: 'b.txt', content: 'two\n' })], { role: 'user', last_user: 'other' }),
+      calls([call('web.web_get', { url: '\u0024{match.1}' })], { role: 'user', last_user: { regex: 'get (\\S+)' } }),
+      says('\u0024{tool.content}', { tool: { name: 'web.web_get' } }),
       says('It is written.', { role: 'tool' }),
       says('Hello.'),
     ],
@@ -198,4 +200,12 @@ test('a run that waits for its turn rests with the others when the server stops,
   expect(await server.client.getRun({ id: second })).toMatchObject({ status: 'completed', error: null });
   await server.client.endRun({ id: first });
   expect(await status(first)).toBe('cancelled');
+});
+
+test('a model cannot reach the server that its run belongs to, whatever the policy says', async () => {
+  const id = await server.run({ input: `get ${server.url}/api/health` });
+  await frames(`/api/runs/${id}/events`);
+  const { json } = await server.call('GET', `/api/runs/${id}`);
+  expect(String(json['result'])).toContain('egress_blocked');
+  expect(String(json['result'])).toContain('this program listens there');
 });
