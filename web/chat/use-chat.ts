@@ -33,6 +33,8 @@ export type Chat = {
   readonly older: (() => Promise<void>) | null;
   /** The run that is under way. */
   readonly runId: string | null;
+  /** That one, or the newest that was. */
+  readonly newestRun: string | null;
   readonly unsent: Unsent | null;
   readonly send: (text: string, options: SendOptions) => void;
   readonly reload: () => void;
@@ -51,6 +53,8 @@ export function useChat(name: string): Chat {
   const [transcript, setTranscript] = useState<Transcript>(emptyTranscript);
   const [stored, setStored] = useState<Known200>({ messages: [], cursor: null });
   const [runId, setRunId] = useState<string | null>(null);
+  const [newest, setNewest] = useState<string | null>(null);
+  if (runId !== null && runId !== newest) setNewest(runId);
   const [unsent, setUnsent] = useState<Unsent | null>(null);
   const [round, setRound] = useState(0);
   const reload = useCallback(() => setRound((before) => before + 1), []);
@@ -70,6 +74,7 @@ export function useChat(name: string): Chat {
       setStored({ messages, cursor: page.next_cursor });
       setTranscript({ items: storedItems(messages) });
       setRunId(run);
+      setNewest(run ?? page.items.find(({ run_id }) => run_id !== null)?.run_id ?? null);
       setError(null);
     };
     load().catch((thrown: unknown) => {
@@ -134,6 +139,7 @@ export function useChat(name: string): Chat {
     items: transcript.items,
     older: stored.cursor === null ? null : older,
     runId,
+    newestRun: newest,
     unsent,
     send,
     reload,

@@ -95,15 +95,10 @@ function Conversation({ name, onList }: { readonly name: string; readonly onList
         <TranscriptView items={chat.items} older={chat.older} unsent={chat.unsent} onAgain={again} />
         <Composer name={name} chat={chat} options={options} onOptions={setOptions} />
       </div>
-      <RunPanel runId={chat.runId ?? lastRun(chat)} />
+      <RunPanel runId={chat.newestRun} />
     </>
   );
 }
-
-const lastRun = (chat: Chat): string | null => {
-  const call = chat.items.findLast((item) => item.kind === 'call' || item.kind === 'end');
-  return call?.kind === 'call' || call?.kind === 'end' ? call.run_id : null;
-};
 
 const examples = [
   'What is in this workspace? Read what matters and tell me in five lines.',
