@@ -49,6 +49,8 @@ export type EngineEvent =
       readonly content?: string;
       readonly thinking?: string;
       readonly index: number;
+      /** All of the message so far, for who begins to look in the middle of it: it replaces what is known. */
+      readonly from_start?: true;
     })
   | (InTask & {
       readonly kind: 'step_stream_end';

@@ -1,6 +1,7 @@
 import { type EventBody, type HostEvent, isEphemeral, type RunEvent } from '../schema/event.ts';
 import type { EventRef, Events, StoredEvent } from './events.ts';
 import type { Sql } from './sql.ts';
+import { createUnderWay } from './under-way.ts';
 
 /** Adds one event to the transaction that is being written. */
 export type Record = (ref: EventRef, body: EventBody | HostEvent) => void;
@@ -30,6 +31,7 @@ export function createFeed(deps: FeedDeps) {
   const listeners = new Map<string, Set<Listener>>();
   const pollers = new Set<() => void>();
   const followers = new Set<() => void>();
+  const underWay = createUnderWay();
   let timer: NodeJS.Timeout | undefined;
   let version = -1;
   let seen: number | undefined;
@@ -37,6 +39,7 @@ export function createFeed(deps: FeedDeps) {
   let open: StoredEvent[] | null = null;
 
   const deliver = (event: RunEvent): void => {
+    underWay.heard(event);
     for (const listener of listeners.get(event.run_id) ?? []) listener(event);
   };
 
@@ -108,7 +111,7 @@ export function createFeed(deps: FeedDeps) {
 
     /** Publishes a delta to live listeners; it is not stored and may be lost. */
     live(ref: EventRef, body: EventBody): void {
-      if (ref.run_id === null || !listeners.has(ref.run_id)) return;
+      if (ref.run_id === null || (body.kind !== 'step_chunk' && !listeners.has(ref.run_id))) return;
       deliver({
         v: 1,
         seq: 0,
@@ -130,6 +133,9 @@ export function createFeed(deps: FeedDeps) {
         if (set.size === 0) listeners.delete(runId);
       };
     },
+
+    /** The text so far of the message that a run streams in this process; null when it streams none. */
+    underWay: underWay.of,
 
     /** Calls `look` whenever another process has committed something. @returns the function that ends it. */
     poll,
