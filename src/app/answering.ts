@@ -9,11 +9,12 @@ import { createReview } from '../trials/review.ts';
 import { createAddRule } from '../workspace/add-rule.ts';
 import { addRuleDeps } from './add-rule-deps.ts';
 import type { RoomsInput } from './rooms-input.ts';
+import type { ArgumentNames } from './tool-sources.ts';
 import { refusalWith } from './tool-refusal.ts';
 import { argumentNamesWith, type TrialInput, trialDeps } from './trial-deps.ts';
 
 /** Answers to asks, with what judging their calls again and writing rules for them takes. */
-export function answerServices(input: RoomsInput & TrialInput) {
+export function answerServices(input: RoomsInput & TrialInput & { readonly registeredArguments: ArgumentNames }) {
   const { options, pools, secrets, store, prepare, now } = input;
   const trial = trialDeps(input);
   const review = createReview({ ...trial, rootOfRun: store.runs.workspaceOf });
@@ -22,7 +23,7 @@ export function answerServices(input: RoomsInput & TrialInput) {
     ...trial,
     review,
     recorded: store.recorded,
-    argumentNames: argumentNamesWith(prepare),
+    argumentNames: argumentNamesWith(prepare, input.registeredArguments),
     targetOf: rules.targetOfPolicy,
   });
 

@@ -27,7 +27,10 @@ export function openHookRooms(input: RoomsInput) {
     }
   }
   const hooks = once(async (): Promise<Hooks> => {
-    const { createHooks } = await import('../registry/hooks.ts');
+    const [{ createHooks }, { wholeDiff }] = await Promise.all([
+      import('../registry/hooks.ts'),
+      import('../tools/files/diff.ts'),
+    ]);
     return createHooks({
       rows,
       registry: store.registry,
@@ -43,6 +46,7 @@ export function openHookRooms(input: RoomsInput) {
       },
       now,
       cwd: workspace.cwd,
+      diff: wholeDiff,
       userAgent: `reins/${options.version}`,
       ttlMs: () => store.settings.value('hook-spec-ttl'),
     });
@@ -54,6 +58,8 @@ export function openHookRooms(input: RoomsInput) {
       return { ...noSources, opened: await Promise.all(names.map(open)) };
     },
     check: async (ask) => (await hooks()).check(ask),
+    argumentNames: async () => (await hooks()).argumentNames,
+    tools: async () => (await hooks()).registeredTools(),
   };
   const services: HookServices = lazyServices(
     ['addHook', 'listHooks', 'showHook', 'updateHook', 'refreshHook', 'acceptHook', 'removeHook'],

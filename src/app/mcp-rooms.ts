@@ -35,6 +35,8 @@ export function openMcpRooms(input: RoomsInput) {
     names,
     open: async (wanted) => (await mcp()).sources.open(wanted),
     check: async (ask) => (await mcp()).check(ask),
+    argumentNames: async () => (await mcp()).argumentNames,
+    tools: async () => (await mcp()).tools(),
   };
   const services: Pick<Services, keyof typeof table | 'signInMcpServer'> = {
     ...lazyServices(operations, async () => (await mcp()).operations),

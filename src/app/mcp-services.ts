@@ -1,11 +1,13 @@
 import { createCommandPins } from '../registry/mcp-command-pin.ts';
 import { createLauncher } from '../registry/mcp-launch.ts';
+import { knownMcpTools } from '../registry/mcp-known-tools.ts';
 import { createMcpServers } from '../registry/mcp-servers.ts';
 import { createMcpSources } from '../registry/mcp-sources.ts';
 import { createSignIns } from '../registry/mcp-sign-in.ts';
 import { createPins } from '../registry/pins.ts';
 import { createToolPins } from '../store/tool-pins.ts';
 import type { ToolServers } from '../store/tool-servers.ts';
+import { wholeDiff } from '../tools/files/diff.ts';
 import { childEnvironment } from '../tools/environment.ts';
 import type { RoomsInput } from './rooms-input.ts';
 
@@ -51,6 +53,7 @@ export function openMcpServices(input: RoomsInput, servers: ToolServers) {
     store: servers,
     hooks: () => sql.column<string>('SELECT name FROM hooks WHERE tenant_id = ? ORDER BY name', options.tenant),
     pins,
+    diff: wholeDiff,
     secrets,
     record,
     launch,
@@ -74,6 +77,7 @@ export function openMcpServices(input: RoomsInput, servers: ToolServers) {
   return {
     sources,
     check,
+    ...knownMcpTools(servers, pins),
     operations: {
       ...operations,
       signOutMcpServer: async ({ name }: { readonly name: string }) => ({ signed_out: signIns.signOut(find(name)) }),

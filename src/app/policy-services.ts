@@ -7,6 +7,8 @@ import { createSuggest } from '../trials/suggest.ts';
 import type { Ask } from '../schema/ask.ts';
 import type { LoadedPolicy } from '../schema/policy.ts';
 import type { PrepareDeps } from '../runs/ports.ts';
+import type { RegisteredTool } from '../schema/tool-sources.ts';
+import type { Chains } from '../workspace/chains.ts';
 import { parsePolicy } from '../policy/validate.ts';
 import { createAddRule } from '../workspace/add-rule.ts';
 import { layersOf } from '../workspace/files.ts';
@@ -16,16 +18,21 @@ import type { Policies } from '../workspace/policies.ts';
 import { isPresetName } from '../workspace/presets/policies.ts';
 import type { RoomsInput } from './rooms-input.ts';
 import { addRuleDeps } from './add-rule-deps.ts';
+import { listToolsService } from './list-tools.ts';
 import { refusalWith } from './tool-refusal.ts';
+import type { ArgumentNames } from './tool-sources.ts';
 import { argumentNamesWith, trialDeps } from './trial-deps.ts';
 
 type Input = RoomsInput & {
   readonly policies: Policies;
   readonly binaries: Binaries;
   readonly prepare: PrepareDeps;
+  readonly chains: Chains;
+  readonly registeredArguments: ArgumentNames;
+  readonly registeredTools: () => Promise<readonly RegisteredTool[]>;
 };
 
-/** The operations of `client/operations/policies.ts`. */
+/** The operations of `client/operations/policies.ts`, and `listTools`. */
 export function policyServices(input: Input) {
   const { workspace, policies, binaries, store, prepare, secrets, machine, now } = input;
   const ceilingSeconds = (): number | null => {
@@ -59,7 +66,12 @@ export function policyServices(input: Input) {
       overlay: layersOf(workspace).map(({ directory }) => directory),
     }),
     ...createComparison({ ...trial, recorded: store.recorded, now }),
-    ...createSuggest({ ...trial, recorded: store.recorded, argumentNames: argumentNamesWith(prepare) }),
+    ...createSuggest({
+      ...trial,
+      recorded: store.recorded,
+      argumentNames: argumentNamesWith(prepare, input.registeredArguments),
+    }),
+    ...listToolsService(input),
     ruleTarget: rules.ruleTarget,
     addRule: rules.addRule,
     ...createImportPolicy({ home: machine.home, workspace }),

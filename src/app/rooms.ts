@@ -45,7 +45,7 @@ export type Rooms = {
 };
 
 // True because the table is a constant of these names.
-const policyOperations = Object.keys(policyTable) as (keyof typeof policyTable)[];
+const policyOperations = [...Object.keys(policyTable), 'listTools'] as (keyof typeof policyTable | 'listTools')[];
 
 /** Puts the rooms together. Each service has the names and types of its section of the table of operations. */
 export function openRooms(input: RoomsInput): Rooms {
@@ -201,11 +201,11 @@ export function openRooms(input: RoomsInput): Rooms {
       ...trustOperations,
       ...lazyServices(policyOperations, async () => {
         const { policyServices } = await import('./policy-services.ts');
-        return policyServices({ ...input, policies, binaries, prepare });
+        return policyServices({ ...input, policies, binaries, prepare, chains, ...(await tools.forTrials()) });
       }),
       ...lazyServices(['answerAsk', 'editAsk', 'proposeRules'], async () => {
         const { answerServices } = await import('./answering.ts');
-        return answerServices({ ...input, policies, prepare });
+        return answerServices({ ...input, policies, prepare, ...(await tools.forTrials()) });
       }),
       ...programs,
       ...tools.services,

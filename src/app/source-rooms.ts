@@ -1,7 +1,7 @@
 import { openHookRooms } from './hook-rooms.ts';
 import { openMcpRooms } from './mcp-rooms.ts';
 import type { RoomsInput } from './rooms-input.ts';
-import { runSources, sourceChecks } from './tool-sources.ts';
+import { runSources, sourceArguments, sourceChecks, sourceTools } from './tool-sources.ts';
 
 /** Where tools come from beside the built-in ones: hooks and tool servers, of which nothing is loaded before it is used. */
 export function openSourceRooms(input: RoomsInput) {
@@ -14,6 +14,11 @@ export function openSourceRooms(input: RoomsInput) {
     sources: runSources(rooms),
     /** For `doctor`. */
     checks: sourceChecks(rooms),
+    /** For policies that are tried: what is known of the tools, without contacting anybody. */
+    forTrials: async () => ({
+      registeredArguments: await sourceArguments(rooms)(),
+      registeredTools: sourceTools(rooms),
+    }),
     /** Ends what was started for them. */
     close: mcp.close,
   };

@@ -1,5 +1,5 @@
 import type { PrepareDeps } from '../runs/ports.ts';
-import type { SourceCheck } from '../schema/tool-sources.ts';
+import type { RegisteredTool, SourceCheck } from '../schema/tool-sources.ts';
 import { noSources, type RunSources } from '../tools/source.ts';
 
 /** Where one kind of source (hooks, tool servers) gives its tools to runs. */
@@ -10,7 +10,13 @@ export type SourceRoom = {
   open(names: readonly string[]): Promise<RunSources>;
   /** For `doctor`: all that is registered; `ask` null: as it was last known. Never rejects. */
   check(ask: { readonly timeoutMs: number } | null): Promise<readonly SourceCheck[]>;
+  /** What a tool of it takes beside injected arguments, from its last listing; null for a tool that it does not have. */
+  argumentNames(): Promise<ArgumentNames>;
+  /** Every tool of its last listings. */
+  tools(): Promise<readonly RegisteredTool[]>;
 };
+
+export type ArgumentNames = (tools: string, tool: string) => readonly string[] | null;
 
 /** The sources that a run may use, of all kinds, opened at the same time. */
 export function runSources(rooms: readonly SourceRoom[]): PrepareDeps['sources'] {
@@ -39,3 +45,16 @@ export const sourceChecks =
     const used = rooms.filter((room) => room.names().length > 0);
     return (await Promise.all(used.map((room) => room.check(ask)))).flat();
   };
+
+/** The arguments of the tools of all kinds, for rules that name each of them. */
+export const sourceArguments = (rooms: readonly SourceRoom[]) => async (): Promise<ArgumentNames> => {
+  const used = rooms.filter((room) => room.names().length > 0);
+  const all = await Promise.all(used.map((room) => room.argumentNames()));
+  return (tools, tool) => all.map((names) => names(tools, tool)).find((names) => names !== null) ?? null;
+};
+
+/** The tools of all kinds as they were listed last. */
+export const sourceTools = (rooms: readonly SourceRoom[]) => async (): Promise<readonly RegisteredTool[]> => {
+  const used = rooms.filter((room) => room.names().length > 0);
+  return (await Promise.all(used.map((room) => room.tools()))).flat();
+};

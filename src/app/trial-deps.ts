@@ -1,10 +1,11 @@
 import type { CommandTables } from '../schema/command-tables.ts';
-import type { LoadedPolicy, PolicyCall, PolicyIdentity } from '../schema/policy.ts';
+import type { LoadedPolicy, PolicyIdentity } from '../schema/policy.ts';
 import type { PrepareDeps } from '../runs/ports.ts';
 import { createCatalog } from '../tools/catalog.ts';
 import type { TrialDeps } from '../trials/trial.ts';
 import type { Policies } from '../workspace/policies.ts';
 import type { RoomsInput } from './rooms-input.ts';
+import type { ArgumentNames } from './tool-sources.ts';
 
 export type TrialInput = Pick<RoomsInput, 'workspace'> & {
   readonly policies: Policies;
@@ -33,11 +34,14 @@ export function trialDeps({ workspace, policies, prepare }: TrialInput) {
   };
 }
 
-/** Every argument that a tool declares; it takes no others. Null for a tool that is not known. */
+/**
+ * Every argument that a tool declares; it takes no others. Null for a tool that is not known.
+ * @param registered those of hooks and tool servers
+ */
 export const argumentNamesWith =
-  (prepare: PrepareDeps) =>
-  (tools: PolicyCall['tools'], tool: PolicyCall['tool']): readonly string[] | null => {
+  (prepare: PrepareDeps, registered: ArgumentNames): ArgumentNames =>
+  (tools, tool) => {
     const found = createCatalog(prepare.tools({ shell: true, plans: true })).find(tools, tool);
     const properties: unknown = found?.spec.input_schema['properties'];
-    return typeof properties === 'object' && properties !== null ? Object.keys(properties) : null;
+    return typeof properties === 'object' && properties !== null ? Object.keys(properties) : registered(tools, tool);
   };

@@ -8,6 +8,7 @@ import { plans } from './operations/plans.ts';
 import { policies } from './operations/policies.ts';
 import { records } from './operations/records.ts';
 import { setup } from './operations/setup.ts';
+import { tools } from './operations/tools.ts';
 import { work } from './operations/work.ts';
 
 /**
@@ -23,6 +24,7 @@ export const operations = {
   ...setup,
   ...hooks,
   ...mcpServers,
+  ...tools,
 } as const;
 export type Operations = typeof operations;
 

@@ -1,9 +1,11 @@
 import type { Drift } from '../schema/tool-sources.ts';
-import { wholeDiff } from '../tools/files/diff.ts';
 import type { Drifted } from './pins.ts';
 
+/** The unified diff of two texts of this name; null when it cannot be made. */
+export type DiffPort = (name: string, before: Uint8Array, after: Uint8Array) => Promise<string | null>;
+
 /** Definitions that wait to be accepted, each with the difference as people read it: indented JSON, line by line. */
-export const driftView = (drifted: readonly Drifted[]): Promise<Drift[]> =>
+export const driftView = (drifted: readonly Drifted[], diff: DiffPort): Promise<Drift[]> =>
   Promise.all(
     drifted.map(async ({ tool, change, sha256, before, after }) => ({
       tool,
@@ -11,7 +13,7 @@ export const driftView = (drifted: readonly Drifted[]): Promise<Drift[]> =>
       sha256,
       before,
       after,
-      diff: (await wholeDiff(tool, bytesOf(before), bytesOf(after))) ?? 'the difference is too long to be shown',
+      diff: (await diff(tool, bytesOf(before), bytesOf(after))) ?? 'the difference is too long to be shown',
     })),
   );
 

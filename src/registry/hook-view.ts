@@ -1,10 +1,10 @@
-import type { HookView, SourceTool } from '../schema/tool-sources.ts';
+import type { Definition, HookView, SourceTool } from '../schema/tool-sources.ts';
 import type { HookRow, HookRows } from '../store/hooks.ts';
 import { offeredDefinition } from '../tools/definition.ts';
 import { inputSchemaOf, membersOf } from '../tools/openapi/members.ts';
 import type { HookDefinition } from '../tools/openapi/operations.ts';
 import { readTexts } from './backend-fields.ts';
-import { driftView } from './drift-view.ts';
+import { type DiffPort, driftView } from './drift-view.ts';
 import { serviceOf, sourceOf } from './hook-listing.ts';
 import { operationsOfText, specificationOf } from './hook-specification.ts';
 import type { Listing, Pins } from './pins.ts';
@@ -14,13 +14,13 @@ import type { Listing, Pins } from './pins.ts';
  * @param whole with the operations that are no tools, which takes reading the stored description
  */
 export async function hookView(
-  deps: { readonly rows: Pick<HookRows, 'specificationText'>; readonly pins: Pins },
+  deps: { readonly rows: Pick<HookRows, 'specificationText'>; readonly pins: Pins; readonly diff: DiffPort },
   row: HookRow,
   whole: boolean,
 ): Promise<HookView> {
   const source = sourceOf(row);
   const listing = deps.pins.known(source);
-  const drift = await driftView(deps.pins.drift(source));
+  const drift = await driftView(deps.pins.drift(source), deps.diff);
   const text = whole ? deps.rows.specificationText(row.id) : null;
   const read =
     text === null
@@ -54,21 +54,27 @@ function stateOf({ spec_fetched_at, last_error }: HookRow): HookView['state'] {
   return last_error === null ? 'idle' : 'unavailable';
 }
 
-function toolsOf(row: HookRow, listing: Listing): SourceTool[] {
+/** The tools of a listing with what a model gets of each. */
+export function offeredTools(row: HookRow, listing: Listing): (SourceTool & { readonly schema: Definition })[] {
   const hidden = new Set(Object.keys(readTexts(row.inject)));
   return listing.tools.map(({ tool, definition, sha256, state }) => {
-    // Canonical JSON of what `operationsOf` has made.
+    // JSON of what `operationsOf` has made.
     const operation = definition as unknown as HookDefinition;
-    const offered = offeredDefinition(operation.description, inputSchemaOf(membersOf(operation), hidden));
+    const schema = inputSchemaOf(membersOf(operation), hidden);
+    const offered = offeredDefinition(operation.description, schema);
     return {
       tool,
       description: operation.description,
       sha256,
       state: state === 'ready' && !offered.ok ? 'unavailable' : state,
       flags: offered.ok ? [...offered.flags] : [offered.reason],
+      schema: offered.ok ? offered.schema : schema,
     };
   });
 }
+
+const toolsOf = (row: HookRow, listing: Listing): SourceTool[] =>
+  offeredTools(row, listing).map(({ schema: _schema, ...tool }) => tool);
 
 /** `servers` of a description is ignored; a path of its own there is a likely mistake (05 §9.3.5). */
 function serverNotes(url: string, serverPaths: readonly string[]): string[] {

@@ -1,15 +1,18 @@
 import { RuntimeError } from '../schema/errors.ts';
-import type { HookView, SourceCheck } from '../schema/tool-sources.ts';
+import type { HookView, RegisteredTool, SourceCheck } from '../schema/tool-sources.ts';
 import type { HookRow, HookRows } from '../store/hooks.ts';
 import type { Registry } from '../store/registry.ts';
 import { ulid } from '../text/ids.ts';
 import { isCredentialHeader } from '../tools/hooks/hook-service.ts';
+import { isHidden, membersOf } from '../tools/openapi/members.ts';
+import type { HookDefinition } from '../tools/openapi/operations.ts';
 import type { SourceTools } from '../tools/source.ts';
 import { readTexts } from './backend-fields.ts';
+import type { DiffPort } from './drift-view.ts';
 import { applied, freshHook, type HookFields } from './hook-fields.ts';
 import { createHookListing, type HookListingDeps, sourceOf } from './hook-listing.ts';
 import { openHook } from './hook-tools.ts';
-import { hookView } from './hook-view.ts';
+import { hookView, offeredTools } from './hook-view.ts';
 import type { RecordChange } from './ports.ts';
 import { checkSourceName } from './source-names.ts';
 
@@ -17,6 +20,7 @@ export type HooksDeps = HookListingDeps & {
   readonly registry: Pick<Registry, 'toolsets'>;
   readonly record: RecordChange;
   readonly cwd: string;
+  readonly diff: DiffPort;
   /** Config `hook-spec-ttl`, in milliseconds. */
   readonly ttlMs: () => number;
 };
@@ -126,6 +130,32 @@ export function createHooks(deps: HooksDeps) {
 
     /** The tools of one hook for a run. Never rejects for what a service can cause. */
     open: (name: string): Promise<SourceTools> => openHook({ ...deps, listing }, name),
+
+    /** Every tool of the last listings; descriptions as they came, cut (09 §6.10). Contacts nothing. */
+    registeredTools: (): readonly RegisteredTool[] =>
+      rows.list().flatMap((row) =>
+        offeredTools(row, pins.known(sourceOf(row))).map(({ tool, state, description, schema }) => {
+          return {
+            tools: row.name,
+            tool,
+            source: 'hook' as const,
+            description: description.slice(0, 4096),
+            schema: { ...schema },
+            state,
+          };
+        }),
+      ),
+
+    /** The arguments that a tool takes beside the injected ones; null for one that is not known. */
+    argumentNames(name: string, tool: string): readonly string[] | null {
+      const row = rows.find(name);
+      const found = row === undefined ? undefined : pins.known(sourceOf(row)).tools.find((one) => one.tool === tool);
+      if (row === undefined || found === undefined) return null;
+      const hidden = new Set(Object.keys(readTexts(row.inject)));
+      // JSON of what `operationsOf` has made.
+      const members = membersOf(found.definition as unknown as HookDefinition);
+      return members.list.filter((member) => !isHidden(member, hidden)).map(({ argument }) => argument);
+    },
 
     /** Every service for `doctor`, asked at the same time; `ask` null: as it was last known. Never rejects. */
     check: (ask: { readonly timeoutMs: number } | null): Promise<readonly SourceCheck[]> =>

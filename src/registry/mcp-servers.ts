@@ -21,6 +21,7 @@ import { sourceOf, viewOf } from './mcp-view.ts';
 import type { ListedTool, Pins } from './pins.ts';
 import type { RecordChange } from './ports.ts';
 import type { Secrets } from './secrets.ts';
+import type { DiffPort } from './drift-view.ts';
 import { checkSourceName } from './source-names.ts';
 
 export type McpServersDeps = {
@@ -28,6 +29,7 @@ export type McpServersDeps = {
   /** Names of registered hooks. */
   readonly hooks: () => readonly string[];
   readonly pins: Pins;
+  readonly diff: DiffPort;
   readonly secrets: Secrets;
   readonly record: RecordChange;
   readonly launch: Launcher;
@@ -62,6 +64,7 @@ export function createMcpServers(deps: McpServersDeps) {
   const view = async (row: ToolServerRow, connection: Connection | null = null): Promise<McpServerView> =>
     viewOf(row, {
       pins,
+      diff: deps.diff,
       signedIn: deps.signedIn,
       connection,
       commandChanged: (await deps.commandPins.change(row)) !== null,

@@ -6,12 +6,13 @@ import { offeredDefinition } from '../tools/definition.ts';
 import type { Connection } from '../tools/mcp/connection.ts';
 import { readDefinition } from '../tools/mcp/definition.ts';
 import { readTexts } from './backend-fields.ts';
-import { driftView } from './drift-view.ts';
+import { type DiffPort, driftView } from './drift-view.ts';
 import { envMap, readJson, textList } from './mcp-fields.ts';
 import type { PinnedTool, Pins, SourceRef } from './pins.ts';
 
 export type ViewDeps = {
   readonly pins: Pins;
+  readonly diff: DiffPort;
   signedIn(row: ToolServerRow): boolean;
   /** The connection of this process, where there is one. */
   readonly connection: Connection | null;
@@ -55,7 +56,7 @@ export async function viewOf(row: ToolServerRow, deps: ViewDeps): Promise<McpSer
     state: stateOf(row, deps, signedIn),
     tools: listing.tools.map(toolView),
     definition_sha256: listing.tools.length === 0 ? null : listing.sha256,
-    drift: await driftView(pins.drift(sourceOf(row))),
+    drift: await driftView(pins.drift(sourceOf(row)), deps.diff),
     last_error: row.last_error === null ? null : deps.mask(row.last_error),
     instructions: instructions === null ? null : deps.mask(instructions),
     stderr: (connection?.lastLines(20) ?? []).map((line) => deps.mask(line)),

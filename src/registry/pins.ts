@@ -73,7 +73,8 @@ export function createPins(deps: PinsDeps) {
         const state = firstUse ? 'accepted' : 'quarantined';
         const accepted = firstUse ? { accepted_at: at, accepted_by: by } : { accepted_at: null, accepted_by: null };
         for (const [tool, { definition, sha256 }] of wanted) {
-          put({ tool, sha256, definition: canonicalJson(definition), state, seen_at: seen, ...accepted });
+          // The members keep their order, in which a model reads them; the hash is of the canonical form.
+          put({ tool, sha256, definition: JSON.stringify(definition), state, seen_at: seen, ...accepted });
         }
         const listing = listingOf(current(source), firstUse);
         if (firstUse) {
@@ -150,7 +151,7 @@ export const pinOf = (definition: Definition): string => sha256(canonicalJson(de
 
 const listedOf = (row: PinRow): ListedTool => ({
   tool: row.tool,
-  // Canonical JSON of an object, written above.
+  // JSON of an object, written above.
   definition: JSON.parse(row.definition) as Definition,
 });
 

@@ -75,3 +75,19 @@ export const SourceCheck = type({
   error: nullable(string()),
 });
 export type SourceCheck = Infer<typeof SourceCheck>;
+
+/** One tool of any provider, as a page lists it (09 §6.10). */
+export const ListedTool = type({
+  tools: string(),
+  tool: string(),
+  source: enums(['builtin', 'hook', 'mcp']),
+  description: string(),
+  schema: record(string(), unknown()),
+  state: ToolState,
+  /** What the policy says of a call without arguments. */
+  default_decision: enums(['allow', 'approve', 'deny']),
+});
+export type ListedTool = Infer<typeof ListedTool>;
+
+/** A tool of a registered source from its last listing; nobody is contacted. */
+export type RegisteredTool = Omit<ListedTool, 'default_decision'>;

@@ -88,7 +88,9 @@ const namesOf = ({ call }: Approval) => ({ tools: call.tools, tool: call.tool })
 function exactRule({ members }: Group, names: readonly string[]): readonly Candidate[] {
   const [first] = members;
   if (first === undefined) return [];
-  const given = Object.entries(first.call.args).filter(([, value]) => value !== null);
+  // An injected argument is the operator's own, and recorded without its value: no rule is about it.
+  const isInjected = (key: string, value: unknown): boolean => value === '(injected)' && !names.includes(key);
+  const given = Object.entries(first.call.args).filter(([key, value]) => value !== null && !isInjected(key, value));
   const plain = given.every(([, value]) => ['string', 'number', 'boolean'].includes(typeof value));
   if (!plain || given.some(([key]) => key.startsWith('/') || key === '')) return [];
   const absent = names.filter((name) => !given.some(([key]) => key === name));

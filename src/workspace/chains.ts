@@ -46,8 +46,8 @@ export type RunnableChain = {
   readonly text: string;
   /** Whether any task speaks to a model: without one nothing is probed (08 §12.3). */
   readonly has_model_task: boolean;
-  /** Whether any task may call a tool of this provider. */
-  mayUse(provider: string): boolean;
+  /** Whether any task may call a tool of this provider, or this one. */
+  mayUse(provider: string, tool?: string): boolean;
   readonly warnings: readonly string[];
 };
 
@@ -149,7 +149,7 @@ export function createChains(deps: ChainDeps) {
         source: new TextDecoder().decode(file.bytes),
         text,
         has_model_task: chain.tasks.some(({ handler }) => isModelHandler(handler)),
-        mayUse: (provider) => mayUse(chain, provider),
+        mayUse: (provider, tool) => mayUse(chain, provider, tool),
         warnings: [...file.warnings, ...cautionLine(file.path, findings)],
       };
     },
@@ -171,7 +171,7 @@ export function createChains(deps: ChainDeps) {
         source,
         text,
         has_model_task: chain.tasks.some(({ handler }) => isModelHandler(handler)),
-        mayUse: (provider) => mayUse(chain, provider),
+        mayUse: (provider, tool) => mayUse(chain, provider, tool),
         warnings: [],
       };
     },

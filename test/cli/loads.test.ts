@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { builtAt } from '../support/built-at.ts';
+import { startService } from '../support/service.ts';
 import { addScript, createProject, scripted, tester, type World } from './world.ts';
 
 // Amendment 6: what a command loads is what its start-up costs, so a package more is a decision and not an accident.
@@ -45,6 +46,18 @@ describe('the packages that a command loads', () => {
     const withoutFlags = ['better-sqlite3', 'eventsource-parser', 'piscina', 'superstruct'];
     expect((await packagesOf('run', 'hello')).packages).toEqual(withoutFlags);
     expect((await packagesOf('run', 'hello', ...scripted)).packages).toEqual([...withoutFlags, 'meow'].sort());
+  });
+
+  it('are no more when a service is registered, as long as none of its tools is called', async () => {
+    const service = await startService({ openapi: '3.0.3', paths: { '/it': { get: {} } } });
+    try {
+      await world.run(['hook', 'add', 'svc', '--url', service.url]);
+      const withoutCalls = ['better-sqlite3', 'eventsource-parser', 'piscina', 'superstruct'];
+      expect((await packagesOf('run', 'hello')).packages).toEqual(withoutCalls);
+      await world.run(['hook', 'remove', 'svc']);
+    } finally {
+      await service.close();
+    }
   });
 
   it('hold the grammar of the shell only once a line needs it', async () => {

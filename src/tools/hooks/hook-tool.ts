@@ -27,7 +27,7 @@ const maxResponseBytes = 4 * 1024 * 1024;
 
 /** The tool of one operation of a registered service. */
 export function hookTool(service: HookService, pinned: Definition, ports: HookPorts): Tool {
-  // Canonical JSON of what `operationsOf` has made, accepted by the operator.
+  // JSON of what `operationsOf` has made, accepted by the operator.
   const definition = pinned as unknown as HookDefinition;
   const name = { tools: service.name, tool: definition.name };
   const members = membersOf(definition);

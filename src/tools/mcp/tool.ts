@@ -89,7 +89,7 @@ const withoutKeys = (record: ArgumentRecord, names: ReadonlySet<string>): Argume
   Object.fromEntries(Object.entries(record).filter(([name]) => !names.has(name)));
 
 /** The schema that a model sees: hidden names are neither described nor required (05 §10.5.3). */
-function withoutMembers(schema: ArgumentRecord, hidden: ReadonlySet<string>): ArgumentRecord {
+export function withoutMembers(schema: ArgumentRecord, hidden: ReadonlySet<string>): ArgumentRecord {
   if (hidden.size === 0) return schema;
   const { properties, required } = schema;
   return {

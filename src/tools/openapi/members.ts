@@ -91,33 +91,19 @@ type Fields = {
   readonly more: JsonObject | true | null;
 };
 
-/** Keywords that can be taken apart without changing what is accepted in a way that matters to whoever calls. */
+/** Keywords of an object that can be taken apart into arguments. */
 const flat: ReadonlySet<string> = new Set(
-  'type properties required allOf additionalProperties title description default deprecated'.split(' '),
+  'type properties required additionalProperties title description default deprecated'.split(' '),
 );
 
-/** The members of an object schema, those of its `allOf` among them; null for any other schema. */
+/** The members of an object schema; null for any other schema, and for an object without members of its own. */
 function objectFields(schema: JsonObject): Fields | null {
   if (Object.keys(schema).some((key) => !flat.has(key))) return null;
-  const parts = Array.isArray(schema['allOf']) ? schema['allOf'] : [];
-  const isTyped = schema['type'] === 'object' || isObject(schema['properties']);
-  if (!isTyped && (parts.length === 0 || schema['type'] !== undefined)) return null;
-  let properties: JsonObject = isObject(schema['properties']) ? schema['properties'] : {};
+  if (schema['type'] !== undefined && schema['type'] !== 'object') return null;
+  const properties: JsonObject = isObject(schema['properties']) ? schema['properties'] : {};
+  if (Object.keys(properties).length === 0) return null;
   const required = new Set(namesIn(schema['required']));
-  let more = moreOf(schema['additionalProperties']);
-  for (const part of parts) {
-    const fields = isObject(part) ? objectFields(part) : null;
-    if (fields === null) return null;
-    for (const [name, member] of Object.entries(fields.properties)) {
-      const before = Object.hasOwn(properties, name) ? properties[name] : undefined;
-      const both = before === undefined || same(before, member) ? member : { allOf: [before, member] };
-      properties = Object.fromEntries([...Object.entries(properties).filter(([key]) => key !== name), [name, both]]);
-    }
-    for (const name of fields.required) required.add(name);
-    more ??= fields.more;
-  }
-  // An object without members of its own is one argument.
-  return Object.keys(properties).length === 0 ? null : { properties, required, more };
+  return { properties, required, more: moreOf(schema['additionalProperties']) };
 }
 
 const moreOf = (value: unknown): Fields['more'] =>
@@ -125,5 +111,3 @@ const moreOf = (value: unknown): Fields['more'] =>
 
 const namesIn = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
-
-const same = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);

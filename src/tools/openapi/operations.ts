@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, type ServiceDocument } from './read-document.ts';
 import { follow, Unusable } from './references.ts';
-import { standalone } from './schema.ts';
+import { createSchemas, type Schemas } from './schema.ts';
 import { swaggerParameters } from './swagger.ts';
 
 /** A parameter as it is sent. */
@@ -52,29 +52,45 @@ export function operationsOf(document: ServiceDocument, specPath: string | null)
   const definitions: HookDefinition[] = [];
   const skipped: { operation: string; reason: string }[] = [];
   const taken = new Set<string>();
+  const schemas = createSchemas(document);
   const paths = isObject(document.root['paths']) ? document.root['paths'] : {};
   let count = 0;
+  const skip = (operation: string, { message }: Unusable): void => {
+    skipped.push({ operation: operation.slice(0, 300), reason: message });
+  };
   for (const [path, item] of Object.entries(paths)) {
     if (!path.startsWith('/')) continue;
+    const shared = attempt(() => follow(document.root, item));
+    if (shared instanceof Unusable) {
+      skip(path, shared);
+      continue;
+    }
     for (const method of methods) {
-      const operation = `${method.toUpperCase()} ${path}`;
-      try {
-        const shared = follow(document.root, item);
-        const own = shared[method];
-        if (!isObject(own)) continue;
-        count += 1;
-        if (count > maxOperations) throw new Unusable(`a service has at most ${maxOperations} operations here`);
+      const own = shared[method];
+      if (!isObject(own)) continue;
+      count += 1;
+      const isTooMany = count > maxOperations;
+      const definition = attempt(() => {
+        if (isTooMany) throw new Unusable(`a service has at most ${maxOperations} operations here`);
         const reason = excluded(path, own, specPath);
         if (reason !== null) throw new Unusable(reason);
-        const definition = definitionOf(document, method, path, shared, own);
-        definitions.push({ ...definition, name: uniqueName(definition.name, taken) });
-      } catch (error) {
-        if (!(error instanceof Unusable)) throw error;
-        skipped.push({ operation: operation.slice(0, 300), reason: error.message });
-      }
+        return definitionOf(document, schemas, method, path, shared, own);
+      });
+      if (definition instanceof Unusable) skip(`${method.toUpperCase()} ${path}`, definition);
+      else definitions.push({ ...definition, name: uniqueName(definition.name, taken) });
     }
   }
   return { definitions, skipped, serverPaths: serverPaths(document) };
+}
+
+/** What makes one operation unusable is a result: the others are usable all the same. */
+function attempt<T>(body: () => T): T | Unusable {
+  try {
+    return body();
+  } catch (error) {
+    if (error instanceof Unusable) return error;
+    throw error;
+  }
 }
 
 function serverPaths({ root, version }: ServiceDocument): readonly string[] {
@@ -94,6 +110,7 @@ function excluded(path: string, operation: JsonObject, specPath: string | null):
 
 function definitionOf(
   document: ServiceDocument,
+  schemas: Schemas,
   method: (typeof methods)[number],
   path: string,
   shared: JsonObject,
@@ -104,7 +121,7 @@ function definitionOf(
   );
   const read =
     document.version === '2.0' ? swaggerParameters(document, given, operation) : { parameters: given, body: null };
-  const parameters = parametersOf(document, read.parameters, path);
+  const parameters = parametersOf(schemas, read.parameters, path);
   const body =
     read.body ?? (operation['requestBody'] === undefined ? null : follow(document.root, operation['requestBody']));
   return {
@@ -113,7 +130,7 @@ function definitionOf(
     name: nameOf(operation, method, path),
     description: describe(operation),
     parameters,
-    requestBody: body === null || method === 'get' || method === 'head' ? null : bodyOf(document, body),
+    requestBody: body === null || method === 'get' || method === 'head' ? null : bodyOf(schemas, body),
   };
 }
 
@@ -138,7 +155,7 @@ const isReserved = (name: string): boolean =>
 /** `Accept` and its like are the client's own (05 §9.4.4). */
 const ownHeaders: ReadonlySet<string> = new Set(['accept', 'content-type', 'authorization']);
 
-function parametersOf(document: ServiceDocument, given: readonly JsonObject[], path: string): readonly Parameter[] {
+function parametersOf(schemas: Schemas, given: readonly JsonObject[], path: string): readonly Parameter[] {
   const found = new Map<string, Parameter>();
   for (const parameter of given) {
     const { name, in: place } = parameter;
@@ -157,7 +174,7 @@ function parametersOf(document: ServiceDocument, given: readonly JsonObject[], p
     }
     if (place === 'path' && !path.includes(`{${name}}`)) continue;
     // The operation's own come later and win.
-    found.set(`${place} ${name}`, parameterOf(document, parameter, name, place));
+    found.set(`${place} ${name}`, parameterOf(schemas, parameter, name, place));
   }
   const named = new Set([...found.values()].filter((one) => one.in === 'path').map((one) => one.name));
   for (const [, name = ''] of path.matchAll(/\{([^{}]*)\}/g)) {
@@ -166,7 +183,7 @@ function parametersOf(document: ServiceDocument, given: readonly JsonObject[], p
   return [...found.values()];
 }
 
-function parameterOf(document: ServiceDocument, given: JsonObject, name: string, place: Parameter['in']): Parameter {
+function parameterOf(schemas: Schemas, given: JsonObject, name: string, place: Parameter['in']): Parameter {
   const style = textOf(given['style']) || (place === 'query' ? 'form' : 'simple');
   const content = isObject(given['content']) ? Object.entries(given['content'])[0] : undefined;
   const schema = content === undefined ? given['schema'] : isObject(content[1]) ? content[1]['schema'] : {};
@@ -178,7 +195,7 @@ function parameterOf(document: ServiceDocument, given: JsonObject, name: string,
     // A parameter with a media type is sent as text of that type.
     style: content === undefined ? style : 'content',
     explode: typeof given['explode'] === 'boolean' ? given['explode'] : style === 'form' || style === 'deepObject',
-    schema: standalone(document, schema ?? {}),
+    schema: schemas(schema ?? {}),
   };
 }
 
@@ -186,7 +203,7 @@ const isJson = (media: string): boolean => /^application\/(?:json|[^;]*\+json)(?
 const isForm = (media: string): boolean => /^application\/x-www-form-urlencoded(?:;|$)/i.test(media);
 
 /** JSON before a form; any other media type cannot be written from arguments (05 §9.4.5). */
-function bodyOf(document: ServiceDocument, body: JsonObject): RequestBody | null {
+function bodyOf(schemas: Schemas, body: JsonObject): RequestBody | null {
   const content = isObject(body['content']) ? Object.entries(body['content']) : [];
   const exact = content.find(([media]) => /^application\/json(?:;|$)/i.test(media));
   const found = exact ?? content.find(([media]) => isJson(media)) ?? content.find(([media]) => isForm(media));
@@ -201,7 +218,7 @@ function bodyOf(document: ServiceDocument, body: JsonObject): RequestBody | null
     required,
     media: (media.split(';')[0] ?? '').trim().toLowerCase(),
     description: textOf(body['description']).trim(),
-    schema: standalone(document, isObject(value) ? (value['schema'] ?? {}) : {}),
+    schema: schemas(isObject(value) ? (value['schema'] ?? {}) : {}),
   };
 }
 

@@ -1,27 +1,43 @@
+import { withoutAllOf } from './all-of.ts';
 import { isObject, type JsonObject, type ServiceDocument } from './read-document.ts';
 import { lookUp, Unusable } from './references.ts';
 
-/** References on the way at which a circle is cut (05 §9.3.2), and where to cut it when that is still too much. */
-const depths = [16, 8, 4, 2, 1];
-/** Values of one schema with everything that it refers to; and its text, which a model has to read. */
+/** References on the way at which a circle is cut (05 §9.3.2), and where else when that is too much to read. */
+const depths = [16, 8, 4, 2];
+/** Values of one schema with everything that it refers to, each circle gone round once. */
 const maxNodes = 4000;
-export const maxSchemaBytes = 32 * 1024;
+/** What a schema that repeats itself may be: values, and characters. */
+const repeatedNodes = 600;
+const repeatedText = 4096;
+
+export type Schemas = (schema: unknown) => JsonObject;
+
+/** The schemas of one document, each made once: operations refer to the same ones again and again. */
+export function createSchemas(document: ServiceDocument): Schemas {
+  const made = new Map<string, JsonObject>();
+  return (schema) => {
+    const reference = isObject(schema) && Object.keys(schema).length === 1 ? schema['$ref'] : undefined;
+    if (typeof reference !== 'string') return standalone(document, schema);
+    const known = made.get(reference) ?? standalone(document, schema);
+    made.set(reference, known);
+    return known;
+  };
+}
 
 /**
  * A schema of the document as JSON Schema 2020-12 that stands for itself: references are put in place, a circle ends in a
  * schema that takes anything, and what only documents need is left out. Members that only answers have are left out too.
  * @throws Unusable for a reference that cannot be followed, and for a schema that stays too large
  */
-export function standalone(document: ServiceDocument, schema: unknown): JsonObject {
-  let last: JsonObject | null = null;
+function standalone(document: ServiceDocument, schema: unknown): JsonObject {
+  const once = expandWithin(document, schema, 1, maxNodes);
+  if (once === null) throw new Unusable(`its schema has more than ${maxNodes} values`);
+  if (!once.cut) return once.schema;
   for (const depth of depths) {
-    const made = expandWithin(document, schema, depth);
-    if (made === null) continue;
-    last = made.schema;
-    if (!made.cut || JSON.stringify(last).length <= maxSchemaBytes) return last;
+    const made = expandWithin(document, schema, depth, repeatedNodes);
+    if (made !== null && JSON.stringify(made.schema).length <= repeatedText) return made.schema;
   }
-  if (last === null) throw new Unusable(`its schema has more than ${maxNodes} values`);
-  return last;
+  return once.schema;
 }
 
 class TooLarge extends Error {}
@@ -31,8 +47,9 @@ function expandWithin(
   document: ServiceDocument,
   schema: unknown,
   depth: number,
+  limit: number,
 ): { readonly schema: JsonObject; readonly cut: boolean } | null {
-  const state: State = { document, depth, nodes: 0, cut: false, path: [] };
+  const state: State = { document, depth, limit, nodes: 0, cut: false, loosened: 0, path: [] };
   try {
     return { schema: asObject(expand(state, schema)), cut: state.cut };
   } catch (error) {
@@ -44,8 +61,11 @@ function expandWithin(
 type State = {
   readonly document: ServiceDocument;
   readonly depth: number;
+  readonly limit: number;
   nodes: number;
   cut: boolean;
+  /** How often something was left out that would have kept values away. */
+  loosened: number;
   /** References that led here. */
   readonly path: string[];
 };
@@ -54,7 +74,7 @@ const asObject = (schema: unknown): JsonObject => (isObject(schema) ? schema : s
 
 function expand(state: State, schema: unknown): unknown {
   state.nodes += 1;
-  if (state.nodes > maxNodes) throw new TooLarge();
+  if (state.nodes > state.limit) throw new TooLarge();
   // True and false are schemas, too.
   if (!isObject(schema)) return schema === false ? false : {};
   const { $ref } = schema;
@@ -65,6 +85,7 @@ function expandReference(state: State, reference: string, schema: JsonObject): u
   const found = lookUp(state.document.root, reference);
   if (state.path.includes(reference) && state.path.length >= state.depth) {
     state.cut = true;
+    state.loosened += 1;
     return {};
   }
   if (state.path.length > 200) throw new TooLarge();
@@ -146,26 +167,68 @@ const plainKeys: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 
 function expandMembers(state: State, schema: JsonObject): JsonObject {
-  const result: [string, unknown][] = [];
-  for (const [key, value] of Object.entries(schema)) {
-    if (schemaKeys.has(key)) result.push([key, typeof value === 'boolean' ? value : expand(state, value)]);
-    else if (listKeys.has(key) && Array.isArray(value) && value.length > 0)
-      result.push([key, value.map((one) => expand(state, one))]);
-    else if (mapKeys.has(key) && isObject(value)) result.push([key, expandMap(state, key, value)]);
+  const result = new Map<string, unknown>();
+  const variants = withDiscriminator(state, schema);
+  for (const [key, value] of Object.entries(variants)) {
+    const before = state.loosened;
+    if (schemaKeys.has(key)) {
+      const member = typeof value === 'boolean' ? value : expand(state, value);
+      // What keeps values away must not keep more of them away than it says.
+      if (state.loosened === before || !negative.has(key)) result.set(key, member);
+    } else if (listKeys.has(key) && Array.isArray(value) && value.length > 0) {
+      const list = value.map((one) => expand(state, one));
+      // More than one may fit what was loosened, or what is told apart by a member alone.
+      const isAny = key === 'oneOf' && (state.loosened > before || isObject(schema['discriminator']));
+      if (isAny && schema['anyOf'] === undefined) result.set('anyOf', list);
+      else if (!isAny) result.set(key, list);
+    } else if (mapKeys.has(key) && isObject(value)) result.set(key, expandMap(state, key, value));
     else if (Object.hasOwn(plainKeys, key) && plainKeys[key]?.(value) === true) {
       state.nodes += Array.isArray(value) ? value.length : 1;
-      result.push([key, value]);
+      result.set(key, value);
     }
   }
-  const made = withoutAnswers(schema, Object.fromEntries(result), state.document);
-  return schema['nullable'] === true ? orNull(oldBounds(made)) : oldBounds(made);
+  const made = withoutAllOf(oldBounds(withoutAnswers(schema, Object.fromEntries(result), state.document)));
+  return schema['nullable'] === true ? orNull(made) : made;
+}
+
+const negative: ReadonlySet<string> = new Set(['not', 'if', 'unevaluatedItems', 'unevaluatedProperties']);
+
+/** Variants that a member tells apart: which value belongs to which is said by the document alone. */
+function withDiscriminator(state: State, schema: JsonObject): JsonObject {
+  const { discriminator } = schema;
+  if (!isObject(discriminator) || typeof discriminator['propertyName'] !== 'string') return schema;
+  const name = discriminator['propertyName'];
+  const mapping = isObject(discriminator['mapping']) ? Object.entries(discriminator['mapping']) : [];
+  const told = (variant: unknown): unknown => {
+    const reference = isObject(variant) ? variant['$ref'] : undefined;
+    if (typeof reference !== 'string') return variant;
+    const named = reference.split('/').at(-1) ?? '';
+    const values = mapping.filter(([, target]) => target === reference || target === named).map(([value]) => value);
+    if (values.length === 0 && constrains(lookUp(state.document.root, reference), name)) return variant;
+    const member = { enum: values.length === 0 ? [named] : values };
+    return { allOf: [variant, { type: 'object', properties: { [name]: member }, required: [name] }] };
+  };
+  const entries = Object.entries(schema).map(([key, value]): [string, unknown] => [
+    key,
+    (key === 'oneOf' || key === 'anyOf') && Array.isArray(value) ? value.map(told) : value,
+  ]);
+  return Object.fromEntries(entries);
+}
+
+/** Whether a schema itself says which values the member has. */
+function constrains(schema: unknown, name: string): boolean {
+  const members = isObject(schema) ? schema['properties'] : undefined;
+  const member = isObject(members) && Object.hasOwn(members, name) ? members[name] : undefined;
+  return isObject(member) && ('const' in member || 'enum' in member);
 }
 
 function expandMap(state: State, key: string, value: JsonObject): JsonObject {
-  const entries = Object.entries(value).filter(
-    ([, member]) => key !== 'properties' || !isAnswer(member, state.document),
-  );
-  return Object.fromEntries(entries.map(([name, member]) => [name, expand(state, member)]));
+  const members: [string, unknown][] = [];
+  for (const [name, member] of Object.entries(value)) {
+    if (key === 'properties' && isAnswer(member, state.document)) state.loosened += 1;
+    else members.push([name, expand(state, member)]);
+  }
+  return Object.fromEntries(members);
 }
 
 /** A member that only answers have (05 §9.4.5), also where a reference says so. */

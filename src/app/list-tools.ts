@@ -1,0 +1,20 @@
+import { createCatalog } from '../tools/catalog.ts';
+import { createListTools } from '../trials/list-tools.ts';
+import type { RegisteredTool } from '../schema/tool-sources.ts';
+import type { Chains } from '../workspace/chains.ts';
+import { type TrialInput, trialDeps } from './trial-deps.ts';
+
+/** The operation of `client/operations/tools.ts`. */
+export function listToolsService(
+  input: TrialInput & { readonly chains: Chains; readonly registeredTools: () => Promise<readonly RegisteredTool[]> },
+) {
+  return createListTools({
+    ...trialDeps(input),
+    builtin: () => createCatalog(input.prepare.tools({ shell: true, plans: true })).list(),
+    registered: input.registeredTools,
+    usedBy: async (path) => {
+      const chain = await input.chains.loadChain({ use: 'run', path, trust: [] });
+      return (tools, tool) => chain.mayUse(tools, tool);
+    },
+  });
+}

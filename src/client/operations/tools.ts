@@ -1,0 +1,15 @@
+import { array, nullable, object, string } from 'superstruct';
+import { ListedTool } from '../../schema/tool-sources.ts';
+import { masked, operation } from '../operation.ts';
+
+/** Tools of all providers (09 §6.10). */
+export const tools = {
+  /** `policy` and `chain` by name or path; null = the policy that would govern here, and every chain. */
+  listTools: operation(
+    'GET',
+    '/api/tools',
+    'read',
+    object({ policy: nullable(string()), chain: nullable(string()) }),
+    masked(array(ListedTool)),
+  ),
+} as const;

@@ -1,0 +1,162 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type Service, startService } from '../support/service.ts';
+import { createProject, type World } from './world.ts';
+
+let world: World;
+let service: Service;
+beforeEach(async () => {
+  world = await createProject();
+  service = await startService(document({ list: { summary: 'Lists them.' }, other: {} }));
+});
+afterEach(async () => {
+  await service.close();
+  world.remove();
+});
+
+const document = (operations: Readonly<Record<string, object>>) => ({
+  openapi: '3.0.3',
+  paths: {
+    ...Object.fromEntries(
+      Object.entries(operations).map(([name, own]) => [`/${name}`, { get: { operationId: name, ...own } }]),
+    ),
+    '/healthz': { get: {} },
+  },
+});
+const hook = (...argv: readonly string[]) => world.run(['hook', ...argv]);
+
+test('a hook is registered, shown without its values, changed and removed', async () => {
+  const added = await hook(
+    'add',
+    'svc',
+    '--url',
+    `${service.url}/`,
+    '--header',
+    'X-A: value-of-header',
+    '--inject',
+    'tenant=value=of',
+  );
+  expect(added).toMatchObject({ code: 0, stdout: 'Registered hook "svc" (2 tools).\n' });
+  expect(added.stderr).toContain('127.0.0.1 is a private address; it is reached as you named it');
+  const listed = await hook('list');
+  expect(listed.stdout).toMatch(/^NAME +URL +TIMEOUT +TOOLS\n/);
+  expect(listed.stdout).toMatch(new RegExp(`^svc +${service.url} +10000 ms +2$`, 'm'));
+
+  const shown = await hook('show', 'svc');
+  expect(shown.stdout).toMatch(/^Headers: X-A$/m);
+  expect(shown.stdout).toMatch(/^Injected: tenant$/m);
+  expect(shown.stdout).toMatch(/^ {2}list\n {6}Lists them\.$/m);
+  expect(shown.stdout).toMatch(/^ {2}GET \/healthz: it is a check of the service itself$/m);
+  const json = await hook('show', 'svc', '--json');
+  expect(JSON.parse(json.stdout)).toMatchObject({
+    name: 'svc',
+    url: service.url,
+    headers: ['X-A'],
+    inject: ['tenant'],
+    timeout_ms: 10_000,
+    allow_private: true,
+    state: 'ready',
+    tools: [{ tool: 'list', state: 'ready' }, { tool: 'other' }],
+    drift: [],
+  });
+  const everything = [
+    shown,
+    json,
+    listed,
+    await hook('list', '--json'),
+    await world.run(['--trace', 'doctor', '--json']),
+  ];
+  for (const { stdout, stderr } of everything) expect(stdout + stderr).not.toMatch(/value-of-header|value=of/);
+
+  expect((await hook('update', 'svc', '--header', 'X-B: 2', '--timeout', '300')).stdout).toBe('Updated hook "svc".\n');
+  expect(JSON.parse((await hook('show', 'svc', '--json')).stdout)).toMatchObject({
+    headers: ['X-B'],
+    inject: ['tenant'],
+    timeout_ms: 300,
+  });
+  await hook('update', 'svc', '--header', '', '--inject', '');
+  expect(JSON.parse((await hook('show', 'svc', '--json')).stdout)).toMatchObject({ headers: [], inject: [] });
+  expect((await world.run(['__complete', 'hook', 'show', ''])).stdout).toBe('svc\n');
+  expect((await hook('rm', 'svc')).stdout).toBe('Removed hook "svc".\n');
+  expect(await hook('show', 'svc')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('There is no hook named "svc".'),
+  });
+});
+
+test('a service that cannot be reached is registered all the same, and --no-probe asks nobody', async () => {
+  expect((await hook('add', 'quiet', '--url', service.url, '--no-probe')).stdout).toBe('Registered hook "quiet".\n');
+  expect([service.described(), service.arrived.length]).toEqual([0, 0]);
+  service.describe('<html>');
+  expect((await hook('add', 'page', '--url', service.url)).stdout).toMatch(
+    /^Registered hook "page" \(not reachable now: the description is HTML or XML, not OpenAPI \(.*\)\)\.\n$/,
+  );
+  await service.close();
+  const added = await hook('add', 'gone', '--url', service.url);
+  expect(added).toMatchObject({ code: 0 });
+  expect(added.stdout).toBe(
+    'Registered hook "gone" (not reachable now: "127.0.0.1" could not be reached: ECONNREFUSED).\n',
+  );
+  expect(await hook('refresh', 'gone')).toMatchObject({ code: 7, stdout: '' });
+  const shown = await hook('show', 'gone');
+  expect([shown.code, shown.stderr]).toEqual([0, expect.stringContaining('not reachable now:')]);
+  const { stdout } = await world.run(['doctor']);
+  expect(stdout).toMatch(/^\[warning\] hook_unreachable: The hook gone cannot be used: .*ECONNREFUSED\.$/m);
+  expect(stdout).toMatch(/^ {4}Try: reins hook refresh gone$/m);
+});
+
+test('what is not given as it should be is refused in one line, and nothing is stored', async () => {
+  for (const [argv, message] of [
+    [['add', 'x'], 'hook add needs --url'],
+    [['add', 'x', '--url', 'ftp://h/x'], 'must begin with http:// or https://'],
+    [['add', 'x', '--url', 'http://user:pass@h.example'], 'must not hold a user name or password'],
+    [['add', 'x', '--url', 'http://h.example/?a=1'], 'must not hold a query or fragment'],
+    [['add', 'x', '--url', 'http://169.254.169.254'], 'its address is link-local'],
+    [['add', 'x', '--url', 'http://h.example', '--header', 'nothing'], 'is not of the form "Name: value"'],
+    [['add', 'x', '--url', 'http://h.example', '--header', 'Host: other'], 'The header Host cannot be set.'],
+    [['add', 'x', '--url', 'http://h.example', '--inject', 'nothing'], '--inject takes key=value'],
+    [['add', 'x', '--url', 'http://h.example', '--timeout', '50'], '--timeout'],
+    [['add', 'x', '--url', 'http://h.example', '--spec', 'nowhere.json'], '--spec: there is no file'],
+    [['add', 'x', '--url', 'http://h.example', '--spec', 'file:///etc/passwd'], '--spec takes an http or https URL'],
+    [['add', 'Web', '--url', 'http://h.example'], '"Web" is the name of a built-in tool provider.'],
+  ] as const) {
+    const { code, stderr } = await hook(...argv);
+    expect([argv.join(' '), code]).toEqual([argv.join(' '), 2]);
+    expect(stderr).toContain(message);
+  }
+  expect((await hook('list', '--json')).stdout).toBe('[]\n');
+  await hook('add', 'svc', '--url', service.url, '--no-probe');
+  const taken = await hook('add', 'svc', '--url', service.url);
+  expect([taken.code, taken.stderr]).toEqual([
+    2,
+    `reins: a hook named "svc" exists\n  reins hook update svc --url ${service.url}\n  reins hook show svc\n`,
+  ]);
+});
+
+test('changed definitions are accepted after a look, headless only with --yes', async () => {
+  await hook('add', 'svc', '--url', service.url);
+  service.describe(document({ list: { summary: 'Lists them.\u202e' }, other: {}, more: {} }));
+  expect((await hook('refresh', 'svc')).stdout).toBe('Hook "svc": 3 tools, 2 to be accepted.\n');
+  const looked = await hook('accept', 'svc');
+  expect(looked.code).toBe(2);
+  expect(looked.stderr).toContain('-  "description": "Lists them.",\n+  "description": "Lists them.⟨U+202E⟩",\n');
+  expect(looked.stderr).toContain('svc.more (new)\n');
+  expect(await hook('accept', 'svc', '--tool', 'other', '--yes')).toMatchObject({ code: 1 });
+  expect((await hook('accept', 'svc', '--tool', 'list', '--yes')).stdout).toBe('Accepted 1 tool of "svc".\n');
+  expect((await hook('accept', 'svc', '--yes', '--json')).stdout).toBe('{"accepted":["more"]}\n');
+  expect((await hook('accept', 'svc')).stdout).toBe('"svc": nothing waits to be accepted.\n');
+});
+
+test('a tool registers, accepts and removes nothing', async () => {
+  await hook('add', 'svc', '--url', service.url, '--no-probe');
+  for (const argv of [
+    ['add', 'y', '--url', service.url],
+    ['update', 'svc', '--timeout', '200'],
+    ['refresh', 'svc'],
+    ['accept', 'svc', '--yes'],
+    ['remove', 'svc'],
+  ]) {
+    const { code } = await world.run(['hook', ...argv], { environment: { REINS_RUN_ID: 'run_0123456789' } });
+    expect([argv[0], code]).toEqual([argv[0], 5]);
+  }
+  expect(service.described()).toBe(0);
+});
