@@ -164,6 +164,7 @@ export function openRooms(input: RoomsInput): Rooms {
     reread: store.lostRuns.reread,
     afterStep: plans.afterStep,
   });
+  const closing = new AbortController();
   const stopSweeping = store.asks.keepSwept();
   const trustOperations = createTrustOperations({
     workspace,
@@ -226,11 +227,24 @@ export function openRooms(input: RoomsInput): Rooms {
       const { routeServices } = await import('./route-services.ts');
       const parts = { policies, chains, finder, binaries, prepare, runs, setup, backends, models, trustOperations };
       const { cancelRun } = plans.services;
-      return routeServices({ ...input, ...parts, cancelRun, sendMessage: turns.sendMessage });
+      return routeServices({
+        ...input,
+        ...parts,
+        ...(await tools.forTrials()),
+        cancelRun,
+        sendMessage: turns.sendMessage,
+        planRuns: plans.services,
+        sources: tools.services,
+        closing: closing.signal,
+      });
     },
     setUpProvider: createProviderSetUp({ settings, backends }),
-    rest: runs.rest,
+    async rest(withinMs) {
+      closing.abort();
+      await runs.rest(withinMs);
+    },
     async close() {
+      closing.abort();
       stopSweeping();
       await runs.close();
       await tools.close();

@@ -9,9 +9,13 @@ import type { createModels } from '../registry/models.ts';
 import type { createSetup } from '../registry/setup.ts';
 import type { PrepareDeps } from '../runs/ports.ts';
 import { createRecorded } from '../runs/recorded.ts';
+import { readUsage } from '../store/usage.ts';
+import { createSourceRoutes, type SourceRouteDeps } from '../registry/source-routes.ts';
+import { type PlanRouteInput, planRouteServices } from './plan-route-services.ts';
 import { createRunRoutes } from '../runs/run-routes.ts';
 import type { RunService } from '../runs/runs.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import type { RegisteredTool } from '../schema/tool-sources.ts';
 import type { RunStarted, SendMessage } from '../schema/run.ts';
 import { forkSession } from '../sessions/fork.ts';
 import { createFindSession } from '../sessions/names.ts';
@@ -40,9 +44,12 @@ import { policyServices } from './policy-services.ts';
 import type { RoomsInput } from './rooms-input.ts';
 import { runRequest } from './run-request.ts';
 import { refusalWith } from './tool-refusal.ts';
+import type { ArgumentNames } from './tool-sources.ts';
 import { argumentNamesWith, trialDeps } from './trial-deps.ts';
 
 type Input = RoomsInput & {
+  readonly registeredArguments: ArgumentNames;
+  readonly registeredTools: () => Promise<readonly RegisteredTool[]>;
   readonly policies: Policies;
   readonly chains: Chains;
   readonly finder: ChainFinderDeps;
@@ -54,6 +61,11 @@ type Input = RoomsInput & {
   readonly models: ReturnType<typeof createModels>;
   readonly trustOperations: TrustOperations;
   readonly cancelRun: RuntimeClient['cancelRun'];
+  /** Operations of plans that start runs, and of tool sources. */
+  readonly planRuns: PlanRouteInput['running'];
+  readonly sources: Omit<SourceRouteDeps, 'listTools' | 'policy'>;
+  /** Aborted when the program closes. */
+  readonly closing: AbortSignal;
   readonly sendMessage: (input: SendMessage) => Promise<RunStarted & { readonly message_id: string }>;
 };
 
@@ -191,7 +203,7 @@ export async function routeServices(input: Input): Promise<RouteClient> {
       policyOfAsk: async () => null,
       refusal: refuse,
       sessionId: (name) => sessions.byName(name)?.id ?? null,
-      argumentNames: argumentNamesWith(prepare),
+      argumentNames: argumentNamesWith(prepare, input.registeredArguments),
       uid: machine.uid,
       overlay: layersOf(workspace).map(({ directory }) => directory),
       runId: recorded.find,
@@ -225,6 +237,16 @@ export async function routeServices(input: Input): Promise<RouteClient> {
     }),
     findFiles: async ({ query, limit }) => ({ items: findFiles(workspace.root, query ?? '', limit ?? 50) }),
     ...createAuditRoutes({ log, rooms: await store.auditRooms(), now }),
+    ...planRouteServices({
+      store,
+      running: input.planRuns,
+      request: request.of,
+      closing: input.closing,
+      warn: input.warn,
+    }),
+    ...createSourceRoutes({ ...input.sources, listTools: policyOperations.listTools, policy: governing }),
+    getUsage: async ({ days, offset_minutes }) =>
+      readUsage(store.sql, tenant, { days: days ?? 30, offsetMinutes: offset_minutes ?? 0, now: now() }),
     ...createTrustRoutes({ workspace, uid: machine.uid, operations: input.trustOperations }),
   };
 }
