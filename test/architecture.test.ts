@@ -177,6 +177,7 @@ const budgets: Readonly<Record<string, number>> = {
   'src/gate/call.ts': 200,
   'src/app/open.ts': 250,
   'src/app/rooms.ts': 250,
+  'ui/app.tsx': 160,
 };
 
 function filesBelow(directory: string): string[] {

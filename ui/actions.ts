@@ -3,6 +3,8 @@ import type { RunEvent } from '../src/schema/event.ts';
 import type { Item } from '../src/view/items.ts';
 import type { Size } from './events.ts';
 import type { ApprovalsAction } from './approvals/approvals-state.ts';
+import type { Attached } from './composer/attach.ts';
+import type { AttachIntent } from './composer/composer-effects.ts';
 import type { ComposerAction } from './composer/composer-state.ts';
 import type { Key } from './keys/key.ts';
 import type { Overlay } from './overlays/overlay.ts';
@@ -39,6 +41,7 @@ export type Action =
     }
   /** For the composer, and for the asks. */
   | { readonly type: 'compose'; readonly action: ComposerAction; readonly now: number }
+  | { readonly type: 'attached'; readonly message: AttachIntent; readonly read: Attached; readonly now: number }
   | { readonly type: 'approve'; readonly action: ApprovalsAction; readonly now: number }
   | { readonly type: 'banner'; readonly banner: Banner }
   | { readonly type: 'no-banner'; readonly id: string }

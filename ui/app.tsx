@@ -21,6 +21,8 @@ export type AppProps = { readonly state: State; readonly theme: Theme; readonly 
 export function App({ state, theme, cache }: AppProps) {
   const layout = layoutOf(state);
   const rows = (lines: readonly Line[]) => <Rows lines={lines} theme={theme} />;
+  const below = layout.queue + layout.composer + 1;
+  const covered = isCovered(state, theme.glyphs);
   if (isTooSmall(state)) {
     return (
       <Box height={layout.rows} width={layout.columns} overflowY="hidden">
@@ -31,7 +33,7 @@ export function App({ state, theme, cache }: AppProps) {
   return (
     <Box height={layout.rows} width={layout.columns} flexDirection="column">
       {rows([tabBar(state), ...(layout.banner === 0 ? [] : [bannerLine(state)])])}
-      <Box height={layout.body} width={layout.columns} flexDirection="column">
+      <Box height={covered ? layout.body + below : layout.body} width={layout.columns} flexDirection="column">
         {state.pane === 'chat' ? (
           <ChatBody state={state} theme={theme} cache={cache} />
         ) : (
@@ -45,7 +47,7 @@ export function App({ state, theme, cache }: AppProps) {
           )
         )}
       </Box>
-      {state.pane === 'chat' ? <ComposerArea state={state} theme={theme} cache={cache} /> : null}
+      {state.pane === 'chat' && !covered ? <ComposerArea state={state} theme={theme} cache={cache} /> : null}
       {rows([hintLine(state), statusLine(state)])}
       {state.overlays.length === 0 ? null : <OverlayBox state={state} theme={theme} layout={layout} />}
     </Box>
@@ -60,10 +62,19 @@ function smallLines(state: State, glyphs: Theme['glyphs']): readonly Line[] {
 
 const policyWords = ({ facts: { policy } }: State): string => `policy ${policy?.name ?? '-'}`;
 
+/** A card that is higher than the body lies over the composer. */
+const isCovered = (state: State, glyphs: Theme['glyphs']): boolean =>
+  state.pane === 'chat' && cardLines(state, glyphs).length > layoutOf(state).body;
+
 /** The transcript, and under it what has the keys: a card, or a list of the composer. */
 function ChatBody({ state, theme, cache }: AppProps) {
   const { body, columns } = layoutOf(state);
   const card = cardLines(state, theme.glyphs);
+  if (card.length > body) {
+    const room = body + layoutOf(state).queue + layoutOf(state).composer + 1 - card.length;
+    const above = chatLines(state, blocksOf(state, cache, theme.glyphs), Math.max(0, room));
+    return <Rows lines={[...above, ...card]} theme={theme} />;
+  }
   const below = card.length > 0 ? card : aboveComposer(state.composer, columns, state.keys).slice(0, body - 1);
   const lines = chatLines(state, blocksOf(state, cache, theme.glyphs), body - below.length);
   return <Rows lines={[...lines, ...below]} theme={theme} />;

@@ -18,10 +18,13 @@ const quietMs = 2000;
 
 /** Where a card is drawn: over the end of the body, beside the list, or over a screen that is too small for the rest. */
 export function approvalsView(state: State, glyphs: Glyphs): ApprovalsView {
-  const { columns, rows, body } = layoutOf(state);
+  const { columns, rows, body, queue, composer } = layoutOf(state);
   const place = isTooSmall(state)
     ? { columns, rows }
-    : { columns: state.pane === 'approvals' ? cardColumns(columns) : columns, rows: body };
+    : state.pane === 'approvals'
+      ? { columns: cardColumns(columns), rows: body }
+      : // A card that needs more room than the body has lies over the composer, which has no keys now (10 §7.2).
+        { columns, rows: body + queue + composer + 1 };
   return {
     place: { ...place, glyphs },
     keys: state.keys,

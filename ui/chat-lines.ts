@@ -35,11 +35,18 @@ export function chatLines(state: State, blocks: Blocks, rows: number): readonly 
   return [...lines, ...empty];
 }
 
-/** The chosen item has a bar in the first column, in place of a blank or beside its mark. */
+/** The chosen item has a bar in the second column, which is chrome in every row. */
 function chosen(line: Line): Line {
   const [first, ...rest] = line;
-  if (first === undefined) return line;
-  return [{ ...first, token: 'selection' }, ...rest];
+  if (first === undefined || first.text.length < 2) return line;
+  // A part of a safe text is safe.
+  const after = first.text.slice(2) as Span['text'];
+  return [
+    { ...first, text: first.text.slice(0, 1) as Span['text'] },
+    say('▌', 'accent'),
+    { ...first, text: after },
+    ...rest,
+  ];
 }
 
 /** Hits in reverse video (10 §5.6). */

@@ -1,10 +1,13 @@
 import { columnsOf } from '../src/view/wrap.ts';
+import type { Attached } from './composer/attach.ts';
+import type { AttachIntent } from './composer/composer-effects.ts';
 import {
   type ComposerAction,
   type ComposerIntent,
   type ComposerView,
   reduceComposer,
 } from './composer/composer-state.ts';
+import { literalAts, mentionsOf } from './composer/mention.ts';
 import type { Ruler } from './move.ts';
 import { opened } from './overlays/press.ts';
 import { send } from './sending.ts';
@@ -16,7 +19,7 @@ export const composerColumns = (columns: number): number => Math.max(4, columns 
 
 const viewOf = (state: State): ComposerView => ({
   columns: composerColumns(state.size.columns),
-  busy: state.turn !== null || state.phase === 'starting',
+  busy: state.turn !== null || state.attaching || state.phase === 'starting',
   width: columnsOf,
 });
 
@@ -35,7 +38,11 @@ export function compose(state: State, ruler: Ruler, action: ComposerAction, now:
 function carried(state: State, ruler: Ruler, intent: ComposerIntent, now: number): Change {
   switch (intent.do) {
     case 'send': {
-      if (state.session?.deleted !== true) return send(state, intent.text, intent.images, now);
+      if (state.session?.deleted !== true) {
+        if (mentionsOf(intent.text).length === 0) return send(state, literalAts(intent.text), intent.images, now);
+        const { text, images } = intent;
+        return only({ ...state, attaching: true }, { do: 'composer', intent: { do: 'attach', text, images } });
+      }
       const problems = ['this session was deleted elsewhere: /new starts another one'];
       return compose(state, ruler, { type: 'return', text: intent.text, problems }, now);
     }
@@ -59,4 +66,11 @@ function slash(state: State, ruler: Ruler, name: string, args: string, now: numb
   if (name === 'queue' && args === 'clear') return compose(state, ruler, { type: 'clear-queue' }, now);
   if (name === 'image') return compose(state, ruler, { type: 'image', path: args }, now);
   return runSlash(state, ruler, name, args, now);
+}
+
+/** The mentions of a message were read: it is sent, or comes back with what was wrong (10 §6.4). */
+export function attached(state: State, ruler: Ruler, message: AttachIntent, read: Attached, now: number): Change {
+  const free = { ...state, attaching: false };
+  if (read.ok) return send(free, read.text, message.images, now);
+  return compose(free, ruler, { type: 'return', text: message.text, problems: read.problems }, now);
 }

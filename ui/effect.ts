@@ -1,4 +1,5 @@
 import type { ApprovalsIntent } from './approvals/approvals-state.ts';
+import type { AttachIntent } from './composer/composer-effects.ts';
 import type { ComposerIntent } from './composer/composer-state.ts';
 
 /** What the operator asked of the world; `effects.ts` does it. */
@@ -7,7 +8,7 @@ export type Effect =
   /** What the composer wants of the world. */
   | {
       readonly do: 'composer';
-      readonly intent: Extract<ComposerIntent, { do: 'shell' | 'remember' | 'save' | 'find' }>;
+      readonly intent: AttachIntent | Extract<ComposerIntent, { do: 'shell' | 'remember' | 'save' | 'find' }>;
     }
   /** What the asks want of it. */
   | { readonly do: 'ask'; readonly intent: Exclude<ApprovalsIntent, { do: 'keep-text' }> }

@@ -56,6 +56,8 @@ export function createEffects(deps: EffectDeps): Effects {
   };
 
   const cancelAll = async (reason: string): Promise<void> => {
+    // A message that is on its way is a run in a moment.
+    await link.sent();
     const runId = state().turn?.run_id;
     if (runId != null) await (await clientOf()).cancelRun({ run_id: runId, reason }).catch(() => undefined);
   };
@@ -195,12 +197,12 @@ export function createEffects(deps: EffectDeps): Effects {
     plain: () => deps.leave('plain'),
     leave: ({ cancel }) => {
       if (cancel) void cancelAll('operator').finally(() => deps.leave(0));
-      else deps.leave(0);
+      else void link.sent().finally(() => deps.leave(0));
     },
     quit: () => {
       const { turn } = state();
       // A run that only waits for an answer rests without a question.
-      if (turn === null || turn.waiting_since !== null || turn.run_id === null) return deps.leave(0);
+      if (turn === null || turn.waiting_since !== null) return deps.leave(0);
       dispatch({
         type: 'overlay',
         overlay: {

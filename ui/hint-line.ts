@@ -1,6 +1,6 @@
 import { foreign, type Line, say } from '../src/view/line.ts';
 import { escapeText } from '../src/view/escape.ts';
-import { clustersOf, cutLine, fitLine } from '../src/view/wrap.ts';
+import { clustersOf, columnsOf, cutLine, fitLine } from '../src/view/wrap.ts';
 import { isComposerEmpty } from './composer/composer-state.ts';
 import { hints, keyOf } from './keys/key-map.ts';
 import type { Search, State } from './state.ts';
@@ -23,7 +23,7 @@ export function hintLine(state: State): Line {
       : state.approvals.card !== null && state.overlays.length === 0
         ? [
             'card has the keys',
-            ...hints(state.keys, ['card.later', 'app.next-ask', 'card.explain', 'card.full', 'app.help']),
+            ...hints(state.keys, ['card.leave', 'app.next-ask', 'card.explain', 'card.full', 'app.help']),
           ]
         : state.reading !== null
           ? ['reading', ...hints(state.keys, ['reading.toggle', 'reading.copy', 'reading.search', 'reading.leave'])]
@@ -33,9 +33,30 @@ export function hintLine(state: State): Line {
                 ? hints(state.keys, ['composer.send', 'composer.newline'])
                 : []),
               ...(state.asks.length > 0 ? hints(state.keys, ['app.next-ask']) : []),
-              ...hints(state.keys, ['app.next-pane', 'app.palette', 'app.read', 'app.help']),
+              ...(state.pane === 'approvals'
+                ? hints(state.keys, [
+                    'approvals.open',
+                    'approvals.select',
+                    'approvals.deny',
+                    'approvals.history',
+                    'approvals.filter',
+                    'app.next-pane',
+                    'app.help',
+                  ])
+                : hints(state.keys, ['app.next-pane', 'app.palette', 'app.read', 'app.help'])),
             ];
-  return fitLine(cutLine([say(` ${words.join('   ')}`, 'dim')], columns, ''), columns);
+  return fitLine([say(` ${whole(words, columns - 1)}`, 'dim')], columns);
+}
+
+/** As many as fit, none of them cut. */
+function whole(words: readonly string[], columns: number): string {
+  let line = '';
+  for (const word of words) {
+    const longer = line === '' ? word : `${line}   ${word}`;
+    if (columnsOf(longer) > columns) break;
+    line = longer;
+  }
+  return line;
 }
 
 /** The field of a search, or where it stands: `3 of 41` counted from the newest hit. */

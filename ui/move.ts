@@ -44,9 +44,14 @@ export function withOlder(state: State): Change {
   );
 }
 
+/** The first line of the session: what is not loaded yet is read first. */
 export function toTop(state: State, ruler: Ruler): Change {
   const first = state.items[0];
-  return first === undefined ? only(state) : withOlder(paused(state, ruler, { id: first.id, line: 0 }));
+  if (first === undefined) return only(state);
+  const top = paused(state, ruler, { id: first.id, line: 0 });
+  return state.session === null || state.session.before === null
+    ? only(top)
+    : only({ ...top, goingUp: true }, { do: 'load-all' });
 }
 
 export const toEnd = (state: State): State => ({ ...state, anchor: null, paused: null });

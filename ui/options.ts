@@ -33,6 +33,8 @@ export type TuiOptions = {
   readonly root: string;
   readonly wheel: boolean;
   readonly inTmux: boolean;
+  /** `TERM_PROGRAM`, or empty. */
+  readonly terminalProgram: string;
   /** Neither flag nor variable chose a mode: the configured one counts. */
   readonly modeIsOpen: boolean;
   /** The terminal can move its cursor: lines can be edited. */

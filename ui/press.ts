@@ -185,7 +185,7 @@ function interrupt(state: State, ruler: Ruler, now: number, isEscape: boolean): 
   if (state.composer.completion !== null || state.composer.search !== null)
     return compose({ ...state, closedAt: now }, ruler, { type: 'command', id: 'completion.close' }, now);
   if (state.approvals.card !== null)
-    return ask({ ...state, closedAt: now }, ruler, { type: 'command', id: 'card.later' }, now);
+    return ask({ ...state, closedAt: now }, ruler, { type: 'command', id: 'card.leave' }, now);
   if (state.search !== null) return only({ ...state, search: null, closedAt: now });
   if (state.reading !== null) return only({ ...state, reading: null, closedAt: now });
   if (isEscape && state.pane === 'approvals') return ask(state, ruler, { type: 'command', id: 'approvals.clear' }, now);

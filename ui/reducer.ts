@@ -1,6 +1,6 @@
 import type { Action } from './actions.ts';
 import { ask, offered } from './asking.ts';
-import { compose } from './composing.ts';
+import { attached, compose } from './composing.ts';
 import { searchAgain } from './search.ts';
 import { type Ruler, scroll } from './move.ts';
 import { press } from './press.ts';
@@ -69,6 +69,8 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
     }
     case 'compose':
       return compose(state, ruler, action.action, action.now);
+    case 'attached':
+      return attached(state, ruler, action.message, action.read, action.now);
     case 'approve':
       return ask(state, ruler, action.action, action.now);
     case 'banner':
@@ -131,8 +133,11 @@ function submitLine(state: State, ruler: Ruler, text: string, now: number): Chan
 function withOlderItems(state: State, action: Extract<Action, { type: 'older' }>): State {
   const { session } = state;
   if (session === null || session.id !== action.session) return state;
+  const first = action.items[0];
+  const arrived = state.goingUp && action.before === null && first !== undefined;
   return {
     ...state,
+    ...(arrived ? { anchor: { id: first.id, line: 0 }, goingUp: false } : {}),
     items: [...action.items, ...state.items],
     session: { ...session, before: action.before, loading: false },
     paused: state.paused === null ? null : { ...state.paused, items: state.paused.items + action.items.length },

@@ -47,7 +47,7 @@ export async function reportOf(
         title: 'Runs',
         lines: runs.map(
           (run) =>
-            `${run.id.slice(-8)}  ${run.status.padEnd(11)} ${(run.session ?? run.kind).padEnd(16)} ${formatAge(now - Date.parse(run.created_at)).padEnd(9)} ${run.input}`,
+            `${run.id.slice(-8)} · ${run.status} · ${run.session ?? run.kind} · ${formatAge(now - Date.parse(run.created_at))} · ${run.input}`,
         ),
       };
     }
@@ -68,7 +68,7 @@ export async function reportOf(
       const { policies, notes } = await client.listPolicies({ policy: null });
       return {
         title: 'Policies',
-        lines: [...policies.map((row) => `${row.name.padEnd(20)} ${row.source.padEnd(8)} ${row.path ?? ''}`), ...notes],
+        lines: [...policies.map((row) => `${row.name} · ${row.source} · ${row.path ?? 'shipped'}`), ...notes],
       };
     }
   }

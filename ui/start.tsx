@@ -1,4 +1,5 @@
 import { type Instance, render } from 'ink';
+import type { PolicyExplanation } from '../src/schema/policy-views.ts';
 import { ulid } from '../src/text/ids.ts';
 import type { Action } from './actions.ts';
 import { escapeText } from '../src/view/escape.ts';
@@ -13,6 +14,7 @@ import { farewell } from './farewell.ts';
 import { createTimedDecoder } from './keys/input-decoder.ts';
 import { readKeysFile } from './keys/keys-file.ts';
 import { createScreen } from './screen.ts';
+import { createNotifier, type NotifyWay } from './notify.ts';
 import type { TuiOptions } from './options.ts';
 import { handleSignals } from './signals.ts';
 import { firstState, type State } from './state.ts';
@@ -34,6 +36,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
   const ruler = { cache, glyphs: theme.glyphs };
   const diverted = divert([output, errors], options.trace);
   const keys = readKeysFile(options.keys);
+  let notify: NotifyWay = 'auto';
   let clipboard: 'osc52' | 'file' = 'osc52';
   let dump = 'last';
   let leave: (how: Left) => void = () => undefined;
@@ -46,6 +49,8 @@ export async function startTui(options: TuiOptions): Promise<Left> {
   const decoder = createTimedDecoder(
     (events) => {
       for (const event of events) {
+        if (event.type === 'key') notifier.key();
+        if (event.type === 'focus' || event.type === 'blur') notifier.focus(event.type === 'focus');
         if (event.type === 'key') store.dispatch({ type: 'key', key: event, now: now() });
         else if (event.type === 'paste') store.dispatch({ type: 'paste', text: event.text, now: now() });
         else if (event.type === 'mouse') store.dispatch({ type: 'wheel', delta: event.wheel === 'up' ? -3 : 3 });
@@ -66,10 +71,18 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     gone: () => leave(143),
   });
 
+  const notifier = createNotifier({
+    now,
+    way: () => notify,
+    program: options.terminalProgram,
+    inTmux: options.inTmux,
+    signal: (bytes) => screen.signal(bytes),
+  });
   let instance: Instance | null = null;
   const draw = (state: State): void => {
     const node = <App state={state} theme={theme} cache={cache} />;
     screen.title(titleOf(state));
+    notifier.look(state);
     if (instance === null) {
       instance = render(
         node,
@@ -109,6 +122,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
       theme = options.theme(settings.get('tui-theme') ?? null);
       clipboard = settings.get('tui-clipboard') === 'file' ? 'file' : 'osc52';
       dump = settings.get('tui-exit-dump') ?? 'last';
+      notify = notifyWay(settings.get('tui-notify'));
       const mode = settings.get('tui-mode');
       if (options.modeIsOpen && (mode === 'plain' || mode === 'screen-reader')) leave(mode);
       store.dispatch({ type: 'collapse', lines: Number(settings.get('tui-collapse-lines') ?? 8) });
@@ -143,10 +157,17 @@ export async function startTui(options: TuiOptions): Promise<Left> {
       const call = { tools: 'local_fs', tool: 'read_file', args: { path } };
       const under = await judgedUnder();
       const client = await options.client();
-      const { record, refused } = await client.explainCall({ call, ask: null, as_asked: false, cwd: null, ...under });
-      return refused === null && record.action !== 'deny';
+      const told = await client.explainCall({ call, ask: null, as_asked: false, cwd: null, ...under });
+      return told.refused === null && isOffered(told);
     },
-    shell: () => said('shell lines cannot be run here yet', true),
+    calls: {
+      client: options.client,
+      request: options.request,
+      home: options.home,
+      watch: (runId) => link.watch(runId),
+    },
+    shell: options.shell,
+    attached: (message, read) => dispatch({ type: 'attached', message, read, now: now() }),
     say: said,
     now,
   });
@@ -224,6 +245,15 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     (instance as Instance | null)?.unmount();
   }
 }
+
+/** Not what the policy denies, nor what a rule singles out to be asked about: credentials, secrets (10 §6.4). */
+function isOffered({ record: { action, matched_rule }, tried }: PolicyExplanation): boolean {
+  const rule = tried.find((one) => one.rule === matched_rule);
+  return action === 'allow' || (action === 'approve' && (rule?.conditions.length ?? 0) === 0);
+}
+
+const notifyWay = (text: string | undefined): NotifyWay =>
+  text === 'osc' || text === 'bell' || text === 'off' ? text : 'auto';
 
 /** Chrome only, at most 60 characters (10 §3). */
 function titleOf(state: State): string {

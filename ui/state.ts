@@ -69,6 +69,8 @@ export type State = {
   readonly items: readonly Item[];
   /** The top row of the transcript; null = the end is in view and stays there. */
   readonly anchor: Anchor | null;
+  /** On the way to the first line, whose messages are being read. */
+  readonly goingUp: boolean;
   /** What stood at the end when the view was paused. */
   readonly paused: { readonly items: number; readonly lines: number } | null;
   /** Items that are not as they are by default: opened ones, and closed ones where the default is open. */
@@ -89,6 +91,8 @@ export type State = {
   readonly said: { readonly text: string; readonly bad: boolean; readonly until: number } | null;
   readonly overlays: readonly Overlay[];
   readonly composer: ComposerState;
+  /** The files that a message mentions are being read: it is sent when they are. */
+  readonly attaching: boolean;
   readonly facts: Facts;
   /** A first Ctrl+C or Ctrl+D, and when. */
   readonly quitting: { readonly key: string; readonly at: number } | null;
@@ -106,6 +110,7 @@ export const firstState = (given: Pick<State, 'size' | 'now' | 'keys' | 'facts' 
   items: [],
   anchor: null,
   paused: null,
+  goingUp: false,
   toggled: new Set(),
   reading: null,
   search: null,
@@ -120,6 +125,7 @@ export const firstState = (given: Pick<State, 'size' | 'now' | 'keys' | 'facts' 
   said: null,
   overlays: [],
   composer: emptyComposer,
+  attaching: false,
   quitting: null,
   closedAt: 0,
   collapse: 8,

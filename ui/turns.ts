@@ -30,7 +30,10 @@ export function followed(state: State, ruler: Ruler, events: readonly RunEvent[]
   const completed = last.kind === 'chain_completed';
   const ended: State['ended'] =
     last.kind === 'chain_failed' ? { failed: last.error.class } : last.kind === 'chain_suspended' ? 'suspended' : null;
-  return compose({ ...changed, turn: null, ended }, ruler, { type: 'turn-ended', completed }, now);
+  const resting: State = { ...changed, turn: null, ended };
+  // The runs that read mentions are no turns: what is queued waits for the message that they belong to.
+  if (resting.attaching) return only(resting);
+  return compose(resting, ruler, { type: 'turn-ended', completed }, now);
 }
 
 function fact(state: State, event: RunEvent, now: number): State {

@@ -1,5 +1,5 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
-import { toWire } from '../src/schema/errors.ts';
+import { RuntimeError, toWire } from '../src/schema/errors.ts';
 import type { Ask } from '../src/schema/ask.ts';
 import type { StartRun } from '../src/schema/run.ts';
 import type { SessionMessage, SessionPage } from '../src/schema/session.ts';
@@ -17,12 +17,16 @@ export type ClientLink = {
   open(session: string | null): Promise<void>;
   openSession(name: string | null): Promise<void>;
   send(text: string, images: readonly string[], session: string | null): Promise<void>;
+  /** Resolves when no message is on its way any more. */
+  sent(): Promise<void>;
   /** The page before the oldest message that is loaded. */
   loadOlder(): Promise<void>;
   /** All messages of the session that are not loaded yet, page by page. */
   loadAll(): Promise<void>;
   /** Goes on with a run that rests, and follows it. */
   resume(runId: string): Promise<void>;
+  /** Shows a run that was started beside the session, to its end. */
+  watch(runId: string): Promise<void>;
   /** Goes on with the resting run of an ask that was answered here. */
   goOn(ask: Ask): Promise<void>;
   /** The model of the turns that follow, in this program. @param backend its name; empty = whichever serves the model */
@@ -53,6 +57,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
   const { client: clientOf, dispatch, now, request } = options;
   const ending = new AbortController();
   let following: AbortController | null = null;
+  let sending: Promise<void> = Promise.resolve();
   let chosen: Partial<Pick<StartRun, 'model' | 'provider'>> = {};
 
   const follow = async (client: RuntimeClient, runId: string, after: number): Promise<void> => {
@@ -112,6 +117,42 @@ export function createClientLink(options: LinkOptions): ClientLink {
     if (!ending.signal.aborted) dispatch({ type: 'notice', level: 'error', text: toWire(error).message });
   };
 
+  const sendNow: ClientLink['send'] = async (text, images, session) => {
+    const client = await clientOf();
+    try {
+      const started = await client.sendMessage({
+        ...(await request(client)),
+        ...chosen,
+        input: { type: 'string', value: text },
+        images: images.map((path) => ({ path })),
+        session,
+        trim: 0,
+        abandon: false,
+      });
+      const known: OpenSession | null =
+        started.session_id === null || started.session_name === null
+          ? null
+          : { id: started.session_id, name: started.session_name, before: null, loading: false, deleted: false };
+      dispatch({ type: 'accepted', run_id: started.run_id, session: session === null ? known : null });
+      dispatch({
+        type: 'facts',
+        facts: {
+          model: started.model,
+          backend: started.backend,
+          policy: {
+            name: started.policy.name,
+            sha256: started.policy.sha256,
+            invalid: started.policy.state === 'invalid',
+          },
+        },
+      });
+      for (const warning of started.warnings) dispatch({ type: 'notice', level: 'warn', text: warning });
+      void follow(client, started.run_id, 0).catch(failed);
+    } catch (error) {
+      dispatch({ type: 'not-sent', text, why: [toWire(error).message, ...hintsOf(error)], now: now() });
+    }
+  };
+
   return {
     openSession,
     readAsks,
@@ -130,40 +171,10 @@ export function createClientLink(options: LinkOptions): ClientLink {
       options.settings(await readSettings(client));
       void lookAround({ client, dispatch, policy: options.policy, model: options.model });
     },
-    async send(text, images, session) {
-      const client = await clientOf();
-      try {
-        const started = await client.sendMessage({
-          ...(await request(client)),
-          ...chosen,
-          input: { type: 'string', value: text },
-          images: images.map((path) => ({ path })),
-          session,
-          trim: 0,
-          abandon: false,
-        });
-        const known: OpenSession | null =
-          started.session_id === null || started.session_name === null
-            ? null
-            : { id: started.session_id, name: started.session_name, before: null, loading: false, deleted: false };
-        dispatch({ type: 'accepted', run_id: started.run_id, session: session === null ? known : null });
-        dispatch({
-          type: 'facts',
-          facts: {
-            model: started.model,
-            backend: started.backend,
-            policy: {
-              name: started.policy.name,
-              sha256: started.policy.sha256,
-              invalid: started.policy.state === 'invalid',
-            },
-          },
-        });
-        for (const warning of started.warnings) dispatch({ type: 'notice', level: 'warn', text: warning });
-        void follow(client, started.run_id, 0).catch(failed);
-      } catch (error) {
-        dispatch({ type: 'not-sent', text, why: [toWire(error).message], now: now() });
-      }
+    sent: () => sending,
+    send(text, images, session) {
+      sending = sendNow(text, images, session);
+      return sending;
     },
     async resume(runId) {
       const client = await clientOf();
@@ -171,6 +182,11 @@ export function createClientLink(options: LinkOptions): ClientLink {
       const started = await client.resumeRun({ run_id: runId, accept_changed_chain: false, on_ask: 'ask', timeout_ms });
       dispatch({ type: 'following', run_id: started.run_id, now: now() });
       void follow(client, started.run_id, started.resumed?.from_seq ?? 0).catch(failed);
+    },
+    async watch(runId) {
+      const client = await clientOf();
+      dispatch({ type: 'following', run_id: runId, now: now() });
+      await follow(client, runId, 0);
     },
     async goOn(ask) {
       if (ask.run_id === null) return;
@@ -220,3 +236,6 @@ export function createClientLink(options: LinkOptions): ClientLink {
     },
   };
 }
+
+/** Commands that mend it, where the error knows some. */
+const hintsOf = (error: unknown): readonly string[] => (error instanceof RuntimeError ? error.hints : []);

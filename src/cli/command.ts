@@ -42,6 +42,7 @@ export type Candidates =
   | 'plan'
   | 'backend'
   | 'hook'
+  | 'mcp'
   | 'model'
   | 'config'
   | 'ask'

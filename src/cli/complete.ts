@@ -106,7 +106,7 @@ async function named(what: Candidates | null, lookup: Lookup): Promise<readonly 
 }
 
 async function stored(
-  what: 'session' | 'plan' | 'backend' | 'hook' | 'model' | 'ask' | 'run' | 'chain' | 'policy',
+  what: 'session' | 'plan' | 'backend' | 'hook' | 'mcp' | 'model' | 'ask' | 'run' | 'chain' | 'policy',
   client: RuntimeClient,
 ) {
   switch (what) {
@@ -118,6 +118,8 @@ async function stored(
       return (await client.listBackends({})).map((backend) => backend.name);
     case 'hook':
       return (await client.listHooks({})).map((hook) => hook.name);
+    case 'mcp':
+      return (await client.listMcpServers({})).map((server) => server.name);
     case 'model':
       return (await client.listModels({ backend: null, refresh: false })).rows.map((row) => row.model);
     case 'chain':

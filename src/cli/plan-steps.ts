@@ -25,6 +25,8 @@ export async function runSteps(context: Context): Promise<number> {
   let plan = invocation.flags.text('plan');
   let used = 0;
   const executed: ResultObject[] = [];
+  // Who looks on sees the whole list first, and then one step after the other.
+  if (auto && context.terminal.live) context.hint(planLines(await client.showPlan({ plan })).join('\n'));
 
   for (;;) {
     const left = options.timeout_ms === 0 ? 0 : options.timeout_ms - used;

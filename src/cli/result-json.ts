@@ -175,6 +175,7 @@ export const streamLine = (value: unknown): string =>
 
 /** The first line of `stream-json`. `started` is null when nothing could be started. */
 export function initObject(started: RunStarted | null, timestamp: string, cwd: string): ResultObject {
+  const servers = started?.servers ?? [];
   return {
     type: 'init',
     seq: 1,
@@ -198,8 +199,8 @@ export function initObject(started: RunStarted | null, timestamp: string, cwd: s
           },
     cwd: started?.cwd ?? cwd,
     tools: started?.tools ?? [],
-    mcp_servers: [],
-    mcp_server_errors: [],
+    mcp_servers: servers.map(({ name, status }) => ({ name, status })),
+    mcp_server_errors: servers.flatMap(({ name, error }) => (error === null ? [] : [{ name, error }])),
     capabilities: ['asks'],
   };
 }

@@ -210,6 +210,10 @@ export function warningsOf(row: ToolServerRow, isSet: (variable: string) => bool
   if (row.auth_env !== null && !isSet(row.auth_env)) {
     warnings.push(`the variable ${row.auth_env} is not set now; it is read when the server is used`);
   }
+  const loose = looseVersion(row);
+  if (loose !== null) {
+    warnings.push(`${loose} has no version, so another program may be started tomorrow; write ${loose}@<version>`);
+  }
   for (const [name, value] of Object.entries(readTexts(row.headers))) {
     if (isCredential(name) && !value.includes('${env:')) {
       warnings.push(`the value of header ${name} is stored in the database; write it as ${name}: \${env:NAME}`);
@@ -227,6 +231,13 @@ export function warningsOf(row: ToolServerRow, isSet: (variable: string) => bool
     warnings.push(`the token goes to ${new URL(row.url).host} without encryption, readable on the network`);
   }
   return warnings;
+}
+
+/** The package that a runner fetches in whatever version is the newest (05 §10.3.4); null for none. */
+export function looseVersion({ command, args }: Pick<ToolServerRow, 'command' | 'args'>): string | null {
+  if (!/(?:^|\/)(?:npx|bunx|pnpx|uvx)$/.test(command ?? '')) return null;
+  const name = textList(args).find((argument) => !argument.startsWith('-'));
+  return name === undefined || /^.+@.+$/.test(name) || name.includes('==') || name.startsWith('.') ? null : name;
 }
 
 /** Makes every secret of a record known to the mask (11 §5.3.1). */

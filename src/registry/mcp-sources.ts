@@ -63,22 +63,21 @@ export function createMcpSources(deps: McpSourcesDeps) {
   const readyTools = (one: Used, listing: Listing): SourceTools => {
     const pinned = pins.observe(sourceOf(one.row), listedTools(listing), 'first_use');
     const notices = [...one.notices.splice(0), ...pinNotices(one.row.name, pinned)];
-    return { name: one.row.name, tools: pinned.tools.map((tool) => toolOf(one, tool)), notices };
+    const tools = pinned.tools.map((tool) => toolOf(one, tool));
+    return { name: one.row.name, tools, notices, server: { status: 'ready', error: null } };
   };
 
   const failedTools = (one: Used, connected: Extract<Connected, { kind: 'failed' }>): SourceTools => {
     const { name } = one.row;
     const reason = secrets.mask(connected.reason);
-    const [error, mend] =
-      connected.state === 'needs_auth'
-        ? ['needs_auth', `The operator signs in with reins mcp auth ${name}.`]
-        : ['unavailable', 'Go on without it.'];
+    const [error, mend] = refusalOf(one.row, connected);
     const message = `The server "${name}" cannot be used now: ${reason}. ${mend}`;
     const tools = pins
       .accepted(sourceOf(one.row))
       .map(({ tool }) => refusingTool({ tools: name, tool }, error, message));
     const said = connected.state === 'needs_auth' ? `nobody is signed in; reins mcp auth ${name}` : reason;
-    return { name, tools, notices: [...one.notices.splice(0), unavailable(name, said)] };
+    const notices = [...one.notices.splice(0), unavailable(name, said)];
+    return { name, tools, notices, server: { status: connected.state, error: said } };
   };
 
   /** The connection of this process; a changed record is another server. */
@@ -136,7 +135,12 @@ export function createMcpSources(deps: McpSourcesDeps) {
     void connecting.then((found) => {
       if (found.kind === 'failed') late(failedTools(one, found));
     });
-    return failedTools(one, { kind: 'failed', state: 'failed', reason: `it did not answer within ${waits} s` });
+    return failedTools(one, {
+      kind: 'failed',
+      state: 'failed',
+      refused: false,
+      reason: `it did not answer within ${waits} s`,
+    });
   };
 
   return {
@@ -183,6 +187,16 @@ export function createMcpSources(deps: McpSourcesDeps) {
 }
 
 export type McpSources = ReturnType<typeof createMcpSources>;
+
+/** The class of the refusal, and what mends it. */
+function refusalOf(
+  { name }: ToolServerRow,
+  connected: Extract<Connected, { kind: 'failed' }>,
+): readonly [string, string] {
+  if (connected.state === 'needs_auth') return ['needs_auth', `The operator signs in with reins mcp auth ${name}.`];
+  if (connected.refused) return ['auth_failed', `The operator looks at what is registered for ${name}.`];
+  return ['unavailable', 'Go on without it.'];
+}
 
 /** @returns null when it has not come within the time */
 function orLate<T>(promise: Promise<T>, ms: number): Promise<T | null> {

@@ -85,6 +85,7 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
     policy: prepared.loaded.identity,
     cwd: deps.prepare.workspace.cwd,
     tools: prepared.specs.map((spec) => `${spec.tools}.${spec.tool}`),
+    ...serversOf(prepared),
     warnings: prepared.warnings,
     ...(before === null ? {} : { resumed: { from_seq: before.fromSeq, ask_ids: before.askIds } }),
   };
@@ -108,4 +109,9 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
     sources: prepared.sources,
   };
   return live;
+}
+
+function serversOf({ sources }: PreparedRun): Pick<RunStarted, 'servers'> {
+  const servers = sources.opened.flatMap(({ name, server }) => (server === undefined ? [] : [{ name, ...server }]));
+  return servers.length === 0 ? {} : { servers };
 }

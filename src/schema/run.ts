@@ -176,6 +176,9 @@ export type RunStep = {
 };
 
 /** What is known when a run has been accepted: the first line of `stream-json`, and the head of `--trace`. */
+/** A tool server at the start of a run; `error` says why it is not ready. */
+export type ServerState = { readonly name: string; readonly status: string; readonly error: string | null };
+
 export type RunStarted = {
   /** Of a run that goes on: the last event before, and the questions that are open still. */
   readonly resumed?: { readonly from_seq: number; readonly ask_ids: readonly string[] };
@@ -190,6 +193,8 @@ export type RunStarted = {
   readonly policy: PolicyState;
   readonly cwd: string;
   readonly tools: readonly string[];
+  /** The tool servers that it may use, as they stand when it begins; absent without any. */
+  readonly servers?: readonly ServerState[];
   readonly warnings: readonly string[];
   /** Stored messages that `--trim` kept out of the request; absent without it. */
   readonly trimmed?: number;

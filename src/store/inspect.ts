@@ -25,6 +25,16 @@ export type InspectOptions = {
  * @returns its schema number, or `new` for a file without content
  */
 export function inspect(handle: Handle, options: InspectOptions): number | 'new' {
+  // One look: between two of them another process may have made the schema.
+  handle.exec('BEGIN');
+  try {
+    return judge(handle, options);
+  } finally {
+    if (handle.inTransaction) handle.exec('COMMIT');
+  }
+}
+
+function judge(handle: Handle, options: InspectOptions): number | 'new' {
   const { path } = options;
   const application = Number(handle.pragma('application_id', { simple: true }));
   const version = Number(handle.pragma('user_version', { simple: true }));

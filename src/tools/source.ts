@@ -11,6 +11,8 @@ export type SourceTools = {
   readonly tools: readonly Tool[];
   /** What the run is told, such as `tool_quarantined` or `provider_unavailable`. */
   readonly notices: readonly Notice[];
+  /** Of a tool server: whether it is there. */
+  readonly server?: { readonly status: string; readonly error: string | null };
 };
 
 /** The sources of one run. */

@@ -23,7 +23,10 @@ export function callLines(item: CallItem, look: ItemLook): readonly Line[] {
   const fits = lineColumns(left) + lineColumns(right) + 2 <= look.columns;
   const head = fits
     ? [spread(left, right, look.columns)]
-    : [...wrapLine(left, look.columns, [], [say('  ')]).slice(0, 3), [say('    '), ...right]];
+    : [
+        ...wrapLine(left, look.columns, [], [say('  ')]).slice(0, 3),
+        ...wrapLine(right, look.columns, [say('    ')]).slice(0, 2),
+      ];
   return [...head, ...(look.opened ? openedLines(item, look) : closedLines(item, look))];
 }
 

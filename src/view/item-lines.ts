@@ -87,7 +87,7 @@ function reasoningLines(item: Extract<Item, { kind: 'reasoning' }>, look: ItemLo
 }
 
 function endLines(item: Extract<Item, { kind: 'end' }>, look: ItemLook): readonly Line[] {
-  const fix = item.fix === null ? [] : [[...indent, ...foreign(item.fix, 'dim')]];
+  const fix = item.fix === null ? [] : wrapped(foreign(item.fix, 'dim'), '  ', undefined, look);
   if (item.status === 'failed' || item.status === 'exhausted')
     return [
       ...wrapped(foreign(`failed (${item.class}): ${item.text}`, 'danger', 'prose'), '! ', 'danger', look),

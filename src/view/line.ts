@@ -62,7 +62,7 @@ export const foreign = (
   token?: Token,
   mode: EscapeOptions['mode'] = 'line',
   marks?: readonly Mark[],
-): Line => shown(escapeText(text, { mode }), token, marks);
+): Line => shown(escapeText(mode === 'prose' ? text.replaceAll('\t', '    ') : text, { mode }), token, marks);
 
 /** The text of a line without its colours. */
 export const textOf = (line: Line): string => line.map((span) => span.text).join('');

@@ -48,10 +48,10 @@ const bench = (peers, scenarios, extra = []) =>
   ).status ?? 1;
 
 /** Programs of their own, without peers and without a server. */
-const own = ['policy', 'asks'];
+const own = ['policy', 'asks', 'tui'];
 const wanted = option(
   '--scenarios',
-  'version,help,list,oneshot,loop-shell,loop-read,flood,flood-pipe,history,resume,history-10k,resume-10k,policy,asks',
+  'version,help,list,oneshot,loop-shell,loop-read,flood,flood-pipe,history,resume,history-10k,resume-10k,policy,asks,tui',
 ).split(',');
 const plain = wanted.filter((name) => ['version', 'help', 'list'].includes(name));
 const model = wanted.filter((name) => !plain.includes(name) && !own.includes(name));
@@ -113,7 +113,10 @@ for (const peer of ['reins', 'reins-default']) {
 }
 if (rows.length > 0) console.log('\n| figure | reins | base | ratio | goal | |\n|---|---|---|---|---|---|');
 for (const row of rows) console.log(`| ${row.join(' | ')} |`);
-for (const name of own) if (wanted.includes(name)) failed += await benchOwn(name);
+for (const name of own.filter((each) => each !== 'tui')) if (wanted.includes(name)) failed += await benchOwn(name);
+// On a terminal, with the program as it is installed.
+if (wanted.includes('tui'))
+  failed += spawnSync(process.execPath, [join(here, 'tui.mjs'), runs], { stdio: 'inherit' }).status ?? 1;
 if (!given.includes('--keep')) rmSync(state, { recursive: true, force: true });
 process.exitCode = failed > 0 ? 1 : 0;
 

@@ -42,6 +42,12 @@ describe('the packages that a command loads', () => {
     expect((await packagesOf('session', 'list')).packages).toEqual(['better-sqlite3', 'superstruct']);
   });
 
+  it('are the same few where tool servers are registered', async () => {
+    await world.run(['mcp', 'add', 'quiet', '--command', 'true', '--no-probe']);
+    expect((await packagesOf('session', 'list')).packages).toEqual(['better-sqlite3', 'superstruct']);
+    await world.run(['mcp', 'remove', 'quiet']);
+  });
+
   it('are those of the run for a run', async () => {
     const withoutFlags = ['better-sqlite3', 'eventsource-parser', 'piscina', 'superstruct'];
     expect((await packagesOf('run', 'hello')).packages).toEqual(withoutFlags);

@@ -114,7 +114,7 @@ describe('signing in to a tool server', () => {
     await signIn();
     fake.valid.clear();
     expect(await app.client.checkMcpServer({ name: 'cloud' })).toMatchObject({ reachable: true });
-    expect(fake.tokenRequests.at(-1)).toMatchObject({ grant_type: 'refresh_token' });
+    expect(fake.tokenRequests.map(({ grant_type }) => grant_type)).toEqual(['authorization_code', 'refresh_token']);
   });
 
   it('is needed again when the renewal is refused', async () => {

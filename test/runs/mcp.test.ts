@@ -114,7 +114,13 @@ describe('tools of servers in a run', () => {
     own.change(`UPDATE mcp_servers SET args = '${JSON.stringify([badServer, 'exit'])}' WHERE name = 'dead'`);
     await addServer(own, 'slow', ['hang'], { connect_timeout_ms: 1_000 });
     await addServer(own, 'loud', ['flood-lines']);
-    const { run_id } = await own.start();
+    const { run_id, servers } = await own.start();
+    expect(servers?.map(({ name, status }) => [name, status])).toEqual([
+      ['dead', 'failed'],
+      ['good', 'ready'],
+      ['loud', 'failed'],
+      ['slow', 'failed'],
+    ]);
     const [good, dead] = await told(own, run_id);
     expect(good).toBe('hi');
     expect(JSON.parse(dead ?? '{}')).toEqual({
@@ -157,6 +163,51 @@ describe('tools of servers in a run', () => {
     expect(JSON.parse(died ?? '{}')).toMatchObject({ ok: false, error: 'outcome_unknown' });
     expect(back).toBe('back');
     expect(marks(own, 'one').filter((line) => line === 'call die')).toHaveLength(1);
+  });
+});
+
+describe('a server that is late', () => {
+  it('keeps a run waiting for no longer than the operator says, and joins it when it is there', async () => {
+    const turns = [
+      calls([call('local_shell.local_shell', { command: 'sleep', args: ['2'] })], {
+        role: 'user',
+        not_offered: ['one.echo'],
+      }),
+      // A turn that is admitted brings the new tools along; the one behind it offers them.
+      calls([call('echo.echo', { input: 'on' })], { turn: 2 }),
+      calls([call('one.echo', { message: 'here' })], { turn: 3, offered: ['one.echo'] }),
+      says('end'),
+    ];
+    const own = await open({ turns });
+    await addServer(own, 'one', ['late', '1500']);
+    await own.client.checkMcpServer({ name: 'one' });
+    await own.client.setConfig({ key: 'mcp-start-wait', value: '1s' });
+    const { run_id, servers } = await own.start();
+    expect(servers).toEqual([{ name: 'one', status: 'failed', error: 'it did not answer within 1 s' }]);
+    expect((await told(own, run_id)).at(-1)).toBe('here');
+    expect(await notices(own, run_id)).toEqual([
+      'provider_unavailable: The MCP server one cannot be used: it did not answer within 1 s',
+      'provider_ready: The MCP server one is ready now.',
+    ]);
+  });
+});
+
+describe('a call that takes its time', () => {
+  it('tells of progress, and is taken back with the run', async () => {
+    const own = await open({
+      turns: [calls([call('one.slow', {}), call('one.wait', {})], { role: 'user' }), says('end')],
+    });
+    const list = join(own.place.dir, 'tools.json');
+    const names = ['slow', 'wait'];
+    writeFileSync(list, JSON.stringify(names.map((name) => ({ name, inputSchema: { type: 'object' } }))));
+    await addServer(own, 'one', ['file', list]);
+    const { run_id } = await own.start();
+    const output = await own.seen(run_id, 'tool_output');
+    expect(output).toMatchObject({ stream: 'progress', text: '1/5 step 1\n' });
+    await vi.waitFor(() => expect(marks(own, 'one')).toContain('call wait'), 10_000);
+    await own.client.cancelRun({ run_id, reason: 'enough' });
+    await own.client.awaitRun({ run_id, full: true });
+    await vi.waitFor(() => expect(marks(own, 'one')).toContain('cancelled true'));
   });
 });
 

@@ -59,8 +59,12 @@ const calls = {
   leak: () => text(`token is ${process.env.SERVICE_TOKEN}`),
 };
 
-createInterface({ input: process.stdin }).on('line', (line) => {
+const handle = (line) => {
   const { id, method, params } = JSON.parse(line);
+  if (mode === 'late' && method === 'initialize' && !globalThis.waited) {
+    globalThis.waited = true;
+    return setTimeout(() => handle(line), Number(rest[0]));
+  }
   if (method === 'initialize') {
     if (mode === 'hang' || mode === 'flood-lines' || mode === 'flood-one-line') return;
     if (mode === 'version')
@@ -155,6 +159,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
   }
   if (method === 'notifications/cancelled') mark(`cancelled ${params.requestId !== undefined}`);
   if (id !== undefined) say({ id, error: { code: -32601, message: 'no such method' } });
-});
+};
+createInterface({ input: process.stdin }).on('line', handle);
 // A server that does not listen to the end of its input.
 if (mode === 'stubborn') process.stdin.on('end', () => {});

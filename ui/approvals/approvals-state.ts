@@ -41,7 +41,7 @@ export type ApprovalsState = {
   readonly card: CardState | null;
   /** What of each ask's data was on the screen, by id and binding. */
   readonly seen: Readonly<Record<string, Seen>>;
-  readonly results: readonly { readonly ask: Ask; readonly mine: boolean; readonly until: number }[];
+  readonly results: readonly { readonly ask: Ask; readonly mine: boolean }[];
   readonly selected: string | null;
   readonly marked: ReadonlySet<string>;
   readonly filter: { readonly editing: Editing; readonly typing: boolean; readonly by: 'text' | 'tool' };
@@ -98,11 +98,11 @@ export type ApprovalsView = {
   readonly now: number;
   /** Something else is drawn over the card: what it holds is not seen. */
   readonly covered: boolean;
+  /** The card is only looked at: it has no keys. */
+  readonly look?: true;
 };
 
 export type Approved = { readonly state: ApprovalsState; readonly intents: readonly ApprovalsIntent[] };
-
-const resultMs = 2000;
 
 export const emptyApprovals: ApprovalsState = {
   asks: [],
@@ -140,7 +140,7 @@ export function drawnCard(state: ApprovalsState, view: ApprovalsView): Drawn | n
   if (ask === null || state.card === null) return null;
   const shownId = shownIdOf(state);
   const data = cardData(ask, shownId);
-  const unseen = unseenLines(data, state.seen[seenKey(ask)] ?? []);
+  const unseen = view.look === true ? 0 : unseenLines(data, state.seen[seenKey(ask)] ?? []);
   const hidden = !/^[\x20-\x7e]*$/.test(JSON.stringify(ask.args)) && hiddenCharacters(allText(ask.args)).length > 0;
   const base = { ask, choices: data.card.choices, unseen, hidden, guardMs: view.guardMs };
   const drawn = cardView(state.card, { ...base, data }, view.keys, view.place, view.now, shownId);
@@ -262,7 +262,7 @@ function resolved(
   view: ApprovalsView,
 ): Approved {
   const asks = state.asks.filter(({ id }) => id !== ask.id);
-  const results = [...state.results.filter((one) => one.ask.id !== ask.id), { ask, mine, until: view.now + resultMs }];
+  const results = [...state.results.filter((one) => one.ask.id !== ask.id), { ask, mine }];
   const next: ApprovalsState = {
     ...state,
     asks,
@@ -287,6 +287,8 @@ function onCard(state: ApprovalsState, card: CardState, action: ApprovalsAction,
   const keep = (next: CardState): Approved => only({ ...state, card: next });
   switch (action.type) {
     case 'tick':
+      // Left for later by its letter, which waited like any other.
+      if (card.burst?.choice === 'later' && now >= card.burst.at) return only({ ...state, card: null });
       return carded(tickCard(card, facts, now));
     case 'redrawn':
       return keep(guarded(card, now, guardMs));
@@ -340,7 +342,7 @@ function cardCommand(
   const { now, guardMs } = view;
   const carded = (done: { readonly card: CardState; readonly intents: readonly CardIntent[] }): Approved =>
     only({ ...state, card: done.card }, ...done.intents);
-  if (id === 'card.later' || id === 'field.close' || id === 'overlay.close') {
+  if (id === 'card.leave' || id === 'field.close' || id === 'overlay.close') {
     const inner = closeInCard(card, now, guardMs);
     return only({ ...state, card: inner });
   }

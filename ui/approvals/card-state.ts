@@ -168,7 +168,9 @@ export function pressLetter(card: CardState, choice: CardChoice | null, now: num
 /** Time has passed: a letter that stood alone takes effect. */
 export function tickCard(card: CardState, facts: CardFacts, now: number): Carded {
   const { burst } = card;
-  if (burst === null || now < burst.at) return only(card);
+  if (burst === null) return only(card);
+  // A timer may come a moment early.
+  if (now < burst.at) return only(card, { do: 'wake', at: burst.at });
   return choose({ ...card, burst: null }, facts, burst.choice, now);
 }
 

@@ -96,7 +96,8 @@ function newCardText(data: CardData, columns: number, most: number, numbered: bo
   let line = 0;
   for (const part of card.parts) {
     if (part.label === 'rule') warn();
-    const own = part.foldable ? part.lines.slice(0, most) : part.lines;
+    // A fold takes a row itself: one line is not worth it.
+    const own = part.foldable && part.lines.length > most + 1 ? part.lines.slice(0, most) : part.lines;
     // The name of an argument comes from outside and may be of any length.
     const apart = part.label.length > width && part.lines.length > 0;
     if (apart) rows.push(...labelRows(part, columns));

@@ -36,6 +36,9 @@ const frames = {
 /** Columns of a text that is edited on a card, with room for its mark. */
 export const fieldColumns = (place: CardPlace): number => Math.max(4, place.columns - 6);
 
+/** Where there is little room, the keys alone stand for the choices: `F1` tells what they do. */
+const shortColumns = 40;
+
 /** Most lines of one part of the data that a card shows before it folds. */
 const mostLines = 24;
 
@@ -106,8 +109,10 @@ function titleLine(ask: Ask, frame: Frame, columns: number, now: number, shownId
     ...foreign(`${shownId(ask.id)} · ${ask.tools}.${ask.tool} `, 'ask'),
   ];
   const ms = ask.expires_at === null ? null : Date.parse(ask.expires_at) - now;
-  const left_ = ms === null ? 'waits for ever' : ms <= 0 ? 'expired' : `expires in ${formatRemaining(ms)}`;
-  const right: Line = [say(` ${left_} `, ms !== null && ms < 60_000 ? 'danger' : 'ask'), say(frame.topEnd, 'ask')];
+  // Where there is hardly room, the time alone stands at the edge.
+  const [ever, before] = columns < shortColumns ? ['never', ''] : ['waits for ever', 'expires in '];
+  const time = ms === null ? ever : ms <= 0 ? 'expired' : `${before}${formatRemaining(ms)}`;
+  const right: Line = [say(` ${time} `, ms !== null && ms < 60_000 ? 'danger' : 'ask'), say(frame.topEnd, 'ask')];
   return ruled(left, right, frame, columns);
 }
 
@@ -185,7 +190,7 @@ function modeRows(card: CardState, facts: Drawn, keys: KeyMap, inner: number, ro
     case 'choices':
       return [
         ...questionRows(card, facts.ask, inner),
-        ...(rows < 12 ? [] : unseenRows(facts, keys, inner)),
+        ...(rows < 12 || card.said !== null ? [] : unseenRows(facts, keys, inner)),
         ...choiceRows(card, facts, keys, inner),
       ];
   }
@@ -265,9 +270,6 @@ function questionRows(card: CardState, ask: Ask, inner: number): readonly Line[]
   );
 }
 
-/** Where there is little room, the keys alone stand for the choices: `F1` tells what they do. */
-const shortColumns = 40;
-
 function choiceRows(card: CardState, facts: Drawn, keys: KeyMap, inner: number): readonly Line[] {
   const rows: Span[][] = [[]];
   const gap = inner < shortColumns ? 1 : 3;
@@ -279,15 +281,14 @@ function choiceRows(card: CardState, facts: Drawn, keys: KeyMap, inner: number):
     const open = card.selected === choice || pressed;
     const plain = inner < shortColumns ? key : `${key} ${choiceWords(choice)}`;
     const words = open ? `[${plain}]` : plain;
-    if (used > 0 && used + words.length > inner) {
+    if (used > 0 && used + gap + words.length > inner) {
       rows.push([]);
       used = 0;
     }
+    if (used > 0) rows.at(-1)?.push(say(' '.repeat(gap)));
     const blocked = whyNot(choice, { ...facts, page: 0, lastTop: 0 }) !== null;
-    rows
-      .at(-1)
-      ?.push(say(words, pressed ? 'selection' : blocked ? 'dim' : open ? 'accent' : 'text'), say(' '.repeat(gap)));
-    used += words.length + gap;
+    rows.at(-1)?.push(say(words, pressed ? 'selection' : blocked ? 'dim' : open ? 'accent' : 'text'));
+    used += words.length + (used > 0 ? gap : 0);
   }
   return rows.map((row) => cutLine(row, inner));
 }

@@ -65,13 +65,13 @@ function cardSide(state: ApprovalsState, view: ApprovalsView, columns: number, r
   const ask = chosen(state);
   if (ask === null) return [];
   // A look takes no keys and counts for nothing: what it shows was not read by somebody about to answer.
-  const look = drawnCard({ ...state, card: newCard(ask, view.now, view.guardMs) }, { ...view, place });
+  const look = drawnCard({ ...state, card: newCard(ask, view.now, view.guardMs) }, { ...view, place, look: true });
   return look === null ? [] : look.view.lines;
 }
 
 function listLines(state: ApprovalsState, view: ApprovalsView, columns: number, rows: number): readonly Line[] {
   const asks = grouped(state, listed(state));
-  const head: Line = [say('    AGE    EXPIRES  FROM         TOOL · WHAT', 'dim')];
+  const head: Line = cutLine([say('    AGE    EXPIRES  FROM         TOOL · WHAT', 'dim')], columns);
   const foot: Line = [
     say(`${state.asks.length} open${state.marked.size === 0 ? '' : ` · ${state.marked.size} selected`}`, 'dim'),
   ];

@@ -1,8 +1,10 @@
 import type { RuntimeClient } from '../../src/client/operations.ts';
 import type { SavedDraft } from '../../src/schema/draft.ts';
 import { toWire } from '../../src/schema/errors.ts';
+import { type Attached, attachMentions } from './attach.ts';
 import type { ComposerAction, ComposerIntent } from './composer-state.ts';
 import type { HistoryFile } from './history-file.ts';
+import { callAsOperator, type OperatorCallDeps } from './operator-calls.ts';
 import { matchMentions, type MentionIndex, scanMentions } from './mention-index.ts';
 
 export type ComposerEffectDeps = {
@@ -15,13 +17,19 @@ export type ComposerEffectDeps = {
   readonly root: string;
   /** Whether the policy lets a file be read; such as it does not are never offered. */
   readonly readable: (path: string) => Promise<boolean>;
-  readonly shell: (line: string, keep: boolean) => void;
+  readonly calls: OperatorCallDeps;
+  /** Whether the shell may be used at all (`--shell`). */
+  readonly shell: boolean;
+  readonly attached: (message: AttachIntent, attached: Attached) => void;
   readonly say: (text: string, bad: boolean) => void;
   readonly now: () => number;
 };
 
+/** A message whose mentions are read before it is sent. */
+export type AttachIntent = { readonly do: 'attach'; readonly text: string; readonly images: readonly string[] };
+
 export type ComposerEffects = {
-  perform(intent: Extract<ComposerIntent, { do: 'shell' | 'remember' | 'save' | 'find' }>): void;
+  perform(intent: AttachIntent | Extract<ComposerIntent, { do: 'shell' | 'remember' | 'save' | 'find' }>): void;
   /** Reads the history, once. */
   start(): Promise<void>;
   /** The draft of a session that was opened. */
@@ -34,6 +42,8 @@ const saveMs = 500;
 /** An index that is older is made anew at the next mention. */
 const indexMs = 10_000;
 const mostOffered = 20;
+/** Most characters of a shell line's result that the model is told. */
+const mostKept = 16_384;
 
 /** Carries out what the composer wants: drafts, history, words for its lists. */
 export function createComposerEffects(deps: ComposerEffectDeps): ComposerEffects {
@@ -84,6 +94,19 @@ export function createComposerEffects(deps: ComposerEffectDeps): ComposerEffects
     dispatch({ type: 'words', source, words: load === undefined ? [] : await load(await clientOf()) });
   };
 
+  const shell = async (line: string, keep: boolean): Promise<void> => {
+    if (!deps.shell) return deps.say('nothing was run: shell lines need reins --shell', true);
+    const called = await callAsOperator(deps.calls, {
+      tools: 'local_shell',
+      tool: 'local_shell',
+      args: { command: line },
+    });
+    if (!called.ok) deps.say(called.why, true);
+    // What was refused is no news for the model either.
+    else if (keep)
+      dispatch({ type: 'context', text: `I ran this myself:\n$ ${line}\n${called.text.slice(0, mostKept)}` });
+  };
+
   return {
     perform(intent) {
       const failed = (error: unknown): void => deps.say(toWire(error).message, true);
@@ -106,7 +129,12 @@ export function createComposerEffects(deps: ComposerEffectDeps): ComposerEffects
           ).catch(failed);
           return;
         case 'shell':
-          deps.shell(intent.line, intent.keep);
+          void shell(intent.line, intent.keep).catch(failed);
+          return;
+        case 'attach':
+          void attachMentions(intent.text, deps.root, (wanted) => callAsOperator(deps.calls, wanted))
+            .then((attached) => deps.attached(intent, attached))
+            .catch(failed);
       }
     },
     async start() {

@@ -36,6 +36,8 @@ export type ComposerState = {
   /** The queue waits for Enter: a turn did not complete, or the program was started anew. */
   readonly held: boolean;
   readonly images: readonly string[];
+  /** What the operator ran and the model is told with the next message (10 §6.6). */
+  readonly context: readonly string[];
   readonly lastSent: string | null;
   /** Lines about what was refused, until the next key. */
   readonly problems: readonly string[];
@@ -57,6 +59,7 @@ export type ComposerAction =
   | { readonly type: 'words'; readonly source: string; readonly words: readonly string[] }
   | { readonly type: 'paths'; readonly query: string; readonly found: readonly string[] }
   | { readonly type: 'image'; readonly path: string }
+  | { readonly type: 'context'; readonly text: string }
   | { readonly type: 'clear-queue' }
   | { readonly type: 'turn-ended'; readonly completed: boolean };
 
@@ -96,6 +99,7 @@ export const emptyComposer: ComposerState = {
   queue: [],
   held: false,
   images: [],
+  context: [],
   lastSent: null,
   problems: [],
 };
@@ -188,6 +192,8 @@ function reduce(state: ComposerState, action: ComposerAction, view: ComposerView
       });
     case 'paths':
       return only({ ...state, known: { ...state.known, paths: { query: action.query, found: action.found } } });
+    case 'context':
+      return only({ ...state, context: [...state.context, action.text] });
     case 'image':
       return only({ ...state, images: [...state.images, action.path] });
     case 'clear-queue':
@@ -334,8 +340,8 @@ function send(state: ComposerState, view: ComposerView): Composed {
 }
 
 const sent = (state: ComposerState, { text, images }: Queued): Composed => ({
-  state: { ...state, lastSent: text },
-  intents: [{ do: 'send', text, images }],
+  state: { ...state, lastSent: text, context: [] },
+  intents: [{ do: 'send', text: [...state.context, text].join('\n\n'), images }],
 });
 
 function sendNext(state: ComposerState): Composed {

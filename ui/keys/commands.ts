@@ -123,7 +123,8 @@ export const keyCommands: readonly KeyCommand[] = [
     ['card.full', 'v', 'view all'],
     ['card.page-up', 'pageup', 'scroll the card up'],
     ['card.page-down', 'pagedown', 'scroll the card down'],
-    ['card.later', 'l  escape', 'later: the ask stays open', { hint: 'later', fixed: true, hides: ['app.interrupt'] }],
+    ['card.later', 'l', 'later: the ask stays open', { hint: 'later' }],
+    ['card.leave', 'escape', 'later: the ask stays open', { hint: 'later', fixed: true, hides: ['app.interrupt'] }],
   ]),
   ...rows('card.permission', [
     ['card.once', 'y', 'allow once', { hint: 'once' }],

@@ -23,7 +23,7 @@ export function OverlayBox({
   const width = columns < 80 ? columns - 2 : columns < 100 ? 78 : Math.min(columns - 10, 110);
   const view = viewOf(overlay, state, width - 4);
   const head = view.head.length === 0 ? 0 : view.head.length + 1;
-  const most = Math.max(6, layout.rows - 3) - 2 - head;
+  const most = Math.max(6, layout.body) - 2 - head;
   const room = Math.max(1, Math.min(most, Math.max(view.body.length, 4)));
   // A chosen row stays in view; a text scrolls by its first row.
   const wanted = view.chosen ? Math.max(0, view.at - Math.floor(room / 2)) : view.at;
@@ -47,7 +47,7 @@ export function OverlayBox({
 
 /** A border with a text at its left and one at its right. */
 function edge(from: string, to: string, text: string, right: Line, width: number): Line {
-  const end: Line = right.length === 0 ? [] : [say(' '), ...right, say(' ')];
+  const end: Line = right.length === 0 ? [] : [say(' '), ...cutLine(right, Math.floor(width / 2)), say(' ')];
   const left: Line = text === '' ? [] : cutLine([say(` ${text} `, undefined, ['bold'])], width - 2 - lineColumns(end));
   const fill = Math.max(0, width - 2 - lineColumns(left) - lineColumns(end));
   return [say(from, 'border'), ...left, say('─'.repeat(fill), 'border'), ...end, say(to, 'border')];

@@ -115,7 +115,8 @@ function helpLines(state: State, filter: string): readonly Line[] {
     [say(section.title, undefined, ['bold'])],
     ...section.lines.map(
       (line): Line => [
-        ...foreign(line.keys.padEnd(30), 'accent'),
+        ...fitLine(foreign(line.keys, 'accent'), 31),
+        say(' '),
         say(line.help),
         ...(line.remapped ? [say('  (keys.json)', 'dim')] : []),
       ],

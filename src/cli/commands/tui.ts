@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { RuntimeError } from '../../schema/errors.ts';
@@ -63,7 +63,8 @@ export const openTui: Handler = async (context: Context) => {
     wheel: false,
     inTmux: (environment['TMUX'] ?? '') !== '',
     now: () => process.now(),
-    trace: () => undefined,
+    terminalProgram: environment['TERM_PROGRAM'] ?? '',
+    trace: tracer(context),
     exit: (code) => process.exit(code),
     say: (line) => terminal.err(`${line}\n`),
     modeIsOpen: mode.from === 'default',
@@ -79,6 +80,16 @@ export const openTui: Handler = async (context: Context) => {
 
 /** Entries of the composer's history that are kept. */
 const mostHistory = 1000;
+
+/** Lines that would have gone to stderr; the screen is there (10 §1.2). @throws RuntimeError usage */
+function tracer({ invocation, globals }: Context): (text: string) => void {
+  const path = invocation.flags.text('trace-file');
+  if (path === null) {
+    if (globals.trace) throw usage('--trace needs --trace-file <path>: stderr belongs to the screen');
+    return () => undefined;
+  }
+  return (text) => appendFileSync(path, text, { mode: 0o600 });
+}
 
 type ReaderSource = 'flag' | 'environment' | 'config' | null;
 type Mode = { readonly is: 'full' | 'plain' | 'screen-reader'; readonly from: 'flag' | 'environment' | 'default' };

@@ -1,6 +1,7 @@
 import type { Command, Flag } from '../command.ts';
 
-const serverArgument = { name: 'name', required: true, help: 'Name of the server.' } as const;
+const newServer = { name: 'name', required: true, help: 'Name of the server.' } as const;
+const serverArgument = { ...newServer, candidates: 'mcp' } as const;
 const newHook = { name: 'name', required: true, help: 'Name of the hook.' } as const;
 const hookArgument = { ...newHook, candidates: 'hook' } as const;
 
@@ -145,7 +146,7 @@ const mcp: Command = {
       name: 'add',
       module: 'mcp',
       purpose: 'Register a tool server; a URL makes the transport http.',
-      arguments: [serverArgument, { name: 'url', help: 'Its URL.' }],
+      arguments: [newServer, { name: 'url', help: 'Its URL.' }],
       flags: [
         { name: 'transport', kind: 'enum', value: 't', words: ['stdio', 'sse', 'http'], help: 'How to talk to it.' },
         { name: 'command', kind: 'string', value: 'c', help: 'Program to start (stdio).' },

@@ -13,7 +13,13 @@ export type ConnectionState = 'idle' | 'connecting' | 'ready' | 'needs_auth' | '
 /** What came of connecting. */
 export type Connected =
   | { readonly kind: 'ready'; readonly listing: Listing; readonly times: Times }
-  | { readonly kind: 'failed'; readonly state: 'failed' | 'needs_auth' | 'stopped'; readonly reason: string };
+  | {
+      readonly kind: 'failed';
+      readonly state: 'failed' | 'needs_auth' | 'stopped';
+      readonly reason: string;
+      /** It answers, and does not take who asks. */
+      readonly refused: boolean;
+    };
 
 /** Milliseconds that were spent until the connection stood, and until its tools were listed. */
 export type Times = { readonly connectMs: number; readonly listMs: number };
@@ -60,6 +66,7 @@ export function createConnection(deps: ConnectionDeps) {
   let connecting: Promise<Connected> | null = null;
   let failures = 0;
   let notBefore = 0;
+  let isRefused = false;
   let running = 0;
   let idle: NodeJS.Timeout | undefined;
   let relist: NodeJS.Timeout | undefined;
@@ -170,21 +177,28 @@ export function createConnection(deps: ConnectionDeps) {
   const failed = (why: string, error: unknown): Connected => {
     const stopped = isStopped();
     const refused = faultOf(error)?.kind === 'auth';
+    isRefused = refused;
     failures += 1;
     notBefore = deps.now() + Math.min(firstBackoffMs * 2 ** (failures - 1), longestBackoffMs);
     reason = why;
     if (!stopped) state = refused && deps.signsIn ? 'needs_auth' : 'failed';
-    if (stopped) return { kind: 'failed', state: 'stopped', reason: why };
-    return { kind: 'failed', state: refused && deps.signsIn ? 'needs_auth' : 'failed', reason: why };
+    if (stopped) return { kind: 'failed', state: 'stopped', refused, reason: why };
+    return { kind: 'failed', state: refused && deps.signsIn ? 'needs_auth' : 'failed', refused, reason: why };
   };
 
   const connect = (force: boolean): Promise<Connected> => {
-    if (state === 'stopped') return Promise.resolve({ kind: 'failed', state, reason: 'Reins is ending' });
+    if (state === 'stopped')
+      return Promise.resolve({ kind: 'failed', state, refused: false, reason: 'Reins is ending' });
     if (client !== null) return Promise.resolve({ kind: 'ready', listing, times });
     const waits = notBefore - deps.now();
     if (connecting === null && !force && failures > 0 && waits > 0) {
       const again = `${reason ?? 'it failed'}; it is tried again in ${Math.ceil(waits / 1000)} s`;
-      return Promise.resolve({ kind: 'failed', state: state === 'needs_auth' ? state : 'failed', reason: again });
+      return Promise.resolve({
+        kind: 'failed',
+        state: state === 'needs_auth' ? state : 'failed',
+        refused: isRefused,
+        reason: again,
+      });
     }
     connecting ??= open().finally(() => {
       connecting = null;
@@ -220,7 +234,9 @@ export function createConnection(deps: ConnectionDeps) {
           const connected = await connect(false);
           if (connected.kind === 'failed') return connected;
           const own = client;
-          if (own === null) return { kind: 'failed', state: 'failed', reason: reason ?? 'the connection was lost' };
+          if (own === null) {
+            return { kind: 'failed', state: 'failed', refused: false, reason: reason ?? 'the connection was lost' };
+          }
           const end = await own.call(tool, args, { ...options, timeoutMs: deps.callTimeoutMs });
           const again = attempt === 1 && (end.kind === 'not_sent' || end.kind === 'session');
           if (end.kind === 'not_sent' || end.kind === 'session') {

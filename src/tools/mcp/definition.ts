@@ -1,30 +1,42 @@
-import { type Infer, is, optional, record, refine, string, type, unknown } from 'superstruct';
-
-const object = record(string(), unknown());
-/** A name that can be shown, typed and compared: nothing invisible, no blanks. */
-const name = refine(string(), 'name', (text) => /^[^\s\p{C}]{1,128}$/u.test(text));
-
 /** A tool as its server describes it; these members are what a pin is of (05 §2.6.1). */
-export const Definition = type({
-  name,
-  title: optional(string()),
-  description: optional(string()),
-  inputSchema: object,
-  outputSchema: optional(object),
-  annotations: optional(object),
-});
-export type Definition = Infer<typeof Definition>;
+export type Definition = {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly inputSchema: Members;
+  readonly outputSchema?: Members;
+  readonly annotations?: Members;
+};
 
-/** The members of a definition and nothing else; null for what is none. */
+type Members = Readonly<Record<string, unknown>>;
+
+/** A name that can be shown, typed and compared: nothing invisible, no blanks. */
+const name = /^[^\s\p{C}]{1,128}$/u;
+
+/**
+ * The members of a definition and nothing else; null for what is none. By hand: a struct takes 0.2 ms for each of five
+ * hundred tools, which is twice the time that their whole list may take.
+ */
 export function readDefinition(value: unknown): Definition | null {
-  if (!is(value, Definition)) return null;
+  if (!isMembers(value)) return null;
   const { title, description, inputSchema, outputSchema, annotations } = value;
+  if (typeof value['name'] !== 'string' || !name.test(value['name']) || !isMembers(inputSchema)) return null;
+  if (!mayBeText(title) || !mayBeText(description) || !mayBeMembers(outputSchema) || !mayBeMembers(annotations)) {
+    return null;
+  }
   return {
-    name: value.name,
-    ...(title === undefined ? {} : { title }),
-    ...(description === undefined ? {} : { description }),
+    name: value['name'],
+    ...(title == null ? {} : { title }),
+    ...(description == null ? {} : { description }),
     inputSchema,
-    ...(outputSchema === undefined ? {} : { outputSchema }),
-    ...(annotations === undefined ? {} : { annotations }),
+    ...(outputSchema == null ? {} : { outputSchema }),
+    ...(annotations == null ? {} : { annotations }),
   };
 }
+
+const isMembers = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Some servers write null for what they do not say. */
+const mayBeText = (value: unknown): value is string | null | undefined => value == null || typeof value === 'string';
+const mayBeMembers = (value: unknown): value is Members | null | undefined => value == null || isMembers(value);

@@ -44,10 +44,9 @@ export function createFetch(deps: FetchDeps): { readonly fetch: Fetch; close(): 
     return agents;
   };
 
-  const once = async (target: Target, init: RequestInit, refused: boolean): Promise<Response> => {
+  const once = async (target: Target, init: RequestInit, token: string | null): Promise<Response> => {
     const registered = deps.headers();
     const headers = new Headers(init.headers);
-    const token = await deps.bearer(refused);
     if (token !== null) headers.set('authorization', `Bearer ${token}`);
     for (const [name, value] of Object.entries(registered)) headers.set(name, value);
     headers.set('user-agent', deps.userAgent);
@@ -75,10 +74,11 @@ export function createFetch(deps: FetchDeps): { readonly fetch: Fetch; close(): 
       }
       const blocked = deps.egress.nameFault(target);
       if (blocked !== null) throw fault(blocked.message, { kind: 'blocked', sent: false });
-      let response = await once(target, init, false);
-      if (response.status === 401 && deps.origin !== null && (await deps.bearer(true)) !== null) {
+      let response = await once(target, init, await deps.bearer(false));
+      const other = response.status === 401 ? await deps.bearer(true) : null;
+      if (other !== null) {
         await response.body?.cancel();
-        response = await once(target, init, true);
+        response = await once(target, init, other);
       }
       if (deps.origin !== null) refuseUnauthorised(response);
       return new Headers(init.headers).has('mcp-session-id') ? checkSession(response) : response;

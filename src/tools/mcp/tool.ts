@@ -55,7 +55,7 @@ export function mcpTool(server: McpServer, definition: Definition): Tool {
         case 'result':
           return readResult(end.result, context);
         case 'failed':
-          return end.state === 'needs_auth'
+          return end.refused
             ? readFailure({ kind: 'auth', reason: end.reason }, server.name, server)
             : unavailable(server.name, end.reason);
         default:

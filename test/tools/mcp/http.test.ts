@@ -152,6 +152,7 @@ describe('a call', () => {
     expect((await callWith(connection, 'echo', {})).end).toEqual({
       kind: 'failed',
       state: 'failed',
+      refused: false,
       reason: '127.0.0.1 could not be reached: ECONNREFUSED',
     });
   });

@@ -21,6 +21,7 @@ function desk(asks: readonly Ask[], place = { columns: 80, rows: 18 }) {
   let state = emptyApprovals;
   let now = start;
   const intents: ApprovalsIntent[] = [];
+  const wakes: ApprovalsIntent[] = [];
   const view = () => ({
     place: { ...place, glyphs: 'unicode' as const },
     keys: shippedKeyMap(),
@@ -32,6 +33,7 @@ function desk(asks: readonly Ask[], place = { columns: 80, rows: 18 }) {
     const done = reduceApprovals(state, action, view());
     state = done.state;
     intents.push(...done.intents.filter((intent) => intent.do !== 'wake'));
+    wakes.push(...done.intents.filter((intent) => intent.do === 'wake'));
     return self;
   };
   const self = {
@@ -50,6 +52,7 @@ function desk(asks: readonly Ask[], place = { columns: 80, rows: 18 }) {
     },
     focus: (id = asks[0]?.id ?? '') => act({ type: 'focus', id }),
     take: () => intents.splice(0),
+    wakes: () => wakes,
     state: () => state,
     said: () => state.card?.said ?? state.said,
     lines: () => (drawnCard(state, view())?.view.lines ?? []).map(textOf),
@@ -90,6 +93,12 @@ describe('a card', () => {
     expect(one.answer('card.once').take()).toEqual([]);
   });
 
+  it('waits on when the timer of a letter comes early', () => {
+    const one = desk([anAsk()]).focus().wait(500).press('card.once');
+    expect(one.wait(149).wakes()).toHaveLength(2);
+    expect(one.wait(1).take()).toEqual(answered({ outcome: 'approve', remember: null }));
+  });
+
   it('answers nothing to a sentence that was begun', () => {
     const one = desk([anAsk()]).focus().wait(1000);
     for (const letter of 'yes please') {
@@ -98,7 +107,9 @@ describe('a card', () => {
           ? { type: 'command', id: 'card.once' }
           : letter === 's'
             ? { type: 'command', id: 'card.session' }
-            : { type: 'text', text: letter },
+            : letter === 'l'
+              ? { type: 'command', id: 'card.later' }
+              : { type: 'text', text: letter },
       );
       one.wait(100);
     }
@@ -137,7 +148,7 @@ describe('a card', () => {
     expect(one.said()).toBe('509 lines not seen: v');
     one.answer('card.full');
     for (let index = 0; index < 60; index += 1) one.press('card.page-down');
-    one.press('card.full').wait(500).press('card.later');
+    one.press('card.full').wait(500).press('card.leave');
     expect(one.answer('card.once').take()).toEqual(answered({ outcome: 'approve', remember: null }, ask));
     expect(
       desk([long(512)])
@@ -197,7 +208,7 @@ describe('words and edits', () => {
   it('goes back with Esc, and then leaves the ask open', () => {
     const one = desk([anAsk()]).focus().answer('card.deny-feedback').type('x').press('field.close');
     expect(one.state().card?.mode.at).toBe('choices');
-    expect(one.press('card.later').state().card).toBeNull();
+    expect(one.press('card.leave').state().card).toBeNull();
     expect(one.state().asks).toHaveLength(1);
     expect(one.take()).toEqual([]);
   });

@@ -1,0 +1,313 @@
+import Database from 'better-sqlite3';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { addScript, createProject, tester, type World, writingTurns } from '../cli/world.ts';
+import { type CliTerminal, openTerminal } from '../support/terminal.ts';
+
+let world: World;
+const opened: CliTerminal[] = [];
+beforeEach(async () => {
+  world = await createProject();
+});
+afterEach(async () => {
+  for (const terminal of opened.splice(0)) {
+    terminal.kill('SIGKILL');
+    await terminal.ended;
+  }
+  world.remove();
+});
+
+const size = { small: { columns: 80, rows: 24 }, large: { columns: 120, rows: 40 } };
+const nextAsk = '\u000e';
+const quit = '\u0018\u0003';
+
+async function open(argv: readonly string[] = [], place = size.small): Promise<CliTerminal> {
+  const terminal = openTerminal(world, ['tui', ...tester, ...argv], place);
+  opened.push(terminal);
+  await terminal.until((rows) => rows.some((row) => row.startsWith(' idle')), 'idle');
+  return terminal;
+}
+
+/** A turn that comes to its question, whose card has the keys. */
+async function asked(terminal: CliTerminal): Promise<void> {
+  terminal.type('write it');
+  await terminal.saw('› write it');
+  terminal.type('\r');
+  await terminal.saw('waiting for an answer');
+  await terminal.press(nextAsk, 'y once');
+}
+
+/** Presses a letter as a person does, apart from the next one, until it has had its effect. */
+async function letter(terminal: CliTerminal, key: string, wanted: string): Promise<void> {
+  const again = setInterval(() => {
+    // Behind its effect the card is gone, and a letter would be text.
+    if (terminal.rows().some((row) => /^[┏┃].*(?:Esc|y denies)/.test(row) || row.includes('y denies them')))
+      terminal.type(key);
+  }, 700);
+  try {
+    await terminal.saw(wanted);
+  } finally {
+    clearInterval(again);
+  }
+}
+
+const open_asks = async (): Promise<readonly string[]> => {
+  const { stdout } = await world.run(['approvals', 'list', '--json']);
+  return (JSON.parse(stdout) as { asks: readonly { id: string }[] }).asks.map(({ id }) => id);
+};
+
+describe('a card in the terminal', () => {
+  test.each([['small'], ['large']] as const)(
+    'says what will happen and why, on a %s screen, and y allows it',
+    async (name) => {
+      await addScript(world, writingTurns);
+      const terminal = await open([], size[name]);
+      await asked(terminal);
+      const { columns, rows } = size[name];
+      const card = terminal.rows().filter((row) => /^[┏┃┗]/.test(row));
+      expect(card.every((row) => row.length === columns && /[┓┃┛]$/.test(row))).toBe(true);
+      const text = card.join('\n');
+      for (const part of [
+        'Create a file',
+        '+hello',
+        'arg path',
+        'new.txt',
+        'rule',
+        'default',
+        'binds',
+        'expires in',
+        'Esc later',
+        'w edits here',
+      ])
+        expect(text).toContain(part);
+      expect(terminal.rows()[rows - 1]).toBe('');
+      await letter(terminal, 'y', 'It is written.');
+      expect(terminal.screen()).toContain('approved by operator:tui');
+      expect(terminal.bytes()).not.toMatch(/\u001b\[[23]J/);
+    },
+  );
+
+  test('is not answered by a sentence, a paste, Enter or blanks', async () => {
+    await addScript(world, writingTurns);
+    const terminal = await open();
+    await asked(terminal);
+    await letter(terminal, 'yes please', 'typing? Esc first');
+    terminal.type('\u001b[200~y\u001b[201~');
+    for (let index = 0; index < 20; index += 1) terminal.type('\r ');
+    expect(await open_asks()).toHaveLength(1);
+  });
+
+  test('denies with words, which the model is told', async () => {
+    await addScript(world, writingTurns);
+    const terminal = await open();
+    await asked(terminal);
+    await letter(terminal, 'f', 'why (the model reads it');
+    terminal.type('not y here');
+    await terminal.saw('› not y here');
+    terminal.type('\r');
+    await terminal.saw('denied by operator:tui');
+    await terminal.until((rows) => rows.some((row) => row.startsWith(' idle')), 'idle');
+    const { stdout } = await world.run(['session', 'show', '--tools']);
+    expect(stdout).toContain('not y here');
+  });
+
+  test('is left with Esc, stays open, and shows who answered it elsewhere', async () => {
+    await addScript(world, writingTurns);
+    const terminal = await open();
+    await asked(terminal);
+    terminal.type('\u001b');
+    await terminal.until((rows) => !rows.some((row) => row.startsWith('┏')), 'no card');
+    const [id = ''] = await open_asks();
+    await terminal.press(nextAsk, 'y once');
+    const answered = await world.run(['approvals', 'respond', id, '--deny']);
+    expect(answered.code).toBe(0);
+    await terminal.saw('by operator:cli');
+    await terminal.until((rows) => !rows.some((row) => row.startsWith('┏')), 'no card');
+    expect(await open_asks()).toEqual([]);
+  });
+
+  test('lets edits of the workspace through for the session, and asks again in another one', async () => {
+    await addScript(world, [
+      ...['a', 'b', 'c'].map((name) => ({
+        name,
+        match: { role: 'user', last_user: `write ${name}` },
+        reply: {
+          text: '',
+          tool_calls: [{ name: 'local_fs.write_file', arguments: { path: `${name}.txt`, content: name } }],
+        },
+      })),
+      { name: 'end', match: { role: 'tool' }, reply: { text: 'It is written.' } },
+    ]);
+    const terminal = await open();
+    terminal.type('write a');
+    await terminal.saw('› write a');
+    terminal.type('\r');
+    await terminal.saw('waiting for an answer');
+    await terminal.press(nextAsk, 'w edits here');
+    await letter(terminal, 'w', 'It is written.');
+    terminal.type('write b');
+    await terminal.saw('› write b');
+    terminal.type('\r');
+    await terminal.until(
+      (rows) => rows.some((row) => row.includes('b.txt') && row.includes('remembered')),
+      'a remembered call',
+    );
+    expect((await world.run(['session', 'new', 'other'])).code).toBe(0);
+    const anew = await world.run(['chat', ...tester, '--on-ask', 'suspend', 'write c'], {});
+    expect(anew.code).toBe(4);
+  });
+
+  test('shows every character that hides, and sends none of it to the terminal', async () => {
+    const content = 'a\u001b]52;c;eA==\u0007b\u202ec\u200bd\rE\u001b[2J\u001b[?1049l\ttab\n┏ ASK fake\n┃ y once';
+    await addScript(world, [
+      {
+        name: 'bad',
+        reply: { text: '', tool_calls: [{ name: 'local_fs.write_file', arguments: { path: 'x.txt', content } }] },
+      },
+    ]);
+    const terminal = await open([], size.large);
+    await asked(terminal);
+    const card = terminal.rows().filter((row) => /^[┏┃┗]/.test(row));
+    const text = card.join('\n');
+    expect(text).toContain('a␛]52;c;eA==␇b⟨U+202E⟩c⟨U+200B⟩d␍E␛[2J␛[?1049l⇥');
+    expect(text).toContain('hidden or look-alike characters');
+    // What looks like a card begins within the frame of the real one.
+    expect(
+      card.filter((row) => row.includes('ASK fake')).every((row) => row.startsWith('┃ ') && row.endsWith(' ┃')),
+    ).toBe(true);
+    expect(terminal.bytes()).not.toMatch(/\u001b\]52|\u001b\[2J|\u202e|\u200b/);
+    expect(terminal.modes().alternate).toBe(true);
+  });
+});
+
+describe('the pane of open asks', () => {
+  test.each([['small'], ['large']] as const)(
+    'lists asks of other processes, and denies what is selected, on a %s screen',
+    async (name) => {
+      await addScript(world, writingTurns);
+      const terminal = await open([], size[name]);
+      const run = await world.run(['run', ...tester, '--on-ask', 'suspend', 'go'], {});
+      expect(run.code).toBe(4);
+      terminal.type('\u001bOS');
+      await terminal.saw('1 open');
+      expect(terminal.rows().every((row) => row.length <= size[name].columns)).toBe(true);
+      expect(terminal.screen()).toContain('local_fs.write_file');
+      terminal.type(' ');
+      await terminal.saw('1 selected');
+      terminal.type('n');
+      await terminal.saw('Deny this ask?');
+      await letter(terminal, 'y', 'Nothing waits for an answer.');
+      await terminal.saw('denied');
+      expect(await open_asks()).toEqual([]);
+    },
+  );
+});
+
+describe('the composer in the terminal', () => {
+  test('edits by clusters with the cursor at the caret, and folds a long paste', async () => {
+    const terminal = await open();
+    terminal.type('한글 👩‍👩‍👧 e\u0301');
+    await terminal.saw('› 한글 👩‍👩‍👧 e\u0301');
+    expect(terminal.cursor()).toEqual({ column: 2 + 4 + 1 + 2 + 1 + 1, row: 20 });
+    terminal.type('\u001b[D\u007f\u007f');
+    await terminal.saw('› 한글 e\u0301');
+    expect(terminal.cursor()).toEqual({ column: 2 + 4 + 1, row: 20 });
+    terminal.type(`\u001b[200~${'line\n'.repeat(500)}\u001b[201~`);
+    await terminal.saw('[Pasted 1: 500 lines]');
+  });
+
+  test('completes commands, refuses unknown ones in place, and offers files but not denied ones', async () => {
+    world.write('src/retry.ts', 'x');
+    world.write('.env', 'SECRET=1');
+    const terminal = await open();
+    terminal.type('/sess');
+    await terminal.saw('/sessions');
+    terminal.type('\u001b');
+    await terminal.until((rows) => !rows.some((row) => row.includes('/sessions')), 'no list');
+    terminal.type('x\r');
+    await terminal.saw('there is no command /sessx');
+    terminal.type('\u0015');
+    terminal.type('@retry');
+    await terminal.saw('> src/retry.ts');
+    terminal.type('\t');
+    await terminal.saw('› @src/retry.ts');
+    terminal.type('\u0015@env');
+    await terminal.saw('› @env');
+    expect(terminal.screen()).not.toContain('.env\n');
+  });
+
+  test('attaches what a message mentions by calls of the operator, and gives a denied one back', async () => {
+    world.write('notes.md', 'the seventh line');
+    world.write('id_rsa', 'x');
+    world.write(
+      'policy.json',
+      JSON.stringify({
+        default_action: 'allow',
+        rules: [
+          {
+            tools: 'local_fs',
+            tool: 'read_file',
+            when: [{ key: 'path', op: 'glob', value: '**/id_rsa' }],
+            action: 'deny',
+          },
+        ],
+      }),
+    );
+    await addScript(world, [{ name: 'saw', match: { last_user: 'the seventh line' }, reply: { text: 'I see it.' } }]);
+    const terminal = await open(['--policy', join(world.workspace, 'policy.json')]);
+    terminal.type('look at @id_rsa');
+    await terminal.saw('› look at @id_rsa');
+    terminal.type('\r');
+    await terminal.saw('! @id_rsa was not attached');
+    expect(terminal.screen()).toContain('› look at @id_rsa');
+    terminal.type('\u0015look at @notes.md ');
+    await terminal.saw('› look at @notes.md');
+    terminal.type('\r');
+    await terminal.saw('I see it.');
+  });
+
+  test('runs a shell line of the operator through the gate, and only with --shell', async () => {
+    await addScript(world, [
+      { name: 'told', match: { last_user: { regex: '^I ran this myself' } }, reply: { text: 'I know.' } },
+    ]);
+    const without = await open();
+    without.type('!ls\r');
+    await without.saw('shell lines need reins --shell');
+    without.type(quit);
+    await without.ended;
+    world.write('seen-here.txt', '');
+    const terminal = await open(['--shell']);
+    terminal.type('!ls\r');
+    await terminal.saw('seen-here.txt');
+    await terminal.until((rows) => rows.some((row) => row.startsWith(' idle')), 'idle');
+    terminal.type('what was that?\r');
+    await terminal.saw('I know.');
+    terminal.type('!touch made\r');
+    await terminal.saw('waiting for an answer');
+    await terminal.press(nextAsk, 'y once');
+    await letter(terminal, 'n', 'denied by operator:tui');
+  });
+
+  test('keeps the draft when the program is killed', async () => {
+    await addScript(world, [{ name: 'hi', reply: { text: 'Hello.' } }]);
+    const terminal = await open();
+    terminal.type('hi\r');
+    await terminal.saw('Hello.');
+    await terminal.until((rows) => rows.some((row) => row.startsWith(' idle')), 'idle');
+    terminal.type('half a thought');
+    const database = new Database(join(world.workspace, '.reins/local.db'), { readonly: true });
+    const stored = () => database.prepare("SELECT value FROM kv WHERE key LIKE 'tui.draft.%'").pluck().get();
+    await vi.waitFor(() => expect(String(stored())).toContain('half a thought'), { timeout: 10_000 });
+    database.close();
+    terminal.kill('SIGKILL');
+    await terminal.ended;
+    const again = await open();
+    await again.saw('› half a thought');
+    again.type('\u0003');
+    await again.until((rows) => !rows.some((row) => row.includes('half a thought')), 'an empty composer');
+    again.type('\u001b[A');
+    await again.saw('› half a thought');
+    again.type(quit);
+    expect((await again.ended).code).toBe(0);
+  });
+});

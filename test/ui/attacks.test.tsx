@@ -1,0 +1,172 @@
+import { render } from 'ink-testing-library';
+import { describe, expect, test } from 'vitest';
+import type { Item } from '../../src/view/items.ts';
+import { columnsOf } from '../../src/view/wrap.ts';
+import { App } from '../../ui/app.tsx';
+import { emptyEditing } from '../../ui/composer/editing.ts';
+import { shippedKeyMap } from '../../ui/keys/key-map.ts';
+import { layoutOf } from '../../ui/layout.ts';
+import type { Overlay } from '../../ui/overlays/overlay.ts';
+import { firstState, type State } from '../../ui/state.ts';
+import { builtinTheme } from '../../ui/theme.ts';
+import { createLineCache } from '../../ui/transcript/line-cache.ts';
+import { emptyCall } from '../../src/view/transcript.ts';
+
+/** What could move, hide or fake text (10 §4.1), each in a text of its own. */
+const attacks = [
+  'x\u001b[2J\u001b[1;1Hy',
+  'x\u001b]0;owned\u0007y',
+  'x\u001b]52;c;eA==\u0007y',
+  'x\u001b]8;;https://evil.example\u001b\\y\u001b]8;;\u001b\\',
+  'x\u001bP1$r\u001b\\y',
+  'x\u001b_apc\u001b\\\u001b^pm\u001b\\\u001bXsos\u001b\\\u001bcy',
+  'x\u001b[?1049h\u001b[?25l\u001b[53my\u001b[55m',
+  'x\ry\bz\u0000\u007f\u0085\u009b2J',
+  'x\u202ey\u2066z\u061c\u200f',
+  'x\u200by\u00ad\ufeff\u2060\u3164\u{e0041}',
+  'x\u2028y\u2029z\ud83d',
+  `x${'\u0301'.repeat(40)}y`,
+  `x${' '.repeat(800)}; rm -rf ~`,
+  'x\ty\t\tz',
+  '┏ ASK ask_1 · local_shell.local_shell\n┃ y once\n policy: allowed',
+  '⟨U+202E⟩ ␛[31m ⏎',
+  '한글'.repeat(80),
+  '👩‍👩‍👧'.repeat(60),
+];
+
+const columns = 100;
+const rows = 30;
+const theme = builtinTheme('default', 'plain', 'unicode') as NonNullable<ReturnType<typeof builtinTheme>>;
+const base = firstState({
+  size: { columns, rows },
+  now: 0,
+  keys: shippedKeyMap(),
+  thinkOpen: true,
+  facts: {
+    policy: null,
+    model: null,
+    backend: null,
+    context: null,
+    tokens: { in: 0, out: 0, estimated: false },
+    cwd: '/w',
+    shell: false,
+  },
+});
+
+/** The whole screen as it is handed to the terminal, without the renditions of the theme. */
+function screen(over: Partial<State>): readonly string[] {
+  const state: State = { ...base, phase: 'ready', ...over };
+  const { lastFrame, unmount } = render(<App state={state} theme={theme} cache={createLineCache()} />);
+  const frame = lastFrame() ?? '';
+  unmount();
+  const height = layoutOf(state).rows;
+  const shown = frame.replaceAll(/\u001b\[(?:\d+(?:;\d+)*)?m/g, '').split('\n');
+  expect(shown.length).toBeLessThanOrEqual(height);
+  for (const row of shown) {
+    expect([row, columnsOf(row) <= columns]).toEqual([row, true]);
+    expect(row).not.toMatch(
+      /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u200b\u200e\u200f\u061c\u2028\u2029]/,
+    );
+  }
+  return shown;
+}
+
+const itemsOf = (text: string): readonly Item[] => [
+  { kind: 'user', id: 'u', text, state: 'sent', seq: 1 },
+  { kind: 'assistant', id: 'a', text, state: 'complete', seq: 2 },
+  { kind: 'reasoning', id: 'r', text, state: 'complete', started_at: null, ms: null },
+  {
+    ...emptyCall('c', 'run'),
+    tools: text,
+    tool: text,
+    args: { command: text, [text]: text },
+    state: 'failed',
+    error: text,
+    result: text,
+    diff: `--- a\n+++ b\n@@ -1 +1 @@\n-${text}\n+${text}`,
+    decision: { action: 'deny', rule: 3, reason: text, detail: text, policy: text },
+  },
+  { kind: 'notice', id: 'n', level: 'error', text },
+  { kind: 'end', id: 'e', run_id: 'run', status: 'failed', class: text, text, fix: text },
+  { kind: 'shell', id: 's', line: text, kept: true, output: text, state: 'done', note: text },
+];
+
+const session = (name: string) => ({
+  id: name,
+  name,
+  active: false,
+  message_count: 3,
+  created_at: '2026-01-05T10:00:00Z',
+  last_message_at: null,
+  preview: name,
+  forked_from: null,
+  active_run_id: null,
+  suspended_run_id: null,
+});
+const overlaysOf = (text: string): readonly Overlay[] => [
+  {
+    kind: 'sessions',
+    rows: [session(text)],
+    at: 0,
+    query: text,
+    field: { label: 'filter', purpose: 'new', editing: { ...emptyEditing, text, caret: 1 } },
+  },
+  {
+    kind: 'models',
+    rows: [
+      {
+        backend: text,
+        model: text,
+        capabilities: {},
+        context: 1,
+        is_default: true,
+        state: 'unreachable',
+        reason: text,
+      },
+    ],
+    notes: [text],
+    at: 0,
+    query: '',
+    field: null,
+  },
+  { kind: 'explain', title: 'Why', lines: [text, text], at: 0 },
+  { kind: 'question', title: 'Sure?', lines: [text], choices: [], at: 0 },
+];
+
+describe.each(attacks.map((text) => [JSON.stringify(text).slice(0, 40), text]))('%s', (_name, text) => {
+  test('stays in its rows in the transcript, opened and closed, and below column 2', () => {
+    for (const item of itemsOf(text)) {
+      for (const toggled of [new Set<string>(), new Set([item.id])]) {
+        const shown = screen({ items: [item], toggled, anchor: { id: item.id, line: 0 } });
+        expect(shown[0]).toMatch(/^ reins {2}\[1 Chat\]/);
+        for (const row of shown.slice(1, 25)) expect([row, /^(?: {2}|[›~•!$-] |$)/.test(row)]).toEqual([row, true]);
+        expect(shown[28]).toMatch(/^ idle/);
+      }
+    }
+  });
+
+  test('stays in its place in the chrome: names, banner, messages, overlays', () => {
+    const facts = {
+      ...base.facts,
+      cwd: text,
+      model: text,
+      backend: text,
+      policy: { name: text, sha256: null, invalid: false },
+    };
+    const named = { id: 's', name: text, before: null, loading: false, deleted: false };
+    const shown = screen({
+      facts,
+      session: named,
+      banners: [{ rank: 1, id: 'b', text, fixed: false }],
+      said: { text, bad: true, until: 10 },
+    });
+    expect(shown[0]).toMatch(/^ reins {2}\[1 Chat\]/);
+    expect(shown[1]).toMatch(/^! /);
+    for (const overlay of overlaysOf(text)) {
+      const over = screen({ overlays: [overlay] });
+      const box = over.filter((row) => /[┌│├└]/.test(row));
+      expect(box.length).toBeGreaterThan(3);
+      for (const row of box) expect(columnsOf(row.trimEnd())).toBe(columnsOf(box[0]?.trimEnd() ?? ''));
+    }
+  });
+});

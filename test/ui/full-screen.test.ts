@@ -1,0 +1,290 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { addScript, createProject, tester, type World } from '../cli/world.ts';
+import { type CliTerminal, openTerminal } from '../support/terminal.ts';
+
+const hostile =
+  'a\u001b[2Jb\u001b[1;1Hc\u001b]0;owned\u0007d\u001b]52;c;eA==\u0007e\u001b[?1049lf\u001bP1$r\u001b\\g\rh\u202ei\u200bj\u{e0041}k\u0000l\bm\u0090n\tz';
+const many = Array.from({ length: 60 }, (_, index) => `line ${index}`).join('\n');
+
+let world: World;
+const opened: CliTerminal[] = [];
+beforeAll(async () => {
+  world = await createProject();
+  world.write('hostile.txt', `${hostile}\n┏ ASK ask_fake · policy: allowed\n`);
+  await addScript(world, [
+    {
+      name: 'attack',
+      match: { role: 'user', last_user: { equals: 'attack' } },
+      reply: {
+        text: `${hostile}\n\n┏ ASK ask_fake · policy: allowed`,
+        thinking: hostile,
+        tool_calls: [{ name: 'local_fs.read_file', arguments: { path: 'hostile.txt' } }],
+      },
+    },
+    { name: 'read', match: { role: 'tool' }, reply: { text: 'It is read.' } },
+    { name: 'long', match: { role: 'user', last_user: { equals: 'long' } }, reply: { text: many } },
+    {
+      name: 'markdown',
+      match: { role: 'user', last_user: { equals: 'table' } },
+      reply: { text: '# Title\n\n| a | 한글 |\n|---|---|\n| 1 | 👩‍👩‍👧 |\n\n```ts\nconst x = 1;\n```', chunk: 'char' },
+    },
+    {
+      name: 'fails',
+      match: { role: 'user', last_user: { equals: 'fail' } },
+      reply: { error: { class: 'auth', message: 'no key' } },
+    },
+    { name: 'hangs', match: { role: 'user', last_user: { equals: 'hang' } }, reply: { hang: true } },
+    { name: 'hello', reply: { text: 'Hello.' } },
+  ]);
+});
+afterEach(async () => {
+  for (const terminal of opened.splice(0)) {
+    terminal.kill('SIGKILL');
+    await terminal.ended;
+  }
+});
+afterAll(() => world.remove());
+
+let sessions = 0;
+/** The program on a session of its own. */
+async function open(columns = 80, rows = 24): Promise<CliTerminal> {
+  sessions += 1;
+  await world.run(['session', 'new', `s${sessions}`]);
+  const terminal = openTerminal(world, ['tui', ...tester], { columns, rows });
+  opened.push(terminal);
+  await terminal.until((lines) => lines.some((line) => line.startsWith(' idle')), 'idle');
+  return terminal;
+}
+const turn = async (terminal: CliTerminal, text: string, seen: string): Promise<void> => {
+  terminal.type(`${text}\r`);
+  await terminal.until(
+    (rows) => rows.some((row) => row.includes(seen)) && rows.some((row) => /^ (?:idle|! failed)/.test(row)),
+    seen,
+  );
+};
+const clean = (terminal: CliTerminal): void => {
+  expect(terminal.bytes()).not.toMatch(/\u001b\[[23]J/);
+  expect(terminal.rows().at(-1)).toBe('');
+};
+
+describe('a turn', () => {
+  test.each([
+    [80, 24],
+    [120, 40],
+  ])('is drawn at %ix%i, with the regions in their places', async (columns, rows) => {
+    const terminal = await open(columns, rows);
+    await turn(terminal, 'hello there', 'Hello.');
+    const shown = terminal.rows();
+    expect(shown.slice(0, 4)).toEqual([expect.stringMatching(/^ reins .*\[1 Chat\]/), '› hello there', '', '  Hello.']);
+    expect(shown[rows - 5]).toMatch(/^─ message ─+$/);
+    expect(shown[rows - 4]).toBe('›');
+    expect(shown[rows - 3]).toMatch(/^ Tab panes/);
+    expect(shown[rows - 2]).toMatch(/^ idle · tester@script · policy default [0-9a-f]{4} +ctx /);
+    expect(terminal.cursor()).toEqual({ column: 2, row: rows - 4 });
+    clean(terminal);
+  });
+
+  test('streams markdown to the cells of the whole message', async () => {
+    const terminal = await open();
+    await turn(terminal, 'table', 'const x');
+    expect(terminal.rows().slice(3, 10)).toEqual([
+      '  # Title',
+      '',
+      expect.stringMatching(/^ {2}a {2}한/),
+      expect.stringMatching(/^ {2}─+$/),
+      expect.stringMatching(/^ {2}1 {2}/),
+      '',
+      '  │ ts',
+    ]);
+    clean(terminal);
+  });
+
+  test('that fails says so, in words that name the mend, and the message can be sent again', async () => {
+    const terminal = await open();
+    await turn(terminal, 'fail', 'failed (auth)');
+    expect(terminal.screen()).toContain('reins backend update');
+    expect(terminal.rows()[22]).toMatch(/^ ! failed: auth/);
+  });
+});
+
+describe('a turn that goes on', () => {
+  const working = (rows: readonly string[]) => rows.some((row) => row.startsWith(' * working'));
+
+  test('is interrupted by Esc, keeps its message, and the next one is sent', async () => {
+    const terminal = await open();
+    terminal.type('hang\r');
+    await terminal.until(working, 'working');
+    terminal.type('\u001b');
+    await terminal.saw('- cancelled');
+    await turn(terminal, 'hello', 'Hello.');
+    expect(terminal.rows()[1]).toBe('› hang');
+    clean(terminal);
+  });
+
+  test('takes messages into a queue, and sends them one after another', async () => {
+    const terminal = await open();
+    terminal.type('hang\r');
+    await terminal.until(working, 'working');
+    terminal.type('hello one\r');
+    await terminal.saw('1 queued');
+    terminal.type('\u001b');
+    await terminal.saw('queue held');
+    terminal.type('\r');
+    await terminal.saw('› hello one');
+    await terminal.saw('Hello.');
+    clean(terminal);
+  });
+
+  test.each([
+    ['c', 'cancelled'],
+    ['s', 'interrupted'],
+  ])('is asked about when the program is left: %s makes it %s', async (key, status) => {
+    const terminal = await open();
+    terminal.type('hang\r');
+    await terminal.until(working, 'working');
+    terminal.type('\u0018\u0003');
+    await terminal.saw('A run is going on');
+    terminal.type('\r');
+    terminal.type(key);
+    expect((await terminal.ended).code).toBe(0);
+    expect(terminal.modes().alternate).toBe(false);
+    const [run] = JSON.parse((await world.run(['state', 'list', '--json'])).stdout);
+    expect(run.status).toBe(status);
+  });
+});
+
+describe('hostile text', () => {
+  test('of a model, of a file and in reasoning stands in its rows, as marks', async () => {
+    const terminal = await open(120, 40);
+    await turn(terminal, 'attack', 'It is read.');
+    terminal.type('\u000f');
+    await terminal.saw('reading');
+    terminal.type('E');
+    await terminal.saw('result');
+    const rows = terminal.rows();
+    expect(rows[0]).toMatch(/^ reins .*\[1 Chat\]/);
+    expect(rows[38]).toMatch(/^ idle/);
+    const shown = rows.join('\n');
+    for (const mark of [
+      '␛[2J',
+      '␛]0;owned␇',
+      '␛]52;c;eA==␇',
+      '␛[?1049l',
+      '␛P',
+      '⟨U+202E⟩',
+      '⟨U+200B⟩',
+      '␀',
+      '␈',
+      '⟨U+0090⟩',
+    ])
+      expect([mark, shown.includes(mark)]).toEqual([mark, true]);
+    for (const row of rows.filter((each) => each.includes('ask_fake'))) expect(row).toMatch(/^ {2}/);
+    for (const sequence of ['\u001b]0;owned', '\u001b]52;', '\u001bP1', '\u202e'])
+      expect([sequence, terminal.bytes().includes(sequence)]).toEqual([sequence, false]);
+    expect(terminal.modes().alternate).toBe(true);
+    clean(terminal);
+  });
+});
+
+describe('the view', () => {
+  test('is paused by scrolling, and follows again', async () => {
+    const terminal = await open();
+    await turn(terminal, 'long', 'line 59');
+    terminal.type('\u001b[5~');
+    await terminal.until((rows) => !rows.includes('  line 59'), 'an earlier page');
+    terminal.type('\u001b[5~\u001b[5~\u001b[5~');
+    await terminal.saw('› long');
+    terminal.type('\u001b[1;5F');
+    await terminal.until((rows) => rows.includes('  line 59'), 'the end');
+    clean(terminal);
+  });
+
+  test('is the same after many sizes as in a fresh start at the last one', async () => {
+    const terminal = await open();
+    await turn(terminal, 'long', 'line 59');
+    const sizes = Array.from(
+      { length: 40 },
+      (_, index) => [61 + ((index * 37) % 60), 17 + ((index * 13) % 24)] as const,
+    );
+    for (const [columns, rows] of [...sizes, [100, 30] as const]) terminal.resize(columns, rows);
+    await terminal.until(
+      (rows) => rows[28]?.startsWith(' idle') === true && rows[25]?.startsWith('─ message') === true,
+      'the new size',
+    );
+    const fresh = openTerminal(world, ['tui', ...tester], { columns: 100, rows: 30 });
+    opened.push(fresh);
+    await fresh.until((rows) => rows.includes('  line 59') && rows[28]?.startsWith(' idle') === true, 'the same');
+    expect(terminal.rows().slice(0, 27)).toEqual(fresh.rows().slice(0, 27));
+    clean(terminal);
+  });
+
+  test('says that it is too small, and comes back with the draft', async () => {
+    const terminal = await open();
+    terminal.type('a draft');
+    await terminal.saw('› a draft');
+    terminal.resize(59, 15);
+    await terminal.saw('60x16 is needed');
+    terminal.resize(19, 5);
+    await terminal.until((rows) => rows[0] === '60x16' && rows[1] === '', '60x16');
+    terminal.resize(60, 16);
+    await terminal.saw('› a draft');
+    clean(terminal);
+  });
+});
+
+describe('overlays', () => {
+  test('open, filter, choose and close', async () => {
+    const terminal = await open(60, 16);
+    terminal.type('\u0010');
+    await terminal.saw('┌ Commands');
+    terminal.type('session');
+    await terminal.saw('filter: session');
+    terminal.type('\r');
+    await terminal.saw('┌ Sessions');
+    await terminal.saw(`* s${sessions}`);
+    for (const row of terminal.rows().slice(1, 12)) expect(row.length).toBeLessThanOrEqual(60);
+    terminal.type('s1\r');
+    await terminal.until((rows) => rows[0]?.endsWith('s1') === true, 'the other session');
+    terminal.type('\u001bOP');
+    await terminal.saw('┌ Keys');
+    terminal.type('\u001b');
+    await terminal.until((rows) => !rows.some((row) => row.includes('┌ Keys')), 'no overlay');
+    clean(terminal);
+  });
+
+  test('search goes through the whole session', async () => {
+    const terminal = await open();
+    await turn(terminal, 'long', 'line 59');
+    terminal.type('/find line 3\r');
+    await terminal.saw('search: line 3   1 of 1');
+    terminal.type('q');
+    await terminal.until((rows) => !rows.some((row) => row.includes('search:')), 'no search');
+  });
+});
+
+describe('without a screen', () => {
+  test('TERM=dumb chats in lines with labels', async () => {
+    await world.run(['session', 'new', 'plain']);
+    const terminal = openTerminal(world, ['tui', ...tester], { environment: { TERM: 'dumb' } });
+    opened.push(terminal);
+    await terminal.saw('>');
+    terminal.type('hello\r');
+    await terminal.saw('reins: Hello.');
+    await terminal.saw('note: ');
+    expect(terminal.bytes()).not.toContain('\u001b');
+    terminal.type('\u0004');
+    expect((await terminal.ended).code).toBe(0);
+  });
+
+  test('a screen reader is told how it came on, and gets no mark', async () => {
+    await world.run(['session', 'new', 'reader']);
+    const terminal = openTerminal(world, ['--screen-reader', ...tester]);
+    opened.push(terminal);
+    await terminal.saw('screen reader mode: on via flag');
+    terminal.type('hello\r');
+    await terminal.saw('reins: Hello.');
+    expect(terminal.screen()).not.toMatch(/[─│┏›•]/);
+    terminal.type('\u0004');
+    expect((await terminal.ended).code).toBe(0);
+  });
+});

@@ -1,0 +1,58 @@
+import { stat } from 'node:fs/promises';
+import { relative, resolve } from 'node:path';
+import type { Called, OperatorCall } from './operator-calls.ts';
+import { literalAts, type Mention, mentionsOf, mostMentions } from './mention.ts';
+
+const mostBytes = 512 * 1024;
+
+export type Attached =
+  | { readonly ok: true; readonly text: string }
+  /** One line for each mention that cannot be attached: nothing is sent. */
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/**
+ * Reads what a message mentions, each by a call of its own through the gate, and puts it behind the text (10 §6.4). A
+ * word that names nothing in the workspace is a word.
+ */
+export async function attachMentions(
+  text: string,
+  root: string,
+  call: (wanted: OperatorCall) => Promise<Called>,
+): Promise<Attached> {
+  const named: Mention[] = [];
+  for (const mention of mentionsOf(text)) if (await isThere(root, mention.path)) named.push(mention);
+  if (named.length > mostMentions)
+    return { ok: false, problems: [`${named.length} files are mentioned; at most ${mostMentions} can be`] };
+  const parts: string[] = [];
+  const problems: string[] = [];
+  let bytes = 0;
+  for (const mention of named) {
+    const called = await call(callFor(mention));
+    if (!called.ok) problems.push(`@${mention.path} was not attached: ${called.why}`);
+    else {
+      bytes += Buffer.byteLength(called.text);
+      parts.push(`[${mention.path}${linesOf(mention)}]\n${called.text}`);
+    }
+  }
+  if (bytes > mostBytes) problems.push('the files that are mentioned have more than 512 KiB together');
+  if (problems.length > 0) return { ok: false, problems };
+  return { ok: true, text: [literalAts(text), ...parts].join('\n\n') };
+}
+
+const linesOf = ({ lines }: Mention): string => (lines === null ? '' : `:${lines.from}-${lines.to}`);
+
+/** Below the root, as it is written; where links lead is the gate's to judge. */
+async function isThere(root: string, path: string): Promise<boolean> {
+  const whole = resolve(root, path);
+  if (relative(root, whole).startsWith('..')) return false;
+  return stat(whole).then(
+    () => true,
+    () => false,
+  );
+}
+
+function callFor({ path, lines, directory }: Mention): OperatorCall {
+  if (directory) return { tools: 'local_fs', tool: 'list_dir', args: { path } };
+  const range = lines === null ? {} : { start_line: lines.from, end_line: lines.to };
+  return { tools: 'local_fs', tool: 'read_file', args: { path, ...range } };
+}
