@@ -37,6 +37,14 @@ const everyRoom = [
 ];
 
 const rooms: Readonly<Record<string, Room>> = {
+  web: {
+    may: [...words, 'src/view', 'src/client'],
+    packages: {
+      '*': ['react', 'react-dom', 'wouter', '@tanstack/react-virtual'],
+      'parts/markdown-body.tsx': ['react-markdown', 'remark-gfm'],
+      'vite.config.ts': ['vite', '@vitejs/plugin-react'],
+    },
+  },
   ui: {
     may: [...words, 'src/view', 'src/client/operations.ts', 'src/client/operations'],
     packages: { '*': ['ink', 'react', 'ink-text-input'] },
@@ -283,9 +291,9 @@ describe('the house', () => {
     expect(global.filter((file) => !file.startsWith('workers/'))).toEqual(['src/cli/main.ts']);
   });
 
-  it('keeps default exports to the jobs of a pool', () => {
+  it('keeps default exports to the jobs of a pool, and to what a bundler reads', () => {
     const withDefault = sources.filter((file) => /^export default/m.test(readFileSync(join(root, file), 'utf8')));
-    expect(withDefault.filter((file) => !file.startsWith('workers/'))).toEqual([]);
+    expect(withDefault.filter((file) => !file.startsWith('workers/'))).toEqual(['web/vite.config.ts']);
   });
 
   it('reaches no tool, policy, ask or SQL from a worker', () => {

@@ -1,4 +1,5 @@
 import type { Struct } from 'superstruct';
+import type { FeedEntry } from '../schema/feed.ts';
 import { checkOutput } from './check-input.ts';
 import { type EventSourceDeps, watchFeedOver, watchRunOver } from './http-events.ts';
 import { refusalOf } from './http-refusal.ts';
@@ -7,7 +8,14 @@ import type { RuntimeClient } from './operations.ts';
 import { type RouteClient, routed } from './routes.ts';
 
 /** The operations of a server somewhere else, and what happens there. */
-export type HttpClient = RouteClient & Pick<RuntimeClient, 'watch' | 'watchFeed'>;
+export type HttpClient = RouteClient &
+  Pick<RuntimeClient, 'watch'> & {
+    /** As in the server's own process; null = from now on, wherever that is. */
+    watchFeed(input: {
+      readonly after: number | null;
+      readonly signal: AbortSignal;
+    }): AsyncIterable<readonly FeedEntry[]>;
+  };
 
 export type HttpClientOptions = EventSourceDeps;
 

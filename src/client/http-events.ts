@@ -11,8 +11,8 @@ export type EventSourceDeps = {
   readonly fetch: typeof globalThis.fetch;
   /** What every request carries: a credential, where no cookie does. Asked for at each request. */
   readonly headers: () => Readonly<Record<string, string>>;
-  /** Told when a stream is lost, and when it is there again; a face shows it. */
-  readonly connection?: (state: 'open' | 'lost') => void;
+  /** Told when a stream is lost and after how many milliseconds it is tried again, and when it is there again. */
+  readonly connection?: (state: 'open' | 'lost', retryInMs: number) => void;
 };
 
 const closes: ReadonlySet<string> = new Set(['chain_completed', 'chain_failed', 'chain_cancelled', 'chain_suspended']);
@@ -35,10 +35,10 @@ export async function* watchRunOver(
   }
 }
 
-/** As `watchFeed` in the server's own process. */
+/** As `watchFeed` in the server's own process. @param after null = from now on */
 export async function* watchFeedOver(
   deps: EventSourceDeps,
-  { after, signal }: { readonly after: number; readonly signal: AbortSignal },
+  { after, signal }: { readonly after: number | null; readonly signal: AbortSignal },
 ): AsyncGenerator<readonly FeedEntry[]> {
   for await (const messages of follow(deps, '/api/events', after, signal)) {
     const entries = messages.flatMap(({ event, data }) =>
@@ -55,7 +55,7 @@ const frames: ReadonlySet<string> = new Set(['hello', 'end', 'gap', 'overflow', 
 async function* follow(
   deps: EventSourceDeps,
   path: string,
-  after: number,
+  after: number | null,
   signal: AbortSignal,
 ): AsyncGenerator<readonly EventSourceMessage[]> {
   let seen = after;
@@ -64,7 +64,11 @@ async function* follow(
     try {
       for await (const messages of connect(deps, path, seen, signal)) {
         wait = firstWaitMs;
-        for (const { id } of messages) if (id !== undefined) seen = Math.max(seen, Number(id));
+        for (const { id, event, data } of messages) {
+          if (id !== undefined) seen = Math.max(seen ?? 0, Number(id));
+          // Where "from now on" is, for the connection after this one.
+          else if (event === 'hello') seen ??= Number(Reflect.get(Object(JSON.parse(data)), 'cursor'));
+        }
         yield messages;
       }
     } catch (error) {
@@ -72,7 +76,7 @@ async function* follow(
       if (error instanceof RuntimeError && Number(Reflect.get(Object(error.data), 'status')) < 500) throw error;
     }
     if (signal.aborted) return;
-    deps.connection?.('lost');
+    deps.connection?.('lost', wait);
     await pause(wait, signal);
     wait = Math.min(wait * 2, lastWaitMs);
   }
@@ -81,16 +85,17 @@ async function* follow(
 async function* connect(
   deps: EventSourceDeps,
   path: string,
-  after: number,
+  after: number | null,
   signal: AbortSignal,
 ): AsyncGenerator<readonly EventSourceMessage[]> {
+  const from = after === null ? {} : { 'last-event-id': String(after) };
   const response = await deps.fetch(`${deps.base}${path}`, {
-    headers: { ...deps.headers(), accept: 'text/event-stream', 'last-event-id': String(after) },
+    headers: { ...deps.headers(), accept: 'text/event-stream', ...from },
     signal,
   });
   if (!response.ok) throw await refusalOf(response);
   if (response.body === null) return;
-  deps.connection?.('open');
+  deps.connection?.('open', 0);
   let arrived: EventSourceMessage[] = [];
   const parser = createParser({ onEvent: (message) => arrived.push(message) });
   const decoder = new TextDecoder();

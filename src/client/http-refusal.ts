@@ -11,6 +11,9 @@ export async function refusalOf(response: Response): Promise<RuntimeError> {
     code: Reflect.get(error, 'code'),
     param: Reflect.get(error, 'param'),
     findings: Reflect.get(Object(body), 'findings'),
+    /** What the server's own lines name it by. */
+    requestId: response.headers.get('x-request-id'),
+    retryAfterS: Number(response.headers.get('retry-after') ?? 0),
   };
   const text = typeof message === 'string' ? message : `The server answered ${status}.`;
   return new RuntimeError(codeOf(data.code), text, { data });

@@ -4,6 +4,7 @@ import type { StreamLimits } from '../../src/server/event-stream.ts';
 import { createSigningKey } from '../../src/server/signing.ts';
 import { newTokenId, signToken } from '../../src/server/token.ts';
 import { createHttpClient, type HttpClient } from '../../src/client/http-client.ts';
+import { builtAt } from '../support/built-at.ts';
 import { type ScriptedApp, type ScriptedSetup, scriptedApp } from '../support/scripted-app.ts';
 
 /** A reply as a test looks at it. */
@@ -58,7 +59,7 @@ export async function served(setup: ScriptedSetup & { readonly streams?: StreamL
     operations: await app.handle.routes(),
     ground,
     version: 'test',
-    web: pathToFileURL(`${app.place.dir}/`),
+    web: pathToFileURL(`${builtAt}/web/`),
     bind: {
       address: { address: '127.0.0.1', family: 4, loopback: true, wildcard: false },
       port: 0,

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, transform } from 'esbuild';
+import { buildWeb } from './build-web.mjs';
 import { codeFiles } from './code-files.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -86,6 +87,7 @@ export async function buildAll({ outdir = 'dist', failPoints = false } = {}) {
       entryPoints: ['node_modules/piscina/dist/worker.js'],
       outfile: join(place, 'code/worker.js'),
     }),
+    buildWeb(join(place, 'web')),
   ]);
   // For the test that lists what a command loads; nothing at run time reads it.
   if (failPoints) writeFileSync(join(place, 'packages.json'), JSON.stringify(packagesOf(split.metafile)));

@@ -1,0 +1,43 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { says } from '../support/scripted-app.ts';
+import { axeFaults, type WebWorld, webWorld } from './world.ts';
+
+let world: WebWorld;
+beforeAll(async () => {
+  world = await webWorld({ turns: [says('Hello.')] });
+}, 60_000);
+afterAll(() => world?.close());
+
+it('takes the default password and has another one set before anything else', async () => {
+  const page = await world.open('/runs', { stranger: true });
+  await page.getByText('No password is set yet').waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await page.getByLabel('Password').fill('wrong');
+  await page.keyboard.press('Enter');
+  await page.getByRole('alert').filter({ hasText: /./ }).first().waitFor();
+  expect(await page.evaluate('document.activeElement.type')).toBe('password');
+  await page.getByLabel('Password').fill('admin');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Choose a password' }).waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await page.getByLabel('Current password').fill('admin');
+  await page.getByLabel('New password', { exact: true }).fill('correct horse battery');
+  await page.getByLabel('New password again').fill('correct horse battery');
+  await page.getByRole('button', { name: 'Set the password' }).click();
+  await page.getByRole('heading', { name: 'Runs' }).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/runs');
+  expect(world.problems).toEqual([]);
+});
+
+it('opens with a one-time link, which leaves the address bar and works once', async () => {
+  const code = 'c'.repeat(43);
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(code));
+  const ground = await world.served.app.ground();
+  ground.logins.addCode(Buffer.from(digest).toString('hex'), Date.now() + 60_000);
+  const page = await world.open(`/#code=${code}`, { stranger: true });
+  await page.getByRole('navigation', { name: 'Pages', exact: true }).waitFor();
+  expect(await page.evaluate('location.hash')).toBe('');
+  const again = await world.open(`/#code=${code}`, { stranger: true });
+  await again.getByText('This link was already used or has expired').waitFor();
+  expect(world.problems).toEqual([]);
+});

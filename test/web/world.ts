@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { type Served, served } from '../server/served.ts';
+import { openBrowser } from '../support/browser.ts';
+import type { ScriptedSetup } from '../support/scripted-app.ts';
+
+export const wide = { width: 1280, height: 800 };
+export const phone = { width: 390, height: 844 };
+
+type Look = {
+  readonly viewport?: { readonly width: number; readonly height: number };
+  readonly scheme?: 'light' | 'dark';
+  /** Nobody is logged in. */
+  readonly stranger?: boolean;
+};
+
+/** The app as a person meets it: a real server over a scripted model, in a real browser. */
+export type WebWorld = {
+  readonly served: Served;
+  readonly browser: Browser;
+  /** What must never be: console messages, violations of the policy of the page, requests to elsewhere. */
+  readonly problems: readonly string[];
+  /** Another browser profile, logged in unless it says otherwise. */
+  context(look?: Look): Promise<BrowserContext>;
+  /** A page of a fresh profile, at a path. */
+  open(path: string, look?: Look): Promise<Page>;
+  /** Watches another page for the same problems. */
+  watch(page: Page): void;
+  close(): Promise<void>;
+};
+
+export async function webWorld(setup: ScriptedSetup): Promise<WebWorld> {
+  const server = await served(setup);
+  const browser = await openBrowser();
+  const problems: string[] = [];
+  const contexts: BrowserContext[] = [];
+  const port = new URL(server.url).port;
+
+  const watch = (page: Page): void => {
+    page.on('pageerror', (error) => problems.push(`error: ${error.message}`));
+    page.on('console', (message) => {
+      // The browser's own line about a refused request; what the page makes of the refusal is another matter.
+      if (/^Failed to load resource/.test(message.text())) return;
+      if (['error', 'warning'].includes(message.type())) problems.push(`console: ${message.text()}`);
+    });
+    page.on('request', (request) => {
+      if (!request.url().startsWith(server.url)) problems.push(`request: ${request.url()}`);
+    });
+  };
+  const context: WebWorld['context'] = async ({ viewport = wide, scheme = 'light', stranger = false } = {}) => {
+    const made = await browser.newContext({ viewport, colorScheme: scheme, reducedMotion: 'reduce' });
+    contexts.push(made);
+    await made.addInitScript(
+      "addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))",
+    );
+    if (!stranger) {
+      const cookie = {
+        name: `reins_session_${port}`,
+        value: server.login(),
+        httpOnly: true,
+        sameSite: 'Strict' as const,
+      };
+      await made.addCookies([{ ...cookie, url: server.url }]);
+    }
+    return made;
+  };
+  return {
+    served: server,
+    browser,
+    problems,
+    context,
+    watch,
+    async open(path, look) {
+      const page = await (await context(look)).newPage();
+      watch(page);
+      await page.goto(`${server.url}${path}`);
+      return page;
+    },
+    async close() {
+      for (const each of contexts) await each.close();
+      await browser.close();
+      await server.close();
+    },
+  };
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Violations of impact serious or critical, each in one line. */
+export async function axeFaults(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe);
+  const found: unknown =
+    await page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>
+    violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => id + ': ' + nodes.slice(0, 3).map(({ target, failureSummary }) => target.join(' ') + ' ' + failureSummary).join(' | ')))`);
+  // The script above gives a list of texts.
+  return found as string[];
+}

@@ -1,0 +1,70 @@
+import { type ComponentType, lazy, Suspense } from 'react';
+import { Route, Switch } from 'wouter';
+import { useStore } from './data/store.ts';
+import { Frame } from './frame/frame.tsx';
+import { pages } from './pages.ts';
+import { Page } from './parts/page.tsx';
+import { Empty, Skeleton } from './parts/states.tsx';
+import { LoginAgain, LoginPage } from './session/login.tsx';
+import { PasswordPage } from './session/password.tsx';
+import { ProofDialog } from './session/proof.tsx';
+import { session } from './session/session.ts';
+
+const lazily = (load: () => Promise<ComponentType>) => lazy(() => load().then((found) => ({ default: found })));
+const routes = pages.flatMap(({ paths, load }) => {
+  const Shown = lazily(load);
+  return paths.map((path) => ({ path, Shown }));
+});
+
+/** Who is there decides what is drawn; a login that has ended leaves the page under the form. */
+export function App() {
+  const state = useStore(session);
+  switch (state.at) {
+    case 'in':
+    case 'expired':
+      return (
+        <>
+          <Inside />
+          {state.at === 'expired' ? <LoginAgain /> : null}
+          <ProofDialog />
+        </>
+      );
+    case 'must-change':
+      return <PasswordPage />;
+    default:
+      return <LoginPage />;
+  }
+}
+
+function Inside() {
+  return (
+    <Frame>
+      <Suspense
+        fallback={
+          <Page title="">
+            <Skeleton />
+          </Page>
+        }
+      >
+        <Switch>
+          {routes.map(({ path, Shown }) => (
+            <Route key={path} path={path}>
+              <Shown />
+            </Route>
+          ))}
+          <Route path="/login">
+            <Home />
+          </Route>
+          <Route>
+            <Page title="Not found">
+              <Empty>There is no page at this address.</Empty>
+            </Page>
+          </Route>
+        </Switch>
+      </Suspense>
+    </Frame>
+  );
+}
+
+const first = routes[0];
+const Home = () => (first === undefined ? null : <first.Shown />);

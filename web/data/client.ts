@@ -1,0 +1,49 @@
+import { createHttpClient, type HttpClient } from '../../src/client/http-client.ts';
+import { loginAgain, mustChange, prove } from '../session/session.ts';
+import { createStore } from './store.ts';
+
+/** The line to the server, as the last request or stream has found it. */
+export type Connection =
+  | { readonly state: 'open' }
+  /** `retryAt`: milliseconds since the epoch of the next attempt. */
+  | { readonly state: 'lost'; readonly retryAt: number };
+export const connection = createStore<Connection>({ state: 'open' });
+
+/**
+ * `fetch` for the client: a login that has ended is renewed by the person and the request sent again, and so is a proof
+ * that has grown old. What was on its way is not lost to either.
+ */
+const fetchAsOperator: typeof globalThis.fetch = async (input, init) => {
+  for (;;) {
+    const response = await fetch(input, init);
+    if (response.status === 401) {
+      await loginAgain();
+      continue;
+    }
+    if (response.status !== 403) return response;
+    const code = await codeOf(response);
+    if (code === 'password_change_required') mustChange();
+    if (code !== 'reauthentication_required' || !(await prove())) return response;
+  }
+};
+
+async function codeOf(response: Response): Promise<unknown> {
+  const body: unknown = await response
+    .clone()
+    .json()
+    .catch(() => null);
+  return Reflect.get(Object(Reflect.get(Object(body), 'error')), 'code');
+}
+
+function heard(state: 'open' | 'lost', retryInMs: number): void {
+  if (state === 'lost') connection.set({ state, retryAt: Date.now() + retryInMs });
+  else if (connection.get().state !== 'open') connection.set({ state });
+}
+
+/** The one table of operations, over HTTP. */
+export const client: HttpClient = createHttpClient({
+  base: '',
+  fetch: fetchAsOperator,
+  headers: () => ({}),
+  connection: heard,
+});

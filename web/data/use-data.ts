@@ -1,0 +1,139 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { RuntimeError } from '../../src/schema/errors.ts';
+import type { FeedEntry } from '../../src/schema/feed.ts';
+import { connection } from './client.ts';
+import { kindsOf, onFeed, type Topic } from './live.ts';
+import { useStore } from './store.ts';
+
+/** What a page knows of something that it reads. A reload that fails keeps what was read before. */
+export type Data<T> = {
+  readonly value: T | null;
+  readonly error: RuntimeError | null;
+  /** The stream that keeps it fresh is down. */
+  readonly stale: boolean;
+  readonly reload: () => void;
+};
+
+export type LiveOptions = {
+  /** Reads again after an entry of one of these topics… */
+  readonly topics?: readonly Topic[];
+  /** …that this lets through. */
+  readonly when?: (entry: FeedEntry) => boolean;
+};
+
+/** Entries of a busy moment are answered by one reading. */
+const gatherMs = 120;
+
+/**
+ * Reads something and keeps it fresh: again after what happened, after a lost connection, and where `key` changes.
+ * @param key names what is read; another one begins anew; null = nothing yet
+ */
+export function useData<T>(key: string | null, load: () => Promise<T>, live: LiveOptions = {}): Data<T> {
+  const [held, hold] = useState<{ key: string | null; value: T | null; error: RuntimeError | null }>({
+    key,
+    value: null,
+    error: null,
+  });
+  const latest = useRef({ load, live });
+  latest.current = { load, live };
+  const asked = useRef(0);
+  const line = useStore(connection);
+
+  const reload = useCallback(() => {
+    if (key === null) return;
+    asked.current += 1;
+    const mine = asked.current;
+    latest.current.load().then(
+      (value) => {
+        if (asked.current === mine) hold({ key, value, error: null });
+      },
+      (thrown: unknown) => {
+        if (asked.current === mine)
+          hold((before) => ({ key, value: before.key === key ? before.value : null, error: refusalFrom(thrown) }));
+      },
+    );
+  }, [key]);
+
+  useEffect(() => {
+    reload();
+    return () => {
+      asked.current += 1;
+    };
+  }, [reload]);
+
+  const isOpen = line.state === 'open';
+  const wasOpen = useRef(isOpen);
+  useEffect(() => {
+    if (isOpen && !wasOpen.current) reload();
+    wasOpen.current = isOpen;
+  }, [isOpen, reload]);
+
+  const topicNames = (live.topics ?? []).join();
+  useEffect(() => {
+    if (topicNames === '') return;
+    // The names were just joined of these.
+    const kinds = kindsOf(topicNames.split(',') as Topic[]);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = onFeed((entries) => {
+      const { when } = latest.current.live;
+      if (timer !== undefined || !entries.some((entry) => kinds.has(entry.kind) && (when?.(entry) ?? true))) return;
+      timer = setTimeout(() => {
+        timer = undefined;
+        reload();
+      }, gatherMs);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [topicNames, reload]);
+
+  const current = held.key === key;
+  return {
+    value: current ? held.value : null,
+    error: current ? held.error : null,
+    stale: !isOpen,
+    reload,
+  };
+}
+
+/** Anything thrown, as an error that can be shown. */
+export const refusalFrom = (thrown: unknown): RuntimeError =>
+  thrown instanceof RuntimeError
+    ? thrown
+    : new RuntimeError('internal', thrown instanceof TypeError ? 'The server does not answer.' : String(thrown), {
+        cause: thrown,
+      });
+
+/** An act of a person: whether it is under way, and what became of it. */
+export type Action<A extends readonly unknown[], T> = {
+  /** Resolves with null where it failed; a second press while it is under way does nothing. */
+  readonly run: (...args: A) => Promise<T | null>;
+  readonly busy: boolean;
+  readonly error: RuntimeError | null;
+  readonly clear: () => void;
+};
+
+export function useAction<A extends readonly unknown[], T>(act: (...args: A) => Promise<T>): Action<A, T> {
+  const [state, set] = useState<{ busy: boolean; error: RuntimeError | null }>({ busy: false, error: null });
+  const latest = useRef(act);
+  latest.current = act;
+  const busy = useRef(false);
+  const run = useCallback(async (...args: A): Promise<T | null> => {
+    if (busy.current) return null;
+    busy.current = true;
+    set({ busy: true, error: null });
+    try {
+      const value = await latest.current(...args);
+      set({ busy: false, error: null });
+      return value;
+    } catch (thrown) {
+      set({ busy: false, error: refusalFrom(thrown) });
+      return null;
+    } finally {
+      busy.current = false;
+    }
+  }, []);
+  const clear = useCallback(() => set((before) => ({ ...before, error: null })), []);
+  return { run, busy: state.busy, error: state.error, clear };
+}

@@ -1,0 +1,2 @@
+/** Styles are put together by the bundler. */
+declare module '*.css';

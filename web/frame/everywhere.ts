@@ -1,0 +1,22 @@
+import { createContext, useContext } from 'react';
+import type { AskHead } from '../../src/schema/ask-views.ts';
+import type { PolicyListed } from '../../src/schema/document-views.ts';
+import type { SetupStatus } from '../../src/schema/registry.ts';
+import type { Known } from '../../src/schema/shape.ts';
+import type { Data } from '../data/use-data.ts';
+
+/** What every page may need to know, read once. */
+export type Everywhere = {
+  /** Asks that wait for a person, soonest deadline first. */
+  readonly asks: Data<readonly AskHead[]>;
+  readonly setup: Data<Known<typeof SetupStatus>>;
+  /** The policy that governs a run that is started here. */
+  readonly policy: PolicyListed | null;
+};
+export const Shared = createContext<Everywhere | null>(null);
+
+export function useEverywhere(): Everywhere {
+  const shared = useContext(Shared);
+  if (shared === null) throw new TypeError('outside of the frame');
+  return shared;
+}

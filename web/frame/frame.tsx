@@ -1,0 +1,53 @@
+import { type ReactNode, useEffect } from 'react';
+import { client } from '../data/client.ts';
+import { followFeed } from '../data/live.ts';
+import { useStore } from '../data/store.ts';
+import { useData } from '../data/use-data.ts';
+import { pageTitle } from '../parts/page.tsx';
+import { Announcer } from './announce.tsx';
+import { Shared } from './everywhere.ts';
+import { Shortcuts } from './keys.tsx';
+import { BottomBar, Rail } from './navigation.tsx';
+import { useNotifications } from './notify.ts';
+import { Strips } from './strips.tsx';
+
+/** Navigation, strips and the live line around every page (09 §8.2). */
+export function Frame({ children }: { readonly children: ReactNode }) {
+  useEffect(() => {
+    const end = new AbortController();
+    // It ends with a refusal only where the login has ended for good; the requests of the page say so.
+    followFeed(end.signal).catch(() => undefined);
+    return () => end.abort();
+  }, []);
+  const asks = useData('asks', async () => (await client.pageApprovals({ state: 'pending', limit: 1000 })).items, {
+    topics: ['approvals'],
+  });
+  const setup = useData('setup', () => client.getSetupStatus({}), { topics: ['setup', 'documents'] });
+  const policies = useData('policies', () => client.pagePolicies({}), { topics: ['documents'] });
+  const policy = policies.value?.find(({ in_effect }) => in_effect) ?? null;
+  const waiting = asks.value?.length ?? 0;
+
+  const title = useStore(pageTitle);
+  useEffect(() => {
+    document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${title === '' ? '' : `${title} · `}Reins`;
+  }, [waiting, title]);
+  useNotifications(asks.value);
+
+  return (
+    <Shared.Provider value={{ asks, setup, policy }}>
+      <a className="skip" href="#content">
+        Skip to the page
+      </a>
+      <div className="frame">
+        <Rail waiting={waiting} policy={policy} />
+        <main className="main" id="content" tabIndex={-1}>
+          <Strips />
+          {children}
+        </main>
+        <BottomBar waiting={waiting} />
+      </div>
+      <Announcer />
+      <Shortcuts />
+    </Shared.Provider>
+  );
+}

@@ -1,0 +1,82 @@
+import { type ReactNode, useEffect, useState } from 'react';
+import { Link } from 'wouter';
+import { connection } from '../data/client.ts';
+import { useStore } from '../data/store.ts';
+import { useData } from '../data/use-data.ts';
+import { Button } from '../parts/button.tsx';
+import { auth } from '../session/auth.ts';
+import { useEverywhere } from './everywhere.ts';
+
+/** One strip above the page, the gravest of those that hold (09 §8.2). */
+export function Strips() {
+  const { setup, policy } = useEverywhere();
+  const line = useStore(connection);
+  const me = useData('me', () => auth.me());
+  const [dismissed, dismiss] = useState('');
+  const codes = (setup.value?.issues ?? [])
+    .filter(({ severity }) => severity !== 'info')
+    .map(({ code }) => code)
+    .join(' ');
+
+  if (line.state === 'lost') return <Lost retryAt={line.retryAt} />;
+  if (policy?.valid === false) {
+    return (
+      <Strip danger>
+        The policy cannot be read, so every call asks. <Link href={`/policies/${policy.file}`}>Open it</Link>
+      </Strip>
+    );
+  }
+  if (me.value?.password_set === false) {
+    return (
+      <Strip>
+        No password is set: admin / admin works from this machine. <Link href="/settings/password">Set one</Link>
+      </Strip>
+    );
+  }
+  if (codes === '' || codes === dismissed) return null;
+  const [gravest] = (setup.value?.issues ?? []).filter(({ severity }) => severity !== 'info');
+  const more = codes.split(' ').length - 1;
+  return (
+    <Strip
+      action={
+        <Button size="small" look="quiet" onClick={() => dismiss(codes)}>
+          Dismiss
+        </Button>
+      }
+    >
+      {gravest?.message} <Link href="/setup">{more === 0 ? 'Set-up' : `Set-up, and ${more} more`}</Link>
+    </Strip>
+  );
+}
+
+function Strip({
+  danger = false,
+  action,
+  children,
+}: {
+  readonly danger?: boolean;
+  readonly action?: ReactNode;
+  readonly children: ReactNode;
+}) {
+  return (
+    <div className={`strip ${danger ? 'danger' : ''}`} role="status">
+      <span>{children}</span>
+      {action}
+    </div>
+  );
+}
+
+function Lost({ retryAt }: { readonly retryAt: number }) {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 500);
+    return () => clearInterval(timer);
+  }, []);
+  const left = Math.max(0, Math.ceil((retryAt - now) / 1000));
+  return (
+    <Strip danger>
+      Connection lost. {left === 0 ? 'Trying again…' : `Trying again in ${left} s.`} What you see may be old; runs go
+      on.
+    </Strip>
+  );
+}

@@ -1,0 +1,47 @@
+import type { ComponentProps, ReactNode } from 'react';
+
+export type ButtonProps = Omit<ComponentProps<'button'>, 'className' | 'type'> & {
+  readonly look?: 'plain' | 'primary' | 'danger' | 'quiet';
+  readonly size?: 'normal' | 'small';
+  /** Progress is shown, and presses mean nothing. */
+  readonly busy?: boolean;
+  readonly submit?: boolean;
+  readonly children: ReactNode;
+};
+
+export function Button({ look = 'plain', size = 'normal', busy = false, submit = false, ...rest }: ButtonProps) {
+  const { children, disabled, ...others } = rest;
+  return (
+    <button
+      {...others}
+      type={submit ? 'submit' : 'button'}
+      className={`button ${look} ${size}`}
+      disabled={disabled === true || busy}
+      aria-busy={busy}
+    >
+      {busy ? <span className="pulse" aria-hidden="true" /> : null}
+      {children}
+    </button>
+  );
+}
+
+/** Copies a text as it is, and says so. */
+export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
+  return (
+    <Button
+      size="small"
+      look="quiet"
+      onClick={(event) => {
+        const button = event.currentTarget;
+        void navigator.clipboard.writeText(text).then(() => {
+          button.textContent = 'Copied';
+          setTimeout(() => {
+            button.textContent = label;
+          }, 1200);
+        });
+      }}
+    >
+      {label}
+    </Button>
+  );
+}

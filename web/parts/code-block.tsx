@@ -1,0 +1,79 @@
+import { useState } from 'react';
+import { Button, CopyButton } from './button.tsx';
+import { numbered } from './numbered.ts';
+import { Safe } from './safe.tsx';
+
+/** Lines that are shown before the rest is asked for. */
+const firstLines = 40;
+
+/** Text in the typeface of facts, escaped, with a button that copies the original. Long ones unfold. */
+export function CodeBlock({
+  text,
+  label,
+  wraps = true,
+  lines = firstLines,
+}: {
+  readonly text: string;
+  /** Name for screen readers, for what can be scrolled. */
+  readonly label: string;
+  readonly wraps?: boolean;
+  /** How many are shown at first. */
+  readonly lines?: number;
+}) {
+  const [all, setAll] = useState(false);
+  const every = text.split('\n');
+  const hidden = all ? 0 : Math.max(0, every.length - lines);
+  const shown = hidden === 0 ? text : every.slice(0, lines).join('\n');
+  return (
+    <div className="stack tight">
+      <div className={`code ${wraps ? 'wraps' : ''}`}>
+        <section aria-label={label} tabIndex={wraps ? -1 : 0}>
+          <pre>
+            <Safe text={shown} mode="prose" />
+          </pre>
+        </section>
+        <CopyButton text={text} />
+      </div>
+      {hidden === 0 ? null : (
+        <div>
+          <Button size="small" look="quiet" onClick={() => setAll(true)}>
+            Show all {every.length} lines
+          </Button>
+        </div>
+      )}
+    </div>
+  );
+}
+
+/** A value as indented JSON. */
+export const JsonBlock = ({ value, label }: { readonly value: unknown; readonly label: string }) => (
+  <CodeBlock text={typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '')} label={label} />
+);
+
+const classOf = (line: string): string | undefined => {
+  if (line.startsWith('@@') || line.startsWith('+++') || line.startsWith('---')) return 'diff-place';
+  if (line.startsWith('+')) return 'diff-add';
+  return line.startsWith('-') ? 'diff-cut' : undefined;
+};
+
+/** Lines of a unified diff; signs as well as colours tell what they are. */
+export const DiffLines = ({ lines }: { readonly lines: readonly string[] }) => (
+  <>
+    {numbered(lines).map(({ key, part: line }) => (
+      <span key={key} className={classOf(line)}>
+        <Safe text={line} mode="line" />
+        {'\n'}
+      </span>
+    ))}
+  </>
+);
+
+export const DiffBlock = ({ text, label }: { readonly text: string; readonly label: string }) => (
+  <div className="code wraps tall">
+    <section aria-label={label}>
+      <pre>
+        <DiffLines lines={text.replace(/\n$/, '').split('\n')} />
+      </pre>
+    </section>
+  </div>
+);

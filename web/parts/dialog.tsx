@@ -1,0 +1,55 @@
+import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { Button } from './button.tsx';
+
+/**
+ * A dialog over the page: the browser keeps the focus in it, Esc closes it, and the focus goes back where it was. It is
+ * mounted while it is open.
+ */
+export function Dialog({
+  title,
+  onClose,
+  children,
+  foot,
+}: {
+  readonly title: ReactNode;
+  /** Absent: it cannot be left without an answer. */
+  readonly onClose?: (() => void) | undefined;
+  readonly children: ReactNode;
+  readonly foot?: ReactNode;
+}) {
+  const element = useRef<HTMLDialogElement>(null);
+  const id = useId();
+  useEffect(() => {
+    const dialog = element.current;
+    const before = document.activeElement;
+    if (dialog?.open === false) dialog.showModal();
+    return () => {
+      dialog?.close();
+      if (before instanceof HTMLElement && before.isConnected) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      className="dialog"
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose?.();
+      }}
+    >
+      <div className="dialog-head">
+        <h2 id={id}>{title}</h2>
+        {onClose === undefined ? null : (
+          <Button look="quiet" size="small" onClick={onClose}>
+            Close
+          </Button>
+        )}
+      </div>
+      <div className="dialog-body">
+        {children}
+        {foot === undefined ? null : <div className="dialog-foot">{foot}</div>}
+      </div>
+    </dialog>
+  );
+}

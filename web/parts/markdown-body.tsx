@@ -1,0 +1,86 @@
+import type { ReactNode } from 'react';
+import ReactMarkdown, { type Components } from 'react-markdown';
+import remarkGfm from 'remark-gfm';
+import { escapeText } from '../../src/view/escape.ts';
+
+/** Our own notation stays; character references may have made anything of the rest. */
+const notation = /(⟨[^⟩]*⟩|[\u2400-\u2426⏎⇥])/;
+const visible = (text: string): string =>
+  text
+    .split(notation)
+    .map((part, index) => (index % 2 === 0 ? escapeText(part, { mode: 'prose' }) : part))
+    .join('');
+
+type Node = { type: string; value?: string; children?: Node[] };
+
+/** Text that the parser has made of character references passes the boundary once more. */
+const escapeNodes = () => (tree: Node) => {
+  const walk = (node: Node): void => {
+    if (node.type === 'text' && node.value !== undefined) node.value = visible(node.value);
+    for (const child of node.children ?? []) walk(child);
+  };
+  walk(tree);
+};
+
+const isOpen = (url: string): boolean => /^(?:https?:\/\/|mailto:)/i.test(url);
+
+function Link({ href, children }: { readonly href?: string | undefined; readonly children?: ReactNode }) {
+  const url = visible(href ?? '');
+  const said = typeof children === 'string' && children === url;
+  const text = said ? url : children;
+  const address = said ? null : <span className="muted"> ({url})</span>;
+  if (!isOpen(url)) {
+    return (
+      <span>
+        {text}
+        {address}
+      </span>
+    );
+  }
+  return (
+    <>
+      <a href={url} target="_blank" rel="noopener noreferrer">
+        {text}
+      </a>
+      {address}
+    </>
+  );
+}
+
+const components: Components = {
+  a: ({ href, children }) => <Link href={href}>{children}</Link>,
+  // Nothing is fetched because a text says so.
+  img: ({ src, alt }) => (
+    <span className="muted">
+      [image: {alt ?? ''}] ({visible(typeof src === 'string' ? src : '')})
+    </span>
+  ),
+  input: ({ checked }) => <span>{checked === true ? '☑' : '☐'} </span>,
+  // The page has its own headings; those of a text are below them.
+  h1: ({ children }) => <h4>{children}</h4>,
+  h2: ({ children }) => <h4>{children}</h4>,
+  h3: ({ children }) => <h4>{children}</h4>,
+  h4: ({ children }) => <h4>{children}</h4>,
+  h5: ({ children }) => <h4>{children}</h4>,
+  h6: ({ children }) => <h4>{children}</h4>,
+  pre: ({ children }) => (
+    <div className="code wraps">
+      <pre>{children}</pre>
+    </div>
+  ),
+  code: ({ children }) => <code>{children}</code>,
+  th: ({ children }) => <th>{children}</th>,
+  td: ({ children }) => <td>{children}</td>,
+};
+
+/** One block of Markdown as elements: raw HTML is text, and a link is only what it says. */
+export const MarkdownBody = ({ text }: { readonly text: string }) => (
+  <ReactMarkdown
+    remarkPlugins={[remarkGfm]}
+    rehypePlugins={[escapeNodes]}
+    components={components}
+    urlTransform={(url) => url}
+  >
+    {escapeText(text, { mode: 'prose' })}
+  </ReactMarkdown>
+);

@@ -1,0 +1,30 @@
+import { type ReactNode, useEffect } from 'react';
+import { createStore } from '../data/store.ts';
+
+/** What the title of the window says beside the number of asks. */
+export const pageTitle = createStore('');
+
+/** Head and body of a page. `whole`: it takes all the room there is. */
+export function Page({
+  title,
+  actions,
+  whole = false,
+  children,
+}: {
+  readonly title: string;
+  readonly actions?: ReactNode;
+  readonly whole?: boolean;
+  readonly children: ReactNode;
+}) {
+  useEffect(() => pageTitle.set(title), [title]);
+  if (whole) return <div className="page whole">{children}</div>;
+  return (
+    <div className="page">
+      <div className="page-head">
+        <h1>{title}</h1>
+        {actions === undefined ? null : <div className="row">{actions}</div>}
+      </div>
+      {children}
+    </div>
+  );
+}

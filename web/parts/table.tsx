@@ -1,0 +1,47 @@
+import type { ReactNode } from 'react';
+
+export type Column<T> = {
+  readonly label: string;
+  readonly right?: boolean;
+  readonly cell: (row: T) => ReactNode;
+};
+
+/** Rows under labelled columns; cards below 640 px, where each value has its label beside it. */
+export function Table<T>({
+  caption,
+  columns,
+  rows,
+  keyOf,
+}: {
+  /** Said to screen readers. */
+  readonly caption: string;
+  readonly columns: readonly Column<T>[];
+  readonly rows: readonly T[];
+  readonly keyOf: (row: T) => string;
+}) {
+  return (
+    <table className="table">
+      <caption className="sr">{caption}</caption>
+      <thead>
+        <tr>
+          {columns.map(({ label, right }) => (
+            <th key={label} scope="col" className={right === true ? 'right' : undefined}>
+              {label}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map((row) => (
+          <tr key={keyOf(row)}>
+            {columns.map(({ label, right, cell }) => (
+              <td key={label} data-label={label} className={right === true ? 'right' : undefined}>
+                <div>{cell(row)}</div>
+              </td>
+            ))}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

@@ -1,0 +1,48 @@
+import { refusalOf } from '../../src/client/http-refusal.ts';
+
+/** What a login answers, and what the page needs of it. */
+export type Login = { readonly must_change_password: boolean };
+export type AuthStatus = Login & { readonly authenticated: boolean; readonly default_login_in_force: boolean };
+export type Me = {
+  readonly username: string;
+  readonly auth_method: 'pwd' | 'link' | 'default' | 'token';
+  readonly expires_at: string;
+  readonly session_id: string | null;
+  readonly must_change_password: boolean;
+  readonly password_set: boolean;
+  readonly recent_until: string | null;
+};
+
+/**
+ * The routes of a login, which set cookies and so are no entries of the table of operations (09 §4.8).
+ * @throws RuntimeError with the code of the reply; TypeError when no server answers
+ */
+export const auth = {
+  status: () => get<AuthStatus>('/api/auth/status'),
+  me: () => get<Me>('/api/auth/me'),
+  login: (email: string, password: string) => post<Login>('/api/ui/login', { email, password }),
+  link: (code: string) => post<Login>('/api/auth/link', { code }),
+  verify: (password: string) => post<{ readonly recent_until: string }>('/api/auth/verify', { password }),
+  refresh: () => post<Login>('/api/auth/refresh'),
+  changePassword: (current: string, next: string) =>
+    post<{ readonly sessions_revoked: number }>('/api/auth/change-password', {
+      current_password: current,
+      new_password: next,
+    }),
+  logout: () => post<null>('/api/auth/logout'),
+} as const;
+
+const get = <T>(path: string): Promise<T> => ask<T>(path, { method: 'GET' });
+
+const post = <T>(path: string, body?: unknown): Promise<T> =>
+  ask<T>(path, {
+    method: 'POST',
+    ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
+  });
+
+async function ask<T>(path: string, init: RequestInit): Promise<T> {
+  const response = await fetch(path, init);
+  if (!response.ok) throw await refusalOf(response);
+  // Our own server's reply to this route; `T` is what the chapter says of it.
+  return (response.status === 204 ? null : await response.json()) as T;
+}

@@ -1,0 +1,72 @@
+import { type FormEvent, useState } from 'react';
+import { useAction } from '../data/use-data.ts';
+import { Button } from '../parts/button.tsx';
+import { TextField } from '../parts/field.tsx';
+import { auth } from './auth.ts';
+
+/** The rules that a page can see for itself (09 §4.3); the server has the list of common ones. */
+const rules: readonly (readonly [words: string, holds: (password: string) => boolean])[] = [
+  ['at least 12 characters', (password) => [...password].length >= 12],
+  ['not one character repeated', (password) => new Set(password).size > 1],
+  ['not your user name', (password) => password !== '' && password.toLowerCase() !== 'admin'],
+];
+
+/** Current, new and repeated password, with the rules as they are met. */
+export function PasswordForm({ onDone }: { readonly onDone: (sessionsRevoked: number) => void }) {
+  const [current, setCurrent] = useState('');
+  const [next, setNext] = useState('');
+  const [again, setAgain] = useState('');
+  const change = useAction(() => auth.changePassword(current, next));
+  const code = change.error?.code;
+  const ready = rules.every(([, holds]) => holds(next)) && next === again && current !== '';
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    const done = await change.run();
+    if (done !== null) onDone(done.sessions_revoked);
+  };
+  return (
+    <form className="stack" onSubmit={(event) => void submit(event)}>
+      <input type="text" autoComplete="username" value="admin" readOnly hidden />
+      <TextField
+        label="Current password"
+        type="password"
+        autoComplete="current-password"
+        required
+        value={current}
+        onChange={(event) => setCurrent(event.target.value)}
+        fault={code === 'invalid_current_password' ? (change.error?.message ?? null) : null}
+      />
+      <TextField
+        label="New password"
+        type="password"
+        autoComplete="new-password"
+        required
+        value={next}
+        onChange={(event) => setNext(event.target.value)}
+        fault={change.error !== null && code !== 'invalid_current_password' ? change.error.message : null}
+        hint={
+          <span className="stack tight">
+            {rules.map(([words, holds]) => (
+              <span key={words}>
+                <span aria-hidden="true">{holds(next) ? '✓' : '·'}</span> {words}
+                <span className="sr">{holds(next) ? ' (met)' : ' (not met)'}</span>
+              </span>
+            ))}
+          </span>
+        }
+      />
+      <TextField
+        label="New password again"
+        type="password"
+        autoComplete="new-password"
+        required
+        value={again}
+        onChange={(event) => setAgain(event.target.value)}
+        fault={again !== '' && again !== next ? 'The two are not the same.' : null}
+      />
+      <Button submit look="primary" busy={change.busy} disabled={!ready}>
+        Set the password
+      </Button>
+    </form>
+  );
+}
