@@ -43,7 +43,6 @@ import { createAuditRoutes } from './audit-routes.ts';
 import { policyServices } from './policy-services.ts';
 import type { RoomsInput } from './rooms-input.ts';
 import { runRequest } from './run-request.ts';
-import type { RegisteredTool } from '../schema/tool-sources.ts';
 import { refusalWith } from './tool-refusal.ts';
 import type { ArgumentNames } from './tool-sources.ts';
 import { argumentNamesWith, trialDeps } from './trial-deps.ts';
