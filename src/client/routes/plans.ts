@@ -13,6 +13,7 @@ import {
   union,
 } from 'superstruct';
 import { Plan, PlanHead, planStatuses } from '../../schema/plan.ts';
+import type { Known } from '../../schema/shape.ts';
 import { count, page, text } from '../fields.ts';
 import { masked, returns, route, shown } from '../operation.ts';
 
@@ -37,7 +38,7 @@ export const PlanningShown = object({
   warnings: array(string()),
   error: nullable(object({ code: string(), message: string(), answer: nullable(string()) })),
 });
-export type PlanningShown = Infer<typeof PlanningShown>;
+export type PlanningShown = Known<typeof PlanningShown>;
 
 /** Name of a plan; `active` stands for the one that the pointer names. */
 const named = { name: string() };

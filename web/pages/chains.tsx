@@ -1,0 +1,8 @@
+import { useParams } from 'wouter';
+import { ChainPage } from '../chains/chain.tsx';
+import { ChainList } from '../chains/list.tsx';
+
+export function ChainsPage() {
+  const { file } = useParams();
+  return file === undefined ? <ChainList /> : <ChainPage key={file} file={file} />;
+}

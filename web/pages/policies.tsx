@@ -1,0 +1,8 @@
+import { useParams } from 'wouter';
+import { PolicyList } from '../policies/list.tsx';
+import { PolicyPage } from '../policies/policy.tsx';
+
+export function PoliciesPage() {
+  const { file } = useParams();
+  return file === undefined ? <PolicyList /> : <PolicyPage key={file} file={file} />;
+}
