@@ -228,7 +228,7 @@ export async function routeServices(input: Input): Promise<RouteClient> {
     ...createConfigRoutes({
       settings,
       status: input.setup.status,
-      doctor: input.setup.doctor,
+      probe: input.setup.probe,
       given: (key) => {
         const found = { 'default-model': options.model, 'default-provider': options.provider }[key as string];
         if (found == null) return null;

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { routed } from '../../src/client/routes.ts';
@@ -122,4 +123,33 @@ test('a tool server is started by a check alone, and keeps what is said of it', 
   expect((await server.call('GET', '/api/mcp-servers')).text).not.toContain('acme-internal');
   const gone = await server.call('DELETE', '/api/mcp-servers/memory', { headers: { 'if-match': etag(kept) } });
   expect(gone.status).toBe(204);
+});
+
+test('nothing is started or contacted for somebody who only looks', async () => {
+  const shop = await startService(described('Reads an item.'));
+  try {
+    const marker = join(server.app.place.dir, 'started');
+    const script = `require('node:fs').writeFileSync(${JSON.stringify(marker)}, '')`;
+    await server.call('POST', '/api/hooks', { body: { name: 'shop', url: shop.url } });
+    await server.call('POST', '/api/mcp-servers', {
+      body: { name: 'marks', transport: 'stdio', command: process.execPath, args: ['-e', script] },
+    });
+    for (const path of [
+      'setup-status',
+      'tools',
+      'hooks',
+      'hooks/shop',
+      'mcp-servers',
+      'mcp-servers/marks',
+      'backends',
+    ]) {
+      expect((await server.call('GET', `/api/${path}`)).status).toBe(200);
+    }
+    expect((await server.call('POST', '/api/setup-status/refresh')).status).toBe(200);
+    expect([existsSync(marker), shop.described()]).toEqual([false, 0]);
+    await server.call('POST', '/api/mcp-servers/marks/check');
+    expect(existsSync(marker)).toBe(true);
+  } finally {
+    await shop.close();
+  }
 });

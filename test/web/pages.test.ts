@@ -62,10 +62,10 @@ const visits: readonly (readonly [path: string, there: string])[] = [
   ['/plans', 'Ship the release'],
   ['/plans/active', 'Write the notes'],
   ['/policies', 'mine'],
-  ['/policies/hitl-policy-mine.json', 'No findings.'],
-  ['/policies/hitl-policy-mine.json?tab=rules', 'local_shell.*'],
+  ['/policies/hitl-policy-mine', 'A call of the past'],
+  ['/policies/hitl-policy-mine?tab=rules', 'local_shell.*'],
   ['/chains', 'loop'],
-  ['/chains/loop.json?source=user', 'taken in the last run'],
+  ['/chains/loop?source=user', 'taken in the last run'],
   ['/backends', 'Check now'],
   ['/models', 'Context'],
   ['/tools', 'local_fs.read_file'],
@@ -75,7 +75,7 @@ const visits: readonly (readonly [path: string, there: string])[] = [
   ['/settings', 'default-model'],
   ['/settings/password', 'Current password'],
   ['/settings/sessions', 'this one'],
-  ['/settings/trust', 'Revoke'],
+  ['/settings/trust', 'Trust'],
   ['/settings/audit', 'Verify'],
   ['/settings/about', 'Workspace'],
   ['/setup', 'Checks'],
@@ -91,7 +91,11 @@ it.each([
     const faults: string[] = [];
     for (const [path, there] of visits) {
       await page.goto(`${world.served.url}${path}`);
-      await page.getByText(there).first().waitFor({ state: 'attached' });
+      await page
+        .getByText(there)
+        .first()
+        .waitFor({ state: 'attached', timeout: 8000 })
+        .catch(() => faults.push(`${path}: does not show ${there}`));
       for (const fault of await axeFaults(page)) faults.push(`${path}: ${fault}`);
       const over = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
       if (Number(over) > 0) faults.push(`${path}: ${over} px wider than the window`);

@@ -1,5 +1,6 @@
 import { Link } from 'wouter';
 import { client } from '../data/client.ts';
+import { pathOfFile } from '../data/document-path.ts';
 import { useData } from '../data/use-data.ts';
 import { Page } from '../parts/page.tsx';
 import { Empty, Loaded } from '../parts/states.tsx';
@@ -26,7 +27,7 @@ export function ChainList() {
                 {
                   label: 'Chain',
                   cell: ({ file, id, source }) => (
-                    <Link href={`/chains/${encodeURIComponent(file)}?source=${source}`}>{id ?? file}</Link>
+                    <Link href={`/chains/${pathOfFile(file)}?source=${source}`}>{id ?? file}</Link>
                   ),
                 },
                 { label: 'From', cell: ({ source }) => places[source] },

@@ -135,13 +135,13 @@ function Node({
     <a
       href={`#${encodeURIComponent(id)}`}
       className={`node ${selected ? 'selected' : ''} ${unreachable ? 'unreachable' : ''} ${current ? 'current' : ''} ${start ? 'start' : ''}`}
-      aria-label={said.filter((part) => part !== '').join(', ')}
       aria-current={selected ? 'true' : undefined}
       onClick={(event) => {
         event.preventDefault();
         onSelect(id);
       }}
     >
+      <title>{said.filter((part) => part !== '').join(', ')}</title>
       <rect x={x - width / 2} y={y - height / 2} width={width} height={height} rx={10} />
       <text x={x - width / 2 + 12} y={y - 5} className="node-id">
         {cut(id)}

@@ -66,7 +66,8 @@ export function openCodeEditor(options: {
       EditorView.editable.of(!options.readOnly),
       EditorView.contentAttributes.of({
         'aria-label': options.label,
-        ...(options.readOnly ? { tabindex: '0', 'aria-readonly': 'true' } : {}),
+        tabindex: '0',
+        ...(options.readOnly ? { 'aria-readonly': 'true' } : {}),
       }),
       EditorView.updateListener.of((update) => {
         if (update.docChanged && !ours) options.onChange(update.state.doc.toString());

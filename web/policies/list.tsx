@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import type { PolicyListed } from '../../src/schema/document-views.ts';
 import { client } from '../data/client.ts';
+import { pathOfFile } from '../data/document-path.ts';
 import { useData } from '../data/use-data.ts';
 import { Button } from '../parts/button.tsx';
 import { Page } from '../parts/page.tsx';
@@ -55,7 +56,7 @@ export function PolicyList() {
 }
 
 const linkOf = ({ file, source, shadowed_by }: PolicyListed): string =>
-  `/policies/${encodeURIComponent(file)}${shadowed_by === null ? '' : `?source=${source}`}`;
+  `/policies/${pathOfFile(file)}${shadowed_by === null ? '' : `?source=${source}`}`;
 
 function State({ row }: { readonly row: PolicyListed }) {
   return (

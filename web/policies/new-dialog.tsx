@@ -1,5 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { useLocation } from 'wouter';
+import { pathOfFile } from '../data/document-path.ts';
 import { leaveDraft } from '../editor/use-draft.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
@@ -25,7 +26,7 @@ export function NewPolicyDialog({
     const file = `hitl-policy-${wanted}.json`;
     leaveDraft(`policy:${file}`, from?.text ?? fresh);
     onClose();
-    navigate(`/policies/${file}?new=1`);
+    navigate(`/policies/${pathOfFile(file)}?new=1`);
   };
   return (
     <Dialog title={from === null ? 'New policy' : 'Copy to mine'} onClose={onClose}>

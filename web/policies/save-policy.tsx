@@ -2,6 +2,7 @@ import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { PolicyDocument } from '../../src/schema/document-views.ts';
 import { client } from '../data/client.ts';
+import { pathOfFile } from '../data/document-path.ts';
 import { useAction } from '../data/use-data.ts';
 import { SaveDialog } from '../editor/save-dialog.tsx';
 import type { Draft } from '../editor/use-draft.ts';
@@ -55,7 +56,7 @@ export function SavePolicy({
     announce(`${file} is saved.`);
     onSaved();
     onClose();
-    if (base === null) navigate(`/policies/${file}`, { replace: true });
+    if (base === null) navigate(`/policies/${pathOfFile(file)}`, { replace: true });
   };
   const needsYes = widened !== null && widened > 0;
   return (
