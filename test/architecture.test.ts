@@ -42,6 +42,15 @@ const rooms: Readonly<Record<string, Room>> = {
     packages: {
       '*': ['react', 'react-dom', 'wouter', '@tanstack/react-virtual'],
       'parts/markdown-body.tsx': ['react-markdown', 'remark-gfm'],
+      'editor/code-mirror.ts': [
+        'codemirror',
+        '@codemirror/lang-json',
+        '@codemirror/language',
+        '@codemirror/lint',
+        '@lezer/highlight',
+      ],
+      'editor/line-diff.ts': ['diff'],
+      'chains/layout.ts': ['@dagrejs/dagre'],
       'vite.config.ts': ['vite', '@vitejs/plugin-react'],
     },
   },

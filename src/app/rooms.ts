@@ -164,6 +164,7 @@ export function openRooms(input: RoomsInput): Rooms {
     afterStep: plans.afterStep,
     mostActive: options.serving === undefined ? null : () => settings.value('beam-max-runs'),
   });
+  const closing = new AbortController();
   const stopSweeping = store.asks.keepSwept();
   const trustOperations = openTrustRooms({ ...input, chains, policies });
   const programs = openTrustedPrograms({
@@ -207,12 +208,24 @@ export function openRooms(input: RoomsInput): Rooms {
       const { routeServices } = await import('./route-services.ts');
       const parts = { policies, chains, finder, binaries, prepare, runs, setup, backends, models, trustOperations };
       const { cancelRun } = plans.services;
-      const known = await tools.forTrials();
-      return routeServices({ ...input, ...parts, ...known, cancelRun, sendMessage: turns.sendMessage });
+      return routeServices({
+        ...input,
+        ...parts,
+        ...(await tools.forTrials()),
+        cancelRun,
+        sendMessage: turns.sendMessage,
+        planRuns: plans.services,
+        sources: tools.services,
+        closing: closing.signal,
+      });
     },
     setUpProvider: createProviderSetUp({ settings, backends }),
-    rest: runs.rest,
+    async rest(withinMs) {
+      closing.abort();
+      await runs.rest(withinMs);
+    },
     async close() {
+      closing.abort();
       stopSweeping();
       await runs.close();
       await tools.close();

@@ -9,9 +9,13 @@ import type { createModels } from '../registry/models.ts';
 import type { createSetup } from '../registry/setup.ts';
 import type { PrepareDeps } from '../runs/ports.ts';
 import { createRecorded } from '../runs/recorded.ts';
+import { readUsage } from '../store/usage.ts';
+import { createSourceRoutes, type SourceRouteDeps } from '../registry/source-routes.ts';
+import { type PlanRouteInput, planRouteServices } from './plan-route-services.ts';
 import { createRunRoutes } from '../runs/run-routes.ts';
 import type { RunService } from '../runs/runs.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import type { RegisteredTool } from '../schema/tool-sources.ts';
 import type { RunStarted, SendMessage } from '../schema/run.ts';
 import { forkSession } from '../sessions/fork.ts';
 import { createFindSession } from '../sessions/names.ts';
@@ -58,6 +62,11 @@ type Input = RoomsInput & {
   readonly models: ReturnType<typeof createModels>;
   readonly trustOperations: TrustOperations;
   readonly cancelRun: RuntimeClient['cancelRun'];
+  /** Operations of plans that start runs, and of tool sources. */
+  readonly planRuns: PlanRouteInput['running'];
+  readonly sources: Omit<SourceRouteDeps, 'listTools' | 'policy'>;
+  /** Aborted when the program closes. */
+  readonly closing: AbortSignal;
   readonly sendMessage: (input: SendMessage) => Promise<RunStarted & { readonly message_id: string }>;
 };
 
@@ -222,7 +231,7 @@ export async function routeServices(input: Input): Promise<RouteClient> {
     ...createConfigRoutes({
       settings,
       status: input.setup.status,
-      doctor: input.setup.doctor,
+      probe: input.setup.probe,
       given: (key) => {
         const found = { 'default-model': options.model, 'default-provider': options.provider }[key as string];
         if (found == null) return null;
@@ -231,6 +240,16 @@ export async function routeServices(input: Input): Promise<RouteClient> {
     }),
     findFiles: async ({ query, limit }) => ({ items: findFiles(workspace.root, query ?? '', limit ?? 50) }),
     ...createAuditRoutes({ log, rooms: await store.auditRooms(), now }),
+    ...planRouteServices({
+      store,
+      running: input.planRuns,
+      request: request.of,
+      closing: input.closing,
+      warn: input.warn,
+    }),
+    ...createSourceRoutes({ ...input.sources, listTools: policyOperations.listTools, policy: governing }),
+    getUsage: async ({ days, offset_minutes }) =>
+      readUsage(store.sql, tenant, { days: days ?? 30, offsetMinutes: offset_minutes ?? 0, now: now() }),
     ...createTrustRoutes({ workspace, uid: machine.uid, operations: input.trustOperations }),
   };
 }

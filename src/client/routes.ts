@@ -3,11 +3,14 @@ import { accountRoutes } from './routes/account.ts';
 import { approvalRoutes } from './routes/approvals.ts';
 import { backendRoutes } from './routes/backends.ts';
 import { chainRoutes } from './routes/chains.ts';
+import { planRoutes } from './routes/plans.ts';
 import { policyRoutes } from './routes/policies.ts';
 import { runRoutes } from './routes/runs.ts';
 import { sessionRoutes } from './routes/sessions.ts';
 import { systemRoutes } from './routes/system.ts';
+import { toolSourceRoutes } from './routes/tool-sources.ts';
 import { trustRoutes } from './routes/trust.ts';
+import { usageRoutes } from './routes/usage.ts';
 
 /**
  * The one table of routes (09 §6.1): nothing else is mounted, described or called over HTTP, but for the login and the
@@ -22,6 +25,9 @@ export const routed = {
   ...chainRoutes,
   ...backendRoutes,
   ...trustRoutes,
+  ...planRoutes,
+  ...toolSourceRoutes,
+  ...usageRoutes,
 } as const;
 export type RouteName = keyof typeof routed;
 

@@ -1,12 +1,13 @@
 import { type ConfigKey, configTable, isConfigKey } from '../schema/config.ts';
 import { RuntimeError } from '../schema/errors.ts';
-import type { ConfigEntry, DoctorReport, SetupStatus } from '../schema/registry.ts';
+import type { ConfigEntry, SetupStatus } from '../schema/registry.ts';
 import type { Settings } from './settings.ts';
 
 export type ConfigRouteDeps = {
   readonly settings: Pick<Settings, 'setConfig' | 'getConfig' | 'unsetConfig' | 'listConfig'>;
   readonly status: () => Promise<SetupStatus>;
-  readonly doctor: (input: { readonly probe: boolean }) => Promise<DoctorReport>;
+  /** Asks the backends now. */
+  readonly probe: () => Promise<SetupStatus>;
   /** What a flag or variable of this process says about a key, which then counts. */
   readonly given: (key: ConfigKey) => { readonly value: string; readonly source: 'flag' | 'env' } | null;
 };
@@ -24,7 +25,7 @@ export function createConfigRoutes(deps: ConfigRouteDeps) {
   };
   return {
     getSetupStatus: () => deps.status(),
-    refreshSetupStatus: async () => (await deps.doctor({ probe: true })).status,
+    refreshSetupStatus: () => deps.probe(),
     pageConfig: async () => (await settings.listConfig()).map(item),
     getConfigItem: async ({ key }: Key) => item(await settings.getConfig({ key: known(key) })),
     putConfigItem: async ({ key, value }: Key & { readonly value: string }) =>

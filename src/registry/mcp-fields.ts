@@ -22,6 +22,12 @@ export type McpFields = {
   readonly call_timeout_ms: number | null;
 };
 
+/** The same as it comes in: null inside a map keeps the stored value of that name (09 §5.5). */
+export type GivenMcpFields = Omit<McpFields, 'headers' | 'inject'> & {
+  readonly headers: Readonly<Record<string, string | null>> | null;
+  readonly inject: Readonly<Record<string, string | null>> | null;
+};
+
 export type McpIdentity = {
   readonly transport: McpTransport | null;
   readonly command: string | null;
@@ -133,6 +139,30 @@ function checkAuth(local: boolean, fields: McpFields): void {
 function checkTime(flag: string, ms: number | null, most: number, shown: string): void {
   if (ms === null || (Number.isInteger(ms) && ms >= 1_000 && ms <= most)) return;
   throw usage(`${flag} takes a time from 1s to ${shown}`);
+}
+
+/** What was said with the values that are kept. @throws RuntimeError usage for a name that has none */
+export function withKept(given: GivenMcpFields, row: Pick<ToolServerRow, 'headers' | 'inject'>): McpFields {
+  return {
+    ...given,
+    headers: keptIn('header', given.headers, readTexts(row.headers)),
+    inject: keptIn('inject', given.inject, readTexts(row.inject)),
+  };
+}
+
+function keptIn(
+  what: string,
+  given: Readonly<Record<string, string | null>> | null,
+  stored: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> | null {
+  if (given === null) return null;
+  return Object.fromEntries(
+    Object.entries(given).map(([name, value]) => {
+      const held = value ?? stored[name];
+      if (held === undefined) throw usage(`there is no stored value of the ${what} ${name} to keep`);
+      return [name, held];
+    }),
+  );
 }
 
 /** The stored columns after what was said; maps and authentication are replaced as a whole. */

@@ -10,11 +10,12 @@ import type { CommandPins } from './mcp-command-pin.ts';
 import {
   checkIdentity,
   checkMcpFields,
-  type McpFields,
+  type GivenMcpFields,
   type McpIdentity,
   registerSecrets,
   warningsOf,
   withFields,
+  withKept,
 } from './mcp-fields.ts';
 import type { Launcher } from './mcp-launch.ts';
 import { sourceOf, viewOf } from './mcp-view.ts';
@@ -122,14 +123,15 @@ export function createMcpServers(deps: McpServersDeps) {
 
   return {
     /** Registers; nothing is started or contacted. @throws RuntimeError usage, already_exists */
-    async addMcpServer(input: McpIdentity & McpFields & { readonly name: string }): Promise<Changed> {
+    async addMcpServer(input: McpIdentity & GivenMcpFields & { readonly name: string }): Promise<Changed> {
       const { name } = input;
       const hooks = deps.hooks().map((one) => ({ name: one, what: 'hook' as const }));
       const servers = store.all().map((one) => ({ name: one.name, what: 'MCP server' as const }));
       checkSourceName(name, [...hooks, ...servers], input.url);
       if (servers.length >= maxServers) throw new RuntimeError('usage', `at most ${maxServers} MCP servers are kept`);
       const transport = checkIdentity(name, input);
-      checkMcpFields(transport, input);
+      const fields = withKept(input, emptyRow);
+      checkMcpFields(transport, fields);
       const at = now();
       const fresh: ToolServerRow = {
         ...emptyRow,
@@ -144,7 +146,7 @@ export function createMcpServers(deps: McpServersDeps) {
         created_at: at,
         updated_at: at,
       };
-      const row = withFields({ ...fresh, command_pin: await deps.commandPins.pin(fresh) }, input, at);
+      const row = withFields({ ...fresh, command_pin: await deps.commandPins.pin(fresh) }, fields, at);
       record('registry_changed', { registry: 'mcp', name, change: 'added' }, () => store.insert(row));
       return { server: await view(known(row)), warnings: warningsOf(row, deps.secrets.isSet) };
     },
@@ -160,10 +162,11 @@ export function createMcpServers(deps: McpServersDeps) {
     },
 
     /** Changes what was said; each map is replaced whole. @throws RuntimeError not_found, usage */
-    async updateMcpServer(input: McpFields & { readonly name: string }): Promise<Changed> {
+    async updateMcpServer(input: GivenMcpFields & { readonly name: string }): Promise<Changed> {
       const row = find(input.name);
-      checkMcpFields((await view(row)).transport, input);
-      const changed = withFields(row, input, now());
+      const fields = withKept(input, row);
+      checkMcpFields((await view(row)).transport, fields);
+      const changed = withFields(row, fields, now());
       record('registry_changed', { registry: 'mcp', name: row.name, change: 'updated' }, () => store.update(changed));
       return { server: await view(known(changed)), warnings: warningsOf(changed, deps.secrets.isSet) };
     },

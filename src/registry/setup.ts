@@ -107,11 +107,12 @@ export function createSetup(deps: SetupDeps) {
     };
   };
 
-  const evaluate = async (ask: boolean, model: string | null): Promise<DoctorReport> => {
+  /** @param contact hooks and tool servers are asked too, for which the programs of some are started */
+  const evaluate = async (ask: boolean, contact: boolean, model: string | null): Promise<DoctorReport> => {
     const [found, defaults] = [await deps.inspect(), await defaultsNow(model)];
     const [probed, toolSources] = await Promise.all([
       probe(defaults, ask),
-      deps.sources(ask ? { timeoutMs: probeMs } : null),
+      deps.sources(contact ? { timeoutMs: probeMs } : null),
     ]);
     const registered = probed.filter((one) => one.registered);
     const readiness = readinessIssues({
@@ -159,15 +160,25 @@ export function createSetup(deps: SetupDeps) {
   return {
     /** Evaluates anew; without `probe` nothing is asked and the last known state is told. Never rejects. */
     async doctor(input: { readonly probe: boolean; readonly model?: string | undefined }): Promise<DoctorReport> {
-      const report = await evaluate(input.probe, input.model ?? null);
+      const report = await evaluate(input.probe, input.probe, input.model ?? null);
       if (input.probe && input.model === undefined) kept = { at: deps.now(), report };
       return report;
     },
 
-    /** The evaluation of at most 10 s ago, else a new one (08 §12.4). Never rejects. */
+    /**
+     * The evaluation of at most 10 s ago, else a new one (08 §12.4). Backends are asked; nothing of the operator's is
+     * started for somebody who only looks (09 §8.13). Never rejects.
+     */
     async status(): Promise<SetupStatus> {
       const age = kept === null ? Number.POSITIVE_INFINITY : deps.now() - kept.at;
-      if (kept === null || age < 0 || age >= keptMs) kept = { at: deps.now(), report: await evaluate(true, null) };
+      if (kept === null || age < 0 || age >= keptMs)
+        kept = { at: deps.now(), report: await evaluate(true, false, null) };
+      return kept.report.status;
+    },
+
+    /** Asks the backends now, and nothing else. Never rejects. */
+    async probe(): Promise<SetupStatus> {
+      kept = { at: deps.now(), report: await evaluate(true, false, null) };
       return kept.report.status;
     },
 

@@ -7,10 +7,13 @@ export type McpTransport = (typeof transports)[number];
 
 export const authTypes = ['none', 'bearer', 'oauth'] as const;
 
-/** What the operator says about a server besides its name; null = not said. A map is replaced as a whole. */
+/**
+ * What the operator says about a server besides its name; null = not said. A map is replaced as a whole; null inside it
+ * keeps the stored value of that name (09 §5.5).
+ */
 export const mcpServerFields = {
-  headers: nullable(record(string(), string())),
-  inject: nullable(record(string(), string())),
+  headers: nullable(record(string(), nullable(string()))),
+  inject: nullable(record(string(), nullable(string()))),
   /** A null value passes the operator's own variable of that name. */
   env: nullable(record(string(), nullable(string()))),
   auth_type: nullable(enums(authTypes)),

@@ -139,6 +139,18 @@ export function createPlans(sql: Sql, tenant: string) {
       );
     },
 
+    /** Notes on the run of a planning which plan came of it (09 §6.5). */
+    linkRun(runId: string, planId: string): void {
+      sql.write('normal', () =>
+        sql.run(
+          'UPDATE runs SET plan_id = ? WHERE id = ? AND tenant_id = ? AND plan_id IS NULL',
+          planId,
+          runId,
+          tenant,
+        ),
+      );
+    },
+
     touch(id: string, now: number): void {
       sql.run('UPDATE plans SET updated_at = ? WHERE tenant_id = ? AND id = ?', now, tenant, id);
     },

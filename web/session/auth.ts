@@ -13,6 +13,17 @@ export type Me = {
   readonly recent_until: string | null;
 };
 
+export type LoginSession = {
+  readonly id: string;
+  readonly auth_method: 'pwd' | 'link' | 'default';
+  readonly created_at: string;
+  readonly last_seen_at: string;
+  readonly expires_at: string;
+  readonly peer: string;
+  readonly user_agent: string;
+  readonly current: boolean;
+};
+
 /**
  * The routes of a login, which set cookies and so are no entries of the table of operations (09 §4.8).
  * @throws RuntimeError with the code of the reply; TypeError when no server answers
@@ -29,10 +40,16 @@ export const auth = {
       current_password: current,
       new_password: next,
     }),
+  sessions: () => get<{ readonly items: readonly LoginSession[] }>('/api/auth/sessions'),
+  revoke: (id: string) => remove<null>(`/api/auth/sessions/${encodeURIComponent(id)}`),
+  /** All but this one. */
+  revokeOthers: () => remove<{ readonly revoked: number }>('/api/auth/sessions'),
   logout: () => post<null>('/api/auth/logout'),
 } as const;
 
 const get = <T>(path: string): Promise<T> => ask<T>(path, { method: 'GET' });
+
+const remove = <T>(path: string): Promise<T> => ask<T>(path, { method: 'DELETE' });
 
 const post = <T>(path: string, body?: unknown): Promise<T> =>
   ask<T>(path, {

@@ -1,0 +1,156 @@
+import { Link, useLocation } from 'wouter';
+import type { SetupStatus } from '../../src/schema/registry.ts';
+import type { Known } from '../../src/schema/shape.ts';
+import { client } from '../data/client.ts';
+import { useAction, useData } from '../data/use-data.ts';
+import { Button, CopyButton } from '../parts/button.tsx';
+import { Page } from '../parts/page.tsx';
+import { Safe } from '../parts/safe.tsx';
+import { ErrorNote, Loaded } from '../parts/states.tsx';
+import '../styles/setup.css';
+
+type Status = Known<typeof SetupStatus>;
+const looks = { error: 'danger', warning: 'warn', info: '' } as const;
+
+/** What is ready and what is not, and the four steps to a first answer (09 §8.15). */
+export function SetupPage() {
+  const data = useData('setup', () => client.getSetupStatus({}), { topics: ['setup', 'documents'] });
+  const refresh = useAction(() => client.refreshSetupStatus({}));
+  return (
+    <Page
+      title="Set-up"
+      actions={
+        <Button busy={refresh.busy} onClick={() => void refresh.run().then(data.reload)}>
+          Check again
+        </Button>
+      }
+    >
+      {refresh.error === null ? null : <ErrorNote error={refresh.error} />}
+      <Loaded data={data}>
+        {(status) => (
+          <>
+            <FirstSteps status={status} />
+            <Issues status={status} />
+            <Backends status={status} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+function FirstSteps({ status }: { readonly status: Status }) {
+  const [, navigate] = useLocation();
+  const demo = useAction(() =>
+    client.postRun({ input: 'Show me how it works.', input_type: 'string', provider: 'scripted', model: 'demo' }),
+  );
+  const own = status.backendChecks.filter(({ type }) => type !== 'scripted');
+  const steps = [
+    { words: 'Choose a provider and register it', done: own.length > 0, at: '/backends?add=1' },
+    { words: 'Check that it answers', done: own.some(({ reachable }) => reachable), at: '/backends' },
+    {
+      words: 'Choose the default model',
+      done: status.defaultModelSource !== 'builtin' && status.defaultModel !== '',
+      at: '/models',
+    },
+    { words: 'Send a first message', done: false, at: '/chat' },
+  ];
+  const next = steps.findIndex(({ done }) => !done);
+  if (status.ready) {
+    return (
+      <p className="note good row">
+        Everything is ready. <Link href="/chat">Go to the chat</Link>
+      </p>
+    );
+  }
+  return (
+    <section className="panel stack" aria-label="First steps">
+      <h2>First steps</h2>
+      <ol className="first-steps">
+        {steps.map(({ words, done, at }, index) => (
+          <li key={words} aria-current={index === next ? 'step' : undefined}>
+            <span className={`tag ${done ? 'good' : index === next ? 'accent' : ''}`}>
+              {done ? 'done' : `step ${index + 1}`}
+            </span>
+            {index === next ? <Link href={at}>{words}</Link> : <span className={done ? 'muted' : ''}>{words}</span>}
+          </li>
+        ))}
+      </ol>
+      <div className="row">
+        <Button
+          busy={demo.busy}
+          onClick={() => void demo.run().then((begun) => begun !== null && navigate(`/runs/${begun.run_id}`))}
+        >
+          Try without a model
+        </Button>
+        <span className="muted small">A demonstration from a script; nothing of it is made by a model.</span>
+      </div>
+      {demo.error === null ? null : <ErrorNote error={demo.error} />}
+    </section>
+  );
+}
+
+function Issues({ status: { issues } }: { readonly status: Status }) {
+  if (issues.length === 0) return <p className="muted">No check found anything.</p>;
+  return (
+    <ul className="cards" aria-label="Issues">
+      {issues.map(({ code, severity, message, cliCommand, fixPath, subject }) => (
+        <li key={`${code} ${subject ?? ''}`} className="panel stack tight">
+          <div className="row">
+            <span className={`tag ${looks[severity]}`}>{severity}</span>
+            <span className="wrap grow">
+              <Safe text={message} />
+            </span>
+            {fixPath === null ? null : <Link href={fixPath}>Fix it here</Link>}
+          </div>
+          {cliCommand === null ? null : (
+            <div className="row">
+              <code className="wrap grow">
+                <Safe text={cliCommand} />
+              </code>
+              <CopyButton text={cliCommand} />
+            </div>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Backends({ status }: { readonly status: Status }) {
+  return (
+    <section className="panel stack tight" aria-label="Checks">
+      <h2>Checks</h2>
+      <dl className="facts">
+        <div className="facts-row">
+          <dt>Default model</dt>
+          <dd>
+            <Safe text={`${status.defaultModel || 'none'} (${status.defaultModelSource})`} />
+          </dd>
+        </div>
+        <div className="facts-row">
+          <dt>Policy</dt>
+          <dd>{status.hitlPolicyName || 'none named'}</dd>
+        </div>
+        {status.backendChecks.map(({ id, name, status: state, latencyMs, modelCount, error }) => (
+          <div className="facts-row" key={id}>
+            <dt>
+              <Safe text={name} />
+            </dt>
+            <dd>
+              <span className={`tag ${state === 'ready' ? 'good' : state === 'error' ? 'danger' : ''}`}>{state}</span>{' '}
+              {error === null ? (
+                `${modelCount} models${latencyMs === null ? '' : `, ${latencyMs} ms`}`
+              ) : (
+                <Safe text={error} />
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+      <p className="small muted">
+        checked at <time dateTime={status.checkedAt}>{new Date(status.checkedAt).toLocaleString()}</time>
+      </p>
+    </section>
+  );
+}

@@ -1,0 +1,96 @@
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { client } from '../data/client.ts';
+import { useAction, useData } from '../data/use-data.ts';
+import { useQuery } from '../data/use-query.ts';
+import { Button } from '../parts/button.tsx';
+import { SelectField } from '../parts/field.tsx';
+import { Page } from '../parts/page.tsx';
+import { Safe } from '../parts/safe.tsx';
+import { Empty, ErrorNote, Loaded } from '../parts/states.tsx';
+import { NewPlan } from './new-plan.tsx';
+import '../styles/plans.css';
+
+type Status = 'active' | 'completed' | 'archived';
+
+/** How much of a plan is done, in words and as a bar. */
+export const Progress = ({ done, total }: { readonly done: number; readonly total: number }) => (
+  <span className="progress">
+    <progress value={done} max={Math.max(1, total)} aria-label={`${done} of ${total} steps done`} />
+    <span className="small muted">
+      {done} of {total}
+    </span>
+  </span>
+);
+
+/** Every plan with its progress, and the form for another (09 §8.8). */
+export function PlanList() {
+  const [status, setStatus] = useQuery('status');
+  const [making, setMaking] = useState(false);
+  const data = useData(
+    `plans ${status}`,
+    // The options below are these and no others.
+    () => client.pagePlans(status === '' ? {} : { status: status as Status }),
+    { topics: ['plans'] },
+  );
+  const clean = useAction(() => client.removeDonePlans({}));
+  const none = data.value?.items.length === 0 && status === '';
+  return (
+    <Page
+      title="Plans"
+      actions={
+        <>
+          <Button busy={clean.busy} onClick={() => void clean.run().then(data.reload)}>
+            Remove finished
+          </Button>
+          <Button look="primary" onClick={() => setMaking(true)}>
+            New plan
+          </Button>
+        </>
+      }
+    >
+      {clean.error === null ? null : <ErrorNote error={clean.error} />}
+      {making || none ? <NewPlan onClose={none ? null : () => setMaking(false)} /> : null}
+      <div className="filter">
+        <SelectField
+          label="Show"
+          data-filter=""
+          value={status}
+          onChange={(event) => setStatus(event.target.value)}
+          options={[
+            ['', 'all'],
+            ['active', 'not finished'],
+            ['completed', 'completed'],
+            ['archived', 'put aside'],
+          ]}
+        />
+      </div>
+      <Loaded data={data}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Empty>A plan is a goal as a list of steps, each of which an agent carries out in a run of its own.</Empty>
+          ) : (
+            <ul className="cards" aria-label="Plans">
+              {items.map((plan) => (
+                <li key={plan.id} className="panel stack tight">
+                  <div className="row spread">
+                    <Link href={`/plans/${plan.name}`}>{plan.name}</Link>
+                    <span className="row">
+                      {plan.active ? <span className="tag accent">active</span> : null}
+                      {plan.auto ? <span className="tag good">running all</span> : null}
+                      <span className="tag">{plan.status === 'active' ? 'not finished' : plan.status}</span>
+                    </span>
+                  </div>
+                  <p className="wrap">
+                    <Safe text={plan.goal.split('\n', 1)[0] ?? ''} />
+                  </p>
+                  <Progress done={plan.done} total={plan.total} />
+                </li>
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}

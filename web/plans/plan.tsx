@@ -1,0 +1,126 @@
+import { useCallback, useRef, useState } from 'react';
+import { useLocation } from 'wouter';
+import type { PlanShown } from '../../src/client/routes/plans.ts';
+import { client } from '../data/client.ts';
+import { useAction, useData } from '../data/use-data.ts';
+import { Button, CopyButton } from '../parts/button.tsx';
+import { Page } from '../parts/page.tsx';
+import { Safe } from '../parts/safe.tsx';
+import { ErrorNote, Loaded } from '../parts/states.tsx';
+import { Progress } from './list.tsx';
+import { Planning } from './planning.tsx';
+import { ReplanDialog, ReplanResult } from './replan.tsx';
+import { Steps } from './steps.tsx';
+import '../styles/plans.css';
+
+/** One plan: its goal, its steps, and what can be done with it (09 §8.8). */
+export function PlanPage({ name }: { readonly name: string }) {
+  const data = useData(`plan ${name}`, () => client.getPlan({ name }), { topics: ['plans', 'approvals'] });
+  return <Loaded data={data}>{(plan) => <Plan plan={plan as PlanShown} reload={data.reload} />}</Loaded>;
+}
+
+type Step = PlanShown['steps'][number];
+
+function Plan({ plan, reload }: { readonly plan: PlanShown; readonly reload: () => void }) {
+  const { name } = plan;
+  const [, navigate] = useLocation();
+  const [asking, setAsking] = useState(false);
+  const [planning, setPlanning] = useState<string | null>(null);
+  const [before, setBefore] = useState<readonly Step[] | null>(null);
+  const acted = useRef<readonly Step[]>(plan.steps);
+  const act = useAction(async (what: () => Promise<unknown>) => {
+    await what();
+    reload();
+    return true;
+  });
+  const doIt = (what: () => Promise<unknown>) => void act.run(what);
+  const open = plan.steps.some(({ status }) => status === 'pending');
+  const held = plan.steps.find(
+    ({ status, interrupted }) => (status === 'running' && !interrupted) || status === 'waiting',
+  );
+  const failed = plan.steps.some(({ status }) => status === 'failed');
+  const canRun = held === undefined && !failed && (open || plan.steps.some(({ interrupted }) => interrupted));
+  const onPlanned = useCallback(() => {
+    setPlanning(null);
+    setBefore(acted.current);
+    reload();
+  }, [reload]);
+  return (
+    <Page
+      title={name}
+      actions={
+        <>
+          <Button
+            look="primary"
+            disabled={!canRun}
+            busy={act.busy}
+            onClick={() => doIt(() => client.postNext({ name }))}
+          >
+            Run next
+          </Button>
+          <Button disabled={!canRun} onClick={() => doIt(() => client.postNext({ name, auto: true }))}>
+            Run all
+          </Button>
+          <Button
+            look="danger"
+            disabled={held === undefined && !plan.auto}
+            onClick={() => doIt(() => client.stopPlan({ name }))}
+          >
+            Stop
+          </Button>
+          <Button disabled={held !== undefined || planning !== null} onClick={() => setAsking(true)}>
+            Replan…
+          </Button>
+        </>
+      }
+    >
+      <div className="panel stack tight">
+        <p className="wrap">
+          <Safe text={plan.goal} mode="prose" />
+        </p>
+        <div className="row spread">
+          <Progress done={plan.done} total={plan.total} />
+          <span className="row">
+            {plan.auto ? <span className="tag good">the steps follow one another</span> : null}
+            {plan.active ? (
+              <span className="tag accent">active plan</span>
+            ) : (
+              <Button size="small" onClick={() => doIt(() => client.activatePlan({ name }))}>
+                Make it the active plan
+              </Button>
+            )}
+            <CopyButton text={plan.markdown} label="Copy as Markdown" />
+            <Button
+              size="small"
+              look="danger"
+              disabled={held !== undefined}
+              onClick={() => void act.run(() => client.removePlan({ name })).then((done) => done && navigate('/plans'))}
+            >
+              Delete
+            </Button>
+          </span>
+        </div>
+      </div>
+      {act.error === null ? null : <ErrorNote error={act.error} />}
+      {planning === null ? null : <Planning runId={planning} onPlan={onPlanned} />}
+      {before === null ? null : <ReplanResult before={before} after={plan.steps} onClose={() => setBefore(null)} />}
+      <Steps
+        steps={plan.steps}
+        onRetry={(ordinal) => doIt(() => client.postRetry({ name, ordinal }))}
+        onSkip={(ordinal) => doIt(() => client.postSkip({ name, ordinal }))}
+      />
+      {asking ? (
+        <ReplanDialog
+          name={name}
+          onClose={() => setAsking(false)}
+          onBegun={(runId) => {
+            acted.current = plan.steps;
+            setBefore(null);
+            setAsking(false);
+            setPlanning(runId);
+          }}
+        />
+      ) : null}
+    </Page>
+  );
+}

@@ -1,0 +1,66 @@
+import { useEffect } from 'react';
+import type { PlanningShown } from '../../src/client/routes/plans.ts';
+import { client } from '../data/client.ts';
+import { useData } from '../data/use-data.ts';
+import { Safe } from '../parts/safe.tsx';
+import { Loaded } from '../parts/states.tsx';
+import { useRunText } from './use-run-text.ts';
+
+const phases = {
+  explore: 'Looking at the workspace…',
+  plan: 'Planning…',
+  repair: 'Planning once more: the first answer could not be used…',
+} as const;
+
+/** How a planning goes: what the planner writes, and what became of it. */
+export function Planning({
+  runId,
+  onPlan,
+}: {
+  readonly runId: string;
+  /** The plan that came of it. */
+  readonly onPlan: (state: PlanningShown) => void;
+}) {
+  const data = useData(`planning ${runId}`, () => client.getPlanning({ run_id: runId }), { topics: ['plans', 'runs'] });
+  const state = data.value;
+  const text = useRunText(state?.run_id ?? runId);
+  useEffect(() => {
+    if (state?.state === 'done') onPlan(state);
+  }, [state, onPlan]);
+  return (
+    <Loaded data={data}>
+      {({ state: how, phase, warnings, error, question }) => (
+        <div className="panel stack tight" aria-live="polite">
+          {how === 'running' ? <p>{phases[phase]}</p> : null}
+          {warnings.map((warning) => (
+            <p key={warning} className="note warn">
+              <Safe text={warning} />
+            </p>
+          ))}
+          {question === null ? null : (
+            <p className="note">
+              The planner asks: <Safe text={question} />
+            </p>
+          )}
+          {error === null ? null : (
+            <div className="note danger stack tight" role="alert">
+              <p>
+                <Safe text={error.message} />
+              </p>
+              {error.answer === null ? null : (
+                <pre className="wrap small">
+                  <Safe text={error.answer} mode="prose" />
+                </pre>
+              )}
+            </div>
+          )}
+          {how === 'running' && text !== '' ? (
+            <pre className="wrap small muted">
+              <Safe text={text} mode="prose" />
+            </pre>
+          ) : null}
+        </div>
+      )}
+    </Loaded>
+  );
+}

@@ -1,0 +1,97 @@
+import { Link } from 'wouter';
+import type { PlanStep } from '../../src/schema/plan.ts';
+import { stepMark, stepResult } from '../../src/view/plan-lines.ts';
+import { Button } from '../parts/button.tsx';
+import { Safe } from '../parts/safe.tsx';
+import { Empty } from '../parts/states.tsx';
+import { useRunText } from './use-run-text.ts';
+
+const looks: Readonly<Record<PlanStep['status'], string>> = {
+  pending: '',
+  running: 'accent',
+  waiting: 'warn',
+  completed: 'good',
+  failed: 'danger',
+  skipped: '',
+};
+
+/** The steps of a plan, one below the other. */
+export function Steps({
+  steps,
+  onRetry,
+  onSkip,
+}: {
+  readonly steps: readonly PlanStep[];
+  readonly onRetry: (ordinal: number) => void;
+  readonly onSkip: (ordinal: number) => void;
+}) {
+  if (steps.length === 0) return <Empty>The plan has no steps.</Empty>;
+  return (
+    <ol className="steps" aria-label="Steps">
+      {steps.map((step) => (
+        <Step key={step.id} step={step} onRetry={onRetry} onSkip={onSkip} />
+      ))}
+    </ol>
+  );
+}
+
+function Step({
+  step,
+  onRetry,
+  onSkip,
+}: {
+  readonly step: PlanStep;
+  readonly onRetry: (ordinal: number) => void;
+  readonly onSkip: (ordinal: number) => void;
+}) {
+  const { ordinal, status, interrupted, description, run_id, ask_id } = step;
+  const live = (status === 'running' && !interrupted) || status === 'waiting';
+  const result = stepResult(step);
+  const shown = interrupted ? 'interrupted' : ask_id !== null ? 'waits for you' : status;
+  return (
+    <li className={`step ${live ? 'live' : ''}`}>
+      <span className="mono step-mark" aria-hidden="true">
+        {stepMark(step)}
+      </span>
+      <div className="stack tight grow">
+        <div className="row spread">
+          <strong className="wrap">
+            {ordinal}. <Safe text={description} mode="prose" />
+          </strong>
+          <span className={`tag ${interrupted ? 'warn' : looks[status]}`}>{shown}</span>
+        </div>
+        {result === '' ? null : (
+          <p className="wrap muted">
+            <Safe text={result} mode="prose" />
+          </p>
+        )}
+        {live && run_id !== null ? <LiveText runId={run_id} /> : null}
+        <div className="row small">
+          {ask_id === null ? null : <Link href={`/approvals/${ask_id}`}>Answer it</Link>}
+          {run_id === null ? null : <Link href={`/runs/${run_id}`}>Run</Link>}
+          {step.attempts > 1 ? <span className="muted">attempt {step.attempts}</span> : null}
+          {live || (status === 'pending' && !interrupted) ? null : (
+            <Button size="small" onClick={() => onRetry(ordinal)}>
+              Retry<span className="sr"> step {ordinal}</span>
+            </Button>
+          )}
+          {status === 'pending' || status === 'failed' || status === 'waiting' || interrupted ? (
+            <Button size="small" onClick={() => onSkip(ordinal)}>
+              Skip<span className="sr"> step {ordinal}</span>
+            </Button>
+          ) : null}
+        </div>
+      </div>
+    </li>
+  );
+}
+
+function LiveText({ runId }: { readonly runId: string }) {
+  const text = useRunText(runId);
+  if (text === '') return null;
+  return (
+    <pre className="wrap small step-text">
+      <Safe text={text} mode="prose" />
+    </pre>
+  );
+}

@@ -1,0 +1,148 @@
+import { useRef, useState } from 'react';
+import { useSearchParams } from 'wouter';
+import type { PolicyDocument } from '../../src/schema/document-views.ts';
+import { client } from '../data/client.ts';
+import { type Data, useData } from '../data/use-data.ts';
+import { useQuery } from '../data/use-query.ts';
+import type { CodeEditor } from '../editor/code-mirror.ts';
+import { Findings } from '../editor/findings.tsx';
+import { JsonEditor } from '../editor/json-editor.tsx';
+import { hasDraft, useDraft } from '../editor/use-draft.ts';
+import { useVetted } from '../editor/use-vetted.ts';
+import { Button } from '../parts/button.tsx';
+import { Page } from '../parts/page.tsx';
+import { Loaded } from '../parts/states.tsx';
+import { Tabs } from '../parts/tabs.tsx';
+import { CasesPanel } from './cases.tsx';
+import { ExplainPanel } from './explain.tsx';
+import { NewPolicyDialog } from './new-dialog.tsx';
+import { ReplayPanel } from './replay.tsx';
+import { RuleList } from './rules.tsx';
+import { SavePolicy } from './save-policy.tsx';
+
+type Source = 'project' | 'user' | 'builtin';
+
+/** One policy: its editor, and what it would decide (09 §8.10). */
+export function PolicyPage({ file }: { readonly file: string }) {
+  const [params] = useSearchParams();
+  const source = params.get('source') as Source | null;
+  const isNew = params.get('new') !== null && hasDraft(`policy:${file}`);
+  const data = useData(
+    `policy ${file} ${source ?? ''} ${isNew}`,
+    async (): Promise<PolicyDocument | 'new'> => {
+      if (isNew) return 'new';
+      return client.getPolicy({ file, ...(source === null ? {} : { source }) });
+    },
+    { topics: ['documents'] },
+  ) as Data<PolicyDocument | 'new'>;
+  return (
+    <Loaded data={data}>
+      {(read) => <Editor key={file} file={file} read={read === 'new' ? null : read} onSaved={data.reload} />}
+    </Loaded>
+  );
+}
+
+function Editor({
+  file,
+  read,
+  onSaved,
+}: {
+  readonly file: string;
+  readonly read: PolicyDocument | null;
+  readonly onSaved: () => void;
+}) {
+  const draft = useDraft(`policy:${file}`, read);
+  const vetted = useVetted(draft.text, (text) => client.vetPolicyText({ text }));
+  const [tab, setTab] = useQuery('tab', 'explain');
+  const [open, setOpen] = useState<'save' | 'copy' | null>(null);
+  const handle = useRef<CodeEditor | null>(null);
+  const findings = vetted.value?.findings ?? read?.findings ?? [];
+  const preset = read?.source === 'builtin';
+  const name = /^hitl-policy-(.+)\.json$/.exec(file)?.[1] ?? 'mine';
+  const isOld = read !== null && draft.base !== null && read.sha256 !== draft.base.sha256;
+  const broken = vetted.value?.valid === false;
+  return (
+    <Page
+      title={file}
+      actions={
+        <>
+          {draft.dirty ? <span className="tag warn">not saved</span> : null}
+          {preset ? (
+            <Button look="primary" onClick={() => setOpen('copy')}>
+              Copy to mine
+            </Button>
+          ) : (
+            <>
+              <Button
+                disabled={!draft.dirty || draft.base === null}
+                onClick={() => draft.setText(draft.base?.text ?? '')}
+              >
+                Undo changes
+              </Button>
+              <Button
+                look="primary"
+                disabled={!draft.dirty || broken || !vetted.current}
+                onClick={() => setOpen('save')}
+              >
+                Save…
+              </Button>
+            </>
+          )}
+        </>
+      }
+    >
+      <p className="row">
+        <span className="tag">{preset ? 'preset, cannot be changed' : (read?.source ?? 'new')}</span>
+        {read?.trusted === false ? <span className="tag warn">not trusted; saving it trusts it</span> : null}
+        {isOld ? <span className="tag warn">somebody has saved another version</span> : null}
+      </p>
+      <div className="work">
+        <div className="stack tight">
+          <JsonEditor
+            text={draft.text}
+            label={`Text of ${file}`}
+            findings={findings}
+            readOnly={preset}
+            onChange={draft.setText}
+            handle={handle}
+          />
+          {vetted.fault === null ? null : <p className="fault">{vetted.fault}</p>}
+          <Findings findings={findings} onGo={(path) => handle.current?.goTo(path)} />
+        </div>
+        <Tabs
+          label="What the policy decides"
+          selected={tab}
+          onSelect={setTab}
+          tabs={[
+            { id: 'explain', label: 'Explain' },
+            { id: 'rules', label: 'Rules' },
+            { id: 'replay', label: 'Replay' },
+            { id: 'test', label: 'Test' },
+          ]}
+        >
+          {tab === 'explain' ? <ExplainPanel text={draft.text} onRule={(path) => handle.current?.goTo(path)} /> : null}
+          {tab === 'rules' ? (
+            <RuleList
+              text={draft.text}
+              readOnly={preset}
+              onChange={draft.setText}
+              onGo={(path) => handle.current?.goTo(path)}
+            />
+          ) : null}
+          {tab === 'replay' ? <ReplayPanel text={draft.text} /> : null}
+          {tab === 'test' ? <CasesPanel name={file} text={draft.text} /> : null}
+        </Tabs>
+      </div>
+      {open === 'copy' ? <NewPolicyDialog from={{ text: draft.text, name }} onClose={() => setOpen(null)} /> : null}
+      {open === 'save' ? (
+        <SavePolicy
+          file={file}
+          source={read === null || read.source === 'builtin' ? null : read.source}
+          draft={draft}
+          onClose={() => setOpen(null)}
+          onSaved={onSaved}
+        />
+      ) : null}
+    </Page>
+  );
+}

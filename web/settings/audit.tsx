@@ -1,0 +1,138 @@
+import { useState } from 'react';
+import { client } from '../data/client.ts';
+import { useAction, useData } from '../data/use-data.ts';
+import { useQuery } from '../data/use-query.ts';
+import { Button } from '../parts/button.tsx';
+import { JsonBlock } from '../parts/code-block.tsx';
+import { TextField } from '../parts/field.tsx';
+import { Safe } from '../parts/safe.tsx';
+import { Empty, ErrorNote, Loaded } from '../parts/states.tsx';
+import { Table } from '../parts/table.tsx';
+
+type Checked = Awaited<ReturnType<typeof client.checkAudit>>;
+
+/** What was decided and by whom, newest first; the chain of hashes can be checked and the whole taken along. */
+export function Audit() {
+  const [type, setType] = useQuery('type');
+  const [run, setRun] = useQuery('run');
+  const [cursors, setCursors] = useState<readonly string[]>([]);
+  const cursor = cursors.at(-1);
+  const data = useData(`audit ${type} ${run} ${cursor ?? ''}`, () =>
+    client.pageAudit({
+      limit: 50,
+      ...(type === '' ? {} : { type }),
+      ...(run === '' ? {} : { run }),
+      ...(cursor === undefined ? {} : { cursor }),
+    }),
+  );
+  const [checked, setChecked] = useState<Checked | null>(null);
+  const check = useAction(() => client.checkAudit({}));
+  const take = useAction(async () => save(await client.downloadAudit({})));
+  return (
+    <div className="stack">
+      <div className="row">
+        <Button busy={check.busy} onClick={() => void check.run().then(setChecked)}>
+          Verify
+        </Button>
+        <Button busy={take.busy} onClick={() => void take.run()}>
+          Export
+        </Button>
+      </div>
+      {(check.error ?? take.error) === null ? null : <AuditFault error={check.error ?? take.error} />}
+      {checked === null ? null : (
+        <p className={`note ${checked.ok ? 'good' : 'danger'}`} role="status">
+          {checked.ok
+            ? `${checked.entries} entries, each of which fits the one before. Head ${checked.head.slice(0, 12)}.`
+            : `The chain breaks at entry ${checked.break?.seq ?? '?'}: ${checked.break?.reason ?? ''}.`}
+        </p>
+      )}
+      <div className="two">
+        <TextField
+          label="Type"
+          data-filter=""
+          value={type}
+          onChange={(event) => {
+            setCursors([]);
+            setType(event.target.value);
+          }}
+        />
+        <TextField
+          label="Run"
+          value={run}
+          onChange={(event) => {
+            setCursors([]);
+            setRun(event.target.value);
+          }}
+        />
+      </div>
+      <Loaded data={data}>
+        {({ items, next_cursor }) =>
+          items.length === 0 ? (
+            <Empty>No entry fits.</Empty>
+          ) : (
+            <>
+              <Table
+                caption="Audit entries"
+                rows={items.map((item) => ({ ...Object(item) }) as Readonly<Record<string, unknown>>)}
+                keyOf={(row) => String(row['seq'])}
+                columns={[
+                  { label: 'No.', right: true, cell: (row) => String(row['seq']) },
+                  { label: 'Type', cell: (row) => <span className="mono">{String(row['type'])}</span> },
+                  {
+                    label: 'Entry',
+                    cell: (row) => (
+                      <details>
+                        <summary className="small wrap">
+                          <Safe text={shortOf(row)} />
+                        </summary>
+                        <JsonBlock value={row} label={`Entry ${String(row['seq'])}`} />
+                      </details>
+                    ),
+                  },
+                ]}
+              />
+              <div className="row">
+                <Button disabled={cursors.length === 0} onClick={() => setCursors(cursors.slice(0, -1))}>
+                  Newer
+                </Button>
+                <Button
+                  disabled={next_cursor === null}
+                  onClick={() => next_cursor !== null && setCursors([...cursors, next_cursor])}
+                >
+                  Older
+                </Button>
+              </div>
+            </>
+          )
+        }
+      </Loaded>
+    </div>
+  );
+}
+
+const AuditFault = ({ error }: { readonly error: Parameters<typeof ErrorNote>[0]['error'] | null }) =>
+  error === null ? null : <ErrorNote error={error} />;
+
+function shortOf({ body, at, timestamp }: Readonly<Record<string, unknown>>): string {
+  const when = typeof timestamp === 'string' ? timestamp : typeof at === 'string' ? at : '';
+  return `${when} ${JSON.stringify(body ?? {})}`.slice(0, 140);
+}
+
+/** Hands a text to the browser as a file. */
+function save({
+  file,
+  content_type,
+  text,
+}: {
+  readonly file: string;
+  readonly content_type: string;
+  readonly text: string;
+}): true {
+  const url = URL.createObjectURL(new Blob([text], { type: content_type }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = file;
+  link.click();
+  URL.revokeObjectURL(url);
+  return true;
+}

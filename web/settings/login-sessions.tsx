@@ -1,0 +1,73 @@
+import { useAction, useData } from '../data/use-data.ts';
+import { Button } from '../parts/button.tsx';
+import { Safe } from '../parts/safe.tsx';
+import { ErrorNote, Loaded } from '../parts/states.tsx';
+import { Table } from '../parts/table.tsx';
+import { auth } from '../session/auth.ts';
+import { Time } from './time.tsx';
+
+const methods = { pwd: 'password', link: 'one-time link', default: 'default password' } as const;
+
+/** Where somebody is logged in; each login can be ended. */
+export function LoginSessions() {
+  const data = useData('login sessions', () => auth.sessions());
+  const end = useAction(async (what: () => Promise<unknown>) => {
+    await what();
+    data.reload();
+    return true;
+  });
+  return (
+    <div className="stack">
+      {end.error === null ? null : <ErrorNote error={end.error} />}
+      <Loaded data={data}>
+        {({ items }) => (
+          <>
+            <div>
+              <Button
+                look="danger"
+                busy={end.busy}
+                disabled={items.length < 2}
+                onClick={() => void end.run(() => auth.revokeOthers())}
+              >
+                End all others
+              </Button>
+            </div>
+            <Table
+              caption="Logins"
+              rows={items}
+              keyOf={({ id }) => id}
+              columns={[
+                {
+                  label: 'Browser',
+                  cell: ({ user_agent, current }) => (
+                    <>
+                      {current ? <span className="tag accent">this one</span> : null}{' '}
+                      <span className="small">
+                        <Safe text={user_agent} />
+                      </span>
+                    </>
+                  ),
+                },
+                { label: 'From', cell: ({ peer }) => <span className="mono">{peer}</span> },
+                { label: 'By', cell: ({ auth_method }) => methods[auth_method] },
+                { label: 'Since', cell: ({ created_at }) => <Time at={created_at} /> },
+                { label: 'Seen', cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
+                { label: 'Ends', cell: ({ expires_at }) => <Time at={expires_at} /> },
+                {
+                  label: '',
+                  right: true,
+                  cell: ({ id, current, created_at }) =>
+                    current ? null : (
+                      <Button size="small" onClick={() => void end.run(() => auth.revoke(id))}>
+                        End<span className="sr"> the login of {created_at}</span>
+                      </Button>
+                    ),
+                },
+              ]}
+            />
+          </>
+        )}
+      </Loaded>
+    </div>
+  );
+}

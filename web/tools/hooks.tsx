@@ -1,0 +1,112 @@
+import { useState } from 'react';
+import type { HookShown } from '../../src/client/routes/tool-sources.ts';
+import { client } from '../data/client.ts';
+import { useAction, useData } from '../data/use-data.ts';
+import { Button } from '../parts/button.tsx';
+import { Safe } from '../parts/safe.tsx';
+import { Empty, ErrorNote, Loaded } from '../parts/states.tsx';
+import { HookForm } from './hook-form.tsx';
+import { DriftList, SourceTools } from './source-parts.tsx';
+import '../styles/tools.css';
+
+const looks = { ready: 'good', quarantined: 'danger', unavailable: 'danger', idle: '' } as const;
+
+/** Services with an OpenAPI description, whose operations are tools. */
+export function Hooks() {
+  const data = useData('hooks', () => client.pageHooks({}), { topics: ['setup'] });
+  const [form, setForm] = useState<HookShown | 'new' | null>(null);
+  const add = <Button onClick={() => setForm('new')}>Add a hook…</Button>;
+  return (
+    <div className="stack">
+      <Loaded data={data}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty action={add}>A hook makes the operations of an HTTP service tools of your runs.</Empty>
+          ) : (
+            <>
+              <div>{add}</div>
+              {rows.map((hook) => (
+                <Hook key={hook.name} hook={hook} onEdit={() => setForm(hook)} reload={data.reload} />
+              ))}
+            </>
+          )
+        }
+      </Loaded>
+      {form === null ? null : (
+        <HookForm
+          hook={form === 'new' ? null : form}
+          onClose={() => setForm(null)}
+          onDone={() => {
+            setForm(null);
+            data.reload();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function Hook({
+  hook,
+  onEdit,
+  reload,
+}: {
+  readonly hook: HookShown;
+  readonly onEdit: () => void;
+  readonly reload: () => void;
+}) {
+  const { name, url, state, headers, inject, tools, last_error, definition_sha256, etag } = hook;
+  // A listing leaves the definitions out; they are read with the one that is looked at.
+  const whole = useData(`hook ${name} ${etag} ${definition_sha256 ?? ''} ${state}`, () => client.getHook({ name }));
+  const act = useAction(async (what: () => Promise<unknown>) => {
+    await what();
+    reload();
+    whole.reload();
+    return true;
+  });
+  return (
+    <section className="panel stack tight" aria-label={name}>
+      <div className="row spread">
+        <h2>
+          <Safe text={name} />
+        </h2>
+        <span className={`tag ${looks[state]}`}>{state === 'idle' ? 'not looked at yet' : state}</span>
+      </div>
+      <p className="mono wrap">
+        <Safe text={url} />
+      </p>
+      {headers.length + inject.length === 0 ? null : (
+        <p className="small muted">
+          {headers.map((header) => `${header}: set`).join(', ')}
+          {headers.length > 0 && inject.length > 0 ? '; ' : ''}
+          {inject.length === 0 ? '' : `injected: ${inject.join(', ')}`}
+        </p>
+      )}
+      {last_error === null ? null : (
+        <p className="note danger wrap">
+          <Safe text={last_error} />
+        </p>
+      )}
+      {act.error === null ? null : <ErrorNote error={act.error} />}
+      <SourceTools tools={tools} />
+      <DriftList
+        drift={whole.value?.drift ?? []}
+        busy={act.busy}
+        onAccept={(accepted) =>
+          void act.run(() =>
+            client.postHookAccept({ name, definition_sha256: definition_sha256 ?? '', tools: [...accepted] }),
+          )
+        }
+      />
+      <div className="row">
+        <Button busy={act.busy} onClick={() => void act.run(() => client.postHookRefresh({ name }))}>
+          Look at it now
+        </Button>
+        <Button onClick={onEdit}>Edit…</Button>
+        <Button look="danger" onClick={() => void act.run(() => client.deleteHook({ name, if_match: `"${etag}"` }))}>
+          Remove
+        </Button>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,116 @@
+import { type FormEvent, useState } from 'react';
+import type { McpServerShown } from '../../src/client/routes/tool-sources.ts';
+import { client } from '../data/client.ts';
+import { useAction } from '../data/use-data.ts';
+import { Button } from '../parts/button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { AreaField, SelectField, TextField } from '../parts/field.tsx';
+import { ErrorNote } from '../parts/states.tsx';
+import { MapField, readMap } from './source-parts.tsx';
+
+const transports = [
+  ['stdio', 'a program on this machine'],
+  ['http', 'a service (HTTP)'],
+  ['sse', 'a service (server-sent events)'],
+] as const;
+type Transport = (typeof transports)[number][0];
+
+/** Registers a tool server, or changes what may be changed of one: the fields of `reins mcp add`. */
+export function McpForm({
+  server,
+  onDone,
+  onClose,
+}: {
+  readonly server: McpServerShown | null;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}) {
+  const [name, setName] = useState('');
+  const [transport, setTransport] = useState<Transport>(server?.transport ?? 'stdio');
+  const [command, setCommand] = useState('');
+  const [args, setArgs] = useState('');
+  const [url, setUrl] = useState('');
+  const [pin, setPin] = useState(false);
+  const [variable, setVariable] = useState('');
+  const [headers, setHeaders] = useState((server?.headers ?? []).join('\n'));
+  const [env, setEnv] = useState('');
+  const [inject, setInject] = useState((server?.inject ?? []).join('\n'));
+  const local = transport === 'stdio';
+  const save = useAction(() => {
+    const maps = {
+      inject: readMap(inject),
+      ...(local ? (env.trim() === '' ? {} : { env: readMap(env) }) : { headers: readMap(headers) }),
+      ...(variable === '' ? {} : { auth_env: variable }),
+    };
+    if (server !== null) return client.patchMcpServer({ name: server.name, ...maps, if_match: `"${server.etag}"` });
+    const words = args.split('\n').filter((line) => line !== '');
+    return client.createMcpServer({
+      name,
+      transport,
+      ...(local ? { command, args: words, pin_command: pin } : { url }),
+      ...maps,
+    });
+  });
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if ((await save.run()) !== null) onDone();
+  };
+  return (
+    <Dialog title={server === null ? 'Add an MCP server' : `Edit ${server.name}`} onClose={onClose}>
+      <form className="stack" onSubmit={(event) => void submit(event)}>
+        {server === null ? (
+          <>
+            <TextField label="Name" required value={name} onChange={(event) => setName(event.target.value)} />
+            <SelectField
+              label="It is"
+              value={transport}
+              options={transports}
+              // The options are these and no others.
+              onChange={(event) => setTransport(event.target.value as Transport)}
+            />
+            {local ? (
+              <>
+                <TextField
+                  label="Program"
+                  required
+                  value={command}
+                  onChange={(event) => setCommand(event.target.value)}
+                />
+                <AreaField
+                  label="Arguments, one a line"
+                  rows={3}
+                  value={args}
+                  onChange={(event) => setArgs(event.target.value)}
+                />
+                <label className="row">
+                  <input type="checkbox" checked={pin} onChange={(event) => setPin(event.target.checked)} />
+                  Refuse it when the program changes
+                </label>
+              </>
+            ) : (
+              <TextField label="URL" required value={url} onChange={(event) => setUrl(event.target.value)} />
+            )}
+          </>
+        ) : null}
+        {local ? (
+          <MapField label="Variables" set={server?.env ?? []} value={env} onChange={setEnv} />
+        ) : (
+          <>
+            <MapField label="Headers" set={server?.headers ?? []} value={headers} onChange={setHeaders} />
+            <TextField
+              label="Variable that holds its token"
+              value={variable}
+              onChange={(event) => setVariable(event.target.value)}
+            />
+          </>
+        )}
+        <MapField label="Injected arguments" set={server?.inject ?? []} value={inject} onChange={setInject} />
+        <p className="small muted">Nothing is started or contacted before you look at it or a run uses it.</p>
+        {save.error === null ? null : <ErrorNote error={save.error} />}
+        <Button submit look="primary" busy={save.busy}>
+          {server === null ? 'Register' : 'Save'}
+        </Button>
+      </form>
+    </Dialog>
+  );
+}

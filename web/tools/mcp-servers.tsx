@@ -1,0 +1,158 @@
+import { useState } from 'react';
+import type { McpServerShown } from '../../src/client/routes/tool-sources.ts';
+import { client } from '../data/client.ts';
+import { useAction, useData } from '../data/use-data.ts';
+import { Button } from '../parts/button.tsx';
+import { CodeBlock } from '../parts/code-block.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Safe } from '../parts/safe.tsx';
+import { Empty, ErrorNote, Loaded } from '../parts/states.tsx';
+import { McpForm } from './mcp-form.tsx';
+import { DriftList, SourceTools } from './source-parts.tsx';
+import '../styles/tools.css';
+
+const looks: Readonly<Record<McpServerShown['state'], string>> = {
+  idle: '',
+  connecting: '',
+  ready: 'good',
+  needs_auth: 'warn',
+  failed: 'danger',
+  quarantined: 'danger',
+  stopped: '',
+};
+
+/** Programs and services that speak the Model Context Protocol. */
+export function McpServers() {
+  const data = useData('mcp servers', () => client.pageMcpServers({}), { topics: ['setup'] });
+  const [form, setForm] = useState<McpServerShown | 'new' | null>(null);
+  const add = <Button onClick={() => setForm('new')}>Add a server…</Button>;
+  return (
+    <div className="stack">
+      <Loaded data={data}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <Empty action={add}>An MCP server is a program or a service that brings tools of its own.</Empty>
+          ) : (
+            <>
+              <div>{add}</div>
+              {rows.map((server) => (
+                <Server key={server.name} server={server} onEdit={() => setForm(server)} reload={data.reload} />
+              ))}
+            </>
+          )
+        }
+      </Loaded>
+      {form === null ? null : (
+        <McpForm
+          server={form === 'new' ? null : form}
+          onClose={() => setForm(null)}
+          onDone={() => {
+            setForm(null);
+            data.reload();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+/** The exact words that a server is started with. */
+const argvOf = ({ command, args }: McpServerShown): string => JSON.stringify([command ?? '', ...args]);
+
+function Server({
+  server,
+  onEdit,
+  reload,
+}: {
+  readonly server: McpServerShown;
+  readonly onEdit: () => void;
+  readonly reload: () => void;
+}) {
+  const { name, transport, url, state, env, headers, inject, tools, drift, last_error, definition_sha256, etag } =
+    server;
+  const [starting, setStarting] = useState(false);
+  const [notices, setNotices] = useState<readonly string[]>([]);
+  const act = useAction(async (what: () => Promise<unknown>) => {
+    await what();
+    reload();
+    return true;
+  });
+  const check = async () => {
+    const checked = await client.postMcpCheck({ name });
+    setNotices(checked.reason === null ? checked.notices : [checked.reason, ...checked.notices]);
+  };
+  const set = [
+    ...headers.map((one) => `${one}: set`),
+    ...env.map((one) => `${one}: set`),
+    ...inject.map((one) => `${one}: set`),
+  ];
+  return (
+    <section className="panel stack tight" aria-label={name}>
+      <div className="row spread">
+        <h2>
+          <Safe text={name} />
+        </h2>
+        <span className={`tag ${looks[state]}`}>
+          {state === 'idle' ? 'not looked at yet' : state.replace('_', ' ')}
+        </span>
+      </div>
+      {transport === 'stdio' ? (
+        <CodeBlock text={argvOf(server)} label={`Command of ${name}`} />
+      ) : (
+        <p className="mono wrap">
+          <Safe text={url ?? ''} />
+        </p>
+      )}
+      {server.command_changed ? (
+        <p className="note danger">The program is another one than when it was registered.</p>
+      ) : null}
+      {set.length === 0 ? null : <p className="small muted">{set.join(', ')}</p>}
+      {[...(last_error === null ? [] : [last_error]), ...notices].map((line) => (
+        <p key={line} className="note warn wrap">
+          <Safe text={line} />
+        </p>
+      ))}
+      {act.error === null ? null : <ErrorNote error={act.error} />}
+      <SourceTools tools={tools} />
+      <DriftList
+        drift={drift}
+        busy={act.busy}
+        onAccept={(accepted) =>
+          void act.run(() => client.postMcpAccept({ name, definition_sha256, tools: [...accepted] }))
+        }
+      />
+      <div className="row">
+        <Button busy={act.busy} onClick={() => (transport === 'stdio' ? setStarting(true) : void act.run(check))}>
+          {transport === 'stdio' ? 'Start and look…' : 'Look at it now'}
+        </Button>
+        <Button onClick={onEdit}>Edit…</Button>
+        <Button
+          look="danger"
+          onClick={() => void act.run(() => client.deleteMcpServer({ name, if_match: `"${etag}"` }))}
+        >
+          Remove
+        </Button>
+      </div>
+      {starting ? (
+        <Dialog
+          title={`Start ${name}?`}
+          onClose={() => setStarting(false)}
+          foot={
+            <Button
+              look="primary"
+              onClick={() => {
+                setStarting(false);
+                void act.run(check);
+              }}
+            >
+              Start it
+            </Button>
+          }
+        >
+          <p>This program is started on this machine, with your rights, exactly so:</p>
+          <CodeBlock text={argvOf(server)} label="The command" />
+        </Dialog>
+      ) : null}
+    </section>
+  );
+}
