@@ -5,6 +5,7 @@ import { agentCap } from '../policy/attention.ts';
 import { vetPolicy } from '../policy/vet.ts';
 import type { Inspection } from '../registry/inspection.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import { hasPassword } from '../store/logins.ts';
 import type { Chains } from '../workspace/chains.ts';
 import { declaredStates } from '../workspace/declared-binaries.ts';
 import type { Workspace } from '../workspace/paths.ts';
@@ -59,6 +60,7 @@ export const inspectWith = (deps: InspectDeps) => async (): Promise<Inspection> 
       join(machine.reinsHome, 'machine.key'),
       join(machine.reinsHome, 'trust.json'),
     ]),
+    defaultPassword: defaultPassword(deps),
     unwritable: {
       dataDir: dataDir !== null && !isWritable(dataDir) ? dataDir : null,
       home: isWritable(nearest(machine.reinsHome)) ? null : machine.reinsHome,
@@ -73,6 +75,14 @@ export const inspectWith = (deps: InspectDeps) => async (): Promise<Inspection> 
     defaultChain: store.settings.value('default-chain') ?? '',
   };
 };
+
+/** The token file is made when a server of this user is first started (09 §4.11). */
+function defaultPassword({ machine, store }: InspectDeps): Inspection['defaultPassword'] {
+  if (sizeOf(join(machine.reinsHome, 'beam-token')) === null) return 'no';
+  if (hasPassword(store.sql)) return 'no';
+  const host = store.settings.value('beam-host') ?? '';
+  return host === '' || host === 'localhost' || host === '::1' || host.startsWith('127.') ? 'loopback' : 'open';
+}
 
 async function inspectChains({ chains, workspace }: InspectDeps) {
   const invalid: { path: string; defect: string }[] = [];

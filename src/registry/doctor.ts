@@ -128,6 +128,19 @@ function* directoryIssues(found: Inspection): Generator<SetupIssue> {
       subject: path,
     });
   }
+  if (found.defaultPassword !== 'no') {
+    const open = found.defaultPassword === 'open';
+    yield issue({
+      code: 'default_password',
+      severity: open ? 'error' : 'warning',
+      category: 'security',
+      message: open
+        ? 'No password is set, and beam-host lets other machines reach the server.'
+        : 'No password is set: admin / admin logs in to the server from this machine.',
+      fixPath: '/settings/password',
+      cliCommand: 'reins beam set-password',
+    });
+  }
   for (const { path, reason, mount } of found.refused) {
     const where = mount === null ? '' : ` It lies on the mount ${mount}, whose files everybody may write.`;
     yield issue({

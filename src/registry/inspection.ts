@@ -35,6 +35,8 @@ export type Inspection = {
   };
   /** Files readable, and directories writable, by others, each with the command that mends it. */
   readonly openPermissions: readonly { readonly path: string; readonly message: string; readonly mend: string }[];
+  /** The server was started once, and nobody has set a password; `open`: it is to listen beyond this machine. */
+  readonly defaultPassword: 'no' | 'loopback' | 'open';
   readonly unwritable: { readonly dataDir: string | null; readonly home: string | null };
   /** Data directories and policies that were passed over for their permissions (amendment 24). */
   readonly refused: readonly { readonly path: string; readonly reason: string; readonly mount: string | null }[];

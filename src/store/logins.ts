@@ -16,6 +16,9 @@ export type LoginsDeps = {
   readonly now: () => number;
 };
 
+/** Whether a password is stored: without one the default one works from this machine (09 §4.4). */
+export const hasPassword = (sql: Sql): boolean => sql.get('SELECT 1 FROM auth_credential LIMIT 1') !== undefined;
+
 /** The credentials of this database: one password, its sessions, codes and attempts (11 §2.6). */
 export function createLogins(deps: LoginsDeps): LoginRecords {
   const { sql, now } = deps;

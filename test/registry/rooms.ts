@@ -48,6 +48,7 @@ export const soundInspection = (home: TempHome): Inspection => ({
   },
   database: { path: join(home.home, 'local.db'), bytes: 4096, schema: 1, problem: null, auditBreak: null },
   openPermissions: [],
+  defaultPassword: 'no',
   unwritable: { dataDir: null, home: null },
   refused: [],
   asks: { pending: 0, oldest: null },

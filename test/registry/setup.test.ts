@@ -398,6 +398,8 @@ describe('what other rooms find', () => {
       'warning permissions_open: reins --data-dir <directory on another mount> doctor',
       () => ({ refused: [{ path: '/m/.reins', reason: 'can be written by every user', mount: '/m' }] }),
     ],
+    ['warning default_password: reins beam set-password', () => ({ defaultPassword: 'loopback' as const })],
+    ['error default_password: reins beam set-password', () => ({ defaultPassword: 'open' as const })],
     [
       'error policy_invalid: reins policy vet /p.json',
       () => policy({ state: 'invalid', path: '/p.json', defect: 'no rules' }),
