@@ -33,7 +33,7 @@ export function Shortcuts() {
         if (field === null) return;
         field.focus();
       } else {
-        const found = active
+        const found = activeKeys
           .get()
           .flat()
           .findLast((each) => each.key === key);
