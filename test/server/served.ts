@@ -37,6 +37,8 @@ export type Served = {
   readonly client: HttpClient;
   /** A run of the script; resolves with its id. */
   run(body?: Readonly<Record<string, unknown>>): Promise<string>;
+  /** Another server in the place of this one, on the same port. */
+  restart(meanwhile?: () => Promise<void>): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -55,28 +57,32 @@ export async function served(setup: ScriptedSetup & { readonly streams?: StreamL
   });
   const ground = await app.handle.ground('write');
   const accessToken = ground.token.ensure().trim();
-  const beam = await startBeam({
-    client: app.client,
-    operations: await app.handle.routes(),
-    ground,
-    version: 'test',
-    web: pathToFileURL(`${builtAt}/web/`),
-    bind: {
-      address: { address: '127.0.0.1', family: 4, loopback: true, wildcard: false },
-      port: 0,
-      alsoSix: false,
-      publicOrigins: [],
-      warnings: [],
-    },
-    tls: null,
-    overrides: { secret: null, token: null },
-    now: Date.now,
-    trace: () => {},
-    loginFailed: () => {},
-    rates: generous,
-    ...(setup.streams === undefined ? {} : { streams: setup.streams }),
-  });
-  ports.push(Number(new URL(beam.url).port));
+  const operations = await app.handle.routes();
+  const start = (port: number) =>
+    startBeam({
+      client: app.client,
+      operations,
+      ground,
+      version: 'test',
+      web: pathToFileURL(`${builtAt}/web/`),
+      bind: {
+        address: { address: '127.0.0.1', family: 4, loopback: true, wildcard: false },
+        port,
+        alsoSix: false,
+        publicOrigins: [],
+        warnings: [],
+      },
+      tls: null,
+      overrides: { secret: null, token: null },
+      now: Date.now,
+      trace: () => {},
+      loginFailed: () => {},
+      rates: generous,
+      ...(setup.streams === undefined ? {} : { streams: setup.streams }),
+    });
+  let beam = await start(0);
+  const { url, port } = beam;
+  ports.push(port);
   const key = createSigningKey({ logins: ground.logins, machineKey: ground.machineKey(), override: null });
   const login = (): string => {
     const now = Date.now();
@@ -100,7 +106,7 @@ export async function served(setup: ScriptedSetup & { readonly streams?: StreamL
   const token = login();
   const call: Served['call'] = async (method, path, ask = {}) => {
     const credential = ask.token === undefined ? token : ask.token;
-    const response = await fetch(`${beam.url}${path}`, {
+    const response = await fetch(`${url}${path}`, {
       method,
       headers: {
         ...(credential === null ? {} : { authorization: `Bearer ${credential}` }),
@@ -120,13 +126,13 @@ export async function served(setup: ScriptedSetup & { readonly streams?: StreamL
   };
   return {
     app,
-    url: beam.url,
+    url,
     token,
     accessToken,
     login,
     call,
     client: createHttpClient({
-      base: beam.url,
+      base: url,
       fetch: globalThis.fetch,
       headers: () => ({ authorization: `Bearer ${token}` }),
     }),
@@ -136,6 +142,11 @@ export async function served(setup: ScriptedSetup & { readonly streams?: StreamL
       });
       if (status !== 202) throw new Error(text);
       return String(json['run_id']);
+    },
+    async restart(meanwhile = async () => {}) {
+      await beam.stop();
+      await meanwhile();
+      beam = await start(port);
     },
     async close() {
       await beam.stop();

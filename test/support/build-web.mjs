@@ -33,7 +33,12 @@ export async function buildWeb(directory) {
   if (!existsSync(built)) {
     const place = `${built}.${process.pid}`;
     const { build } = await import('vite');
+    // A test runner has a word of its own there, and React would be built for development.
+    const before = process.env.NODE_ENV;
+    process.env.NODE_ENV = 'production';
     await build({ root: join(root, 'web'), configFile: join(root, 'web/vite.config.ts'), build: { outDir: place } });
+    if (before === undefined) delete process.env.NODE_ENV;
+    else process.env.NODE_ENV = before;
     for (const file of filesBelow(place)) if (/\.(?:js|css|svg)$/.test(file)) compress(file);
     const older = existsSync(kept) ? readdirSync(kept).filter((name) => !name.includes('.')) : [];
     mkdirSync(kept, { recursive: true });

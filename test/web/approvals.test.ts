@@ -77,3 +77,16 @@ it('shows a run as a picture and as a table, which the keyboard reaches', async 
   }
   expect(world.problems).toEqual([]);
 });
+
+it('says that the connection is lost while the server is away, and goes on by itself when it is back', async () => {
+  const page = await world.open('/approvals');
+  await page.getByText('Nothing waits for you').waitFor();
+  await world.served.restart(async () => {
+    await page.getByText('Connection lost.').waitFor();
+    expect(await axeFaults(page)).toEqual([]);
+  });
+  await page.getByText('Connection lost.').waitFor({ state: 'detached' });
+  await world.served.run();
+  await page.locator('article.card').waitFor();
+  expect(world.problems).toEqual([]);
+});

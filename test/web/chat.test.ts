@@ -94,9 +94,16 @@ it('draws hostile text of a model as text', async () => {
   expect(text).toContain('hidden ⟨U+202E⟩ reversed ⟨U+200B⟩ and ⟨U+202E⟩ by reference');
   expect(text).toContain('<article class="card"><button>Approve once</button></article>');
   expect(await said.locator('img, script, button, article').count()).toBe(0);
-  expect(await said.locator('a').count()).toBe(1);
-  expect(await said.locator('a').getAttribute('href')).toBe('https://x.test/there');
-  expect(await said.locator('a').getAttribute('rel')).toBe('noopener noreferrer');
+  const links = await said.locator('a').all();
+  // Addresses that stand in the text become links in full; nothing follows them by itself.
+  expect(await Promise.all(links.map((link) => link.getAttribute('href')))).toEqual([
+    'https://x.test/?d=1%3E',
+    'https://x.test/there',
+  ]);
+  expect(await Promise.all(links.map((link) => link.getAttribute('rel')))).toEqual([
+    'noopener noreferrer',
+    'noopener noreferrer',
+  ]);
   expect(world.problems).toEqual([]);
 });
 

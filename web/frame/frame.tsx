@@ -6,9 +6,10 @@ import { useData } from '../data/use-data.ts';
 import { pageTitle } from '../parts/page.tsx';
 import { Announcer } from './announce.tsx';
 import { Shared } from './everywhere.ts';
-import { Shortcuts } from './keys.tsx';
+
 import { BottomBar, Rail } from './navigation.tsx';
 import { useNotifications } from './notify.ts';
+import { Shortcuts } from './shortcuts.tsx';
 import { Strips } from './strips.tsx';
 
 /** Navigation, strips and the live line around every page (09 §8.2). */

@@ -1,14 +1,10 @@
-import { useEffect, useRef, useState } from 'react';
-import { useLocation } from 'wouter';
-import { letterKeys } from '../data/kept.ts';
-import { createStore, useStore } from '../data/store.ts';
-import { pages } from '../pages.ts';
-import { Dialog } from '../parts/dialog.tsx';
+import { useEffect, useRef } from 'react';
+import { createStore } from '../data/store.ts';
 
 export type PageKey = { readonly key: string; readonly words: string; readonly act: () => void };
 
 /** Keys of what is on the screen, newest part last. */
-const active = createStore<readonly (readonly PageKey[])[]>([]);
+export const activeKeys = createStore<readonly (readonly PageKey[])[]>([]);
 
 /** Gives the page single-letter keys; they mean nothing while a text field or a dialog has the focus (09 §8.16). */
 export function useKeys(keys: readonly PageKey[]): void {
@@ -23,85 +19,7 @@ export function useKeys(keys: readonly PageKey[]): void {
         const { key = '', words = '' } = latest.current[index] ?? {};
         return { key, words, act: () => latest.current[index]?.act() };
       });
-    active.set([...active.get(), own]);
-    return () => active.set(active.get().filter((each) => each !== own));
+    activeKeys.set([...activeKeys.get(), own]);
+    return () => activeKeys.set(activeKeys.get().filter((each) => each !== own));
   }, [names]);
 }
-
-const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
-
-/** Listens to the keyboard for the whole app, and lists the keys. */
-export function Shortcuts() {
-  const [, go] = useLocation();
-  const [listed, list] = useState(false);
-  const leading = useRef(0);
-  const keys = useStore(active);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (letterKeys.get() === 'off' || event.defaultPrevented || isTyping(event.target)) return;
-      if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]') !== null) return;
-      const { key } = event;
-      if (leading.current > event.timeStamp - 1500) {
-        leading.current = 0;
-        const page = pages.find((each) => each.key === key);
-        if (page !== undefined) go(page.at);
-        return;
-      }
-      if (key === 'g') leading.current = event.timeStamp;
-      else if (key === '?') list(true);
-      else if (key === '/') {
-        const field = document.querySelector<HTMLElement>('[data-filter]');
-        if (field === null) return;
-        field.focus();
-      } else {
-        const found = active
-          .get()
-          .flat()
-          .findLast((each) => each.key === key);
-        if (found === undefined) return;
-        found.act();
-      }
-      event.preventDefault();
-    };
-    document.addEventListener('keydown', onKey);
-    return () => document.removeEventListener('keydown', onKey);
-  }, [go]);
-  if (!listed) return null;
-  const own = keys.flat();
-  return (
-    <Dialog title="Keys" onClose={() => list(false)}>
-      {own.length === 0 ? null : <KeyList title="On this page" rows={own.map(({ key, words }) => [key, words])} />}
-      <KeyList
-        title="Everywhere"
-        rows={[
-          ['?', 'this list'],
-          ['/', 'filter or composer'],
-          ...pages.flatMap(({ key, word }) => (key === null ? [] : [[`g ${key}`, word] as const])),
-        ]}
-      />
-    </Dialog>
-  );
-}
-
-const KeyList = ({
-  title,
-  rows,
-}: {
-  readonly title: string;
-  readonly rows: readonly (readonly [key: string, words: string])[];
-}) => (
-  <section className="stack tight">
-    <h3>{title}</h3>
-    <dl className="facts">
-      {rows.map(([key, words]) => (
-        <div key={key} className="facts-row">
-          <dt>
-            <kbd className="mono">{key}</kbd>
-          </dt>
-          <dd>{words}</dd>
-        </div>
-      ))}
-    </dl>
-  </section>
-);

@@ -25,6 +25,7 @@ export function RunPicture({
 const laneHeight = 30;
 const labelPx = 62;
 const mostZoom = 200;
+const letterPx = 7;
 
 /** Five lanes over one axis of time (09 §8.9). Hover or focus tells the facts; Enter opens the call. */
 export function TimelinePicture({
@@ -183,6 +184,8 @@ function BarView({
   if (span === undefined) return null;
   const many = bar.spans.length > 1;
   const label = many ? `${bar.spans.length} × ${span.lane}` : factsOf(span);
+  // Written whole or not at all: a name that is cut is another name.
+  const written = escapeText(many ? `${bar.spans.length} ×` : span.label, { mode: 'line' });
   const tall = 20;
   // SVG has no button of its own.
   const asButton = {
@@ -207,12 +210,9 @@ function BarView({
       {span.state === 'open' || span.state === 'unknown' ? (
         <rect x={bar.x} y={y} width={bar.width} height={tall} rx="3" fill="url(#hatch)" className="hatched" />
       ) : null}
-      {bar.width > 44 && span.lane !== 'policy' ? (
+      {span.lane !== 'policy' && bar.width > written.length * letterPx + 10 ? (
         <text x={bar.x + 5} y={y + 14} className="bar-text">
-          {escapeText(many ? `${bar.spans.length}×` : span.label, { mode: 'line' }).slice(
-            0,
-            Math.floor((bar.width - 8) / 7),
-          )}
+          {written}
         </text>
       ) : null}
     </g>
