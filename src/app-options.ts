@@ -56,6 +56,8 @@ export type Serving = {
   readonly chain: string | null;
   /** Milliseconds of active time of each run; 0 = none, null = what the operator has configured, else none. */
   readonly timeoutMs: number | null;
+  /** Where the server listens: no tool reaches it there (05 §5.3). */
+  readonly ports: () => readonly number[];
 };
 
 /**
@@ -89,6 +91,8 @@ export type ServerGround = {
   };
   /** Content of a file with a secret; null when there is none. @throws RuntimeError config_invalid as above */
   secretFile(path: string): string | null;
+  /** Whether a client on this machine is a process that a tool call has started (11 §6.2). Written down if so. */
+  comesFromTool(ports: { readonly client: number; readonly server: number }): boolean;
   /** Suspends the runs of this process; a call that is being executed may end within the time (09 §1.5). */
   rest(withinMs: number): Promise<void>;
   readonly schema: number;

@@ -56,7 +56,7 @@ const rooms: Readonly<Record<string, Room>> = {
   },
   ui: {
     may: [...words, 'src/view', 'src/client/operations.ts', 'src/client/operations'],
-    packages: { '*': ['ink', 'react', 'ink-text-input'] },
+    packages: { '*': ['ink', 'react'] },
   },
   'src/cli': {
     may: [

@@ -6,6 +6,7 @@ import { ensurePrivateFile, machineKey, readPrivateFile } from '../store/private
 import type { OpenedStore } from '../store/store.ts';
 import { writeAtomic } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/paths.ts';
+import { comesFromTool } from './inside-tool.ts';
 import type { Machine } from './machine.ts';
 import type { StoreRooms } from './store-rooms.ts';
 
@@ -45,6 +46,7 @@ export function openGround({ options, machine, workspace, store, rooms, now, res
       return bytes === null ? null : textOf(bytes);
     },
     rest,
+    comesFromTool: (ports) => comesFromTool({ ...rooms, tenant: options.tenant, now }, ports),
     schema: store.schema,
     tenant: options.tenant,
     reinsHome: machine.reinsHome,

@@ -38,7 +38,7 @@ export function openHookRooms(input: RoomsInput) {
       secrets,
       record: store.record,
       network: {
-        ownPorts: () => [],
+        ownPorts: () => options.serving?.ports() ?? [],
         async lookup(host) {
           const { lookup } = await import('node:dns/promises');
           return lookup(host, { all: true, verbatim: true });

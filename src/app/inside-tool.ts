@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import type { AppOptions } from '../app-options.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { type Audit, createAudit } from '../store/audit.ts';
@@ -28,16 +28,74 @@ export type AttemptDeps = {
  */
 export function refuseInside(deps: AttemptDeps, command: string): void {
   const running = deps.calls.running();
-  if (running.length === 0) return;
-  const family = familyOf(process.pid);
-  const call = running.find(({ pid, pid_start }) => {
+  const call = running.length === 0 ? undefined : callOf(running, process.pid);
+  if (call === undefined) return;
+  note(deps, call.run_id, { command, call_id: call.call_id, by: 'process' });
+  throw insideTool(command);
+}
+
+/** The call that has started a process, or one that it descends from. */
+function callOf(running: readonly RunningChild[], process: number): RunningChild | undefined {
+  const family = familyOf(process);
+  return running.find(({ pid, pid_start }) => {
     const start = family.get(pid);
     // Of a leader that has ended only the number is left, which nobody gets while its group lives.
     return start !== undefined && (start === null || start === pid_start);
   });
-  if (call === undefined) return;
-  note(deps, call.run_id, { command, call_id: call.call_id, by: 'process' });
-  throw insideTool(command);
+}
+
+/**
+ * Whether the other end of a connection on this machine is held by what a tool call has started (11 §6.2); false where the
+ * system does not tell. The attempt is written down.
+ */
+export function comesFromTool(deps: AttemptDeps, ports: { readonly client: number; readonly server: number }): boolean {
+  const running = deps.calls.running();
+  if (running.length === 0) return false;
+  const inode = inodeOf(ports);
+  const call = inode === null ? undefined : holdersOf(inode).flatMap((pid) => callOf(running, pid) ?? [])[0];
+  if (call === undefined) return false;
+  note(deps, call.run_id, { command: 'beam request', call_id: call.call_id, by: 'connection' });
+  return true;
+}
+
+/** Number of the socket of a client on this machine. */
+function inodeOf({ client, server }: { readonly client: number; readonly server: number }): string | null {
+  const hex = (port: number): string => `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  for (const path of ['/proc/net/tcp', '/proc/net/tcp6']) {
+    try {
+      for (const line of readFileSync(path, 'utf8').split('\n')) {
+        const [, local, remote, , , , , , , inode] = line.trim().split(/\s+/);
+        if (local?.endsWith(hex(client)) && remote?.endsWith(hex(server)) && inode !== undefined) return inode;
+      }
+    } catch {
+      // Another system, or one without IPv6.
+    }
+  }
+  return null;
+}
+
+/** Processes of this user that have a socket open. */
+function holdersOf(inode: string): readonly number[] {
+  const wanted = `socket:[${inode}]`;
+  const holds = (pid: string): boolean => {
+    try {
+      return readdirSync(`/proc/${pid}/fd`).some((fd) => linkOf(`/proc/${pid}/fd/${fd}`) === wanted);
+    } catch {
+      // It has ended, or belongs to another user.
+      return false;
+    }
+  };
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && holds(name))
+    .map(Number);
+}
+
+function linkOf(path: string): string | null {
+  try {
+    return readlinkSync(path);
+  } catch {
+    return null;
+  }
 }
 
 /** Writes down that something with the marker of a run tried a command; nothing where there is no database. Never throws. */

@@ -17,6 +17,7 @@ export function openMcpServices(input: RoomsInput, servers: ToolServers) {
   const { settings, record, sql } = store;
   const pins = createPins({ store: createToolPins(sql), sql, record, now });
   const privateHosts = (): readonly string[] => settings.value('web-private-hosts');
+  const ownPorts = (): readonly number[] => options.serving?.ports() ?? [];
   const allowed = (): readonly string[] => settings.value('shell-env');
   const commandPins = createCommandPins({
     hash: async (path) => {
@@ -31,6 +32,7 @@ export function openMcpServices(input: RoomsInput, servers: ToolServers) {
     secrets,
     record,
     privateHosts,
+    ownPorts,
     version: options.version,
     lock: store.documents.lockPath,
     now,
@@ -39,6 +41,7 @@ export function openMcpServices(input: RoomsInput, servers: ToolServers) {
     environment: options.environment,
     allowed,
     privateHosts,
+    ownPorts,
     root: workspace.root,
     version: options.version,
     secrets,

@@ -1,5 +1,6 @@
 import { type DatabaseProblem, databaseProblem } from './database-problem.ts';
 import { refuseInside } from './inside-tool.ts';
+import { light } from './light-operations.ts';
 import { readMachine } from './machine.ts';
 import type { Rooms } from './rooms.ts';
 import { openStoreRooms, type StoreRooms } from './store-rooms.ts';
@@ -37,48 +38,6 @@ const readsOnly = (name: keyof RuntimeClient): boolean => !writing.has(name) && 
 
 /** What looks at a set-up that may be broken, and reports it. */
 const examines: ReadonlySet<string> = new Set(['doctor', 'doctorBundle']);
-
-/** What stands on the database alone: a listing loads nothing else (06 §1.2.3). */
-const light: ReadonlySet<string> = new Set([
-  'listSessions',
-  'sessionNames',
-  'newSession',
-  'switchSession',
-  'showSession',
-  'deleteSession',
-  'renameSession',
-  'forkSession',
-  'exportSession',
-  'searchMessages',
-  'setConfig',
-  'getConfig',
-  'unsetConfig',
-  'listConfig',
-  'listAsks',
-  'showAsk',
-  'forgetRemembered',
-  'shortIds',
-  'listAudit',
-  'verifyAudit',
-  'exportAudit',
-  'pruneAudit',
-  'listRuns',
-  'showRun',
-  'showRunStep',
-  'deleteRun',
-  'pruneRuns',
-  'cancelRun',
-  'feedRange',
-  'watchFeed',
-  'listPlans',
-  'showPlan',
-  'switchPlan',
-  'archivePlan',
-  'deletePlan',
-  'cleanPlans',
-  'retryStep',
-  'skipStep',
-]);
 
 /** @throws RuntimeError config_invalid (exit 3) when the named data directory is not there (06 §5.1) */
 function checkDataDir(path: string): void {

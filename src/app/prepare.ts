@@ -54,6 +54,7 @@ export function prepareDeps(input: PrepareInput): PrepareDeps {
           timeoutMs: settings.value('web-timeout'),
           proxy: settings.value('web-proxy'),
           userAgent: `reins/${options.version}`,
+          ownPorts: () => options.serving?.ports() ?? [],
         },
       }),
     ],

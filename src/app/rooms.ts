@@ -10,14 +10,12 @@ import { createModels } from '../registry/models.ts';
 import { createObserver } from '../registry/observe.ts';
 import { createSetup } from '../registry/setup.ts';
 import { createRuns } from '../runs/runs.ts';
-import { wholeDiff } from '../tools/files/diff.ts';
 import { createSpool } from '../tools/spool.ts';
 import type { ToolPorts } from '../tools/tool.ts';
 import { createChains } from '../workspace/chains.ts';
 import { removeLeftovers } from '../workspace/files.ts';
 import type { ChainFinderDeps } from '../workspace/find-chain.ts';
 import { createPolicies } from '../workspace/policies.ts';
-import { createTrustOperations } from '../workspace/trust-operations.ts';
 import { attendWith } from './attention.ts';
 import { inspectWith } from './inspect.ts';
 import { freeBytes, pidStart } from './machine.ts';
@@ -29,6 +27,7 @@ import { openPruning } from './pruning.ts';
 import type { RoomsInput } from './rooms-input.ts';
 import { openSessionTurns } from './session-turns.ts';
 import { openSourceRooms } from './source-rooms.ts';
+import { openTrustRooms } from './trust-rooms.ts';
 import { openTrustedPrograms } from './trusted-programs.ts';
 
 /** The services of an opened database, and what must be closed with it. */
@@ -163,29 +162,11 @@ export function openRooms(input: RoomsInput): Rooms {
     sessionTurn,
     reread: store.lostRuns.reread,
     afterStep: plans.afterStep,
+    mostActive: options.serving === undefined ? null : () => settings.value('beam-max-runs'),
   });
   const closing = new AbortController();
   const stopSweeping = store.asks.keepSwept();
-  const trustOperations = createTrustOperations({
-    workspace,
-    uid: machine.uid,
-    trust,
-    chains,
-    policies,
-    texts: {
-      keep: (bytes) => store.documents.putBlob(bytes, now()),
-      text: (sha256) =>
-        store.documents.blob(sha256) ?? store.documents.chainText(sha256) ?? store.documents.policyText(sha256),
-    },
-    diff: wholeDiff,
-    recorded: (entry) =>
-      store.sql.write('full', () =>
-        store.audit.append(
-          { type: 'trust', tenant_id: options.tenant, run_id: null, session_id: null, body: { ...entry } },
-          now(),
-        ),
-      ),
-  });
+  const trustOperations = openTrustRooms({ ...input, chains, policies });
   const programs = openTrustedPrograms({
     ...input,
     policies,

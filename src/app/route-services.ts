@@ -24,6 +24,7 @@ import { createAskPages } from '../store/ask-pages.ts';
 import { createAuditLog } from '../store/audit-log.ts';
 import { createLogins } from '../store/logins.ts';
 import { createRecordedRuns } from '../store/recorded-runs.ts';
+import type { RegisteredTool } from '../schema/tool-sources.ts';
 import { createSessionCopies } from '../store/session-copies.ts';
 import { createTrialRoutes } from '../trials/trial-routes.ts';
 import { cardData } from '../view/card-data.ts';
@@ -98,9 +99,11 @@ export async function routeServices(input: Input): Promise<RouteClient> {
     if (here) await runs.awaitRun({ run_id });
   };
   const changed = (document: 'policy' | 'chain', file: string, sha256: string | null): void => {
-    store.sql.write('full', () => {
+    store.feed.commit('full', (record) => {
       const body = { document, name: file, sha256, by: actor.by };
       store.audit.append({ type: 'policy_changed', tenant_id: tenant, run_id: null, session_id: null, body }, now());
+      const host = { run_id: null, session_id: null, mission_id: null, chain_id: '', tenant_id: tenant };
+      record(host, { kind: 'document_changed', document, name: file, ...(sha256 === null ? {} : { sha256 }) });
     });
   };
   const overlay = { workspace, uid: machine.uid, now, trustContent: input.trustOperations.trustContent, changed };
@@ -132,8 +135,8 @@ export async function routeServices(input: Input): Promise<RouteClient> {
       openRuns: store.runs.openOfSession,
       endRun,
     }),
-    async downloadSession({ name, format }) {
-      const id = find(name).id;
+    async downloadSession({ session, format }) {
+      const id = find(session).id;
       const first = await store.services.exportSession({ session: { id }, after: 0 });
       const pieces: string[] = [];
       const kind = format ?? 'md';

@@ -37,7 +37,7 @@ export type ApprovalAnswer = {
   readonly binding: string;
   readonly text?: string | undefined;
   readonly feedback?: string | undefined;
-  readonly remember?: 'session' | 'rule' | undefined;
+  readonly remember?: 'session' | 'edits' | 'rule' | undefined;
   readonly rule?: number | undefined;
   readonly rule_sha256?: string | undefined;
   readonly edited_args?: Readonly<Record<string, unknown>> | undefined;

@@ -15,7 +15,8 @@ export async function serveBeam(context: Context): Promise<number> {
   const { process, terminal, globals, invocation } = context;
   const { flags } = invocation;
   refuseFlags(context);
-  const serving = { chain: globals.chain, timeoutMs: globals.timeoutMs };
+  const ports: number[] = [];
+  const serving = { chain: globals.chain, timeoutMs: globals.timeoutMs, ports: () => ports };
   const app = await context.open((options) => ({ ...options, surface: 'web', serving }));
   const ground = await app.ground('write');
   const variable = (name: string): string | null => process.environment[name] || null;
@@ -42,6 +43,7 @@ export async function serveBeam(context: Context): Promise<number> {
     loginFailed: failureLines(context),
     warn: context.warn,
   });
+  ports.push(beam.port);
   const stopped = stopSignal(context);
   const wantsLink = flags.bool('link') !== false;
   const opens = wantsLink && flags.bool('open') === true;

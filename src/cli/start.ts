@@ -105,7 +105,7 @@ async function dispatch(process: Process, terminal: Terminal, scanned: Scan, ope
     const globals = readGlobals(invocation.flags, process.environment, site);
     const made = createContext({ invocation, globals, process, terminal, threads }, opened);
     await made.checkOutside();
-    if (command.module === undefined) throw new RuntimeError('not_built', `"${invocation.name}" is not built yet`);
+    if (command.module === undefined) throw new TypeError(`no module for "${invocation.name}"`);
     context = made;
     if (scanned.notice !== null) context.warn(scanned.notice);
     const module: CommandModule = await modules[command.module]();

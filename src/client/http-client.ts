@@ -5,10 +5,11 @@ import { type EventSourceDeps, watchFeedOver, watchRunOver } from './http-events
 import { refusalOf } from './http-refusal.ts';
 import type { Routed } from './operation.ts';
 import type { RuntimeClient } from './operations.ts';
-import { type RouteClient, routed } from './routes.ts';
+import { type AccountClient, answered, type RouteClient } from './routes.ts';
 
 /** The operations of a server somewhere else, and what happens there. */
 export type HttpClient = RouteClient &
+  AccountClient &
   Pick<RuntimeClient, 'watch'> & {
     /** As in the server's own process; null = from now on, wherever that is. */
     watchFeed(input: {
@@ -27,12 +28,12 @@ type AnyRouted = Routed<Readonly<Record<string, unknown>>, unknown>;
  */
 export function createHttpClient(options: HttpClientOptions): HttpClient {
   // Entries differ in the types of their structs alone, and each call is made with its own.
-  const table = Object.entries(routed as unknown as Readonly<Record<string, AnyRouted>>);
+  const table = Object.entries(answered as unknown as Readonly<Record<string, AnyRouted>>);
   const calls = Object.fromEntries(
     table.map(([name, entry]) => [name, (input: unknown) => callRoute(options, entry, recordOf(input))]),
   );
   return {
-    ...(calls as unknown as RouteClient),
+    ...(calls as unknown as RouteClient & AccountClient),
     watch: (input) => watchRunOver(options, input),
     watchFeed: (input) => watchFeedOver(options, input),
   };

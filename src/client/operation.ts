@@ -60,7 +60,10 @@ export const shown = <S>(struct: S): Returns<Known<S>> => ({ struct: struct as u
 /** An output of our own making that holds nothing registered by the operator. */
 export const returns = <O>(): Returns<O> => ({ struct: null });
 
-/** An operation for faces of this process alone: what it takes or gives is not for a network. */
+/**
+ * An operation for faces of this process alone: what it takes or gives is not for a network. Nothing serves its path; one
+ * that is to be served is made with `route`.
+ */
 export function operation<I, S, O>(
   method: Method,
   path: string,

@@ -1,4 +1,5 @@
 import type { Call } from './operations.ts';
+import { accountRoutes } from './routes/account.ts';
 import { approvalRoutes } from './routes/approvals.ts';
 import { backendRoutes } from './routes/backends.ts';
 import { chainRoutes } from './routes/chains.ts';
@@ -32,3 +33,7 @@ export type RouteName = keyof typeof routed;
 
 /** The operations with routes, whether their server is this process (`local-client.ts`) or another one (`http-client.ts`). */
 export type RouteClient = { readonly [N in RouteName]: Call<(typeof routed)[N]> };
+
+/** Everything that a server answers by its table: the operations, and the login. */
+export const answered = { ...routed, ...accountRoutes } as const;
+export type AccountClient = { readonly [N in keyof typeof accountRoutes]: Call<(typeof accountRoutes)[N]> };

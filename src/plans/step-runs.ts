@@ -11,10 +11,10 @@ import type { PlanListRow, Plans } from '../store/plans.ts';
 import type { Runs } from '../store/runs.ts';
 import { findPlan } from './find-plan.ts';
 import { claimOf, headView, stepView } from './plan-view.ts';
-import { pidOf } from './plans.ts';
 import { planRequest } from './request.ts';
 import { changedMeanwhile, type PlanBooks } from './settle.ts';
 import { saysBlocked } from './step-end.ts';
+import { endOf, hasFailed, isRunning, waits } from './step-outcome.ts';
 import { createSummaryTools } from './summary-tools.ts';
 import { type PlanModels, stepVariables } from './variables.ts';
 
@@ -230,47 +230,3 @@ function historyOf(finished: Finished): string {
 
 const whyNone = (result: RunResult): string =>
   result.error === null ? `the summariser ended as ${result.status} and stored nothing` : result.error.message;
-
-/** Exit code and word of 07 §4.11. */
-function endOf(step: StepRow, plan: PlanListRow, timedOut: boolean): Pick<StepOutcome, 'exit_code' | 'stopped_by'> {
-  switch (step.status) {
-    case 'completed':
-    case 'skipped':
-      return { exit_code: 0, stopped_by: plan.done === plan.total ? 'done' : 'step' };
-    case 'waiting':
-      return { exit_code: 4, stopped_by: 'suspended' };
-    case 'pending':
-      return { exit_code: 130, stopped_by: 'signal' };
-    case 'running':
-      return { exit_code: 143, stopped_by: 'signal' };
-    case 'failed':
-      if (timedOut) return { exit_code: 124, stopped_by: 'timeout' };
-      if (step.failure_class === 'bound') return { exit_code: 6, stopped_by: 'bound' };
-      return { exit_code: { denied: 5, transient: 7 }[step.failure_class as string] ?? 1, stopped_by: 'failed' };
-  }
-}
-
-const hasFailed = (plan: PlanListRow, { ordinal, failure_class, failure_text }: StepRow): RuntimeError =>
-  new RuntimeError(
-    'in_use',
-    `Step ${ordinal} of ${plan.total} has failed (${failure_class ?? 'logic'}): ${(failure_text ?? '').split('\n', 1)[0]}`,
-    {
-      data: { ordinal },
-      hints: [`reins plan retry ${ordinal}`, `reins plan skip ${ordinal}`, 'reins plan replan'],
-    },
-  );
-
-const isRunning = (plan: PlanListRow, step: StepRow): RuntimeError => {
-  const since = step.started_at === null ? '' : ` since ${new Date(step.started_at).toISOString()}`;
-  return new RuntimeError(
-    'in_use',
-    `Step ${step.ordinal} of ${plan.total} is running in process ${pidOf(step)}${since}.`,
-    { data: { ordinal: step.ordinal, run_id: step.run_id } },
-  );
-};
-
-const waits = (step: StepRow): RuntimeError =>
-  new RuntimeError('run_suspended', `Step ${step.ordinal} waits for an approval: ${step.ask_id}`, {
-    data: { ordinal: step.ordinal, run_id: step.run_id, ask_ids: [step.ask_id] },
-    hints: [`reins approvals respond ${step.ask_id} --approve`, `reins plan skip ${step.ordinal}`],
-  });

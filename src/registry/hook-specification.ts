@@ -122,7 +122,10 @@ async function fetched(
     const message = `${target.host} wants other credentials for its description (${answer.status})`;
     return { kind: 'failed', failure: fail('auth_failed', message) };
   }
-  if (answer.status !== 200) return failed(`${target.host} answered ${answer.status} instead of a description`);
+  if (answer.status !== 200) {
+    const mend = row.spec === null ? '; --spec says where it is' : '';
+    return failed(`${target.host} answered ${answer.status} instead of a description${mend}`);
+  }
   if (answer.truncated) return failed(`the description is larger than ${maxDocumentBytes} bytes`);
   return { kind: 'bytes', bytes: answer.body, etag };
 }

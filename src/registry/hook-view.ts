@@ -8,6 +8,7 @@ import { type DiffPort, driftView } from './drift-view.ts';
 import { serviceOf, sourceOf } from './hook-listing.ts';
 import { operationsOfText, specificationOf } from './hook-specification.ts';
 import type { Listing, Pins } from './pins.ts';
+import { estimateTokens } from '../text/tokens.ts';
 
 /**
  * A hook as it is shown (09 §6.10): of headers and injects the names, never the values. Contacts nothing.
@@ -20,6 +21,7 @@ export async function hookView(
 ): Promise<HookView> {
   const source = sourceOf(row);
   const listing = deps.pins.known(source);
+  const offered = offeredTools(row, listing);
   const drift = await driftView(deps.pins.drift(source), deps.diff);
   const text = whole ? deps.rows.specificationText(row.id) : null;
   const read =
@@ -37,11 +39,11 @@ export async function hookView(
     created_at: stamp(row.created_at),
     updated_at: stamp(row.updated_at),
     state: drift.length > 0 ? 'quarantined' : stateOf(row),
-    tools: toolsOf(row, listing),
+    tools: offered.map(({ schema: _schema, ...tool }) => tool),
     definition_sha256: row.spec_fetched_at === null ? null : listing.sha256,
     drift,
     skipped: [...read.skipped],
-    notes: serverNotes(row.url, read.serverPaths),
+    notes: [...serverNotes(row.url, read.serverPaths), ...sizeNotes(offered)],
     spec_fetched_at: row.spec_fetched_at === null ? null : stamp(row.spec_fetched_at),
     last_error: row.last_error,
   };
@@ -64,7 +66,8 @@ export function offeredTools(row: HookRow, listing: Listing): (SourceTool & { re
     const offered = offeredDefinition(operation.description, schema);
     return {
       tool,
-      description: operation.description,
+      // What is longer is cut for models, too, and flagged (09 §6.10).
+      description: operation.description.slice(0, 4096),
       sha256,
       state: state === 'ready' && !offered.ok ? 'unavailable' : state,
       flags: offered.ok ? [...offered.flags] : [offered.reason],
@@ -73,13 +76,22 @@ export function offeredTools(row: HookRow, listing: Listing): (SourceTool & { re
   });
 }
 
-const toolsOf = (row: HookRow, listing: Listing): SourceTool[] =>
-  offeredTools(row, listing).map(({ schema: _schema, ...tool }) => tool);
-
 /** `servers` of a description is ignored; a path of its own there is a likely mistake (05 §9.3.5). */
 function serverNotes(url: string, serverPaths: readonly string[]): string[] {
   const own = new URL(url).pathname.replace(/\/+$/, '');
   const other = serverPaths.find((path) => path !== own);
   if (other === undefined || serverPaths.includes(own)) return [];
   return [`the description says that its paths lie below "${other || '/'}"; calls go to ${url}`];
+}
+
+/** A model reads every tool with every request; small contexts are full at once. */
+const manyTokens = 20_000;
+
+function sizeNotes(tools: readonly (SourceTool & { readonly schema: Definition })[]): string[] {
+  const tokens = estimateTokens(tools.map(({ description, schema }) => description + JSON.stringify(schema)).join(''));
+  if (tokens < manyTokens) return [];
+  const about = Math.round(tokens / 1000) * 1000;
+  return [
+    `its ${tools.length} tools take about ${about} tokens of every request that offers all of them; name fewer in the "tools" of a chain, or give a smaller document with --spec`,
+  ];
 }

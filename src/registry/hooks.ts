@@ -139,7 +139,7 @@ export function createHooks(deps: HooksDeps) {
             tools: row.name,
             tool,
             source: 'hook' as const,
-            description: description.slice(0, 4096),
+            description,
             schema: { ...schema },
             state,
           };

@@ -21,6 +21,8 @@ export type LaunchDeps = {
   readonly allowed: () => readonly string[];
   /** Config `web-private-hosts`. */
   readonly privateHosts: () => readonly string[];
+  /** Where this program itself listens. */
+  readonly ownPorts: () => readonly number[];
   /** Root of the workspace: where a child starts unless its record says otherwise. */
   readonly root: string;
   readonly version: string;
@@ -68,7 +70,7 @@ export function createLauncher(deps: LaunchDeps) {
       return {
         kind,
         url,
-        egress: egressTo(url, deps.privateHosts()),
+        egress: egressTo(url, deps),
         headers: () => headers,
         bearer: (refused) => bearerOf(row, refused, deps),
       };
@@ -93,11 +95,11 @@ export type Launcher = ReturnType<typeof createLauncher>;
  * Where the operator named a place in a private network, it is reached as named (05 §9.2); a public name that leads there
  * is not, unless he lists it in `web-private-hosts`.
  */
-export function egressTo(url: URL, privateHosts: readonly string[]): Egress {
-  const network = { ownPorts: () => [], lookup: (name: string) => lookup(name, { all: true, verbatim: true }) };
+export function egressTo(url: URL, { privateHosts, ownPorts }: Pick<LaunchDeps, 'privateHosts' | 'ownPorts'>): Egress {
+  const network = { ownPorts, lookup: (name: string) => lookup(name, { all: true, verbatim: true }) };
   const target = parseTarget(url.href);
   const named = typeof target !== 'string' && namesPrivate(network, target) ? [target.host] : [];
-  return createEgress({ ...network, privateHosts: [...privateHosts, ...named] });
+  return createEgress({ ...network, privateHosts: [...privateHosts(), ...named] });
 }
 
 function declaredVariables(row: ToolServerRow, { environment, secrets }: LaunchDeps): Record<string, string> {

@@ -12,6 +12,7 @@ export type SignInDeps = {
   readonly secrets: Secrets;
   readonly record: RecordChange;
   readonly privateHosts: () => readonly string[];
+  readonly ownPorts: () => readonly number[];
   readonly version: string;
   /** The turn of one process among all that share the database; null when it does not come. */
   lock(key: string, signal: AbortSignal): Promise<(() => void) | null>;
@@ -48,7 +49,7 @@ export function createSignIns(deps: SignInDeps) {
     );
   const withFetch = async <T>(row: ToolServerRow, body: (fetch: Fetch) => Promise<T>): Promise<T> => {
     const { fetch, close } = createFetch({
-      egress: egressTo(new URL(row.url ?? ''), deps.privateHosts()),
+      egress: egressTo(new URL(row.url ?? ''), deps),
       origin: null,
       headers: () => ({}),
       bearer: async () => null,

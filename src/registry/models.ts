@@ -212,6 +212,41 @@ export function createModels(deps: ModelsDeps) {
       return { deleted_from: deleted };
     },
 
+    /**
+     * Models of local servers that nobody has declared, neither for their backend nor for all.
+     * @param input `names` deletes exactly those of them; null only lists. @throws RuntimeError as a server that refuses
+     */
+    async pruneModels(input: {
+      readonly backend: string | null;
+      readonly names: readonly { readonly backend: string; readonly model: string }[] | null;
+    }): Promise<{ readonly models: readonly { readonly backend: string; readonly model: string }[] }> {
+      const { provider } = await defaults({ model: null, provider: null });
+      const declarations = store.declarations();
+      const spare = (await listed(input.backend, true, provider)).flatMap(({ backend, seen }) =>
+        backend.type !== 'ollama' || seen.state !== 'listed'
+          ? []
+          : seen.models
+              .filter(
+                ({ name: model }) =>
+                  !declarations.some(
+                    (row) =>
+                      (row.backend_id === null || row.backend_id === backend.id) &&
+                      sameName('ollama', row.model, model),
+                  ),
+              )
+              .map((model) => ({ backend, model: model.name })),
+      );
+      const chosen = input.names;
+      const doomed =
+        chosen === null
+          ? spare
+          : spare.filter(({ backend, model }) =>
+              chosen.some((one) => one.backend === backend.name && one.model === model),
+            );
+      if (chosen !== null) for (const { backend, model } of doomed) await files.deleteFrom(backend, model);
+      return { models: doomed.map(({ backend, model }) => ({ backend: backend.name, model })) };
+    },
+
     /** @throws RuntimeError not_found when no backend serves it and nobody declared it. */
     async showModel(input: Named): Promise<ModelDetail> {
       const { provider } = await defaults({ model: null, provider: null });

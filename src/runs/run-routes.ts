@@ -63,16 +63,16 @@ export function createRunRoutes(deps: RunRouteDeps) {
 
     /** @throws RuntimeError not_found, session_busy, run_suspended, and as starting a run does */
     async postMessage({
-      name,
+      session,
       text,
       trim,
       ...options
-    }: RunOptions & { readonly name: string; readonly text: string; readonly trim?: number | undefined }) {
-      await deps.ensureSession(name);
+    }: RunOptions & { readonly session: string; readonly text: string; readonly trim?: number | undefined }) {
+      await deps.ensureSession(session);
       const { run_id, message_id } = await deps.sendMessage({
         ...deps.request(options),
         input: { type: 'string', value: text },
-        session: name,
+        session,
         trim: trim ?? 0,
         abandon: false,
         wait_ms: 0,

@@ -10,7 +10,8 @@ import { createLiveRuns } from './live-runs.ts';
 import { type ParentRun, parentRun } from './nested.ts';
 import { prepareRun } from './prepare.ts';
 import { type ResumeDeps, type ResumeInput, resumeRun } from './resume.ts';
-import { createSupervisor, type SupervisorDeps } from './supervisor.ts';
+import { createSlots, type Slots } from './slots.ts';
+import { createSupervisor, type Supervised, type SupervisorDeps } from './supervisor.ts';
 import { watchRun } from './watch.ts';
 import { type StartWith, type TurnStart, writeStart } from './write-start.ts';
 import type { RunnableChain } from '../workspace/chains.ts';
@@ -23,15 +24,20 @@ export type RunsDeps = SupervisorDeps &
   ResumeDeps & {
     /** Takes in the outcome of a plan's step; whoever awaits the run waits for it too. Never rejects. */
     readonly afterStep?: (live: LiveRun, finished: Finished) => Promise<void>;
+    /** How many runs may be active at once in a server; null = as many as there are threads. */
+    readonly mostActive: (() => number) | null;
   };
 
 /** Runs of this process: prepare, write, start, watch, stop. */
 export function createRuns(deps: RunsDeps) {
   const supervisor = createSupervisor(deps);
   const lives = createLiveRuns();
+  const slots = deps.mostActive === null ? null : createSlots({ ...deps, most: deps.mostActive });
 
   const start = async (kind: RunKind, input: StartRun, more: StartWith = {}): Promise<RunStarted> => {
     const { turn, parent, plan, tools, chain } = more;
+    // A run that another one waits for must not wait for that one's end.
+    if (parent === undefined) slots?.check();
     const prepared = await prepareRun(deps.prepare, kind, input, {
       ...(chain === undefined ? {} : { stored: chain }),
       ...(tools === undefined ? {} : { tools }),
@@ -42,7 +48,7 @@ export function createRuns(deps: RunsDeps) {
     const ids = { runId, session: turn?.session ?? null, plan: plan ?? null, missionId };
     try {
       const written = writeStart(deps, prepared, ids, more);
-      return follow(launch(deps, prepared, ids, written));
+      return follow(launch(deps, prepared, ids, written), parent === undefined ? slots : null);
     } catch (error) {
       prepared.sources.close();
       throw error;
@@ -50,8 +56,9 @@ export function createRuns(deps: RunsDeps) {
   };
 
   /** Gives a run its thread, and its end its rows. */
-  const follow = (live: LiveRun): RunStarted => {
-    const finished = supervisor.supervise(live).then((end) => {
+  const follow = (live: LiveRun, turns: Slots | null): RunStarted => {
+    const supervised = turns === null ? supervisor.supervise(live) : inTurn(live, turns);
+    const finished = supervised.then((end) => {
       live.clock.stop();
       live.sources.close();
       const done = finishRun(deps, live, end);
@@ -61,6 +68,17 @@ export function createRuns(deps: RunsDeps) {
     });
     lives.add(live.gate.ref.run_id, live, finished);
     return live.started;
+  };
+
+  const inTurn = async (live: LiveRun, turns: Slots): Promise<Supervised> => {
+    await turns.enter(live);
+    try {
+      // Stopped while it waited: nothing of it has begun, and there is nothing to go on from but its request.
+      if (live.stopped !== null) return { end: { kind: 'cancelled' }, usage: live.usedBefore };
+      return await supervisor.supervise(live);
+    } finally {
+      turns.leave();
+    }
   };
 
   /** Resolves when nothing of the run is being executed, or after the time. */
@@ -86,7 +104,7 @@ export function createRuns(deps: RunsDeps) {
      */
     async resumeRun(input: ResumeInput, by: string): Promise<RunStarted> {
       const { prepared, ids, written } = await resumeRun(deps, input, by);
-      return follow(launch(deps, prepared, ids, written));
+      return follow(launch(deps, prepared, ids, written), slots);
     },
 
     /**

@@ -145,6 +145,8 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
 
   /** Synchronous, so that nothing which came with it is served when it fails. */
   const storeCheckpoint = ({ state, ahead_of }: CheckpointRequest): void => {
+    // It would stand behind messages that are not recorded any more.
+    if (!listens()) return;
     const payload = JSON.stringify(deps.mask(state));
     const digest = createHash('sha256').update(payload).digest('hex');
     const write = (): void => {

@@ -8,7 +8,8 @@ const last: ReadonlySet<string> = new Set(['chain_completed', 'chain_failed', 'c
 
 /**
  * Events of a run in batches: stored ones after `after`, then live ones with their deltas. Ends behind the event that
- * closes the run's segment, or when the signal aborts. Listening begins before the replay is read, so nothing is missed
+ * closes the run's segment, or when the signal aborts. A message that is being streamed comes whole, then its further
+ * deltas. Listening begins before the replay is read, so nothing is missed
  * in between and nothing comes twice.
  */
 export async function* watchRun(
@@ -26,7 +27,8 @@ export async function* watchRun(
   input.signal.addEventListener('abort', onAbort);
   try {
     let seq = input.after;
-    queue = [...feed.replay(input.run_id, seq), ...queue];
+    const open = feed.underWay(input.run_id);
+    queue = [...feed.replay(input.run_id, seq), ...(open === null ? [] : [open]), ...queue];
     let wokenAt = 0;
     while (!input.signal.aborted) {
       const batch = queue.filter((event) => event.seq === 0 || event.seq > seq);

@@ -86,7 +86,6 @@ export const errors = {
   busy: row(1, 429, true),
   headers_too_large: row(1, 431),
   shutting_down: row(1, 503, true),
-  not_built: row(2, 404),
   raised: row(1, 200),
   task_error: row(1, 200),
   tool_error: row(1, 200),

@@ -49,6 +49,8 @@ export type EngineEvent =
       readonly content?: string;
       readonly thinking?: string;
       readonly index: number;
+      /** All of the message so far, for who begins to look in the middle of it: it replaces what is known. */
+      readonly from_start?: true;
     })
   | (InTask & {
       readonly kind: 'step_stream_end';
@@ -260,6 +262,14 @@ export type MainEvent =
   | { readonly kind: 'plan_changed'; readonly plan: string; readonly ordinal?: number; readonly status: string };
 
 type Unpublished = 'captured_step' | 'turn_usage';
+
+/** What happens to the host and to no run (04 §18.1). */
+export type HostEvent = {
+  readonly kind: 'document_changed';
+  readonly document: 'policy' | 'chain' | 'backend' | 'hook' | 'mcp_server' | 'config' | 'trust';
+  readonly name: string;
+  readonly sha256?: string;
+};
 
 /** The body of a published event: its kind and own members. */
 export type EventBody = Exclude<EngineEvent, { readonly kind: Unpublished }> | MainEvent;

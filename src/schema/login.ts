@@ -17,7 +17,6 @@ export type Principal =
       readonly expiresAt: number;
       /** End of the time in which guarded routes need no further proof. */
       readonly recentUntil: number;
-      readonly passwordSet: boolean;
     }
   | { readonly kind: 'token'; readonly scope: 'run' | 'full'; readonly digest: string };
 
@@ -57,8 +56,6 @@ export type PasswordChange =
 /** The stored credentials of one database (11 §2.6). Every change is durable when its call returns. */
 export type LoginRecords = {
   readonly instanceId: string;
-  /** Moves when another process has committed. */
-  dataVersion(): number;
   credential(): Credential | null;
   /** 0 = no password was ever stored. */
   epoch(): number;
@@ -87,7 +84,7 @@ export type LoginRecords = {
   session(id: string): LoginSession | null;
   /** Live ones, newest first. */
   sessions(now: number): readonly LoginSession[];
-  /** At most once a minute, so that a request does not write. */
+  /** Lost when another process is writing just now. */
   touchSession(id: string, now: number): void;
   /** Another token for the session. @returns false when the old one is no longer its own */
   renewSession(id: string, from: string, to: { readonly jti: string; readonly expiresAt: number }): boolean;
@@ -102,6 +99,8 @@ export type LoginRecords = {
   blockedFor(bucket: string): number;
   fail(bucket: string, free: number): void;
   succeed(bucket: string): void;
+  /** Removes what has been over for long (11 §2.11): sessions after 30 days, codes and attempts after one. */
+  prune(): void;
   note(type: 'login' | 'login_failed' | 'token_rotated', note: LoginNote): void;
   /** Failed logins since a time. */
   failedSince(time: number): number;

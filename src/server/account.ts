@@ -23,7 +23,8 @@ export function accountRoutes(deps: LoginDeps): readonly Route[] {
   const sessionOf = (call: Call): { readonly principal: SessionPrincipal; readonly row: LoginSession } => {
     const { principal } = call;
     const row = principal?.kind === 'session' ? logins.session(principal.id) : null;
-    if (principal?.kind !== 'session' || row === null) throw refuse('invalid_token', 'The session has ended.');
+    if (principal?.kind !== 'session' || row === null || row.revoked_at !== null)
+      throw refuse('invalid_token', 'The session has ended.');
     return { principal, row };
   };
   const by = (call: Call) => ({ peer: call.peer.address, by: 'operator:web' });

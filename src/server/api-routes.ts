@@ -10,6 +10,7 @@ export type ApiRouteDeps = {
   readonly operations: RouteClient;
   readonly now: () => number;
   readonly version: string;
+  readonly reinsHome: string;
   /** Routes that are not of the table: the description names them, too. */
   readonly others: readonly Route[];
   readonly streams?: StreamLimits | undefined;

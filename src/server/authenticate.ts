@@ -7,11 +7,14 @@ import type { Presented } from './access.ts';
 import type { Authorities } from './authorities.ts';
 import { hostOf } from './guard.ts';
 import { createSigningKey } from './signing.ts';
-import { type Claims, signToken, verifyToken } from './token.ts';
+import { type Claims, isInTime, signToken, verifyToken } from './token.ts';
 
 const maxCookieBytes = 4096;
 const proofMs = 30 * 60_000;
 const tokenCheckMs = 1000;
+const maxSigned = 256;
+/** A session is marked as seen once a minute: a request does not write. */
+const seenEveryMs = 60_000;
 
 export type AuthenticatorDeps = {
   readonly ground: ServerGround;
@@ -31,18 +34,32 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     machineKey: ground.machineKey(),
     override: deps.overrides.secret,
   });
-  const accessDigest = createAccessDigest(deps);
+  const access = createAccess(deps);
 
   const isSecure = (request: IncomingMessage): boolean =>
     deps.tls || authorities.secureHosts.has(hostOf(request.headers.host));
   const cookieName = (request: IncomingMessage): string =>
     isSecure(request) ? '__Host-reins_session' : `reins_session_${deps.port}`;
 
+  /** Tokens whose signature this key has been found to have made: the bytes of a token do not change. */
+  const signed = new Map<string, Claims>();
+  let signedBy = signingKey();
+  const verified = (token: string): Claims | null => {
+    const key = signingKey();
+    if (key !== signedBy || signed.size > maxSigned) signed.clear();
+    signedBy = key;
+    const known = signed.get(token);
+    if (known !== undefined && isInTime(known, now())) return known;
+    const claims = verifyToken(key, token, logins.instanceId, now());
+    if (claims !== null) signed.set(token, claims);
+    return claims;
+  };
+
   const sessionOf = (token: string, viaCookie: boolean): Presented => {
-    const claims = verifyToken(signingKey(), token, logins.instanceId, now());
+    const claims = verified(token);
     const row = claims === null ? null : logins.session(claims.sid);
     if (claims === null || row === null || !holds(row, claims)) return { kind: 'invalid', viaCookie };
-    logins.touchSession(row.id, now());
+    if (now() - row.last_seen_at >= seenEveryMs) logins.touchSession(row.id, now());
     return { kind: 'valid', principal: principalOf(row, viaCookie) };
   };
   const holds = (row: LoginSession, claims: Pick<Claims, 'jti' | 'ver'>): boolean =>
@@ -55,17 +72,13 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     viaCookie,
     expiresAt: row.expires_at,
     recentUntil: row.proof_at + proofMs,
-    passwordSet: logins.credential() !== null,
   });
 
   const ofBearer = (token: string): Presented => {
-    const wanted = accessDigest();
+    const { digest: wanted, scope } = access();
     const digest = createHash('sha256').update(token).digest();
     if (wanted === null || !timingSafeEqual(digest, wanted)) return sessionOf(token, false);
-    return {
-      kind: 'valid',
-      principal: { kind: 'token', scope: ground.settings().tokenScope, digest: digest.toString('hex') },
-    };
+    return { kind: 'valid', principal: { kind: 'token', scope, digest: digest.toString('hex') } };
   };
 
   return {
@@ -84,7 +97,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
 
     /** Whether the credential of a request that is still being answered holds. */
     isValid(principal: Principal): boolean {
-      if (principal.kind === 'token') return accessDigest()?.toString('hex') === principal.digest;
+      if (principal.kind === 'token') return access().digest?.toString('hex') === principal.digest;
       const row = logins.session(principal.id);
       return row !== null && row.revoked_at === null && row.expires_at > now() && row.epoch === logins.epoch();
     },
@@ -124,19 +137,21 @@ function cookiesOf(header: string, name: string): readonly string[] {
   });
 }
 
-/** SHA-256 of the access token; its file is looked at again once a second, so that a rotation counts. */
-function createAccessDigest({ ground, overrides, now }: AuthenticatorDeps): () => Buffer | null {
+type Access = { readonly digest: Buffer | null; readonly scope: 'run' | 'full' };
+
+/** SHA-256 of the access token, and what it may do: looked at again once a second, so that a change counts. */
+function createAccess({ ground, overrides, now }: AuthenticatorDeps): () => Access {
   const digestOf = (text: string): Buffer => createHash('sha256').update(text.trim()).digest();
-  if (overrides.token !== null) {
-    const fixed = digestOf(overrides.token);
-    return () => fixed;
-  }
-  let known: { readonly at: number; readonly digest: Buffer | null } | null = null;
+  let known: (Access & { readonly at: number }) | null = null;
   return () => {
-    if (known === null || now() - known.at >= tokenCheckMs || now() < known.at) known = { at: now(), digest: read() };
-    return known.digest;
+    const at = now();
+    if (known === null || at - known.at >= tokenCheckMs || at < known.at) {
+      const digest = overrides.token === null ? ofFile() : digestOf(overrides.token);
+      known = { at, digest, scope: ground.settings().tokenScope };
+    }
+    return known;
   };
-  function read(): Buffer | null {
+  function ofFile(): Buffer | null {
     try {
       const text = ground.token.read();
       return text === null ? null : digestOf(text);

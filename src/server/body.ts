@@ -30,10 +30,10 @@ export function checkMediaType({ headers }: IncomingMessage): void {
  * @throws RuntimeError request_too_large, json_too_deep, invalid_body
  */
 export async function readJson(request: IncomingMessage, maxBytes: number): Promise<unknown> {
-  const tooLarge = refuse('request_too_large', `The body is larger than ${maxBytes} bytes.`);
-  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge;
+  const tooLarge = () => refuse('request_too_large', `The body is larger than ${maxBytes} bytes.`);
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLarge();
   const bytes = await readBytes(request, maxBytes);
-  if (bytes === null) throw tooLarge;
+  if (bytes === null) throw tooLarge();
   if (bytes.length === 0) return undefined;
   let text: string;
   try {

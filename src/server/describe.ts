@@ -1,6 +1,6 @@
 import type { Struct } from 'superstruct';
 import type { Routed } from '../client/operation.ts';
-import { routed } from '../client/routes.ts';
+import { answered } from '../client/routes.ts';
 import { jsonSchema, type Schema } from './json-schema.ts';
 import type { Route } from './route.ts';
 
@@ -9,7 +9,7 @@ type AnyRouted = Routed<Readonly<Record<string, unknown>>, unknown>;
 /** The routes of a server as an OpenAPI 3.1 document (09 §6.1). What the table says of an operation is in it whole. */
 export function describe(version: string, routes: readonly Route[]): Schema {
   // Entries differ in the types of their structs alone, which a description does not need.
-  const table = Object.entries(routed as unknown as Readonly<Record<string, AnyRouted>>);
+  const table = Object.entries(answered as unknown as Readonly<Record<string, AnyRouted>>);
   const paths: Record<string, Record<string, Schema>> = {};
   for (const { method, path, access } of routes) {
     const found = table.find(([, entry]) => entry.method === method && entry.path === path);

@@ -25,6 +25,8 @@ export type DispatchDeps = {
   clearCookie(request: IncomingMessage): string;
   /** One line per request, and what a 500 was. */
   trace(line: TraceLine): void;
+  /** The client is what a tool call has started. */
+  comesFromTool(request: IncomingMessage): boolean;
   /** Nothing is begun any more. */
   isStopping(): boolean;
 };
@@ -81,22 +83,25 @@ export function createDispatch(deps: DispatchDeps) {
   const serve = async (request: IncomingMessage, response: ServerResponse, route: Route | null): Promise<void> => {
     const began = deps.now();
     const { id, peer } = arrivalOf(request);
-    const presented = deps.authenticate(request);
+    let presented: Presented = { kind: 'none' };
     let error: unknown;
     let reply: Reply;
-    const call = deps.live.open(
-      response,
-      presented.kind === 'valid' ? presented.principal : null,
-      route?.streams === true,
-    );
+    let call: ReturnType<LiveCalls['open']> | null = null;
     try {
+      presented = deps.authenticate(request);
+      call = deps.live.open(response, presented.kind === 'valid' ? presented.principal : null, route?.streams === true);
       takeRate(deps.rates, presented, peer);
+      if (peer.loopback && presented.kind === 'valid' && deps.comesFromTool(request)) {
+        throw refuse('not_allowed', 'What a tool call has started is not served.');
+      }
       const refused = checkAccess(route ?? { access: 'any' }, presented, deps.now());
       if (refused !== null) throw refused;
       if (route === null) throw unknown(request);
       if (deps.isStopping() && route.method !== 'GET') throw refuse('shutting_down', 'The server is stopping.');
       const principal = usable(request, route, presented);
       const body = await bodyOf(request, route);
+      // It may have taken a minute to come.
+      if (call.signal.reason === 'credential') throw refuse('invalid_token', 'The session has ended meanwhile.');
       const given: Call = {
         request,
         response,
@@ -119,7 +124,7 @@ export function createDispatch(deps: DispatchDeps) {
       const allowed = route === null && reply.status === 405 ? methodsOf(pathOf(request.url ?? '')) : [];
       if (allowed.length > 0) response.setHeader('Allow', allowed.join(', '));
     }
-    if (reply !== 'written') call.close();
+    if (reply !== 'written') call?.close();
     answer(request, response, reply);
     deps.trace({
       id,

@@ -77,7 +77,6 @@ const wireCodes: Readonly<Partial<Record<ErrorCode, string>>> = {
   chain_untrusted: 'not_trusted',
   config_invalid: 'unprocessable',
   inside_tool: 'not_allowed',
-  not_built: 'bad_request',
   auth: 'backend_error',
   rate_limit: 'backend_error',
   server_error: 'backend_error',

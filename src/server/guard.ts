@@ -38,21 +38,23 @@ export const pathOf = (url: string): string => {
 };
 
 function checkTarget(url: string, area: Area): RuntimeError | null {
-  const bad = refuse('bad_target', 'The request target cannot be read.');
-  if (!url.startsWith('/')) return bad;
+  // Made when it is needed: an error looks where it comes from, which costs more than everything else here.
+  const bad = () => refuse('bad_target', 'The request target cannot be read.');
+  if (!url.startsWith('/')) return bad();
   let decoded: string;
   try {
     decoded = decodeURIComponent(url);
   } catch {
-    return bad;
+    return bad();
   }
   if (/[\0\\]/.test(decoded)) {
     // An encoded backslash on the way to a file is a name that is not there.
     return area === 'static' && !/[\0]/.test(decoded) && !url.includes('\\')
       ? refuse('route_not_found', 'There is no such page.')
-      : bad;
+      : bad();
   }
   if (area === 'static' && /%2f/i.test(pathOf(url))) return refuse('route_not_found', 'There is no such page.');
+  if (!url.includes('?')) return null;
   for (const name of new URLSearchParams(url.slice(pathOf(url).length)).keys()) {
     if (credentialNames.has(name.toLowerCase())) {
       return refuse('credential_in_url', 'A credential belongs into a header, never into an address.', { param: name });

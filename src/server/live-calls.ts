@@ -23,9 +23,16 @@ export function createLiveCalls() {
       return { signal: call.abort.signal, close: () => void calls.delete(call) };
     },
 
-    /** Ends those whose credential is no longer valid. */
+    /** Ends those whose credential is no longer valid; where that cannot be told, it is not. */
     recheck(isValid: (principal: Principal) => boolean): void {
-      for (const call of [...calls]) if (call.principal !== null && !isValid(call.principal)) end(call, 'credential');
+      const holds = (principal: Principal): boolean => {
+        try {
+          return isValid(principal);
+        } catch {
+          return false;
+        }
+      };
+      for (const call of [...calls]) if (call.principal !== null && !holds(call.principal)) end(call, 'credential');
     },
 
     /** The server stops: streams say so and close; other requests are answered. */

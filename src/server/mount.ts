@@ -11,6 +11,8 @@ import type { Call, Reply, Route } from './route.ts';
 export type MountDeps = {
   readonly operations: RouteClient;
   readonly now: () => number;
+  /** A directory that is nobody's business over HTTP: messages call it by its usual name (09 §5.1). */
+  readonly reinsHome: string;
 };
 
 /** An entry of the table whatever it takes and gives: its own structs say what passes. */
@@ -52,7 +54,11 @@ function mountOperation(name: RouteName, deps: MountDeps, heavy: ReturnType<type
     async handle(call) {
       const input = checked(name, entry, call);
       checkClass(entry, input, call, deps.now());
-      return replyOf(entry, await (route.heavy ? heavy(() => operation(input)) : operation(input)));
+      try {
+        return replyOf(entry, await (route.heavy ? heavy(() => operation(input)) : operation(input)));
+      } catch (error) {
+        throw withoutHome(error, deps.reinsHome);
+      }
     },
   };
 }
@@ -72,6 +78,11 @@ function checked(name: string, entry: AnyRouted, call: Call): Readonly<Record<st
 }
 
 const isBodied = ({ method }: AnyRouted): boolean => method !== 'GET' && method !== 'DELETE';
+
+function withoutHome(error: unknown, home: string): unknown {
+  if (!(error instanceof RuntimeError) || !error.message.includes(home)) return error;
+  return new RuntimeError(error.code, error.message.replaceAll(home, '~/.reins'), { cause: error, data: error.data });
+}
 
 /** Members of the address, the query, the body and the headers as the one input of an operation. */
 function assemble(entry: AnyRouted, call: Call): Readonly<Record<string, unknown>> {

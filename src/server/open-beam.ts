@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { createSecureContext } from 'node:tls';
 import type { ServerGround } from '../app-options.ts';
 import type { RuntimeClient } from '../client/operations.ts';
 import type { RouteClient } from '../client/routes.ts';
@@ -87,8 +88,12 @@ function readTls(ground: ServerGround, { tlsCert, tlsKey }: BeamRequest): { cert
   const key = ground.secretFile(tlsKey);
   if (key === null) throw new RuntimeError('config_invalid', `There is no file ${tlsKey}.`);
   try {
-    return { cert: readFileSync(tlsCert, 'utf8'), key };
+    const cert = readFileSync(tlsCert, 'utf8');
+    createSecureContext({ cert, key });
+    return { cert, key };
   } catch (error) {
-    throw new RuntimeError('config_invalid', `The certificate ${tlsCert} cannot be read.`, { cause: error });
+    throw new RuntimeError('config_invalid', `The certificate ${tlsCert} cannot be used with the key ${tlsKey}.`, {
+      cause: error,
+    });
   }
 }

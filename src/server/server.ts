@@ -23,6 +23,7 @@ import type { Route } from './route.ts';
 import { createStatic } from './static.ts';
 import { systemRoutes } from './system-routes.ts';
 import { createThrottle } from './throttle.ts';
+import { createToolClients } from './tool-clients.ts';
 
 export type BeamOptions = {
   readonly client: RuntimeClient;
@@ -59,6 +60,7 @@ export type Beam = {
 const stopLimitMs = 10_000;
 /** How often streams are held against the sessions they belong to. */
 const recheckMs = 500;
+const pruneMs = 6 * 3_600_000;
 
 /**
  * Serves the operations of this process. Every request, whatever it asks for, meets the same layers in the same order:
@@ -75,8 +77,8 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const id = randomUUID();
     const area = areaOf(request.method ?? '', pathOf(request.url ?? ''));
-    const nonce = randomBytes(16).toString('base64');
-    setSecurityHeaders(response, id, area === 'api' ? null : nonce, tls !== null);
+    const nonce = area === 'api' ? null : randomBytes(16).toString('base64');
+    setSecurityHeaders(response, id, nonce, tls !== null);
     // A client that goes away in the middle of a reply is no fault of ours.
     response.on('error', () => undefined);
     const refused = authorities === null ? refuse('shutting_down', 'Not ready yet.') : guard(request, authorities);
@@ -84,7 +86,7 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
       respond(request, response, errorReply(refused, id));
       return;
     }
-    if (area === 'api') dispatch(request, response, { id, peer: peerOf(request) });
+    if (nonce === null) dispatch(request, response, { id, peer: peerOf(request) });
     else files(request, response, { id, nonce });
   };
 
@@ -115,7 +117,10 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
   };
   const others: readonly Route[] = [...systemRoutes({ state }), ...loginRoutes(login), ...accountRoutes(login)];
   const { client, operations, version, streams } = options;
-  const routes: readonly Route[] = [...others, ...apiRoutes({ client, operations, now, version, others, streams })];
+  const routes: readonly Route[] = [
+    ...others,
+    ...apiRoutes({ client, operations, now, version, others, streams, reinsHome: ground.reinsHome }),
+  ];
   dispatch = createDispatch({
     routes,
     rates: options.rates ?? createRates(now),
@@ -124,10 +129,13 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
     authenticate: authenticator.authenticate,
     clearCookie: authenticator.clearCookie,
     trace: options.trace,
+    comesFromTool: createToolClients(ground, now),
     isStopping: () => state.stopping,
   });
   authorities = own;
   const recheck = setInterval(() => live.recheck(authenticator.isValid), recheckMs);
+  const prune = setInterval(() => tidy(ground), pruneMs);
+  tidy(ground);
 
   const host = address.family === 6 ? `[${address.address}]` : address.address;
   return {
@@ -136,10 +144,20 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
     async stop() {
       state.stopping = true;
       clearInterval(recheck);
+      clearInterval(prune);
       live.stop();
       const timer = setTimeout(() => listener.cut(), stopLimitMs);
       await listener.close();
       clearTimeout(timer);
     },
   };
+}
+
+/** What cannot be removed now is removed the next time. */
+function tidy({ logins }: ServerGround): void {
+  try {
+    logins.prune();
+  } catch {
+    // Another process writes, or the disk is full.
+  }
 }

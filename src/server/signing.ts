@@ -1,4 +1,4 @@
-import { hkdfSync } from 'node:crypto';
+import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 import type { ServerGround } from '../app-options.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { LoginRecords } from '../schema/login.ts';
@@ -37,15 +37,16 @@ export type SigningDeps = {
  * and no two databases accept each other's.
  */
 export function createSigningKey({ logins, machineKey, override }: SigningDeps) {
-  let made: { readonly of: string; readonly key: Uint8Array } | null = null;
-  return (): Uint8Array => {
+  let made: { readonly of: string; readonly key: KeyObject } | null = null;
+  return (): KeyObject => {
     const secret = override ?? logins.secret().bytes;
     const epoch = logins.epoch();
     const of = `${epoch} ${Buffer.from(secret).toString('base64')}`;
     if (made?.of !== of) {
       const material = Buffer.concat([secret, machineKey]);
       const key = hkdfSync('sha256', material, logins.instanceId, `reins-session-v1${epoch}`, 32);
-      made = { of, key: new Uint8Array(key) };
+      // As an object: given bytes, the package tries to read a public key of them each time, which takes a millisecond.
+      made = { of, key: createSecretKey(new Uint8Array(key)) };
     }
     return made.key;
   };

@@ -22,7 +22,7 @@ export type SessionRouteDeps = {
   readonly endRun: (runId: string, reason: string) => Promise<void>;
 };
 
-type Named = { readonly name: string };
+type Named = { readonly session: string };
 
 /** The operations of `client/routes/sessions.ts`, but for the message that starts a turn. */
 export function createSessionRoutes(deps: SessionRouteDeps) {
@@ -47,8 +47,8 @@ export function createSessionRoutes(deps: SessionRouteDeps) {
 
     createSession: ({ name }: { readonly name?: string | undefined }): Promise<Session> =>
       operations.newSession({ name: name ?? null }),
-    getSession: async ({ name }: Named): Promise<Session> => shown(find(name).id),
-    activateSession: (wanted: Named): Promise<Session> => operations.switchSession(wanted),
+    getSession: async ({ session }: Named): Promise<Session> => shown(find(session).id),
+    activateSession: ({ session }: Named): Promise<Session> => operations.switchSession({ name: session }),
     patchSession: ({ session, name }: { readonly session: string; readonly name: string }): Promise<Session> =>
       operations.renameSession({ name: session, new_name: name }),
 
@@ -65,8 +65,8 @@ export function createSessionRoutes(deps: SessionRouteDeps) {
     },
 
     /** @throws RuntimeError run_not_active when no run of the session is suspended */
-    async abandonSession({ name }: Named): Promise<Session> {
-      const row = find(name);
+    async abandonSession({ session }: Named): Promise<Session> {
+      const row = find(session);
       const resting = deps.openRuns(row.id).filter(({ status }) => status === 'suspended');
       if (resting.length === 0) {
         throw new RuntimeError('run_not_active', `The session "${row.name}" has no suspended run.`);
@@ -76,19 +76,19 @@ export function createSessionRoutes(deps: SessionRouteDeps) {
     },
 
     /** @throws RuntimeError in_use while a run has not ended, unless `force` ends it first */
-    async removeSession({ name, force }: Named & { readonly force?: boolean | undefined }): Promise<null> {
-      const row = find(name);
+    async removeSession({ session, force }: Named & { readonly force?: boolean | undefined }): Promise<null> {
+      const row = find(session);
       if (force === true) for (const run of deps.openRuns(row.id)) await deps.endRun(run.id, 'session deleted');
-      await operations.deleteSession({ name, force: force === true });
+      await operations.deleteSession({ name: session, force: force === true });
       return null;
     },
 
     async pageMessages({
-      name,
+      session,
       order,
       ...wanted
     }: Named & PageWanted & { readonly order?: 'asc' | 'desc' | undefined }): Promise<Page<SessionMessage>> {
-      const row: SessionRow = find(name);
+      const row: SessionRow = find(session);
       const [mark] = keyOfCursor(wanted.cursor, 1) ?? [];
       const most = pageSize(wanted) + 1;
       const rows =

@@ -1,9 +1,10 @@
-import { type EventBody, isEphemeral, type RunEvent } from '../schema/event.ts';
+import { type EventBody, type HostEvent, isEphemeral, type RunEvent } from '../schema/event.ts';
 import type { EventRef, Events, StoredEvent } from './events.ts';
 import type { Sql } from './sql.ts';
+import { createUnderWay } from './under-way.ts';
 
 /** Adds one event to the transaction that is being written. */
-export type Record = (ref: EventRef, body: EventBody) => void;
+export type Record = (ref: EventRef, body: EventBody | HostEvent) => void;
 
 type Listener = (event: RunEvent) => void;
 
@@ -30,6 +31,7 @@ export function createFeed(deps: FeedDeps) {
   const listeners = new Map<string, Set<Listener>>();
   const pollers = new Set<() => void>();
   const followers = new Set<() => void>();
+  const underWay = createUnderWay();
   let timer: NodeJS.Timeout | undefined;
   let version = -1;
   let seen: number | undefined;
@@ -37,6 +39,7 @@ export function createFeed(deps: FeedDeps) {
   let open: StoredEvent[] | null = null;
 
   const deliver = (event: RunEvent): void => {
+    underWay.heard(event);
     for (const listener of listeners.get(event.run_id) ?? []) listener(event);
   };
 
@@ -108,7 +111,7 @@ export function createFeed(deps: FeedDeps) {
 
     /** Publishes a delta to live listeners; it is not stored and may be lost. */
     live(ref: EventRef, body: EventBody): void {
-      if (ref.run_id === null || !listeners.has(ref.run_id)) return;
+      if (ref.run_id === null || (body.kind !== 'step_chunk' && !listeners.has(ref.run_id))) return;
       deliver({
         v: 1,
         seq: 0,
@@ -130,6 +133,9 @@ export function createFeed(deps: FeedDeps) {
         if (set.size === 0) listeners.delete(runId);
       };
     },
+
+    /** The text so far of the message that a run streams in this process; null when it streams none. */
+    underWay: underWay.of,
 
     /** Calls `look` whenever another process has committed something. @returns the function that ends it. */
     poll,
@@ -159,7 +165,7 @@ export function createFeed(deps: FeedDeps) {
 export type Feed = ReturnType<typeof createFeed>;
 
 /** 04 §18.3: strings above 64 KiB are cut, and the members that hold them are named. */
-function cutStrings(body: EventBody): EventBody {
+function cutStrings<T extends EventBody | HostEvent>(body: T): T {
   const truncated: string[] = [];
   const cut = (value: unknown): unknown => {
     if (typeof value === 'string') return value.length > maxEventString ? value.slice(0, maxEventString) : value;
@@ -178,5 +184,5 @@ function cutStrings(body: EventBody): EventBody {
     return [key, cut(value)];
   });
   // Only strings were shortened: the shape is the one that came in.
-  return truncated.length === 0 ? body : ({ ...Object.fromEntries(entries), truncated } as unknown as EventBody);
+  return truncated.length === 0 ? body : ({ ...Object.fromEntries(entries), truncated } as unknown as T);
 }

@@ -6,7 +6,8 @@ import { createLoginAttempts } from './login-attempts.ts';
 import type { Sql } from './sql.ts';
 
 const maxSessions = 100;
-const touchEveryMs = 60_000;
+const dayMs = 86_400_000;
+const keptSessionsMs = 30 * dayMs;
 
 export type LoginsDeps = {
   readonly sql: Sql;
@@ -50,16 +51,46 @@ export function createLogins(deps: LoginsDeps): LoginRecords {
       rotatedAt,
     );
 
+  /** Durable, and read anew afterwards. */
+  const write = <T>(body: () => T): T => {
+    known.clear();
+    try {
+      return sql.write('full', body);
+    } finally {
+      known.clear();
+    }
+  };
+  /** What a request asks for, kept until any connection has committed: looking at that is a third of looking it up. */
+  const known = new Map<string, unknown>();
+  let version = sql.dataVersion();
+  let looked = false;
+  const kept = <T>(key: string, read: () => T): T => {
+    if (!looked) {
+      const now = sql.dataVersion();
+      if (now !== version) known.clear();
+      version = now;
+      // What is asked for in one go is answered from one state.
+      looked = true;
+      queueMicrotask(() => {
+        looked = false;
+      });
+    }
+    // What was put under a key was read for it.
+    if (known.has(key)) return known.get(key) as T;
+    const value = read();
+    known.set(key, value);
+    return value;
+  };
+
   return {
     instanceId: meta('instance_id') ?? '',
-    dataVersion: () => sql.dataVersion(),
-    credential,
-    epoch,
+    credential: () => kept('credential', credential),
+    epoch: () => kept('epoch', epoch),
 
     secret() {
-      const found = storedSecret();
+      const found = kept('secret', storedSecret);
       if (found !== undefined) return found;
-      return sql.write('full', () => {
+      return write(() => {
         const other = storedSecret();
         if (other !== undefined) return other;
         replaceSecret(null);
@@ -70,7 +101,7 @@ export function createLogins(deps: LoginsDeps): LoginRecords {
     },
 
     rotateSecret: (body) =>
-      sql.write('full', () => {
+      write(() => {
         replaceSecret(now());
         const sessionsRevoked = revoke('1');
         note('secret_rotated', { ...body, sessions_revoked: sessionsRevoked });
@@ -78,7 +109,7 @@ export function createLogins(deps: LoginsDeps): LoginRecords {
       }),
 
     setPassword: ({ username, hash, expected, keep, as, note: body }) =>
-      sql.write('full', () => {
+      write(() => {
         if (epoch() !== expected) return { ok: false };
         const updatedAt = now();
         sql.run(
@@ -106,13 +137,11 @@ export function createLogins(deps: LoginsDeps): LoginRecords {
       }),
 
     rehash(from, to) {
-      sql.write('full', () =>
-        sql.run('UPDATE auth_credential SET password_hash = ? WHERE password_hash = ?', to, from),
-      );
+      write(() => sql.run('UPDATE auth_credential SET password_hash = ? WHERE password_hash = ?', to, from));
     },
 
     resetPassword: (body) =>
-      sql.write('full', () => {
+      write(() => {
         sql.run('DELETE FROM auth_credential');
         setEpoch(0);
         replaceSecret(now());
@@ -124,7 +153,7 @@ export function createLogins(deps: LoginsDeps): LoginRecords {
       }),
 
     addSession(session, body) {
-      sql.write('full', () => {
+      write(() => {
         sql.run(
           `INSERT INTO auth_sessions
              (id, jti, epoch, amr, peer, user_agent, created_at, last_seen_at, proof_at, expires_at, ends_at)
@@ -148,7 +177,8 @@ export function createLogins(deps: LoginsDeps): LoginRecords {
       });
     },
 
-    session: (id) => sql.get<LoginSession>('SELECT * FROM auth_sessions WHERE id = ?', id) ?? null,
+    session: (id) =>
+      kept(`session ${id}`, () => sql.get<LoginSession>('SELECT * FROM auth_sessions WHERE id = ?', id) ?? null),
 
     sessions: (at) =>
       sql.all<LoginSession>(
@@ -157,37 +187,37 @@ export function createLogins(deps: LoginsDeps): LoginRecords {
       ),
 
     touchSession(id, at) {
-      const due = 'UPDATE auth_sessions SET last_seen_at = ? WHERE id = ? AND last_seen_at < ?';
-      sql.writeNow(() => void sql.run(due, at, id, at - touchEveryMs));
+      sql.writeNow(() => void sql.run('UPDATE auth_sessions SET last_seen_at = ? WHERE id = ?', at, id));
+      known.clear();
     },
 
     renewSession: (id, from, to) =>
-      sql.write('full', () => {
+      write(() => {
         const change =
           'UPDATE auth_sessions SET jti = ?, expires_at = ? WHERE id = ? AND jti = ? AND revoked_at IS NULL';
         return sql.run(change, to.jti, to.expiresAt, id, from) === 1;
       }),
 
     proveSession(id, at) {
-      sql.write('full', () => sql.run('UPDATE auth_sessions SET proof_at = ? WHERE id = ?', at, id));
+      write(() => sql.run('UPDATE auth_sessions SET proof_at = ? WHERE id = ?', at, id));
     },
 
     revokeSession: (id, body) =>
-      sql.write('full', () => {
+      write(() => {
         const revoked = revoke('id = ?', id);
         if (revoked > 0) note('session_revoked', { ...body, sessions_revoked: revoked });
         return revoked;
       }),
 
     revokeSessions: (except, body) =>
-      sql.write('full', () => {
+      write(() => {
         const revoked = except === null ? revoke('1') : revoke('id <> ?', except);
         if (revoked > 0) note('session_revoked', { ...body, sessions_revoked: revoked });
         return revoked;
       }),
 
     addCode(sha256, expiresAt) {
-      sql.write('full', () => {
+      write(() => {
         sql.run(
           'INSERT INTO auth_codes (sha256, tenant_id, created_at, expires_at) VALUES (?, ?, ?, ?)',
           sha256,
@@ -199,13 +229,22 @@ export function createLogins(deps: LoginsDeps): LoginRecords {
     },
 
     redeemCode: (sha256) =>
-      sql.write('full', () => {
+      write(() => {
         const use =
           'UPDATE auth_codes SET used_at = ? WHERE sha256 = ? AND tenant_id = ? AND used_at IS NULL AND expires_at > ?';
         return sql.run(use, now(), sha256, deps.tenant, now()) === 1;
       }),
 
     ...createLoginAttempts(sql, now),
+
+    prune() {
+      write(() => {
+        const at = now();
+        sql.run('DELETE FROM auth_sessions WHERE coalesce(revoked_at, expires_at) < ?', at - keptSessionsMs);
+        sql.run('DELETE FROM auth_codes WHERE expires_at < ?', at - dayMs);
+        sql.run('DELETE FROM auth_attempts WHERE updated_at < ?', at - dayMs);
+      });
+    },
 
     note(type, body) {
       sql.write('normal', () => note(type, body));

@@ -162,6 +162,18 @@ export function createRuns(sql: Sql) {
       );
     },
 
+    /** Whether the run waits for its turn in the process that has it. */
+    setQueued(id: string, owner: string, queued: boolean): void {
+      sql.run(
+        `UPDATE runs SET status = ? WHERE id = ? AND status = ?
+           AND EXISTS (SELECT 1 FROM run_state s WHERE s.run_id = runs.id AND s.lease_owner = ?)`,
+        queued ? 'queued' : 'running',
+        id,
+        queued ? 'running' : 'queued',
+        owner,
+      );
+    },
+
     /** The workspace root of a run; null when it is not there. */
     workspaceOf(id: string): string | null {
       return sql.get<{ workspace: string }>('SELECT workspace FROM runs WHERE id = ?', id)?.workspace ?? null;

@@ -1,6 +1,9 @@
-import type { SessionMessage } from '../schema/session.ts';
+import type { SessionMessage as Stored } from '../schema/session.ts';
+import type { Known } from '../schema/shape.ts';
 import type { CallItem, Item } from './items.ts';
 import { emptyCall } from './transcript.ts';
+
+type SessionMessage = Known<typeof Stored>;
 
 /** Items of stored messages, in order (10 §5.1). Results stand with their calls; one without its call stands alone. */
 export function storedItems(messages: readonly SessionMessage[]): readonly Item[] {

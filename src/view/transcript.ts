@@ -110,9 +110,12 @@ function apply(draft: Draft, event: RunEvent): void {
 }
 
 function chunk(draft: Draft, event: Extract<RunEvent, { kind: 'step_chunk' }>): void {
-  if (event.thinking !== undefined && event.thinking !== '') {
+  // What was thought before the text is known where the text is.
+  const known = event.from_start === true && draft.open('assistant') !== undefined;
+  if (event.thinking !== undefined && event.thinking !== '' && !known) {
     const open = draft.open('reasoning');
-    if (open !== undefined) draft.replace(open, { ...open, text: open.text + event.thinking });
+    if (open !== undefined)
+      draft.replace(open, { ...open, text: event.from_start === true ? event.thinking : open.text + event.thinking });
     else
       draft.push({
         kind: 'reasoning',
@@ -126,7 +129,8 @@ function chunk(draft: Draft, event: Extract<RunEvent, { kind: 'step_chunk' }>): 
   if (event.content !== undefined && event.content !== '') {
     closeReasoning(draft, event.timestamp);
     const open = draft.open('assistant');
-    if (open !== undefined) draft.replace(open, { ...open, text: open.text + event.content });
+    if (open !== undefined)
+      draft.replace(open, { ...open, text: event.from_start === true ? event.content : open.text + event.content });
     else
       draft.push({
         kind: 'assistant',

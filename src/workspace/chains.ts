@@ -1,7 +1,9 @@
 import { join, resolve } from 'node:path';
 import { readChain } from '../chain/document.ts';
+import { chainGraph } from '../chain/graph.ts';
 import { mayUse } from '../chain/providers.ts';
 import { type Finding, isModelHandler } from '../schema/chain.ts';
+import type { ChainGraph } from '../schema/document-views.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { ChainRow, ChainVetFile } from '../schema/overlay.ts';
 import {
@@ -197,6 +199,15 @@ export function createChains(deps: ChainDeps) {
       const { chain, findings } = await read(found.bytes);
       if (chain === null) throw invalidChain(found.path, findings);
       return { text: `${JSON.stringify(chain, null, 2)}\n` };
+    },
+
+    /** The picture of a chain by path or name. @throws RuntimeError chain_not_found, chain_invalid */
+    async graphChain(input: { readonly name: string }): Promise<ChainGraph> {
+      const found = open(input.name);
+      if (!found.ok) throw unreadable(found);
+      const { chain, findings } = await read(found.bytes);
+      if (chain === null) throw invalidChain(found.path, findings);
+      return chainGraph(chain);
     },
 
     /** All findings of the given paths or names; without any, of every chain of the overlay. */

@@ -48,10 +48,10 @@ const bench = (peers, scenarios, extra = []) =>
   ).status ?? 1;
 
 /** Programs of their own, without peers and without a server. */
-const own = ['policy', 'asks', 'tui'];
+const own = ['policy', 'asks', 'tui', 'beam'];
 const wanted = option(
   '--scenarios',
-  'version,help,list,oneshot,loop-shell,loop-read,flood,flood-pipe,history,resume,history-10k,resume-10k,policy,asks,tui',
+  'version,help,list,oneshot,loop-shell,loop-read,flood,flood-pipe,history,resume,history-10k,resume-10k,policy,asks,tui,beam',
 ).split(',');
 const plain = wanted.filter((name) => ['version', 'help', 'list'].includes(name));
 const model = wanted.filter((name) => !plain.includes(name) && !own.includes(name));
@@ -132,7 +132,10 @@ async function benchOwn(name) {
     platform: 'node',
     format: 'esm',
     packages: 'external',
-    define: { 'import.meta.url': JSON.stringify(new URL('../policy/virtual-host.ts', import.meta.url).href) },
+    define: {
+      'import.meta.url': JSON.stringify(new URL('../policy/virtual-host.ts', import.meta.url).href),
+      FAIL_POINTS: 'false',
+    },
     outfile,
     logLevel: 'error',
   });

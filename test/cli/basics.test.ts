@@ -1,3 +1,5 @@
+import type { Command } from '../../src/cli/command.ts';
+import { commands } from '../../src/cli/table.ts';
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -103,13 +105,14 @@ describe('refusals before anything is opened', () => {
     });
   });
 
-  test('what is not built yet says so in one line', async () => {
-    expect(await world.run(['beam'])).toEqual({
-      code: 2,
-      signal: null,
-      stdout: '',
-      stderr: 'reins: "beam" is not built yet\n',
-    });
+  test('every command does something', () => {
+    const leaves = (list: readonly Command[], before: string): string[] =>
+      list.flatMap((command) => {
+        const name = `${before}${command.name}`;
+        if (command.commands !== undefined) return leaves(command.commands, `${name} `);
+        return command.module === undefined ? [name] : [];
+      });
+    expect(leaves(commands, '')).toEqual([]);
   });
 
   test('a command that a tool has started may not change the program', async () => {

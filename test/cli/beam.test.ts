@@ -137,6 +137,20 @@ describe('reins beam', () => {
     await stop(server);
   });
 
+  it('uses a certificate only with a key that fits and that nobody else reads', async () => {
+    const cert = world.write('../cert.pem', 'no certificate');
+    const key = world.write('../key.pem', 'no key');
+    const refused = async (...flags: string[]) => {
+      const { code, stderr } = await world.run(['beam', '--port', '0', ...flags]);
+      return [code, stderr.split('\n')[0]];
+    };
+    chmodSync(key, 0o644);
+    expect(await refused('--tls-cert', cert)).toEqual([2, expect.stringContaining('belong together')]);
+    expect(await refused('--tls-cert', cert, '--tls-key', key)).toEqual([3, expect.stringContaining('by other users')]);
+    chmodSync(key, 0o600);
+    expect(await refused('--tls-cert', cert, '--tls-key', key)).toEqual([3, expect.stringContaining('cannot be used')]);
+  });
+
   it('does nothing for what a tool has started', async () => {
     const environment = { REINS_RUN_ID: 'run_x' };
     for (const words of [

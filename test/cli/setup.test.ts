@@ -171,10 +171,17 @@ describe('backend', () => {
 describe('with a model server', () => {
   let server: Server;
   let url: string;
+  let deleted: string[];
   beforeEach(async () => {
     world = await createProject();
+    deleted = [];
     server = createServer((request, response) => {
       response.setHeader('content-type', 'application/json');
+      if (request.url === '/api/delete') {
+        request.on('data', (body) => deleted.push(String(body)));
+        request.on('end', () => response.end('{}'));
+        return;
+      }
       if (request.url === '/api/tags') response.end(JSON.stringify({ models: [{ name: 'tiny:1b', size: 1_000_000 }] }));
       else if (request.url === '/api/show') {
         response.end(
@@ -213,6 +220,21 @@ describe('with a model server', () => {
     );
   });
 
+  test('prune deletes what nobody has declared, only when it may, and lists it first', async () => {
+    const prune = (...more: string[]) => world.run(['model', 'prune', ...more]);
+    expect(await prune()).toMatchObject({ code: 2, stdout: '' });
+    expect(await prune('--delete-models')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('local  tiny:1b'),
+    });
+    expect(deleted).toEqual([]);
+    expect((await prune('--delete-models', '--yes')).stdout).toBe('Deleted 1 model.\n');
+    expect(deleted.map((body) => JSON.parse(body))).toEqual([{ model: 'tiny:1b' }]);
+    await world.run(['model', 'add', 'tiny:1b', '--backend', 'local']);
+    expect((await prune('--delete-models', '--yes')).stdout).toBe('Nothing to prune.\n');
+    expect(deleted).toHaveLength(1);
+  });
+
   test('doctor names what is missing and how to mend it', async () => {
     const { stdout } = await world.run(['doctor']);
     expect(stdout).toMatch(/^Default model: demo \(config\)\nDefault provider: scripted\n/);
@@ -227,6 +249,22 @@ describe('with a model server', () => {
 describe('chain', () => {
   beforeEach(async () => {
     world = await createProject();
+  });
+
+  test('graph draws the tasks and the ways between them', async () => {
+    const { code, stdout } = await world.run(['chain', 'graph', 'default-chain']);
+    expect([code, stdout]).toEqual([
+      0,
+      [
+        'chat (chat_completion)  [start]  tools: * !plan_manager',
+        '    equals executed -> end',
+        '    default -> run_tools',
+        'run_tools (execute_tool_calls)',
+        '    default -> chat  (back)',
+        '',
+      ].join('\n'),
+    ]);
+    expect((await world.run(['chain', 'graph', 'nowhere'])).code).toBe(3);
   });
 
   test('list, show and vet', async () => {

@@ -99,7 +99,7 @@ test(`APR-001: ${rounds} asks, answered by three processes at once: one verdict 
       const late = {
         code: 'already_answered',
         message: `${id} was already ${state} by ${by} at ${at}`,
-        data: { state, by, at },
+        data: { state, by, at, param: state },
       };
       expect(told).toEqual(told.map((_, index) => (index === winner ? { state, by } : late)));
       expect([row?.['state'], JSON.parse(String(row?.['verdict'])).by]).toEqual([state, by]);

@@ -22,7 +22,7 @@ it('lets a call that is being executed end, begins no other, and goes on later',
   expect(JSON.parse(String(last?.['data']))).toMatchObject({ reason: 'shutdown' });
   await app.client.resumeRun({ run_id, accept_changed_chain: false, on_ask: 'deny', timeout_ms: 0 });
   const result = await app.client.awaitRun({ run_id });
-  expect([result.status, result.text]).toEqual(['completed', 'done']);
+  expect([result.error, result.status, result.text]).toEqual([null, 'completed', 'done']);
   expect(states()).toEqual(['done']);
 });
 

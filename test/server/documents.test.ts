@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Answer, type Served, served } from './served.ts';
@@ -57,6 +57,15 @@ test('a policy is created, read, replaced and removed under its tag', async () =
     expect.arrayContaining([expect.objectContaining({ file: 'hitl-policy-mine.json', source: 'user', valid: true })]),
   );
   expect(server.app.rows("SELECT type FROM audit WHERE type = 'policy_changed'").length).toBe(2);
+  const told = server.app.rows("SELECT data FROM events WHERE kind = 'document_changed' ORDER BY cursor");
+  expect(told.map(({ data }) => JSON.parse(String(data)))).toEqual(
+    [read, replaced].map(({ json }) => ({
+      chain_id: '',
+      document: 'policy',
+      name: 'hitl-policy-mine.json',
+      sha256: json['sha256'],
+    })),
+  );
 
   expect(errorOf(await server.call('DELETE', path))).toEqual([428, 'precondition_required']);
   const removed = await server.call('DELETE', path, { headers: { 'if-match': etag(replaced) } });
@@ -111,6 +120,14 @@ test.each(['hitl-policy-..%2f..%2fetc.json', 'passwd', 'hitl-policy-X.json', '..
     expect(errorOf(await server.call('GET', `/api/policies/${name}`))).toEqual([404, 'not_found']);
   },
 );
+
+test('no message names the directory of the user', async () => {
+  writeFileSync(user('hitl-policy-bad.json'), '{', { mode: 0o600 });
+  const refused = await server.call('POST', '/api/policies/replay', { body: { file: 'hitl-policy-bad.json' } });
+  expect(errorOf(refused)).toEqual([422, 'invalid_policy']);
+  expect(refused.text).toContain('~/.reins/hitl-policy-bad.json');
+  expect(refused.text).not.toContain(server.app.place.home);
+});
 
 test('texts are tried without being written', async () => {
   const post = async (path: string, body: unknown) => (await server.call('POST', path, { body })).json;

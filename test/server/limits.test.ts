@@ -2,6 +2,8 @@ import { connect } from 'node:net';
 import { request } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createRates, peerBucket } from '../../src/server/rates.ts';
+import { createSigningKey } from '../../src/server/signing.ts';
+import { signToken } from '../../src/server/token.ts';
 import { codeOf, paramOf, type ServerWorld, startServer } from './world.ts';
 
 let world: ServerWorld;
@@ -165,14 +167,23 @@ describe('many requests', () => {
 describe('a fault of the server', () => {
   it('says the number of the request and nothing of the inside', async () => {
     await start();
-    const broken = {
-      ...world.ground.logins,
-      epoch: () => {
-        throw new TypeError(`SELECT * FROM auth_secret at ${world.place.dir}`);
-      },
+    const fails = (): never => {
+      throw new TypeError(`SELECT * FROM auth_secret at ${world.place.dir}`);
     };
+    const broken = { ...world.ground.logins, credential: fails, session: fails };
     const other = await startServer({ ground: { ...world.ground, logins: broken } });
     try {
+      // While it finds out who that is, and in the route.
+      const { secret, epoch, instanceId } = world.ground.logins;
+      const key = createSigningKey({
+        logins: { secret, epoch, instanceId },
+        machineKey: world.ground.machineKey(),
+        override: null,
+      })();
+      const times = { issuedAt: Date.now(), expiresAt: Date.now() + 60_000 };
+      const token = signToken(key, { aud: instanceId, sid: 's', jti: 'j', ver: 0, amr: 'pwd' }, times);
+      const unknown = await other.send('/api/version', { headers: { authorization: `Bearer ${token}` } });
+      expect([unknown.status, paramOf(unknown)]).toEqual([500, unknown.headers['x-request-id']]);
       const answer = await other.login();
       expect(answer.status).toBe(500);
       expect(answer.json).toEqual({

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { join } from 'node:path';
 import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -220,6 +221,36 @@ describe('a login', () => {
     const right = await post('/api/auth/verify', { password: good }, bearer(token));
     expect(Date.parse(String(right.json?.['recent_until']))).toBeGreaterThan(Date.now() + 65 * 60_000);
     expect(codeOf(await post('/api/auth/verify', { password: good, code: 'x' }, bearer(token)))).toBe('invalid_body');
+  });
+});
+
+describe('a session that ends', () => {
+  it('takes with it what was still being sent', async () => {
+    await start();
+    const token = await withPassword(world);
+    const body = JSON.stringify({ password: good });
+    const answered = new Promise<string>((resolve, reject) => {
+      const headers = { ...bearer(token), 'content-type': 'application/json', 'content-length': body.length };
+      const sent = request(
+        { port: world.port, host: '127.0.0.1', path: '/api/auth/verify', method: 'POST', headers },
+        (response) => {
+          let text = '';
+          response.on('data', (piece) => {
+            text += String(piece);
+          });
+          response.on('end', () => resolve(text));
+        },
+      );
+      sent.on('error', reject);
+      sent.write(body.slice(0, 5));
+      sent.once('socket', (socket) =>
+        socket.once('connect', () => {
+          world.ground.logins.revokeSessions(null, { by: 'test' });
+          sent.end(body.slice(5));
+        }),
+      );
+    });
+    expect(JSON.parse(await answered)).toMatchObject({ error: { code: 'invalid_token' } });
   });
 });
 

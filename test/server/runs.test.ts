@@ -8,6 +8,8 @@ beforeAll(async () => {
     turns: [
       calls([call('local_fs.write_file', { path: 'a.txt', content: 'one\n' })], { role: 'user', last_user: 'write' }),
       calls([call('local_fs.write_file', { path: 'b.txt', content: 'two\n' })], { role: 'user', last_user: 'other' }),
+      calls([call('web.web_get', { url: '\u0024{match.1}' })], { role: 'user', last_user: { regex: 'get (\\S+)' } }),
+      says('\u0024{tool.content}', { tool: { name: 'web.web_get' } }),
       says('It is written.', { role: 'tool' }),
       says('Hello.'),
     ],
@@ -165,4 +167,45 @@ test('what a run may not have is refused before anything is written', async () =
   expect(await refused({ input: 7 })).toEqual([400, 'invalid_parameter', 'input']);
   expect(await refused({ policy: 'strict' }, server.accessToken)).toEqual([403, 'operator_required', undefined]);
   expect(server.app.rows('SELECT count(*) AS n FROM runs')).toEqual(before);
+});
+
+test('so many runs are active at once as the operator says; others wait for their turn, and can be cancelled there', async () => {
+  await server.call('PUT', '/api/config/beam-max-runs', { body: { value: '1' } });
+  const first = await server.run({ input: 'other' });
+  await server.app.seen(first, 'ask');
+  const second = await server.run();
+  const third = await server.run();
+  const status = async (id: string) => (await server.client.getRun({ id })).status;
+  expect([await status(first), await status(second), await status(third)]).toEqual(['waiting', 'queued', 'queued']);
+  await server.client.endRun({ id: second });
+  await server.app.client.awaitRun({ run_id: second });
+  expect([await status(second), await status(third)]).toEqual(['cancelled', 'queued']);
+  await server.client.endRun({ id: first });
+  await server.app.client.awaitRun({ run_id: third });
+  expect(await status(third)).toBe('completed');
+  await server.call('DELETE', '/api/config/beam-max-runs');
+});
+
+test('a run that waits for its turn rests with the others when the server stops, and goes on afterwards', async () => {
+  await server.call('PUT', '/api/config/beam-max-runs', { body: { value: '1' } });
+  const first = await server.run({ input: 'other' });
+  await server.app.seen(first, 'ask');
+  const second = await server.run();
+  await (await server.app.handle.ground('write')).rest(1000);
+  const status = async (id: string) => (await server.client.getRun({ id })).status;
+  expect([await status(first), await status(second)]).toEqual(['suspended', 'suspended']);
+  const resumed = await server.call('POST', `/api/runs/${second}/resume`);
+  expect(resumed.status).toBe(202);
+  await server.app.client.awaitRun({ run_id: second });
+  expect(await server.client.getRun({ id: second })).toMatchObject({ status: 'completed', error: null });
+  await server.client.endRun({ id: first });
+  expect(await status(first)).toBe('cancelled');
+});
+
+test('a model cannot reach the server that its run belongs to, whatever the policy says', async () => {
+  const id = await server.run({ input: `get ${server.url}/api/health` });
+  await frames(`/api/runs/${id}/events`);
+  const { json } = await server.call('GET', `/api/runs/${id}`);
+  expect(String(json['result'])).toContain('egress_blocked');
+  expect(String(json['result'])).toContain('this program listens there');
 });

@@ -43,11 +43,12 @@ export type Served = {
 const generous = { take: () => 0 };
 
 export async function served(setup: ScriptedSetup & { readonly streams?: StreamLimits }): Promise<Served> {
+  const ports: number[] = [];
   const app = await scriptedApp({
     ...setup,
     over: ({ chain, policy }) => ({
       surface: 'web',
-      serving: { chain, timeoutMs: 0 },
+      serving: { chain, timeoutMs: 0, ports: () => ports },
       policy: { value: policy, source: 'flag' },
       ...setup.over?.({ chain, policy }),
     }),
@@ -75,6 +76,7 @@ export async function served(setup: ScriptedSetup & { readonly streams?: StreamL
     rates: generous,
     ...(setup.streams === undefined ? {} : { streams: setup.streams }),
   });
+  ports.push(Number(new URL(beam.url).port));
   const key = createSigningKey({ logins: ground.logins, machineKey: ground.machineKey(), override: null });
   const login = (): string => {
     const now = Date.now();

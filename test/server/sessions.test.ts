@@ -46,17 +46,17 @@ test.each(faces)(
     expect(await client.createSession({ name })).toMatchObject({ name, active: true, message_count: 0 });
     expect(await refusal(client.createSession({ name }))).toBe('already_exists');
 
-    const sent = await client.postMessage({ name, text: 'hi', ...model });
+    const sent = await client.postMessage({ session: name, text: 'hi', ...model });
     expect(await ended(client, sent.run_id)).toBe('Hello.');
-    const page = await client.pageMessages({ name, order: 'asc' });
+    const page = await client.pageMessages({ session: name, order: 'asc' });
     expect(page.items.map(({ role, text }) => [role, text])).toEqual([
       ['user', 'hi'],
       ['assistant', 'Hello.'],
     ]);
     expect(page.items[0]?.id).toBe(sent.message_id);
-    const newest = await client.pageMessages({ name, limit: 1 });
+    const newest = await client.pageMessages({ session: name, limit: 1 });
     expect(newest.items.map(({ text }) => text)).toEqual(['Hello.']);
-    const older = await client.pageMessages({ name, limit: 1, cursor: newest.next_cursor ?? '' });
+    const older = await client.pageMessages({ session: name, limit: 1, cursor: newest.next_cursor ?? '' });
     expect([older.items.map(({ text }) => text), older.next_cursor]).toEqual([['hi'], null]);
 
     const copy = await client.copySession({ session: name, name: `${name}-copy` });
@@ -64,10 +64,10 @@ test.each(faces)(
     expect(await client.patchSession({ session: `${name}-copy`, name: `${name}-b` })).toMatchObject({
       name: `${name}-b`,
     });
-    expect(await client.activateSession({ name })).toMatchObject({ name, active: true });
-    const file = await client.downloadSession({ name, format: 'md' });
+    expect(await client.activateSession({ session: name })).toMatchObject({ name, active: true });
+    const file = await client.downloadSession({ session: name, format: 'md' });
     expect([file.file, file.text.split('\n')[0]]).toEqual([`${name}.md`, `# ${name}`]);
-    expect(JSON.parse((await client.downloadSession({ name, format: 'json' })).text)).toMatchObject({
+    expect(JSON.parse((await client.downloadSession({ session: name, format: 'json' })).text)).toMatchObject({
       schema_version: 1,
     });
 
@@ -76,8 +76,8 @@ test.each(faces)(
     const names = [...first.items, ...second.items].map((session) => session.name);
     expect(new Set(names).size).toBe(names.length);
     expect(names).toEqual(expect.arrayContaining([name, `${name}-b`]));
-    expect(await client.removeSession({ name: `${name}-b` })).toBeNull();
-    expect(await refusal(client.getSession({ name: `${name}-b` }))).toBe('not_found');
+    expect(await client.removeSession({ session: `${name}-b` })).toBeNull();
+    expect(await refusal(client.getSession({ session: `${name}-b` }))).toBe('not_found');
     expect(await refusal(client.pageSessions({ cursor: 'x' }))).toBe('invalid_parameter');
   },
 );
@@ -88,21 +88,21 @@ test.each(faces)(
     const client = await open();
     const name = face === 'in process' ? 'three' : 'four';
     await client.createSession({ name });
-    const { run_id } = await client.postMessage({ name, text: 'write', ...model });
+    const { run_id } = await client.postMessage({ session: name, text: 'write', ...model });
     const ask = await server.app.seen(run_id, 'ask');
-    expect(await refusal(client.postMessage({ name, text: 'more', ...model }))).toBe('session_busy');
-    expect(await refusal(client.removeSession({ name }))).toBe('in_use');
+    expect(await refusal(client.postMessage({ session: name, text: 'more', ...model }))).toBe('session_busy');
+    expect(await refusal(client.removeSession({ session: name }))).toBe('in_use');
 
     // As if the process had been stopped: the run rests and its ask stays open.
     await server.app.client.stopRun({ run_id, reason: 'ask' });
     await server.app.client.awaitRun({ run_id });
     expect(await client.getRun({ id: run_id })).toMatchObject({ status: 'suspended', waiting_on: ask.ask_id });
-    expect(await refusal(client.postMessage({ name, text: 'more', ...model }))).toBe('run_suspended');
+    expect(await refusal(client.postMessage({ session: name, text: 'more', ...model }))).toBe('run_suspended');
     expect(await refusal(client.continueRun({ id: run_id }))).toBe('run_not_resumable');
-    expect(await client.abandonSession({ name })).toMatchObject({ suspended_run_id: null });
+    expect(await client.abandonSession({ session: name })).toMatchObject({ suspended_run_id: null });
     expect(await client.getRun({ id: run_id })).toMatchObject({ status: 'cancelled' });
     expect(await client.getApproval({ id: ask.ask_id })).toMatchObject({ state: 'cancelled' });
-    const next = await client.postMessage({ name, text: 'hi', ...model });
+    const next = await client.postMessage({ session: name, text: 'hi', ...model });
     expect(await ended(client, next.run_id)).toBe('Hello.');
   },
 );

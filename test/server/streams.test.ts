@@ -3,7 +3,7 @@ import type { FeedEntry } from '../../src/schema/feed.ts';
 import { call, calls, says } from '../support/scripted-app.ts';
 import { type Served, served } from './served.ts';
 
-const words = Array.from({ length: 400 }, (_, index) => `word${index}`).join(' ');
+const words = Array.from({ length: 120 }, (_, index) => `word${index}`).join(' ');
 let server: Served;
 beforeAll(async () => {
   server = await served({

@@ -34,7 +34,8 @@ async function asked(terminal: CliTerminal): Promise<void> {
   await terminal.saw('› write it');
   terminal.type('\r');
   await terminal.saw('waiting for an answer');
-  await terminal.press(nextAsk, 'y once');
+  // The foot is the last row of a card: no argument can look like it before the card is whole.
+  await terminal.press(nextAsk, (screen) => /^┗ also: reins approvals respond/m.test(screen));
 }
 
 /** Presses a letter as a person does, apart from the next one, until it has had its effect. */

@@ -150,6 +150,8 @@ describe('a turn that goes on', () => {
     expect(terminal.modes().alternate).toBe(false);
     const [run] = JSON.parse((await world.run(['state', 'list', '--json'])).stdout);
     expect(run.status).toBe(status);
+    // Whoever opens the program next is told of a run that can go on.
+    if (status === 'interrupted') await world.run(['state', 'cancel', run.id]);
   });
 });
 

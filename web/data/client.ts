@@ -47,3 +47,7 @@ export const client: HttpClient = createHttpClient({
   headers: () => ({}),
   connection: heard,
 });
+
+/** The same for something that must happen once, however often it is sent (09 §5.4). */
+export const clientRepeating = (key: string): HttpClient =>
+  createHttpClient({ base: '', fetch: fetchAsOperator, headers: () => ({ 'idempotency-key': key }) });

@@ -1,8 +1,216 @@
+import { useMemo, useState } from 'react';
+import { Link, useLocation, useParams } from 'wouter';
+import type { AskHead } from '../../src/schema/ask-views.ts';
+import { plural } from '../../src/view/format.ts';
+import { AskCard } from '../approvals/ask-card.tsx';
+import { DenyAll } from '../approvals/deny-all.tsx';
+import { Outcome } from '../approvals/outcome.tsx';
+import { RestingRuns } from '../approvals/resting-runs.tsx';
+import { client } from '../data/client.ts';
+import { useData } from '../data/use-data.ts';
+import { useQuery } from '../data/use-query.ts';
+import { useEverywhere } from '../frame/everywhere.ts';
+import { useKeys } from '../frame/keys.tsx';
+import { mayAskToNotify } from '../frame/notify.ts';
+import { Button } from '../parts/button.tsx';
 import { Page } from '../parts/page.tsx';
-import { Empty } from '../parts/states.tsx';
+import { Safe } from '../parts/safe.tsx';
+import { Empty, Loaded } from '../parts/states.tsx';
+import { Tabs } from '../parts/tabs.tsx';
 
-export const ApprovalsPage = () => (
-  <Page title="Approvals">
-    <Empty>Nothing yet.</Empty>
-  </Page>
-);
+/** Asks of every run, and what became of them (09 §8.6). */
+export function ApprovalsPage() {
+  const { id } = useParams();
+  const [tab, setTab] = useQuery('tab', 'pending');
+  const [filter, setFilter] = useQuery('filter');
+  const { asks } = useEverywhere();
+  if (id !== undefined) {
+    return (
+      <Page title="Approval" actions={<Link href="/approvals">All approvals</Link>}>
+        <AskCard id={id} />
+      </Page>
+    );
+  }
+  return (
+    <Page title="Approvals" actions={<Notify />}>
+      <Tabs
+        label="State"
+        selected={tab}
+        onSelect={setTab}
+        tabs={[
+          { id: 'pending', label: `Pending${asks.value === null ? '' : ` (${asks.value.length})`}` },
+          { id: 'answered', label: 'Answered' },
+          { id: 'expired', label: 'Expired' },
+        ]}
+      >
+        <input
+          className="input"
+          type="search"
+          data-filter
+          placeholder="Filter by tool, run or session"
+          aria-label="Filter by tool, run or session"
+          value={filter}
+          onChange={(event) => setFilter(event.target.value)}
+        />
+        {tab === 'pending' ? <Pending filter={filter} /> : <Resolved state={tab} filter={filter} />}
+      </Tabs>
+    </Page>
+  );
+}
+
+const matches = (ask: AskHead, filter: string): boolean =>
+  filter === '' ||
+  `${ask.tools}.${ask.tool} ${ask.run_id ?? ''} ${ask.session_name ?? ''} ${ask.summary}`
+    .toLowerCase()
+    .includes(filter.toLowerCase());
+
+function Pending({ filter }: { readonly filter: string }) {
+  const { asks } = useEverywhere();
+  const [later, setLater] = useState<ReadonlySet<string>>(new Set());
+  // Those that were here stay in their place when they are answered, and say what became of them.
+  const [seen, setSeen] = useState<readonly AskHead[]>([]);
+  const pending = asks.value;
+  const fresh = (pending ?? []).filter(({ id }) => !seen.some((ask) => ask.id === id));
+  if (fresh.length > 0) setSeen([...seen, ...fresh]);
+  const shown = useMemo(() => seen.filter((ask) => matches(ask, filter)), [seen, filter]);
+  const open = (pending ?? []).filter((ask) => matches(ask, filter));
+  const groups = useMemo(() => grouped(shown), [shown]);
+  useCardKeys();
+  return (
+    <Loaded data={asks}>
+      {() => (
+        <>
+          {shown.length === 0 ? (
+            <Empty action={<Link href="/runs">See the runs</Link>}>
+              Nothing waits for you. What an agent wants to do and your policy leaves to you appears here.
+            </Empty>
+          ) : (
+            groups.map(({ run, asks: own }) => (
+              <section key={run ?? '-'} className="stack" aria-label={`Asks of ${run ?? 'no run'}`}>
+                <div className="group-head">
+                  <h2 className="small muted">
+                    {own[0]?.session_name == null ? 'Run' : <Safe text={`Session ${own[0].session_name}`} />}{' '}
+                    <span className="mono">{run}</span>
+                  </h2>
+                  {own.length > 1 ? <span className="tag">{plural(own.length, 'ask')}</span> : null}
+                </div>
+                {own.map((ask) =>
+                  later.has(ask.id) ? (
+                    <p key={ask.id} className="note row">
+                      <span className="grow">
+                        <Safe text={ask.summary} />
+                      </span>
+                      <span className="tag warn">decided later</span>
+                      <Button
+                        size="small"
+                        onClick={() => setLater(new Set([...later].filter((each) => each !== ask.id)))}
+                      >
+                        Open
+                      </Button>
+                    </p>
+                  ) : (
+                    <AskCard key={ask.id} id={ask.id} onLater={() => setLater(new Set([...later, ask.id]))} />
+                  ),
+                )}
+              </section>
+            ))
+          )}
+          {open.length > 1 ? <DenyAll asks={open} /> : null}
+          <RestingRuns />
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+/** By run, in the order of their soonest deadlines. */
+function grouped(
+  asks: readonly AskHead[],
+): readonly { readonly run: string | null; readonly asks: readonly AskHead[] }[] {
+  const runs = [...new Set(asks.map(({ run_id }) => run_id))];
+  return runs.map((run) => ({ run, asks: asks.filter(({ run_id }) => run_id === run) }));
+}
+
+function Resolved({ state, filter }: { readonly state: string; readonly filter: string }) {
+  const [cursors, setCursors] = useState<readonly string[]>([]);
+  const expired = state === 'expired';
+  const list = useData(
+    `resolved ${state} ${cursors.length}`,
+    async () => {
+      const pages = [undefined, ...cursors];
+      const answers = await Promise.all(
+        pages.map((cursor) => client.pageApprovals({ state: expired ? 'expired' : 'all', limit: 100, cursor })),
+      );
+      const items = answers.flatMap((page) => page.items);
+      return {
+        items: expired ? items : items.filter((ask) => ask.state !== 'pending' && ask.state !== 'expired'),
+        next: answers.at(-1)?.next_cursor ?? null,
+      };
+    },
+    { topics: ['approvals'] },
+  );
+  return (
+    <Loaded data={list}>
+      {({ items, next }) => {
+        const shown = items.filter((ask) => matches(ask, filter));
+        return (
+          <div className="stack tight">
+            {shown.length === 0 ? (
+              <Empty>{expired ? 'No ask has run out of time.' : 'No ask was answered yet.'}</Empty>
+            ) : (
+              shown.map((ask) => (
+                <Link key={ask.id} href={`/approvals/${ask.id}`} className="bare">
+                  <Outcome ask={ask} />
+                </Link>
+              ))
+            )}
+            {next === null ? null : (
+              <div>
+                <Button onClick={() => setCursors([...cursors, next])}>Older ones</Button>
+              </div>
+            )}
+          </div>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+/** `j` `k` move between the cards; `x` explains, `f` shows all of the one with the focus. `a` is the card's own. */
+function useCardKeys(): void {
+  const [, go] = useLocation();
+  const cards = () => [...document.querySelectorAll<HTMLElement>('article.card')];
+  const current = () => document.activeElement?.closest<HTMLElement>('article.card') ?? null;
+  const move = (by: number) => {
+    const all = cards();
+    const card = current();
+    const at = card === null ? (by > 0 ? -1 : 0) : all.indexOf(card);
+    all[Math.min(all.length - 1, Math.max(0, at + by))]?.focus();
+  };
+  const press = (selector: string) => current()?.querySelector<HTMLElement>(selector)?.click();
+  useKeys([
+    { key: 'j', words: 'next ask', act: () => move(1) },
+    { key: 'k', words: 'ask before', act: () => move(-1) },
+    {
+      key: 'o',
+      words: 'open the ask',
+      act: () => {
+        const id = current()?.dataset['ask'];
+        if (id !== undefined) go(`/approvals/${id}`);
+      },
+    },
+    { key: 'x', words: 'explain', act: () => press('[data-explain]') },
+    { key: 'f', words: 'view full', act: () => press('[data-full]') },
+    { key: 'a', words: 'approve once, while the card has the focus', act: () => undefined },
+  ]);
+}
+
+function Notify() {
+  const [asked, setAsked] = useState(!mayAskToNotify());
+  if (asked) return null;
+  return (
+    <Button size="small" look="quiet" onClick={() => void Notification.requestPermission().then(() => setAsked(true))}>
+      Tell me in the background
+    </Button>
+  );
+}

@@ -1,8 +1,135 @@
+import { useEffect, useRef, useState } from 'react';
+import { Link, useLocation, useParams } from 'wouter';
+import { Composer } from '../chat/composer.tsx';
+import { RunPanel } from '../chat/run-panel.tsx';
+import { SessionsColumn } from '../chat/sessions.tsx';
+import { TranscriptView } from '../chat/transcript.tsx';
+import { type Chat, type SendOptions, useChat } from '../chat/use-chat.ts';
+import { client } from '../data/client.ts';
+import { useData } from '../data/use-data.ts';
+import { announce } from '../frame/announce.tsx';
+import { useEverywhere } from '../frame/everywhere.ts';
+import { Button } from '../parts/button.tsx';
 import { Page } from '../parts/page.tsx';
-import { Empty } from '../parts/states.tsx';
+import { Safe } from '../parts/safe.tsx';
+import { ErrorNote, Skeleton } from '../parts/states.tsx';
+import '../styles/chat.css';
 
-export const ChatPage = () => (
-  <Page title="Chat">
-    <Empty>Nothing yet.</Empty>
-  </Page>
-);
+/** Chats on the left, one of them beside it (09 §8.5). */
+export function ChatPage() {
+  const { session } = useParams();
+  const [, go] = useLocation();
+  const sessions = useData('sessions', async () => (await client.pageSessions({ limit: 200 })).items, {
+    topics: ['runs'],
+  });
+  const named = session === undefined ? undefined : decodeURIComponent(session);
+  const name = named ?? sessions.value?.find(({ active }) => active)?.name ?? sessions.value?.[0]?.name;
+  const [listed, list] = useState(false);
+  return (
+    <Page title="Chat" whole>
+      <div className={`chat ${listed ? 'listed' : ''}`}>
+        <SessionsColumn
+          sessions={sessions}
+          current={name ?? ''}
+          onOpen={(opened) => {
+            list(false);
+            go(`/chat/${encodeURIComponent(opened)}`);
+          }}
+        />
+        {name === undefined ? (
+          <div className="conversation">
+            {sessions.value === null ? <Skeleton /> : <First onMade={sessions.reload} />}
+          </div>
+        ) : (
+          <Conversation key={name} name={name} onList={() => list(!listed)} />
+        )}
+      </div>
+    </Page>
+  );
+}
+
+/** There is no chat yet: the first one is made. */
+function First({ onMade }: { readonly onMade: () => void }) {
+  const asked = useRef(false);
+  useEffect(() => {
+    if (asked.current) return;
+    asked.current = true;
+    client.createSession({ name: 'default' }).then(onMade, onMade);
+  }, [onMade]);
+  return <Skeleton />;
+}
+
+function Conversation({ name, onList }: { readonly name: string; readonly onList: () => void }) {
+  const chat = useChat(name);
+  const [options, setOptions] = useState<SendOptions>({});
+  const again = (text: string) => {
+    const last = chat.items.findLast((item) => item.kind === 'user');
+    const wanted = text === '' && last?.kind === 'user' ? last.text : text;
+    if (wanted !== '') chat.send(wanted, options);
+  };
+  const streams = chat.items.at(-1)?.kind === 'assistant' && chat.runId !== null;
+  useEffect(() => {
+    if (streams) announce('Reins is answering');
+  }, [streams]);
+  return (
+    <>
+      <div className="conversation">
+        <header className="conversation-head row">
+          <span className="only-small">
+            <Button size="small" onClick={onList}>
+              Chats
+            </Button>
+          </span>
+          <h1 className="cut">
+            <Safe text={name} />
+          </h1>
+          {chat.runId === null ? null : (
+            <Link href={`/runs/${chat.runId}`} className="tag accent">
+              running
+            </Link>
+          )}
+        </header>
+        {chat.error === null ? null : <ErrorNote error={chat.error} onRetry={chat.reload} />}
+        {chat.session === null && chat.error === null ? <Skeleton /> : null}
+        {chat.session !== null && chat.items.length === 0 ? <Nothing chat={chat} options={options} /> : null}
+        <TranscriptView items={chat.items} older={chat.older} unsent={chat.unsent} onAgain={again} />
+        <Composer name={name} chat={chat} options={options} onOptions={setOptions} />
+      </div>
+      <RunPanel runId={chat.newestRun} />
+    </>
+  );
+}
+
+const examples = [
+  'What is in this workspace? Read what matters and tell me in five lines.',
+  'Find the TODOs in the sources and list them by file.',
+  'Write a short README for this project.',
+] as const;
+
+/** Nothing was said yet: three ways to begin, or what is missing before. */
+function Nothing({ chat, options }: { readonly chat: Chat; readonly options: SendOptions }) {
+  const { setup } = useEverywhere();
+  const issue = setup.value?.issues.find(({ severity }) => severity === 'error');
+  if (issue !== undefined) {
+    return (
+      <div className="panel stack start">
+        <h2>One thing is missing</h2>
+        <p>{issue.message}</p>
+        {issue.cliCommand === null ? null : <p className="mono small">{issue.cliCommand}</p>}
+        <Link href="/setup">Open the set-up</Link>
+      </div>
+    );
+  }
+  return (
+    <div className="stack start">
+      <p className="muted">
+        Ask for something to be done here. What your policy leaves to you is asked in this place, before it happens.
+      </p>
+      {examples.map((text) => (
+        <button key={text} type="button" className="example" onClick={() => chat.send(text, options)}>
+          {text}
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,8 +1,9 @@
-import { Page } from '../parts/page.tsx';
-import { Empty } from '../parts/states.tsx';
+import { useParams } from 'wouter';
+import { RunList } from '../runs/run-list.tsx';
+import { RunPage } from '../runs/run-page.tsx';
+import '../styles/runs.css';
 
-export const RunsPage = () => (
-  <Page title="Runs">
-    <Empty>Nothing yet.</Empty>
-  </Page>
-);
+export function RunsPage() {
+  const { id } = useParams();
+  return id === undefined ? <RunList /> : <RunPage key={id} id={id} />;
+}

@@ -8,12 +8,15 @@ import { Button } from './button.tsx';
 export function Dialog({
   title,
   onClose,
+  onKey,
   children,
   foot,
 }: {
   readonly title: ReactNode;
   /** Absent: it cannot be left without an answer. */
   readonly onClose?: (() => void) | undefined;
+  /** A key without a modifier, once, outside of text fields. */
+  readonly onKey?: (key: string) => void;
   readonly children: ReactNode;
   readonly foot?: ReactNode;
 }) {
@@ -33,6 +36,11 @@ export function Dialog({
       ref={element}
       className="dialog"
       aria-labelledby={id}
+      onKeyDown={({ key, repeat, target, ctrlKey, metaKey, altKey }) => {
+        const typing =
+          target instanceof HTMLTextAreaElement || (target instanceof HTMLInputElement && target.type !== 'radio');
+        if (!repeat && !typing && !ctrlKey && !metaKey && !altKey) onKey?.(key);
+      }}
       onCancel={(event) => {
         event.preventDefault();
         onClose?.();

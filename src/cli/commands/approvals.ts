@@ -111,7 +111,7 @@ type Answer = {
   readonly treat_as?: 'run_again' | 'done' | 'skip';
 };
 
-/** Exactly one verdict flag (03 §12). @throws RuntimeError usage, not_built */
+/** Exactly one verdict flag (03 §12). @throws RuntimeError usage */
 async function readAnswer(context: Context): Promise<Answer> {
   const { flags } = context.invocation;
   const given = [

@@ -82,9 +82,11 @@ async function fromTerminal(context: Context, asksCurrent: boolean): Promise<Pas
     throw new RuntimeError('usage', 'no terminal to ask on', { hints: ['reins beam set-password --stdin'] });
   }
   const ask = async (question: string): Promise<string> => {
-    const text = await readSecret(process.stdin(), () => terminal.err(question));
-    terminal.err('\n');
-    return text;
+    try {
+      return await readSecret(process.stdin(), () => terminal.err(question));
+    } finally {
+      terminal.err('\n');
+    }
   };
   const current = asksCurrent ? await ask('Current password: ') : null;
   const next = await ask('New password: ');

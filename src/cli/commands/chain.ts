@@ -1,5 +1,6 @@
 import type { Finding } from '../../schema/chain.ts';
 import { plural } from '../../view/format.ts';
+import { graphLines } from '../../view/chain-lines.ts';
 import type { Handler } from '../context.ts';
 
 const list: Handler = async (context) => {
@@ -39,6 +40,14 @@ const show: Handler = async (context) => {
   return 0;
 };
 
+/** Each task with the ways that lead from it, as text (06 §26). */
+const graph: Handler = async (context) => {
+  const chain = await (await context.client()).graphChain({ name: context.invocation.words[0] ?? '' });
+  if (context.globals.format !== 'text') await context.printJson(chain);
+  else await context.print(graphLines(chain).join('\n'));
+  return 0;
+};
+
 const vet: Handler = async (context) => {
   const files = await (await context.client()).vetChains({ paths: [...context.invocation.words] });
   const strict = context.invocation.flags.bool('strict') ?? false;
@@ -68,4 +77,4 @@ function summary(findings: readonly Finding[]): string {
   return parts.join(', ');
 }
 
-export const handlers = { list, show, vet };
+export const handlers = { list, graph, show, vet };

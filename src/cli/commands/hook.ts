@@ -27,6 +27,7 @@ const add: Handler = async (context) => {
   for (const note of notes) context.hint(note);
   for (const warning of warnings) context.warn(warning);
   const probed = context.invocation.flags.bool('probe') === false ? null : await refreshed(context, name);
+  for (const note of probed?.hook?.notes ?? []) context.hint(note);
   if (context.globals.format !== 'text') await context.printJson(shown(await client.showHook({ name })));
   else await context.print(`Registered hook "${name}"${probedText(probed)}.`);
   return 0;

@@ -1,6 +1,6 @@
 import { RuntimeError } from '../../schema/errors.ts';
 import { capabilityNames, type ModelRow } from '../../schema/registry.ts';
-import { formatBytes } from '../../view/format.ts';
+import { formatBytes, plural } from '../../view/format.ts';
 import type { Context, Handler } from '../context.ts';
 import { confirmed } from '../confirm.ts';
 
@@ -89,6 +89,30 @@ const remove: Handler = async (context) => {
   return 0;
 };
 
+/** Lists before it asks, and deletes what it has listed and nothing else. */
+const prune: Handler = async (context) => {
+  if (!context.globals.deleteModels) {
+    throw usage('model prune deletes models: it needs --delete-models', ['reins model prune --delete-models']);
+  }
+  const yes = context.invocation.flags.bool('yes') === true;
+  const client = await context.client();
+  const { models } = await client.pruneModels({ backend: backend(context), names: null });
+  if (models.length === 0) {
+    await said(context, 'Nothing to prune.', { deleted: [] });
+    return 0;
+  }
+  for (const { backend: holder, model } of models) context.hint(`${holder}  ${model}`);
+  if (!yes) {
+    if (!context.terminal.interactive()) throw usage('without a terminal model prune needs --yes');
+    if (!(await confirmed(context, `Delete ${plural(models.length, 'model')}? [y] yes, any other key no`))) {
+      throw usage('nothing was deleted');
+    }
+  }
+  const deleted = await client.pruneModels({ backend: backend(context), names: [...models] });
+  await said(context, `Deleted ${plural(deleted.models.length, 'model')}.`, { deleted: deleted.models });
+  return 0;
+};
+
 const pull: Handler = async (context) => {
   const { flags } = context.invocation;
   const client = await context.client();
@@ -157,4 +181,4 @@ const setContext: Handler = async (context) => {
   return 0;
 };
 
-export const handlers = { list, add, remove, pull, show, 'set-context': setContext };
+export const handlers = { list, add, remove, prune, pull, show, 'set-context': setContext };

@@ -208,6 +208,7 @@ const model: Command = {
       purpose: 'Delete local models that are not declared; needs --delete-models.',
       flags: [onBackend, yes],
       examples: ['reins model prune --delete-models', 'reins model prune --delete-models --backend local --yes'],
+      module: 'model',
       insideTool: 'refused',
     },
     {
@@ -275,6 +276,7 @@ const chain: Command = {
       arguments: [{ name: 'path', required: true, candidates: 'file', help: 'The chain.' }],
       examples: ['reins chain graph default-run-chain', 'reins chain graph ./nightly.json'],
       exits: [3],
+      module: 'chain',
     },
   ],
 };

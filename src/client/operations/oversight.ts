@@ -1,4 +1,5 @@
 import { array, boolean, enums, nullable, number, object, optional, record, string, unknown } from 'superstruct';
+import type { ChainGraph } from '../../schema/document-views.ts';
 import type { Ask } from '../../schema/ask.ts';
 import type { AuditCheck, AuditRow } from '../../schema/audit.ts';
 import type {
@@ -140,6 +141,8 @@ export const oversight = {
     returns<{ readonly text: string }>(),
   ),
   /** Without paths: every chain of the overlay. */
+  /** Tasks, the ways between them, and what no way leads to. */
+  graphChain: operation('GET', '/api/chains/{name}/graph', 'read', object({ name: string() }), returns<ChainGraph>()),
   vetChains: operation(
     'POST',
     '/api/chains/vet',

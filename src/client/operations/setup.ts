@@ -91,6 +91,17 @@ export const setup = {
     object({ name: string(), backend: nullable(string()), delete_file: boolean() }),
     returns<{ readonly deleted_from: readonly string[] }>(),
   ),
+  /** Lists the models of local servers that are not declared; with names it deletes those of them. */
+  pruneModels: operation(
+    'POST',
+    '/api/models/prune',
+    'operator',
+    object({
+      backend: nullable(string()),
+      names: nullable(array(object({ backend: string(), model: string() }))),
+    }),
+    returns<{ readonly models: readonly { readonly backend: string; readonly model: string }[] }>(),
+  ),
   showModel: operation(
     'GET',
     '/api/models/{name}',

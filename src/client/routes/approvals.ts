@@ -59,7 +59,7 @@ export const approvalRoutes = {
       binding: hex,
       text: optional(size(string(), 1, 20_000)),
       feedback: optional(size(string(), 0, 4_000)),
-      remember: optional(enums(['session', 'rule'])),
+      remember: optional(enums(['session', 'edits', 'rule'])),
       rule: optional(count(0, 2)),
       rule_sha256: optional(hex),
       edited_args: optional(record(string(), unknown())),

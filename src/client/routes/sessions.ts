@@ -3,7 +3,7 @@ import { Session, SessionMessage } from '../../schema/session.ts';
 import { count, flag, page, text } from '../fields.ts';
 import { returns, route, shown } from '../operation.ts';
 
-const named = object({ name: string() });
+const named = object({ session: string() });
 const sessions = object({ items: array(Session), next_cursor: nullable(string()) });
 const messages = object({ items: array(SessionMessage), next_cursor: nullable(string()) });
 /** The answer to what starts a run. */
@@ -29,8 +29,8 @@ export const sessionRoutes = {
     status: 201,
     repeatable: true,
   }),
-  getSession: route('GET', '/api/sessions/{name}', 'any', named, shown(Session)),
-  activateSession: route('POST', '/api/sessions/{name}/activate', 'any', named, shown(Session)),
+  getSession: route('GET', '/api/sessions/{session}', 'any', named, shown(Session)),
+  activateSession: route('POST', '/api/sessions/{session}/activate', 'any', named, shown(Session)),
   patchSession: route(
     'PATCH',
     '/api/sessions/{session}',
@@ -48,37 +48,37 @@ export const sessionRoutes = {
     { status: 201, repeatable: true },
   ),
   /** Cancels the suspended run of a session (07 §2.7). */
-  abandonSession: route('POST', '/api/sessions/{name}/abandon', 'operator', named, shown(Session)),
+  abandonSession: route('POST', '/api/sessions/{session}/abandon', 'operator', named, shown(Session)),
   downloadSession: route(
     'GET',
-    '/api/sessions/{name}/export',
+    '/api/sessions/{session}/export',
     'any',
-    object({ name: string(), format: optional(enums(['md', 'json'])) }),
+    object({ session: string(), format: optional(enums(['md', 'json'])) }),
     shown(Attachment),
     { form: 'attachment' },
   ),
   removeSession: route(
     'DELETE',
-    '/api/sessions/{name}',
+    '/api/sessions/{session}',
     'operator',
-    object({ name: string(), force: optional(flag()) }),
+    object({ session: string(), force: optional(flag()) }),
     returns<null>(),
     { status: 204 },
   ),
   pageMessages: route(
     'GET',
-    '/api/sessions/{name}/messages',
+    '/api/sessions/{session}/messages',
     'any',
-    object({ name: string(), order: optional(enums(['asc', 'desc'])), ...page }),
+    object({ session: string(), order: optional(enums(['asc', 'desc'])), ...page }),
     shown(messages),
   ),
   /** The message is committed before the reply; the answer comes as events of the run. */
   postMessage: route(
     'POST',
-    '/api/sessions/{name}/messages',
+    '/api/sessions/{session}/messages',
     'any',
     object({
-      name: string(),
+      session: string(),
       text: text(256 * 1024),
       trim: optional(count(0, 1_000_000)),
       chain: optional(string()),

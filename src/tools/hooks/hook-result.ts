@@ -1,4 +1,4 @@
-import { fail } from '../failure.ts';
+import { fail, type ToolFailure } from '../failure.ts';
 import type { ToolContext, ToolResult } from '../tool.ts';
 import { decode, isJson, isText, mediaOf, spooledBody } from '../web-result.ts';
 import type { Answer } from './hook-send.ts';
@@ -30,6 +30,16 @@ export function hookResult(
   const text = decode(answer.body, type);
   if (answer.truncated) return { ok: true, value: { ...cutNote(answer), text: hide(text) } };
   return { ok: true, value: isJson(mediaOf(type)) ? jsonOf(text, hide) : hide(text) };
+}
+
+/** A failure whose members come from the service, such as the location of a redirect. */
+export function hiddenFailure(failure: ToolFailure, hidden: readonly string[]): ToolFailure {
+  if (failure.extra === undefined) return failure;
+  const hide = hider(hidden);
+  return {
+    ...failure,
+    extra: Object.fromEntries(Object.entries(failure.extra).map(([key, value]) => [key, hideDeep(value, hide)])),
+  };
 }
 
 const cutNote = ({ truncated }: Answer): object => (truncated ? { truncated: true } : {});

@@ -10,7 +10,7 @@ import type { HookDefinition } from '../openapi/operations.ts';
 import { type HookRequest, requestOf } from '../openapi/request.ts';
 import { refusingTool } from '../source.ts';
 import { type ArgumentRecord, defineTool, type Injected, type Prepared, type Tool } from '../tool.ts';
-import { hookResult } from './hook-result.ts';
+import { hiddenFailure, hookResult } from './hook-result.ts';
 import { sendToService } from './hook-send.ts';
 import { type HookPorts, type HookService, isCredentialHeader } from './hook-service.ts';
 
@@ -91,8 +91,8 @@ export function hookTool(service: HookService, pinned: Definition, ports: HookPo
         ports,
         context.signal,
       );
-      if (isFailure(answer)) return answer;
-      return hookResult(answer, method, [...headers.secrets, ...injectedValues(service, ports)], context);
+      const hidden = [...headers.secrets, ...injectedValues(service, ports)];
+      return isFailure(answer) ? hiddenFailure(answer, hidden) : hookResult(answer, method, hidden, context);
     },
   });
 }

@@ -29,6 +29,7 @@ export function createStdioPipe(launch: StdioLaunch, { guard, ring }: StdioDeps)
   let gone: Promise<void> = Promise.resolve();
   let isGone = true;
   let failure: string | null = null;
+  let lastWords: string | null = null;
   let closing: Promise<void> | null = null;
 
   const listen = (own: ChildProcess, pid: number, listener: PipeListener): void => {
@@ -39,7 +40,8 @@ export function createStdioPipe(launch: StdioLaunch, { guard, ring }: StdioDeps)
         // What it started does not outlive it, and may hold its pipes open.
         void endGroup(own, pid, closed).then(() => {
           guard.remove(pid);
-          listener.closed(failure ?? ending(code, signal, ring));
+          lastWords = failure ?? ending(code, signal, ring);
+          listener.closed(lastWords);
           resolve();
         });
       });
@@ -104,11 +106,15 @@ export function createStdioPipe(launch: StdioLaunch, { guard, ring }: StdioDeps)
       }
       return new Promise((resolve, reject) => {
         stdin.write(`${JSON.stringify(message)}\n`, (error) => {
-          if (error == null) resolve();
-          else
-            reject(
-              fault(`the server does not read: ${codeOf(error) ?? error.message}`, { kind: 'network', sent: true }),
-            );
+          if (error == null) {
+            resolve();
+            return;
+          }
+          // Mostly its end, which says more, is on its way.
+          void within(gone, endByItselfMs).then(() => {
+            const why = lastWords ?? `the server does not read: ${codeOf(error) ?? error.message}`;
+            reject(fault(why, { kind: 'network', sent: true }));
+          });
         });
       });
     },

@@ -6,6 +6,7 @@ import { lookUp, Unusable } from './references.ts';
 const depths = [16, 8, 4, 2];
 /** Values of one schema with everything that it refers to, each circle gone round once. */
 const maxNodes = 4000;
+const maxLevels = 128;
 /** What a schema that repeats itself may be: values, and characters. */
 const repeatedNodes = 600;
 const repeatedText = 4096;
@@ -31,7 +32,7 @@ export function createSchemas(document: ServiceDocument): Schemas {
  */
 function standalone(document: ServiceDocument, schema: unknown): JsonObject {
   const once = expandWithin(document, schema, 1, maxNodes);
-  if (once === null) throw new Unusable(`its schema has more than ${maxNodes} values`);
+  if (once === null) throw new Unusable(`its schema has more than ${maxNodes} values or ${maxLevels} levels`);
   if (!once.cut) return once.schema;
   for (const depth of depths) {
     const made = expandWithin(document, schema, depth, repeatedNodes);
@@ -49,7 +50,7 @@ function expandWithin(
   depth: number,
   limit: number,
 ): { readonly schema: JsonObject; readonly cut: boolean } | null {
-  const state: State = { document, depth, limit, nodes: 0, cut: false, loosened: 0, path: [] };
+  const state: State = { document, depth, limit, nodes: 0, level: 0, cut: false, loosened: 0, path: [] };
   try {
     return { schema: asObject(expand(state, schema)), cut: state.cut };
   } catch (error) {
@@ -63,6 +64,7 @@ type State = {
   readonly depth: number;
   readonly limit: number;
   nodes: number;
+  level: number;
   cut: boolean;
   /** How often something was left out that would have kept values away. */
   loosened: number;
@@ -74,7 +76,14 @@ const asObject = (schema: unknown): JsonObject => (isObject(schema) ? schema : s
 
 function expand(state: State, schema: unknown): unknown {
   state.nodes += 1;
-  if (state.nodes > state.limit) throw new TooLarge();
+  if (state.nodes > state.limit || state.level >= maxLevels) throw new TooLarge();
+  state.level += 1;
+  const expanded = expandOne(state, schema);
+  state.level -= 1;
+  return expanded;
+}
+
+function expandOne(state: State, schema: unknown): unknown {
   // True and false are schemas, too.
   if (!isObject(schema)) return schema === false ? false : {};
   const { $ref } = schema;
@@ -88,7 +97,6 @@ function expandReference(state: State, reference: string, schema: JsonObject): u
     state.loosened += 1;
     return {};
   }
-  if (state.path.length > 200) throw new TooLarge();
   state.path.push(reference);
   const target = expand(state, found);
   state.path.pop();

@@ -303,15 +303,21 @@ describe('a redirect', () => {
         ...one('get'),
         paths: { '/it': { get: { operationId: 'read' }, post: { operationId: 'write' } } },
       });
-      service.answer((_arrived, response) => response.writeHead(307, { location: `${other.url}/x` }).end());
+      service.answer((_arrived, response) =>
+        response.writeHead(307, { location: `${other.url}/x?of=acme-tenant` }).end(),
+      );
       app = await appCalling([
         ['svc.read', {}],
         ['svc.write', {}],
       ]);
-      await addHook(app, 'svc', { url: service.url, headers: { Authorization: 'Bearer registered-token' } });
+      await addHook(app, 'svc', {
+        url: service.url,
+        headers: { Authorization: 'Bearer registered-token' },
+        inject: { tenant: 'acme-tenant' },
+      });
       expect((await resultsOf(app)).results).toMatchObject([
-        { error: 'redirect_refused', location: `${other.url}/x` },
-        { error: 'redirect_refused', location: `${other.url}/x` },
+        { error: 'redirect_refused', location: `${other.url}/x?of=(injected)` },
+        { error: 'redirect_refused', location: `${other.url}/x?of=(injected)` },
       ]);
       expect(other.arrived).toEqual([]);
     } finally {

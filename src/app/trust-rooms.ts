@@ -1,0 +1,30 @@
+import { wholeDiff } from '../tools/files/diff.ts';
+import type { Chains } from '../workspace/chains.ts';
+import type { Policies } from '../workspace/policies.ts';
+import { createTrustOperations } from '../workspace/trust-operations.ts';
+import type { RoomsInput } from './rooms-input.ts';
+
+/** Trust in files of the project, on the record and with the texts that were trusted before. */
+export function openTrustRooms(input: RoomsInput & { readonly chains: Chains; readonly policies: Policies }) {
+  const { options, machine, workspace, trust, store, chains, policies, now } = input;
+  const { documents } = store;
+  return createTrustOperations({
+    workspace,
+    uid: machine.uid,
+    trust,
+    chains,
+    policies,
+    texts: {
+      keep: (bytes) => documents.putBlob(bytes, now()),
+      text: (sha256) => documents.blob(sha256) ?? documents.chainText(sha256) ?? documents.policyText(sha256),
+    },
+    diff: wholeDiff,
+    recorded: (entry) =>
+      store.sql.write('full', () =>
+        store.audit.append(
+          { type: 'trust', tenant_id: options.tenant, run_id: null, session_id: null, body: { ...entry } },
+          now(),
+        ),
+      ),
+  });
+}

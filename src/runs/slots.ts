@@ -1,0 +1,92 @@
+import { RuntimeError } from '../schema/errors.ts';
+import type { Feed } from '../store/feed.ts';
+import type { Runs } from '../store/runs.ts';
+import { heedCancel } from './cancel-requests.ts';
+import type { LiveRun } from './live-run.ts';
+import { leaseMs } from './supervisor.ts';
+
+export type SlotsDeps = {
+  readonly runs: Runs;
+  readonly feed: Feed;
+  readonly now: () => number;
+  /** How many runs may be active at once; asked for each time. */
+  readonly most: () => number;
+};
+
+/** How many wait at most (09 §10.1). */
+const mostQueued = 100;
+const renewMs = 5_000;
+
+/** Turns of the runs of a server: so many are active at once, others are queued in their order (09 §10.1). */
+export function createSlots(deps: SlotsDeps) {
+  const { runs, feed, now, most } = deps;
+  let active = 0;
+  const queue: (() => void)[] = [];
+  const next = (): void => {
+    while (active < most()) {
+      const [start] = queue;
+      if (start === undefined) return;
+      start();
+    }
+  };
+
+  /** Its row says that it waits, its lease is kept, and its time does not run. Ends at once for a run that is stopped. */
+  const wait = (live: LiveRun): Promise<void> =>
+    new Promise((resolve) => {
+      const { gate, clock, abort } = live;
+      const { run_id } = gate.ref;
+      const mark = (queued: boolean): void =>
+        feed.commit('normal', () => {
+          runs.setQueued(run_id, gate.owner, queued);
+          runs.renewLease(run_id, gate.owner, now() + leaseMs);
+        });
+      clock.pause();
+      mark(true);
+      const renew = setInterval(() => mark(true), renewMs);
+      let stopHeeding = (): void => {};
+      const start = (): void => {
+        const place = queue.indexOf(start);
+        // It has begun already, by another of the ways to begin.
+        if (place === -1) {
+          stopHeeding();
+          return;
+        }
+        queue.splice(place, 1);
+        abort.signal.removeEventListener('abort', start);
+        clearInterval(renew);
+        stopHeeding();
+        active += 1;
+        mark(false);
+        clock.resume();
+        resolve();
+      };
+      abort.signal.addEventListener('abort', start);
+      queue.push(start);
+      // Another process may have left word that it is to end, also before it came here.
+      stopHeeding = heedCancel(deps, live);
+      if (abort.signal.aborted) start();
+    });
+
+  return {
+    /** @throws RuntimeError busy when too many wait already */
+    check(): void {
+      if (active < most() || queue.length < mostQueued) return;
+      throw new RuntimeError('busy', `${mostQueued} runs are waiting for their turn already; try again later.`, {
+        data: { retryAfterS: 5 },
+      });
+    },
+
+    /** Resolves when the run may begin; each one that began is given back by `leave`. */
+    async enter(live: LiveRun): Promise<void> {
+      if (active >= most()) return wait(live);
+      active += 1;
+    },
+
+    leave(): void {
+      active -= 1;
+      next();
+    },
+  };
+}
+
+export type Slots = ReturnType<typeof createSlots>;

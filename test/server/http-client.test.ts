@@ -1,0 +1,65 @@
+import { afterEach, expect, test } from 'vitest';
+import { createHttpClient } from '../../src/client/http-client.ts';
+import type { HttpClient } from '../../src/client/http-client.ts';
+import { RuntimeError } from '../../src/schema/errors.ts';
+import { good, type ServerWorld, startServer } from './world.ts';
+
+let world: ServerWorld | undefined;
+afterEach(async () => {
+  await world?.close();
+  world = undefined;
+});
+
+const refusal = async (body: Promise<unknown>): Promise<unknown> => {
+  const error: unknown = await body.catch((thrown: unknown) => thrown);
+  return error instanceof RuntimeError ? [error.code, Reflect.get(Object(error.data), 'status')] : error;
+};
+
+test('a program logs in, sets the password, works, and logs out', async () => {
+  world = await startServer();
+  let token: string | undefined;
+  const client: HttpClient = createHttpClient({
+    base: world.url,
+    fetch: globalThis.fetch,
+    headers: (): Record<string, string> => (token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  });
+  expect(await client.getLoginStatus({})).toEqual({
+    authenticated: false,
+    must_change_password: false,
+    default_login_in_force: true,
+  });
+  expect(await refusal(client.pageRuns({}))).toEqual(['unauthenticated', 401]);
+  expect(await refusal(client.login({ email: 'admin', password: 'wrong' }))).toEqual(['invalid_credentials', 401]);
+  const first = await client.login({ email: 'admin', password: 'admin' });
+  expect(first.must_change_password).toBe(true);
+  token = first.token;
+  expect(await refusal(client.pageRuns({}))).toEqual(['password_change_required', 403]);
+  const changed = await client.changePassword({ current_password: 'admin', new_password: good });
+  token = changed.token;
+  expect(await client.getMe({})).toMatchObject({ username: 'admin', auth_method: 'pwd', password_set: true });
+  expect(await client.pageRuns({})).toEqual({ items: [], next_cursor: null });
+  expect(await client.putConfigItem({ key: 'max-rounds', value: '9' })).toMatchObject({ value: '9' });
+  expect(await refusal(client.getBackend({ name: 'none' }))).toEqual(['not_found', 404]);
+  expect((await client.listLogins({})).items).toMatchObject([{ current: true, auth_method: 'pwd' }]);
+  expect((await client.pageAudit({ type: 'password_changed' })).items).toHaveLength(1);
+  const file = await client.downloadAudit({});
+  expect([file.file, file.text.includes(good)]).toEqual(['audit.ndjson', false]);
+  expect(await client.logout({})).toBeNull();
+  expect(await refusal(client.getMe({}))).toEqual(['invalid_token', 401]);
+});
+
+test('a refusal carries what was wrong and where', async () => {
+  world = await startServer();
+  const { url, token } = world;
+  const client = createHttpClient({
+    base: url,
+    fetch: globalThis.fetch,
+    headers: () => ({ authorization: `Bearer ${token}` }),
+  });
+  const error: unknown = await client.postRun({ input: 'x', input_type: 'int' }).catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ code: 'invalid_parameter', data: { param: 'input', status: 400 } });
+  expect(await client.vetPolicyText({ text: '{"rules":3}' })).toMatchObject({
+    valid: false,
+    findings: [{ severity: 'error', path: '$.rules' }],
+  });
+});

@@ -1,0 +1,79 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { call, calls, says } from '../support/scripted-app.ts';
+import { axeFaults, phone, type WebWorld, webWorld } from './world.ts';
+
+const blanks = ' '.repeat(800);
+const lines = Array.from({ length: 500 }, (_, index) => `line ${index}`).join('\n');
+
+let world: WebWorld;
+beforeAll(async () => {
+  world = await webWorld({
+    turns: [
+      calls([call('local_fs.write_file', { path: 'long.txt', content: `${lines}\n\u202egnp${blanks}x\n` })], {
+        role: 'user',
+      }),
+      says('Done.'),
+    ].map((turn, index) => ({ name: `turn ${index}`, ...turn })),
+    policy: { default_action: 'approve', rules: [] },
+  });
+}, 60_000);
+afterAll(() => world?.close());
+
+it('approves nothing that was not displayed, and shows what hides', async () => {
+  await world.served.run();
+  const page = await world.open('/approvals');
+  const card = page.locator('article.card');
+  await card.waitFor();
+  expect(await card.getByRole('button', { name: 'Approve once' }).count()).toBe(0);
+  expect(await card.getByText(/lines hidden/).count()).toBe(2);
+  // The key of the card approves nothing either.
+  await card.focus();
+  await page.keyboard.press('a');
+  expect(await axeFaults(page)).toEqual([]);
+  await card.getByRole('button', { name: /^Show \d+ hidden lines$/ }).click();
+  await card.getByRole('button', { name: 'Approve once' }).waitFor();
+  const text = (await card.textContent()) ?? '';
+  expect(text).toContain('⟨U+202E⟩gnp⟨blank x 800⟩x');
+  expect(text).toContain('Holds characters that cannot be seen');
+  expect(await axeFaults(page)).toEqual([]);
+  expect(world.problems).toEqual([]);
+});
+
+it('shows in every open tab within a second who has answered', async () => {
+  const one = await world.open('/approvals');
+  const other = await world.open('/approvals', { viewport: phone, scheme: 'dark' });
+  await one.locator('article.card').waitFor();
+  await other.locator('article.card').waitFor();
+  expect(await axeFaults(other)).toEqual([]);
+  expect(await other.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  const [ask] = (await world.served.client.pageApprovals({})).items;
+  if (ask === undefined) throw new Error('no ask');
+  await world.served.client.answerApproval({ id: ask.id, binding: ask.binding, outcome: 'deny', feedback: 'not now' });
+  for (const page of [one, other]) {
+    const line = page.locator('.outcome[data-state=denied]');
+    await line.waitFor({ timeout: 1500 });
+    expect(await line.textContent()).toContain('by operator:web');
+    expect(await page.locator('article.card').count()).toBe(0);
+  }
+  expect(world.problems).toEqual([]);
+});
+
+it('shows a run as a picture and as a table, which the keyboard reaches', async () => {
+  const page = await world.open('/runs');
+  await page.locator('.run-link').first().click();
+  await page.getByRole('heading', { name: 'Run', exact: true }).waitFor();
+  await page.locator('svg .bar-waiting').first().waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  expect(await page.getByRole('table', { name: 'The run as a table' }).getByRole('row').count()).toBeGreaterThan(4);
+  await page.locator('svg .bar-policy').first().focus();
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').getByText('long.txt').first().waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  for (const tab of ['Transcript', 'Steps', 'Input and output', 'Raw events']) {
+    await page.getByRole('tab', { name: tab }).click();
+    expect(await axeFaults(page)).toEqual([]);
+  }
+  expect(world.problems).toEqual([]);
+});

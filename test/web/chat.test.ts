@@ -1,0 +1,127 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { call, calls, says } from '../support/scripted-app.ts';
+import { axeFaults, phone, type WebWorld, webWorld } from './world.ts';
+
+const long = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ');
+const hostile = [
+  'A picture: <img src=https://x.test/?d=1> and ![p](https://x.test/p.png)',
+  '<script>document.title = "owned"</script>',
+  '[here](javascript:alert(1)) and [there](https://x.test/there)',
+  'hidden \u202e reversed \u200b and &#x202E; by reference',
+  '<article class="card"><button>Approve once</button></article>',
+].join('\n\n');
+
+let world: WebWorld;
+beforeAll(async () => {
+  world = await webWorld({
+    turns: [
+      calls([call('local_fs.write_file', { path: 'note.txt', content: 'one\ntwo\n' })], {
+        role: 'user',
+        last_user: 'write',
+      }),
+      { match: { role: 'user', last_user: 'slow' }, reply: { text: long, delay_ms: 60 } },
+      says(hostile, { role: 'user', last_user: 'hostile' }),
+      says('Here is **what I found**.'),
+    ].map((turn, index) => ({ name: `turn ${index}`, ...turn })),
+    policy: { default_action: 'approve', rules: [] },
+  });
+  await world.served.client.putConfigItem({ key: 'default-model', value: 'm' });
+  await world.served.client.putConfigItem({ key: 'default-provider', value: 'scripted' });
+  writeFileSync(join(world.served.app.place.workspace, 'seen.txt'), 'seen\n');
+}, 60_000);
+afterAll(() => world?.close());
+
+it('asks in its place before a file is written, takes no stray press, and goes on when it was approved', async () => {
+  const page = await world.open('/chat');
+  await page.getByRole('textbox', { name: 'Message' }).fill('please write the note');
+  await page.keyboard.press('Enter');
+  const card = page.locator('article.card');
+  await card.waitFor();
+  expect(await card.getByRole('heading', { level: 3 }).textContent()).toBe('Create note.txt (+2 −0)');
+  expect(await page.title()).toBe('(1) Chat · Reins');
+  const approve = card.getByRole('button', { name: 'Approve once' });
+  // As soon as it is there: the press was meant for something else.
+  await page.evaluate("document.querySelector('article.card .primary').click()");
+  await approve.focus();
+  await page.keyboard.press('Enter');
+  await page.keyboard.insertText('a');
+  expect(await card.count()).toBe(1);
+  expect(await axeFaults(page)).toEqual([]);
+  // A press that begins after the guard.
+  await expect.poll(() => pressed(approve, card), { timeout: 10_000, interval: 500 }).toBe(0);
+  await page.getByText('what I found').waitFor();
+  await page.getByText('approved by operator:web').waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  expect(world.problems).toEqual([]);
+});
+
+type Found = ReturnType<Awaited<ReturnType<WebWorld['open']>>['locator']>;
+
+async function pressed(button: Found, card: Found): Promise<number> {
+  if ((await card.count()) > 0) await button.click({ timeout: 1000 }).catch(() => undefined);
+  return card.count();
+}
+
+it('shows a message that streams from its first word after a reload in its middle', async () => {
+  const page = await world.open('/chat');
+  await page.getByRole('textbox', { name: 'Message' }).fill('slow please');
+  await page.keyboard.press('Enter');
+  await page.getByText('word8').waitFor();
+  await page.reload();
+  const said = page.locator('.said .prose').last();
+  await said.getByText('word12').waitFor();
+  expect(await said.textContent()).toMatch(/^word0 word1 word2 word3 /);
+  await said.getByText('word39').waitFor();
+  await page.getByRole('button', { name: 'Send' }).waitFor();
+  expect(await said.textContent()).toBe(long);
+  expect(await page.getByText('word39').count()).toBe(1);
+  expect(world.problems).toEqual([]);
+});
+
+it('draws hostile text of a model as text', async () => {
+  const page = await world.open('/chat');
+  await page.getByRole('textbox', { name: 'Message' }).fill('hostile please');
+  await page.keyboard.press('Enter');
+  const said = page.locator('.said .prose').last();
+  await said.getByText('by reference').waitFor();
+  const text = (await said.textContent()) ?? '';
+  expect(text).toContain('<img src=https://x.test/?d=1>');
+  expect(text).toContain('[image: p] (https://x.test/p.png)');
+  expect(text).toContain('<script>document.title = "owned"</script>');
+  expect(text).toContain('here (javascript:alert(1))');
+  expect(text).toContain('hidden ⟨U+202E⟩ reversed ⟨U+200B⟩ and ⟨U+202E⟩ by reference');
+  expect(text).toContain('<article class="card"><button>Approve once</button></article>');
+  expect(await said.locator('img, script, button, article').count()).toBe(0);
+  expect(await said.locator('a').count()).toBe(1);
+  expect(await said.locator('a').getAttribute('href')).toBe('https://x.test/there');
+  expect(await said.locator('a').getAttribute('rel')).toBe('noopener noreferrer');
+  expect(world.problems).toEqual([]);
+});
+
+it('fits a phone, in the dark, without a fault', async () => {
+  const page = await world.open('/chat', { viewport: phone, scheme: 'dark' });
+  await page.getByText('what I found').waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  expect(world.problems).toEqual([]);
+});
+
+it('asks for the login again when it has ended, over the page, which keeps what was being written', async () => {
+  const page = await world.open('/chat');
+  await page.getByRole('textbox', { name: 'Message' }).fill('half a thought');
+  // A new password ends every other session.
+  const changed = await world.served.call('POST', '/api/auth/change-password', {
+    body: { current_password: 'admin', new_password: 'correct horse battery' },
+  });
+  expect(changed.status).toBe(200);
+  await page.getByRole('heading', { name: 'Your login has ended' }).waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await page.getByLabel('Password').fill('correct horse battery');
+  await page.keyboard.press('Enter');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('half a thought');
+  await page.getByText('what I found').waitFor();
+  expect(world.problems).toEqual([]);
+});

@@ -1,0 +1,147 @@
+import { useCallback, useEffect, useId, useRef, useState } from 'react';
+import { Link } from 'wouter';
+import { client } from '../data/client.ts';
+import { useData } from '../data/use-data.ts';
+import { Button } from '../parts/button.tsx';
+import { ErrorNote, Loaded, Skeleton } from '../parts/states.tsx';
+import { type Answer, useAnswer } from './answer.ts';
+import { CardBody, foldsOf } from './card-body.tsx';
+import { headlineOf } from './card-facts.ts';
+import type { Asked } from './choice-props.ts';
+import { Choices } from './choices.tsx';
+import { Countdown } from './countdown.tsx';
+import { foldedLines } from './folds.tsx';
+import { useGuard } from './guard.ts';
+import { Outcome } from './outcome.tsx';
+import '../styles/approvals.css';
+
+/**
+ * An ask as a person answers it (09 §8.7): read from its row, kept fresh, guarded against presses that were meant for
+ * something else, and never approved while a part of it was not displayed.
+ */
+export function AskCard({ id, onLater }: { readonly id: string; readonly onLater?: (() => void) | undefined }) {
+  const ask = useData(`ask ${id}`, () => client.getApproval({ id }), {
+    topics: ['approvals'],
+    when: (entry) => entry.ask_id === id,
+  });
+  if (ask.value === null && ask.error === null) return <Skeleton />;
+  return (
+    <Loaded data={ask}>
+      {(shown) =>
+        shown.state === 'pending' ? (
+          <OpenCard ask={shown} onLater={onLater} reload={ask.reload} />
+        ) : (
+          <Outcome ask={shown} />
+        )
+      }
+    </Loaded>
+  );
+}
+
+/** The card has a key of its own, `a`, and so a place in the order of the keyboard. */
+const takesKeys = { tabIndex: 0 } as const;
+
+function OpenCard({
+  ask,
+  onLater,
+  reload,
+}: {
+  readonly ask: Asked;
+  readonly onLater: (() => void) | undefined;
+  readonly reload: () => void;
+}) {
+  const { card } = ask;
+  const element = useRef<HTMLElement>(null);
+  const title = useId();
+  const version = `${ask.binding} ${ask.updated_at}`;
+  const guard = useGuard(element, version);
+  const sending = useAnswer(ask.id, ask.binding, reload);
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+
+  // What was seen belongs to the ask as it was displayed.
+  useEffect(() => {
+    void version;
+    setOpened(new Set());
+  }, [version]);
+
+  const folds = foldsOf(card).filter(({ total }) => total > foldedLines);
+  const hidden = folds.filter((fold) => !opened.has(fold.id)).reduce((sum, { total }) => sum + total - foldedLines, 0);
+  const openAll = () => setOpened(new Set(folds.map((fold) => fold.id)));
+  const { send } = sending;
+  const answer = useCallback(
+    async (given: Answer) => {
+      const done = await send(given);
+      if (done !== null) reload();
+      return done;
+    },
+    [send, reload],
+  );
+
+  return (
+    <article
+      ref={element}
+      className="card"
+      aria-labelledby={title}
+      {...takesKeys}
+      data-ask={ask.id}
+      onKeyDown={(event) => {
+        if (event.key !== 'a' || event.target !== element.current || event.repeat) return;
+        event.preventDefault();
+        event.stopPropagation();
+        if (hidden > 0 || !guard.isArmed() || !card.choices.includes('once')) return;
+        void answer({ outcome: 'approve' });
+      }}
+    >
+      <header className="card-head">
+        <h3 id={title}>{headlineOf(card, ask.cwd)}</h3>
+        <Countdown expiresAt={ask.expires_at} onTimeout={ask.on_timeout} />
+      </header>
+      <CardBody
+        card={card}
+        cwd={ask.cwd}
+        question={ask.question}
+        isOpen={(part) => opened.has(part)}
+        onOpen={(part) => setOpened((before) => new Set([...before, part]))}
+      />
+      {sending.error === null ? null : <ErrorNote error={sending.error} />}
+      {sending.state === 'unconfirmed' ? (
+        <p className="note warn" role="status">
+          Not confirmed yet: the connection is lost. The same answer is sent until the server has it.
+        </p>
+      ) : null}
+      <Choices
+        ask={ask}
+        guard={guard}
+        hidden={hidden}
+        busy={sending.state !== 'idle'}
+        onShowAll={openAll}
+        onAnswer={answer}
+        onLater={onLater}
+      />
+      {ask.run_id === null ? null : (
+        <p className="small">
+          <Link href={`/runs/${ask.run_id}`}>The run</Link> · <span className="mono muted">{ask.id}</span>
+        </p>
+      )}
+    </article>
+  );
+}
+
+/** A card where something else has the room: what waits, and a way to open it. */
+export const LaterLine = ({
+  id,
+  headline,
+  onOpen,
+}: {
+  readonly id: string;
+  readonly headline: string;
+  readonly onOpen: () => void;
+}) => (
+  <p className="row note" data-ask={id}>
+    <span className="grow">{headline}</span>
+    <span className="tag warn">waits</span>
+    <Button size="small" onClick={onOpen}>
+      Open
+    </Button>
+  </p>
+);

@@ -1,0 +1,81 @@
+import type { AskCardData } from '../../src/schema/ask-views.ts';
+import type { CommandSegment } from '../../src/schema/policy-views.ts';
+import { escapeText, type SafeText } from '../../src/view/escape.ts';
+import { plural } from '../../src/view/format.ts';
+
+const line = (text: string): string => escapeText(text, { mode: 'line' });
+
+/** The commands of a shell call, as the runtime has read them. */
+export function segmentsOf(card: AskCardData): readonly CommandSegment[] {
+  const { segments, program } = card;
+  // What `explain` tells of a command line; another version may have written less.
+  const known = Array.isArray(segments) ? (segments as readonly Partial<CommandSegment>[]) : [];
+  if (known.length > 0) {
+    return known.map(({ words, program: file, revealed, covered_by, why }) => ({
+      words: words ?? [],
+      program: file ?? null,
+      revealed: revealed ?? false,
+      covered_by: covered_by ?? null,
+      why: why ?? null,
+    }));
+  }
+  if (program === null) return [];
+  return [{ words: program.argv, program: program.file, revealed: false, covered_by: null, why: null }];
+}
+
+/** Words as they will be executed: those with signs in them are quoted. */
+export const commandText = (words: readonly string[]): string =>
+  words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');
+
+/** One sentence that the runtime makes of what will happen (09 §8.7.1). Escaped. */
+export function headlineOf(card: AskCardData, cwd: string): string {
+  const { diff, program, paths } = card;
+  if (card.kind === 'permission' && program !== null) {
+    return `Run ${plural(Math.max(1, segmentsOf(card).length), 'command')} in ${line(cwd)}`;
+  }
+  if (card.kind === 'permission' && diff !== null) {
+    const counts = changesOf(diff.text);
+    const [path] = paths;
+    const named = path === undefined ? card.what.summary : path.given;
+    return `${diff.new_file ? 'Create' : 'Write'} ${line(named)} (+${counts.added} −${counts.removed})`;
+  }
+  return line(card.headline);
+}
+
+/** Lines that a unified diff adds and removes. */
+export function changesOf(diff: string): { readonly added: number; readonly removed: number } {
+  const lines = diff.split('\n');
+  return {
+    added: lines.filter((each) => each.startsWith('+') && !each.startsWith('+++')).length,
+    removed: lines.filter((each) => each.startsWith('-') && !each.startsWith('---')).length,
+  };
+}
+
+/** An argument as lines, escaped, each of its line ends marked. */
+export function argumentLines(value: unknown): readonly SafeText[] {
+  const text = escapeText(typeof value === 'string' ? value : JSON.stringify(value, null, 1), { mode: 'lines' });
+  // Splitting a safe text at its own line breaks leaves safe lines.
+  return text.split('\n').filter((each, at, all) => each !== '' || at < all.length - 1) as SafeText[];
+}
+
+/** What a flag of the card means to a person. */
+const flagWords: Readonly<Record<string, string>> = {
+  hidden_characters: 'Holds characters that cannot be seen, or that look like others.',
+  outside_workspace: 'Reaches outside of the workspace.',
+  secret_path: 'Touches a place where secrets are kept.',
+  runs_code: 'Runs code.',
+  network: 'Uses the network.',
+  policy_invalid: 'The policy cannot be read: everything asks.',
+  adjudicated: 'An agent has looked at this.',
+};
+export const warningOf = (flag: string): string => flagWords[flag] ?? line(flag.replaceAll('_', ' '));
+
+/** The rule that asked, as a person counts. */
+export function ruleWords({ why }: AskCardData): string {
+  if (why.rule !== null) return `rule ${why.rule + 1}`;
+  return why.reason === 'default_action' ? 'default action' : why.reason.replaceAll('_', ' ');
+}
+
+/** Where a policy of that name is found. */
+export const policyFile = (name: string): string =>
+  name === 'default' ? 'hitl-policy.json' : `hitl-policy-${name}.json`;

@@ -1,0 +1,90 @@
+import { useEffect, useRef, useState } from 'react';
+import { verdictLine } from '../../src/view/explanation.ts';
+import { client } from '../data/client.ts';
+import { useData } from '../data/use-data.ts';
+import { Button } from '../parts/button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { AreaField } from '../parts/field.tsx';
+import { Safe } from '../parts/safe.tsx';
+import { Loaded } from '../parts/states.tsx';
+import { policyFile } from './card-facts.ts';
+import type { ChoiceProps } from './choice-props.ts';
+import { useGuard } from './guard.ts';
+
+const pauseMs = 300;
+
+/** Other arguments for the call, as JSON, with what would be decided of them before they are sent (09 §8.7.5). */
+export function EditDialog({
+  ask,
+  onAnswer,
+  onClose,
+}: Pick<ChoiceProps, 'ask' | 'onAnswer'> & { readonly onClose: () => void }) {
+  const [text, setText] = useState(() => JSON.stringify(ask.args, null, 2));
+  const settled = useSettled(text);
+  const args = parsed(settled);
+  const element = useRef<HTMLDivElement>(null);
+  const guard = useGuard(element, '');
+  const { tools, tool, cwd, policy } = ask;
+  const decided = useData(args === null ? null : `edited ${settled}`, () =>
+    client.explainPolicy({ file: policyFile(policy.name), tools, tool, args: args ?? {}, cwd }),
+  );
+  return (
+    <Dialog title="Edit the arguments" onClose={onClose}>
+      <div ref={element} className="stack">
+        <AreaField
+          label="Arguments as JSON"
+          className="mono"
+          rows={10}
+          spellCheck={false}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          fault={parsed(text) === null ? 'This is no JSON object.' : null}
+          hint="The model is told that you changed them. The edited call is judged anew, and asks again where the rules say so."
+        />
+        {args === null ? null : (
+          <Loaded data={decided}>
+            {({ record }) => (
+              <p className="note mono small">
+                <Safe text={verdictLine(record)} />
+              </p>
+            )}
+          </Loaded>
+        )}
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            look="primary"
+            disabled={args === null || settled !== text}
+            {...guard.press(() => {
+              if (args !== null) void onAnswer({ outcome: 'approve', edited_args: args }).then(onClose);
+            })}
+          >
+            Send the edited call
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+function parsed(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    // An object of JSON has names of text.
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A text that has not changed for a moment. */
+function useSettled(text: string): string {
+  const [settled, settle] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => settle(text), pauseMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
+}

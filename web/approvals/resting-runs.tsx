@@ -1,0 +1,43 @@
+import { Link } from 'wouter';
+import { client } from '../data/client.ts';
+import { useAction, useData } from '../data/use-data.ts';
+import { Button } from '../parts/button.tsx';
+import { Safe } from '../parts/safe.tsx';
+import { ErrorNote } from '../parts/states.tsx';
+
+/** Runs that rest and wait for nobody: one line each, with a way to go on (09 §8.6). */
+export function RestingRuns() {
+  const runs = useData(
+    'resting',
+    async () => {
+      const [suspended, interrupted] = await Promise.all([
+        client.pageRuns({ status: 'suspended', limit: 50 }),
+        client.pageRuns({ status: 'interrupted', limit: 50 }),
+      ]);
+      return [...suspended.items, ...interrupted.items].filter(({ waiting_on }) => waiting_on === null);
+    },
+    { topics: ['runs', 'approvals'] },
+  );
+  const resume = useAction((id: string) => client.continueRun({ id }));
+  if (runs.value === null || runs.value.length === 0) return null;
+  return (
+    <section className="stack tight" aria-label="Runs that rest">
+      <h2>Runs that rest</h2>
+      {resume.error === null ? null : <ErrorNote error={resume.error} />}
+      {runs.value.map((run) => (
+        <p key={run.id} className="note row">
+          <Link href={`/runs/${run.id}`} className="mono">
+            {run.id}
+          </Link>
+          <span className="tag warn">{run.status}</span>
+          <span className="grow cut">
+            <Safe text={run.input} />
+          </span>
+          <Button size="small" busy={resume.busy} onClick={() => void resume.run(run.id).then(runs.reload)}>
+            Resume
+          </Button>
+        </p>
+      ))}
+    </section>
+  );
+}

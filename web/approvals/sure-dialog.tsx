@@ -1,0 +1,88 @@
+import { type FormEvent, type ReactNode, useRef, useState } from 'react';
+import { Button } from '../parts/button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { AreaField } from '../parts/field.tsx';
+import { useGuard } from './guard.ts';
+
+/** The second step of an answer that reaches further than one call: a press or `a`, after the guard. */
+export function SureDialog({
+  title,
+  words,
+  button,
+  onSure,
+  onClose,
+  children,
+}: {
+  readonly title: string;
+  readonly words: string;
+  readonly button: string;
+  readonly children?: ReactNode;
+  readonly onSure: () => Promise<unknown>;
+  readonly onClose: () => void;
+}) {
+  const element = useRef<HTMLDivElement>(null);
+  const guard = useGuard(element, title);
+  const sure = () => void onSure().then(onClose);
+  const onKey = (key: string) => {
+    if (key === 'a' && guard.isArmed()) sure();
+  };
+  return (
+    <Dialog title={title} onClose={onClose} onKey={onKey}>
+      <div ref={element} className="stack">
+        {words === '' ? null : <p>{words}</p>}
+        {children}
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" {...guard.press(sure)}>
+            {button} <kbd className="mono">a</kbd>
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
+
+/** An answer with words. */
+export function TextDialog({
+  title,
+  label,
+  button,
+  most,
+  onText,
+  onClose,
+}: {
+  readonly title: string;
+  readonly label: string;
+  readonly button: string;
+  /** Characters. */
+  readonly most: number;
+  readonly onText: (text: string) => Promise<unknown>;
+  readonly onClose: () => void;
+}) {
+  const [text, setText] = useState('');
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    void onText(text).then(onClose);
+  };
+  return (
+    <Dialog title={title} onClose={onClose}>
+      <form className="stack" onSubmit={submit}>
+        <AreaField
+          label={label}
+          rows={5}
+          maxLength={most}
+          required
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          hint={`${text.length} of at most ${most} characters`}
+        />
+        <div className="dialog-foot">
+          <Button onClick={onClose}>Cancel</Button>
+          <Button submit look="primary" disabled={text.trim() === ''}>
+            {button}
+          </Button>
+        </div>
+      </form>
+    </Dialog>
+  );
+}

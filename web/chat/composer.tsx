@@ -1,0 +1,160 @@
+import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
+import { client } from '../data/client.ts';
+import { useAction, useData } from '../data/use-data.ts';
+import { Button } from '../parts/button.tsx';
+import { Safe } from '../parts/safe.tsx';
+import { ErrorNote } from '../parts/states.tsx';
+import { OptionsButton } from './options.tsx';
+import type { Chat, SendOptions } from './use-chat.ts';
+
+/** Bytes of a message (09 §6.3). */
+const mostBytes = 256 * 1024;
+const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
+
+/** What is being written to a session is kept as long as the tab (09 §8.1). */
+const draftKey = (session: string): string => `draft ${session}`;
+function readDraft(session: string): string {
+  try {
+    return sessionStorage.getItem(draftKey(session)) ?? '';
+  } catch {
+    return '';
+  }
+}
+function keepDraft(session: string, text: string): void {
+  try {
+    if (text === '') sessionStorage.removeItem(draftKey(session));
+    else sessionStorage.setItem(draftKey(session), text);
+  } catch {
+    // Then it lasts as long as the page.
+  }
+}
+
+/** Where a message is written. Enter sends, Shift+Enter begins a line; while a run is active the button stops it. */
+export function Composer({
+  name,
+  chat,
+  options,
+  onOptions,
+}: {
+  readonly name: string;
+  readonly chat: Chat;
+  readonly options: SendOptions;
+  readonly onOptions: (options: SendOptions) => void;
+}) {
+  const [text, setText] = useState(() => readDraft(name));
+  const field = useRef<HTMLTextAreaElement>(null);
+  const mention = /(?:^|\s)@([^\s@]*)$/.exec(text)?.[1];
+  const active = chat.runId !== null;
+
+  useEffect(() => keepDraft(name, text), [name, text]);
+  useEffect(() => {
+    const box = field.current;
+    if (box === null) return;
+    void text;
+    box.style.height = 'auto';
+    box.style.height = `${Math.min(box.scrollHeight + 2, 240)}px`;
+  }, [text]);
+
+  const bytes = text.length > mostBytes / 8 ? bytesOf(text) : 0;
+  const canSend = text.trim() !== '' && bytes <= mostBytes && !active;
+  const send = () => {
+    if (!canSend) return;
+    chat.send(text, options);
+    setText('');
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.nativeEvent.isComposing) return;
+    if (event.key === 'Enter' && !event.shiftKey) {
+      event.preventDefault();
+      send();
+    } else if (event.key === 'ArrowUp' && text === '') {
+      const last = chat.items.findLast((item) => item.kind === 'user');
+      if (last?.kind === 'user') setText(last.text);
+    }
+  };
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    send();
+  };
+  return (
+    <form className="composer" onSubmit={submit}>
+      {mention === undefined ? null : (
+        <Mentions
+          query={mention}
+          onPick={(path) => {
+            setText(`${text.slice(0, text.length - mention.length)}${path} `);
+            field.current?.focus();
+          }}
+        />
+      )}
+      <textarea
+        ref={field}
+        className="input"
+        rows={2}
+        data-filter
+        aria-label="Message"
+        placeholder="Say what should happen. @ names a file."
+        value={text}
+        onChange={(event) => setText(event.target.value)}
+        onKeyDown={onKeyDown}
+      />
+      <div className="row spread">
+        <OptionsButton options={options} onOptions={onOptions} />
+        <div className="row">
+          {bytes > (mostBytes * 7) / 8 ? (
+            <span className={`small ${bytes > mostBytes ? 'fault' : 'muted'}`}>
+              {bytes} of {mostBytes} bytes
+            </span>
+          ) : null}
+          {chat.runId === null ? (
+            <Button submit look="primary" disabled={!canSend}>
+              Send
+            </Button>
+          ) : (
+            <StopButton runId={chat.runId} />
+          )}
+        </div>
+      </div>
+    </form>
+  );
+}
+
+/** Asks once, then cancels. */
+function StopButton({ runId }: { readonly runId: string }) {
+  const [sure, setSure] = useState(false);
+  const stop = useAction(() => client.endRun({ id: runId }));
+  return (
+    <>
+      {stop.error === null || stop.error.code === 'run_not_active' ? null : <ErrorNote error={stop.error} />}
+      <Button
+        look="danger"
+        busy={stop.busy}
+        onBlur={() => setSure(false)}
+        onClick={() => {
+          if (sure) void stop.run();
+          else setSure(true);
+        }}
+      >
+        {sure ? 'Really stop it?' : 'Stop'}
+      </Button>
+    </>
+  );
+}
+
+/** Files of the workspace whose path has what was typed behind `@`. */
+function Mentions({ query, onPick }: { readonly query: string; readonly onPick: (path: string) => void }) {
+  const files = useData(`files ${query}`, () => client.findFiles({ query, limit: 8 }));
+  const found = files.value?.items ?? [];
+  if (found.length === 0) return null;
+  return (
+    <ul className="mentions" aria-label="Files">
+      {found.map(({ path }) => (
+        <li key={path}>
+          <button type="button" className="mono" onClick={() => onPick(path)}>
+            <Safe text={path} />
+          </button>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,94 @@
+import { memo, useState } from 'react';
+import { formatSpan } from '../../src/view/format.ts';
+import type { Item } from '../../src/view/items.ts';
+import { AskCard } from '../approvals/ask-card.tsx';
+import { Button } from '../parts/button.tsx';
+import { Markdown } from '../parts/markdown.tsx';
+import { Safe } from '../parts/safe.tsx';
+import { ErrorNote } from '../parts/states.tsx';
+import { CallLine } from './call.tsx';
+import type { Unsent } from './use-chat.ts';
+
+export type ItemProps = {
+  readonly item: Item;
+  readonly unsent: Unsent | null;
+  readonly onAgain: ((text: string) => void) | undefined;
+};
+
+/** One item of a transcript; what did not change is not drawn again. */
+export const ItemView = memo(({ item, unsent, onAgain }: ItemProps) => {
+  switch (item.kind) {
+    case 'user':
+      return (
+        <div className={`said user ${item.state}`}>
+          <div className="bubble wrap">
+            <Safe text={item.text} mode="prose" />
+          </div>
+          {unsent?.id === item.id ? <ErrorNote error={unsent.error} onRetry={unsent.again} /> : null}
+          {item.state === 'pending' && unsent?.id !== item.id ? <span className="small muted">sending…</span> : null}
+        </div>
+      );
+    case 'assistant':
+      return (
+        <div className="said">
+          <Markdown text={item.text} />
+          {item.state === 'streaming' ? <span className="pulse inline" aria-hidden="true" /> : null}
+          {item.state === 'partial' ? <p className="tag warn">partial: it was interrupted</p> : null}
+          {item.state === 'failed' ? <p className="tag danger">failed before it was complete</p> : null}
+        </div>
+      );
+    case 'reasoning':
+      return <Reasoning item={item} />;
+    case 'call':
+      return <CallLine item={item} />;
+    case 'ask':
+      return <AskCard id={item.id} />;
+    case 'notice':
+      return (
+        <p className={`small notice ${item.level}`}>
+          <Safe text={item.text} mode="prose" />
+        </p>
+      );
+    case 'end':
+      return item.status === 'suspended' && item.class === 'ask' ? (
+        <p className="small notice">The run rests until you have answered.</p>
+      ) : (
+        <div className={`note ${item.status === 'failed' ? 'danger' : 'warn'} row`}>
+          <b>{item.status}</b>
+          <span className="grow wrap">
+            <Safe text={`${item.class}: ${item.text}`} mode="prose" />
+          </span>
+          {item.status === 'suspended' || onAgain === undefined ? null : (
+            <Button size="small" onClick={() => onAgain('')}>
+              Send again
+            </Button>
+          )}
+        </div>
+      );
+    case 'shell':
+      return (
+        <p className="small mono wrap">
+          <Safe text={`! ${item.line}\n${item.output}`} mode="prose" />
+        </p>
+      );
+  }
+});
+
+function Reasoning({ item }: { readonly item: Extract<Item, { kind: 'reasoning' }> }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <div className="call">
+      <button type="button" className="call-line" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <span aria-hidden="true">{open ? '▾' : '▸'}</span>
+        <span className="muted">
+          {item.state === 'streaming' ? 'thinking…' : `thought${item.ms === null ? '' : ` for ${formatSpan(item.ms)}`}`}
+        </span>
+      </button>
+      {open ? (
+        <p className="call-body wrap muted small">
+          <Safe text={item.text} mode="prose" />
+        </p>
+      ) : null}
+    </div>
+  );
+}

@@ -1,0 +1,105 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { Button } from '../parts/button.tsx';
+import { ItemView } from './item.tsx';
+import type { Chat } from './use-chat.ts';
+
+/** How near the end counts as being there, in pixels. */
+const nearPx = 160;
+
+/** The items of a chat: only those near the view are in the page. It follows its end unless somebody has scrolled away. */
+export function TranscriptView({
+  items,
+  older = null,
+  unsent = null,
+  onAgain,
+}: Pick<Chat, 'items'> &
+  Partial<Pick<Chat, 'older' | 'unsent'>> & {
+    /** Sends a message again; absent where nothing can be sent. */
+    readonly onAgain?: ((text: string) => void) | undefined;
+  }) {
+  const element = useRef<HTMLDivElement>(null);
+  const follows = useRef(true);
+  const [away, setAway] = useState(0);
+  const rows = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => element.current,
+    estimateSize: (index) => (items[index]?.kind === 'assistant' ? 120 : 48),
+    getItemKey: (index) => items[index]?.id ?? index,
+    overscan: 8,
+  });
+  const total = rows.getTotalSize();
+
+  // Growth and new items alike: whoever was at the end stays there.
+  useLayoutEffect(() => {
+    void total;
+    const box = element.current;
+    if (box !== null && follows.current) box.scrollTop = box.scrollHeight;
+  });
+
+  const count = useRef(items.length);
+  useEffect(() => {
+    if (follows.current) setAway(0);
+    else setAway((before) => before + Math.max(0, items.length - count.current));
+    count.current = items.length;
+  }, [items.length]);
+
+  const toEnd = () => {
+    follows.current = true;
+    setAway(0);
+    const box = element.current;
+    if (box !== null) box.scrollTop = box.scrollHeight;
+  };
+  const [isAway, setIsAway] = useState(false);
+  const loading = useRef(false);
+  const onScroll = () => {
+    const box = element.current;
+    if (box === null) return;
+    follows.current = box.scrollHeight - box.scrollTop - box.clientHeight < nearPx;
+    setIsAway(!follows.current);
+    if (follows.current) setAway(0);
+    if (box.scrollTop > 200 || older === null || loading.current) return;
+    loading.current = true;
+    const fromEnd = box.scrollHeight - box.scrollTop;
+    void older().then(() => {
+      requestAnimationFrame(() => {
+        // What was read stays where it was.
+        box.scrollTop = box.scrollHeight - fromEnd;
+        loading.current = false;
+      });
+    });
+  };
+
+  return (
+    <div className="transcript-box">
+      <section className="transcript" ref={element} onScroll={onScroll} aria-label="Conversation" {...scrolls}>
+        <div className="transcript-all" style={{ height: `${total}px` }}>
+          {rows.getVirtualItems().map((row) => {
+            const item = items[row.index];
+            return item === undefined ? null : (
+              <div
+                key={row.key}
+                ref={rows.measureElement}
+                data-index={row.index}
+                className="transcript-row"
+                style={{ transform: `translateY(${row.start}px)` }}
+              >
+                <ItemView item={item} unsent={unsent} onAgain={onAgain} />
+              </div>
+            );
+          })}
+        </div>
+      </section>
+      {isAway ? (
+        <div className="to-end">
+          <Button size="small" onClick={toEnd}>
+            {away > 0 ? `${away} new` : 'To the end'} ↓
+          </Button>
+        </div>
+      ) : null}
+    </div>
+  );
+}
+
+/** What scrolls is reached with the keyboard. */
+const scrolls = { tabIndex: 0 } as const;

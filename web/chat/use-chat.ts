@@ -1,0 +1,180 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import type { RuntimeError } from '../../src/schema/errors.ts';
+import type { RunEvent } from '../../src/schema/event.ts';
+import type { Session, SessionMessage } from '../../src/schema/session.ts';
+import type { Known } from '../../src/schema/shape.ts';
+import type { Item } from '../../src/view/items.ts';
+import { storedItems } from '../../src/view/stored-items.ts';
+import { emptyTranscript, reduceTranscript, type Transcript } from '../../src/view/transcript.ts';
+import { client, clientRepeating } from '../data/client.ts';
+import { onFeed } from '../data/live.ts';
+import { onRun } from '../data/run-events.ts';
+import { refusalFrom } from '../data/use-data.ts';
+
+const pageSize = 200;
+/** Events of a busy moment are drawn once. */
+const frameMs = 16;
+
+export type SendOptions = {
+  readonly model?: string;
+  readonly chain?: string;
+  readonly policy?: string;
+  readonly shell?: boolean;
+};
+
+/** A message that was not taken, and what sends it again under the same key. */
+export type Unsent = { readonly id: string; readonly error: RuntimeError; readonly again: () => void };
+
+export type Chat = {
+  readonly session: Known<typeof Session> | null;
+  readonly error: RuntimeError | null;
+  readonly items: readonly Item[];
+  /** Whether there are older messages than those that are loaded. */
+  readonly older: (() => Promise<void>) | null;
+  /** The run that is under way. */
+  readonly runId: string | null;
+  /** That one, or the newest that was. */
+  readonly newestRun: string | null;
+  readonly unsent: Unsent | null;
+  readonly send: (text: string, options: SendOptions) => void;
+  readonly reload: () => void;
+};
+
+type Known200 = { readonly messages: readonly Known<typeof SessionMessage>[]; readonly cursor: string | null };
+
+/** Messages of a run that is followed come as its events: each is shown once, whichever way it came. */
+const withoutRun = (messages: Known200['messages'], runId: string | null) =>
+  messages.filter(({ run_id }) => runId === null || run_id !== runId);
+
+/** One chat: what is stored of it, and what happens in it now, without a gap or a double between the two. */
+export function useChat(name: string): Chat {
+  const [session, setSession] = useState<Known<typeof Session> | null>(null);
+  const [error, setError] = useState<RuntimeError | null>(null);
+  const [transcript, setTranscript] = useState<Transcript>(emptyTranscript);
+  const [stored, setStored] = useState<Known200>({ messages: [], cursor: null });
+  const [runId, setRunId] = useState<string | null>(null);
+  const [newest, setNewest] = useState<string | null>(null);
+  if (runId !== null && runId !== newest) setNewest(runId);
+  const [unsent, setUnsent] = useState<Unsent | null>(null);
+  const [round, setRound] = useState(0);
+  const reload = useCallback(() => setRound((before) => before + 1), []);
+  const followed = useRef(new Set<string>());
+
+  useEffect(() => {
+    void round;
+    let gone = false;
+    followed.current = new Set();
+    const load = async () => {
+      const found = await client.getSession({ name });
+      const page = await client.pageMessages({ name, order: 'desc', limit: pageSize });
+      if (gone) return;
+      const run = found.active_run_id ?? found.suspended_run_id;
+      const messages = withoutRun(page.items.toReversed(), run);
+      setSession(found);
+      setStored({ messages, cursor: page.next_cursor });
+      setTranscript({ items: storedItems(messages) });
+      setRunId(run);
+      setNewest(run ?? page.items.find(({ run_id }) => run_id !== null)?.run_id ?? null);
+      setError(null);
+    };
+    load().catch((thrown: unknown) => {
+      if (!gone) setError(refusalFrom(thrown));
+    });
+    return () => {
+      gone = true;
+    };
+  }, [name, round]);
+
+  // A run of this session that another surface has started.
+  const sessionId = session?.id ?? null;
+  useEffect(
+    () =>
+      onFeed((entries) => {
+        const started = entries.findLast(
+          ({ kind, session_id }) => (kind === 'chain_started' || kind === 'chain_resumed') && session_id === sessionId,
+        );
+        if (started?.run_id !== undefined && sessionId !== null) setRunId(started.run_id);
+      }),
+    [sessionId],
+  );
+
+  const finished = useCallback(() => {
+    setRunId(null);
+    client.getSession({ name }).then(setSession, () => undefined);
+  }, [name]);
+  useRun(runId, setTranscript, finished);
+
+  const older = useCallback(async () => {
+    if (stored.cursor === null) return;
+    const page = await client.pageMessages({ name, order: 'desc', limit: pageSize, cursor: stored.cursor });
+    const messages = [...withoutRun(page.items.toReversed(), runId), ...stored.messages];
+    const before = storedItems(stored.messages).length;
+    setStored({ messages, cursor: page.next_cursor });
+    const items = storedItems(messages);
+    setTranscript((now) => ({ items: [...items, ...now.items.slice(before)] }));
+  }, [name, runId, stored]);
+
+  const send = useCallback(
+    (text: string, options: SendOptions) => {
+      const key = crypto.randomUUID();
+      const id = `pending:${key}`;
+      setTranscript((now) => ({ items: [...now.items, { kind: 'user', id, text, state: 'pending', seq: null }] }));
+      const post = (): void => {
+        setUnsent(null);
+        clientRepeating(key)
+          .postMessage({ name, text, ...options })
+          .then(
+            ({ run_id }) => setRunId(run_id),
+            (thrown: unknown) => setUnsent({ id, error: refusalFrom(thrown), again: post }),
+          );
+      };
+      post();
+    },
+    [name],
+  );
+
+  return {
+    session,
+    error,
+    items: transcript.items,
+    older: stored.cursor === null ? null : older,
+    runId,
+    newestRun: newest,
+    unsent,
+    send,
+    reload,
+  };
+}
+
+/** Folds what is heard of a run, from its first event on, at most once a frame. */
+function useRun(
+  runId: string | null,
+  fold: (change: (before: Transcript) => Transcript) => void,
+  onEnd: () => void,
+): void {
+  const latest = useRef({ fold, onEnd });
+  latest.current = { fold, onEnd };
+  useEffect(() => {
+    if (runId === null) return;
+    let waiting: RunEvent[] = [];
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const flush = () => {
+      clearTimeout(timer);
+      timer = undefined;
+      const events = waiting;
+      waiting = [];
+      if (events.length > 0) latest.current.fold((before) => reduceTranscript(before, events));
+    };
+    const stop = onRun(runId, (events, ended) => {
+      waiting.push(...events);
+      timer ??= setTimeout(flush, frameMs);
+      if (!ended) return;
+      flush();
+      latest.current.onEnd();
+    });
+    return () => {
+      stop();
+      flush();
+    };
+  }, [runId]);
+}

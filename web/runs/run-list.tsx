@@ -1,0 +1,124 @@
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { RunSummary } from '../../src/schema/run-record.ts';
+import { runStatuses } from '../../src/schema/run.ts';
+import { formatAge, formatSpan } from '../../src/view/format.ts';
+import { client } from '../data/client.ts';
+import { useData } from '../data/use-data.ts';
+import { useQuery } from '../data/use-query.ts';
+import { Button } from '../parts/button.tsx';
+import { Page } from '../parts/page.tsx';
+import { Safe } from '../parts/safe.tsx';
+import { Empty, Loaded } from '../parts/states.tsx';
+import { type Column, Table } from '../parts/table.tsx';
+
+const looks: Readonly<Record<RunSummary['status'], string>> = {
+  queued: '',
+  running: 'accent',
+  waiting: 'warn',
+  suspended: 'warn',
+  interrupted: 'warn',
+  completed: 'good',
+  exhausted: 'warn',
+  failed: 'danger',
+  cancelled: '',
+};
+
+export const StatusTag = ({ status }: { readonly status: RunSummary['status'] }) => (
+  <span className={`tag ${looks[status]}`}>{status}</span>
+);
+
+/** Where a run came from, in words. */
+const originOf = (run: RunSummary): string =>
+  run.session !== null
+    ? `session ${run.session}`
+    : run.plan !== null
+      ? `plan ${run.plan}`
+      : run.kind.replaceAll('_', ' ');
+
+const columns: readonly Column<RunSummary>[] = [
+  { label: 'Status', cell: (run) => <StatusTag status={run.status} /> },
+  {
+    label: 'Run',
+    cell: (run) => (
+      <Link href={`/runs/${run.id}`} className="run-link">
+        <Safe text={run.input === '' ? run.id : run.input.slice(0, 120)} />
+      </Link>
+    ),
+  },
+  { label: 'From', cell: (run) => <Safe text={originOf(run)} /> },
+  { label: 'Chain', cell: (run) => <Safe text={run.chain.id} /> },
+  {
+    label: 'Started',
+    cell: (run) => (
+      <time dateTime={run.created_at} title={run.created_at}>
+        {formatAge(Date.now() - Date.parse(run.created_at))}
+      </time>
+    ),
+  },
+  { label: 'Took', right: true, cell: (run) => formatSpan(run.duration_ms) },
+  { label: 'Tokens', right: true, cell: (run) => run.usage.input_tokens + run.usage.output_tokens },
+  { label: 'Calls', right: true, cell: (run) => run.num_tool_calls },
+  { label: 'Asks', right: true, cell: (run) => run.asks.length },
+];
+
+/** Every run, newest first, live (09 §8.9). */
+export function RunList() {
+  const [status, setStatus] = useQuery('status');
+  const [pages, setPages] = useState(1);
+  // What was chosen of the list of them; anything else in the address is no status.
+  const wanted = runStatuses.find((each) => each === status);
+  const runs = useData(
+    `runs ${wanted} ${pages}`,
+    async () => {
+      const items: RunSummary[] = [];
+      let cursor: string | undefined;
+      for (let page = 0; page < pages; page += 1) {
+        const answer = await client.pageRuns({ status: wanted, limit: 100, cursor });
+        items.push(...answer.items);
+        cursor = answer.next_cursor ?? undefined;
+        if (cursor === undefined) break;
+      }
+      return { items, more: cursor !== undefined };
+    },
+    { topics: ['runs', 'approvals'] },
+  );
+  return (
+    <Page
+      title="Runs"
+      actions={
+        <select
+          className="input"
+          aria-label="Status"
+          data-filter
+          value={status}
+          onChange={(event) => setStatus(event.target.value)}
+        >
+          <option value="">every status</option>
+          {runStatuses.map((each) => (
+            <option key={each}>{each}</option>
+          ))}
+        </select>
+      }
+    >
+      <Loaded data={runs}>
+        {({ items, more }) =>
+          items.length === 0 ? (
+            <Empty action={<Link href="/chat">Start a chat</Link>}>
+              A run is one piece of work of a model: what it said, which tools it called, and what was decided of each.
+            </Empty>
+          ) : (
+            <>
+              <Table caption="Runs" columns={columns} rows={items} keyOf={({ id }) => id} />
+              {more ? (
+                <div>
+                  <Button onClick={() => setPages(pages + 1)}>Older ones</Button>
+                </div>
+              ) : null}
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  );
+}

@@ -1,0 +1,157 @@
+import { useState } from 'react';
+import { Link } from 'wouter';
+import type { RunRecord } from '../../src/schema/run-record.ts';
+import { formatSpan } from '../../src/view/format.ts';
+import { client } from '../data/client.ts';
+import { useAction, useData } from '../data/use-data.ts';
+import { useQuery } from '../data/use-query.ts';
+import { Button } from '../parts/button.tsx';
+import { CodeBlock } from '../parts/code-block.tsx';
+import { Page } from '../parts/page.tsx';
+import { Safe } from '../parts/safe.tsx';
+import { ErrorNote, Loaded } from '../parts/states.tsx';
+import { Tabs } from '../parts/tabs.tsx';
+import { Bounds } from './bounds.tsx';
+import { CallsTab } from './calls-tab.tsx';
+import { EventsTab } from './events-tab.tsx';
+import { StatusTag } from './run-list.tsx';
+import { StepsTab } from './steps-tab.tsx';
+import { TimelineTab } from './timeline-tab.tsx';
+import { TranscriptTab } from './transcript-tab.tsx';
+
+const tabs = [
+  { id: 'timeline', label: 'Timeline' },
+  { id: 'transcript', label: 'Transcript' },
+  { id: 'steps', label: 'Steps' },
+  { id: 'calls', label: 'Calls' },
+  { id: 'io', label: 'Input and output' },
+  { id: 'events', label: 'Raw events' },
+] as const;
+
+/** One run (09 §8.9). */
+export function RunPage({ id }: { readonly id: string }) {
+  const [tab, setTab] = useQuery('tab', 'timeline');
+  const run = useData(`run ${id}`, () => client.getRun({ id }), {
+    topics: ['runs', 'approvals'],
+    when: (entry) => entry.run_id === id,
+  });
+  return (
+    <Page
+      title="Run"
+      actions={
+        <>
+          {run.value === null ? null : <RunActs run={run.value} reload={run.reload} />}
+          <Link href="/runs">All runs</Link>
+        </>
+      }
+    >
+      <Loaded data={run}>
+        {(shown) => (
+          <>
+            <Head run={shown} />
+            <Tabs label="About the run" tabs={tabs} selected={tab} onSelect={setTab}>
+              {tab === 'timeline' ? <TimelineTab runId={shown.id} /> : null}
+              {tab === 'transcript' ? <TranscriptTab runId={shown.id} /> : null}
+              {tab === 'steps' ? <StepsTab runId={shown.id} /> : null}
+              {tab === 'calls' ? <CallsTab runId={shown.id} /> : null}
+              {tab === 'io' ? <InputOutput run={shown} /> : null}
+              {tab === 'events' ? <EventsTab runId={shown.id} /> : null}
+            </Tabs>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+const over: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled', 'exhausted']);
+
+function RunActs({ run, reload }: { readonly run: RunRecord; readonly reload: () => void }) {
+  const [sure, setSure] = useState(false);
+  const cancel = useAction(() => client.endRun({ id: run.id }));
+  const resume = useAction(() => client.continueRun({ id: run.id }));
+  const error = cancel.error ?? resume.error;
+  if (over.has(run.status)) return null;
+  const rests = run.status === 'suspended' || run.status === 'interrupted';
+  return (
+    <>
+      {error === null ? null : <ErrorNote error={error} />}
+      {rests && run.waiting_on === null ? (
+        <Button look="primary" busy={resume.busy} onClick={() => void resume.run().then(reload)}>
+          Resume
+        </Button>
+      ) : null}
+      <Button
+        look="danger"
+        busy={cancel.busy}
+        onBlur={() => setSure(false)}
+        onClick={() => (sure ? void cancel.run().then(reload) : setSure(true))}
+      >
+        {sure ? 'Really cancel it?' : 'Cancel'}
+      </Button>
+    </>
+  );
+}
+
+function Head({ run }: { readonly run: RunRecord }) {
+  return (
+    <div className="panel run-head">
+      <div className="stack tight grow">
+        <p className="row">
+          <StatusTag status={run.status} />
+          <span className="mono small">{run.id}</span>
+          <span className="muted small">{formatSpan(run.duration_ms)}</span>
+          {run.waiting_on === null ? null : <Link href={`/approvals/${run.waiting_on}`}>Answer what it waits for</Link>}
+        </p>
+        <p className="wrap">
+          <Safe text={run.input} mode="prose" />
+        </p>
+        {run.error === null ? null : (
+          <p className="note danger">
+            <b>{run.error.class}</b>: <Safe text={run.error.message} mode="prose" />
+          </p>
+        )}
+      </div>
+      <dl className="facts small">
+        <div className="facts-row">
+          <dt>policy</dt>
+          <dd>
+            <Safe text={run.policy.name} /> <span className="mono">{run.policy.sha256?.slice(0, 8)}</span>
+          </dd>
+        </div>
+        <div className="facts-row">
+          <dt>model</dt>
+          <dd>
+            <Safe text={`${run.model ?? '-'}${run.backend === null ? '' : ` of ${run.backend}`}`} />
+          </dd>
+        </div>
+        <div className="facts-row">
+          <dt>chain</dt>
+          <dd>
+            <Safe text={run.chain.id} />
+          </dd>
+        </div>
+        {run.session === null ? null : (
+          <div className="facts-row">
+            <dt>session</dt>
+            <dd>
+              <Link href={`/chat/${encodeURIComponent(run.session)}`}>
+                <Safe text={run.session} />
+              </Link>
+            </dd>
+          </div>
+        )}
+      </dl>
+      <Bounds run={run} />
+    </div>
+  );
+}
+
+const InputOutput = ({ run }: { readonly run: RunRecord }) => (
+  <>
+    <h2>Input</h2>
+    <CodeBlock text={run.input} label="Input" />
+    <h2>Output</h2>
+    {run.result === '' ? <p className="muted">None.</p> : <CodeBlock text={run.result} label="Output" lines={400} />}
+  </>
+);
