@@ -15,7 +15,6 @@ import { type PlanRouteInput, planRouteServices } from './plan-route-services.ts
 import { createRunRoutes } from '../runs/run-routes.ts';
 import type { RunService } from '../runs/runs.ts';
 import { RuntimeError } from '../schema/errors.ts';
-import type { RegisteredTool } from '../schema/tool-sources.ts';
 import type { RunStarted, SendMessage } from '../schema/run.ts';
 import { forkSession } from '../sessions/fork.ts';
 import { createFindSession } from '../sessions/names.ts';
