@@ -55,7 +55,7 @@ const rooms: Readonly<Record<string, Room>> = {
     },
   },
   ui: {
-    may: [...words, 'src/view', 'src/client/operations.ts', 'src/client/operations'],
+    may: [...words, 'src/view', 'src/client/operations.ts', 'src/client/operations', 'src/client/play-plan.ts'],
     packages: { '*': ['ink', 'react'] },
   },
   'src/cli': {
@@ -66,6 +66,7 @@ const rooms: Readonly<Record<string, Room>> = {
       'src/app-options.ts',
       'src/client/operations.ts',
       'src/client/operations',
+      'src/client/play-plan.ts',
       'ui/start.tsx',
       'ui/theme.ts',
       'ui/options.ts',

@@ -7,6 +7,7 @@ import type { Attached } from './composer/attach.ts';
 import type { AttachIntent } from './composer/composer-effects.ts';
 import type { ComposerAction } from './composer/composer-state.ts';
 import type { Key } from './keys/key.ts';
+import type { PlanAction } from './plan/plan-state.ts';
 import type { Overlay } from './overlays/overlay.ts';
 import type { Banner, Facts, OpenSession } from './state.ts';
 
@@ -43,6 +44,7 @@ export type Action =
   | { readonly type: 'compose'; readonly action: ComposerAction; readonly now: number }
   | { readonly type: 'attached'; readonly message: AttachIntent; readonly read: Attached; readonly now: number }
   | { readonly type: 'approve'; readonly action: ApprovalsAction; readonly now: number }
+  | { readonly type: 'plan'; readonly action: PlanAction; readonly now: number }
   | { readonly type: 'banner'; readonly banner: Banner }
   | { readonly type: 'no-banner'; readonly id: string }
   | { readonly type: 'notice'; readonly level: 'info' | 'warn' | 'error'; readonly text: string }

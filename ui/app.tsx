@@ -9,6 +9,7 @@ import { composerColumns } from './composing.ts';
 import { hintLine } from './hint-line.ts';
 import { isTiny, isTooSmall, layoutOf, tooSmallLines } from './layout.ts';
 import { OverlayBox } from './overlays/overlay-box.tsx';
+import { planPaneLines } from './plan/plan-lines.ts';
 import { Rows } from './rows.tsx';
 import type { State } from './state.ts';
 import { bannerLine, statusLine, tabBar } from './status-lines.ts';
@@ -36,6 +37,8 @@ export function App({ state, theme, cache }: AppProps) {
       <Box height={covered ? layout.body + below : layout.body} width={layout.columns} flexDirection="column">
         {state.pane === 'chat' ? (
           <ChatBody state={state} theme={theme} cache={cache} />
+        ) : state.pane === 'plan' ? (
+          rows(planPaneLines(state, cache, theme.glyphs, cardLines(state, theme.glyphs)))
         ) : (
           rows(
             approvalsLines(

@@ -6,7 +6,8 @@ import { isComposerEmpty } from './composer/composer-state.ts';
 import { isTiny, isTooSmall, layoutOf } from './layout.ts';
 import type { Ruler } from './move.ts';
 import { saying } from './sending.ts';
-import { type Change, only, type State } from './state.ts';
+import { paneParts } from './plan/plan-lines.ts';
+import { type Change, only, runInView, type State } from './state.ts';
 import type { Glyphs } from './theme.ts';
 import { cardColumns } from './approvals/list-view.ts';
 
@@ -23,8 +24,10 @@ export function approvalsView(state: State, glyphs: Glyphs): ApprovalsView {
     ? { columns, rows }
     : state.pane === 'approvals'
       ? { columns: cardColumns(columns), rows: body }
-      : // A card that needs more room than the body has lies over the composer, which has no keys now (10 §7.2).
-        { columns, rows: body + queue + composer + 1 };
+      : state.pane === 'plan'
+        ? { columns: paneParts(state).right.columns, rows: body }
+        : // A card that needs more room than the body has lies over the composer, which has no keys now (10 §7.2).
+          { columns, rows: body + queue + composer + 1 };
   return {
     place: { ...place, glyphs },
     keys: state.keys,
@@ -64,11 +67,11 @@ const resultWords = ({ ask: row, mine, told }: Extract<ApprovalsAction, { type: 
 
 /** Gives the keys to a new ask of the run in view, unless somebody is doing something else (10 §7.3.1). */
 export function offered(state: State, ruler: Ruler, now: number): Change {
-  const runId = state.turn?.run_id ?? null;
+  const runId = runInView(state);
   const fresh = state.approvals.asks.find(({ id, run_id }) => run_id === runId && !state.offered.has(id));
   if (fresh === undefined || runId === null || state.approvals.card !== null) return only(state);
   const free =
-    state.pane === 'chat' &&
+    (state.pane === 'plan' ? state.plan.field === null && state.plan.anchor === null : state.pane === 'chat') &&
     state.overlays.length === 0 &&
     state.reading === null &&
     state.search === null &&

@@ -1,5 +1,6 @@
 import type { ApprovalsIntent } from './approvals/approvals-state.ts';
 import type { AttachIntent } from './composer/composer-effects.ts';
+import type { PlanIntent } from './plan/plan-state.ts';
 import type { ComposerIntent } from './composer/composer-state.ts';
 
 /** What the operator asked of the world; `effects.ts` does it. */
@@ -12,6 +13,7 @@ export type Effect =
     }
   /** What the asks want of it. */
   | { readonly do: 'ask'; readonly intent: Exclude<ApprovalsIntent, { do: 'keep-text' }> }
+  | { readonly do: 'plan'; readonly intent: PlanIntent }
   /** A text in the editor of the operator: that of the composer, or the arguments of an ask. */
   | { readonly do: 'edit-text'; readonly ask: string | null; readonly text: string }
   | { readonly do: 'interrupt'; readonly run_id: string; readonly at_once: boolean }

@@ -5,6 +5,7 @@ import { lastTurns, plainLines } from '../src/view/plain-lines.ts';
 import type { Action } from './actions.ts';
 import { copyText } from './clipboard.ts';
 import { reportOf } from './reports.ts';
+import { runningStep } from './plan/plan-state.ts';
 import type { Screen } from './screen.ts';
 import type { Effect } from './effect.ts';
 import type { State } from './state.ts';
@@ -21,6 +22,7 @@ export type EffectDeps = {
   readonly inTmux: boolean;
   readonly clipboard: () => 'osc52' | 'file';
   readonly asks: { perform(intent: Extract<Effect, { do: 'ask' }>['intent']): void };
+  readonly plans: { perform(intent: Extract<Effect, { do: 'plan' }>['intent']): void; tick(): void };
   readonly composer: { perform(intent: Extract<Effect, { do: 'composer' }>['intent']): void };
   /** Lends the terminal to the editor of the operator. */
   readonly edit: (text: string, ask: string | null) => void;
@@ -58,13 +60,14 @@ export function createEffects(deps: EffectDeps): Effects {
   const cancelAll = async (reason: string): Promise<void> => {
     // A message that is on its way is a run in a moment.
     await link.sent();
-    const runId = state().turn?.run_id;
-    if (runId != null) await (await clientOf()).cancelRun({ run_id: runId, reason }).catch(() => undefined);
+    for (const runId of [state().turn?.run_id, state().plan.driving?.run_id])
+      if (runId != null) await (await clientOf()).cancelRun({ run_id: runId, reason }).catch(() => undefined);
   };
 
   const doing: Doing = {
     send: ({ text, images, session }) => attempt(() => link.send(text, images, session)),
     ask: ({ intent }) => deps.asks.perform(intent),
+    plan: ({ intent }) => deps.plans.perform(intent),
     composer: ({ intent }) => deps.composer.perform(intent),
     'edit-text': ({ text, ask }) => deps.edit(text, ask),
     interrupt: ({ run_id }) => attempt((client) => client.cancelRun({ run_id, reason: 'operator' })),
@@ -200,9 +203,10 @@ export function createEffects(deps: EffectDeps): Effects {
       else void link.sent().finally(() => deps.leave(0));
     },
     quit: () => {
-      const { turn } = state();
+      const { turn, plan } = state();
       // A run that only waits for an answer rests without a question.
-      if (turn === null || turn.waiting_since !== null) return deps.leave(0);
+      const works = [turn, plan.driving].some((each) => each !== null && each.waiting_since === null);
+      if (!works) return deps.leave(0);
       dispatch({
         type: 'overlay',
         overlay: {
@@ -225,10 +229,12 @@ export function createEffects(deps: EffectDeps): Effects {
       (doing[effect.do] as (effect: Effect) => void)(effect);
     },
     tick() {
-      const { turn, said, asks, items } = state();
+      deps.plans.tick();
+      const { turn, plan, pane, said, asks, items } = state();
       const counts = asks.some((ask) => ask.expires_at !== null && Date.parse(ask.expires_at) - now() < 3_600_000);
       const runs = items.at(-1)?.kind === 'shell';
-      if (turn !== null || said !== null || counts || runs) dispatch({ type: 'tick', now: now() });
+      const steps = plan.driving !== null || (pane === 'plan' && runningStep(plan) !== null);
+      if (turn !== null || steps || said !== null || counts || runs) dispatch({ type: 'tick', now: now() });
     },
     cancelAll: () => cancelAll('SIGINT'),
   };

@@ -3,7 +3,7 @@ import { escapeText } from '../src/view/escape.ts';
 import { clustersOf, columnsOf, cutLine, fitLine } from '../src/view/wrap.ts';
 import { isComposerEmpty } from './composer/composer-state.ts';
 import { hints, keyOf } from './keys/key-map.ts';
-import type { Search, State } from './state.ts';
+import { activityOf, type Search, type State } from './state.ts';
 
 /** The keys that do something now, the most useful ones first; or what has just been said (10 §2.1). */
 export function hintLine(state: State): Line {
@@ -15,7 +15,8 @@ export function hintLine(state: State): Line {
     );
   if (state.search !== null && state.overlays.length === 0 && state.approvals.card === null)
     return searchLine(state.search, columns);
-  const waiting = state.turn?.waiting_since != null;
+  const active = activityOf(state);
+  const waiting = active?.waiting_since != null;
   const interrupt = keyOf(state.keys, 'app.interrupt') ?? 'Esc';
   const words =
     state.chord !== null
@@ -28,11 +29,30 @@ export function hintLine(state: State): Line {
         : state.reading !== null
           ? ['reading', ...hints(state.keys, ['reading.toggle', 'reading.copy', 'reading.search', 'reading.leave'])]
           : [
-              ...(state.turn !== null ? [`${interrupt} interrupts${waiting ? ' and withdraws the ask' : ''}`] : []),
+              ...(active !== null && state.pane !== 'approvals'
+                ? [`${interrupt} interrupts${waiting ? ' and withdraws the ask' : ''}`]
+                : []),
               ...(state.pane === 'chat' && !isComposerEmpty(state.composer)
                 ? hints(state.keys, ['composer.send', 'composer.newline'])
                 : []),
               ...(state.asks.length > 0 ? hints(state.keys, ['app.next-ask']) : []),
+              ...(state.pane === 'plan'
+                ? hints(
+                    state.keys,
+                    state.plan.field === null
+                      ? [
+                          'plan.next',
+                          'plan.auto',
+                          'plan.retry',
+                          'plan.skip',
+                          'plan.replan',
+                          'plan.new',
+                          'plan.open',
+                          'plan.details',
+                        ]
+                      : ['field.accept', 'field.newline', 'field.close'],
+                  )
+                : []),
               ...(state.pane === 'approvals'
                 ? hints(state.keys, [
                     'approvals.open',

@@ -1,7 +1,9 @@
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { RuntimeClient } from '../src/client/operations.ts';
+import type { PlanRunOptions } from '../src/schema/plan.ts';
 import type { StartRun } from '../src/schema/run.ts';
 import type { EditedText } from './lend.ts';
+import type { PlanUse } from './plan/plan-effects.ts';
 import type { Theme } from './theme.ts';
 
 /** What a face in the terminal is started with. */
@@ -13,6 +15,8 @@ export type TuiOptions = {
   readonly client: () => Promise<RuntimeClient>;
   /** The request of a turn, but for its text. */
   readonly request: (client: RuntimeClient) => Promise<Omit<StartRun, 'input'>>;
+  /** The options of runs that a plan starts. @throws RuntimeError not_trusted */
+  readonly planOptions: (client: RuntimeClient, uses: readonly PlanUse[]) => Promise<PlanRunOptions>;
   readonly session: string | null;
   /** By the name that is configured, or null while that is not known. */
   readonly theme: (configured: string | null) => Theme;

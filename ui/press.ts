@@ -11,8 +11,9 @@ import { fieldOf } from './overlays/overlay.ts';
 import { answerQuestion, opened, overlayCommand, overlayText } from './overlays/press.ts';
 import { readingCommand, startReading } from './reading.ts';
 import { nextHit, searchField, startSearch } from './search.ts';
+import { interruptPlan, planCommand, planFieldCommand, planText } from './plan/plan-press.ts';
 import { runSlash } from './slash.ts';
-import { type Change, only, type State } from './state.ts';
+import { type Change, only, type Pane, runInView, type State } from './state.ts';
 import { saying } from './sending.ts';
 
 /** A second key of the same kind within this time counts as the second of two. */
@@ -63,6 +64,7 @@ function pressed(state: State, ruler: Ruler, key: Key, now: number): Change {
 function typeText(state: State, ruler: Ruler, text: string, now: number): Change {
   if (state.overlays.length > 0) return overlayText(state, text);
   if (state.search?.typing === true && state.approvals.card === null) return searchField(state, ruler, null, text);
+  if (state.approvals.card === null && state.pane === 'plan') return planText(state, text, false);
   return state.approvals.card !== null || state.pane === 'approvals'
     ? ask(state, ruler, { type: 'text', text }, now)
     : compose(state, ruler, { type: 'text', text }, now);
@@ -86,6 +88,9 @@ export function command(state: State, ruler: Ruler, id: string, now: number, key
   if (id === 'reading.previous-hit') return nextHit(state, ruler, -1);
   if (place === 'reading') return readingCommand(state, ruler, id);
   if (isOfAsks(state, id)) return ask(state, ruler, { type: 'command', id }, now);
+  if (state.pane === 'plan' && state.plan.field !== null && (place === 'field' || id === 'app.next-pane'))
+    return planFieldCommand(state, id, now);
+  if (place === 'plan' && !id.startsWith('plan.pane-')) return planCommand(state, ruler, id, now);
   if (place === 'composer' || place === 'completion') return composerCommand(state, ruler, id, now);
   const { body } = layoutOf(state);
   switch (id) {
@@ -103,12 +108,18 @@ export function command(state: State, ruler: Ruler, id: string, now: number, key
       return only(toEnd(state));
     case 'app.next-pane':
     case 'app.previous-pane':
-      return toPane(state, state.pane === 'chat' ? 'approvals' : 'chat');
+      return toPane(state, beside(state.pane, id === 'app.next-pane' ? 1 : -1));
     case 'app.chat':
     case 'approvals.pane-1':
+    case 'plan.pane-1':
       return toPane(state, 'chat');
+    case 'app.plan':
+    case 'approvals.pane-2':
+    case 'plan.pane-2':
+      return toPane(state, 'plan');
     case 'app.approvals':
     case 'approvals.pane-3':
+    case 'plan.pane-3':
       return toPane(state, 'approvals');
     case 'app.help':
       return opened(state, 'help');
@@ -119,13 +130,13 @@ export function command(state: State, ruler: Ruler, id: string, now: number, key
     case 'app.models':
       return opened(state, 'models');
     case 'app.run-details':
-      return opened(state, 'run', state.turn?.run_id ?? null);
+      return opened(state, 'run', runInView(state));
     case 'app.read':
       return state.reading === null
         ? startReading({ ...state, pane: 'chat' }, ruler)
         : only({ ...state, reading: null });
     case 'app.next-ask':
-      return ask({ ...state, reading: null }, ruler, { type: 'focus-next', run_id: state.turn?.run_id ?? null }, now);
+      return ask({ ...state, reading: null }, ruler, { type: 'focus-next', run_id: runInView(state) }, now);
     case 'app.repaint':
       return only(state, { do: 'repaint' });
     case 'app.suspend':
@@ -144,6 +155,10 @@ export function command(state: State, ruler: Ruler, id: string, now: number, key
       return only(state);
   }
 }
+
+const panes: readonly Pane[] = ['chat', 'plan', 'approvals'];
+const beside = (pane: Pane, by: 1 | -1): Pane =>
+  panes[(panes.indexOf(pane) + by + panes.length) % panes.length] ?? 'chat';
 
 /** Keys of a card, of its fields and of the list of asks. */
 const isOfAsks = (state: State, id: string): boolean =>
@@ -189,8 +204,12 @@ function interrupt(state: State, ruler: Ruler, now: number, isEscape: boolean): 
   if (state.search !== null) return only({ ...state, search: null, closedAt: now });
   if (state.reading !== null) return only({ ...state, reading: null, closedAt: now });
   if (isEscape && state.pane === 'approvals') return ask(state, ruler, { type: 'command', id: 'approvals.clear' }, now);
+  if (state.pane === 'plan' && state.plan.field !== null) return planFieldCommand(state, 'field.close', now);
+  const other =
+    state.pane === 'plan' && !(isEscape && now - state.closedAt < layerMs) ? interruptPlan(state, now) : null;
+  if (other !== null) return other;
   const { turn } = state;
-  if (turn !== null && turn.run_id !== null && !(isEscape && now - state.closedAt < layerMs)) {
+  if (turn !== null && state.pane !== 'plan' && turn.run_id !== null && !(isEscape && now - state.closedAt < layerMs)) {
     const waits = turn.waiting_since !== null;
     const again = state.quitting?.key === 'interrupt' && now - state.quitting.at <= twiceMs;
     if (isEscape && waits && !again)

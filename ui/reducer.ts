@@ -3,6 +3,7 @@ import { ask, offered } from './asking.ts';
 import { attached, compose } from './composing.ts';
 import { searchAgain } from './search.ts';
 import { type Ruler, scroll } from './move.ts';
+import { planned, planText } from './plan/plan-press.ts';
 import { press } from './press.ts';
 import { type Change, only, type State } from './state.ts';
 import { saying } from './sending.ts';
@@ -73,6 +74,8 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
       return attached(state, ruler, action.message, action.read, action.now);
     case 'approve':
       return ask(state, ruler, action.action, action.now);
+    case 'plan':
+      return planned({ ...state, now: action.now }, action.action, action.now);
     case 'banner':
       return only({ ...state, banners: [...state.banners.filter(({ id }) => id !== action.banner.id), action.banner] });
     case 'no-banner':
@@ -111,6 +114,7 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
 function pasted(state: State, ruler: Ruler, text: string, now: number): Change {
   const fresh = { ...state, now, keyAt: now };
   if (state.overlays.length > 0 || state.reading !== null) return only(fresh);
+  if (state.pane === 'plan' && state.approvals.card === null) return planText(fresh, text, true);
   return state.pane === 'chat' && state.approvals.card === null
     ? compose(fresh, ruler, { type: 'paste', text }, now)
     : ask(fresh, ruler, { type: 'paste', text }, now);

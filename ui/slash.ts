@@ -1,5 +1,6 @@
 import type { Ruler } from './move.ts';
 import { opened } from './overlays/press.ts';
+import { planSlash } from './plan/plan-press.ts';
 import { startSearch } from './search.ts';
 import { type Change, only, type State } from './state.ts';
 import { saying } from './sending.ts';
@@ -49,6 +50,7 @@ const commands: Readonly<Record<string, Slash>> = {
     named(args) === null
       ? opened(state, 'models')
       : only(state, { do: 'set-model', name: args.trim(), backend: '', save: false }),
+  plan: (state, args, now, ruler) => planSlash(state, ruler, args, now),
   run: (state, args) => opened(state, 'run', named(args)),
   approvals: (state, args) =>
     args.trim() === 'forget' ? only(state, { do: 'forget' }) : only({ ...state, pane: 'approvals', reading: null }),

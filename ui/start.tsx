@@ -13,11 +13,12 @@ import { createEffects } from './effects.ts';
 import { farewell } from './farewell.ts';
 import { createTimedDecoder } from './keys/input-decoder.ts';
 import { readKeysFile } from './keys/keys-file.ts';
+import { createPlanEffects } from './plan/plan-effects.ts';
 import { createScreen } from './screen.ts';
 import { createNotifier, type NotifyWay } from './notify.ts';
 import type { TuiOptions } from './options.ts';
 import { handleSignals } from './signals.ts';
-import { firstState, type State } from './state.ts';
+import { activityOf, firstState, type State } from './state.ts';
 import { createStore } from './store.ts';
 import { createLineCache } from './transcript/line-cache.ts';
 import { createClientLink } from './use-client.ts';
@@ -129,6 +130,8 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     },
     dispatch: (action) => store.dispatch(action),
     opened: (id) => composer.restore(id),
+    planChanged: () => plans.changed(),
+    goOnWithPlan: (plan) => plans.perform({ do: 'steps', plan, auto: false }),
   });
   const dispatch = (action: Action): void => store.dispatch(action);
   const said = (text: string, bad: boolean): void => dispatch({ type: 'say', text, bad, now: now() });
@@ -145,6 +148,14 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     say: said,
     now,
     judgedUnder,
+  });
+  const plans = createPlanEffects({
+    client: options.client,
+    state: () => store.state(),
+    dispatch,
+    now,
+    options: options.planOptions,
+    shell: options.shell,
   });
   const composer = createComposerEffects({
     client: options.client,
@@ -173,6 +184,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
   });
   const effects = createEffects({
     asks,
+    plans,
     composer,
     edit: (text, ask) => void editWith({ screen, edit: options.edit, dispatch, now })(text, ask).catch(crash),
     link,
@@ -230,6 +242,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     const code = await left;
     await composer.close();
     link.close();
+    plans.close();
     screen.leave();
     if (typeof code === 'number') for (const line of farewell(store.state(), dump)) options.say(line);
     return code;
@@ -257,9 +270,9 @@ const notifyWay = (text: string | undefined): NotifyWay =>
 
 /** Chrome only, at most 60 characters (10 §3). */
 function titleOf(state: State): string {
-  if (state.asks.length > 0 && state.turn?.waiting_since != null)
-    return `(${state.asks.length}) reins: waiting for you`;
-  if (state.turn !== null) return 'reins: working';
+  const active = activityOf(state);
+  if (state.asks.length > 0 && active?.waiting_since != null) return `(${state.asks.length}) reins: waiting for you`;
+  if (active !== null) return 'reins: working';
   return `reins${state.session === null ? '' : `: ${state.session.name.replaceAll(/[^\w .-]/g, '')}`}`.slice(0, 60);
 }
 

@@ -7,9 +7,10 @@ import type { Size } from './events.ts';
 import type { KeyMap } from './keys/key-map.ts';
 import type { Effect } from './effect.ts';
 import type { Overlay } from './overlays/overlay.ts';
+import { emptyPlan, type PlanState } from './plan/plan-state.ts';
 import type { Anchor } from './transcript/viewport.ts';
 
-export type Pane = 'chat' | 'approvals';
+export type Pane = 'chat' | 'plan' | 'approvals';
 
 /** The turn that runs, in this process. */
 export type Turn = {
@@ -78,6 +79,7 @@ export type State = {
   readonly reading: { readonly selected: string | null } | null;
   readonly search: Search | null;
   readonly turn: Turn | null;
+  readonly plan: PlanState;
   readonly ended: 'suspended' | { readonly failed: string } | null;
   readonly asks: readonly Ask[];
   readonly approvals: ApprovalsState;
@@ -115,6 +117,7 @@ export const firstState = (given: Pick<State, 'size' | 'now' | 'keys' | 'facts' 
   reading: null,
   search: null,
   turn: null,
+  plan: emptyPlan,
   ended: null,
   asks: [],
   approvals: emptyApprovals,
@@ -133,3 +136,11 @@ export const firstState = (given: Pick<State, 'size' | 'now' | 'keys' | 'facts' 
 
 export type Change = { readonly state: State; readonly effects: readonly Effect[] };
 export const only = (state: State, ...effects: readonly Effect[]): Change => ({ state, effects });
+
+/** What runs, seen from a pane: the plan in its own, elsewhere the turn before it. */
+export const activityOf = ({ pane, turn, plan }: Pick<State, 'pane' | 'turn' | 'plan'>): Turn | null =>
+  pane === 'plan' ? (plan.driving ?? turn) : (turn ?? plan.driving);
+
+/** The run whose asks belong to what is in view. */
+export const runInView = ({ pane, turn, plan }: Pick<State, 'pane' | 'turn' | 'plan'>): string | null =>
+  pane === 'plan' ? plan.run : (turn?.run_id ?? null);

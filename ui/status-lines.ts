@@ -1,7 +1,7 @@
 import { formatRemaining } from '../src/view/format.ts';
 import { foreign, type Line, say, type Span, type Token } from '../src/view/line.ts';
-import { cutLine, lineColumns, spread } from '../src/view/wrap.ts';
-import type { Banner, State } from './state.ts';
+import { columnsOf, cutLine, lineColumns, spread } from '../src/view/wrap.ts';
+import { activityOf, type Banner, type State } from './state.ts';
 
 const join = (parts: readonly Line[], between = ' · '): Line =>
   parts.flatMap((part, index) => (index === 0 ? part : [say(between, 'dim'), ...part]));
@@ -26,9 +26,11 @@ export const bannerLine = (state: State): Line => {
 };
 
 export function tabBar(state: State): Line {
-  const { facts, asks, session } = state;
+  const { facts, asks, session, plan } = state;
   const tab = (name: string, open: boolean): Span =>
     open ? say(`[${name}]`, 'accent', ['bold']) : say(name, name.endsWith('!') ? 'ask' : undefined);
+  // The pane of the plan has the plan's name at the right.
+  const name = (state.pane === 'plan' ? plan.plan?.name : session?.name) ?? null;
   const wide = state.size.columns >= 100;
   const gap = say(wide ? '  ' : ' ');
   const left: Line = [
@@ -36,19 +38,23 @@ export function tabBar(state: State): Line {
     gap,
     tab('1 Chat', state.pane === 'chat'),
     gap,
+    tab(planTab(state), state.pane === 'plan'),
+    gap,
     tab(`3 Approvals${asks.length === 0 ? '' : ` ${asks.length}!`}`, state.pane === 'approvals'),
   ];
   const right = join([
     foreign(facts.cwd, 'dim'),
-    ...(session === null ? [] : [foreign(session.name)]),
+    ...(name === null ? [] : [foreign(name)]),
     ...(facts.shell ? [[say('shell on', 'warn')]] : []),
   ]);
   // The directory gives way first, from its beginning.
   const room = state.size.columns - lineColumns(left) - 2;
   return lineColumns(right) <= room
     ? spread(left, right, state.size.columns)
-    : spread(left, session === null ? [] : foreign(session.name), state.size.columns);
+    : spread(left, name === null || columnsOf(name) > room ? [] : foreign(name), state.size.columns);
 }
+
+const planTab = ({ plan: { plan } }: State): string => (plan === null ? '2 Plan' : `2 Plan ${plan.done}/${plan.total}`);
 
 type Field = { readonly line: Line; readonly drop: number; readonly right: boolean };
 const never = Number.POSITIVE_INFINITY;
@@ -77,7 +83,8 @@ export function statusLine(state: State): Line {
 }
 
 function stateField(state: State): Line {
-  const { turn, ended, now } = state;
+  const { ended, now } = state;
+  const turn = activityOf(state);
   if (state.phase === 'starting') return [say('starting')];
   if (turn !== null) {
     if (turn.waiting_since !== null) return [say(`? waiting for you ${clock(now - turn.waiting_since)}`, 'ask')];
@@ -86,6 +93,7 @@ function stateField(state: State): Line {
     const silence = quiet > 8000 ? `, quiet for ${Math.floor(quiet / 1000)} s` : '';
     return [say(`* ${words} ${clock(now - turn.started_at - turn.waited_ms)}${silence}`, 'accent')];
   }
+  if (state.pane === 'plan') return [say('idle')];
   if (ended === 'suspended') return [say('= suspended', 'warn')];
   if (ended !== null) return [say('! failed: ', 'danger'), ...foreign(ended.failed, 'danger')];
   return [say('idle')];

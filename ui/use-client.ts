@@ -44,6 +44,10 @@ export type LinkOptions = {
   readonly session: () => OpenSession | null;
   /** A session was opened: its draft comes back. */
   readonly opened: (sessionId: string) => Promise<void>;
+  /** A plan has changed, here or in another process. */
+  readonly planChanged: () => void;
+  /** The run of a step rests, and its ask was answered here. */
+  readonly goOnWithPlan: (plan: string) => void;
   readonly policy: string | null;
   readonly model: string | null;
   /** Told what is configured of the screen. */
@@ -73,7 +77,10 @@ export function createClientLink(options: LinkOptions): ClientLink {
   const watchFeed = async (client: RuntimeClient): Promise<void> => {
     const { newest } = await client.feedRange({});
     for await (const entries of client.watchFeed({ after: newest, signal: ending.signal })) {
-      if (entries.some(({ kind }) => kind === 'ask' || kind === 'verdict' || kind === 'ask_updated')) await readAsks();
+      const asks = entries.some(({ kind }) => kind === 'ask' || kind === 'verdict' || kind === 'ask_updated');
+      // The mark of a step says that its run waits.
+      if (asks || entries.some(({ kind }) => kind === 'plan_changed')) options.planChanged();
+      if (asks) await readAsks();
     }
   };
 
@@ -167,6 +174,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
       }
       await readAsks();
       dispatch({ type: 'ready', now: now() });
+      options.planChanged();
       void watchFeed(client).catch(failed);
       options.settings(await readSettings(client));
       void lookAround({ client, dispatch, policy: options.policy, model: options.model });
@@ -190,6 +198,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
     },
     async goOn(ask) {
       if (ask.run_id === null) return;
+      if (ask.plan_name !== null) return options.goOnWithPlan(ask.plan_name);
       // A run of another session goes on here too, but this view is not its.
       if (ask.session_id === options.session()?.id) return this.resume(ask.run_id);
       const client = await clientOf();

@@ -1,4 +1,5 @@
 import type { RuntimeClient } from '../client/operations.ts';
+import { playPlanning, type PlanningEnd } from '../client/play-plan.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { PlanningStep } from '../schema/plan.ts';
 import type { Context } from './context.ts';
@@ -25,25 +26,28 @@ export async function followPlanning(
   context: Context,
   client: RuntimeClient,
   first: PlanningStep,
-): Promise<Exclude<PlanningStep, { kind: 'run' }> | number> {
-  let step = first;
-  while (step.kind === 'run') {
-    const { phase, run, warning } = step;
+): Promise<PlanningEnd | number> {
+  return showingAnswer(context, () => playPlanning(client, first, followPlanner(context, client)));
+}
+
+/** Shows the beginning of an answer that could not be used, and passes the error on. */
+export async function showingAnswer<T>(context: Context, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const answer = error instanceof RuntimeError ? error.data : undefined;
+    if (typeof answer === 'object' && answer !== null && 'answer' in answer && typeof answer.answer === 'string') {
+      context.terminal.err(`${context.safe(answer.answer)}\n`);
+    }
+    throw error;
+  }
+}
+
+/** Follows one run of a planning to its exit code. */
+export const followPlanner =
+  (context: Context, client: RuntimeClient) =>
+  async ({ phase, run, warning }: Extract<PlanningStep, { readonly kind: 'run' }>): Promise<number> => {
     if (warning !== null) context.warn(warning);
     context.hint(`${phases[phase]} with ${run.model}…`);
-    const exit = await followRun(context, client, run, { onAsk: 'deny', output: silent, heading: () => phases[phase] });
-    // Without what the explorer found a plan can be made all the same, unless somebody stopped it.
-    const stopped = exit === 130 || exit === 143 || exit === 124;
-    if (exit !== 0 && (phase !== 'explore' || stopped)) return exit;
-    try {
-      step = await client.planningStep({ run_id: run.run_id });
-    } catch (error) {
-      const answer = error instanceof RuntimeError ? error.data : undefined;
-      if (typeof answer === 'object' && answer !== null && 'answer' in answer && typeof answer.answer === 'string') {
-        context.terminal.err(`${context.safe(answer.answer)}\n`);
-      }
-      throw error;
-    }
-  }
-  return step;
-}
+    return followRun(context, client, run, { onAsk: 'deny', output: silent, heading: () => phases[phase] });
+  };

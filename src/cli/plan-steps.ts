@@ -1,17 +1,16 @@
 import type { RuntimeClient } from '../client/operations.ts';
+import { playSteps } from '../client/play-plan.ts';
 import type { StepOutcome, StepStarted } from '../schema/plan.ts';
 import type { OnAsk, RunResult } from '../schema/run.ts';
 import { formatRemaining } from '../view/format.ts';
 import { planLines, stepResult } from '../view/plan-lines.ts';
 import type { Context } from './context.ts';
 import { followRun } from './follow.ts';
-import { followPlanning } from './follow-planning.ts';
+import { followPlanner, showingAnswer } from './follow-planning.ts';
 import { createOutput, type Output } from './output.ts';
 import { type ResultObject, resultObject } from './result-json.ts';
 import { planOptions, resolveOnAsk } from './start-run.ts';
 
-/** Below this much of `--timeout` no further step is claimed (07 §4.6). */
-const leastMs = 1000;
 const shownFailureLines = 20;
 
 /** `plan next`, with `--auto` one step after the other. @returns the exit code of 07 §4.11 */
@@ -21,49 +20,40 @@ export async function runSteps(context: Context): Promise<number> {
   const onAsk = await resolveOnAsk(context, context.client);
   const client = await context.client();
   const options = await planOptions(context, client, ['executor', 'summarizer'], onAsk);
-  const { shell } = globals;
-  let plan = invocation.flags.text('plan');
-  let used = 0;
+  const plan = invocation.flags.text('plan');
   const executed: ResultObject[] = [];
   // Who looks on sees the whole list first, and then one step after the other.
   if (auto && context.terminal.live) context.hint(planLines(await client.showPlan({ plan })).join('\n'));
-
-  for (;;) {
-    const left = options.timeout_ms === 0 ? 0 : options.timeout_ms - used;
-    if (options.timeout_ms > 0 && left < leastMs) {
-      context.hint('the time of --timeout is used up; no further step was begun');
-      return ended(context, client, plan, executed, 'timeout', 124);
-    }
-    const run = { ...options, timeout_ms: left };
-    const started = await client.nextStep({ plan, shell, run });
-    plan = started.plan;
-    if (started.kind === 'done') {
-      if (globals.format === 'text') await context.print('All steps are complete.');
-      return ended(context, client, plan, executed, 'done', 0);
-    }
-    const { outcome, result } = await followStep(context, client, started, onAsk, executed);
-    used += result === null ? 0 : Math.max(0, result.duration_ms - result.waited_ms);
-    if (auto && outcome.exit_code !== 0 && outcome.can_split) {
-      const first = await client.splitStep({ plan, ordinal: started.ordinal, shell, run });
-      const split = await followPlanning(context, client, first);
-      if (typeof split === 'number') return ended(context, client, plan, executed, 'failed', split);
-      if (split.kind === 'plan') context.hint(planLines(split.plan).join('\n'));
-      continue;
-    }
-    if (!auto || outcome.exit_code !== 0 || outcome.stopped_by === 'done') {
-      return ended(context, client, plan, executed, outcome.stopped_by, outcome.exit_code);
-    }
-  }
+  const end = await showingAnswer(context, () =>
+    playSteps(
+      client,
+      { plan, shell: globals.shell, run: options },
+      {
+        step: (started) => followStep(context, client, started, onAsk, executed),
+        ended: (outcome, { ordinal, total }) => say(context, outcome, `Step ${ordinal} of ${total}`),
+        planning: followPlanner(context, client),
+        split: async (split) => {
+          if (split.kind === 'plan') context.hint(planLines(split.plan).join('\n'));
+        },
+        none: async (why) => {
+          if (why === 'time') context.hint('the time of --timeout is used up; no further step was begun');
+          else if (globals.format === 'text') await context.print('All steps are complete.');
+        },
+        goesOn: () => auto,
+      },
+    ),
+  );
+  return ended(context, client, end.plan, executed, end.stopped_by, end.exit_code);
 }
 
-/** Follows the run of one step and says how it ended. */
+/** Follows the run of one step. @returns its active milliseconds */
 async function followStep(
   context: Context,
   client: RuntimeClient,
   started: StepStarted,
   onAsk: OnAsk,
   executed: ResultObject[],
-): Promise<{ readonly outcome: StepOutcome; readonly result: RunResult | null }> {
+): Promise<number> {
   const { ordinal, total, description, run, resumed } = started;
   const place = `Step ${ordinal} of ${total}`;
   context.hint(`${place}: ${description.split('\n', 1)[0] ?? ''}${resumed ? ' (goes on where it stopped)' : ''}`);
@@ -76,9 +66,8 @@ async function followStep(
     // What became of the step is said below, in the words of the plan.
     ending: () => undefined,
   });
-  const outcome = await client.stepOutcome({ run_id: run.run_id });
-  await say(context, outcome, place);
-  return { outcome, result: result() };
+  const ended = result();
+  return ended === null ? 0 : Math.max(0, ended.duration_ms - ended.waited_ms);
 }
 
 /** The output of a step's run: nothing in text, one object of several in JSON, all lines of it in a stream. */

@@ -29,7 +29,7 @@ describe('opening', () => {
     const terminal = open(argv);
     await ready(terminal);
     expect(terminal.modes()).toEqual({ ...asBefore, alternate: true, paste: true, focus: true });
-    expect(terminal.rows()[0]).toMatch(/^ reins \[1 Chat\] 3 Approvals +\S/);
+    expect(terminal.rows()[0]).toMatch(/^ reins \[1 Chat\] 2 Plan 3 Approvals +\S/);
     expect(terminal.rows()[23]).toBe('');
     // The caret is where the text goes.
     expect(terminal.cursor()).toEqual({ column: 2, row: 20 });

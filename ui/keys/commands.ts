@@ -2,7 +2,7 @@
 export type KeyContext =
   | 'field'
   | 'completion'
-  | `overlay.${'any' | 'palette' | 'sessions' | 'models' | 'help' | 'explain' | 'view' | 'run' | 'rule' | 'edit' | 'question' | 'history'}`
+  | `overlay.${'any' | 'palette' | 'sessions' | 'models' | 'help' | 'explain' | 'view' | 'run' | 'rule' | 'edit' | 'question' | 'history' | 'plans'}`
   | `card.${'permission' | 'question' | 'unknown' | 'trust'}`
   | 'card'
   | 'reading'
@@ -276,7 +276,20 @@ export const contextStacks: readonly (readonly KeyContext[])[] = [
     ['field', `card.${kind}`, 'card', 'global'],
   ]),
   ...(
-    ['palette', 'sessions', 'models', 'help', 'explain', 'view', 'run', 'rule', 'edit', 'question', 'history'] as const
+    [
+      'palette',
+      'sessions',
+      'models',
+      'help',
+      'explain',
+      'view',
+      'run',
+      'rule',
+      'edit',
+      'question',
+      'history',
+      'plans',
+    ] as const
   ).flatMap((name): readonly (readonly KeyContext[])[] => [
     [`overlay.${name}`, 'overlay.any', 'global'],
     ['field', `overlay.${name}`, 'overlay.any', 'global'],

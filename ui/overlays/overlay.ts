@@ -1,4 +1,5 @@
 import type { ModelRow } from '../../src/schema/registry.ts';
+import type { PlanHead } from '../../src/schema/plan.ts';
 import type { RunDetails } from '../../src/schema/run-record.ts';
 import type { Session } from '../../src/schema/session.ts';
 import { edit, type EditCommand, type Editing, emptyEditing } from '../composer/editing.ts';
@@ -19,6 +20,7 @@ export type Overlay =
   | (List & { readonly kind: 'palette' })
   | (List & { readonly kind: 'sessions'; readonly rows: readonly Session[] | null })
   | (List & { readonly kind: 'models'; readonly rows: readonly ModelRow[] | null; readonly notes: readonly string[] })
+  | (List & { readonly kind: 'plans'; readonly rows: readonly PlanHead[] | null })
   | { readonly kind: 'run'; readonly run: RunDetails | null; readonly at: number }
   /** Lines that were made elsewhere; they are foreign until they are drawn. */
   | { readonly kind: 'explain'; readonly title: string; readonly lines: readonly string[]; readonly at: number }

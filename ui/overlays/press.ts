@@ -11,7 +11,7 @@ import {
   openList,
   type Overlay,
 } from './overlay.ts';
-import { modelRows, paletteRows, sessionRows } from './rows.ts';
+import { modelRows, paletteRows, planRows, sessionRows } from './rows.ts';
 
 /** A command of the palette is run by whoever runs commands of keys. */
 export type Run = (state: State, id: string) => Change;
@@ -65,6 +65,8 @@ const sizeOf = (state: State, overlay: Overlay): number => {
       return sessionRows(overlay).length;
     case 'models':
       return modelRows(overlay).length;
+    case 'plans':
+      return planRows(overlay).length;
     case 'palette':
       return paletteRows(overlay, state.keys).length;
     default:
@@ -97,6 +99,10 @@ function accept(state: State, top: ListOverlay, run: Run): Change {
       const row = modelRows(top)[top.at];
       if (row === undefined || row.state === 'unreachable') return only(state);
       return closed(state, { do: 'set-model', name: row.model, backend: row.backend, save: false });
+    }
+    case 'plans': {
+      const row = planRows(top)[top.at];
+      return row === undefined ? only(state) : closed(state, { do: 'plan', intent: { do: 'switch', plan: row.name } });
     }
     case 'palette': {
       const row = paletteRows(top, state.keys)[top.at];

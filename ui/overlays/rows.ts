@@ -1,3 +1,4 @@
+import type { PlanHead } from '../../src/schema/plan.ts';
 import type { ModelRow } from '../../src/schema/registry.ts';
 import type { Session } from '../../src/schema/session.ts';
 import { fuzzyBest } from '../composer/fuzzy.ts';
@@ -24,6 +25,9 @@ export const sessionRows = (overlay: Extract<Overlay, { kind: 'sessions' }>): re
 
 export const modelRows = (overlay: Extract<Overlay, { kind: 'models' }>): readonly ModelRow[] =>
   filtered(overlay.query, overlay.rows ?? [], (row) => `${row.model} ${row.backend}`);
+
+export const planRows = (overlay: Extract<Overlay, { kind: 'plans' }>): readonly PlanHead[] =>
+  filtered(overlay.query, overlay.rows ?? [], (row) => `${row.name} ${row.goal}`);
 
 /** Keys that only move within what is open are no commands to look for. */
 const offered = /^(?:app|composer\.(?:resend|editor|history-search)|transcript)\b/;

@@ -10,7 +10,7 @@ import { contextsBelow } from './below.ts';
 import type { State } from '../state.ts';
 import { shortCount } from '../status-lines.ts';
 import type { Field, Overlay } from './overlay.ts';
-import { modelRows, paletteRows, sessionRows } from './rows.ts';
+import { modelRows, paletteRows, planRows, sessionRows } from './rows.ts';
 
 /** What an overlay has to show: a title with something at its right, what stays at the top, what scrolls, and its keys. */
 export type OverlayView = {
@@ -52,6 +52,24 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
     }
     case 'sessions':
       return sessionsView(overlay, state, columns);
+    case 'plans': {
+      const rows = planRows(overlay);
+      const body = rows.map((row) =>
+        spread(
+          [say(row.active ? '* ' : '  ', 'accent'), ...foreign(row.name)],
+          [say(`[${row.done}/${row.total}]  ${row.status.padEnd(9)}`, 'dim')],
+          columns - 2,
+        ),
+      );
+      return {
+        ...plain,
+        ...list(overlay.rows === null ? [[say('loading…', 'dim')]] : body, overlay.at),
+        title: 'Plans',
+        right: [say(`${rows.length} of ${overlay.rows?.length ?? 0}`, 'dim')],
+        head: fieldLines(overlay.field, overlay.query),
+        foot: 'Enter switch  Esc close',
+      };
+    }
     case 'models':
       return modelsView(overlay, columns);
     case 'run': {
@@ -81,7 +99,7 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
         title: overlay.title,
         body: overlay.lines.flatMap((line) => wrapLine(foreign(line), columns)),
         at: 0,
-        foot: overlay.choices.map(({ key, words }) => `${key} ${words}`).join('   '),
+        foot: [...overlay.choices.map(({ key, words }) => `${key} ${words}`), 'Esc back'].join('   '),
       };
   }
 }

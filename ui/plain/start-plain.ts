@@ -17,6 +17,9 @@ import { createLineCache } from '../transcript/line-cache.ts';
 import { createClientLink } from '../use-client.ts';
 import { textOf } from '../../src/view/line.ts';
 import { askLines, choicesOf, type PlainChoice } from './ask-lines.ts';
+import type { Choice } from '../overlays/overlay.ts';
+import { createPlanEffects } from '../plan/plan-effects.ts';
+import { planLines } from '../../src/view/plan-lines.ts';
 import { createPrinter } from './printer.ts';
 
 export type PlainOptions = TuiOptions & {
@@ -45,6 +48,8 @@ export async function startPlain(options: PlainOptions): Promise<number> {
   let asked: Asked | null = null;
   const settled = new Set<string>();
   let announced: State | null = null;
+  /** What the next line may choose from, where a question was put. */
+  let choosing: readonly Choice[] | null = null;
   let leave: (code: number) => void = () => undefined;
   let fail: (error: unknown) => void = () => undefined;
   const left = new Promise<number>((resolve, reject) => {
@@ -83,10 +88,17 @@ export async function startPlain(options: PlainOptions): Promise<number> {
       const view = viewOf(overlay, state, Math.max(40, (output.columns || 80) - 6));
       write(`note: ${view.title}`);
       for (const line of view.body) write(`note: ${textOf(line)}`.trimEnd());
+      if (overlay.kind === 'question') {
+        choosing = overlay.choices;
+        for (const { key, words } of overlay.choices)
+          write(`note: ${key} and Enter: ${words}; anything else does nothing`);
+      }
       queueMicrotask(() => store.dispatch({ type: 'no-overlays' }));
     }
     if (state.said !== null && state.said !== announced?.said)
       for (const each of labelled(state.said.bad ? 'warning: ' : 'note: ', state.said.text)) write(each);
+    if (state.plan.said !== null && state.plan.said !== announced?.plan.said)
+      for (const each of labelled(state.plan.said.bad ? 'warning: ' : 'note: ', state.plan.said.text)) write(each);
     if (announced?.turn != null && state.turn === null) {
       const { context, tokens } = state.facts;
       const took = formatSpan(now() - announced.turn.started_at);
@@ -102,7 +114,8 @@ export async function startPlain(options: PlainOptions): Promise<number> {
       asked = null;
     }
     const mine = state.asks.find(
-      ({ run_id, id }) => run_id !== null && run_id === state.turn?.run_id && !settled.has(id),
+      ({ run_id, id }) =>
+        run_id !== null && (run_id === state.turn?.run_id || run_id === state.plan.driving?.run_id) && !settled.has(id),
     );
     if (asked === null && mine !== undefined) put(mine, false);
     const wasBusy = announced?.turn != null;
@@ -119,9 +132,19 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     policy: options.policy,
     model: options.model,
     settings: () => undefined,
+    planChanged: () => plans.changed(),
+    goOnWithPlan: (plan) => plans.perform({ do: 'steps', plan, auto: false }),
     // A line that was not finished is in the prompt, not in a draft.
     opened: async () => undefined,
     dispatch: (action) => store.dispatch(action),
+  });
+  const plans = createPlanEffects({
+    client: options.client,
+    state: () => store.state(),
+    dispatch: (action) => store.dispatch(action),
+    now,
+    options: options.planOptions,
+    shell: options.shell,
   });
   const nothing = {
     size: () => ({ columns: output.columns || 80, rows: output.rows || 24 }),
@@ -144,6 +167,7 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     now,
     // Cards, lists and fields of the screen have no place among lines: questions are put above.
     asks: { perform: () => undefined },
+    plans,
     composer: { perform: () => undefined },
     edit: () => write('note: the external editor belongs to the full-screen mode'),
     inTmux: false,
@@ -183,7 +207,7 @@ export async function startPlain(options: PlainOptions): Promise<number> {
       const { ask: now, rests } = await client.answerAsk({ ...given, outcome: 'approve', ...over });
       write(`note: ${now.state} ask_${ask.id.slice(-6)}`);
       asked = null;
-      if (rests && ask.run_id !== null) await link.resume(ask.run_id);
+      if (rests) await link.goOn(ask);
     };
     if (question.words) {
       const outcome = ask.kind === 'question' ? 'answer' : ask.kind === 'unknown_outcome' ? 'answer' : 'deny';
@@ -249,6 +273,12 @@ export async function startPlain(options: PlainOptions): Promise<number> {
         .finally(prompt);
       return;
     }
+    if (choosing !== null) {
+      const choice = choosing.find(({ key }) => key === line.trim());
+      choosing = null;
+      for (const effect of choice?.effects ?? []) effects.perform(effect);
+      return prompt();
+    }
     if (line.endsWith('\\')) {
       pending += `${line.slice(0, -1)}\n`;
       return;
@@ -256,11 +286,18 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     const text = pending + line;
     pending = '';
     if (text.trim() === '') return prompt();
+    if (/^\/plan(?:\s+show)?\s*$/.test(text)) {
+      const { plan } = store.state().plan;
+      for (const each of plan === null ? ['there is no plan: /plan new <goal>'] : planLines(plan))
+        for (const part of labelled('note: ', each)) write(part);
+      return prompt();
+    }
     store.dispatch({ type: 'submit', text, now: now() });
   });
   lines.on('SIGINT', () => {
-    const { turn } = store.state();
-    if (turn?.run_id != null) return effects.perform({ do: 'interrupt', run_id: turn.run_id, at_once: false });
+    const { turn, plan } = store.state();
+    const runId = turn?.run_id ?? plan.driving?.run_id ?? null;
+    if (runId !== null) return effects.perform({ do: 'interrupt', run_id: runId, at_once: false });
     if (now() - interrupted < 2000) return leave(0);
     interrupted = now();
     write('note: press Ctrl+C again to quit');
@@ -279,6 +316,7 @@ export async function startPlain(options: PlainOptions): Promise<number> {
   } finally {
     for (const stop of stops) stop();
     link.close();
+    plans.close();
     store.close();
     lines.close();
   }

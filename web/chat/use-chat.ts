@@ -65,8 +65,8 @@ export function useChat(name: string): Chat {
     let gone = false;
     followed.current = new Set();
     const load = async () => {
-      const found = await client.getSession({ name });
-      const page = await client.pageMessages({ name, order: 'desc', limit: pageSize });
+      const found = await client.getSession({ session: name });
+      const page = await client.pageMessages({ session: name, order: 'desc', limit: pageSize });
       if (gone) return;
       const run = found.active_run_id ?? found.suspended_run_id;
       const messages = withoutRun(page.items.toReversed(), run);
@@ -100,13 +100,13 @@ export function useChat(name: string): Chat {
 
   const finished = useCallback(() => {
     setRunId(null);
-    client.getSession({ name }).then(setSession, () => undefined);
+    client.getSession({ session: name }).then(setSession, () => undefined);
   }, [name]);
   useRun(runId, setTranscript, finished);
 
   const older = useCallback(async () => {
     if (stored.cursor === null) return;
-    const page = await client.pageMessages({ name, order: 'desc', limit: pageSize, cursor: stored.cursor });
+    const page = await client.pageMessages({ session: name, order: 'desc', limit: pageSize, cursor: stored.cursor });
     const messages = [...withoutRun(page.items.toReversed(), runId), ...stored.messages];
     const before = storedItems(stored.messages).length;
     setStored({ messages, cursor: page.next_cursor });
@@ -122,7 +122,7 @@ export function useChat(name: string): Chat {
       const post = (): void => {
         setUnsent(null);
         clientRepeating(key)
-          .postMessage({ name, text, ...options })
+          .postMessage({ session: name, text, ...options })
           .then(
             ({ run_id }) => setRunId(run_id),
             (thrown: unknown) => setUnsent({ id, error: refusalFrom(thrown), again: post }),

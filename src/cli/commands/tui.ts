@@ -5,7 +5,7 @@ import { RuntimeError } from '../../schema/errors.ts';
 import type { TuiOptions } from '../../../ui/options.ts';
 import type { Context, Handler } from '../context.ts';
 import { editText } from '../editor.ts';
-import { buildStartRun } from '../start-run.ts';
+import { buildStartRun, planOptions } from '../start-run.ts';
 import { inCi } from '../terminal.ts';
 import { refuseUntrusted } from '../trust-prompt.ts';
 
@@ -48,6 +48,10 @@ export const openTui: Handler = async (context: Context) => {
       const { input: _input, ...request } = await buildStartRun(context, made, 'chat', empty, 'ask', refuseUntrusted);
       return { ...request, timeout_ms: globals.timeoutMs ?? 0 };
     },
+    planOptions: async (made, uses) => ({
+      ...(await planOptions(context, made, uses, 'ask', refuseUntrusted)),
+      timeout_ms: globals.timeoutMs ?? 0,
+    }),
     session: invocation.flags.text('session') ?? emptyAsNull(environment['REINS_SESSION']),
     theme: (configured) => (wanted === null && configured !== null ? themed(configured) : null) ?? first,
     policy: globals.policy?.value ?? null,

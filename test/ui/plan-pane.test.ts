@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { addScript, createProject, tester, type World } from '../cli/world.ts';
+import { asks, done, executor, planner, plans, reply } from '../plans/support.ts';
+import { type CliTerminal, openTerminal } from '../support/terminal.ts';
+
+let world: World;
+let terminal: CliTerminal | null = null;
+beforeEach(async () => {
+  world = await createProject();
+});
+afterEach(async () => {
+  terminal?.kill('SIGKILL');
+  await terminal?.ended;
+  world.remove();
+});
+
+const toPlan = '\u0014';
+const open = async (columns: number, rows: number): Promise<CliTerminal> => {
+  terminal = openTerminal(world, ['tui', ...tester], { columns, rows });
+  await terminal.until((shown) => shown.some((row) => row.startsWith(' idle')), 'idle');
+  await terminal.press(toPlan, '[2 Plan');
+  return terminal;
+};
+const row = (pane: CliTerminal, text: string): string => pane.rows().find((each) => each.includes(text)) ?? '';
+
+test('a plan is made, its steps go one after the other, and auto goes on after an answer given elsewhere', async () => {
+  await addScript(world, [
+    plans(['read the notes', 'write the file', 'check it']),
+    reply('Written.', { ...executor, role: 'tool' }),
+    asks(
+      'local_fs.write_file',
+      { path: 'made.txt', content: 'x' },
+      { ...executor, last_user: { contains: '(2 of 3)' } },
+    ),
+    ...done,
+  ]);
+  const pane = await open(120, 40);
+  await pane.saw('There is no plan. N makes one.');
+  pane.type('N');
+  await pane.saw('explore off (Tab)');
+  pane.type('Add retries\t');
+  await pane.saw('explore on (Tab)');
+  pane.type('\t\r');
+  await pane.saw('with 3 steps');
+  expect(pane.rows()[0]).toMatch(/^ reins {2}1 Chat {2}\[2 Plan 0\/3\] {2}3 Approvals .*add-retries-\w{8}$/);
+  pane.type('n');
+  await pane.saw('step 1 completed: It was done.');
+  expect(row(pane, '1. read the notes')).toMatch(/^ {3,}\[x\]|^ > \[x\]/);
+  pane.type('a');
+  await pane.saw('Run 2 steps? They stop at every ask and at the first failure.');
+  // Enter is no yes.
+  pane.type('\r');
+  pane.type('y');
+  await pane.saw('┏ ASK');
+  await pane.saw('[?] 2.');
+  expect(row(pane, '┏ ASK').indexOf('┏')).toBe(59);
+  const [ask] = (JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout) as { asks: { id: string }[] })
+    .asks;
+  await world.run(['approvals', 'respond', ask?.id ?? '', '--approve']);
+  await pane.saw('step 3 completed');
+  await pane.saw('[2 Plan 3/3]');
+  await pane.saw('Auto off');
+});
+
+test('a step is interrupted and skipped, a plan is replanned, and a step of another process is only looked at', async () => {
+  await addScript(world, [
+    reply('["polish"]', { ...planner, last_user: { contains: 'end it' } }),
+    plans(['first', 'second']),
+    { match: { ...executor, last_user: { contains: 'polish' } }, reply: { hang: true } },
+    { match: { ...executor, last_user: { contains: '(1 of 2)' } }, reply: { hang: true } },
+    ...done,
+  ]);
+  await world.run(['plan', 'new', 'ship', ...tester]);
+  const pane = await open(80, 24);
+  await pane.saw('[ ] 1. first');
+  pane.type('n');
+  await pane.saw('[>] 1. first');
+  pane.type('\u0003');
+  await pane.saw('step 1 was interrupted; it is pending again');
+  pane.type('s');
+  await pane.saw('[-] 1. first');
+  pane.type('R');
+  await pane.saw('Enter replans');
+  pane.type('end it\r');
+  await pane.saw('- second');
+  await pane.saw('+ 2. polish');
+  pane.type('\u001b');
+  await pane.until((rows) => !rows.some((each) => each.includes('+ 2. polish')), 'no overlay');
+  const other = openTerminal(world, ['plan', 'next', ...tester]);
+  await pane.saw('run by another process');
+  pane.type('n');
+  await pane.saw('is running in process');
+  other.kill('SIGKILL');
+  await other.ended;
+  await pane.saw('[!] 2. polish');
+});

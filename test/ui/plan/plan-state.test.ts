@@ -1,0 +1,113 @@
+import { describe, expect, test } from 'vitest';
+import type { Plan, PlanStep } from '../../../src/schema/plan.ts';
+import {
+  chosenStep,
+  drivenElsewhere,
+  emptyPlan,
+  type PlanAction,
+  type PlanState,
+  reducePlan,
+  replannedLines,
+} from '../../../ui/plan/plan-state.ts';
+
+const step = (ordinal: number, over: Partial<PlanStep> = {}): PlanStep => ({
+  id: `step${ordinal}`,
+  ordinal,
+  description: `do ${ordinal}`,
+  status: 'pending',
+  interrupted: false,
+  run_id: null,
+  attempts: 0,
+  result_text: null,
+  summary: null,
+  summary_error: null,
+  failure_class: null,
+  failure_text: null,
+  last_failure_summary: null,
+  started_at: null,
+  finished_at: null,
+  ask_id: null,
+  note: null,
+  ...over,
+});
+const plan = (...steps: readonly PlanStep[]): Plan => ({
+  id: 'plan1',
+  name: 'ship',
+  active: true,
+  goal: 'ship it',
+  status: 'active',
+  done: 0,
+  total: steps.length,
+  workspace: '/w',
+  created_at: '2026-01-01T00:00:00.000Z',
+  updated_at: '2026-01-01T00:00:00.000Z',
+  completed_at: null,
+  steps: [...steps],
+});
+const through = (state: PlanState, now: number, ...actions: readonly PlanAction[]) =>
+  actions.reduce(
+    (change, action) => {
+      const next = reducePlan(change.state, action, now);
+      return { state: next.state, intents: [...change.intents, ...next.intents] };
+    },
+    { state, intents: [] as readonly unknown[] },
+  );
+const chosen = (state: PlanState): number | undefined => chosenStep(state)?.ordinal;
+
+describe('the plan pane', () => {
+  test('chooses the running step and follows its run', () => {
+    const running = plan(step(1, { status: 'completed', run_id: 'r1' }), step(2, { status: 'running', run_id: 'r2' }));
+    const { state, intents } = through(emptyPlan, 0, { type: 'loaded', plan: running });
+    expect(chosen(state)).toBe(2);
+    expect(intents).toEqual([{ do: 'follow', run_id: 'r2' }]);
+  });
+
+  test('leaves a choice of the last 10 s where it is', () => {
+    const before: PlanState = { ...emptyPlan, chosen: 'step1', chosenAt: 5000 };
+    const running = plan(step(1, { status: 'completed' }), step(2, { status: 'running', run_id: 'r2' }));
+    expect(chosen(through(before, 14_000, { type: 'loaded', plan: running }).state)).toBe(1);
+    expect(chosen(through(before, 15_000, { type: 'loaded', plan: running }).state)).toBe(2);
+  });
+
+  test('keeps the chosen step when steps are renumbered', () => {
+    const before: PlanState = { ...emptyPlan, chosen: 'step2', plan: plan(step(1), step(2)) };
+    const after = plan(step(1), { ...step(3), ordinal: 2 }, { ...step(2), ordinal: 3 });
+    expect(chosen(through(before, 20_000, { type: 'loaded', plan: after }).state)).toBe(3);
+  });
+
+  test('shows the run of a planning while it goes on, and events of no other run', () => {
+    const { state, intents } = through(
+      emptyPlan,
+      0,
+      { type: 'driving', phase: 'plan', run_id: 'p1' },
+      {
+        type: 'events',
+        run_id: 'other',
+        events: [{ kind: 'notice', level: 'warn', message: 'x' } as never],
+      },
+    );
+    expect(intents).toEqual([{ do: 'follow', run_id: 'p1' }]);
+    expect(state.items).toEqual([]);
+  });
+
+  test('counts the time that a step waits for a person apart', () => {
+    const event = (kind: 'ask' | 'verdict') => ({ kind }) as never;
+    const begun = through(emptyPlan, 1000, { type: 'driving', phase: 'step', run_id: 'r1' }).state;
+    const waits = through(begun, 2000, { type: 'driven', run_id: 'r1', events: [event('ask')] }).state;
+    expect(waits.driving?.waiting_since).toBe(2000);
+    const goesOn = through(waits, 5000, { type: 'driven', run_id: 'r1', events: [event('verdict')] }).state;
+    expect(goesOn.driving).toMatchObject({ waiting_since: null, waited_ms: 3000 });
+  });
+
+  test('knows a step that another process works on, and one whose process is gone', () => {
+    const running = step(1, { status: 'running', run_id: 'r1' });
+    expect(drivenElsewhere({ plan: plan(running), driving: null })).toBe(true);
+    expect(drivenElsewhere({ plan: plan({ ...running, interrupted: true }), driving: null })).toBe(false);
+  });
+
+  test('says what replanning took away and what it put there', () => {
+    const before = plan(step(1, { status: 'completed' }), step(2));
+    const after = plan(step(1, { status: 'completed' }), { ...step(3), ordinal: 2 });
+    expect(replannedLines(before, after)).toEqual(['- do 2', '  1. do 1', '+ 2. do 3']);
+  });
+});
