@@ -99,10 +99,13 @@ export function layOut(graph: ChainGraph): Picture {
     const path = `M${start.x},${start.y} C${far},${start.y} ${far},${goal.y} ${goal.x},${goal.y}`;
     return [{ ...edge, path, at: { x: far - sign * 8, y: (start.y + goal.y) / 2 } }];
   });
+  // Words of an edge may stand further out than any task.
+  const reach = edges.map(({ at: { x: middle }, label }) => middle + labelOf(label).width / 2);
+  const far = Math.max(right + (used.right === 0 ? 0 : 56 + used.right * 26), ...reach) + margin;
   const room = (count: number): number => (count === 0 ? margin : 80 + count * 26);
   const x = left - room(used.left);
   const bottom = Math.max(...nodes.map(({ y, height }) => y + height / 2), nodeHeight);
-  return { x, width: right + room(used.right) - x, height: bottom + margin, nodes, edges };
+  return { x, width: far - x, height: bottom + margin, nodes, edges };
 }
 
 /** The side of a task on which fewer others stand in its row. */
