@@ -8,7 +8,8 @@ export type PlacedNode = Point & {
   readonly height: number;
   readonly handler: string;
   readonly label: string;
-  readonly tools: number;
+  /** Of the tools that it may use; empty = none. */
+  readonly tools: string;
   readonly start: boolean;
   readonly end: boolean;
   readonly unreachable: boolean;
@@ -25,6 +26,8 @@ export type PlacedEdge = {
   readonly at: Point;
 };
 export type Picture = {
+  /** Where it begins from the left. */
+  readonly x: number;
   readonly width: number;
   readonly height: number;
   /** In the order in which they are reached. */
@@ -48,9 +51,9 @@ export function layOut(graph: ChainGraph): Picture {
   for (const id of order) {
     drawn.setNode(id, { width: id === endNode ? 64 : nodeWidth, height: id === endNode ? 34 : nodeHeight });
   }
-  for (const [index, { from, to }] of graph.edges.entries()) {
+  for (const [index, { from, to, label }] of graph.edges.entries()) {
     // What leads back says nothing about who stands above whom.
-    if (rank.has(from) && rank.has(to) && !isBack(from, to)) drawn.setEdge(from, to, {}, String(index));
+    if (rank.has(from) && rank.has(to) && !isBack(from, to)) drawn.setEdge(from, to, labelOf(label), String(index));
   }
   layout(drawn);
   const known = new Map(graph.nodes.map((node) => [node.id, node]));
@@ -66,39 +69,54 @@ export function layOut(graph: ChainGraph): Picture {
       height: place.height,
       handler: node?.handler ?? '',
       label: node?.label ?? id,
-      tools: node?.tools.length ?? 0,
+      tools: toolWords(node?.tools ?? []),
       start: node?.start === true,
       end: id === endNode,
       unreachable: unreachable.has(id),
     };
   });
   const at = new Map(nodes.map((node) => [node.id, node]));
-  const right = Math.max(...nodes.map(({ x, width }) => x + width / 2), nodeWidth);
-  let outside = 0;
+  const left = Math.min(...nodes.map(({ x, width }) => x - width / 2), margin);
+  const right = Math.max(...nodes.map(({ x, width }) => x + width / 2), left + nodeWidth);
+  const used = { left: 0, right: 0 };
   const edges = graph.edges.flatMap(({ from, to, operator, label }, index): PlacedEdge[] => {
     const a = at.get(from);
     const b = at.get(to);
     if (a === undefined || b === undefined) return [];
     const back = isBack(from, to);
-    const edge = { from, to, label, failure: /fail|error/.test(operator), back };
-    if (back) {
-      outside += 1;
-      const far = right + 18 + outside * 22;
-      const start = { x: a.x + a.width / 2, y: a.y + 8 };
-      const goal = { x: b.x + b.width / 2, y: b.y - 8 };
-      const path = `M${start.x},${start.y} C${far},${start.y} ${far},${goal.y} ${goal.x},${goal.y}`;
-      return [{ ...edge, path, at: { x: far - (far - right) * 0.25, y: (start.y + goal.y) / 2 } }];
+    const edge = { from, to, label, failure: operator === 'on_failure', back };
+    if (!back) {
+      // What dagre has written into the label that it was given.
+      const placed = drawn.edge(from, to, String(index)) as Point & { readonly points: readonly Point[] };
+      return [{ ...edge, path: curve(placed.points), at: { x: placed.x, y: placed.y } }];
     }
-    const points = (drawn.edge(from, to, String(index)) as { readonly points: readonly Point[] }).points;
-    return [{ ...edge, path: curve(points), at: points[Math.floor(points.length / 2)] ?? a }];
+    const side = freeSide(a, nodes);
+    used[side] += 1;
+    const sign = side === 'right' ? 1 : -1;
+    const far = (side === 'right' ? right : left) + sign * (30 + used[side] * 26);
+    const start = { x: a.x + (sign * a.width) / 2, y: a.y + 8 };
+    const goal = { x: b.x + (sign * b.width) / 2, y: b.y - 8 };
+    const path = `M${start.x},${start.y} C${far},${start.y} ${far},${goal.y} ${goal.x},${goal.y}`;
+    return [{ ...edge, path, at: { x: far - sign * 8, y: (start.y + goal.y) / 2 } }];
   });
-  return {
-    width: right + margin + (outside === 0 ? 0 : 18 + (outside + 1) * 22 + 60),
-    height: Math.max(...nodes.map(({ y, height }) => y + height / 2), nodeHeight) + margin,
-    nodes,
-    edges,
-  };
+  // Words of an edge may stand further out than any task.
+  const reach = edges.map(({ at: { x: middle }, label }) => middle + labelOf(label).width / 2);
+  const far = Math.max(right + (used.right === 0 ? 0 : 56 + used.right * 26), ...reach) + margin;
+  const room = (count: number): number => (count === 0 ? margin : 80 + count * 26);
+  const x = left - room(used.left);
+  const bottom = Math.max(...nodes.map(({ y, height }) => y + height / 2), nodeHeight);
+  return { x, width: far - x, height: bottom + margin, nodes, edges };
 }
+
+/** The side of a task on which fewer others stand in its row. */
+function freeSide(task: PlacedNode, nodes: readonly PlacedNode[]): 'left' | 'right' {
+  const row = nodes.filter((other) => other !== task && Math.abs(other.y - task.y) < (task.height + other.height) / 2);
+  const before = row.filter(({ x }) => x < task.x).length;
+  return before < row.length - before ? 'left' : 'right';
+}
+
+/** Room for the words of an edge. */
+const labelOf = (label: string) => ({ width: Math.min(34, label.length) * 7 + 30, height: 18, labelpos: 'c' as const });
 
 /** Tasks in the order in which a run can come to them, breadth first; what it cannot come to and the end stand last. */
 function reached(graph: ChainGraph): readonly string[] {
@@ -112,6 +130,11 @@ function reached(graph: ChainGraph): readonly string[] {
   }
   for (const { id } of graph.nodes) if (!order.includes(id)) order.push(id);
   return graph.edges.some(({ to }) => to === endNode) ? [...order, endNode] : order;
+}
+
+function toolWords(tools: readonly string[]): string {
+  if (tools.includes('*')) return tools.length === 1 ? 'all tools' : 'some tools';
+  return tools.length === 0 ? '' : tools.length === 1 ? '1 tool' : `${tools.length} tools`;
 }
 
 /** A smooth way through points. */

@@ -2,7 +2,7 @@ import { type KeyboardEvent, useRef, useState } from 'react';
 import type { ChainGraph } from '../../src/schema/document-views.ts';
 import { Button } from '../parts/button.tsx';
 import { numbered } from '../parts/numbered.ts';
-import { edgeKey, type Taken } from './last-run.ts';
+import { edgeKey, type Taken } from './taken.ts';
 import { endNode, layOut, type PlacedEdge, type PlacedNode } from './layout.ts';
 import '../styles/graph.css';
 
@@ -55,7 +55,7 @@ export function ChainPicture({
       </div>
       <section className="graph" aria-label="Picture of the chain" ref={frame} onKeyDown={onKeyDown}>
         <svg
-          viewBox={`0 0 ${picture.width} ${picture.height}`}
+          viewBox={`${picture.x} 0 ${picture.width} ${picture.height}`}
           style={zoom === null ? { width: '100%', maxWidth: picture.width } : { width: picture.width * zoom }}
         >
           <title>{`${graph.nodes.length} tasks, ${graph.edges.length} transitions`}</title>
@@ -65,8 +65,9 @@ export function ChainPicture({
               viewBox="0 0 8 8"
               refX="7"
               refY="4"
-              markerWidth="7"
-              markerHeight="7"
+              markerUnits="userSpaceOnUse"
+              markerWidth="10"
+              markerHeight="10"
               orient="auto-start-reverse"
             >
               <path d="M0,0 L8,4 L0,8 z" className="arrow" />
@@ -129,7 +130,7 @@ function Node({
     );
   }
   const marks = [start ? 'start' : '', unreachable ? 'cannot be reached' : '', current ? 'is being worked on' : ''];
-  const said = [id, handler, tools > 0 ? `${tools} tools` : '', times > 0 ? `${times} times` : '', ...marks];
+  const said = [id, handler, tools, times > 0 ? `${times} times` : '', ...marks];
   const cut = (text: string): string => (text.length > 24 ? `${text.slice(0, 23)}…` : text);
   return (
     <a
@@ -148,7 +149,7 @@ function Node({
       </text>
       <text x={x - width / 2 + 12} y={y + 15} className="node-handler">
         {cut(handler)}
-        {tools > 0 ? ` · ${tools} tools` : ''}
+        {tools === '' ? '' : ` · ${tools}`}
       </text>
       {start ? (
         <text x={x + width / 2 - 10} y={y - height / 2 - 5} textAnchor="end" className="node-mark">

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { PolicyListed } from '../../src/schema/document-views.ts';
 import { connection } from '../data/client.ts';
+import { pathOfFile } from '../data/document-path.ts';
 import { theme } from '../data/kept.ts';
 import { useStore } from '../data/store.ts';
 import { type PageEntry, pages } from '../pages.ts';
@@ -69,7 +70,7 @@ function Foot({ policy }: { readonly policy: PolicyListed | null }) {
         <span className="word">{lost ? 'connection lost' : 'connected'}</span>
       </span>
       {policy === null ? null : (
-        <Link href={`/policies/${policy.file}`} className="word">
+        <Link href={`/policies/${pathOfFile(policy.file)}`} className="word">
           policy {policy.name} <span className="mono">{policy.sha256?.slice(0, 8)}</span>
         </Link>
       )}

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { connection } from '../data/client.ts';
+import { pathOfFile } from '../data/document-path.ts';
 import { useStore } from '../data/store.ts';
 import { useData } from '../data/use-data.ts';
 import { Button } from '../parts/button.tsx';
@@ -22,7 +23,8 @@ export function Strips() {
   if (policy?.valid === false) {
     return (
       <Strip danger>
-        The policy cannot be read, so every call asks. <Link href={`/policies/${policy.file}`}>Open it</Link>
+        The policy cannot be read, so every call asks.{' '}
+        <Link href={`/policies/${pathOfFile(policy.file)}`}>Open it</Link>
       </Strip>
     );
   }

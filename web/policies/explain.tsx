@@ -8,7 +8,7 @@ import { numbered } from '../parts/numbered.ts';
 import { Safe } from '../parts/safe.tsx';
 
 type Call = { readonly tools: string; readonly tool: string; readonly args: unknown; readonly words: string };
-const first = { tools: 'local_fs', tool: 'write_file', args: '{\n  "path": "notes.txt"\n}' };
+const first = { tools: 'local_fs', tool: 'write_file', args: '{\n  "path": "notes.txt",\n  "content": "a note"\n}' };
 export const decisionClass = { allow: 'good', approve: 'warn', deny: 'danger' } as const;
 
 /** Calls of the newest runs, to be tried again. */

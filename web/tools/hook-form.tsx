@@ -6,7 +6,8 @@ import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
 import { ErrorNote } from '../parts/states.tsx';
-import { MapField, readMap } from './source-parts.tsx';
+import { readMap } from './read-map.ts';
+import { MapField } from './source-parts.tsx';
 
 /** Registers a hook, or changes one: the fields of `reins hook add`. */
 export function HookForm({

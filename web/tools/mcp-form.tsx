@@ -6,7 +6,8 @@ import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { AreaField, SelectField, TextField } from '../parts/field.tsx';
 import { ErrorNote } from '../parts/states.tsx';
-import { MapField, readMap } from './source-parts.tsx';
+import { readMap } from './read-map.ts';
+import { MapField } from './source-parts.tsx';
 
 const transports = [
   ['stdio', 'a program on this machine'],

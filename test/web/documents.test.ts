@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { call, calls, loopChain, says } from '../support/scripted-app.ts';
+import { axeFaults, type WebWorld, webWorld } from './world.ts';
+
+/** A policy and a chain are edited as a person would. */
+
+let world: WebWorld;
+const policy = (rules: readonly unknown[]) => `${JSON.stringify({ default_action: 'deny', rules }, null, 2)}\n`;
+const read = { tools: 'local_fs', tool: 'read_file', action: 'allow' };
+const shell = { tools: 'local_shell', action: 'deny' };
+
+beforeAll(async () => {
+  world = await webWorld({
+    turns: [
+      calls([call('local_fs.read_file', { path: 'notes.txt' })], { role: 'user' }),
+      says('Read.', { role: 'tool' }),
+    ],
+    policy: { default_action: 'deny', rules: [] },
+  });
+  const { served } = world;
+  await served.client.putPolicy({
+    file: 'hitl-policy-mine.json',
+    text: policy([read, shell]),
+    source: 'user',
+    if_none_match: '*',
+  });
+  const text = `${JSON.stringify(loopChain, null, 2)}\n`;
+  await served.client.putChain({ file: 'loop.json', text, source: 'user', if_none_match: '*' });
+  await served.app.client.awaitRun({ run_id: await served.run({ chain: 'loop' }) });
+}, 60_000);
+afterAll(() => world?.close());
+
+it('edits a policy: moved rules, findings as it is typed, what it would let through, a save that meets another', async () => {
+  const page = await world.open('/policies/hitl-policy-mine?tab=rules');
+  await page.getByText('No findings.').waitFor();
+  await page.getByRole('button', { name: 'Move rule 2 up' }).click();
+  await page.getByText('not saved').waitFor();
+  await page.getByRole('tab', { name: 'Explain' }).click();
+  await page
+    .getByText('by default_action')
+    .or(page.getByText('default_action', { exact: true }))
+    .first()
+    .waitFor();
+
+  const editor = page.getByLabel('Text of hitl-policy-mine.json');
+  const typed = (await editor.textContent()) ?? '';
+  expect(typed.indexOf('local_shell') < typed.indexOf('local_fs')).toBe(true);
+  await editor.click();
+  await page.keyboard.press('Control+End');
+  await page.keyboard.type('x');
+  await page.getByRole('list', { name: 'Findings' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Save…' }).isDisabled()).toBe(true);
+  await page.keyboard.press('Backspace');
+  await page.getByText('No findings.').waitFor();
+
+  await page.getByRole('button', { name: 'Save…' }).click();
+  await page.getByText('would have been let through').waitFor();
+  const save = page.getByRole('button', { name: 'Save', exact: true });
+  expect(await save.isDisabled()).toBe(true);
+  expect(await axeFaults(page)).toEqual([]);
+  await page.getByLabel('That is what I want.').check();
+
+  const now = await world.served.client.getPolicy({ file: 'hitl-policy-mine.json' });
+  await world.served.client.putPolicy({ file: now.file, text: policy([shell]), if_match: `"${now.sha256}"` });
+  await save.click();
+  await page.getByText('was changed by somebody else').waitFor();
+  await page.getByRole('heading', { name: 'Yours against theirs' }).waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Save mine over theirs' }).click();
+  await page.getByText('not saved').waitFor({ state: 'detached' });
+  const saved = JSON.parse((await world.served.client.getPolicy({ file: now.file })).text) as { rules: unknown[] };
+  expect(saved.rules).toEqual([shell, read]);
+  expect(world.problems).toEqual([]);
+});
+
+it('shows a chain as a picture whose tasks lead into the text, with the keyboard alone', async () => {
+  const page = await world.open('/chains/loop?source=user');
+  const task = page.getByRole('link', { name: /run_tools/ });
+  await task.waitFor();
+  await page.getByText('taken in the last run').waitFor();
+  await page.getByLabel('Text of loop.json').waitFor();
+  await task.focus();
+  await page.keyboard.press('Enter');
+  await page.locator('.cm-focused').waitFor();
+  expect(await task.getAttribute('aria-current')).toBe('true');
+  expect(await page.locator('.edge.taken').count()).toBe(3);
+  expect(world.problems).toEqual([]);
+});
