@@ -22,6 +22,7 @@ export type EffectDeps = {
   readonly inTmux: boolean;
   readonly clipboard: () => 'osc52' | 'file';
   readonly asks: { perform(intent: Extract<Effect, { do: 'ask' }>['intent']): void };
+  readonly slash: { perform(intent: Extract<Effect, { do: 'slash' }>['intent']): void };
   readonly plans: { perform(intent: Extract<Effect, { do: 'plan' }>['intent']): void; tick(): void };
   readonly composer: { perform(intent: Extract<Effect, { do: 'composer' }>['intent']): void };
   /** Lends the terminal to the editor of the operator. */
@@ -65,7 +66,8 @@ export function createEffects(deps: EffectDeps): Effects {
   };
 
   const doing: Doing = {
-    send: ({ text, images, session }) => attempt(() => link.send(text, images, session)),
+    send: (message) => attempt(() => link.send(message)),
+    'not-sent': ({ text, why }) => dispatch({ type: 'not-sent', text, why: [why], now: now() }),
     ask: ({ intent }) => deps.asks.perform(intent),
     plan: ({ intent }) => deps.plans.perform(intent),
     composer: ({ intent }) => deps.composer.perform(intent),
@@ -163,11 +165,12 @@ export function createEffects(deps: EffectDeps): Effects {
           overlay: { kind: 'explain', title: 'Why is it asking?', lines: explanationLines(explanation), at: 0 },
         });
       }),
-    report: ({ what }) =>
+    slash: ({ intent }) => deps.slash.perform(intent),
+    report: ({ what, of }) =>
       attempt(async (client) => {
         dispatch({
           type: 'overlay',
-          overlay: { kind: 'explain', at: 0, ...(await reportOf(what, client, state(), now())) },
+          overlay: { kind: 'explain', at: 0, ...(await reportOf(what, of ?? null, client, state(), now())) },
         });
       }),
     forget: () =>

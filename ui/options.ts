@@ -20,6 +20,8 @@ export type TuiOptions = {
   readonly session: string | null;
   /** By the name that is configured, or null while that is not known. */
   readonly theme: (configured: string | null) => Theme;
+  /** By its name; null where there is none. */
+  readonly themeNamed: (name: string) => Theme | null;
   readonly policy: string | null;
   readonly model: string | null;
   /** Text of `keys.json`; null = there is none. */
@@ -35,6 +37,8 @@ export type TuiOptions = {
   readonly mostHistory: number;
   /** Root of the workspace: what lies below it can be mentioned. */
   readonly root: string;
+  /** Writes a file whole. @throws RuntimeError in_use where the name is taken and `force` is false */
+  readonly writeFile: (path: string, force: boolean, pieces: AsyncIterable<string>) => Promise<void>;
   readonly wheel: boolean;
   readonly inTmux: boolean;
   /** `TERM_PROGRAM`, or empty. */

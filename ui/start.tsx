@@ -14,6 +14,7 @@ import { farewell } from './farewell.ts';
 import { createTimedDecoder } from './keys/input-decoder.ts';
 import { readKeysFile } from './keys/keys-file.ts';
 import { createPlanEffects } from './plan/plan-effects.ts';
+import { createSlashEffects } from './slash-effects.ts';
 import { createScreen } from './screen.ts';
 import { createNotifier, type NotifyWay } from './notify.ts';
 import type { TuiOptions } from './options.ts';
@@ -182,7 +183,25 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     say: said,
     now,
   });
+  const slash = createSlashEffects({
+    client: options.client,
+    link,
+    state: () => store.state(),
+    dispatch,
+    say: said,
+    setTheme: (name) => {
+      const found = options.themeNamed(name);
+      theme = found ?? theme;
+      screen.forget();
+      return found !== null;
+    },
+    setNotify: (way) => {
+      notify = way;
+    },
+    writeFile: options.writeFile,
+  });
   const effects = createEffects({
+    slash,
     asks,
     plans,
     composer,

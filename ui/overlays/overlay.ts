@@ -29,6 +29,8 @@ export type Overlay =
       readonly title: string;
       readonly lines: readonly string[];
       readonly choices: readonly Choice[];
+      /** What is done when it is closed without a choice. */
+      readonly otherwise?: readonly Effect[];
       readonly at: number;
     };
 

@@ -7,6 +7,7 @@ import type { Context, Handler } from '../context.ts';
 import { editText } from '../editor.ts';
 import { buildStartRun, planOptions } from '../start-run.ts';
 import { inCi } from '../terminal.ts';
+import { writeWhole } from '../write-file.ts';
 import { refuseUntrusted } from '../trust-prompt.ts';
 
 const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
@@ -54,6 +55,7 @@ export const openTui: Handler = async (context: Context) => {
     }),
     session: invocation.flags.text('session') ?? emptyAsNull(environment['REINS_SESSION']),
     theme: (configured) => (wanted === null && configured !== null ? themed(configured) : null) ?? first,
+    themeNamed: themed,
     policy: globals.policy?.value ?? null,
     model: globals.model?.value ?? null,
     keys: existsSync(keysFile) ? readFileSync(keysFile, 'utf8') : null,
@@ -64,6 +66,7 @@ export const openTui: Handler = async (context: Context) => {
     home,
     mostHistory,
     root: process.cwd,
+    writeFile: writeWhole,
     wheel: false,
     inTmux: (environment['TMUX'] ?? '') !== '',
     now: () => process.now(),
