@@ -1,5 +1,6 @@
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { RuntimeClient } from '../src/client/operations.ts';
+import type { UntrustedContent } from '../src/schema/overlay.ts';
 import type { PlanRunOptions } from '../src/schema/plan.ts';
 import type { StartRun } from '../src/schema/run.ts';
 import type { EditedText } from './lend.ts';
@@ -17,6 +18,10 @@ export type TuiOptions = {
   readonly request: (client: RuntimeClient) => Promise<Omit<StartRun, 'input'>>;
   /** The options of runs that a plan starts. @throws RuntimeError not_trusted */
   readonly planOptions: (client: RuntimeClient, uses: readonly PlanUse[]) => Promise<PlanRunOptions>;
+  /** What chats, or plans too, would use of the project and nobody trusts yet. */
+  readonly untrusted: (client: RuntimeClient, all: boolean) => Promise<readonly UntrustedContent[]>;
+  /** Accepts content of this hash in this program, without a record. */
+  readonly trustOnce: (sha256: string) => void;
   readonly session: string | null;
   /** By the name that is configured, or null while that is not known. */
   readonly theme: (configured: string | null) => Theme;

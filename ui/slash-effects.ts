@@ -5,24 +5,9 @@ import { plural } from '../src/view/format.ts';
 import { sessionFile } from '../src/view/session-file.ts';
 import type { Action } from './actions.ts';
 import type { NotifyWay } from './notify.ts';
+import type { SlashIntent } from './slash-intent.ts';
 import type { State } from './state.ts';
 import type { ClientLink } from './use-client.ts';
-
-/** What commands of the composer change for the turns that follow, and what they write (10 §6.5). */
-export type SlashIntent =
-  | { readonly do: 'think'; readonly level: string }
-  | { readonly do: 'trim'; readonly messages: number }
-  | { readonly do: 'chain'; readonly name: string }
-  | { readonly do: 'theme'; readonly name: string; readonly save: boolean }
-  | { readonly do: 'notify'; readonly way: NotifyWay }
-  | { readonly do: 'compact'; readonly keep: number }
-  | {
-      readonly do: 'export';
-      readonly format: 'md' | 'json';
-      /** Null: named like the session, where the program was started. */
-      readonly path: string | null;
-      readonly force: boolean;
-    };
 
 export type SlashDeps = {
   readonly client: () => Promise<RuntimeClient>;

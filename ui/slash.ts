@@ -3,7 +3,7 @@ import { opened } from './overlays/press.ts';
 import { planSlash } from './plan/plan-press.ts';
 import type { ReportKind } from './effect.ts';
 import type { NotifyWay } from './notify.ts';
-import type { SlashIntent } from './slash-effects.ts';
+import type { SlashIntent } from './slash-intent.ts';
 import { themes } from './theme.ts';
 import { startSearch } from './search.ts';
 import { type Change, only, type State } from './state.ts';
@@ -72,6 +72,7 @@ const commands: Readonly<Record<string, Slash>> = {
     const { tokens } = state.facts;
     return only(saying(state, `${tokens.in} tokens in, ${tokens.out} out, in this program`, now, false));
   },
+  trust: (state) => only(state, { do: 'review-trust' }),
   tools: (state, args) => report(state, 'tools', args),
   mcp: (state, args) => report(state, 'mcp', args),
   chain: (state, args) =>

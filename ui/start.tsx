@@ -14,6 +14,7 @@ import { farewell } from './farewell.ts';
 import { createTimedDecoder } from './keys/input-decoder.ts';
 import { readKeysFile } from './keys/keys-file.ts';
 import { createPlanEffects } from './plan/plan-effects.ts';
+import { createTrustEffects } from './trust-effects.ts';
 import { createSlashEffects } from './slash-effects.ts';
 import { createScreen } from './screen.ts';
 import { createNotifier, type NotifyWay } from './notify.ts';
@@ -127,7 +128,12 @@ export async function startTui(options: TuiOptions): Promise<Left> {
       notify = notifyWay(settings.get('tui-notify'));
       const mode = settings.get('tui-mode');
       if (options.modeIsOpen && (mode === 'plain' || mode === 'screen-reader')) leave(mode);
-      store.dispatch({ type: 'collapse', lines: Number(settings.get('tui-collapse-lines') ?? 8) });
+      store.dispatch({
+        type: 'collapse',
+        lines: Number(settings.get('tui-collapse-lines') ?? 8),
+        guardMs: Number(settings.get('tui-guard-ms') ?? 400),
+      });
+      void trust.review(false).catch(() => undefined);
     },
     dispatch: (action) => store.dispatch(action),
     opened: (id) => composer.restore(id),
@@ -183,6 +189,14 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     say: said,
     now,
   });
+  const trust = createTrustEffects({
+    client: options.client,
+    untrusted: options.untrusted,
+    trustOnce: options.trustOnce,
+    dispatch,
+    say: said,
+    now,
+  });
   const slash = createSlashEffects({
     client: options.client,
     link,
@@ -201,6 +215,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     writeFile: options.writeFile,
   });
   const effects = createEffects({
+    trust,
     slash,
     asks,
     plans,

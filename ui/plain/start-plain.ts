@@ -181,6 +181,11 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     asks: { perform: () => undefined },
     plans,
     slash,
+    // The question with its whole text belongs to the screen; here the commands are named.
+    trust: {
+      review: async () => write('note: reins trust list shows what waits, reins trust add trusts it'),
+      answer: async () => undefined,
+    },
     composer: { perform: () => undefined },
     edit: () => write('note: the external editor belongs to the full-screen mode'),
     inTmux: false,
