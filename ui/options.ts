@@ -38,7 +38,7 @@ export type TuiOptions = {
   readonly edit: (name: string, text: string) => Promise<EditedText>;
   /** The operator's own directory: the history of the workspace is in it. */
   readonly home: string;
-  /** Entries of the history that are kept. */
+  /** Entries of the history that are kept while nothing is known of what is configured. */
   readonly mostHistory: number;
   /** Root of the workspace: what lies below it can be mentioned. */
   readonly root: string;

@@ -42,6 +42,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
   let notify: NotifyWay = 'auto';
   let clipboard: 'osc52' | 'file' = 'osc52';
   let dump = 'last';
+  let { mostHistory } = options;
   let leave: (how: Left) => void = () => undefined;
   let fail: (error: unknown) => void = () => undefined;
   const left = new Promise<Left>((resolve, reject) => {
@@ -133,6 +134,11 @@ export async function startTui(options: TuiOptions): Promise<Left> {
         lines: Number(settings.get('tui-collapse-lines') ?? 8),
         guardMs: Number(settings.get('tui-guard-ms') ?? 400),
       });
+      const kept = Number(settings.get('tui-history') ?? mostHistory);
+      if (kept !== mostHistory) {
+        mostHistory = kept;
+        void composer.start().catch(() => undefined);
+      }
       void trust.review(false).catch(() => undefined);
     },
     dispatch: (action) => store.dispatch(action),
@@ -168,8 +174,8 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     client: options.client,
     dispatch: (action) => dispatch({ type: 'compose', action, now: now() }),
     session: () => store.state().session,
-    history: createHistoryFile(historyPath(options.home, options.root), options.mostHistory, now),
-    mostHistory: options.mostHistory,
+    history: createHistoryFile(historyPath(options.home, options.root), () => mostHistory, now),
+    mostHistory: () => mostHistory,
     root: options.root,
     readable: async (path) => {
       const call = { tools: 'local_fs', tool: 'read_file', args: { path } };
