@@ -51,7 +51,9 @@ export type Action =
   /** One line in place of the hints. */
   | { readonly type: 'say'; readonly text: string; readonly bad: boolean; readonly now: number }
   | { readonly type: 'overlay'; readonly overlay: Overlay }
-  | { readonly type: 'collapse'; readonly lines: number }
+  | { readonly type: 'collapse'; readonly lines: number; readonly guardMs: number }
+  /** What was remembered for the session is forgotten. */
+  | { readonly type: 'forgotten' }
   /** A whole line, where there is no composer. */
   | { readonly type: 'submit'; readonly text: string; readonly now: number }
   | { readonly type: 'no-overlays' }

@@ -11,8 +11,7 @@ import { type Change, only, runInView, type State } from './state.ts';
 import type { Glyphs } from './theme.ts';
 import { cardColumns } from './approvals/list-view.ts';
 
-/** Keys in this time after a card was drawn answer nothing (10 §7.3). A frame takes a moment to be written. */
-const guardMs = 400;
+/** A frame takes a moment to be written. */
 const frameMs = 50;
 /** A card takes the keys by itself only from somebody who has not typed for so long. */
 const quietMs = 2000;
@@ -31,7 +30,7 @@ export function approvalsView(state: State, glyphs: Glyphs): ApprovalsView {
   return {
     place: { ...place, glyphs },
     keys: state.keys,
-    guardMs: guardMs + frameMs,
+    guardMs: state.guardMs + frameMs,
     now: state.now,
     covered: state.overlays.length > 0 || isTiny(state),
   };
@@ -48,6 +47,8 @@ export function ask(given: State, ruler: Ruler, action: ApprovalsAction, now: nu
   // A layer that was closed keeps the next Esc from reaching what lies under it.
   const left = state.approvals.card !== null && approvals.card?.mode.at !== state.approvals.card.mode.at;
   let next: State = { ...state, approvals, closedAt: left ? now : state.closedAt };
+  if (action.type === 'resolved' && action.ask.verdict?.remember === 'edits')
+    next = { ...next, editsIn: action.ask.session_id };
   if (action.type === 'resolved') next = saying(next, resultWords(action), now, false);
   else if (approvals.said !== null && approvals.said !== state.approvals.said && state.pane === 'chat')
     next = saying(next, approvals.said, now, false);

@@ -1,11 +1,24 @@
+import type { UntrustedContent } from '../src/schema/overlay.ts';
 import type { ApprovalsIntent } from './approvals/approvals-state.ts';
 import type { AttachIntent } from './composer/composer-effects.ts';
+import type { SlashIntent } from './slash-intent.ts';
 import type { PlanIntent } from './plan/plan-state.ts';
 import type { ComposerIntent } from './composer/composer-state.ts';
 
+export type ReportKind = 'status' | 'doctor' | 'runs' | 'policy' | 'policies' | 'tools' | 'mcp' | 'chains';
+
 /** What the operator asked of the world; `effects.ts` does it. */
 export type Effect =
-  | { readonly do: 'send'; readonly text: string; readonly images: readonly string[]; readonly session: string | null }
+  | {
+      readonly do: 'send';
+      readonly text: string;
+      readonly images: readonly string[];
+      readonly session: string | null;
+      /** The stopped turn that the operator wants to end with this message. */
+      readonly ends?: string;
+    }
+  /** A message goes back to where it was written. */
+  | { readonly do: 'not-sent'; readonly text: string; readonly why: string }
   /** What the composer wants of the world. */
   | {
       readonly do: 'composer';
@@ -14,6 +27,9 @@ export type Effect =
   /** What the asks want of it. */
   | { readonly do: 'ask'; readonly intent: Exclude<ApprovalsIntent, { do: 'keep-text' }> }
   | { readonly do: 'plan'; readonly intent: PlanIntent }
+  | { readonly do: 'review-trust' }
+  | { readonly do: 'trust'; readonly content: UntrustedContent; readonly how: 'trust' | 'once' | 'refuse' }
+  | { readonly do: 'slash'; readonly intent: SlashIntent }
   /** A text in the editor of the operator: that of the composer, or the arguments of an ask. */
   | { readonly do: 'edit-text'; readonly ask: string | null; readonly text: string }
   | { readonly do: 'interrupt'; readonly run_id: string; readonly at_once: boolean }
@@ -36,7 +52,7 @@ export type Effect =
   | { readonly do: 'delete-session'; readonly name: string; readonly force: boolean }
   | { readonly do: 'set-model'; readonly name: string; readonly backend: string; readonly save: boolean }
   | { readonly do: 'test-backend'; readonly name: string }
-  | { readonly do: 'report'; readonly what: 'status' | 'doctor' | 'runs' | 'policy' | 'policies' }
+  | { readonly do: 'report'; readonly what: ReportKind; readonly of?: string }
   | { readonly do: 'forget' }
   | { readonly do: 'abandon' }
   | { readonly do: 'leave'; readonly cancel: boolean }

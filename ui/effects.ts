@@ -6,6 +6,7 @@ import type { Action } from './actions.ts';
 import { copyText } from './clipboard.ts';
 import { reportOf } from './reports.ts';
 import { runningStep } from './plan/plan-state.ts';
+import type { TrustEffects } from './trust-effects.ts';
 import type { Screen } from './screen.ts';
 import type { Effect } from './effect.ts';
 import type { State } from './state.ts';
@@ -22,6 +23,8 @@ export type EffectDeps = {
   readonly inTmux: boolean;
   readonly clipboard: () => 'osc52' | 'file';
   readonly asks: { perform(intent: Extract<Effect, { do: 'ask' }>['intent']): void };
+  readonly trust: TrustEffects;
+  readonly slash: { perform(intent: Extract<Effect, { do: 'slash' }>['intent']): void };
   readonly plans: { perform(intent: Extract<Effect, { do: 'plan' }>['intent']): void; tick(): void };
   readonly composer: { perform(intent: Extract<Effect, { do: 'composer' }>['intent']): void };
   /** Lends the terminal to the editor of the operator. */
@@ -65,7 +68,8 @@ export function createEffects(deps: EffectDeps): Effects {
   };
 
   const doing: Doing = {
-    send: ({ text, images, session }) => attempt(() => link.send(text, images, session)),
+    send: (message) => attempt(() => link.send(message)),
+    'not-sent': ({ text, why }) => dispatch({ type: 'not-sent', text, why: [why], now: now() }),
     ask: ({ intent }) => deps.asks.perform(intent),
     plan: ({ intent }) => deps.plans.perform(intent),
     composer: ({ intent }) => deps.composer.perform(intent),
@@ -163,11 +167,14 @@ export function createEffects(deps: EffectDeps): Effects {
           overlay: { kind: 'explain', title: 'Why is it asking?', lines: explanationLines(explanation), at: 0 },
         });
       }),
-    report: ({ what }) =>
+    'review-trust': () => attempt(() => deps.trust.review(true)),
+    trust: (answer) => attempt(() => deps.trust.answer(answer)),
+    slash: ({ intent }) => deps.slash.perform(intent),
+    report: ({ what, of }) =>
       attempt(async (client) => {
         dispatch({
           type: 'overlay',
-          overlay: { kind: 'explain', at: 0, ...(await reportOf(what, client, state(), now())) },
+          overlay: { kind: 'explain', at: 0, ...(await reportOf(what, of ?? null, client, state(), now())) },
         });
       }),
     forget: () =>
@@ -175,6 +182,7 @@ export function createEffects(deps: EffectDeps): Effects {
         const { session } = state();
         if (session === null) return;
         const { removed } = await client.forgetRemembered({ session: session.id });
+        dispatch({ type: 'forgotten' });
         say(`forgot ${removed} remembered ${removed === 1 ? 'choice' : 'choices'}`);
       }),
     copy: ({ text }) => {

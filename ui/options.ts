@@ -1,5 +1,6 @@
 import type { ReadStream, WriteStream } from 'node:tty';
 import type { RuntimeClient } from '../src/client/operations.ts';
+import type { UntrustedContent } from '../src/schema/overlay.ts';
 import type { PlanRunOptions } from '../src/schema/plan.ts';
 import type { StartRun } from '../src/schema/run.ts';
 import type { EditedText } from './lend.ts';
@@ -17,9 +18,15 @@ export type TuiOptions = {
   readonly request: (client: RuntimeClient) => Promise<Omit<StartRun, 'input'>>;
   /** The options of runs that a plan starts. @throws RuntimeError not_trusted */
   readonly planOptions: (client: RuntimeClient, uses: readonly PlanUse[]) => Promise<PlanRunOptions>;
+  /** What chats, or plans too, would use of the project and nobody trusts yet. */
+  readonly untrusted: (client: RuntimeClient, all: boolean) => Promise<readonly UntrustedContent[]>;
+  /** Accepts content of this hash in this program, without a record. */
+  readonly trustOnce: (sha256: string) => void;
   readonly session: string | null;
   /** By the name that is configured, or null while that is not known. */
   readonly theme: (configured: string | null) => Theme;
+  /** By its name; null where there is none. */
+  readonly themeNamed: (name: string) => Theme | null;
   readonly policy: string | null;
   readonly model: string | null;
   /** Text of `keys.json`; null = there is none. */
@@ -31,10 +38,12 @@ export type TuiOptions = {
   readonly edit: (name: string, text: string) => Promise<EditedText>;
   /** The operator's own directory: the history of the workspace is in it. */
   readonly home: string;
-  /** Entries of the history that are kept. */
+  /** Entries of the history that are kept while nothing is known of what is configured. */
   readonly mostHistory: number;
   /** Root of the workspace: what lies below it can be mentioned. */
   readonly root: string;
+  /** Writes a file whole. @throws RuntimeError in_use where the name is taken and `force` is false */
+  readonly writeFile: (path: string, force: boolean, pieces: AsyncIterable<string>) => Promise<void>;
   readonly wheel: boolean;
   readonly inTmux: boolean;
   /** `TERM_PROGRAM`, or empty. */

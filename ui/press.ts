@@ -8,7 +8,7 @@ import type { Key } from './keys/key.ts';
 import { resolveKey } from './keys/key-map.ts';
 import { contextsBelow } from './overlays/below.ts';
 import { fieldOf } from './overlays/overlay.ts';
-import { answerQuestion, opened, overlayCommand, overlayText } from './overlays/press.ts';
+import { answerQuestion, closeTop, opened, overlayCommand, overlayText } from './overlays/press.ts';
 import { readingCommand, startReading } from './reading.ts';
 import { nextHit, searchField, startSearch } from './search.ts';
 import { interruptPlan, planCommand, planFieldCommand, planText } from './plan/plan-press.ts';
@@ -25,6 +25,7 @@ const layerMs = 600;
 export function contextsOf(state: State): readonly KeyContext[] {
   const overlay = state.overlays.at(-1);
   if (overlay === undefined) return contextsBelow(state);
+  if (overlay.kind === 'trust') return ['card.trust', 'overlay.any', 'global'];
   const own: readonly KeyContext[] = [`overlay.${overlay.kind}`, 'overlay.any', 'global'];
   return fieldOf(overlay) === null ? own : ['field', ...own];
 }
@@ -196,7 +197,7 @@ function twice(state: State, key: string, now: number): Change {
 
 /** Esc and Ctrl+C: the first that applies (10 §12.4). Neither ever denies or deletes. */
 function interrupt(state: State, ruler: Ruler, now: number, isEscape: boolean): Change {
-  if (state.overlays.length > 0) return only({ ...state, overlays: state.overlays.slice(0, -1), closedAt: now });
+  if (state.overlays.length > 0) return closeTop(state, now);
   if (state.composer.completion !== null || state.composer.search !== null)
     return compose({ ...state, closedAt: now }, ruler, { type: 'command', id: 'completion.close' }, now);
   if (state.approvals.card !== null)

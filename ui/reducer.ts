@@ -98,7 +98,9 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
     case 'session-gone':
       return only(state.session === null ? state : { ...state, session: { ...state.session, deleted: true } });
     case 'collapse':
-      return only({ ...state, collapse: action.lines });
+      return only({ ...state, collapse: action.lines, guardMs: action.guardMs });
+    case 'forgotten':
+      return only({ ...state, editsIn: null });
     case 'submit':
       return submitLine({ ...state, now: action.now }, ruler, action.text, action.now);
     case 'no-overlays':

@@ -1,12 +1,14 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
 import { formatAge } from '../src/view/format.ts';
+import type { ReportKind } from './effect.ts';
 import type { State } from './state.ts';
 
 /** Titles and lines of what commands show. The lines are foreign until they are drawn. */
 export type Report = { readonly title: string; readonly lines: readonly string[] };
 
 export async function reportOf(
-  what: 'status' | 'doctor' | 'runs' | 'policy' | 'policies',
+  what: ReportKind,
+  of: string | null,
   client: RuntimeClient,
   state: State,
   now: number,
@@ -62,6 +64,51 @@ export async function reportOf(
           '',
           ...policy.text.split('\n'),
         ],
+      };
+    }
+    case 'tools': {
+      const tools = await client.listTools({ policy: null, chain: null });
+      const shown = tools.filter((tool) => of === null || tool.tools === of);
+      const words = { allow: 'allowed', approve: 'asks', deny: 'denied' } as const;
+      return {
+        title: of === null ? 'Tools' : `Tools of ${of}`,
+        lines:
+          shown.length === 0
+            ? ['There is no such tool.']
+            : [
+                'The decision is that of a call without arguments.',
+                '',
+                ...shown.map(
+                  (tool) =>
+                    `${tool.tools}.${tool.tool} · ${words[tool.default_decision]} · ${tool.description.split('\n', 1)[0] ?? ''}`,
+                ),
+              ],
+      };
+    }
+    case 'mcp': {
+      const servers = of === null ? await client.listMcpServers({}) : [await client.showMcpServer({ name: of })];
+      return {
+        title: 'Tool servers',
+        lines:
+          servers.length === 0
+            ? ['None is registered: reins mcp add']
+            : servers.flatMap((server) => [
+                `${server.name} · ${server.state} · ${server.url ?? [server.command, ...server.args].join(' ')}`,
+                ...(server.drift.length === 0
+                  ? []
+                  : [`    ${server.drift.length} to accept: reins mcp diff ${server.name}`]),
+                ...(of === null ? [] : server.stderr.map((line) => `    ${line}`)),
+              ]),
+      };
+    }
+    case 'chains': {
+      const chains = await client.listChains({});
+      return {
+        title: 'Chains',
+        lines: chains.map(
+          (row) =>
+            `${row.name} · ${row.id ?? 'unreadable'} · ${row.path ?? row.source} · ${row.trust} · ${row.sha256.slice(0, 8)}`,
+        ),
       };
     }
     case 'policies': {

@@ -1,6 +1,10 @@
 import type { Ruler } from './move.ts';
 import { opened } from './overlays/press.ts';
 import { planSlash } from './plan/plan-press.ts';
+import type { ReportKind } from './effect.ts';
+import type { NotifyWay } from './notify.ts';
+import type { SlashIntent } from './slash-intent.ts';
+import { themes } from './theme.ts';
 import { startSearch } from './search.ts';
 import { type Change, only, type State } from './state.ts';
 import { saying } from './sending.ts';
@@ -10,6 +14,12 @@ type Slash = (state: State, args: string, now: number, ruler: Ruler) => Change;
 const named = (args: string): string | null => (args.trim() === '' ? null : args.trim());
 const session = (state: State): string | null => state.session?.name ?? null;
 const quiet = (state: State, text: string, now: number): Change => only(saying(state, text, now));
+
+const intended = (state: State, intent: SlashIntent): Change => only(state, { do: 'slash', intent });
+const report = (state: State, what: ReportKind, args: string): Change => {
+  const of = named(args);
+  return only(state, of === null ? { do: 'report', what } : { do: 'report', what, of });
+};
 
 /** What the commands of the composer do (10 §6.5). One that is not here belongs to something that is not there yet. */
 const commands: Readonly<Record<string, Slash>> = {
@@ -62,6 +72,37 @@ const commands: Readonly<Record<string, Slash>> = {
     const { tokens } = state.facts;
     return only(saying(state, `${tokens.in} tokens in, ${tokens.out} out, in this program`, now, false));
   },
+  trust: (state) => only(state, { do: 'review-trust' }),
+  tools: (state, args) => report(state, 'tools', args),
+  mcp: (state, args) => report(state, 'mcp', args),
+  chain: (state, args) =>
+    named(args) === null ? report(state, 'chains', '') : intended(state, { do: 'chain', name: args.trim() }),
+  think: (state, args) => intended(state, { do: 'think', level: named(args) ?? 'auto' }),
+  trim: (state, args, now) =>
+    /^\d+$/.test(args.trim())
+      ? intended(state, { do: 'trim', messages: Number(args.trim()) })
+      : quiet(state, '/trim takes a number of messages; 0 = all', now),
+  compact: (state, args, now) => {
+    const keep = named(args) ?? '8';
+    return /^\d+$/.test(keep)
+      ? intended(state, { do: 'compact', keep: Number(keep) })
+      : quiet(state, '/compact takes the number of messages that stay', now);
+  },
+  export: (state, args) => {
+    const [first = '', ...rest] = args.trim().split(/\s+/);
+    const form = first === 'json' ? 'json' : 'md';
+    const path = first === 'json' || first === 'md' ? named(rest.join(' ')) : named(args);
+    return intended(state, { do: 'export', format: form, path, force: false });
+  },
+  theme: (state, args, now) => {
+    const words = args.trim().split(/\s+/);
+    const name = words.find((word) => word !== '' && word !== '--save');
+    return name === undefined
+      ? quiet(state, `themes: ${Object.keys(themes).join(', ')}`, now)
+      : intended(state, { do: 'theme', name, save: words.includes('--save') });
+  },
+  // The list of words is closed: another one was refused before.
+  notify: (state, args) => intended(state, { do: 'notify', way: args.trim() as NotifyWay }),
   abandon: (state) => only(state, { do: 'abandon' }),
   quit: (state) => only(state, { do: 'quit' }),
 };

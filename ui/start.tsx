@@ -14,6 +14,8 @@ import { farewell } from './farewell.ts';
 import { createTimedDecoder } from './keys/input-decoder.ts';
 import { readKeysFile } from './keys/keys-file.ts';
 import { createPlanEffects } from './plan/plan-effects.ts';
+import { createTrustEffects } from './trust-effects.ts';
+import { createSlashEffects } from './slash-effects.ts';
 import { createScreen } from './screen.ts';
 import { createNotifier, type NotifyWay } from './notify.ts';
 import type { TuiOptions } from './options.ts';
@@ -40,6 +42,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
   let notify: NotifyWay = 'auto';
   let clipboard: 'osc52' | 'file' = 'osc52';
   let dump = 'last';
+  let { mostHistory } = options;
   let leave: (how: Left) => void = () => undefined;
   let fail: (error: unknown) => void = () => undefined;
   const left = new Promise<Left>((resolve, reject) => {
@@ -126,7 +129,17 @@ export async function startTui(options: TuiOptions): Promise<Left> {
       notify = notifyWay(settings.get('tui-notify'));
       const mode = settings.get('tui-mode');
       if (options.modeIsOpen && (mode === 'plain' || mode === 'screen-reader')) leave(mode);
-      store.dispatch({ type: 'collapse', lines: Number(settings.get('tui-collapse-lines') ?? 8) });
+      store.dispatch({
+        type: 'collapse',
+        lines: Number(settings.get('tui-collapse-lines') ?? 8),
+        guardMs: Number(settings.get('tui-guard-ms') ?? 400),
+      });
+      const kept = Number(settings.get('tui-history') ?? mostHistory);
+      if (kept !== mostHistory) {
+        mostHistory = kept;
+        void composer.start().catch(() => undefined);
+      }
+      void trust.review(false).catch(() => undefined);
     },
     dispatch: (action) => store.dispatch(action),
     opened: (id) => composer.restore(id),
@@ -161,8 +174,8 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     client: options.client,
     dispatch: (action) => dispatch({ type: 'compose', action, now: now() }),
     session: () => store.state().session,
-    history: createHistoryFile(historyPath(options.home, options.root), options.mostHistory, now),
-    mostHistory: options.mostHistory,
+    history: createHistoryFile(historyPath(options.home, options.root), () => mostHistory, now),
+    mostHistory: () => mostHistory,
     root: options.root,
     readable: async (path) => {
       const call = { tools: 'local_fs', tool: 'read_file', args: { path } };
@@ -182,7 +195,34 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     say: said,
     now,
   });
+  const trust = createTrustEffects({
+    client: options.client,
+    untrusted: options.untrusted,
+    trustOnce: options.trustOnce,
+    dispatch,
+    say: said,
+    now,
+  });
+  const slash = createSlashEffects({
+    client: options.client,
+    link,
+    state: () => store.state(),
+    dispatch,
+    say: said,
+    setTheme: (name) => {
+      const found = options.themeNamed(name);
+      theme = found ?? theme;
+      screen.forget();
+      return found !== null;
+    },
+    setNotify: (way) => {
+      notify = way;
+    },
+    writeFile: options.writeFile,
+  });
   const effects = createEffects({
+    trust,
+    slash,
     asks,
     plans,
     composer,

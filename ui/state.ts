@@ -101,6 +101,10 @@ export type State = {
   readonly closedAt: number;
   readonly thinkOpen: boolean;
   readonly collapse: number;
+  /** Keys in this time after a card was drawn answer nothing (10 §7.3). */
+  readonly guardMs: number;
+  /** The session for which edits of files here pass, as far as this program knows. */
+  readonly editsIn: string | null;
 };
 
 export const firstState = (given: Pick<State, 'size' | 'now' | 'keys' | 'facts' | 'thinkOpen'>): State => ({
@@ -132,6 +136,8 @@ export const firstState = (given: Pick<State, 'size' | 'now' | 'keys' | 'facts' 
   quitting: null,
   closedAt: 0,
   collapse: 8,
+  guardMs: 400,
+  editsIn: null,
 });
 
 export type Change = { readonly state: State; readonly effects: readonly Effect[] };

@@ -65,6 +65,9 @@ export function statusLine(state: State): Line {
     { line: stateField(state), drop: never, right: false },
     ...modelField(state),
     { line: policyField(state), drop: never, right: false },
+    ...(state.editsIn !== null && state.editsIn === state.session?.id
+      ? [{ line: [say('edits pass', 'warn')], drop: 3, right: false }]
+      : []),
     ...asksField(state),
     ...contextField(state),
     ...tokensField(state),

@@ -7,16 +7,20 @@ import { idsOf } from '../src/view/ask-card.ts';
 import { storedItems } from '../src/view/stored-items.ts';
 import type { Action } from './actions.ts';
 import { lookAround, readSettings } from './opening.ts';
+import type { Effect } from './effect.ts';
+import { endStopped, stoppedTurn, stoppedQuestion } from './stopped-turn.ts';
 import type { OpenSession } from './state.ts';
 
 /** Messages that are read at once: the newest at the start, older ones page by page (10 §5.2). */
 const pageSize = 200;
 
+type Message = Extract<Effect, { readonly do: 'send' }>;
+
 export type ClientLink = {
   /** Opens what the screen shows: session, asks, policy. @throws what makes the program leave the screen */
   open(session: string | null): Promise<void>;
   openSession(name: string | null): Promise<void>;
-  send(text: string, images: readonly string[], session: string | null): Promise<void>;
+  send(message: Message): Promise<void>;
   /** Resolves when no message is on its way any more. */
   sent(): Promise<void>;
   /** The page before the oldest message that is loaded. */
@@ -31,6 +35,10 @@ export type ClientLink = {
   goOn(ask: Ask): Promise<void>;
   /** The model of the turns that follow, in this program. @param backend its name; empty = whichever serves the model */
   useModel(model: string, backend: string): Promise<void>;
+  /** For the turns that follow, in this program. */
+  choose(over: Partial<Pick<StartRun, 'think' | 'chain_path'>> & { readonly trim?: number }): void;
+  /** Sums up all but the last `keep` messages, in view. @returns what the summary replaces, and how its run ended */
+  compact(session: string, keep: number): Promise<{ readonly messages: number; readonly ended: string }>;
   /** Reads the open asks again. */
   readAsks(): Promise<void>;
   close(): void;
@@ -62,7 +70,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
   const ending = new AbortController();
   let following: AbortController | null = null;
   let sending: Promise<void> = Promise.resolve();
-  let chosen: Partial<Pick<StartRun, 'model' | 'provider'>> = {};
+  let chosen: Partial<Pick<StartRun, 'model' | 'provider' | 'think' | 'chain_path'>> & { readonly trim?: number } = {};
 
   const follow = async (client: RuntimeClient, runId: string, after: number): Promise<void> => {
     following?.abort();
@@ -111,9 +119,13 @@ export function createClientLink(options: LinkOptions): ClientLink {
       loading: false,
       deleted: false,
     };
-    dispatch({ type: 'opened', session, items: storedItems(view.messages) });
+    const active = view.session.active_run_id;
+    // A run whose process is gone has no more to tell: its end is offered with the next message.
+    const running = active !== null && (await stoppedTurn(client, session.name)) === null ? active : null;
+    // What a run that is followed has stored comes with its events.
+    const stored = view.messages.filter(({ run_id }) => run_id === null || run_id !== running);
+    dispatch({ type: 'opened', session, items: storedItems(stored) });
     await options.opened(session.id);
-    const running = view.session.active_run_id;
     if (running !== null) {
       dispatch({ type: 'following', run_id: running, now: now() });
       void follow(client, running, 0).catch(failed);
@@ -124,16 +136,24 @@ export function createClientLink(options: LinkOptions): ClientLink {
     if (!ending.signal.aborted) dispatch({ type: 'notice', level: 'error', text: toWire(error).message });
   };
 
-  const sendNow: ClientLink['send'] = async (text, images, session) => {
+  const sendNow = async (message: Message): Promise<void> => {
+    const { text, images, session } = message;
     const client = await clientOf();
     try {
+      const stopped = await stoppedTurn(client, session);
+      if (stopped !== null && message.ends !== stopped.run_id)
+        return dispatch({ type: 'overlay', overlay: stoppedQuestion(stopped, message) });
+      if (stopped !== null && stopped.unknown.length > 0) {
+        const { timeout_ms } = await request(client);
+        await endStopped({ client, dispatch, now, signal: ending.signal }, stopped.run_id, timeout_ms);
+      }
       const started = await client.sendMessage({
         ...(await request(client)),
+        trim: 0,
         ...chosen,
         input: { type: 'string', value: text },
         images: images.map((path) => ({ path })),
         session,
-        trim: 0,
         abandon: false,
       });
       const known: OpenSession | null =
@@ -180,8 +200,8 @@ export function createClientLink(options: LinkOptions): ClientLink {
       void lookAround({ client, dispatch, policy: options.policy, model: options.model });
     },
     sent: () => sending,
-    send(text, images, session) {
-      sending = sendNow(text, images, session);
+    send(message) {
+      sending = sendNow(message);
       return sending;
     },
     async resume(runId) {
@@ -208,7 +228,20 @@ export function createClientLink(options: LinkOptions): ClientLink {
     async useModel(model, backend) {
       const client = await clientOf();
       const type = backend === '' ? null : (await client.showBackend({ name: backend })).type;
-      chosen = { model, ...(type === null ? {} : { provider: type }) };
+      chosen = { ...chosen, model, ...(type === null ? {} : { provider: type }) };
+    },
+    choose(over) {
+      chosen = { ...chosen, ...over };
+    },
+    async compact(session, keep) {
+      const client = await clientOf();
+      const { trim: _trim, ...over } = chosen;
+      const input = { type: 'string', value: '' } as const;
+      const asked = { ...(await request(client)), ...over, input, chain_path: null };
+      const started = await client.compactSession({ ...asked, name: session, keep });
+      await this.watch(started.run_id);
+      const { status } = await client.awaitRun({ run_id: started.run_id });
+      return { messages: started.compacted.messages, ended: status };
     },
     async loadOlder() {
       const session = options.session();

@@ -44,22 +44,28 @@ export async function consentToContent(
   return { trust: accepted, skipsPolicy };
 }
 
-/** For a face that puts no questions of its own: what nobody trusts yet is refused. @throws RuntimeError not_trusted */
+/**
+ * For a face that puts its questions before: what nobody trusts yet is refused.
+ * @param also hashes that were accepted there
+ * @throws RuntimeError not_trusted
+ */
 export async function refuseUntrusted(
   context: Context,
   client: RuntimeClient,
   uses: readonly (ContentUse | null)[],
+  also: readonly string[] = [],
 ): Promise<Consent> {
-  const [first] = await untrustedContent(context, client, uses);
+  const [first] = await untrustedContent(context, client, uses, also);
   if (first !== undefined) throw refusal(first);
-  return { trust: context.globals.trust, skipsPolicy: false };
+  return { trust: [...context.globals.trust, ...also], skipsPolicy: false };
 }
 
 /** What the chains and the policy of a command would use and nobody has trusted yet, each once. */
-async function untrustedContent(
+export async function untrustedContent(
   context: Context,
   client: RuntimeClient,
   uses: readonly (ContentUse | null)[],
+  also: readonly string[] = [],
 ): Promise<readonly UntrustedContent[]> {
   const { globals } = context;
   const pending = new Map<string, UntrustedContent>();
@@ -68,7 +74,7 @@ async function untrustedContent(
       chain,
       chain_path: chain === 'run' || chain === 'chat' ? globals.chain : null,
       policy: globals.policy?.value ?? null,
-      trust: [...globals.trust],
+      trust: [...globals.trust, ...also],
     });
     for (const content of found) pending.set(content.path, content);
   }

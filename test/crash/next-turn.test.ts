@@ -126,3 +126,41 @@ describe('on a terminal', () => {
     expect(madeCalls(world)).toEqual([]);
   });
 });
+
+describe('in the full-screen terminal', () => {
+  const opened = async () => {
+    const terminal = openTerminal(world, ['tui', ...tester, '--shell'], { columns: 80, rows: 24 });
+    await terminal.until((shown) => shown.some((row) => row.startsWith(' idle')), 'idle');
+    terminal.type('here again\r');
+    await terminal.saw('A turn was stopped');
+    return terminal;
+  };
+
+  test('the end of the old turn is offered; Esc leaves it as it is, and the message comes back', async () => {
+    await killed('after tool_call_started');
+    const terminal = await opened();
+    terminal.type('\u001b');
+    await terminal.saw('nothing was sent');
+    expect(terminal.rows()).toContain('› here again');
+    expect(statuses()).toEqual([expect.stringMatching('running|interrupted')]);
+    terminal.kill('SIGKILL');
+    await terminal.ended;
+  });
+
+  test('a call of unknown outcome is a card of the old turn, then the new one begins', async () => {
+    await killed('after tool_call_started');
+    const terminal = await opened();
+    expect(terminal.screen()).toContain('What became of local_shell.local_shell is unknown: that is asked first.');
+    terminal.type('y');
+    await terminal.press('\u000e', 'k skip');
+    // Letters that come in a burst answer nothing.
+    const pressing = setInterval(() => {
+      if (terminal.screen().includes('k skip')) terminal.type('k');
+    }, 700);
+    await terminal.saw('Here again.').finally(() => clearInterval(pressing));
+    expect(statuses()).toEqual(['cancelled', 'completed']);
+    expect(madeCalls(world)).toEqual([]);
+    terminal.kill('SIGKILL');
+    await terminal.ended;
+  });
+});

@@ -12,7 +12,7 @@ export type ComposerEffectDeps = {
   readonly dispatch: (action: ComposerAction) => void;
   readonly session: () => { readonly id: string; readonly name: string } | null;
   readonly history: HistoryFile;
-  readonly mostHistory: number;
+  readonly mostHistory: () => number;
   /** Root of the workspace: what lies below it can be mentioned. */
   readonly root: string;
   /** Whether the policy lets a file be read; such as it does not are never offered. */
@@ -30,7 +30,7 @@ export type AttachIntent = { readonly do: 'attach'; readonly text: string; reado
 
 export type ComposerEffects = {
   perform(intent: AttachIntent | Extract<ComposerIntent, { do: 'shell' | 'remember' | 'save' | 'find' }>): void;
-  /** Reads the history, once. */
+  /** Reads the history. */
   start(): Promise<void>;
   /** The draft of a session that was opened. */
   restore(sessionId: string): Promise<void>;
@@ -138,7 +138,7 @@ export function createComposerEffects(deps: ComposerEffectDeps): ComposerEffects
       }
     },
     async start() {
-      dispatch({ type: 'history', entries: await deps.history.read(), most: deps.mostHistory });
+      dispatch({ type: 'history', entries: await deps.history.read(), most: deps.mostHistory() });
     },
     async restore(sessionId) {
       const saved = await (await clientOf()).readDraft({ session_id: sessionId });

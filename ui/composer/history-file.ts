@@ -16,17 +16,18 @@ export type HistoryFile = {
 export const historyPath = (home: string, workspaceRoot: string): string =>
   join(home, 'history', `${createHash('sha256').update(workspaceRoot).digest('hex').slice(0, 16)}.jsonl`);
 
-/** @param most entries that are kept; 0 = none are read or written */
-export function createHistoryFile(path: string, most: number, now: () => number): HistoryFile {
+/** @param mostOf entries that are kept, asked for anew each time; 0 = none are read or written */
+export function createHistoryFile(path: string, mostOf: () => number, now: () => number): HistoryFile {
   const whole = () => readFile(path, 'utf8').catch(() => '');
   return {
-    read: async () => readHistory(await whole(), most),
+    read: async () => readHistory(await whole(), mostOf()),
     async append(text, session) {
-      if (most === 0) return;
+      if (mostOf() === 0) return;
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       await appendFile(path, historyLine(new Date(now()).toISOString(), text, session), { mode: 0o600 });
     },
     async compact() {
+      const most = mostOf();
       const lines = (await whole()).split('\n').filter((line) => line !== '');
       if (most === 0 || lines.length <= most) return;
       const next = `${path}.${process.pid}`;

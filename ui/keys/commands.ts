@@ -268,6 +268,7 @@ export const contextStacks: readonly (readonly KeyContext[])[] = [
   ['field', 'reading', 'global'],
   ['field', 'global'],
   ['plan', 'global'],
+  ['card.trust', 'overlay.any', 'global'],
   ['field', 'plan', 'global'],
   ['approvals', 'global'],
   ['field', 'approvals', 'global'],

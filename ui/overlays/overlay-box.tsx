@@ -5,6 +5,7 @@ import type { Layout } from '../layout.ts';
 import { Rows } from '../rows.tsx';
 import type { State } from '../state.ts';
 import type { Theme } from '../theme.ts';
+import { overlayWidth, roomOf } from './overlay-size.ts';
 import { viewOf } from './views.ts';
 
 /** Over the body, centred (10 §2.1). */
@@ -20,11 +21,10 @@ export function OverlayBox({
   const overlay = state.overlays.at(-1);
   if (overlay === undefined) return null;
   const { columns } = layout;
-  const width = columns < 80 ? columns - 2 : columns < 100 ? 78 : Math.min(columns - 10, 110);
+  const width = overlayWidth(columns);
   const view = viewOf(overlay, state, width - 4);
   const head = view.head.length === 0 ? 0 : view.head.length + 1;
-  const most = Math.max(6, layout.body) - 2 - head;
-  const room = Math.max(1, Math.min(most, Math.max(view.body.length, 4)));
+  const room = roomOf(view.head.length, view.body.length, layout.body);
   // A chosen row stays in view; a text scrolls by its first row.
   const wanted = view.chosen ? Math.max(0, view.at - Math.floor(room / 2)) : view.at;
   const top = Math.max(0, Math.min(wanted, view.body.length - room));

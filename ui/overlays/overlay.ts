@@ -1,3 +1,4 @@
+import type { UntrustedContent } from '../../src/schema/overlay.ts';
 import type { ModelRow } from '../../src/schema/registry.ts';
 import type { PlanHead } from '../../src/schema/plan.ts';
 import type { RunDetails } from '../../src/schema/run-record.ts';
@@ -22,6 +23,19 @@ export type Overlay =
   | (List & { readonly kind: 'models'; readonly rows: readonly ModelRow[] | null; readonly notes: readonly string[] })
   | (List & { readonly kind: 'plans'; readonly rows: readonly PlanHead[] | null })
   | { readonly kind: 'run'; readonly run: RunDetails | null; readonly at: number }
+  /** Content of the project that nobody trusts yet (10 §7.8). */
+  | {
+      readonly kind: 'trust';
+      readonly content: UntrustedContent;
+      /** What is asked next. */
+      readonly waiting: readonly UntrustedContent[];
+      readonly at: number;
+      /** Rows from the first one that were on the screen, at this width. */
+      readonly seen: number;
+      readonly columns: number;
+      readonly shownAt: number;
+      readonly said: string | null;
+    }
   /** Lines that were made elsewhere; they are foreign until they are drawn. */
   | { readonly kind: 'explain'; readonly title: string; readonly lines: readonly string[]; readonly at: number }
   | {
@@ -29,6 +43,8 @@ export type Overlay =
       readonly title: string;
       readonly lines: readonly string[];
       readonly choices: readonly Choice[];
+      /** What is done when it is closed without a choice. */
+      readonly otherwise?: readonly Effect[];
       readonly at: number;
     };
 

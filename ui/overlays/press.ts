@@ -11,6 +11,7 @@ import {
   openList,
   type Overlay,
 } from './overlay.ts';
+import { refusedTrust, trustCommand } from './trust-view.ts';
 import { modelRows, paletteRows, planRows, sessionRows } from './rows.ts';
 
 /** A command of the palette is run by whoever runs commands of keys. */
@@ -21,7 +22,8 @@ export function overlayCommand(state: State, id: string, now: number, run: Run):
   const top = state.overlays.at(-1);
   if (top === undefined) return only(state);
   const field = fieldOf(top);
-  if (id === 'overlay.close') return only({ ...state, overlays: state.overlays.slice(0, -1), closedAt: now });
+  if (top.kind === 'trust' && id !== 'overlay.close') return trustCommand(state, top, id, now);
+  if (id === 'overlay.close') return closeTop(state, now);
   if (isList(top) && field !== null && id.startsWith('field.')) return fieldCommand(state, top, field, id, now, run);
   if (id === 'overlay.accept' && isList(top)) return accept(state, top, run);
   if (id === 'overlay.filter' && isList(top)) return only(changed(state, { ...top, field: filterField, query: '' }));
@@ -203,6 +205,13 @@ export function opened(
     case 'run':
       return show({ kind: 'run', run: null, at: 0 }, { do: 'load-run', run_id: runId });
   }
+}
+
+/** Closes what lies on top; a question is then answered by what it does without a choice. */
+export function closeTop(state: State, now: number): Change {
+  const top = state.overlays.at(-1);
+  const effects = top?.kind === 'question' ? (top.otherwise ?? []) : top?.kind === 'trust' ? refusedTrust(top) : [];
+  return only({ ...state, overlays: state.overlays.slice(0, -1), closedAt: now }, ...effects);
 }
 
 /** A key of a question: exactly the written one, and never Enter. */

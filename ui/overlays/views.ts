@@ -7,6 +7,7 @@ import { layOut } from '../composer/visual-lines.ts';
 import { columnsOf } from '../../src/view/wrap.ts';
 import { helpSections } from '../keys/help.ts';
 import { contextsBelow } from './below.ts';
+import { trustBody, trustHead, trustTitle } from './trust-view.ts';
 import type { State } from '../state.ts';
 import { shortCount } from '../status-lines.ts';
 import type { Field, Overlay } from './overlay.ts';
@@ -92,6 +93,16 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
         body: overlay.lines.flatMap((line) => wrapLine(foreign(line), columns, [], [say('    ')])),
         at: overlay.at,
         foot: '↑↓ more  Esc close',
+      };
+    case 'trust':
+      return {
+        ...plain,
+        title: trustTitle(overlay),
+        right: overlay.waiting.length === 0 ? [] : [say(`${overlay.waiting.length} more`, 'dim')],
+        head: trustHead(overlay, columns),
+        body: trustBody(overlay.content, columns),
+        at: overlay.at,
+        foot: 'y trust   o use once   n refuse   PgDn more   Esc refuse',
       };
     case 'question':
       return {

@@ -17,7 +17,8 @@ import { createLineCache } from '../transcript/line-cache.ts';
 import { createClientLink } from '../use-client.ts';
 import { textOf } from '../../src/view/line.ts';
 import { askLines, choicesOf, type PlainChoice } from './ask-lines.ts';
-import type { Choice } from '../overlays/overlay.ts';
+import type { Overlay } from '../overlays/overlay.ts';
+import { createSlashEffects } from '../slash-effects.ts';
 import { createPlanEffects } from '../plan/plan-effects.ts';
 import { planLines } from '../../src/view/plan-lines.ts';
 import { createPrinter } from './printer.ts';
@@ -49,7 +50,7 @@ export async function startPlain(options: PlainOptions): Promise<number> {
   const settled = new Set<string>();
   let announced: State | null = null;
   /** What the next line may choose from, where a question was put. */
-  let choosing: readonly Choice[] | null = null;
+  let choosing: Extract<Overlay, { kind: 'question' }> | null = null;
   let leave: (code: number) => void = () => undefined;
   let fail: (error: unknown) => void = () => undefined;
   const left = new Promise<number>((resolve, reject) => {
@@ -89,7 +90,7 @@ export async function startPlain(options: PlainOptions): Promise<number> {
       write(`note: ${view.title}`);
       for (const line of view.body) write(`note: ${textOf(line)}`.trimEnd());
       if (overlay.kind === 'question') {
-        choosing = overlay.choices;
+        choosing = overlay;
         for (const { key, words } of overlay.choices)
           write(`note: ${key} and Enter: ${words}; anything else does nothing`);
       }
@@ -146,6 +147,17 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     options: options.planOptions,
     shell: options.shell,
   });
+  const slash = createSlashEffects({
+    client: options.client,
+    link,
+    state: () => store.state(),
+    dispatch: (action) => store.dispatch(action),
+    say: (text, bad) => store.dispatch({ type: 'say', text, bad, now: now() }),
+    // Lines have no colours, and a bell of their own.
+    setTheme: () => false,
+    setNotify: () => undefined,
+    writeFile: options.writeFile,
+  });
   const nothing = {
     size: () => ({ columns: output.columns || 80, rows: output.rows || 24 }),
     enter: () => undefined,
@@ -168,6 +180,12 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     // Cards, lists and fields of the screen have no place among lines: questions are put above.
     asks: { perform: () => undefined },
     plans,
+    slash,
+    // The question with its whole text belongs to the screen; here the commands are named.
+    trust: {
+      review: async () => write('note: reins trust list shows what waits, reins trust add trusts it'),
+      answer: async () => undefined,
+    },
     composer: { perform: () => undefined },
     edit: () => write('note: the external editor belongs to the full-screen mode'),
     inTmux: false,
@@ -274,9 +292,10 @@ export async function startPlain(options: PlainOptions): Promise<number> {
       return;
     }
     if (choosing !== null) {
-      const choice = choosing.find(({ key }) => key === line.trim());
+      const choice = choosing.choices.find(({ key }) => key === line.trim());
+      const { otherwise } = choosing;
       choosing = null;
-      for (const effect of choice?.effects ?? []) effects.perform(effect);
+      for (const effect of choice?.effects ?? otherwise ?? []) effects.perform(effect);
       return prompt();
     }
     if (line.endsWith('\\')) {

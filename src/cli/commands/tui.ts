@@ -7,7 +7,8 @@ import type { Context, Handler } from '../context.ts';
 import { editText } from '../editor.ts';
 import { buildStartRun, planOptions } from '../start-run.ts';
 import { inCi } from '../terminal.ts';
-import { refuseUntrusted } from '../trust-prompt.ts';
+import { writeWhole } from '../write-file.ts';
+import { refuseUntrusted, untrustedContent } from '../trust-prompt.ts';
 
 const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
 
@@ -34,6 +35,8 @@ export const openTui: Handler = async (context: Context) => {
   const client = async () => (await context.open((options) => ({ ...options, surface: 'tui', terminal: true }))).client;
   let opened: ReturnType<typeof client> | undefined;
   const mode = modeOf(context);
+  const once = new Set<string>();
+  const consent: typeof refuseUntrusted = (given, made, uses) => refuseUntrusted(given, made, uses, [...once]);
   const options: TuiOptions = {
     input: process.stdin(),
     output: process.stdout,
@@ -45,15 +48,21 @@ export const openTui: Handler = async (context: Context) => {
     request: async (made) => {
       // The text is put in by the one who sends it.
       const empty = { type: 'string', value: '' } as const;
-      const { input: _input, ...request } = await buildStartRun(context, made, 'chat', empty, 'ask', refuseUntrusted);
+      const { input: _input, ...request } = await buildStartRun(context, made, 'chat', empty, 'ask', consent);
       return { ...request, timeout_ms: globals.timeoutMs ?? 0 };
     },
+    untrusted: (made, all) =>
+      untrustedContent(context, made, all ? ['chat', 'planner', 'explorer', 'executor', 'summarizer'] : ['chat'], [
+        ...once,
+      ]),
+    trustOnce: (sha256) => void once.add(sha256),
     planOptions: async (made, uses) => ({
-      ...(await planOptions(context, made, uses, 'ask', refuseUntrusted)),
+      ...(await planOptions(context, made, uses, 'ask', consent)),
       timeout_ms: globals.timeoutMs ?? 0,
     }),
     session: invocation.flags.text('session') ?? emptyAsNull(environment['REINS_SESSION']),
     theme: (configured) => (wanted === null && configured !== null ? themed(configured) : null) ?? first,
+    themeNamed: themed,
     policy: globals.policy?.value ?? null,
     model: globals.model?.value ?? null,
     keys: existsSync(keysFile) ? readFileSync(keysFile, 'utf8') : null,
@@ -64,6 +73,7 @@ export const openTui: Handler = async (context: Context) => {
     home,
     mostHistory,
     root: process.cwd,
+    writeFile: writeWhole,
     wheel: false,
     inTmux: (environment['TMUX'] ?? '') !== '',
     now: () => process.now(),

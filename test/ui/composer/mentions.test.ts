@@ -103,12 +103,22 @@ describe('the history file', () => {
     const { home } = tempHome();
     const path = historyPath(join(home, '.reins'), '/w/shop');
     expect(path).toMatch(/\/history\/[0-9a-f]{16}\.jsonl$/);
-    const file = createHistoryFile(path, 2, () => 0);
+    const file = createHistoryFile(
+      path,
+      () => 2,
+      () => 0,
+    );
     expect(await file.read()).toEqual([]);
     for (const text of ['one', 'two\nlines', 'three']) await file.append(text, 's');
     writeFileSync(path, '{"text":\n', { flag: 'a' });
     expect(await file.read()).toEqual(['two\nlines', 'three']);
     await file.compact();
-    expect(await createHistoryFile(path, 9, () => 0).read()).toEqual(['three']);
+    expect(
+      await createHistoryFile(
+        path,
+        () => 9,
+        () => 0,
+      ).read(),
+    ).toEqual(['three']);
   });
 });

@@ -1,0 +1,101 @@
+import { basename } from 'node:path';
+import type { RuntimeClient } from '../src/client/operations.ts';
+import { toWire } from '../src/schema/errors.ts';
+import { plural } from '../src/view/format.ts';
+import { sessionFile } from '../src/view/session-file.ts';
+import type { Action } from './actions.ts';
+import type { NotifyWay } from './notify.ts';
+import type { SlashIntent } from './slash-intent.ts';
+import type { State } from './state.ts';
+import type { ClientLink } from './use-client.ts';
+
+export type SlashDeps = {
+  readonly client: () => Promise<RuntimeClient>;
+  readonly link: Pick<ClientLink, 'choose' | 'compact' | 'openSession'>;
+  readonly state: () => State;
+  readonly dispatch: (action: Action) => void;
+  readonly say: (text: string, bad: boolean) => void;
+  /** False where there is no such theme, or nothing that it could change. */
+  readonly setTheme: (name: string) => boolean;
+  readonly setNotify: (way: NotifyWay) => void;
+  /** Writes a file whole. @throws RuntimeError in_use where the name is taken and `force` is false */
+  readonly writeFile: (path: string, force: boolean, pieces: AsyncIterable<string>) => Promise<void>;
+};
+
+/** Carries out what such a command says; what came of it is said. */
+export function createSlashEffects(deps: SlashDeps): { perform(intent: SlashIntent): void } {
+  const { link, say, client: clientOf } = deps;
+
+  const exported = async ({ format, path, force }: Extract<SlashIntent, { do: 'export' }>): Promise<void> => {
+    const { session } = deps.state();
+    if (session === null) return say('there is no session yet: the first message makes one', true);
+    const client = await clientOf();
+    const file = path ?? `${basename(session.name)}.${format}`;
+    const first = await client.exportSession({ session: { id: session.id }, after: 0 });
+    const pieces = sessionFile(format, first, (after) => client.exportSession({ session: { id: session.id }, after }));
+    try {
+      await deps.writeFile(file, force, pieces);
+    } catch (error) {
+      if (force || toWire(error).code !== 'in_use') throw error;
+      const again = { do: 'slash', intent: { do: 'export', format, path: file, force: true } } as const;
+      const choices = [{ key: 'y', words: 'write over it', effects: [again] }];
+      const overlay = {
+        kind: 'question',
+        title: 'Export',
+        lines: [`${file} exists already.`],
+        choices,
+        at: 0,
+      } as const;
+      return deps.dispatch({ type: 'overlay', overlay });
+    }
+    say(`wrote ${file}`, false);
+  };
+
+  const doing: { readonly [K in SlashIntent['do']]: (intent: Extract<SlashIntent, { do: K }>) => Promise<void> } = {
+    think: async ({ level }) => {
+      link.choose({ think: level });
+      say(`thinking: ${level}, from the next turn on`, false);
+    },
+    trim: async ({ messages }) => {
+      link.choose({ trim: messages });
+      say(messages === 0 ? 'all messages are sent' : `the last ${plural(messages, 'message')} are sent`, false);
+    },
+    chain: async ({ name }) => {
+      const chains = await (await clientOf()).listChains({});
+      const known = chains.find((row) => row.name === name || row.id === name);
+      if (known === undefined) await (await clientOf()).showChain({ name });
+      link.choose({ chain_path: known?.path ?? name });
+      const digest = known === undefined ? '' : ` · sha256 ${known.sha256.slice(0, 8)}`;
+      say(
+        `chain ${known?.id ?? name} (${known?.path ?? known?.source ?? name})${digest}, from the next turn on`,
+        false,
+      );
+    },
+    theme: async ({ name, save }) => {
+      if (!deps.setTheme(name)) return say(`there is no theme "${name.slice(0, 40)}"`, true);
+      if (save) await (await clientOf()).setConfig({ key: 'tui-theme', value: name });
+      say(save ? `tui-theme = ${name}, for every start` : `theme ${name}; --save keeps it`, false);
+    },
+    notify: async ({ way }) => {
+      deps.setNotify(way);
+      say(`notifications: ${way}, in this program`, false);
+    },
+    compact: async ({ keep }) => {
+      const { session } = deps.state();
+      if (session === null) return say('there is no session yet: the first message makes one', true);
+      const { messages, ended } = await link.compact(session.name, keep);
+      if (ended !== 'completed') return say(`nothing was compacted: the summary is ${ended}`, true);
+      await link.openSession(session.name);
+      say(`compacted ${plural(messages, 'message')} into a summary; all of them stay stored`, false);
+    },
+    export: exported,
+  };
+  return {
+    perform(intent) {
+      // The table has a function for exactly this kind of intent.
+      (doing[intent.do] as (intent: SlashIntent) => Promise<void>)(intent).catch((error: unknown) =>
+        say(toWire(error).message, true),
+      );
+    },
+  };
+}

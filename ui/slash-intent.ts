@@ -1,0 +1,15 @@
+/** What commands of the composer change for the turns that follow, and what they write (10 §6.5). */
+export type SlashIntent =
+  | { readonly do: 'think'; readonly level: string }
+  | { readonly do: 'trim'; readonly messages: number }
+  | { readonly do: 'chain'; readonly name: string }
+  | { readonly do: 'theme'; readonly name: string; readonly save: boolean }
+  | { readonly do: 'notify'; readonly way: 'auto' | 'osc' | 'bell' | 'off' }
+  | { readonly do: 'compact'; readonly keep: number }
+  | {
+      readonly do: 'export';
+      readonly format: 'md' | 'json';
+      /** Null: named like the session, where the program was started. */
+      readonly path: string | null;
+      readonly force: boolean;
+    };

@@ -1,0 +1,48 @@
+import type { RuntimeClient } from '../src/client/operations.ts';
+import type { UntrustedContent } from '../src/schema/overlay.ts';
+import { plural } from '../src/view/format.ts';
+import type { Action } from './actions.ts';
+import type { Effect } from './effect.ts';
+import { trustOverlay } from './overlays/trust-view.ts';
+
+export type TrustEffects = {
+  /** Puts a question for each content that nobody trusts yet. @param all those of plans too, and said when there is none */
+  review(all: boolean): Promise<void>;
+  answer(answer: Extract<Effect, { do: 'trust' }>): Promise<void>;
+};
+
+export type TrustDeps = {
+  readonly client: () => Promise<RuntimeClient>;
+  readonly untrusted: (client: RuntimeClient, all: boolean) => Promise<readonly UntrustedContent[]>;
+  readonly trustOnce: (sha256: string) => void;
+  readonly dispatch: (action: Action) => void;
+  readonly say: (text: string, bad: boolean) => void;
+  readonly now: () => number;
+};
+
+const bannerId = 'untrusted';
+
+/** The questions of trust, and what the answers do (10 §1.4.3). */
+export function createTrustEffects({ client: clientOf, dispatch, say, now, ...deps }: TrustDeps): TrustEffects {
+  const refused = new Set<string>();
+  return {
+    async review(all) {
+      const [first, ...waiting] = await deps.untrusted(await clientOf(), all);
+      if (first !== undefined) dispatch({ type: 'overlay', overlay: trustOverlay(first, waiting, now()) });
+      else if (all) say('everything that the project brings is trusted', false);
+    },
+    async answer({ content: { kind, path, sha256 }, how }) {
+      if (how === 'trust') await (await clientOf()).trustContent({ path, sha256, by: 'prompt' });
+      if (how === 'once') deps.trustOnce(sha256);
+      if (how === 'refuse') refused.add(path);
+      else refused.delete(path);
+      if (refused.size === 0) return dispatch({ type: 'no-banner', id: bannerId });
+      const [one] = refused;
+      const text =
+        refused.size === 1
+          ? `the ${kind} ${one} is not trusted`
+          : `${plural(refused.size, 'file')} of the project are not trusted`;
+      dispatch({ type: 'banner', banner: { rank: 2, id: bannerId, text: `${text}: /trust`, fixed: false } });
+    },
+  };
+}
