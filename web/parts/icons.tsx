@@ -4,7 +4,7 @@ const paths = {
   plans: 'M9 6h11M9 12h11M9 18h11M4 6h1M4 12h1M4 18h1',
   runs: 'M4 7h9M4 12h16M4 17h6',
   policies: 'M6 3h9l4 4v14H6zM9 12h7M9 16h7',
-  chains: 'M6 6h.01M18 12h.01M6 18h.01M8 6h4a3 3 0 0 1 3 3M8 18h4a3 3 0 0 0 3-3',
+  chains: 'M3 5h7v5H3zM14 14h7v5h-7zM6.5 10v6.5H14',
   backends: 'M4 5h16v6H4zM4 13h16v6H4zM8 8h.01M8 16h.01',
   tools: 'M14 6a4 4 0 0 0 5 5l-8 8a2 2 0 0 1-4-4l8-8z',
   settings: 'M12 9a3 3 0 1 0 0 6 3 3 0 0 0 0-6zM12 3v3M12 18v3M3 12h3M18 12h3M6 6l2 2M16 16l2 2M18 6l-2 2M8 16l-2 2',

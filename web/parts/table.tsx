@@ -2,7 +2,10 @@ import type { ReactNode } from 'react';
 
 export type Column<T> = {
   readonly label: string;
+  /** A number: to the right, in one line. */
   readonly right?: boolean;
+  /** A word or two that stay in one line. */
+  readonly brief?: boolean;
   readonly cell: (row: T) => ReactNode;
 };
 
@@ -34,8 +37,12 @@ export function Table<T>({
       <tbody>
         {rows.map((row) => (
           <tr key={keyOf(row)}>
-            {columns.map(({ label, right, cell }) => (
-              <td key={label} data-label={label} className={right === true ? 'right' : undefined}>
+            {columns.map(({ label, right, brief, cell }) => (
+              <td
+                key={label}
+                data-label={label}
+                className={right === true ? 'right' : brief === true ? 'brief' : undefined}
+              >
                 <div>{cell(row)}</div>
               </td>
             ))}

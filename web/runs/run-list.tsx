@@ -50,6 +50,7 @@ const columns: readonly Column<RunSummary>[] = [
   { label: 'Chain', cell: (run) => <Safe text={run.chain.id} /> },
   {
     label: 'Started',
+    brief: true,
     cell: (run) => (
       <time dateTime={run.created_at} title={run.created_at}>
         {formatAge(Date.now() - Date.parse(run.created_at))}

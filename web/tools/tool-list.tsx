@@ -39,7 +39,7 @@ export function ToolList() {
                 {
                   label: 'Tool',
                   cell: ({ tools, tool }) => (
-                    <span className="mono wrap">
+                    <span className="mono tool-name">
                       <Safe text={`${tools}.${tool}`} />
                     </span>
                   ),
@@ -58,7 +58,7 @@ export function ToolList() {
                     </details>
                   ),
                 },
-                { label: 'From', cell: ({ source }) => sources[source] },
+                { label: 'From', brief: true, cell: ({ source }) => sources[source] },
                 {
                   label: 'State',
                   cell: ({ state }) => (
