@@ -42,7 +42,9 @@ const columns: readonly Column<RunSummary>[] = [
     label: 'Run',
     cell: (run) => (
       <Link href={`/runs/${run.id}`} className="run-link">
-        <Safe text={run.input === '' ? run.id : run.input.slice(0, 120)} />
+        <Safe
+          text={run.input === '' ? `${run.kind.replaceAll('_', ' ')} ${run.id.slice(-8)}` : run.input.slice(0, 120)}
+        />
       </Link>
     ),
   },
