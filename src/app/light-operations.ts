@@ -1,3 +1,17 @@
+import type { PlanOperations } from '../plans/plans.ts';
+
+/** Operations of plans that run nothing. */
+export const planOperations = [
+  'listPlans',
+  'showPlan',
+  'switchPlan',
+  'archivePlan',
+  'deletePlan',
+  'cleanPlans',
+  'retryStep',
+  'skipStep',
+] as const satisfies readonly (keyof PlanOperations)[];
+
 /** What stands on the database alone: a listing loads nothing else (06 §1.2.3). */
 export const light: ReadonlySet<string> = new Set([
   'listSessions',
@@ -30,12 +44,5 @@ export const light: ReadonlySet<string> = new Set([
   'cancelRun',
   'feedRange',
   'watchFeed',
-  'listPlans',
-  'showPlan',
-  'switchPlan',
-  'archivePlan',
-  'deletePlan',
-  'cleanPlans',
-  'retryStep',
-  'skipStep',
+  ...planOperations,
 ]);

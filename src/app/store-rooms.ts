@@ -5,7 +5,6 @@ import { createSettings } from '../registry/settings.ts';
 import { createUserSettings } from '../registry/user-settings.ts';
 import type { RecordChange } from '../registry/ports.ts';
 import { createLostRuns } from '../runs/lost-runs.ts';
-import type { PlanOperations } from '../plans/plans.ts';
 import { checkResumable } from '../runs/resumable.ts';
 import { watchFeed } from '../runs/watch-feed.ts';
 import { RuntimeError } from '../schema/errors.ts';
@@ -32,6 +31,7 @@ import type { Workspace } from '../workspace/paths.ts';
 import type { openAuditRooms } from './audit-rooms.ts';
 import { once } from '../text/once.ts';
 import { lazyServices } from './lazy-services.ts';
+import { planOperations } from './light-operations.ts';
 import { withFailPoints } from './fail-points.ts';
 import type { Machine } from './machine.ts';
 import type { openPlanRooms } from './plan-rooms.ts';
@@ -56,18 +56,6 @@ type AuditRooms = ReturnType<typeof openAuditRooms>;
 type SessionRooms = ReturnType<typeof openSessionRooms>;
 type PlanRooms = ReturnType<typeof openPlanRooms>;
 type StateRooms = ReturnType<typeof openStateRooms>;
-
-/** Operations of plans that run nothing. */
-const planOperations = [
-  'listPlans',
-  'showPlan',
-  'switchPlan',
-  'archivePlan',
-  'deletePlan',
-  'cleanPlans',
-  'retryStep',
-  'skipStep',
-] as const satisfies readonly (keyof PlanOperations)[];
 
 /** Entries after which the head of the audit chain is noted (11 §2.5). */
 const anchorEvery = 100;

@@ -1,10 +1,9 @@
-import { define, type Struct } from 'superstruct';
 import type { Definition } from '../../schema/tool-sources.ts';
 import { offeredDefinition } from '../definition.ts';
 import { parseTarget, type Target } from '../egress.ts';
 import { fail, isFailure, type ToolFailure } from '../failure.ts';
 import { summaryLine } from '../files/subject.ts';
-import { type JsonCheck, jsonCheck } from '../json-check.ts';
+import { checkedArguments, injectedValue, missingSecret, withoutNames } from '../offered-arguments.ts';
 import { inputSchemaOf, isHidden, type Member, type Members, membersOf } from '../openapi/members.ts';
 import type { HookDefinition } from '../openapi/operations.ts';
 import { type HookRequest, requestOf } from '../openapi/request.ts';
@@ -35,7 +34,7 @@ export function hookTool(service: HookService, pinned: Definition, ports: HookPo
   const offered = offeredDefinition(definition.description, inputSchemaOf(members, hidden));
   if (!offered.ok)
     return refusingTool(name, 'unavailable', `${name.tools}.${name.tool} is not offered: ${offered.reason}.`);
-  const checked = checkedArguments(offered.schema, hidden, members);
+  const checked = checkedArguments(offered.schema, hiddenArguments(members, hidden));
   const { method } = definition;
   return defineTool<ArgumentRecord, HookFacts>({
     spec: {
@@ -97,30 +96,6 @@ export function hookTool(service: HookService, pinned: Definition, ports: HookPo
   });
 }
 
-/** Arguments are held against the schema; ajv is loaded by the first call. A model's value for a hidden one is dropped. */
-function checkedArguments(
-  schema: Readonly<Record<string, unknown>>,
-  hidden: ReadonlySet<string>,
-  members: Members,
-): Pick<Tool<ArgumentRecord>, 'args' | 'load'> {
-  let check: JsonCheck | null = null;
-  const own = hiddenArguments(members, hidden);
-  const args: Struct<ArgumentRecord, null> = define<ArgumentRecord>('object', (value) => {
-    const fault = check?.(without(value as ArgumentRecord, own)) ?? null;
-    if (check === null) return 'must be checked against a schema that was not loaded';
-    return fault === null ? true : [{ path: [...fault.path], type: fault.type, message: fault.message }];
-  });
-  return {
-    args,
-    async load() {
-      check ??= await jsonCheck(schema);
-    },
-  };
-}
-
-const without = (record: ArgumentRecord, names: ReadonlySet<string>): ArgumentRecord =>
-  Object.fromEntries(Object.entries(record).filter(([name]) => !names.has(name)));
-
 /** The names under which a hidden argument could come: that of the service, and that of the tool. */
 const hiddenArguments = (members: Members, hidden: ReadonlySet<string>): ReadonlySet<string> =>
   new Set([...hidden, ...members.list.filter((one) => isHidden(one, hidden)).map(({ argument }) => argument)]);
@@ -128,12 +103,6 @@ const hiddenArguments = (members: Members, hidden: ReadonlySet<string>): Readonl
 /** Where an injected value goes: the member of that name, or one that the operation does not know (05 §9.5.1). */
 const memberFor = (members: Members, key: string): Member | undefined =>
   members.list.find((member) => isHidden(member, new Set([key])));
-
-const missingSecret = (service: HookService, variable: string): ToolFailure =>
-  fail(
-    'missing_secret',
-    `The variable ${variable}, which hook ${service.name} needs, is not set. The operator sets it and starts anew.`,
-  );
 
 function injected(
   service: HookService,
@@ -144,32 +113,18 @@ function injected(
   const keys = Object.entries(service.inject);
   if (keys.length === 0) return { args: record, hidden: [] };
   const args: Record<string, unknown> = {
-    ...without(record, hiddenArguments(members, new Set(Object.keys(service.inject)))),
+    ...withoutNames(record, hiddenArguments(members, new Set(Object.keys(service.inject)))),
   };
   const hidden: string[] = [];
   for (const [key, text] of keys) {
     const found = ports.expand(text, `${service.name}.${key}`);
-    if (found.kind === 'missing') return missingSecret(service, found.variable);
+    if (found.kind === 'missing') return missingSecret(found.variable, `hook ${service.name}`);
     const member = memberFor(members, key);
     const name = member?.argument ?? key;
-    args[name] = converted(found.value, member?.schema['type']);
+    args[name] = injectedValue(found.value, member?.schema['type']);
     hidden.push(name);
   }
   return { args, hidden };
-}
-
-/** A registered value is text; the service may have declared something else. */
-function converted(text: string, type: unknown): unknown {
-  const types = Array.isArray(type) ? type : [type];
-  if (types.includes('string') || type === undefined) return text;
-  try {
-    const value: unknown = JSON.parse(text);
-    const kind = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
-    const fits = types.includes(kind) || (kind === 'number' && types.includes('integer') && Number.isInteger(value));
-    return fits ? value : text;
-  } catch {
-    return text;
-  }
 }
 
 const injectedValues = (service: HookService, ports: HookPorts): readonly string[] =>
@@ -200,7 +155,7 @@ export function registeredHeaders(service: HookService, ports: Pick<HookPorts, '
   const secrets: string[] = [];
   for (const [name, text] of Object.entries(service.headers)) {
     const found = ports.expand(text, `${service.name}.${name}`);
-    if (found.kind === 'missing') return missingSecret(service, found.variable);
+    if (found.kind === 'missing') return missingSecret(found.variable, `hook ${service.name}`);
     if (/[\r\n\0]|[^\t\x20-\x7e\x80-\xff]/.test(found.value)) {
       return fail(
         'missing_secret',

@@ -1,8 +1,7 @@
-import { define, type Struct } from 'superstruct';
 import { offeredDefinition } from '../definition.ts';
-import { fail, type ToolFailure } from '../failure.ts';
+import type { ToolFailure } from '../failure.ts';
 import { summaryLine } from '../files/subject.ts';
-import { type JsonCheck, jsonCheck } from '../json-check.ts';
+import { checkedArguments, injectedValue, missingSecret, withoutNames } from '../offered-arguments.ts';
 import { refusingTool } from '../source.ts';
 import { type ArgumentRecord, defineTool, type Injected, type Tool } from '../tool.ts';
 import type { Progress } from './client.ts';
@@ -65,36 +64,13 @@ export function mcpTool(server: McpServer, definition: Definition): Tool {
   });
 }
 
-/** Arguments are held against the schema; what checks them is loaded by the first call. */
-function checkedArguments(
-  schema: Readonly<Record<string, unknown>>,
-  hidden: ReadonlySet<string>,
-): Pick<Tool<ArgumentRecord>, 'args' | 'load'> {
-  let check: JsonCheck | null = null;
-  const args: Struct<ArgumentRecord, null> = define<ArgumentRecord>('object', (value) => {
-    if (check === null) return 'must be checked against a schema that was not loaded';
-    // A model's value for a hidden name is dropped, so it is not held against anything. The reader has made an object.
-    const fault = check(withoutKeys(value as ArgumentRecord, hidden));
-    return fault === null ? true : [{ path: [...fault.path], type: fault.type, message: fault.message }];
-  });
-  return {
-    args,
-    async load() {
-      check ??= await jsonCheck(schema);
-    },
-  };
-}
-
-const withoutKeys = (record: ArgumentRecord, names: ReadonlySet<string>): ArgumentRecord =>
-  Object.fromEntries(Object.entries(record).filter(([name]) => !names.has(name)));
-
 /** The schema that a model sees: hidden names are neither described nor required (05 §10.5.3). */
 export function withoutMembers(schema: ArgumentRecord, hidden: ReadonlySet<string>): ArgumentRecord {
   if (hidden.size === 0) return schema;
   const { properties, required } = schema;
   return {
     ...schema,
-    ...(isMembers(properties) ? { properties: withoutKeys(properties, hidden) } : {}),
+    ...(isMembers(properties) ? { properties: withoutNames(properties, hidden) } : {}),
     ...(Array.isArray(required) ? { required: required.filter((name) => !hidden.has(String(name))) } : {}),
   };
 }
@@ -109,34 +85,17 @@ function injected(
   hidden: ReadonlySet<string>,
 ): Injected | ToolFailure {
   if (hidden.size === 0) return { args: record, hidden: [] };
-  const args: Record<string, unknown> = { ...withoutKeys(record, hidden) };
+  const args: Record<string, unknown> = { ...withoutNames(record, hidden) };
   const properties = isMembers(inputSchema['properties']) ? inputSchema['properties'] : {};
   for (const [key, text] of Object.entries(server.inject)) {
     const found = server.expand(text, `${server.name}.${key}`);
     if (found.kind === 'missing') {
-      return fail(
-        'missing_secret',
-        `The variable ${found.variable}, which the server "${server.name}" needs, is not set. The operator sets it and starts anew.`,
-      );
+      return missingSecret(found.variable, `the server "${server.name}"`);
     }
     const property = properties[key];
-    args[key] = converted(found.value, isMembers(property) ? property['type'] : undefined);
+    args[key] = injectedValue(found.value, isMembers(property) ? property['type'] : undefined);
   }
   return { args, hidden: [...hidden] };
-}
-
-/** A registered value is text; the server may have declared something else. */
-function converted(text: string, type: unknown): unknown {
-  const types = Array.isArray(type) ? type : [type];
-  if (types.includes('string') || type === undefined) return text;
-  try {
-    const value: unknown = JSON.parse(text);
-    const kind = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
-    const fits = types.includes(kind) || (kind === 'number' && types.includes('integer') && Number.isInteger(value));
-    return fits ? value : text;
-  } catch {
-    return text;
-  }
 }
 
 const progressLine = ({ progress, total, message }: Progress): string => {
