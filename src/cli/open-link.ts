@@ -22,7 +22,12 @@ export function openInBrowser(link: string, directory: string, warn: (line: stri
   const timer = setTimeout(remove, keptMs);
   timer.unref();
   process.once('exit', remove);
-  const child = spawn(opener(), [pathToFileURL(page).href], { stdio: 'ignore', detached: true });
-  child.once('error', () => warn('no browser could be started; "reins beam link" prints a link'));
+  openUrl(pathToFileURL(page).href, () => warn('no browser could be started; "reins beam link" prints a link'));
+}
+
+/** Opens a URL, as one argument, with what this system opens pages with; it gets nothing of this terminal. */
+export function openUrl(url: string, onError: () => void): void {
+  const child = spawn(opener(), [url], { stdio: 'ignore', detached: true });
+  child.once('error', onError);
   child.unref();
 }

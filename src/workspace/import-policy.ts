@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { assemble } from '../policy/import/assemble.ts';
 import { importClaude } from '../policy/import/claude.ts';
@@ -10,7 +10,7 @@ import { parsePolicy } from '../policy/validate.ts';
 import { vetPolicy } from '../policy/vet.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { ImportFormat, PolicyImport } from '../schema/policy-views.ts';
-import { exists, readDocument } from './files.ts';
+import { exists, readDocument, writeAtomic } from './files.ts';
 import { presetDocument } from './presets/policies.ts';
 
 export type ImportDeps = {
@@ -164,13 +164,8 @@ const taken = (path: string): RuntimeError =>
 
 /** A new file that only its owner can read; never one that is there. */
 function write(path: string, text: string): void {
-  try {
-    writeFileSync(path, text, { flag: 'wx', mode: 0o600 });
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    if (code === 'EEXIST') throw taken(path);
-    throw new RuntimeError('storage', `--out: ${path} cannot be written (${code})`, { cause: error });
-  }
+  if (exists(path)) throw taken(path);
+  writeAtomic(path, text, 0o600);
 }
 
 const testsBeside = (out: string): string => `${out.replace(/\.json$/, '')}.policy-test.json`;

@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
 import type { Context, Handler } from '../context.ts';
+import { openUrl } from '../open-link.ts';
 
 const auth: Handler = async (context) => {
   const name = context.invocation.words[0] ?? '';
@@ -33,11 +33,7 @@ async function said(context: Context, sentence: string, value: Readonly<Record<s
 function showUrl(context: Context, url: string): void {
   context.terminal.err(`Open this page to sign in:\n  ${context.safe(url)}\n`);
   if (context.invocation.flags.bool('browser') === false || !context.terminal.stderrIsTerminal) return;
-  const opener = process.platform === 'darwin' ? 'open' : 'xdg-open';
-  // What the page is opened with gets the URL as one argument, and nothing of this terminal.
-  const child = spawn(opener, [url], { stdio: 'ignore', detached: true });
-  child.on('error', () => {});
-  child.unref();
+  openUrl(url, () => {});
 }
 
 export const handlers = { auth };
