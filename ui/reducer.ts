@@ -5,7 +5,7 @@ import { searchAgain } from './search.ts';
 import { type Ruler, scroll } from './move.ts';
 import { planned, planText } from './plan/plan-press.ts';
 import { press } from './press.ts';
-import { type Change, only, type State } from './state.ts';
+import { type Change, only, type OpenSession, type State } from './state.ts';
 import { saying } from './sending.ts';
 import { followed, next, notSent } from './turns.ts';
 
@@ -28,7 +28,7 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
       return only({ ...state, facts: { ...state.facts, ...action.facts } });
     case 'opened':
       return only({
-        ...state,
+        ...(isSwitch(state, action.session) ? compose(state, ruler, { type: 'switch' }, state.now).state : state),
         session: action.session,
         items: action.items,
         anchor: null,
@@ -121,6 +121,10 @@ function pasted(state: State, ruler: Ruler, text: string, now: number): Change {
     ? compose(fresh, ruler, { type: 'paste', text }, now)
     : ask(fresh, ruler, { type: 'paste', text }, now);
 }
+
+/** Each session has its own draft (10 §6.9); what a deleted one leaves in the composer has no other place. */
+const isSwitch = ({ session }: State, next: OpenSession | null): boolean =>
+  session !== null && !session.deleted && session.id !== next?.id;
 
 function ticked(state: State, ruler: Ruler, now: number): Change {
   const said = state.said !== null && state.said.until <= now ? null : state.said;

@@ -8,7 +8,7 @@ export type CliTerminal = {
   bytes(): string;
   /** The emulated lines, scrollback included, without trailing blanks. */
   screen(): string;
-  /** Resolves when the screen holds the text. @throws when the program ends without it */
+  /** Resolves when the screen holds the text. @throws with the screen, when the program ends without it or it never comes */
   saw(text: string): Promise<void>;
   type(keys: string): void;
   /**
@@ -28,6 +28,9 @@ export type CliTerminal = {
   until(holds: (rows: readonly string[]) => boolean, what: string): Promise<void>;
   readonly ended: Promise<{ readonly code: number; readonly signal: number | undefined }>;
 };
+
+/** Shorter than a test may take, so that it fails with what was on the screen. */
+const mostMs = 45_000;
 
 export function openTerminal(
   home: CliHome,
@@ -83,11 +86,16 @@ export function openTerminal(
   };
   const until = (holds: (screen: string) => boolean, what: string) =>
     new Promise<void>((resolve, reject) => {
-      const look = () => {
-        if (holds(read())) resolve();
-        else if (over) reject(new Error(`never saw ${what} on:\n${read()}`));
-        else return;
+      const settle = (done: () => void) => {
+        clearTimeout(late);
         watchers.delete(look);
+        done();
+      };
+      const missed = () => settle(() => reject(new Error(`never saw ${what} on:\n${read()}`)));
+      const late = setTimeout(missed, mostMs);
+      const look = () => {
+        if (holds(read())) settle(resolve);
+        else if (over) missed();
       };
       watchers.add(look);
       look();

@@ -141,6 +141,8 @@ export function createComposerEffects(deps: ComposerEffectDeps): ComposerEffects
       dispatch({ type: 'history', entries: await deps.history.read(), most: deps.mostHistory() });
     },
     async restore(sessionId) {
+      // What is not written yet of the session before is written; of this one it is newer than what is read.
+      if (unsaved !== null && unsaved.session !== sessionId) await save();
       const saved = await (await clientOf()).readDraft({ session_id: sessionId });
       if (saved !== null) dispatch({ type: 'restore', saved });
     },

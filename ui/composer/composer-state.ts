@@ -14,7 +14,7 @@ import {
   sizeOf,
   typeText,
 } from './editing.ts';
-import { emptyHistory, type History, remember, searched, step } from './history.ts';
+import { emptyHistory, loaded, type History, remember, searched, step } from './history.ts';
 import { readLine } from './slash-commands.ts';
 import { moveRow } from './visual-lines.ts';
 
@@ -47,6 +47,8 @@ export type ComposerAction =
   | { readonly type: 'command'; readonly id: string }
   | { readonly type: 'text'; readonly text: string }
   | { readonly type: 'paste'; readonly text: string }
+  /** Another session is open: its own draft comes with `restore`. */
+  | { readonly type: 'switch' }
   /** A stored draft; its queue waits for Enter. */
   | { readonly type: 'restore'; readonly saved: SavedDraft }
   /** The text as an editor saved it. */
@@ -136,10 +138,14 @@ export function reduceComposer(state: ComposerState, action: ComposerAction, vie
     intents: [
       ...stepped.intents,
       ...(asked ? [{ do: 'find', wanted } as const] : []),
-      ...(changed && action.type !== 'restore' ? [{ do: 'save', saved: savedDraft(next) } as const] : []),
+      ...(changed && !isStored(action, state) ? [{ do: 'save', saved: savedDraft(next) } as const] : []),
     ],
   };
 }
+
+/** Whether what the step leaves is what the store holds. */
+const isStored = ({ type }: ComposerAction, before: ComposerState): boolean =>
+  type === 'switch' || (type === 'restore' && isComposerEmpty(before) && before.queue.length === 0);
 
 /** A word that was closed stays so while what stands before it does. */
 const stillDismissed = ({ dismissed, editing: { text } }: ComposerState): string | null =>
@@ -170,11 +176,9 @@ function reduce(state: ComposerState, action: ComposerAction, view: ComposerView
         return only(searchFor(state, state.search.query + action.text.replaceAll(/\s+/g, ' ')));
       return offerImage(put(state, pasteText(state.editing, action.text)), action.text);
     case 'restore':
-      return only({
-        ...edited(state, editingOf(action.saved.draft, state.editing)),
-        queue: action.saved.queue,
-        held: action.saved.queue.length > 0,
-      });
+      return only(restored(state, action.saved));
+    case 'switch':
+      return only({ ...edited(state, cleared(state)), queue: [], held: false });
     case 'replace':
       return put(state, replaced(state.editing, action.text));
     case 'return': {
@@ -184,7 +188,7 @@ function reduce(state: ComposerState, action: ComposerAction, view: ComposerView
     case 'kill':
       return only({ ...state, editing: { ...state.editing, kill: action.text } });
     case 'history':
-      return only({ ...state, history: { ...emptyHistory(action.most), entries: action.entries } });
+      return only({ ...state, history: loaded(state.history, action.entries, action.most) });
     case 'words':
       return only({
         ...state,
@@ -201,6 +205,14 @@ function reduce(state: ComposerState, action: ComposerAction, view: ComposerView
     case 'turn-ended':
       return action.completed && !state.held ? sendNext(state) : only({ ...state, held: state.queue.length > 0 });
   }
+}
+
+/** The stored draft; what was typed before it came stays, behind it. */
+function restored(state: ComposerState, { draft, queue }: SavedDraft): ComposerState {
+  const base = editingOf({ ...draft, ...(isComposerEmpty(state) ? {} : { caret: draft.text.length }) }, state.editing);
+  const between = draft.text === '' ? '' : '\n';
+  const editing = isComposerEmpty(state) ? base : typeText(base, `${between}${composerText(state)}`);
+  return { ...edited(state, editing), queue: [...queue, ...state.queue], held: queue.length > 0 || state.held };
 }
 
 const replaced = (editing: Editing, text: string): Editing => replace(editing, 0, editing.text.length, text);

@@ -25,6 +25,14 @@ export const remember = (history: History, text: string): History => ({
   kept: null,
 });
 
+/** The stored entries, and behind them what was added before they were read. */
+export const loaded = (history: History, stored: readonly string[], most: number): History => ({
+  ...emptyHistory(most),
+  entries: [...stored, ...history.entries.filter((entry) => !stored.includes(entry))].slice(
+    most === 0 ? stored.length : -most,
+  ),
+});
+
 export type Stepped = { readonly history: History; readonly draft: Draft };
 
 /** One entry back or forward; null at either end. @param draft what the composer holds now */

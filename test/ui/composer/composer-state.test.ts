@@ -128,6 +128,17 @@ describe('the queue', () => {
     const composer = driven().act({ type: 'restore', saved: { draft, queue: [{ text: 'later', images: [] }] } });
     expect([composer.text(), composer.state.held, composer.take()]).toEqual(['half', true, []]);
   });
+
+  it('comes before what was typed while it was read', () => {
+    const draft = { text: 'half', caret: 0, pastes: [] };
+    const composer = driven().type('early').act({ type: 'restore', saved: { draft, queue: [] } });
+    expect([composer.text(), composer.state.editing.caret]).toEqual(['half\nearly', 10]);
+  });
+
+  it('stays with its session', () => {
+    const composer = driven().type('one', busy).press('composer.send', busy).type('half').act({ type: 'switch' });
+    expect([composer.text(), composer.state.queue]).toEqual(['', []]);
+  });
 });
 
 describe('commands', () => {
@@ -207,6 +218,12 @@ describe('mentions', () => {
 });
 
 describe('history', () => {
+  it('keeps what was sent before it was read', () => {
+    const one = driven().type('now').press('composer.send').act({ type: 'history', entries: ['first'], most: 100 });
+    expect(one.press('composer.up').text()).toBe('now');
+    expect(one.press('composer.up').text()).toBe('first');
+  });
+
   const composer = () => driven().act({ type: 'history', entries: ['first', 'second\nline'], most: 100 });
 
   it('steps through it and comes back to the draft', () => {
