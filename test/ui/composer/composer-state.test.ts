@@ -131,7 +131,9 @@ describe('the queue', () => {
 
   it('comes before what was typed while it was read', () => {
     const draft = { text: 'half', caret: 0, pastes: [] };
-    const composer = driven().type('early').act({ type: 'restore', saved: { draft, queue: [] } });
+    const composer = driven()
+      .type('early')
+      .act({ type: 'restore', saved: { draft, queue: [] } });
     expect([composer.text(), composer.state.editing.caret]).toEqual(['half\nearly', 10]);
   });
 
@@ -219,7 +221,10 @@ describe('mentions', () => {
 
 describe('history', () => {
   it('keeps what was sent before it was read', () => {
-    const one = driven().type('now').press('composer.send').act({ type: 'history', entries: ['first'], most: 100 });
+    const one = driven()
+      .type('now')
+      .press('composer.send')
+      .act({ type: 'history', entries: ['first'], most: 100 });
     expect(one.press('composer.up').text()).toBe('now');
     expect(one.press('composer.up').text()).toBe('first');
   });
