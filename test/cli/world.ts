@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type CliOptions, type CliResult, runCli } from '../support/run-cli.ts';
+import { addScriptedBackend, copyProject } from '../support/project-template.ts';
 import { type TempHome, tempHome } from '../support/temp-home.ts';
 
 /** A home and a workspace of their own, and the program in them. */
@@ -30,8 +31,7 @@ export const scripted = ['--provider', 'scripted'] as const;
 /** A workspace that `init` has set up. */
 export async function createProject(): Promise<World> {
   const world = createWorld();
-  const made = await world.run(['init', 'scripted']);
-  if (made.code !== 0) throw new Error(`init failed: ${made.stderr}`);
+  copyProject(world);
   return world;
 }
 
@@ -41,6 +41,7 @@ export async function addScript(world: World, turns: readonly unknown[]): Promis
     '../script.json',
     JSON.stringify({ script: 1, models: [{ name: 'tester', context: 8192, capabilities: ['chat', 'tools'] }], turns }),
   );
+  if (addScriptedBackend(world, path)) return;
   const added = await world.run(['backend', 'add', 'script', '--type', 'scripted', '--url', path]);
   if (added.code !== 0) throw new Error(`backend add failed: ${added.stderr}`);
 }
