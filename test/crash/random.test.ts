@@ -5,7 +5,7 @@ import { createCrashWorld, expectGoneOn, startLoop } from './support.ts';
 
 /** The program is killed at moments that nobody chose. `npm run crash` makes more rounds than CI. */
 
-const rounds = Number(process.env['REINS_CRASH_ROUNDS'] ?? '5');
+const rounds = Number(process.env['REINS_CRASH_ROUNDS'] ?? '3');
 
 let world: World;
 beforeEach(async () => {

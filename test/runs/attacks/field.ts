@@ -33,6 +33,8 @@ export type Field = {
   unguarded(line: string): readonly string[];
   /** Programs that were started, by name, and files that came to be, anywhere in the place of the test. */
   marks(): readonly string[];
+  /** Takes away what started programs have left, so that one field serves many lines. */
+  sweep(): void;
 };
 
 export type FieldSetup = {
@@ -165,6 +167,9 @@ export async function createField(setup: FieldSetup = {}): Promise<Field> {
       ...readdirSync(join(place.dir, 'marks')).map((name) => readFileSync(join(place.dir, 'marks', name), 'utf8')),
       ...filesIn(place.dir, own).filter((name) => !before.has(name)),
     ],
+    sweep() {
+      for (const name of readdirSync(join(place.dir, 'marks'))) rmSync(join(place.dir, 'marks', name));
+    },
   };
   before = new Set(filesIn(place.dir, own));
   return field;

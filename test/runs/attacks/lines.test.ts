@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Action, PolicyCall } from '../../../src/schema/policy.ts';
 import { readFixture } from '../../policy/virtual-host.ts';
 import { createField, type Field } from './field.ts';
@@ -24,8 +24,13 @@ const wanted =
 const programs = [...new Set([...host.programs, ...wanted.split(' ')])];
 const files = { 'ws/s.sh': ': > M\n', 'ws/.venv/bin/activate': ': > M\n', 'ws/f': 'x\n', 'ws/README.md': 'TODO\n' };
 
-let field: Field | undefined;
-afterEach(() => field?.app.close());
+let field: Field;
+beforeAll(async () => {
+  field = await createField({ programs, files, system: false });
+});
+// A file that an attack leaves would be seen in every line behind it too.
+afterEach(() => field.sweep());
+afterAll(() => field.app.close());
 
 const shellChecks = ({ checks = [] }: Case): readonly Check[] =>
   checks.filter(({ call }) => call.tools === 'local_shell');
@@ -35,7 +40,6 @@ describe('attacks by command lines, through the whole program', () => {
   it.each(lineCases.map((one) => [one.id, one.category, one] as const))(
     '%s (%s) starts nothing, and leaves no mark',
     async (_id, _category, one) => {
-      field = await createField({ programs, files, system: false });
       for (const { policy, call, expect: wants } of shellChecks(one)) {
         const [outcome] = await field.attempt({ tool: 'local_shell.local_shell', args: call.args, policy });
         if (outcome === undefined) throw new Error('no call');
@@ -56,7 +60,6 @@ describe('the same lines, unguarded', () => {
     /^git log &&& |^grep TODO README.md ; +; |^cd \/some\/dir|^\.\.\/\.\.\/bin\/rm|^\/bin\/\.\/whoami|^l\u0455|^touch\u00A0|^echo a[\v\f\r]|^echo '/;
 
   it('leave a mark, each of them: the marks would show a hole', async () => {
-    field = await createField({ programs, files, system: false });
     const silent: string[] = [];
     for (const line of new Set(lineCases.flatMap(shellChecks).map(({ call }) => String(call.args['command'])))) {
       if (field.unguarded(line).length === 0) silent.push(line);
@@ -71,7 +74,6 @@ describe('launchers of attack-cases.json', () => {
   it.each(launcherCases.map((one) => [one.id, one] as const))(
     '%s: no allow for the launcher and no deny of what it starts lets any of its lines through',
     async (_id, one) => {
-      field = await createField({ programs, files, system: false });
       const checks = shellChecks(one);
       const policies = [...new Map(checks.map(({ policy }) => [JSON.stringify(policy), policy])).values()];
       // What the deny does not name is not denied by it.

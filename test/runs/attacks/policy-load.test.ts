@@ -130,6 +130,10 @@ describe('a document that does not load', () => {
     expect(stderr).toContain(said);
     expect(stderr).toContain(file());
     expect(await world.run(['policy', 'vet', file()])).toMatchObject({ code: 3 });
+  });
+
+  it('is named by doctor', async () => {
+    put('{"default_action":"permit"}');
     expect((await world.run(['doctor'])).stdout).toContain(file());
   });
 
