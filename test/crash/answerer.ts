@@ -1,8 +1,8 @@
 import { createInterface } from 'node:readline';
-import { pathToFileURL } from 'node:url';
 import { createApp } from '../../src/app.ts';
 import type { AppOptions } from '../../src/app-options.ts';
 import { RuntimeError } from '../../src/schema/errors.ts';
+import { appOptions } from '../support/app-options.ts';
 
 /** A process that answers asks as a surface does: each line names one; what became of the answer goes back. */
 
@@ -10,26 +10,9 @@ type Wanted = { readonly id: string; readonly outcome: 'approve' | 'deny' };
 
 const [surface = 'cli', root = '', home = '', workspace = ''] = process.argv.slice(2);
 const options: AppOptions = {
-  root: pathToFileURL(root),
-  environment: { HOME: home, PATH: process.env['PATH'], REINS_HOME: `${home}/.reins` },
-  cwd: workspace,
+  ...appOptions({ home, workspace }, root),
   // The test names one of the three.
   surface: surface as AppOptions['surface'],
-  version: 'test',
-  warn: () => {},
-  tenant: '00000000-0000-0000-0000-000000000001',
-  terminal: false,
-  dataDir: null,
-  database: { value: `${workspace}/../local.db`, source: 'flag' },
-  model: null,
-  provider: null,
-  policy: null,
-  ollama: null,
-  context: 0,
-  shell: false,
-  allowedDir: null,
-  trust: [],
-  trace: false,
 };
 
 const { client, close } = await createApp(options);

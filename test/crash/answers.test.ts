@@ -48,7 +48,7 @@ type Told = { readonly state?: string; readonly by?: string; readonly code?: str
 /** A process that answers as one surface. */
 async function surface(name: string) {
   const { home, workspace } = app.place;
-  const child = spawn(process.execPath, [answerer, name, `${builtAt}/`, home, workspace], {
+  const child = spawn(process.execPath, [answerer, name, builtAt, home, workspace], {
     env: { PATH: process.env['PATH'] ?? '' },
     stdio: ['pipe', 'pipe', 'inherit'],
   });

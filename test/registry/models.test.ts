@@ -1,35 +1,18 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ModelRow } from '../../src/schema/registry.ts';
 import { RuntimeError } from '../../src/schema/errors.ts';
-import {
-  deadUrl,
-  type FakeServer,
-  fakeServer,
-  json,
-  noFields,
-  ollama,
-  openAi,
-  openRooms,
-  type Rooms,
-} from './rooms.ts';
+import { deadUrl, fakeServers, json, noFields, ollama, openAi, openRooms, type Rooms } from './rooms.ts';
 
 let rooms: Rooms;
-let servers: FakeServer[];
+const { serve, close } = fakeServers();
 beforeEach(async () => {
   rooms = await openRooms();
-  servers = [];
 });
 afterEach(async () => {
   rooms.close();
   rooms.home.remove();
-  await Promise.all(servers.map((server) => server.close()));
+  await close();
 });
-
-async function serve(handler: Parameters<typeof fakeServer>[0]): Promise<FakeServer> {
-  const server = await fakeServer(handler);
-  servers.push(server);
-  return server;
-}
 
 type Add = Parameters<Rooms['backends']['addBackend']>[0];
 const add = (name: string, url: string, type: Add['type'] = 'openai-compatible') =>

@@ -236,3 +236,23 @@ export const ollama =
       json(response, { models: names.map((name) => ({ name, digest: `d-${name}`, size: 1000 })) });
     } else json(response, show);
   };
+
+/** The model servers of one test; `close` ends them. */
+export type FakeServers = {
+  serve(...args: Parameters<typeof fakeServer>): Promise<FakeServer>;
+  close(): Promise<void>;
+};
+
+export function fakeServers(): FakeServers {
+  const servers: FakeServer[] = [];
+  return {
+    async serve(handler) {
+      const server = await fakeServer(handler);
+      servers.push(server);
+      return server;
+    },
+    async close() {
+      await Promise.all(servers.splice(0).map((server) => server.close()));
+    },
+  };
+}

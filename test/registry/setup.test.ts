@@ -4,8 +4,7 @@ import type { BinaryState } from '../../src/schema/policy.ts';
 import type { SetupIssue, SetupStatus } from '../../src/schema/registry.ts';
 import {
   deadUrl,
-  type FakeServer,
-  fakeServer,
+  fakeServers,
   json,
   noFields,
   ollama,
@@ -17,22 +16,15 @@ import {
 } from './rooms.ts';
 
 let rooms: Rooms;
-let servers: FakeServer[];
+const { serve, close } = fakeServers();
 beforeEach(async () => {
-  servers = [];
   rooms = await openRooms();
 });
 afterEach(async () => {
   rooms.close();
   rooms.home.remove();
-  await Promise.all(servers.map((server) => server.close()));
+  await close();
 });
-
-async function serve(handler: Parameters<typeof fakeServer>[0]): Promise<FakeServer> {
-  const server = await fakeServer(handler);
-  servers.push(server);
-  return server;
-}
 
 /** The same home, opened with other options. */
 async function reopen(options: RoomsOptions): Promise<void> {

@@ -8,6 +8,7 @@ import type { ServerGround } from '../../src/app-options.ts';
 import type { RuntimeClient } from '../../src/client/operations.ts';
 import type { BeamOptions } from '../../src/server/server.ts';
 import { startBeam } from '../../src/server/server.ts';
+import { appOptions } from '../support/app-options.ts';
 import { builtAt } from '../support/built-at.ts';
 import { type TempHome, tempHome } from '../support/temp-home.ts';
 
@@ -65,27 +66,7 @@ export async function startServer(over: Partial<BeamOptions> = {}, place = tempH
   writeFileSync(join(web, '.hidden'), 'secret');
   let shift = 0;
   const lines: unknown[] = [];
-  const app = await createApp({
-    root: pathToFileURL(`${builtAt}/`),
-    environment: { HOME: place.home, PATH: process.env['PATH'], REINS_HOME: join(place.home, '.reins') },
-    cwd: place.workspace,
-    surface: 'web',
-    version: 'test',
-    warn: () => {},
-    tenant: '00000000-0000-0000-0000-000000000001',
-    terminal: false,
-    dataDir: null,
-    database: { value: join(place.dir, 'local.db'), source: 'flag' },
-    model: null,
-    provider: null,
-    policy: null,
-    ollama: null,
-    context: 0,
-    shell: false,
-    allowedDir: null,
-    trust: [],
-    trace: false,
-  });
+  const app = await createApp({ ...appOptions(place, builtAt), surface: 'web' });
   const ground = await app.ground('write');
   const token = ground.token.ensure().trim();
   const now = () => Date.now() + shift;

@@ -1,6 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import Database from 'better-sqlite3';
 import { createApp } from '../../src/app.ts';
 import type { AppHandle, AppOptions, ServerGround } from '../../src/app-options.ts';
@@ -10,6 +9,7 @@ import { createPools } from '../../src/runs/pools.ts';
 import type { RunEvent } from '../../src/schema/event.ts';
 import type { RunResult, RunStarted, StartRun } from '../../src/schema/run.ts';
 import { noFields } from '../registry/rooms.ts';
+import { appOptions } from './app-options.ts';
 import { builtAt } from './built-at.ts';
 import { type TempHome, tempHome } from './temp-home.ts';
 
@@ -114,31 +114,10 @@ export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
   });
   const chain = file('chain.json', setup.chain ?? loopChain);
   const policy = file('policy.json', setup.policy ?? allowAll);
+  const common = appOptions(place, builtAt);
   const options: AppOptions = {
-    root: pathToFileURL(`${builtAt}/`),
-    environment: {
-      HOME: place.home,
-      PATH: setup.path?.(place) ?? process.env['PATH'],
-      REINS_HOME: join(place.home, '.reins'),
-      ...setup.environment,
-    },
-    cwd: place.workspace,
-    surface: 'cli',
-    version: 'test',
-    warn: () => {},
-    tenant: '00000000-0000-0000-0000-000000000001',
-    terminal: false,
-    dataDir: null,
-    database: { value: join(place.dir, 'local.db'), source: 'flag' },
-    model: null,
-    provider: null,
-    policy: null,
-    ollama: null,
-    context: 0,
-    shell: false,
-    allowedDir: null,
-    trust: [],
-    trace: false,
+    ...common,
+    environment: { ...common.environment, ...(setup.path && { PATH: setup.path(place) }), ...setup.environment },
     requireMcp: setup.requireMcp ?? [],
     ...setup.over?.({ chain, policy }),
   };
