@@ -85,6 +85,8 @@ export async function createField(setup: FieldSetup = {}): Promise<Field> {
   };
 
   const addScript = async (turns: readonly unknown[]): Promise<string> => {
+    // A run asks every backend for its models, so the one before goes.
+    if (batch > 0) await app.client.removeBackend({ name: `m${batch}` });
     batch += 1;
     const name = `m${batch}`;
     const models = [{ name, context: 100_000, capabilities: ['chat', 'tools'] }];
