@@ -1,4 +1,5 @@
 import type { Preview } from '../schema/ask.ts';
+import { readsFiles } from '../schema/message.ts';
 import type { CallRequest } from '../schema/protocol.ts';
 import type { ToolResult } from '../tools/tool.ts';
 import { createEntries, type LedgerDeps, parsed, type Planned, type Started } from './entries.ts';
@@ -70,12 +71,16 @@ export function createLedger(deps: LedgerDeps) {
       });
     },
 
-    /** Reserves the call and makes it `started`. @returns null when the lease is another's: nothing may start. */
+    /**
+     * Reserves the call and makes it `started`, on the disk before anything leaves the machine: what only reads files
+     * here is there with the checkpoint ahead of the model. @returns null when the lease is another's: nothing may start.
+     */
     start(run: GateRun, request: CallRequest, judged: Judged, planned: Planned | null): Started | null {
-      const { tools, tool } = judged.prepared.call;
+      const { call, found } = judged.prepared;
+      const { tools, tool } = call;
       const args = deps.mask(judged.prepared.shown);
       const at = now();
-      const started = feed.commit('full', (record) => {
+      const started = feed.commit(readsFiles(found.tool.spec) ? 'normal' : 'full', (record) => {
         if (!runs.holdsLease(run.ref.run_id, run.owner)) return null;
         const isTaken =
           planned === null || calls.start(run.ref.run_id, planned.seq, run.owner, deps.mask(judged.evaluation), at);

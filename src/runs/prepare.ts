@@ -5,7 +5,7 @@ import type { ExecuteConfig } from '../schema/chain.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { CommandTables } from '../schema/command-tables.ts';
 import type { LoadedPolicy } from '../schema/policy.ts';
-import type { ToolSpec } from '../schema/message.ts';
+import { readsFiles, type ToolSpec } from '../schema/message.ts';
 import type { RunJob } from '../schema/protocol.ts';
 import type { RunKind, StartRun } from '../schema/run.ts';
 import { type Catalog, createCatalog } from '../tools/catalog.ts';
@@ -154,7 +154,7 @@ function toolsOf(deps: PrepareDeps, kind: RunKind, input: StartRun): readonly To
     case 'plan_explore':
       return deps
         .tools({ shell: false, plans: false })
-        .filter(({ spec }) => spec.tools === 'local_fs' && spec.read_only);
+        .filter(({ spec }) => readsFiles(spec));
     default:
       // Only where a person sits in front of it.
       return deps.tools({ shell, plans: kind === 'chat' && input.on_ask === 'ask' });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { assert, create, StructError } from 'superstruct';
 import type { Asks } from '../asks/asks.ts';
 import { RuntimeError } from '../schema/errors.ts';
-import type { Message } from '../schema/message.ts';
+import { type Message, readsFiles } from '../schema/message.ts';
 import { CheckpointState, type RunJob } from '../schema/protocol.ts';
 import { type OnAsk, StartRun } from '../schema/run.ts';
 import type { Audit } from '../store/audit.ts';
@@ -149,7 +149,7 @@ function take(deps: ResumeDeps, run: StoredRun, prepared: PreparedRun, by: strin
     chain_id: run.chain_id,
     tenant_id: tenant,
   };
-  const readers = prepared.specs.filter((spec) => spec.tools === 'local_fs' && spec.read_only);
+  const readers = prepared.specs.filter(readsFiles);
   const fromSeq = deps.events.lastSeq(run.id);
   deps.feed.commit('full', (record) => {
     if (!runs.takeLease(run.id, run.lease_owner, owner, at + leaseMs, at)) {

@@ -97,5 +97,11 @@ export const ToolSpec = type({
 });
 export type ToolSpec = Infer<typeof ToolSpec>;
 
+/**
+ * Whether a tool reads files of this machine and does nothing else: nothing leaves, and a call that was found started
+ * simply runs again (03 §11.5).
+ */
+export const readsFiles = ({ tools, read_only }: ToolSpec): boolean => tools === 'local_fs' && read_only;
+
 export const FinishReason = enums(['stop', 'tool_calls', 'length', 'content_filter', 'other']);
 export type FinishReason = Infer<typeof FinishReason>;
