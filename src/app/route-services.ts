@@ -16,6 +16,7 @@ import { createRunRoutes } from '../runs/run-routes.ts';
 import type { RunService } from '../runs/runs.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { RunStarted, SendMessage } from '../schema/run.ts';
+import type { Compaction } from '../sessions/compact.ts';
 import { forkSession } from '../sessions/fork.ts';
 import { createFindSession } from '../sessions/names.ts';
 import { createSessionRoutes } from '../sessions/session-routes.ts';
@@ -66,6 +67,7 @@ type Input = RoomsInput & {
   readonly sources: Omit<SourceRouteDeps, 'listTools' | 'policy'>;
   /** Aborted when the program closes. */
   readonly closing: AbortSignal;
+  readonly summaries: Pick<Compaction, 'compactSession' | 'forkWithSummary'>;
   readonly sendMessage: (input: SendMessage) => Promise<RunStarted & { readonly message_id: string }>;
 };
 
@@ -131,6 +133,8 @@ export async function routeServices(input: Input): Promise<RouteClient> {
       copies,
       operations: store.services,
       forkSession: (wanted) => forkSession({ ...store, copies, find, now }, wanted),
+      request: () => ({ ...request.of({}), input: { type: 'string', value: '' } }),
+      summaries: input.summaries,
       openRuns: store.runs.openOfSession,
       endRun,
     }),
