@@ -82,6 +82,7 @@ function operationOf(name: string, { method, path, input, output, route }: AnyRo
       required: place(member) === 'path',
       schema: jsonSchema(struct),
     }));
+  if (route.repeatable) parameters.push({ name: 'Idempotency-Key', in: 'header', required: false, schema: text });
   const body = members.filter(([member]) => place(member) === 'body');
   const status = typeof route.status === 'function' ? 200 : route.status;
   return {

@@ -119,7 +119,16 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
   const { client, operations, version, streams } = options;
   const routes: readonly Route[] = [
     ...others,
-    ...apiRoutes({ client, operations, now, version, others, streams, reinsHome: ground.reinsHome }),
+    ...apiRoutes({
+      client,
+      operations,
+      now,
+      version,
+      others,
+      streams,
+      reinsHome: ground.reinsHome,
+      repeats: ground.repeats,
+    }),
   ];
   dispatch = createDispatch({
     routes,
@@ -154,9 +163,10 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
 }
 
 /** What cannot be removed now is removed the next time. */
-function tidy({ logins }: ServerGround): void {
+function tidy({ logins, repeats }: ServerGround): void {
   try {
     logins.prune();
+    repeats.prune();
   } catch {
     // Another process writes, or the disk is full.
   }
