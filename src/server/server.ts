@@ -40,6 +40,8 @@ export type BeamOptions = {
   readonly now: () => number;
   trace(line: TraceLine): void;
   loginFailed(peer: string, route: string): void;
+  /** The program's files are those of another build; called once. */
+  replaced(): void;
   /** Absent: the limits of 09 §10.2. */
   readonly rates?: Rates;
   /** Absent: the limits of 09 §7.4. */
@@ -72,7 +74,7 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
   let authorities: Authorities | null = null;
   let dispatch: ReturnType<typeof createDispatch> | null = null;
   const state = { stopping: false };
-  const files = createStatic(options.web);
+  const files = createStatic(options.web, options.replaced);
 
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const id = randomUUID();
