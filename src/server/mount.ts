@@ -140,7 +140,7 @@ function checkClass({ route }: AnyRouted, input: Readonly<Record<string, unknown
 }
 
 function replyOf({ route }: AnyRouted, output: unknown): Reply {
-  const status = typeof route.status === 'function' ? route.status(output) : route.status;
+  const status = typeof route.status === 'number' ? route.status : route.status.of(output);
   const headers = route.headers?.(output) ?? {};
   if (status === 204) return { status, headers };
   if (route.form === 'attachment') return attachment(output as Parameters<typeof attachment>[0], headers);

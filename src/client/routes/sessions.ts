@@ -56,7 +56,7 @@ export const sessionRoutes = {
       keep,
     }),
     masked(union([type({ ...Session.schema }), Started])),
-    { status: (made) => ('run_id' in made ? 202 : 201), repeatable: true },
+    { status: { among: [201, 202], of: (made) => ('run_id' in made ? 202 : 201) }, repeatable: true },
   ),
   /** Starts the run that sums up all but the last `keep` messages (07 §2.9). */
   compactMessages: route(
