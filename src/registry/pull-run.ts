@@ -1,5 +1,5 @@
-import { object, optional, string } from 'superstruct';
 import { RuntimeError } from '../schema/errors.ts';
+import { ModelPull } from '../schema/registry.ts';
 import { inputSchema } from '../tools/input-schema.ts';
 import { defineTool, type Tool } from '../tools/tool.ts';
 import type { Models } from './models.ts';
@@ -32,25 +32,23 @@ export const pullVariables = (model: string, backend: string | null): Readonly<R
   pulled_from: backend ?? '',
 });
 
-const Wanted = object({ model: string(), backend: optional(string()) });
-
 /**
  * `model_pull`: no model is offered it, and no other chain finds it. It changes nothing of the workspace, and a server goes on
  * with what it has of a model, so a run that was stopped in the middle may make its call again without asking.
  */
 export function createPullTool(pullModel: Models['pullModel']): Tool {
-  return defineTool<{ model: string; backend?: string | undefined }, null>({
+  return defineTool<ModelPull, null>({
     spec: {
       tools: 'model_pull',
       tool: 'pull',
       description: 'Lets a backend download a model.',
-      input_schema: inputSchema(Wanted, {
+      input_schema: inputSchema(ModelPull, {
         model: { description: 'Its name.' },
         backend: { description: 'The backend; the first that can, if it is empty.' },
       }),
       read_only: true,
     },
-    args: Wanted,
+    args: ModelPull,
     prepare: ({ model }, site) =>
       site.direct
         ? { ok: true, facts: null, cwd: site.root, summary: model }
