@@ -1,4 +1,5 @@
 import type { LoginRecords } from './schema/login.ts';
+import type { RepeatRecords } from './schema/repeats.ts';
 
 /** Where an option was given: flag beats environment; config and built-in are resolved inside the app (06 §3). */
 export type Given<T> = { readonly value: T; readonly source: 'flag' | 'environment' };
@@ -79,6 +80,7 @@ export type AppHandle<A, R = unknown> = {
 /** What the server stands on beside the operations. Paths are absolute. */
 export type ServerGround = {
   readonly logins: LoginRecords;
+  readonly repeats: RepeatRecords;
   /** 32 bytes of this installation. @throws RuntimeError config_invalid */
   machineKey(): Uint8Array;
   /** The access token as its file has it. @throws RuntimeError config_invalid for a file that others could read */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { AppOptions, ServerGround } from '../app-options.ts';
 import { createLogins } from '../store/logins.ts';
 import { ensurePrivateFile, machineKey, readPrivateFile } from '../store/private-file.ts';
+import { createRepeats } from '../store/repeats.ts';
 import type { OpenedStore } from '../store/store.ts';
 import { writeAtomic } from '../workspace/files.ts';
 import type { Workspace } from '../workspace/paths.ts';
@@ -27,6 +28,7 @@ export function openGround({ options, machine, workspace, store, rooms, now, res
   const newToken = (): Uint8Array => Buffer.from(`rbt_${randomBytes(32).toString('base64url')}\n`);
   return {
     logins: createLogins({ sql, audit, tenant: options.tenant, now }),
+    repeats: createRepeats({ sql, now }),
     machineKey: () => machineKey(machine.reinsHome, true) ?? new Uint8Array(),
     token: {
       path: tokenPath,

@@ -4,6 +4,7 @@ import type { Binaries } from '../gate/binaries.ts';
 import { createPolicyHosts, foldsCase } from '../gate/facts.ts';
 import { createManagerTools, type ManagerDeps } from '../plans/manager-tools.ts';
 import type { createModels } from '../registry/models.ts';
+import { createPullTool } from '../registry/pull-run.ts';
 import type { createSetup } from '../registry/setup.ts';
 import type { PrepareDeps } from '../runs/ports.ts';
 import { createBuiltinTools } from '../tools/builtin.ts';
@@ -58,6 +59,7 @@ export function prepareDeps(input: PrepareInput): PrepareDeps {
         },
       }),
     ],
+    pullTool: () => createPullTool(models.pullModel),
     sources: input.sources,
     commandTables: () => readCommandTables(machine.reinsHome, machine.uid),
     hosts: ({ root, confined, named, path, tables }) =>

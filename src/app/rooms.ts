@@ -214,6 +214,7 @@ export function openRooms(input: RoomsInput): Rooms {
         ...(await tools.forTrials()),
         cancelRun,
         sendMessage: turns.sendMessage,
+        summaries: turns,
         planRuns: plans.services,
         sources: tools.services,
         closing: closing.signal,

@@ -4,6 +4,7 @@ import type { RuntimeClient } from '../client/operations.ts';
 import type { RouteClient } from '../client/routes.ts';
 import { createBackendRoutes } from '../registry/backend-routes.ts';
 import type { createBackends } from '../registry/backends.ts';
+import { pullChain, pullVariables } from '../registry/pull-run.ts';
 import { createConfigRoutes } from '../registry/config-routes.ts';
 import type { createModels } from '../registry/models.ts';
 import type { createSetup } from '../registry/setup.ts';
@@ -15,7 +16,8 @@ import { type PlanRouteInput, planRouteServices } from './plan-route-services.ts
 import { createRunRoutes } from '../runs/run-routes.ts';
 import type { RunService } from '../runs/runs.ts';
 import { RuntimeError } from '../schema/errors.ts';
-import type { RunStarted, SendMessage } from '../schema/run.ts';
+import type { RunStarted, SendMessage, StartRun } from '../schema/run.ts';
+import type { Compaction } from '../sessions/compact.ts';
 import { forkSession } from '../sessions/fork.ts';
 import { createFindSession } from '../sessions/names.ts';
 import { createSessionRoutes } from '../sessions/session-routes.ts';
@@ -30,7 +32,7 @@ import { cardData } from '../view/card-data.ts';
 import { sessionFile } from '../view/session-file.ts';
 import { createChainRoutes } from '../workspace/chain-routes.ts';
 import type { Chains } from '../workspace/chains.ts';
-import { layersOf } from '../workspace/files.ts';
+import { layersOf, sha256Of } from '../workspace/files.ts';
 import type { ChainFinderDeps } from '../workspace/find-chain.ts';
 import { findFiles } from '../workspace/find-files.ts';
 import { importText } from '../workspace/import-policy.ts';
@@ -66,6 +68,7 @@ type Input = RoomsInput & {
   readonly sources: Omit<SourceRouteDeps, 'listTools' | 'policy'>;
   /** Aborted when the program closes. */
   readonly closing: AbortSignal;
+  readonly summaries: Pick<Compaction, 'compactSession' | 'forkWithSummary'>;
   readonly sendMessage: (input: SendMessage) => Promise<RunStarted & { readonly message_id: string }>;
 };
 
@@ -131,6 +134,8 @@ export async function routeServices(input: Input): Promise<RouteClient> {
       copies,
       operations: store.services,
       forkSession: (wanted) => forkSession({ ...store, copies, find, now }, wanted),
+      request: () => ({ ...request.of({}), input: { type: 'string', value: '' } }),
+      summaries: input.summaries,
       openRuns: store.runs.openOfSession,
       endRun,
     }),
@@ -226,6 +231,19 @@ export async function routeServices(input: Input): Promise<RouteClient> {
       models: input.models,
       status: input.setup.status,
       isSet: secrets.isSet,
+      async startPull(model, backend) {
+        const named = { chain_id: 'chain-model-pull', chain_path: null, chain_sha256: sha256Of(pullChain) };
+        const wanted: StartRun = {
+          ...request.of({}),
+          // A download takes as long as it takes.
+          timeout_ms: 0,
+          chain_path: null,
+          input: { type: 'string', value: '' },
+          variables: pullVariables(model, backend),
+        };
+        const chain = await input.chains.storedChain(named, pullChain);
+        return (await runs.startPlanned('model_pull', wanted, { chain })).run_id;
+      },
     }),
     ...createConfigRoutes({
       settings,

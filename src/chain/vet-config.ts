@@ -15,6 +15,7 @@ export const builtInProviders: readonly string[] = [
   'print',
   'plan_manager',
   'plan_summary',
+  'model_pull',
 ];
 
 const configTypes: Readonly<Record<string, MemberType>> = {

@@ -13,6 +13,10 @@ export const flag = (): Struct<boolean, null> =>
 /** Members of every listing (09 §5.3): how many items, and where the page begins, as the page before said. */
 export const page = { limit: optional(count(1, 1000)), cursor: optional(size(string(), 1, 512)) };
 
+/** Any value, but one. */
+export const given = (): Struct<unknown, null> =>
+  define<unknown>('given', (value) => value !== undefined || 'must be given');
+
 /** Text that is not blank, of at most so many bytes in UTF-8. */
 export const text = (mostBytes: number): Struct<string, null> =>
   define<string>('text', (value) => {

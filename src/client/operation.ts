@@ -7,6 +7,9 @@ export type Access = 'open' | 'read' | 'run' | 'operator';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
+/** Where the output decides. */
+export type StatusOf<O> = { readonly among: readonly number[]; readonly of: (output: O) => number };
+
 /** How an operation is reached over HTTP: the route, its client, its description and the test sweep come from it. */
 export type Route<I, O> = {
   /** Names in braces are members of the input. */
@@ -14,7 +17,7 @@ export type Route<I, O> = {
   readonly access: AccessClass;
   /** A stricter class for some inputs. */
   readonly accessFor: ((input: I) => AccessClass | null) | null;
-  readonly status: number | ((output: O) => number);
+  readonly status: number | StatusOf<O>;
   /** Members of the input that stand in the query where the request has a body; without a body all do. */
   readonly query: readonly string[];
   /** Headers that go into the input: `If-Match` as `if_match`, `If-None-Match: *` as `if_none_match`. */

@@ -12,7 +12,8 @@ export async function decide(
   host: CallHost,
   options: EvaluateOptions = {},
 ): Promise<Evaluation> {
-  if (call.tools === 'plan_summary') return ownRow(loaded);
+  const own = ungated[call.tools];
+  if (own !== undefined) return allowed(loaded, own);
   for (;;) {
     const evaluation = evaluate(loaded, call, host, options);
     if (!(await host.hashAsked())) return evaluation;
@@ -20,17 +21,22 @@ export async function decide(
 }
 
 /**
- * `plan_summary` is not gated by rules (05 §8): no model is offered it, and it reaches the row of its own step and nothing
- * else. Like every call it is recorded and audited.
+ * Providers that no rule gates (05 §8), with why: no model is offered one, and no chain but the program's own finds it. Like
+ * every call theirs are recorded and audited.
  */
-const ownRow = ({ identity }: LoadedPolicy): Evaluation => ({
+const ungated: Readonly<Record<string, string | undefined>> = {
+  plan_summary: 'it writes the summary of its own step and nothing else',
+  model_pull: 'the operator has ordered this download',
+};
+
+const allowed = ({ identity }: LoadedPolicy, detail: string): Evaluation => ({
   action: 'allow',
   matched_rule: null,
   reason: 'internal',
   timeout_s: 0,
   on_timeout: null,
   policy: identity,
-  detail: 'it writes the summary of its own step and nothing else',
+  detail,
   note: null,
   trust: [],
   exec: null,

@@ -32,4 +32,5 @@ export const builtInTools: Readonly<Record<string, Readonly<Record<string, reado
     skip_step: ['ordinal'],
   },
   plan_summary: { persist: ['text'], fallback: ['text'] },
+  model_pull: { pull: ['model', 'backend'] },
 };

@@ -11,7 +11,15 @@ const readers: ReadonlySet<string> = new Set(
   'read_file read_file_range list_dir find_files grep stat_file count_stats'.split(' '),
 );
 /** Built-in toolsets whose arguments name no path of this machine. */
-const pathless: ReadonlySet<string> = new Set(['web', 'webhook', 'echo', 'print', 'plan_manager', 'plan_summary']);
+const pathless: ReadonlySet<string> = new Set([
+  'web',
+  'webhook',
+  'echo',
+  'print',
+  'plan_manager',
+  'plan_summary',
+  'model_pull',
+]);
 
 /** F3 (11 §6.1): directories that count with all they hold, and files by their name. */
 const protectedSource =

@@ -13,6 +13,8 @@ export type BackendRouteDeps = {
   readonly models: Models;
   /** Readiness with the last known state of every backend. */
   readonly status: () => Promise<SetupStatus>;
+  /** Starts the run that downloads a model; resolves with its id. */
+  readonly startPull: (model: string, backend: string | null) => Promise<string>;
   /** Whether a variable is set now. */
   readonly isSet: (variable: string) => boolean;
 };
@@ -136,6 +138,23 @@ export function createBackendRoutes(deps: BackendRouteDeps) {
         sha256: null,
       });
       return modelOf(backend ?? null, model);
+    },
+
+    /** @throws RuntimeError unprocessable where the backend cannot, not_found for the backend, and as a run that cannot start */
+    async postPull(wanted: {
+      readonly backend?: string | undefined;
+      readonly model: string;
+      readonly url?: string | undefined;
+      readonly sha256?: string | undefined;
+    }) {
+      const { backend = null, model, url = null, sha256 = null } = wanted;
+      try {
+        models.checkPull({ name: model, backend, url, sha256 });
+      } catch (error) {
+        if (!(error instanceof RuntimeError) || error.code !== 'usage') throw error;
+        throw new RuntimeError('unprocessable', error.message, { cause: error });
+      }
+      return { run_id: await deps.startPull(model, backend) };
     },
 
     /** Sets the context; 0 takes it back. `-` stands for any backend. */

@@ -7,21 +7,27 @@ const listMs = 3000;
 const connectMs = 10_000;
 const deleteMs = 60_000;
 
+/** What is to be downloaded: `url` and `sha256` are of local model files. */
+export type PullWanted = {
+  readonly name: string;
+  readonly backend: string | null;
+  readonly url: string | null;
+  readonly sha256: string | null;
+};
+
 /** Model files on local servers: download and delete (06 §16). */
 export function createModelFiles(deps: { readonly backends: Backends; readonly observer: Observer }) {
   const { backends, observer } = deps;
   return {
+    /** Whether somebody can download this. @throws RuntimeError usage, not_found for the backend */
+    checkPull: (input: PullWanted): void => void pullBackend(backends, input),
+
     /**
      * Lets an `ollama` backend download a model. On abort the server stops.
      * @throws RuntimeError usage for another type, cancelled, or the failure of the server
      */
     async pullModel(
-      input: {
-        readonly name: string;
-        readonly backend: string | null;
-        readonly url: string | null;
-        readonly sha256: string | null;
-      },
+      input: PullWanted,
       onProgress: (progress: {
         readonly status: string;
         readonly completed: number | null;
@@ -29,13 +35,7 @@ export function createModelFiles(deps: { readonly backends: Backends; readonly o
       }) => void,
       signal: AbortSignal,
     ): Promise<{ readonly bytes: number | null; readonly present: boolean }> {
-      const backend = pullBackend(backends, input.backend);
-      if (input.url !== null || input.sha256 !== null) {
-        throw new RuntimeError(
-          'usage',
-          '--url and --sha256 are for local model files; an ollama server pulls by name.',
-        );
-      }
+      const backend = pullBackend(backends, input);
       const ready = observer.credentials(backend);
       if (ready.kind === 'missing') throw new RuntimeError('auth', ready.failure.message);
       const { pullOllama } = await import('../models/ollama-models.ts');
@@ -80,7 +80,7 @@ export function createModelFiles(deps: { readonly backends: Backends; readonly o
   };
 }
 
-function pullBackend(backends: Backends, name: string | null): Backend {
+function pullBackend(backends: Backends, { backend: name, url, sha256 }: PullWanted): Backend {
   const found =
     name === null
       ? backends
@@ -93,6 +93,9 @@ function pullBackend(backends: Backends, name: string | null): Backend {
       'usage',
       `Only an ollama backend can pull a model${name === null ? '' : `; "${name}" is none`}.`,
     );
+  }
+  if (url !== null || sha256 !== null) {
+    throw new RuntimeError('usage', '--url and --sha256 are for local model files; an ollama server pulls by name.');
   }
   return found;
 }

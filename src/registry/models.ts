@@ -4,7 +4,7 @@ import { capabilityNames, type ModelDetail, type ModelRow } from '../schema/regi
 import type { DeclarationRow, Registry } from '../store/registry.ts';
 import { type Backend, type Backends, demoId, nothingSet } from './backends.ts';
 import { type Observation, type Observer, shortReason } from './observe.ts';
-import { createModelFiles } from './model-files.ts';
+import { createModelFiles, type PullWanted } from './model-files.ts';
 import type { RecordChange } from './ports.ts';
 import { createRoutes } from './routes.ts';
 import { declaredContext, seenBackend } from './seen.ts';
@@ -306,6 +306,12 @@ export function createModels(deps: ModelsDeps) {
     },
 
     pullModel: files.pullModel,
+
+    /** @throws RuntimeError usage for a name, and where no backend can pull it; not_found for the backend */
+    checkPull(input: PullWanted): void {
+      checkName(input.name);
+      files.checkPull(input);
+    },
   };
 }
 

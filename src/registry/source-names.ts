@@ -11,6 +11,7 @@ const reserved: ReadonlySet<string> = new Set([
   'print',
   'plan_manager',
   'plan_summary',
+  'model_pull',
   'output',
   'end',
 ]);

@@ -55,6 +55,8 @@ export type PrepareDeps = {
   >;
   /** @param plans whether a chat may drive plans, if the operator has switched that on (05 §7) */
   tools(options: { readonly shell: boolean; readonly plans: boolean }): readonly Tool[];
+  /** The one tool of a run that lets a backend download a model (09 §6.9). */
+  pullTool(): Tool;
   /** Hooks and tool servers that the run may use; no other one is contacted, and without any nothing is loaded. */
   sources(wanted: { readonly mayUse: (provider: string) => boolean }): Promise<RunSources>;
   /** The operator's own option tables. Never rejects. */

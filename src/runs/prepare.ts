@@ -150,6 +150,8 @@ function toolsOf(deps: PrepareDeps, kind: RunKind, input: StartRun): readonly To
     case 'plan_replan':
     case 'step_summary':
       return [];
+    case 'model_pull':
+      return [deps.pullTool()];
     // Whatever its chain allows (07 §4.8).
     case 'plan_explore':
       return deps

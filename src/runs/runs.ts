@@ -91,7 +91,7 @@ export function createRuns(deps: RunsDeps) {
   return {
     startRun: (input: StartRun): Promise<RunStarted> => start('run', input),
 
-    /** Starts a run that a plan needs: of its planner, a step, the summary of one, or the explorer. */
+    /** Starts a run of the program's own: for a plan, its planner, a step, the summary of one or the explorer; a download. */
     startPlanned: start,
 
     /** Starts a run of a session. @param chain in the place of the one that its use finds */

@@ -1,5 +1,17 @@
 import { SourceCheck } from './tool-sources.ts';
-import { array, boolean, enums, type Infer, nullable, number, record, string, type } from 'superstruct';
+import {
+  array,
+  boolean,
+  enums,
+  type Infer,
+  nullable,
+  number,
+  object,
+  optional,
+  record,
+  string,
+  type,
+} from 'superstruct';
 
 /** Provider types (06 §3, 08 §2.2). */
 export const providerTypes = [
@@ -118,3 +130,7 @@ export type DoctorReport = Infer<typeof DoctorReport>;
 /** One config key with its effective value (06 §18). */
 export const ConfigEntry = type({ key: string(), value: string(), source: enums(['set', 'default', 'unset']) });
 export type ConfigEntry = Infer<typeof ConfigEntry>;
+
+/** Arguments of the call that downloads a model; an empty backend is the first that can. */
+export const ModelPull = object({ model: string(), backend: optional(string()) });
+export type ModelPull = Infer<typeof ModelPull>;

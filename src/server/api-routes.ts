@@ -1,5 +1,6 @@
 import type { RuntimeClient } from '../client/operations.ts';
 import type { RouteClient } from '../client/routes.ts';
+import type { RepeatRecords } from '../schema/repeats.ts';
 import { describe } from './describe.ts';
 import { streamRoutes, type StreamLimits } from './event-stream.ts';
 import { mountOperations } from './mount.ts';
@@ -11,6 +12,7 @@ export type ApiRouteDeps = {
   readonly now: () => number;
   readonly version: string;
   readonly reinsHome: string;
+  readonly repeats: RepeatRecords;
   /** Routes that are not of the table: the description names them, too. */
   readonly others: readonly Route[];
   readonly streams?: StreamLimits | undefined;

@@ -1,4 +1,4 @@
-import type { Struct } from 'superstruct';
+import { type Struct, validate } from 'superstruct';
 import type { Routed } from '../client/operation.ts';
 import { answered } from '../client/routes.ts';
 import { jsonSchema, type Schema } from './json-schema.ts';
@@ -11,7 +11,7 @@ export function describe(version: string, routes: readonly Route[]): Schema {
   // Entries differ in the types of their structs alone, which a description does not need.
   const table = Object.entries(answered as unknown as Readonly<Record<string, AnyRouted>>);
   const paths: Record<string, Record<string, Schema>> = {};
-  for (const { method, path, access } of routes) {
+  for (const { method, path, access, streams } of routes) {
     const found = table.find(([, entry]) => entry.method === method && entry.path === path);
     const shared = {
       security: access === 'public' ? [] : [{ bearer: [] }, { cookie: [] }],
@@ -20,7 +20,9 @@ export function describe(version: string, routes: readonly Route[]): Schema {
     paths[path] = {
       ...paths[path],
       [method.toLowerCase()]:
-        found === undefined ? { ...shared, ...plainOperation(path) } : { ...shared, ...operationOf(...found) },
+        found === undefined
+          ? { ...shared, ...plainOperation(path, streams === true) }
+          : { ...shared, ...operationOf(...found, streams === true) },
     };
   }
   return {
@@ -53,18 +55,21 @@ const errorSchema: Schema = {
 };
 
 const json = (schema: Schema): Schema => ({ 'application/json': { schema } });
+/** What it holds is told in 09 §7; a schema has no words for it. */
+const eventStream: Schema = { 'text/event-stream': { schema: text } };
 const refusals = { default: { $ref: '#/components/responses/Error' } };
 const pathNames = (path: string): readonly string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
 
-/** A route that is written by hand: the login, the streams, what the server says of itself. */
-function plainOperation(path: string): Schema {
+/** A route that is written by hand: other spellings of the login, the feed, what the server says of itself. */
+function plainOperation(path: string, streams: boolean): Schema {
+  const content = streams ? eventStream : json({ type: 'object' });
   return {
     parameters: pathNames(path).map((name) => ({ name, in: 'path', required: true, schema: text })),
-    responses: { '200': { description: 'Done' }, ...refusals },
+    responses: { '200': { description: 'Done', content }, ...refusals },
   };
 }
 
-function operationOf(name: string, { method, path, input, output, route }: AnyRouted): Schema {
+function operationOf(name: string, { method, path, input, output, route }: AnyRouted, streams: boolean): Schema {
   const members = Object.entries((input.schema ?? {}) as Readonly<Record<string, Struct<unknown, unknown>>>);
   const inPath = new Set(pathNames(path));
   const bodied = method !== 'GET' && method !== 'DELETE';
@@ -82,13 +87,18 @@ function operationOf(name: string, { method, path, input, output, route }: AnyRo
       required: place(member) === 'path',
       schema: jsonSchema(struct),
     }));
+  if (route.repeatable) parameters.push({ name: 'Idempotency-Key', in: 'header', required: false, schema: text });
   const body = members.filter(([member]) => place(member) === 'body');
-  const status = typeof route.status === 'function' ? 200 : route.status;
+  const statuses = typeof route.status === 'number' ? [route.status] : route.status.among;
+  const done = statuses.map((status) => [
+    status,
+    { description: 'Done', ...contentOf(route, status, output.struct, streams) },
+  ]);
   return {
     operationId: name,
     parameters,
     ...(body.length === 0 ? {} : { requestBody: { content: json(objectOf(body)) } }),
-    responses: { [status]: { description: 'Done', ...contentOf(route, status, output.struct) }, ...refusals },
+    responses: { ...Object.fromEntries(done), ...refusals },
   };
 }
 
@@ -96,11 +106,12 @@ function contentOf(
   route: AnyRouted['route'],
   status: number,
   struct: Struct<unknown, unknown> | null,
+  streams: boolean,
 ): { readonly content?: Schema } {
   if (status === 204 || struct === null) return {};
   if (route.form === 'attachment') return { content: { '*/*': { schema: text } } };
   const schema = jsonSchema(struct);
-  if (route.form !== 'items') return { content: json(schema) };
+  if (route.form !== 'items') return { content: { ...json(schema), ...(streams ? eventStream : {}) } };
   const next = { type: ['string', 'null'] };
   return { content: json({ type: 'object', properties: { items: schema, next_cursor: next }, required: ['items'] }) };
 }
@@ -109,5 +120,9 @@ const objectOf = (members: readonly (readonly [string, Struct<unknown, unknown>]
   type: 'object',
   additionalProperties: false,
   properties: Object.fromEntries(members.map(([name, struct]) => [name, jsonSchema(struct)])),
-  required: members.filter(([, struct]) => !struct.is(undefined)).map(([name]) => name),
+  required: members.filter(([, struct]) => isNeeded(struct)).map(([name]) => name),
 });
+
+/** A member that has a value of its own when it is left out may be. */
+const isNeeded = (struct: Struct<unknown, unknown>): boolean =>
+  validate(undefined, struct, { coerce: true })[0] !== undefined;

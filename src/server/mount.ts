@@ -2,15 +2,18 @@ import { checkInput } from '../client/check-input.ts';
 import type { Routed } from '../client/operation.ts';
 import { type RouteClient, type RouteName, routed } from '../client/routes.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import type { KeptReply, RepeatRecords } from '../schema/repeats.ts';
 import { checkAccess } from './access.ts';
 import { documentBodyBytes } from './body.ts';
 import { refuse } from './error-body.ts';
-import { preconditionOf } from './repeat.ts';
+import { createOnce } from './once.ts';
+import { preconditionOf } from './precondition.ts';
 import type { Call, Reply, Route } from './route.ts';
 
 export type MountDeps = {
   readonly operations: RouteClient;
   readonly now: () => number;
+  readonly repeats: RepeatRecords;
   /** A directory that is nobody's business over HTTP: messages call it by its usual name (09 §5.1). */
   readonly reinsHome: string;
 };
@@ -20,8 +23,8 @@ type AnyRouted = Routed<Readonly<Record<string, unknown>>, unknown>;
 
 /** The routes of the table (09 §6.1): one for each entry, and no other way to an operation. */
 export function mountOperations(deps: MountDeps): readonly Route[] {
-  const heavy = createTurns();
-  return (Object.keys(routed) as RouteName[]).map((name) => mountOperation(name, deps, heavy));
+  const ways = { heavy: createTurns(), once: createOnce(deps.repeats) };
+  return (Object.keys(routed) as RouteName[]).map((name) => mountOperation(name, deps, ways));
 }
 
 /** At most two of the operations that look at everything run at once (09 §10.2). */
@@ -40,7 +43,9 @@ function createTurns() {
 
 const mostHeavy = 2;
 
-function mountOperation(name: RouteName, deps: MountDeps, heavy: ReturnType<typeof createTurns>): Route {
+type Ways = { readonly heavy: ReturnType<typeof createTurns>; readonly once: ReturnType<typeof createOnce> };
+
+function mountOperation(name: RouteName, deps: MountDeps, { heavy, once }: Ways): Route {
   // Entries differ in the types of their structs alone, and each is used with its own.
   const entry = routed[name] as unknown as AnyRouted;
   const { route, method } = entry;
@@ -54,8 +59,9 @@ function mountOperation(name: RouteName, deps: MountDeps, heavy: ReturnType<type
     async handle(call) {
       const input = checked(name, entry, call);
       checkClass(entry, input, call, deps.now());
+      const answer = async () => replyOf(entry, await (route.heavy ? heavy(() => operation(input)) : operation(input)));
       try {
-        return replyOf(entry, await (route.heavy ? heavy(() => operation(input)) : operation(input)));
+        return await (route.repeatable ? once(call, async () => kept(await answer())) : answer());
       } catch (error) {
         throw withoutHome(error, deps.reinsHome);
       }
@@ -78,6 +84,13 @@ function checked(name: string, entry: AnyRouted, call: Call): Readonly<Record<st
 }
 
 const isBodied = ({ method }: AnyRouted): boolean => method !== 'GET' && method !== 'DELETE';
+
+/** A reply that is kept is JSON: nothing that creates or starts something answers with a file or a stream. */
+function kept(reply: Reply): KeptReply {
+  if (typeof reply === 'string' || 'text' in reply) throw new TypeError('only JSON can be kept');
+  // The headers of operations are texts.
+  return { headers: {}, json: undefined, ...reply } as KeptReply;
+}
 
 function withoutHome(error: unknown, home: string): unknown {
   if (!(error instanceof RuntimeError) || !error.message.includes(home)) return error;
@@ -127,7 +140,7 @@ function checkClass({ route }: AnyRouted, input: Readonly<Record<string, unknown
 }
 
 function replyOf({ route }: AnyRouted, output: unknown): Reply {
-  const status = typeof route.status === 'function' ? route.status(output) : route.status;
+  const status = typeof route.status === 'number' ? route.status : route.status.of(output);
   const headers = route.headers?.(output) ?? {};
   if (status === 204) return { status, headers };
   if (route.form === 'attachment') return attachment(output as Parameters<typeof attachment>[0], headers);

@@ -66,7 +66,9 @@ export async function openBeam(request: BeamRequest): Promise<OpenedBeam> {
   for (const warning of bind.warnings) request.warn(warning);
   let beam: Beam;
   try {
-    beam = await startBeam({ client, operations, ground, version, web, bind, tls, overrides, now, trace, loginFailed });
+    const replaced = () => request.warn('this program was replaced while it runs: stop reins beam and start it again');
+    const given = { client, operations, ground, version, web, bind, tls, overrides, now, trace, loginFailed, replaced };
+    beam = await startBeam(given);
   } catch (error) {
     throw await addressTaken(error, bind.address, bind.port);
   }

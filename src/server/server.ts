@@ -40,6 +40,8 @@ export type BeamOptions = {
   readonly now: () => number;
   trace(line: TraceLine): void;
   loginFailed(peer: string, route: string): void;
+  /** The program's files are those of another build; called once. */
+  replaced(): void;
   /** Absent: the limits of 09 §10.2. */
   readonly rates?: Rates;
   /** Absent: the limits of 09 §7.4. */
@@ -72,7 +74,7 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
   let authorities: Authorities | null = null;
   let dispatch: ReturnType<typeof createDispatch> | null = null;
   const state = { stopping: false };
-  const files = createStatic(options.web);
+  const files = createStatic(options.web, options.replaced);
 
   const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
     const id = randomUUID();
@@ -119,7 +121,16 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
   const { client, operations, version, streams } = options;
   const routes: readonly Route[] = [
     ...others,
-    ...apiRoutes({ client, operations, now, version, others, streams, reinsHome: ground.reinsHome }),
+    ...apiRoutes({
+      client,
+      operations,
+      now,
+      version,
+      others,
+      streams,
+      reinsHome: ground.reinsHome,
+      repeats: ground.repeats,
+    }),
   ];
   dispatch = createDispatch({
     routes,
@@ -154,9 +165,10 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
 }
 
 /** What cannot be removed now is removed the next time. */
-function tidy({ logins }: ServerGround): void {
+function tidy({ logins, repeats }: ServerGround): void {
   try {
     logins.prune();
+    repeats.prune();
   } catch {
     // Another process writes, or the disk is full.
   }

@@ -143,13 +143,18 @@ export function createCompaction(deps: CompactDeps) {
      * @throws RuntimeError not_found, conflict (too few messages), session_busy, run_suspended, and as a run that cannot start
      */
     async compactSession(
-      input: StartRun & { readonly name: string | null; readonly keep: number },
+      input: StartRun & {
+        readonly name: string | null;
+        readonly keep: number;
+        /** How long a turn that goes on is waited for; 10 s unless given (07 §2.6). */
+        readonly wait_ms?: number;
+      },
     ): Promise<CompactionStarted> {
-      const { name, keep, ...run } = input;
+      const { name, keep, wait_ms: waitMs, ...run } = input;
       checkKeep(keep);
       const session = deps.find(name);
       if (session.message_count >= maxMessages) throw isFull(session);
-      return free.take(session, false, async () => {
+      const compact = async (): Promise<CompactionStarted> => {
         const end = deps.copies.lastSeq(session.id);
         const { summary, to, replaced } = plan(session, end, keep, leastReplaced);
         const task: Task = { type: 'chat_history', sessionId: session.id, summary, to, fork: null };
@@ -168,7 +173,8 @@ export function createCompaction(deps: CompactDeps) {
           history: () => history(task),
         });
         return { ...started, compacted: { session: session.name, messages: replaced, covers_to: to } };
-      });
+      };
+      return free.take(session, false, compact, waitMs);
     },
 
     /**

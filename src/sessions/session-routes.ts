@@ -1,9 +1,11 @@
 import { RuntimeError } from '../schema/errors.ts';
+import type { StartRun } from '../schema/run.ts';
 import type { Session, SessionMessage } from '../schema/session.ts';
 import type { RunHead } from '../store/runs.ts';
 import type { SessionCopies } from '../store/session-copies.ts';
 import type { SessionRow, Sessions } from '../store/sessions.ts';
 import { comesAfter, keyOfCursor, type Page, pageOf, pageSize, type PageWanted } from '../schema/page.ts';
+import type { Compaction } from './compact.ts';
 import { messageView } from './message-view.ts';
 import { createFindSession } from './names.ts';
 import { type SessionOperations, view } from './sessions.ts';
@@ -17,12 +19,19 @@ export type SessionRouteDeps = {
     readonly new_name: string | null;
     readonly at: number | null;
   }) => { readonly session: Session };
+  /** As a run over HTTP is started that names nothing of its own. */
+  readonly request: () => StartRun;
+  readonly summaries: Pick<Compaction, 'compactSession' | 'forkWithSummary'>;
   readonly openRuns: (sessionId: string) => readonly RunHead[];
   /** Ends a run, here or of another process; resolves when its row says so. */
   readonly endRun: (runId: string, reason: string) => Promise<void>;
 };
 
 type Named = { readonly session: string };
+type Started = { readonly run_id: string };
+
+/** Messages that stay as they are beside a summary, unless somebody says how many (07 §2.9). */
+const keptMessages = 8;
 
 /** The operations of `client/routes/sessions.ts`, but for the message that starts a turn. */
 export function createSessionRoutes(deps: SessionRouteDeps) {
@@ -52,16 +61,32 @@ export function createSessionRoutes(deps: SessionRouteDeps) {
     patchSession: ({ session, name }: { readonly session: string; readonly name: string }): Promise<Session> =>
       operations.renameSession({ name: session, new_name: name }),
 
+    /** @throws RuntimeError invalid_parameter for `keep` without `summary`; with it as a run that cannot start */
     async copySession({
       session,
       name,
       at,
-    }: {
-      readonly session: string;
+      summary,
+      keep,
+    }: Named & {
       readonly name?: string | undefined;
       readonly at?: number | undefined;
-    }): Promise<Session> {
-      return deps.forkSession({ name: session, new_name: name ?? null, at: at ?? null }).session;
+      readonly summary?: boolean | undefined;
+      readonly keep?: number | undefined;
+    }): Promise<Session | Started> {
+      const wanted = { name: session, new_name: name ?? null, at: at ?? null };
+      if (summary === true) {
+        const input = { ...deps.request(), ...wanted, keep: keep ?? keptMessages };
+        return { run_id: (await deps.summaries.forkWithSummary(input)).run_id };
+      }
+      if (keep === undefined) return deps.forkSession(wanted).session;
+      throw new RuntimeError('invalid_parameter', 'keep needs summary.', { data: { param: 'keep' } });
+    },
+
+    /** @throws RuntimeError conflict (too few messages), session_busy, run_suspended, and as a run that cannot start */
+    async compactMessages({ session, keep }: Named & { readonly keep?: number | undefined }): Promise<Started> {
+      const input = { ...deps.request(), name: session, keep: keep ?? keptMessages, wait_ms: 0 };
+      return { run_id: (await deps.summaries.compactSession(input)).run_id };
     },
 
     /** @throws RuntimeError run_not_active when no run of the session is suspended */

@@ -1,3 +1,5 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { codeOf, type ServerWorld, startServer } from './world.ts';
 
@@ -228,5 +230,26 @@ describe('the files of the application', () => {
     expect((await world.send('/')).headers['cache-control']).toBe('no-store');
     const part = await world.send('/assets/app-1234.js', { headers: { range: 'bytes=9-1' } });
     expect([part.status, part.text]).toEqual([200, 'export {};\n']);
+  });
+
+  it('are those of a build that takes the place of another one', async () => {
+    const web = join(world.place.dir, 'web');
+    const page = join(web, 'index.html');
+    const before = readFileSync(page, 'utf8');
+    await world.send('/');
+    rmSync(page);
+    expect((await world.send('/')).status).toBe(404);
+    writeFileSync(join(web, 'assets/app-5678.js'), 'export const two = 2;\n');
+    writeFileSync(page, `${before}<script src="/assets/app-5678.js"></script>`);
+    expect((await world.send('/')).text).toContain('app-5678.js');
+    expect((await world.send('/assets/app-5678.js')).status).toBe(200);
+    // Its compressed form is in the list, and gone: this reply breaks off, and the server answers the next one.
+    writeFileSync(join(web, 'assets/app-5678.js.gz'), '');
+    writeFileSync(page, before);
+    await world.send('/');
+    rmSync(join(web, 'assets/app-5678.js.gz'));
+    const encoded = { headers: { 'accept-encoding': 'gzip' } };
+    await expect(world.send('/assets/app-5678.js', encoded)).rejects.toThrow();
+    expect((await world.send('/')).status).toBe(200);
   });
 });

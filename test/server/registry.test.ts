@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { routed } from '../../src/client/routes.ts';
 import { type Answer, type Served, served } from './served.ts';
@@ -88,6 +90,53 @@ test('models are declared, given a context, and taken back', async () => {
   expect((await server.call('PATCH', '/api/models/s/mine', { body: { context: 8192 } })).status).toBe(200);
   expect((await server.call('DELETE', '/api/models/s/mine')).status).toBe(204);
   expect(errorOf(await server.call('DELETE', '/api/models/s/mine'))).toEqual([404, 'not_found']);
+});
+
+test('a model is downloaded by a run, whose events say how far it has come', async () => {
+  const has: string[] = [];
+  const ollama = createServer((request, response) => {
+    let body = '';
+    request.on('data', (piece) => {
+      body += piece;
+    });
+    request.on('end', () => {
+      response.writeHead(200, { 'content-type': 'application/x-ndjson' });
+      if (request.url === '/api/tags') return response.end(JSON.stringify({ models: has.map((name) => ({ name })) }));
+      if (request.url !== '/api/pull') return response.end('{}');
+      const { model } = JSON.parse(body) as { model: string };
+      if (model === 'nobody') return response.end('{"error":"no such model"}\n');
+      has.push(model);
+      response.write('{"status":"pulling a","digest":"a","total":200,"completed":50}\n');
+      return response.end('{"status":"pulling a","digest":"a","total":200,"completed":200}\n{"status":"success"}\n');
+    });
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => ollama.once('listening', resolve));
+  try {
+    const base_url = `http://127.0.0.1:${(ollama.address() as AddressInfo).port}`;
+    await server.client.createBackend({ name: 'puller', type: 'ollama', base_url });
+    const pull = async (model: string) => {
+      const { run_id } = await server.client.postPull({ model, backend: 'puller' });
+      const told: string[] = [];
+      for await (const batch of server.client.watch({ run_id, after: 0, signal: new AbortController().signal })) {
+        for (const event of batch) if (event.kind === 'tool_output') told.push(event.text);
+      }
+      return { run: await server.client.getRun({ id: run_id }), told: told.join('') };
+    };
+    const { run, told } = await pull('new:1b');
+    expect(run).toMatchObject({ kind: 'model_pull', status: 'completed', error: null });
+    expect(JSON.parse(run.result)).toEqual({ model: 'new:1b', bytes: 200, present: false });
+    expect(told).toContain('pulling a 100 % (200 of 200 bytes)\n');
+    expect((await server.client.pageModels({ backend: 'puller' })).items.map(({ model }) => model)).toEqual(['new:1b']);
+    const failed = await pull('nobody');
+    expect(failed.run.status).toBe('failed');
+    expect(failed.run.error?.message).toContain('no such model');
+  } finally {
+    await new Promise((resolve) => ollama.close(resolve).closeAllConnections());
+  }
+  const refused = async (body: object) => errorOf(await server.call('POST', '/api/models/pull', { body }));
+  expect(await refused({ model: 'm', backend: 's' })).toEqual([422, 'unprocessable']);
+  expect(await refused({ model: 'm', backend: 'puller', url: 'http://x.test/m' })).toEqual([422, 'unprocessable']);
+  expect(await refused({ model: 'm', backend: 'nope' })).toEqual([404, 'not_found']);
 });
 
 test('settings say where they come from, and what they take', async () => {

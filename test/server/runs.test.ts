@@ -169,6 +169,38 @@ test('what a run may not have is refused before anything is written', async () =
   expect(server.app.rows('SELECT count(*) AS n FROM runs')).toEqual(before);
 });
 
+test('a request with a key happens once, whoever sends it again', async () => {
+  const send = (key: string, body: object, path = '/api/runs', token = server.token) =>
+    server.call('POST', path, { body, token, headers: { 'idempotency-key': key } });
+  const count = () => server.app.rows('SELECT count(*) AS n FROM runs');
+  const body = { input: 'hi', model: 'm', provider: 'scripted' };
+  const first = await send('key-1', body);
+  expect(first.status).toBe(202);
+  const before = count();
+  const again = await send('key-1', { ...body, input_type: undefined }, '/api/runs', server.login());
+  expect([again.status, again.json]).toEqual([202, first.json]);
+  const other = await send('key-1', { ...body, input: 'ho' });
+  expect([other.status, other.json]).toMatchObject([
+    422,
+    { error: { code: 'idempotency_mismatch', param: 'Idempotency-Key' } },
+  ]);
+  expect((await send('key-1', {}, '/api/sessions')).status).toBe(422);
+  for (const key of ['with blank', 'x'.repeat(129)]) {
+    expect((await send(key, body)).json).toMatchObject({ error: { code: 'invalid_parameter' } });
+  }
+  expect(count()).toEqual(before);
+
+  // A refusal has started nothing: the same request may be sent again when its cause is gone.
+  expect((await send('key-2', { ...body, chain: 'nope' })).status).toBe(404);
+  expect((await send('key-2', body)).status).toBe(202);
+  // Of two that come together one is the first.
+  const both = await Promise.all([send('key-3', body), send('key-3', body)]);
+  const ids = both.flatMap(({ json }) => json['run_id'] ?? []);
+  expect(new Set(ids).size).toBe(1);
+  expect(both.map(({ status }) => status).filter((status) => status !== 202 && status !== 409)).toEqual([]);
+  expect(server.app.rows('SELECT count(*) AS n FROM runs')).toEqual([{ n: Number(before[0]?.['n']) + 2 }]);
+});
+
 test('so many runs are active at once as the operator says; others wait for their turn, and can be cancelled there', async () => {
   await server.call('PUT', '/api/config/beam-max-runs', { body: { value: '1' } });
   const first = await server.run({ input: 'other' });

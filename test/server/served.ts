@@ -77,6 +77,7 @@ export async function served(setup: ScriptedSetup & { readonly streams?: StreamL
       now: Date.now,
       trace: () => {},
       loginFailed: () => {},
+      replaced: () => {},
       rates: generous,
       ...(setup.streams === undefined ? {} : { streams: setup.streams }),
     });

@@ -9,6 +9,7 @@ let server: Served;
 beforeAll(async () => {
   server = await served({
     turns: [
+      says('They greeted.', { role: 'user', last_user: 'summary' }),
       calls([call('local_fs.write_file', { path: 'a.txt', content: 'one\n' })], { role: 'user', last_user: 'write' }),
       says('It is written.', { role: 'tool' }),
       says('Hello.'),
@@ -139,6 +140,28 @@ test.each(faces)(
     expect((await client.getRun({ id: run_id })).status).toBe('completed');
   },
 );
+
+test.each(faces)('a session is summed up, in its place and in a copy, %s', async (face, open) => {
+  const client = await open();
+  const name = face === 'in process' ? 'five' : 'six';
+  await client.createSession({ name });
+  await client.putConfigItem({ key: 'default-model', value: 'm' });
+  await client.putConfigItem({ key: 'default-provider', value: 'scripted' });
+  expect(await refusal(client.compactMessages({ session: name }))).toBe('conflict');
+  for (let turn = 0; turn < 3; turn += 1) {
+    await ended(client, (await client.postMessage({ session: name, text: 'hi', ...model })).run_id);
+  }
+  expect(await refusal(client.copySession({ session: name, keep: 2 }))).toBe('invalid_parameter');
+  const copied = await client.copySession({ session: name, name: `${name}-short`, summary: true, keep: 2 });
+  await ended(client, 'run_id' in copied ? copied.run_id : '');
+  expect(await client.getSession({ session: `${name}-short` })).toMatchObject({ active: true, message_count: 3 });
+
+  const { run_id } = await client.compactMessages({ session: name, keep: 2 });
+  await ended(client, run_id);
+  expect((await client.getRun({ id: run_id })).kind).toBe('compact');
+  const { items } = await client.pageMessages({ session: name, limit: 1 });
+  expect(items.map(({ kind }) => kind)).toEqual(['summary']);
+});
 
 test('the first message makes the default session, and is there before the answer', async () => {
   const sent = await server.call('POST', '/api/sessions/default/messages', { body: { text: 'hi', ...model } });

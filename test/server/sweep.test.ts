@@ -73,14 +73,24 @@ test.each(table)('%s says what was wrong with a body', async (_, { method, path 
   expect([list.status, codeOf(list.json)]).toEqual([400, 'invalid_body']);
 });
 
+type Described = {
+  readonly operationId?: string;
+  readonly responses: Readonly<Record<string, { readonly content?: object }>>;
+  readonly requestBody?: { readonly content: { readonly 'application/json': { schema: { required: string[] } } } };
+};
+
 test('the description names every route of the table, and each with what it refuses', async () => {
   const { json } = await server.call('GET', '/api/openapi.json');
-  const paths = json['paths'] as Record<string, Record<string, { operationId?: string }>>;
+  const paths = json['paths'] as Record<string, Record<string, Described>>;
   expect(json['openapi']).toBe('3.1.0');
   for (const [name, { method, path, route }] of Object.entries(answered as unknown as Record<string, AnyRouted>)) {
     expect(paths[path]?.[method.toLowerCase()]).toMatchObject({ operationId: name, 'x-access': route.access });
   }
   expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/api/health', '/api/events', '/api/openapi.json']));
+  // Where the output decides, each status is named; what has a value of its own need not be given.
+  expect(Object.keys(paths['/api/plans']?.['post']?.responses ?? {})).toEqual(['201', '202', 'default']);
+  expect(Object.keys(paths['/api/events']?.['get']?.responses['200']?.content ?? {})).toEqual(['text/event-stream']);
+  expect(paths['/api/runs']?.['post']?.requestBody?.content['application/json'].schema.required).toEqual(['input']);
 });
 
 test('the event streams ask for a credential too', async () => {

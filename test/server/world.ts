@@ -88,6 +88,7 @@ export async function startServer(over: Partial<BeamOptions> = {}, place = tempH
     now,
     trace: (line) => void lines.push(line),
     loginFailed: () => {},
+    replaced: () => {},
     rates: unlimited,
     passwordCost: 4,
     ...over,

@@ -124,6 +124,20 @@ export const backendRoutes = {
     shown(ModelListed),
     { status: 201, repeatable: true },
   ),
+  /** Lets a backend download a model; how far it has come are events of the run. */
+  postPull: route(
+    'POST',
+    '/api/models/pull',
+    'operator',
+    object({
+      backend: optional(string()),
+      model: size(string(), 1, 512),
+      url: optional(string()),
+      sha256: optional(string()),
+    }),
+    shown(object({ run_id: string() })),
+    { status: 202, repeatable: true },
+  ),
   patchModel: route(
     'PATCH',
     '/api/models/{backend}/{model}',

@@ -29,7 +29,7 @@ export const chainRoutes = {
       ...tagged,
       precondition: 'if-match-or-none',
       body: 'document',
-      status: ({ created }: { readonly created: boolean }) => (created ? 201 : 200),
+      status: { among: [200, 201], of: ({ created }) => (created ? 201 : 200) },
     },
   ),
   deleteChain: route(

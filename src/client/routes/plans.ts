@@ -69,7 +69,7 @@ export const planRoutes = {
     }),
     masked(union([PlanShown, Started])),
     {
-      status: (made) => ('run_id' in made ? 202 : 201),
+      status: { among: [201, 202], of: (made) => ('run_id' in made ? 202 : 201) },
       repeatable: true,
       accessFor: ({ policy }) => (policy === undefined ? null : 'operator'),
     },

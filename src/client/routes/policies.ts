@@ -42,7 +42,7 @@ export const policyRoutes = {
       ...tagged,
       precondition: 'if-match-or-none',
       body: 'document',
-      status: ({ created }: { readonly created: boolean }) => (created ? 201 : 200),
+      status: { among: [200, 201], of: ({ created }) => (created ? 201 : 200) },
     },
   ),
   /** `applies` is what governs under that name from now on. */

@@ -1,21 +1,9 @@
-import {
-  array,
-  boolean,
-  defaulted,
-  enums,
-  nullable,
-  object,
-  optional,
-  record,
-  size,
-  string,
-  unknown,
-} from 'superstruct';
+import { array, boolean, defaulted, enums, nullable, object, optional, record, size, string } from 'superstruct';
 import type { CapturedStep, RunEvent } from '../../schema/event.ts';
 import { inputTypes, runStatuses } from '../../schema/run.ts';
 import { RunCall, RunRecord, RunSummary, type StepRecord } from '../../schema/run-record.ts';
 import { whole } from '../../schema/shape.ts';
-import { count, flag, page } from '../fields.ts';
+import { count, flag, given, page } from '../fields.ts';
 import { route, shown } from '../operation.ts';
 import { Accepted, runOptions } from './sessions.ts';
 
@@ -32,7 +20,7 @@ export const runRoutes = {
       /** Name of a chain; `chain_document` is the text of one. */
       chain: optional(string()),
       chain_document: optional(string()),
-      input: unknown(),
+      input: given(),
       input_type: defaulted(enums(inputTypes), 'string'),
       vars: optional(record(size(string(), 1, 128), string())),
       ...runOptions,
@@ -103,7 +91,7 @@ export const runRoutes = {
     'operator',
     object({ ...run, accept_changed_chain: optional(boolean()) }),
     shown(RunRecord),
-    { status: 202 },
+    { status: 202, repeatable: true },
   ),
   /** Stored events in order; with `Accept: text/event-stream` the stream of them instead (09 §7). */
   pageRunEvents: route(

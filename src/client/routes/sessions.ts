@@ -1,13 +1,15 @@
-import { array, boolean, enums, nullable, object, optional, string } from 'superstruct';
+import { array, boolean, enums, nullable, object, optional, string, type, union } from 'superstruct';
 import { Session, SessionMessage } from '../../schema/session.ts';
 import { count, flag, page, text } from '../fields.ts';
-import { returns, route, shown } from '../operation.ts';
+import { masked, returns, route, shown } from '../operation.ts';
 
 const named = object({ session: string() });
 const sessions = object({ items: array(Session), next_cursor: nullable(string()) });
 const messages = object({ items: array(SessionMessage), next_cursor: nullable(string()) });
 /** The answer to what starts a run. */
 export const Accepted = object({ run_id: string(), events: string() });
+const Started = object({ run_id: string() });
+const keep = optional(count(1, 100_000));
 /** A file to be saved. */
 export const Attachment = object({ file: string(), content_type: string(), text: string() });
 
@@ -38,14 +40,35 @@ export const sessionRoutes = {
     object({ session: string(), name: string() }),
     shown(Session),
   ),
-  /** Copies messages 1 to `at` into a new session, which becomes active. */
+  /**
+   * Copies messages 1 to `at` into a new session, which becomes active. With `summary` a run sums up all but the last `keep`
+   * of them, and the copy is there and active when it has completed.
+   */
   copySession: route(
     'POST',
     '/api/sessions/{session}/fork',
     'any',
-    object({ session: string(), name: optional(string()), at: optional(count(0, Number.MAX_SAFE_INTEGER)) }),
-    shown(Session),
-    { status: 201, repeatable: true },
+    object({
+      session: string(),
+      name: optional(string()),
+      at: optional(count(0, Number.MAX_SAFE_INTEGER)),
+      summary: optional(boolean()),
+      keep,
+    }),
+    masked(union([type({ ...Session.schema }), Started])),
+    { status: { among: [201, 202], of: (made) => ('run_id' in made ? 202 : 201) }, repeatable: true },
+  ),
+  /** Starts the run that sums up all but the last `keep` messages (07 §2.9). */
+  compactMessages: route(
+    'POST',
+    '/api/sessions/{session}/compact',
+    'any',
+    object({ session: string(), keep }),
+    shown(Started),
+    {
+      status: 202,
+      repeatable: true,
+    },
   ),
   /** Cancels the suspended run of a session (07 §2.7). */
   abandonSession: route('POST', '/api/sessions/{session}/abandon', 'operator', named, shown(Session)),

@@ -68,7 +68,7 @@ export const trustRoutes = {
     'recent',
     object({ kind: enums(['chain', 'policy', 'agent']), path: string(), sha256: size(string(), 64, 64) }),
     shown(TrustItem),
-    { status: 201 },
+    { status: 201, repeatable: true },
   ),
   deleteTrust: route('DELETE', '/api/trust/{id}', 'operator', object({ id: string() }), returns<null>(), {
     status: 204,
