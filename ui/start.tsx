@@ -9,6 +9,7 @@ import { createComposerEffects } from './composer/composer-effects.ts';
 import { createHistoryFile, historyPath } from './composer/history-file.ts';
 import { editWith } from './lend.ts';
 import { divert } from './divert.ts';
+import { createDefinitionEffects } from './definition-effects.ts';
 import { createEffects } from './effects.ts';
 import { farewell } from './farewell.ts';
 import { createTimedDecoder } from './keys/input-decoder.ts';
@@ -140,6 +141,8 @@ export async function startTui(options: TuiOptions): Promise<Left> {
         void composer.start().catch(() => undefined);
       }
       void trust.review(false).catch(() => undefined);
+      // A look that fails leaves the banner empty; a call of such a tool says why it is refused.
+      void definitions.look().catch(() => undefined);
     },
     dispatch: (action) => store.dispatch(action),
     opened: (id) => composer.restore(id),
@@ -195,8 +198,10 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     say: said,
     now,
   });
+  const definitions = createDefinitionEffects({ client: options.client, dispatch, say: said, now });
   const trust = createTrustEffects({
     client: options.client,
+    definitions: definitions.review,
     untrusted: options.untrusted,
     trustOnce: options.trustOnce,
     dispatch,
@@ -222,6 +227,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
   });
   const effects = createEffects({
     trust,
+    definitions,
     slash,
     asks,
     plans,

@@ -1,52 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { McpFields, McpIdentity } from '../../src/registry/mcp-fields.ts';
 import { call, calls, type ScriptedApp, type ScriptedSetup, says, scriptedApp } from '../support/scripted-app.ts';
 import { badServer } from '../tools/mcp/support.ts';
+import { addServer, nothingSaid } from './add-server.ts';
 
 let app: ScriptedApp | undefined;
 afterEach(async () => {
   await app?.close();
   app = undefined;
 });
-
-const nothingSaid: McpIdentity & McpFields = {
-  transport: null,
-  command: null,
-  args: [],
-  cwd: null,
-  url: null,
-  pin_command: false,
-  headers: null,
-  inject: null,
-  env: null,
-  auth_type: null,
-  auth_env: null,
-  auth_token: null,
-  oauth_client_id: null,
-  oauth_client_secret_env: null,
-  oauth_scopes: null,
-  connect_timeout_ms: null,
-  call_timeout_ms: null,
-};
-
-/** Registers the server that misbehaves as `mode` says. */
-const addServer = (
-  own: ScriptedApp,
-  name: string,
-  [mode, ...more]: readonly string[],
-  over: Partial<McpIdentity & McpFields> = {},
-) =>
-  own.client.addMcpServer({
-    ...nothingSaid,
-    name,
-    transport: 'stdio',
-    command: process.execPath,
-    args: [badServer, mode ?? '', ...more],
-    env: { MARK: join(own.place.dir, `${name}.marks`) },
-    ...over,
-  } as never);
 
 const marks = (own: ScriptedApp, name: string): readonly string[] =>
   readFileSync(join(own.place.dir, `${name}.marks`), 'utf8')
@@ -136,6 +99,14 @@ describe('tools of servers in a run', () => {
         'provider_unavailable: The MCP server loud cannot be used: the server writes something else than messages to its standard output',
       ]),
     );
+    const shown = await own.client.listMcpServers({});
+    expect(shown.map(({ name, state, last_error }) => [name, state, last_error])).toEqual([
+      ['dead', 'failed', 'the server ended with exit code 3: no configuration found'],
+      ['good', 'ready', null],
+      ['loud', 'failed', 'the server writes something else than messages to its standard output'],
+      ['slow', 'failed', 'no answer within 1 s'],
+    ]);
+    expect(shown[0]?.stderr).toEqual(['no configuration found']);
   });
 
   it('keep a run from beginning where one of them is required and not ready', async () => {
