@@ -40,7 +40,9 @@ export function createDefinitionEffects({ client: clientOf, dispatch, say, now }
 
   const review = async (): Promise<boolean> => {
     const [first, ...waiting] = await heldDefinitions(await clientOf());
-    if (first !== undefined) dispatch({ type: 'overlay', overlay: definitionOverlay(first, waiting, now()) });
+    // They may be described as they were again.
+    if (first === undefined) dispatch({ type: 'no-banner', id: bannerId });
+    else dispatch({ type: 'overlay', overlay: definitionOverlay(first, waiting, now()) });
     return first !== undefined;
   };
 

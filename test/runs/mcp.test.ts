@@ -163,6 +163,33 @@ describe('a server that is late', () => {
   });
 });
 
+describe('a list that changes', () => {
+  it('is read again in the run, and a tool that nobody has accepted is put aside', async () => {
+    const shell = (command: string, ...args: readonly string[]) => call('local_shell.local_shell', { command, args });
+    const turns = [
+      calls([shell('cp', '../more.json', '../tools.json'), call('one.grow', {})], { role: 'user' }),
+      calls([shell('sleep', '1')], { turn: 2 }),
+      calls([call('one.grown', {}), call('one.echo', { message: 'still here' })], { turn: 3 }),
+      says('end'),
+    ];
+    const own = await open({ turns });
+    const listed = (file: string, ...names: readonly string[]): string => {
+      const path = join(own.place.dir, file);
+      writeFileSync(path, JSON.stringify(names.map((name) => ({ name, inputSchema: { type: 'object' } }))));
+      return path;
+    };
+    listed('more.json', 'grow', 'echo', 'grown');
+    await addServer(own, 'one', ['file', listed('tools.json', 'grow', 'echo')]);
+    const { run_id } = await own.start();
+    const found = await told(own, run_id);
+    expect(JSON.parse(found[3] ?? '{}')).toMatchObject({ ok: false, error: 'quarantined' });
+    expect(found[4]).toBe('still here');
+    expect((await notices(own, run_id)).filter((text) => text.startsWith('tool_quarantined'))).toEqual([
+      'tool_quarantined: The tool grown of MCP server one changed and cannot be called: reins mcp accept one shows the difference.',
+    ]);
+  });
+});
+
 describe('a call that takes its time', () => {
   it('tells of progress, and is taken back with the run', async () => {
     const own = await open({
