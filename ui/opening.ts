@@ -48,9 +48,9 @@ async function showResting({ client, dispatch }: OpeningDeps): Promise<void> {
     dispatch({ type: 'notice', level: 'info', text: `${plural(resting, 'run')} can go on: Ctrl+X r, or /runs` });
 }
 
-/** The provider in use: asked last, since it may take seconds. */
+/** The provider in use: asked last, since it may take seconds. Tool servers start when a run needs them (10 §1.4). */
 async function showReadiness({ client, dispatch, model }: OpeningDeps): Promise<void> {
-  const { status } = await client.doctor({ probe: true, ...(model === null ? {} : { model }) });
+  const { status } = await client.doctor({ probe: true, sources: false, ...(model === null ? {} : { model }) });
   const issue = status.issues.find(({ severity }) => severity === 'error');
   if (issue === undefined) return;
   const mend = issue.cliCommand === null ? '' : ` · ${issue.cliCommand}`;

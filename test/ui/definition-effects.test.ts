@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { textOf } from '../../src/view/line.ts';
@@ -9,6 +9,7 @@ import type { Effect } from '../../ui/effect.ts';
 import { shippedKeyMap } from '../../ui/keys/key-map.ts';
 import { viewOf } from '../../ui/overlays/views.ts';
 import { reduce } from '../../ui/reducer.ts';
+import { lookAround } from '../../ui/opening.ts';
 import { bannerOf } from '../../ui/status-lines.ts';
 import { firstState, type State } from '../../ui/state.ts';
 import { createLineCache } from '../../ui/transcript/line-cache.ts';
@@ -78,6 +79,13 @@ function face() {
 }
 const waiting = async (): Promise<readonly string[]> =>
   (await own.client.showMcpServer({ name: 'one' })).drift.map(({ tool }) => tool);
+
+test('opening the screen starts no tool server', async () => {
+  await lookAround({ client: own.client, dispatch: () => {}, policy: null, model: null });
+  const marks = readFileSync(join(own.place.dir, 'one.marks'), 'utf8').trim().split('\n');
+  // Once, when it was registered.
+  expect(marks.filter((line) => line.startsWith('start'))).toHaveLength(1);
+});
 
 test('a changed tool is told of in the banner, and accepted when all of its difference was on the screen', async () => {
   const screen = face();
