@@ -9,6 +9,8 @@ export type OpeningDeps = {
   readonly policy: string | null;
   /** The model that was named for this program; null = the configured one. */
   readonly model: string | null;
+  /** Says what tools have changed; asked only where hooks or tool servers are registered. */
+  readonly definitions: () => Promise<void>;
 };
 
 /** The config keys that are of the screen, by their names. */
@@ -36,9 +38,10 @@ async function showPolicy({ client, dispatch, policy }: OpeningDeps): Promise<vo
   });
 }
 
-async function showModel({ client, dispatch, model }: OpeningDeps): Promise<void> {
-  const { status } = await client.doctor({ probe: false });
+async function showModel({ client, dispatch, model, definitions }: OpeningDeps): Promise<void> {
+  const { status, toolSources } = await client.doctor({ probe: false });
   dispatch({ type: 'facts', facts: { model: model ?? status.defaultModel, backend: status.defaultProvider } });
+  if (toolSources.length > 0) await definitions();
 }
 
 async function showResting({ client, dispatch }: OpeningDeps): Promise<void> {

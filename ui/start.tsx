@@ -141,12 +141,11 @@ export async function startTui(options: TuiOptions): Promise<Left> {
         void composer.start().catch(() => undefined);
       }
       void trust.review(false).catch(() => undefined);
-      // A look that fails leaves the banner empty; a call of such a tool says why it is refused.
-      void definitions.look().catch(() => undefined);
     },
     dispatch: (action) => store.dispatch(action),
     opened: (id) => composer.restore(id),
     planChanged: () => plans.changed(),
+    definitions: () => definitions.look(),
     goOnWithPlan: (plan) => plans.perform({ do: 'steps', plan, auto: false }),
   });
   const dispatch = (action: Action): void => store.dispatch(action);

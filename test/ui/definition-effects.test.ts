@@ -81,7 +81,12 @@ const waiting = async (): Promise<readonly string[]> =>
   (await own.client.showMcpServer({ name: 'one' })).drift.map(({ tool }) => tool);
 
 test('opening the screen starts no tool server', async () => {
-  await lookAround({ client: own.client, dispatch: () => {}, policy: null, model: null });
+  let looks = 0;
+  const definitions = async (): Promise<void> => {
+    looks += 1;
+  };
+  await lookAround({ client: own.client, dispatch: () => {}, policy: null, model: null, definitions });
+  expect(looks).toBe(1);
   const marks = readFileSync(join(own.place.dir, 'one.marks'), 'utf8').trim().split('\n');
   // Once, when it was registered.
   expect(marks.filter((line) => line.startsWith('start'))).toHaveLength(1);

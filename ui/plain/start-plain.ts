@@ -134,6 +134,8 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     model: options.model,
     settings: () => undefined,
     planChanged: () => plans.changed(),
+    // The notice of a run names the command that shows them.
+    definitions: async () => undefined,
     goOnWithPlan: (plan) => plans.perform({ do: 'steps', plan, auto: false }),
     // A line that was not finished is in the prompt, not in a draft.
     opened: async () => undefined,
