@@ -1,6 +1,7 @@
 import type { UntrustedContent } from '../src/schema/overlay.ts';
 import type { ApprovalsIntent } from './approvals/approvals-state.ts';
 import type { AttachIntent } from './composer/composer-effects.ts';
+import type { HeldDefinition } from './held-definition.ts';
 import type { SlashIntent } from './slash-intent.ts';
 import type { PlanIntent } from './plan/plan-state.ts';
 import type { ComposerIntent } from './composer/composer-state.ts';
@@ -29,6 +30,9 @@ export type Effect =
   | { readonly do: 'plan'; readonly intent: PlanIntent }
   | { readonly do: 'review-trust' }
   | { readonly do: 'trust'; readonly content: UntrustedContent; readonly how: 'trust' | 'once' | 'refuse' }
+  /** Looks for tools whose definitions are not the accepted ones. */
+  | { readonly do: 'look-definitions' }
+  | { readonly do: 'definition'; readonly held: HeldDefinition; readonly how: 'accept' | 'keep' }
   | { readonly do: 'slash'; readonly intent: SlashIntent }
   /** A text in the editor of the operator: that of the composer, or the arguments of an ask. */
   | { readonly do: 'edit-text'; readonly ask: string | null; readonly text: string }

@@ -4,6 +4,7 @@ import { explanationLines } from '../src/view/explanation.ts';
 import { lastTurns, plainLines } from '../src/view/plain-lines.ts';
 import type { Action } from './actions.ts';
 import { copyText } from './clipboard.ts';
+import type { DefinitionEffects } from './definition-effects.ts';
 import { reportOf } from './reports.ts';
 import { runningStep } from './plan/plan-state.ts';
 import type { TrustEffects } from './trust-effects.ts';
@@ -24,6 +25,7 @@ export type EffectDeps = {
   readonly clipboard: () => 'osc52' | 'file';
   readonly asks: { perform(intent: Extract<Effect, { do: 'ask' }>['intent']): void };
   readonly trust: TrustEffects;
+  readonly definitions: DefinitionEffects;
   readonly slash: { perform(intent: Extract<Effect, { do: 'slash' }>['intent']): void };
   readonly plans: { perform(intent: Extract<Effect, { do: 'plan' }>['intent']): void; tick(): void };
   readonly composer: { perform(intent: Extract<Effect, { do: 'composer' }>['intent']): void };
@@ -169,6 +171,8 @@ export function createEffects(deps: EffectDeps): Effects {
       }),
     'review-trust': () => attempt(() => deps.trust.review(true)),
     trust: (answer) => attempt(() => deps.trust.answer(answer)),
+    'look-definitions': () => attempt(() => deps.definitions.look()),
+    definition: (answer) => attempt(() => deps.definitions.answer(answer)),
     slash: ({ intent }) => deps.slash.perform(intent),
     report: ({ what, of }) =>
       attempt(async (client) => {

@@ -9,6 +9,8 @@ export type OpeningDeps = {
   readonly policy: string | null;
   /** The model that was named for this program; null = the configured one. */
   readonly model: string | null;
+  /** Says what tools have changed; asked only where hooks or tool servers are registered. */
+  readonly definitions: () => Promise<void>;
 };
 
 /** The config keys that are of the screen, by their names. */
@@ -36,9 +38,10 @@ async function showPolicy({ client, dispatch, policy }: OpeningDeps): Promise<vo
   });
 }
 
-async function showModel({ client, dispatch, model }: OpeningDeps): Promise<void> {
-  const { status } = await client.doctor({ probe: false });
+async function showModel({ client, dispatch, model, definitions }: OpeningDeps): Promise<void> {
+  const { status, toolSources } = await client.doctor({ probe: false });
   dispatch({ type: 'facts', facts: { model: model ?? status.defaultModel, backend: status.defaultProvider } });
+  if (toolSources.length > 0) await definitions();
 }
 
 async function showResting({ client, dispatch }: OpeningDeps): Promise<void> {
@@ -48,9 +51,9 @@ async function showResting({ client, dispatch }: OpeningDeps): Promise<void> {
     dispatch({ type: 'notice', level: 'info', text: `${plural(resting, 'run')} can go on: Ctrl+X r, or /runs` });
 }
 
-/** The provider in use: asked last, since it may take seconds. */
+/** The provider in use: asked last, since it may take seconds. Tool servers start when a run needs them (10 §1.4). */
 async function showReadiness({ client, dispatch, model }: OpeningDeps): Promise<void> {
-  const { status } = await client.doctor({ probe: true, ...(model === null ? {} : { model }) });
+  const { status } = await client.doctor({ probe: true, sources: false, ...(model === null ? {} : { model }) });
   const issue = status.issues.find(({ severity }) => severity === 'error');
   if (issue === undefined) return;
   const mend = issue.cliCommand === null ? '' : ` · ${issue.cliCommand}`;

@@ -25,7 +25,8 @@ const layerMs = 600;
 export function contextsOf(state: State): readonly KeyContext[] {
   const overlay = state.overlays.at(-1);
   if (overlay === undefined) return contextsBelow(state);
-  if (overlay.kind === 'trust') return ['card.trust', 'overlay.any', 'global'];
+  if (overlay.kind === 'trust' || overlay.kind === 'definition')
+    return [`card.${overlay.kind}`, 'overlay.any', 'global'];
   const own: readonly KeyContext[] = [`overlay.${overlay.kind}`, 'overlay.any', 'global'];
   return fieldOf(overlay) === null ? own : ['field', ...own];
 }

@@ -1,5 +1,5 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
-import { formatAge } from '../src/view/format.ts';
+import { formatAge, plural } from '../src/view/format.ts';
 import type { ReportKind } from './effect.ts';
 import type { State } from './state.ts';
 
@@ -80,7 +80,7 @@ export async function reportOf(
                 '',
                 ...shown.map(
                   (tool) =>
-                    `${tool.tools}.${tool.tool} · ${words[tool.default_decision]} · ${tool.description.split('\n', 1)[0] ?? ''}`,
+                    `${tool.tools}.${tool.tool} · ${tool.state === 'quarantined' ? 'changed, /trust shows how' : words[tool.default_decision]} · ${tool.description.split('\n', 1)[0] ?? ''}`,
                 ),
               ],
       };
@@ -93,11 +93,12 @@ export async function reportOf(
           servers.length === 0
             ? ['None is registered: reins mcp add']
             : servers.flatMap((server) => [
-                `${server.name} · ${server.state} · ${server.url ?? [server.command, ...server.args].join(' ')}`,
+                `${server.name} · ${server.state} · ${plural(server.tools.length, 'tool')} · ${server.url ?? [server.command, ...server.args].join(' ')}`,
+                ...(server.last_error === null ? [] : [`    last error: ${server.last_error}`]),
                 ...(server.drift.length === 0
                   ? []
-                  : [`    ${server.drift.length} to accept: reins mcp diff ${server.name}`]),
-                ...(of === null ? [] : server.stderr.map((line) => `    ${line}`)),
+                  : [`    changed: ${server.drift.map(({ tool }) => tool).join(', ')}; /trust shows how`]),
+                ...(of === null ? [] : server.stderr.map((line) => `    stderr: ${line}`)),
               ]),
       };
     }

@@ -9,6 +9,7 @@ import { createComposerEffects } from './composer/composer-effects.ts';
 import { createHistoryFile, historyPath } from './composer/history-file.ts';
 import { editWith } from './lend.ts';
 import { divert } from './divert.ts';
+import { createDefinitionEffects } from './definition-effects.ts';
 import { createEffects } from './effects.ts';
 import { farewell } from './farewell.ts';
 import { createTimedDecoder } from './keys/input-decoder.ts';
@@ -144,6 +145,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     dispatch: (action) => store.dispatch(action),
     opened: (id) => composer.restore(id),
     planChanged: () => plans.changed(),
+    definitions: () => definitions.look(),
     goOnWithPlan: (plan) => plans.perform({ do: 'steps', plan, auto: false }),
   });
   const dispatch = (action: Action): void => store.dispatch(action);
@@ -195,8 +197,10 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     say: said,
     now,
   });
+  const definitions = createDefinitionEffects({ client: options.client, dispatch, say: said, now });
   const trust = createTrustEffects({
     client: options.client,
+    definitions: definitions.review,
     untrusted: options.untrusted,
     trustOnce: options.trustOnce,
     dispatch,
@@ -222,6 +226,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
   });
   const effects = createEffects({
     trust,
+    definitions,
     slash,
     asks,
     plans,

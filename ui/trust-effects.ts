@@ -14,6 +14,8 @@ export type TrustEffects = {
 export type TrustDeps = {
   readonly client: () => Promise<RuntimeClient>;
   readonly untrusted: (client: RuntimeClient, all: boolean) => Promise<readonly UntrustedContent[]>;
+  /** Questions about changed tools, which lie below those of trust. @returns false when there is none */
+  readonly definitions: () => Promise<boolean>;
   readonly trustOnce: (sha256: string) => void;
   readonly dispatch: (action: Action) => void;
   readonly say: (text: string, bad: boolean) => void;
@@ -28,8 +30,9 @@ export function createTrustEffects({ client: clientOf, dispatch, say, now, ...de
   return {
     async review(all) {
       const [first, ...waiting] = await deps.untrusted(await clientOf(), all);
+      const held = all && (await deps.definitions());
       if (first !== undefined) dispatch({ type: 'overlay', overlay: trustOverlay(first, waiting, now()) });
-      else if (all) say('everything that the project brings is trusted', false);
+      else if (all && !held) say('everything that the project brings is trusted, and no tool has changed', false);
     },
     async answer({ content: { kind, path, sha256 }, how }) {
       if (how === 'trust') await (await clientOf()).trustContent({ path, sha256, by: 'prompt' });

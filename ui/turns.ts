@@ -1,6 +1,7 @@
 import type { RunEvent } from '../src/schema/event.ts';
 import { reduceTranscript } from '../src/view/transcript.ts';
 import { compose } from './composing.ts';
+import type { Effect } from './effect.ts';
 import type { Ruler } from './move.ts';
 import { type Change, only, type State } from './state.ts';
 
@@ -25,15 +26,18 @@ export function followed(state: State, ruler: Ruler, events: readonly RunEvent[]
   let changed: State = { ...state, items: reduceTranscript({ items: state.items }, events).items };
   if (changed.turn !== null) changed = { ...changed, turn: { ...changed.turn, heard_at: now } };
   for (const event of events) changed = fact(changed, event, now);
+  const looks = events.some((event) => event.kind === 'notice' && event.code === 'tool_quarantined');
+  const effects: readonly Effect[] = looks ? [{ do: 'look-definitions' }] : [];
   const last = events.findLast((event) => lasts.has(event.kind));
-  if (last === undefined) return only(changed);
+  if (last === undefined) return only(changed, ...effects);
   const completed = last.kind === 'chain_completed';
   const ended: State['ended'] =
     last.kind === 'chain_failed' ? { failed: last.error.class } : last.kind === 'chain_suspended' ? 'suspended' : null;
   const resting: State = { ...changed, turn: null, ended };
   // The runs that read mentions are no turns: what is queued waits for the message that they belong to.
-  if (resting.attaching) return only(resting);
-  return compose(resting, ruler, { type: 'turn-ended', completed }, now);
+  if (resting.attaching) return only(resting, ...effects);
+  const settled = compose(resting, ruler, { type: 'turn-ended', completed }, now);
+  return only(settled.state, ...effects, ...settled.effects);
 }
 
 function fact(state: State, event: RunEvent, now: number): State {

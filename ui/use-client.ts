@@ -54,6 +54,8 @@ export type LinkOptions = {
   readonly opened: (sessionId: string) => Promise<void>;
   /** A plan has changed, here or in another process. */
   readonly planChanged: () => void;
+  /** Says what tools have changed. */
+  readonly definitions: () => Promise<void>;
   /** The run of a step rests, and its ask was answered here. */
   readonly goOnWithPlan: (plan: string) => void;
   readonly policy: string | null;
@@ -197,7 +199,8 @@ export function createClientLink(options: LinkOptions): ClientLink {
       options.planChanged();
       void watchFeed(client).catch(failed);
       options.settings(await readSettings(client));
-      void lookAround({ client, dispatch, policy: options.policy, model: options.model });
+      const { policy, model, definitions } = options;
+      void lookAround({ client, dispatch, policy, model, definitions });
     },
     sent: () => sending,
     send(message) {

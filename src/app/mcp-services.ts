@@ -62,6 +62,7 @@ export function openMcpServices(input: RoomsInput, servers: ToolServers) {
     launch,
     commandPins,
     signedIn: signIns.signedIn,
+    live: (row) => sources.connection(row),
     by: store.actor.by,
     cwd: workspace.cwd,
     now,
@@ -76,6 +77,7 @@ export function openMcpServices(input: RoomsInput, servers: ToolServers) {
     commandPins,
     startWaitMs: () => settings.value('mcp-start-wait'),
     required: options.requireMcp ?? [],
+    now,
   });
   return {
     sources,

@@ -13,9 +13,12 @@ export const driftView = (drifted: readonly Drifted[], diff: DiffPort): Promise<
       sha256,
       before,
       after,
-      diff: (await diff(tool, bytesOf(before), bytesOf(after))) ?? 'the difference is too long to be shown',
+      diff: (await diff(tool, bytesOf(before), bytesOf(after))) ?? tooLong(tool),
     })),
   );
+
+/** With the two lines that a diff begins with. */
+const tooLong = (name: string): string => `--- a/${name}\n+++ b/${name}\nthe difference is too long to be shown\n`;
 
 const bytesOf = (value: unknown): Uint8Array =>
   value === null ? new Uint8Array() : new TextEncoder().encode(`${JSON.stringify(value, null, 2)}\n`);

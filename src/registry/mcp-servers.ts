@@ -18,7 +18,7 @@ import {
   withKept,
 } from './mcp-fields.ts';
 import type { Launcher } from './mcp-launch.ts';
-import { sourceOf, viewOf } from './mcp-view.ts';
+import { lastWords, sourceOf, viewOf } from './mcp-view.ts';
 import type { ListedTool, Pins } from './pins.ts';
 import type { RecordChange } from './ports.ts';
 import type { Secrets } from './secrets.ts';
@@ -36,6 +36,8 @@ export type McpServersDeps = {
   readonly launch: Launcher;
   readonly commandPins: CommandPins;
   readonly signedIn: (row: ToolServerRow) => boolean;
+  /** The connection that this process uses in its runs; null where there is none. */
+  readonly live: (row: ToolServerRow) => Connection | null;
   /** Attribution of what the operator accepts. */
   readonly by: string;
   readonly cwd: string;
@@ -62,12 +64,13 @@ export function createMcpServers(deps: McpServersDeps) {
     throw new RuntimeError('not_found', `There is no MCP server named "${name}".`, { hints: ['reins mcp list'] });
   };
 
-  const view = async (row: ToolServerRow, connection: Connection | null = null): Promise<McpServerView> =>
+  const view = async (row: ToolServerRow, connection = deps.live(row)): Promise<McpServerView> =>
     viewOf(row, {
       pins,
       diff: deps.diff,
       signedIn: deps.signedIn,
       connection,
+      words: ({ id }) => store.words(id),
       commandChanged: (await deps.commandPins.change(row)) !== null,
       mask: deps.secrets.mask,
     });
@@ -84,6 +87,7 @@ export function createMcpServers(deps: McpServersDeps) {
       const connected = await connection.connect(true);
       const reason = connected.kind === 'ready' ? null : deps.secrets.mask(connected.reason);
       store.noteError(row.id, reason);
+      store.noteWords(row.id, lastWords(connection).map(deps.secrets.mask), now());
       if (connected.kind === 'ready') pins.observe(sourceOf(row), listedTools(connected.listing), by);
       return {
         server: await view(find(row.name), connection),

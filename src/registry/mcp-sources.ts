@@ -11,19 +11,20 @@ import { readTexts } from './backend-fields.ts';
 import type { CommandPins } from './mcp-command-pin.ts';
 import type { Launcher } from './mcp-launch.ts';
 import { listedTools, type McpServers } from './mcp-servers.ts';
-import { sourceOf } from './mcp-view.ts';
+import { lastWords, sourceOf } from './mcp-view.ts';
 import type { Listing as PinnedListing, PinnedTool, Pins } from './pins.ts';
 import type { Secrets } from './secrets.ts';
 
 export type McpSourcesDeps = {
   readonly servers: Pick<McpServers, 'find'>;
-  readonly store: Pick<ToolServers, 'noteError'>;
+  readonly store: Pick<ToolServers, 'noteError' | 'noteWords'>;
   readonly pins: Pins;
   readonly secrets: Secrets;
   readonly launch: Launcher;
   readonly commandPins: CommandPins;
   /** Config `mcp-start-wait`, in milliseconds. */
   readonly startWaitMs: () => number;
+  readonly now: () => number;
   /** Servers without which no run begins (06, `--require-mcp`). */
   readonly required: readonly string[];
 };
@@ -80,9 +81,9 @@ export function createMcpSources(deps: McpSourcesDeps) {
     return { name, tools, notices, server: { status: connected.state, error: said } };
   };
 
-  /** The connection of this process; a changed record is another server. */
+  /** The server as this process uses it. */
   const use = (row: ToolServerRow): Used => {
-    const key = `${row.id} ${row.updated_at}`;
+    const key = keyOf(row);
     const before = used.get(key);
     if (before !== undefined) return before;
     const made: Used = {
@@ -109,7 +110,10 @@ export function createMcpSources(deps: McpSourcesDeps) {
       one.notices.push(mcpNotice(one.row.name, `${change}; reins mcp accept ${one.row.name} takes it`));
     }
     const connected = await one.connection.connect(false);
-    if (connected.kind === 'failed') deps.store.noteError(one.row.id, secrets.mask(connected.reason));
+    if (connected.kind === 'failed') {
+      deps.store.noteError(one.row.id, secrets.mask(connected.reason));
+      deps.store.noteWords(one.row.id, lastWords(one.connection).map(secrets.mask), deps.now());
+    }
     return connected;
   };
 
@@ -179,6 +183,9 @@ export function createMcpSources(deps: McpSourcesDeps) {
       };
     },
 
+    /** The connection of this process; null where no run has used the server yet. */
+    connection: (row: ToolServerRow): Connection | null => used.get(keyOf(row))?.connection ?? null,
+
     /** Ends every connection; servers that do not listen are ended at the same time. */
     async close(): Promise<void> {
       await Promise.all([...used.values()].map(({ connection }) => connection.close()));
@@ -187,6 +194,9 @@ export function createMcpSources(deps: McpSourcesDeps) {
 }
 
 export type McpSources = ReturnType<typeof createMcpSources>;
+
+/** A changed record is another server. */
+const keyOf = ({ id, updated_at }: ToolServerRow): string => `${id} ${updated_at}`;
 
 /** The class of the refusal, and what mends it. */
 function refusalOf(

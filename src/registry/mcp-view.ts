@@ -16,6 +16,8 @@ export type ViewDeps = {
   signedIn(row: ToolServerRow): boolean;
   /** The connection of this process, where there is one. */
   readonly connection: Connection | null;
+  /** What the server wrote last beside the protocol, as it was noted. */
+  words(row: ToolServerRow): readonly string[];
   readonly commandChanged: boolean;
   /** Takes known secrets out of a text that comes from the server. */
   mask(text: string): string;
@@ -29,6 +31,8 @@ export async function viewOf(row: ToolServerRow, deps: ViewDeps): Promise<McpSer
   const listing = pins.known(sourceOf(row));
   const oauth = readJson(row.oauth ?? 'null') as Readonly<Record<string, string | null>> | null;
   const instructions = connection?.instructions() ?? null;
+  const said = connection === null ? [] : lastWords(connection);
+  const lastError = row.last_error ?? connection?.reason() ?? null;
   const signedIn = row.auth_type === 'oauth' ? deps.signedIn(row) : null;
   return {
     name: row.name,
@@ -57,11 +61,15 @@ export async function viewOf(row: ToolServerRow, deps: ViewDeps): Promise<McpSer
     tools: listing.tools.map(toolView),
     definition_sha256: listing.tools.length === 0 ? null : listing.sha256,
     drift: await driftView(pins.drift(sourceOf(row)), deps.diff),
-    last_error: row.last_error === null ? null : deps.mask(row.last_error),
+    last_error: lastError === null ? null : deps.mask(lastError),
     instructions: instructions === null ? null : deps.mask(instructions),
-    stderr: (connection?.lastLines(20) ?? []).map((line) => deps.mask(line)),
+    stderr: (said.length > 0 ? said : deps.words(row)).map((line) => deps.mask(line)),
   };
 }
+
+/** The last lines of what a server wrote beside the protocol, as far as people read them: foreign text. */
+export const lastWords = (connection: Connection): readonly string[] =>
+  connection.lastLines(20).map((line) => line.slice(0, 500));
 
 function stateOf(row: ToolServerRow, deps: ViewDeps, signedIn: boolean | null): McpServerView['state'] {
   if (row.pin_command === 1 && deps.commandChanged) return 'quarantined';

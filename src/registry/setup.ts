@@ -159,8 +159,13 @@ export function createSetup(deps: SetupDeps) {
 
   return {
     /** Evaluates anew; without `probe` nothing is asked and the last known state is told. Never rejects. */
-    async doctor(input: { readonly probe: boolean; readonly model?: string | undefined }): Promise<DoctorReport> {
-      const report = await evaluate(input.probe, input.probe, input.model ?? null);
+    async doctor(input: {
+      readonly probe: boolean;
+      readonly model?: string | undefined;
+      readonly sources?: boolean | undefined;
+    }): Promise<DoctorReport> {
+      const contact = input.probe && input.sources !== false;
+      const report = await evaluate(input.probe, contact, input.model ?? null);
       if (input.probe && input.model === undefined) kept = { at: deps.now(), report };
       return report;
     },

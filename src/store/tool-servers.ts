@@ -54,6 +54,7 @@ const columns = [
   'updated_at',
 ] as const;
 const list = columns.join(', ');
+const wordsKey = (id: string): string => `mcp.words.${id}`;
 
 /** Registered MCP servers of one tenant, and what their sign-ins have left. A change is durable when its call returns. */
 export function createToolServers(sql: Sql, tenant: string) {
@@ -105,10 +106,10 @@ export function createToolServers(sql: Sql, tenant: string) {
 
     /** What its sign-in left goes with it. @returns false when there is no such server. */
     remove(id: string): boolean {
-      return sql.write(
-        'full',
-        () => sql.run('DELETE FROM mcp_servers WHERE tenant_id = ? AND id = ?', tenant, id) === 1,
-      );
+      return sql.write('full', () => {
+        sql.run('DELETE FROM kv WHERE tenant_id = ? AND key = ?', tenant, wordsKey(id));
+        return sql.run('DELETE FROM mcp_servers WHERE tenant_id = ? AND id = ?', tenant, id) === 1;
+      });
     },
 
     /** Why it could not be used last; null = it could. Lost like a cache, by a power failure or another's lock. */
@@ -122,6 +123,34 @@ export function createToolServers(sql: Sql, tenant: string) {
           error,
         );
       });
+    },
+
+    /** What it wrote last beside the protocol, where it was looked at or failed. Lost like `noteError`. */
+    noteWords(id: string, lines: readonly string[], now: number): void {
+      const value = JSON.stringify(lines);
+      sql.writeNow(() => {
+        sql.run(
+          `INSERT INTO kv (tenant_id, key, value, updated_at)
+           SELECT tenant_id, ?, ?, ? FROM mcp_servers WHERE tenant_id = ? AND id = ?
+           ON CONFLICT (tenant_id, key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at
+             WHERE value IS NOT excluded.value`,
+          wordsKey(id),
+          value,
+          now,
+          tenant,
+          id,
+        );
+      });
+    },
+
+    words(id: string): readonly string[] {
+      const row = sql.get<{ value: string }>(
+        'SELECT value FROM kv WHERE tenant_id = ? AND key = ?',
+        tenant,
+        wordsKey(id),
+      );
+      // Written above.
+      return row === undefined ? [] : (JSON.parse(row.value) as readonly string[]);
     },
 
     signIn(serverId: string): SignInRow {

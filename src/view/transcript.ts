@@ -95,6 +95,9 @@ function apply(draft: Draft, event: RunEvent): void {
       call(draft, event.call_id, (item) => ({ output: appendOutput(item.output, event.text) }));
       return;
     case 'tool_call':
+      // What is refused before anybody is asked has no other event.
+      if (draft.find('call', event.call_id) === undefined)
+        draft.push({ ...emptyCall(event.call_id, event.run_id), tools: event.tools, tool: event.tool });
       call(draft, event.call_id, () => ({
         state: event.ok ? 'ok' : event.error === 'denied' ? 'denied' : 'failed',
         error: event.error ?? null,

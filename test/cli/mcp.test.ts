@@ -62,6 +62,11 @@ describe('reins mcp', () => {
       stderr:
         'reins: MCP server "ends": the server ended with exit code 3: no configuration found\n  no configuration found\n',
     });
+    expect(JSON.parse((await world.run(['mcp', 'show', 'ends'])).stdout)).toMatchObject({
+      state: 'failed',
+      last_error: 'the server ended with exit code 3: no configuration found',
+      stderr: ['no configuration found'],
+    });
   });
 
   it('starts nothing with --no-probe, nor from files of the project (MCP-003)', async () => {

@@ -1,52 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { McpFields, McpIdentity } from '../../src/registry/mcp-fields.ts';
 import { call, calls, type ScriptedApp, type ScriptedSetup, says, scriptedApp } from '../support/scripted-app.ts';
 import { badServer } from '../tools/mcp/support.ts';
+import { addServer, nothingSaid } from './add-server.ts';
 
 let app: ScriptedApp | undefined;
 afterEach(async () => {
   await app?.close();
   app = undefined;
 });
-
-const nothingSaid: McpIdentity & McpFields = {
-  transport: null,
-  command: null,
-  args: [],
-  cwd: null,
-  url: null,
-  pin_command: false,
-  headers: null,
-  inject: null,
-  env: null,
-  auth_type: null,
-  auth_env: null,
-  auth_token: null,
-  oauth_client_id: null,
-  oauth_client_secret_env: null,
-  oauth_scopes: null,
-  connect_timeout_ms: null,
-  call_timeout_ms: null,
-};
-
-/** Registers the server that misbehaves as `mode` says. */
-const addServer = (
-  own: ScriptedApp,
-  name: string,
-  [mode, ...more]: readonly string[],
-  over: Partial<McpIdentity & McpFields> = {},
-) =>
-  own.client.addMcpServer({
-    ...nothingSaid,
-    name,
-    transport: 'stdio',
-    command: process.execPath,
-    args: [badServer, mode ?? '', ...more],
-    env: { MARK: join(own.place.dir, `${name}.marks`) },
-    ...over,
-  } as never);
 
 const marks = (own: ScriptedApp, name: string): readonly string[] =>
   readFileSync(join(own.place.dir, `${name}.marks`), 'utf8')
@@ -136,6 +99,14 @@ describe('tools of servers in a run', () => {
         'provider_unavailable: The MCP server loud cannot be used: the server writes something else than messages to its standard output',
       ]),
     );
+    const shown = await own.client.listMcpServers({});
+    expect(shown.map(({ name, state, last_error }) => [name, state, last_error])).toEqual([
+      ['dead', 'failed', 'the server ended with exit code 3: no configuration found'],
+      ['good', 'ready', null],
+      ['loud', 'failed', 'the server writes something else than messages to its standard output'],
+      ['slow', 'failed', 'no answer within 1 s'],
+    ]);
+    expect(shown[0]?.stderr).toEqual(['no configuration found']);
   });
 
   it('keep a run from beginning where one of them is required and not ready', async () => {
@@ -188,6 +159,33 @@ describe('a server that is late', () => {
     expect(await notices(own, run_id)).toEqual([
       'provider_unavailable: The MCP server one cannot be used: it did not answer within 1 s',
       'provider_ready: The MCP server one is ready now.',
+    ]);
+  });
+});
+
+describe('a list that changes', () => {
+  it('is read again in the run, and a tool that nobody has accepted is put aside', async () => {
+    const shell = (command: string, ...args: readonly string[]) => call('local_shell.local_shell', { command, args });
+    const turns = [
+      calls([shell('cp', '../more.json', '../tools.json'), call('one.grow', {})], { role: 'user' }),
+      calls([shell('sleep', '1')], { turn: 2 }),
+      calls([call('one.grown', {}), call('one.echo', { message: 'still here' })], { turn: 3 }),
+      says('end'),
+    ];
+    const own = await open({ turns });
+    const listed = (file: string, ...names: readonly string[]): string => {
+      const path = join(own.place.dir, file);
+      writeFileSync(path, JSON.stringify(names.map((name) => ({ name, inputSchema: { type: 'object' } }))));
+      return path;
+    };
+    listed('more.json', 'grow', 'echo', 'grown');
+    await addServer(own, 'one', ['file', listed('tools.json', 'grow', 'echo')]);
+    const { run_id } = await own.start();
+    const found = await told(own, run_id);
+    expect(JSON.parse(found[3] ?? '{}')).toMatchObject({ ok: false, error: 'quarantined' });
+    expect(found[4]).toBe('still here');
+    expect((await notices(own, run_id)).filter((text) => text.startsWith('tool_quarantined'))).toEqual([
+      'tool_quarantined: The tool grown of MCP server one changed and cannot be called: reins mcp accept one shows the difference.',
     ]);
   });
 });

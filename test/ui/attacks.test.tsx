@@ -6,6 +6,7 @@ import { App } from '../../ui/app.tsx';
 import { emptyEditing } from '../../ui/composer/editing.ts';
 import { shippedKeyMap } from '../../ui/keys/key-map.ts';
 import { layoutOf } from '../../ui/layout.ts';
+import { unseen } from '../../ui/overlays/looking.ts';
 import type { Overlay } from '../../ui/overlays/overlay.ts';
 import { firstState, type State } from '../../ui/state.ts';
 import { builtinTheme } from '../../ui/theme.ts';
@@ -104,6 +105,12 @@ const session = (name: string) => ({
   suspended_run_id: null,
 });
 const overlaysOf = (text: string): readonly Overlay[] => [
+  {
+    kind: 'definition',
+    held: { kind: 'mcp', source: text, tool: text, change: 'changed', sha256: '', lines: [`-${text}`, `+${text}`] },
+    waiting: [],
+    ...unseen(0),
+  },
   {
     kind: 'sessions',
     rows: [session(text)],

@@ -109,6 +109,21 @@ describe('the transcript of events', () => {
     ]);
   });
 
+  it('shows a call that was refused before anybody judged it, which has no event but its end', () => {
+    const result = JSON.stringify({ ok: false, error: 'quarantined', message: 'Look at it first.' });
+    const items = fold(
+      event({
+        kind: 'tool_call',
+        ...{ call_id: 'call_2', tools: 'mine', tool: 'echo' },
+        ...{ ok: false, error: 'quarantined', result, result_bytes: 9, truncated_result: false, duration_ms: 0 },
+      }),
+    );
+    expect(rows(items[0])).toEqual([
+      expect.stringMatching(/^! mine\.echo .*error quarantined/),
+      '    Look at it first.',
+    ]);
+  });
+
   it('says what failed and what mends it', () => {
     const items = fold(
       chunk('half'),

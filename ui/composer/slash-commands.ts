@@ -76,7 +76,7 @@ export const slashCommands: readonly SlashCommand[] = [
   command('policy', '[show|vet|list|explain|replay]', 'the policy in use, and what it would say', [0, any], {
     source: ['show', 'vet', 'list', 'explain', 'replay'],
   }),
-  command('trust', '', 'review untrusted content'),
+  command('trust', '', 'review untrusted content and changed tools'),
   command('plan', '[show|new|next|auto|retry|skip|replan|switch|list]', 'the plan', [0, any], {
     source: ['show', 'new', 'next', 'auto', 'retry', 'skip', 'replan', 'switch', 'list'],
   }),

@@ -3,7 +3,7 @@ export type KeyContext =
   | 'field'
   | 'completion'
   | `overlay.${'any' | 'palette' | 'sessions' | 'models' | 'help' | 'explain' | 'view' | 'run' | 'rule' | 'edit' | 'question' | 'history' | 'plans'}`
-  | `card.${'permission' | 'question' | 'unknown' | 'trust'}`
+  | `card.${'permission' | 'question' | 'unknown' | 'trust' | 'definition'}`
   | 'card'
   | 'reading'
   | 'composer'
@@ -153,6 +153,10 @@ export const keyCommands: readonly KeyCommand[] = [
     ['card.trust-once', 'o', 'use once'],
     ['card.refuse', 'n', 'refuse'],
   ]),
+  ...rows('card.definition', [
+    ['card.accept', 'y', 'accept the definition', { hint: 'accept' }],
+    ['card.keep-out', 'n', 'keep the tool out', { hint: 'keep out' }],
+  ]),
   ...rows('reading', [
     ['reading.up', 'up  k', 'item above'],
     ['reading.down', 'down  j', 'item below'],
@@ -269,6 +273,7 @@ export const contextStacks: readonly (readonly KeyContext[])[] = [
   ['field', 'global'],
   ['plan', 'global'],
   ['card.trust', 'overlay.any', 'global'],
+  ['card.definition', 'overlay.any', 'global'],
   ['field', 'plan', 'global'],
   ['approvals', 'global'],
   ['field', 'approvals', 'global'],
@@ -309,7 +314,14 @@ export const deliberate: ReadonlySet<string> = new Set([
   'card.run-again',
   'card.trust',
   'card.trust-once',
+  'card.accept',
   'plan.auto',
 ]);
 /** The other way round: a key of these may not come to approve on another card. */
-export const refusing: ReadonlySet<string> = new Set(['card.deny', 'card.deny-feedback', 'card.skip', 'card.refuse']);
+export const refusing: ReadonlySet<string> = new Set([
+  'card.deny',
+  'card.deny-feedback',
+  'card.skip',
+  'card.refuse',
+  'card.keep-out',
+]);

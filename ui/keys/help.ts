@@ -20,6 +20,7 @@ const titles: Readonly<Partial<Record<KeyContext, string>>> = {
   'card.question': 'Card of a question',
   'card.unknown': 'Card of an unknown outcome',
   'card.trust': 'Card of untrusted content',
+  'card.definition': 'Card of a changed tool',
   reading: 'Reading',
   plan: 'Plan',
   approvals: 'Approvals',

@@ -4,7 +4,9 @@ import type { PlanHead } from '../../src/schema/plan.ts';
 import type { RunDetails } from '../../src/schema/run-record.ts';
 import type { Session } from '../../src/schema/session.ts';
 import { edit, type EditCommand, type Editing, emptyEditing } from '../composer/editing.ts';
+import type { HeldDefinition } from '../held-definition.ts';
 import type { Effect } from '../effect.ts';
+import type { Looking } from './looking.ts';
 
 /** A single-line field of an overlay. `purpose` says what Enter does with it. */
 export type Field = { readonly label: string; readonly purpose: string; readonly editing: Editing };
@@ -24,18 +26,18 @@ export type Overlay =
   | (List & { readonly kind: 'plans'; readonly rows: readonly PlanHead[] | null })
   | { readonly kind: 'run'; readonly run: RunDetails | null; readonly at: number }
   /** Content of the project that nobody trusts yet (10 §7.8). */
-  | {
+  | (Looking & {
       readonly kind: 'trust';
       readonly content: UntrustedContent;
       /** What is asked next. */
       readonly waiting: readonly UntrustedContent[];
-      readonly at: number;
-      /** Rows from the first one that were on the screen, at this width. */
-      readonly seen: number;
-      readonly columns: number;
-      readonly shownAt: number;
-      readonly said: string | null;
-    }
+    })
+  /** A tool that a hook or a server describes otherwise than was accepted. */
+  | (Looking & {
+      readonly kind: 'definition';
+      readonly held: HeldDefinition;
+      readonly waiting: readonly HeldDefinition[];
+    })
   /** Lines that were made elsewhere; they are foreign until they are drawn. */
   | { readonly kind: 'explain'; readonly title: string; readonly lines: readonly string[]; readonly at: number }
   | {

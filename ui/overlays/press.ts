@@ -11,6 +11,7 @@ import {
   openList,
   type Overlay,
 } from './overlay.ts';
+import { definitionCommand } from './definition-view.ts';
 import { refusedTrust, trustCommand } from './trust-view.ts';
 import { modelRows, paletteRows, planRows, sessionRows } from './rows.ts';
 
@@ -23,6 +24,7 @@ export function overlayCommand(state: State, id: string, now: number, run: Run):
   if (top === undefined) return only(state);
   const field = fieldOf(top);
   if (top.kind === 'trust' && id !== 'overlay.close') return trustCommand(state, top, id, now);
+  if (top.kind === 'definition' && id !== 'overlay.close') return definitionCommand(state, top, id, now);
   if (id === 'overlay.close') return closeTop(state, now);
   if (isList(top) && field !== null && id.startsWith('field.')) return fieldCommand(state, top, field, id, now, run);
   if (id === 'overlay.accept' && isList(top)) return accept(state, top, run);

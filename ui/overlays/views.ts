@@ -7,6 +7,7 @@ import { layOut } from '../composer/visual-lines.ts';
 import { columnsOf } from '../../src/view/wrap.ts';
 import { helpSections } from '../keys/help.ts';
 import { contextsBelow } from './below.ts';
+import { definitionBody, definitionHead } from './definition-view.ts';
 import { trustBody, trustHead, trustTitle } from './trust-view.ts';
 import type { State } from '../state.ts';
 import { shortCount } from '../status-lines.ts';
@@ -103,6 +104,16 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
         body: trustBody(overlay.content, columns),
         at: overlay.at,
         foot: 'y trust   o use once   n refuse   PgDn more   Esc refuse',
+      };
+    case 'definition':
+      return {
+        ...plain,
+        title: overlay.held.change === 'program' ? 'Accept this program?' : 'Accept this tool definition?',
+        right: overlay.waiting.length === 0 ? [] : [say(`${overlay.waiting.length} more`, 'dim')],
+        head: definitionHead(overlay, columns),
+        body: definitionBody(overlay.held, columns),
+        at: overlay.at,
+        foot: 'y accept   n keep it out   PgDn more   Esc later',
       };
     case 'question':
       return {

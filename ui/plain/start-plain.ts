@@ -134,6 +134,8 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     model: options.model,
     settings: () => undefined,
     planChanged: () => plans.changed(),
+    // The notice of a run names the command that shows them.
+    definitions: async () => undefined,
     goOnWithPlan: (plan) => plans.perform({ do: 'steps', plan, auto: false }),
     // A line that was not finished is in the prompt, not in a draft.
     opened: async () => undefined,
@@ -183,9 +185,13 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     slash,
     // The question with its whole text belongs to the screen; here the commands are named.
     trust: {
-      review: async () => write('note: reins trust list shows what waits, reins trust add trusts it'),
+      review: async () => {
+        write('note: reins trust list shows what waits, reins trust add trusts it');
+        write('note: reins mcp accept <name> and reins hook accept <name> show tools that have changed');
+      },
       answer: async () => undefined,
     },
+    definitions: { look: async () => undefined, review: async () => false, answer: async () => undefined },
     composer: { perform: () => undefined },
     edit: () => write('note: the external editor belongs to the full-screen mode'),
     inTmux: false,

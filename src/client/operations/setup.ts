@@ -130,7 +130,8 @@ export const setup = {
     'POST',
     '/api/setup-status/refresh',
     'read',
-    object({ probe: boolean(), model: optional(string()) }),
+    /** `sources: false`: hooks and tool servers are not asked, so nothing of the operator's is started. */
+    object({ probe: boolean(), model: optional(string()), sources: optional(boolean()) }),
     masked(DoctorReport),
   ),
   /** What to hand to somebody who helps: texts without secrets, messages, arguments and contents of files (06 §15). */

@@ -70,7 +70,8 @@ export function createConnection(deps: ConnectionDeps) {
   let running = 0;
   let idle: NodeJS.Timeout | undefined;
   let relist: NodeJS.Timeout | undefined;
-  let listedAt = 0;
+  /** When a list was asked for again. */
+  let relistedAt = Number.NEGATIVE_INFINITY;
   let giveUp = (): void => {};
 
   const notice = (text: string): void => {
@@ -107,7 +108,7 @@ export function createConnection(deps: ConnectionDeps) {
 
   const listAgain = async (own: McpClient): Promise<void> => {
     if (client !== own) return;
-    listedAt = deps.now();
+    relistedAt = deps.now();
     try {
       keep(await own.list(listTimeoutMs));
     } catch (error) {
@@ -117,7 +118,7 @@ export function createConnection(deps: ConnectionDeps) {
   /** After a while of quiet, and not too often (05 §10.5.2). */
   const changed = (own: () => McpClient | null): void => {
     clearTimeout(relist);
-    const wait = Math.max(quietMs, listedAt + relistEveryMs - deps.now());
+    const wait = Math.max(quietMs, relistedAt + relistEveryMs - deps.now());
     relist = setTimeout(() => {
       const now = own();
       if (now !== null) void listAgain(now);
@@ -162,7 +163,6 @@ export function createConnection(deps: ConnectionDeps) {
       state = 'ready';
       reason = null;
       failures = 0;
-      listedAt = deps.now();
       keep(found);
       rest();
       return { kind: 'ready', listing: found, times };
