@@ -1,7 +1,7 @@
 import { foreign, type Line, say } from '../src/view/line.ts';
-import { escapeText } from '../src/view/escape.ts';
-import { clustersOf, columnsOf, cutLine, fitLine } from '../src/view/wrap.ts';
+import { columnsOf, cutLine, fitLine } from '../src/view/wrap.ts';
 import { isComposerEmpty } from './composer/composer-state.ts';
+import { fieldLine } from './field-line.ts';
 import { hints, keyOf } from './keys/key-map.ts';
 import { activityOf, type Search, type State } from './state.ts';
 
@@ -81,14 +81,7 @@ function whole(words: readonly string[], columns: number): string {
 
 /** The field of a search, or where it stands: `3 of 41` counted from the newest hit. */
 function searchLine({ editing, typing, query, hits, at }: Search, columns: number): Line {
-  const [under = ''] = clustersOf(editing.text.slice(editing.caret));
-  const text: Line = typing
-    ? [
-        ...foreign(editing.text.slice(0, editing.caret)),
-        { text: escapeText(under === '' ? ' ' : under, { mode: 'line' }), caret: true },
-        ...foreign(editing.text.slice(editing.caret + under.length)),
-      ]
-    : foreign(query);
+  const text: Line = typing ? fieldLine(editing) : foreign(query);
   const count = query === '' ? '' : hits.length === 0 ? 'no hit' : `${hits.length - at} of ${hits.length}`;
   const keys = typing ? 'Enter keep   Esc back' : 'n next   N previous   / search   Esc leave';
   return fitLine(

@@ -7,7 +7,7 @@ import type { KeyContext } from './keys/commands.ts';
 import type { Key } from './keys/key.ts';
 import { resolveKey } from './keys/key-map.ts';
 import { contextsBelow } from './overlays/below.ts';
-import { fieldOf } from './overlays/overlay.ts';
+import { hasField } from './overlays/overlay.ts';
 import { answerQuestion, closeTop, opened, overlayCommand, overlayText } from './overlays/press.ts';
 import { readingCommand, startReading } from './reading.ts';
 import { nextHit, searchField, startSearch } from './search.ts';
@@ -26,8 +26,9 @@ export function contextsOf(state: State): readonly KeyContext[] {
   const overlay = state.overlays.at(-1);
   if (overlay === undefined) return contextsBelow(state);
   if (overlay.kind === 'trust') return ['card.trust', 'overlay.any', 'global'];
-  const own: readonly KeyContext[] = [`overlay.${overlay.kind}`, 'overlay.any', 'global'];
-  return fieldOf(overlay) === null ? own : ['field', ...own];
+  const name = overlay.kind === 'explain' ? 'view' : overlay.kind;
+  const own: readonly KeyContext[] = [`overlay.${name}`, 'overlay.any', 'global'];
+  return hasField(overlay) ? ['field', ...own] : own;
 }
 
 export function press(state: State, ruler: Ruler, key: Key, now: number): Change {

@@ -26,8 +26,8 @@ export type SlashDeps = {
 export function createSlashEffects(deps: SlashDeps): { perform(intent: SlashIntent): void } {
   const { link, say, client: clientOf } = deps;
 
-  const exported = async ({ format, path, force }: Extract<SlashIntent, { do: 'export' }>): Promise<void> => {
-    const { session } = deps.state();
+  const exported = async ({ format, path, force, of }: Extract<SlashIntent, { do: 'export' }>): Promise<void> => {
+    const session = of ?? deps.state().session;
     if (session === null) return say('there is no session yet: the first message makes one', true);
     const client = await clientOf();
     const file = path ?? `${basename(session.name)}.${format}`;
@@ -37,7 +37,8 @@ export function createSlashEffects(deps: SlashDeps): { perform(intent: SlashInte
       await deps.writeFile(file, force, pieces);
     } catch (error) {
       if (force || toWire(error).code !== 'in_use') throw error;
-      const again = { do: 'slash', intent: { do: 'export', format, path: file, force: true } } as const;
+      const intent = { do: 'export', format, path: file, force: true, ...(of === undefined ? {} : { of }) } as const;
+      const again = { do: 'slash', intent } as const;
       const choices = [{ key: 'y', words: 'write over it', effects: [again] }];
       const overlay = {
         kind: 'question',
@@ -89,6 +90,14 @@ export function createSlashEffects(deps: SlashDeps): { perform(intent: SlashInte
       say(`compacted ${plural(messages, 'message')} into a summary; all of them stay stored`, false);
     },
     export: exported,
+    'export-run': async ({ run_id }) => {
+      const client = await clientOf();
+      const [short = run_id] = await client.shortIds({ ids: [run_id] });
+      const run = await client.showRun({ run_id, full: true });
+      const file = `${short}.json`;
+      await deps.writeFile(file, true, whole(`${JSON.stringify(run, null, 2)}\n`));
+      say(`wrote ${file}`, false);
+    },
   };
   return {
     perform(intent) {
@@ -98,4 +107,8 @@ export function createSlashEffects(deps: SlashDeps): { perform(intent: SlashInte
       );
     },
   };
+}
+
+async function* whole(text: string): AsyncIterable<string> {
+  yield text;
 }

@@ -12,4 +12,8 @@ export type SlashIntent =
       /** Null: named like the session, where the program was started. */
       readonly path: string | null;
       readonly force: boolean;
-    };
+      /** A session that is not the open one. */
+      readonly of?: { readonly id: string; readonly name: string };
+    }
+  /** A run with everything that is kept of it, as JSON, where the program was started. */
+  | { readonly do: 'export-run'; readonly run_id: string };

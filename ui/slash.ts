@@ -72,6 +72,7 @@ const commands: Readonly<Record<string, Slash>> = {
     const { tokens } = state.facts;
     return only(saying(state, `${tokens.in} tokens in, ${tokens.out} out, in this program`, now, false));
   },
+  grants: (state) => opened(state, 'grants'),
   trust: (state) => only(state, { do: 'review-trust' }),
   tools: (state, args) => report(state, 'tools', args),
   mcp: (state, args) => report(state, 'mcp', args),

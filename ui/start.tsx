@@ -236,6 +236,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     now,
     inTmux: options.inTmux,
     clipboard: () => clipboard,
+    judgedUnder,
     print: (lines) => printed(lines),
   });
   const store = createStore(

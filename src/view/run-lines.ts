@@ -165,3 +165,15 @@ const messageLines = ({ role, content, tool_calls = [] }: Message): readonly str
   ...labelled(`${role}:`, content === '' ? ' ' : content, 12),
   ...tool_calls.map((call) => `              → ${call.function.name} ${call.function.arguments}`),
 ];
+
+/** Every step and call with what it was given and what it made, of a run that was asked for whole. */
+export function runDataLines(run: RunDetails, shown: RunShown): readonly string[] {
+  const none = { input: null, output: null, partial: null };
+  const calls = run.calls.flatMap((call) => [
+    '',
+    callLine(call, run.waits, shown).trimStart(),
+    ...value('Arguments', 'json', call.args),
+    ...value('Result', 'json', call.result ?? call.result_preview),
+  ]);
+  return [...run.steps.flatMap((step) => [...stepLines({ ...none, ...step }, shown), '']), 'Calls', ...calls];
+}

@@ -1,7 +1,7 @@
 import type { Ask } from '../../src/schema/ask.ts';
 import type { CardChoice } from '../../src/view/ask-card.ts';
 import { choiceWords } from '../../src/view/ask-choices.ts';
-import { formatRemaining, plural } from '../../src/view/format.ts';
+import { formatClock, formatRemaining, plural } from '../../src/view/format.ts';
 import { foreign, type Line, say, type Span } from '../../src/view/line.ts';
 import { ruleKinds, ruleMatches, ruleReach, ruleTarget } from '../../src/view/rule-lines.ts';
 import { columnsOf, cutLine, fitLine, lineColumns, spread, wrapLine } from '../../src/view/wrap.ts';
@@ -332,7 +332,7 @@ export function resultLine(ask: Ask, mine: boolean, columns: number): Line {
 
 /** `approved 10:02:11 by you · this session`. */
 export function verdictWords(ask: Ask, mine: boolean): string {
-  const at = (ask.resolved_at ?? ask.updated_at).slice(11, 19);
+  const at = formatClock(ask.resolved_at ?? ask.updated_at);
   const remember = ask.verdict?.remember === undefined ? '' : ` · ${choiceWords(ask.verdict.remember)}`;
   if (ask.state === 'expired') return `expired ${at}, denied`;
   return `${ask.state} ${at} by ${mine ? 'you' : (ask.verdict?.by ?? 'system')}${remember}`;

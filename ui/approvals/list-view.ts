@@ -1,5 +1,5 @@
 import type { Ask } from '../../src/schema/ask.ts';
-import { formatRemaining, formatShort, plural } from '../../src/view/format.ts';
+import { formatClock, formatRemaining, formatShort, plural } from '../../src/view/format.ts';
 import { foreign, type Line, say, type Span } from '../../src/view/line.ts';
 import { columnsOf, cutLine, fitLine, spread, wrapLine } from '../../src/view/wrap.ts';
 import { layOut } from '../composer/visual-lines.ts';
@@ -147,7 +147,7 @@ function historyLine(ask: Ask, columns: number): Line {
   const waited = formatShort(Date.parse(resolved) - Date.parse(ask.created_at));
   return cutLine(
     [
-      say(`    ${resolved.slice(11, 16)}  `, 'dim'),
+      say(`    ${formatClock(resolved).slice(0, 5)}  `, 'dim'),
       say(ask.state.padEnd(9), ask.state === 'approved' || ask.state === 'answered' ? 'ok' : 'danger'),
       ...foreign(
         ` ${(ask.verdict?.by ?? 'system').padEnd(16)} ${ask.tools}.${ask.tool} ${ask.summary} · waited ${waited}`,

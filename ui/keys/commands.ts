@@ -2,7 +2,7 @@
 export type KeyContext =
   | 'field'
   | 'completion'
-  | `overlay.${'any' | 'palette' | 'sessions' | 'models' | 'help' | 'explain' | 'view' | 'run' | 'rule' | 'edit' | 'question' | 'history' | 'plans'}`
+  | `overlay.${'any' | 'palette' | 'sessions' | 'models' | 'help' | 'grants' | 'view' | 'run' | 'rule' | 'edit' | 'question' | 'history' | 'plans'}`
   | `card.${'permission' | 'question' | 'unknown' | 'trust'}`
   | 'card'
   | 'reading'
@@ -224,7 +224,7 @@ export const keyCommands: readonly KeyCommand[] = [
     ['overlay.top', 'home', 'first line'],
     ['overlay.bottom', 'end', 'last line'],
     ['overlay.accept', 'enter', 'take what is chosen', { hint: 'take' }],
-    ['overlay.filter', '/', 'filter', { hint: 'filter' }],
+    ['overlay.filter', '/', 'filter, or find in a text', { hint: 'filter' }],
     ['overlay.close', 'escape', 'close', leave],
   ]),
   ...rows('overlay.sessions', [
@@ -245,11 +245,13 @@ export const keyCommands: readonly KeyCommand[] = [
   ]),
   ...rows('overlay.view', [
     ['view.page', 'space', 'page down', { hint: 'page' }],
-    ['view.next-flag', ']', 'next flag', { hint: 'next flag' }],
+    ['view.next-flag', ']', 'next line with something hidden in it', { hint: 'next flag' }],
+    ['view.next-hit', 'n', 'next hit of the search'],
+    ['view.previous-hit', 'N', 'previous hit'],
     ['view.wrap', 'w', 'wrap on or off', { hint: 'wrap' }],
     ['view.copy', 'c', 'copy', { hint: 'copy' }],
   ]),
-  ...rows('overlay.explain', [['explain.copy', 'c', 'copy', { hint: 'copy' }]]),
+  ...rows('overlay.grants', [['grants.forget', 'delete', 'forget the choice', { hint: 'forget' }]]),
   ...rows('overlay.rule', [
     ['rule.matches', 'm', 'the matching calls', { hint: 'matching calls' }],
     ['rule.write', 'w', 'write the rule and allow', { hint: 'write and allow' }],
@@ -282,7 +284,7 @@ export const contextStacks: readonly (readonly KeyContext[])[] = [
       'sessions',
       'models',
       'help',
-      'explain',
+      'grants',
       'view',
       'run',
       'rule',

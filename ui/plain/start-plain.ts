@@ -190,6 +190,10 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     edit: () => write('note: the external editor belongs to the full-screen mode'),
     inTmux: false,
     clipboard: () => 'file',
+    judgedUnder: async () => {
+      const { policy, trust, allowed_dir } = await options.request(await options.client());
+      return { policy, trust, allowed_dir };
+    },
     print: async (given) => {
       for (const each of given) write(each);
     },
