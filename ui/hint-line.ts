@@ -24,10 +24,21 @@ export function hintLine(state: State): Line {
       : state.approvals.card !== null && state.overlays.length === 0
         ? [
             'card has the keys',
+            ...(state.approvals.card.full ? hints(state.keys, ['card.page', 'card.find', 'card.next-flag']) : []),
             ...hints(state.keys, ['card.leave', 'app.next-ask', 'card.explain', 'card.full', 'app.help']),
           ]
         : state.reading !== null
-          ? ['reading', ...hints(state.keys, ['reading.toggle', 'reading.copy', 'reading.search', 'reading.leave'])]
+          ? [
+              'reading',
+              ...hints(state.keys, [
+                'reading.toggle',
+                'reading.full',
+                'reading.explain',
+                'reading.copy',
+                'reading.search',
+                'reading.leave',
+              ]),
+            ]
           : [
               ...(active !== null && state.pane !== 'approvals'
                 ? [`${interrupt} interrupts${waiting ? ' and withdraws the ask' : ''}`]

@@ -165,7 +165,7 @@ const beside = (pane: Pane, by: 1 | -1): Pane =>
 /** Keys of a card, of its fields and of the list of asks. */
 const isOfAsks = (state: State, id: string): boolean =>
   state.approvals.card !== null
-    ? /^(?:card|field|overlay|rule|view)\./.test(id)
+    ? /^(?:card|field|overlay|rule)\./.test(id)
     : state.pane === 'approvals' && /^(?:approvals\.(?!pane-)|field\.|question\.|overlay\.)/.test(id);
 
 /** Commands of the composer; the end of an empty line is the end of the transcript. */

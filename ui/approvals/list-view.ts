@@ -3,14 +3,9 @@ import { formatClock, formatRemaining, formatShort, plural } from '../../src/vie
 import { foreign, type Line, say, type Span } from '../../src/view/line.ts';
 import { columnsOf, cutLine, fitLine, spread, wrapLine } from '../../src/view/wrap.ts';
 import { layOut } from '../composer/visual-lines.ts';
-import {
-  type ApprovalsState,
-  type ApprovalsView,
-  drawnCard,
-  focusedAsk,
-  listed,
-  shownIdOf,
-} from './approvals-state.ts';
+import { type ApprovalsState, type ApprovalsView, focusedAsk, shownIdOf } from './approvals-state.ts';
+import { drawnCard } from './drawn-card.ts';
+import { listed } from './on-list.ts';
 import { newCard } from './card-state.ts';
 import { resultLine } from './card-view.ts';
 

@@ -3,7 +3,7 @@ export type KeyContext =
   | 'field'
   | 'completion'
   | `overlay.${'any' | 'palette' | 'sessions' | 'models' | 'help' | 'grants' | 'view' | 'run' | 'rule' | 'edit' | 'question' | 'history' | 'plans'}`
-  | `card.${'permission' | 'question' | 'unknown' | 'trust'}`
+  | `card.${'permission' | 'question' | 'unknown' | 'trust' | 'full'}`
   | 'card'
   | 'reading'
   | 'composer'
@@ -153,6 +153,11 @@ export const keyCommands: readonly KeyCommand[] = [
     ['card.trust-once', 'o', 'use once'],
     ['card.refuse', 'n', 'refuse'],
   ]),
+  ...rows('card.full', [
+    ['card.page', 'space', 'page down', { hint: 'page' }],
+    ['card.find', '/', 'find in the call', { hint: 'find' }],
+    ['card.next-flag', ']', 'next line with something hidden in it', { hint: 'next flag' }],
+  ]),
   ...rows('reading', [
     ['reading.up', 'up  k', 'item above'],
     ['reading.down', 'down  j', 'item below'],
@@ -276,6 +281,7 @@ export const contextStacks: readonly (readonly KeyContext[])[] = [
   ['field', 'approvals', 'global'],
   ...(['permission', 'question', 'unknown', 'trust'] as const).flatMap((kind): readonly (readonly KeyContext[])[] => [
     [`card.${kind}`, 'card', 'global'],
+    ['card.full', `card.${kind}`, 'card', 'global'],
     ['field', `card.${kind}`, 'card', 'global'],
   ]),
   ...(

@@ -20,6 +20,7 @@ const titles: Readonly<Partial<Record<KeyContext, string>>> = {
   'card.question': 'Card of a question',
   'card.unknown': 'Card of an unknown outcome',
   'card.trust': 'Card of untrusted content',
+  'card.full': 'Card viewed whole',
   reading: 'Reading',
   plan: 'Plan',
   approvals: 'Approvals',

@@ -62,11 +62,11 @@ function hitsOf(lines: readonly string[], query: string): readonly number[] {
 }
 
 /** `2 of 7`, or that there is none. */
-export function findPlace({ find, lines }: TextOverlay): string {
+export function findPlace({ find, lines }: TextOverlay): Line {
   const query = find?.editing.text.trim() ?? '';
-  if (find === undefined || query === '') return '';
+  if (find === undefined || query === '') return [];
   const hits = hitsOf(lines, query);
-  return find.at === null ? 'no hit' : `${hits.indexOf(find.at) + 1} of ${hits.length}`;
+  return [say(find.at === null ? 'no hit' : `${hits.indexOf(find.at) + 1} of ${hits.length}`, 'accent')];
 }
 
 /** A command in such a text; null where it is none of its own. @param page rows in view */

@@ -91,7 +91,7 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
       return {
         ...plain,
         title: overlay.title,
-        right: [say(findPlace(overlay), 'accent')],
+        right: findPlace(overlay),
         head: findLines(overlay),
         body: textLines(overlay, columns),
         at: overlay.at,
