@@ -5,7 +5,17 @@ import type { SlashIntent } from './slash-intent.ts';
 import type { PlanIntent } from './plan/plan-state.ts';
 import type { ComposerIntent } from './composer/composer-state.ts';
 
-export type ReportKind = 'status' | 'doctor' | 'runs' | 'policy' | 'policies' | 'tools' | 'mcp' | 'chains';
+export type ReportKind =
+  | 'status'
+  | 'doctor'
+  | 'usage'
+  | 'policy'
+  | 'policies'
+  | 'vet'
+  | 'replay'
+  | 'tools'
+  | 'mcp'
+  | 'chains';
 
 /** What the operator asked of the world; `effects.ts` does it. */
 export type Effect =
@@ -55,6 +65,7 @@ export type Effect =
   | { readonly do: 'set-model'; readonly name: string; readonly backend: string; readonly save: boolean }
   | { readonly do: 'test-backend'; readonly name: string }
   | { readonly do: 'report'; readonly what: ReportKind; readonly of?: string }
+  | { readonly do: 'load-runs' }
   | { readonly do: 'load-grants' }
   /** A remembered choice of the session; without an id, all of them. */
   | { readonly do: 'forget'; readonly id?: string }

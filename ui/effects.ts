@@ -157,6 +157,12 @@ export function createEffects(deps: EffectDeps): Effects {
         const lines = runDataLines(run, { id: (id) => (id === run_id ? short : id), when: formatClock });
         dispatch({ type: 'overlay', overlay: { kind: 'view', title: `${short} · inputs and outputs`, lines, at: 0 } });
       }),
+    'load-runs': () =>
+      attempt(async (client) => {
+        const { runs } = await client.listRuns({ status: null, session: null, limit: 100 });
+        const open = state().overlays.find((overlay) => overlay.kind === 'runs');
+        if (open?.kind === 'runs') dispatch({ type: 'overlay', overlay: { ...open, rows: runs } });
+      }),
     'load-grants': () => attempt(showGrants),
     'set-model': ({ name, backend, save }) =>
       attempt(async (client) => {

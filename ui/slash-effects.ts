@@ -4,6 +4,7 @@ import { toWire } from '../src/schema/errors.ts';
 import { plural } from '../src/view/format.ts';
 import { sessionFile } from '../src/view/session-file.ts';
 import type { Action } from './actions.ts';
+import { readKeysFile } from './keys/keys-file.ts';
 import type { NotifyWay } from './notify.ts';
 import type { SlashIntent } from './slash-intent.ts';
 import type { State } from './state.ts';
@@ -15,8 +16,10 @@ export type SlashDeps = {
   readonly state: () => State;
   readonly dispatch: (action: Action) => void;
   readonly say: (text: string, bad: boolean) => void;
-  /** False where there is no such theme, or nothing that it could change. */
-  readonly setTheme: (name: string) => boolean;
+  /** @throws RuntimeError usage, with what is wrong with it */
+  readonly setTheme: (name: string) => void;
+  /** Text of `keys.json` as it is now; null = there is none. */
+  readonly keys: () => string | null;
   readonly setNotify: (way: NotifyWay) => void;
   /** Writes a file whole. @throws RuntimeError in_use where the name is taken and `force` is false */
   readonly writeFile: (path: string, force: boolean, pieces: AsyncIterable<string>) => Promise<void>;
@@ -73,13 +76,22 @@ export function createSlashEffects(deps: SlashDeps): { perform(intent: SlashInte
       );
     },
     theme: async ({ name, save }) => {
-      if (!deps.setTheme(name)) return say(`there is no theme "${name.slice(0, 40)}"`, true);
+      deps.setTheme(name);
       if (save) await (await clientOf()).setConfig({ key: 'tui-theme', value: name });
       say(save ? `tui-theme = ${name}, for every start` : `theme ${name}; --save keeps it`, false);
     },
     notify: async ({ way }) => {
       deps.setNotify(way);
       say(`notifications: ${way}, in this program`, false);
+    },
+    'reload-keys': async () => {
+      const { map, notices } = readKeysFile(deps.keys());
+      deps.dispatch({ type: 'keys', map });
+      for (const notice of notices) deps.dispatch({ type: 'notice', level: 'warn', text: `keys.json: ${notice}` });
+      say(
+        `keys.json was read: ${plural(map.remapped.size, 'command')} of yours, ${notices.length} refused`,
+        notices.length > 0,
+      );
     },
     compact: async ({ keep }) => {
       const { session } = deps.state();

@@ -4,6 +4,8 @@ export type SlashIntent =
   | { readonly do: 'trim'; readonly messages: number }
   | { readonly do: 'chain'; readonly name: string }
   | { readonly do: 'theme'; readonly name: string; readonly save: boolean }
+  /** Reads `keys.json` again. */
+  | { readonly do: 'reload-keys' }
   | { readonly do: 'notify'; readonly way: 'auto' | 'osc' | 'bell' | 'off' }
   | { readonly do: 'compact'; readonly keep: number }
   | {

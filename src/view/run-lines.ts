@@ -175,5 +175,10 @@ export function runDataLines(run: RunDetails, shown: RunShown): readonly string[
     ...value('Arguments', 'json', call.args),
     ...value('Result', 'json', call.result ?? call.result_preview),
   ]);
-  return [...run.steps.flatMap((step) => [...stepLines({ ...none, ...step }, shown), '']), 'Calls', ...calls];
+  const messages = (run.messages ?? []).flatMap(({ message }) => messageLines(message));
+  return [
+    ...run.steps.flatMap((step) => [...stepLines({ ...none, ...step }, shown), '']),
+    ...(calls.length === 0 ? [] : ['Calls', ...calls, '']),
+    ...(messages.length === 0 ? [] : ['Messages of the run', ...messages]),
+  ];
 }

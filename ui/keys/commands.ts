@@ -2,7 +2,7 @@
 export type KeyContext =
   | 'field'
   | 'completion'
-  | `overlay.${'any' | 'palette' | 'sessions' | 'models' | 'help' | 'grants' | 'view' | 'run' | 'rule' | 'edit' | 'question' | 'history' | 'plans'}`
+  | `overlay.${'any' | 'palette' | 'sessions' | 'models' | 'help' | 'grants' | 'runs' | 'view' | 'run' | 'rule' | 'edit' | 'question' | 'history' | 'plans'}`
   | `card.${'permission' | 'question' | 'unknown' | 'trust' | 'full'}`
   | 'card'
   | 'reading'
@@ -243,6 +243,10 @@ export const keyCommands: readonly KeyCommand[] = [
     ['models.default', 'D', 'make it the default', { hint: 'make default' }],
     ['models.test', 'T', 'test the backend', { hint: 'test' }],
   ]),
+  ...rows('overlay.runs', [
+    ['runs.cancel', 'c', 'cancel the run', { hint: 'cancel' }],
+    ['runs.resume', 'R', 'resume the run', { hint: 'resume' }],
+  ]),
   ...rows('overlay.run', [
     ['run.cancel', 'c', 'cancel the run', { hint: 'cancel run' }],
     ['run.resume', 'R', 'resume the run', { hint: 'resume' }],
@@ -291,6 +295,7 @@ export const contextStacks: readonly (readonly KeyContext[])[] = [
       'models',
       'help',
       'grants',
+      'runs',
       'view',
       'run',
       'rule',

@@ -2,7 +2,7 @@ import type { RememberedChoice } from '../../src/schema/ask.ts';
 import type { UntrustedContent } from '../../src/schema/overlay.ts';
 import type { ModelRow } from '../../src/schema/registry.ts';
 import type { PlanHead } from '../../src/schema/plan.ts';
-import type { RunDetails } from '../../src/schema/run-record.ts';
+import type { RunDetails, RunSummary } from '../../src/schema/run-record.ts';
 import type { Session } from '../../src/schema/session.ts';
 import { edit, type EditCommand, type Editing, emptyEditing } from '../composer/editing.ts';
 import type { Effect } from '../effect.ts';
@@ -36,6 +36,7 @@ export type Overlay =
   | (List & { readonly kind: 'sessions'; readonly rows: readonly Session[] | null })
   | (List & { readonly kind: 'models'; readonly rows: readonly ModelRow[] | null; readonly notes: readonly string[] })
   | (List & { readonly kind: 'plans'; readonly rows: readonly PlanHead[] | null })
+  | (List & { readonly kind: 'runs'; readonly rows: readonly RunSummary[] | null })
   /** What was allowed for the session, until it ends. */
   | (List & { readonly kind: 'grants'; readonly rows: readonly RememberedChoice[] | null })
   | { readonly kind: 'run'; readonly run: RunDetails | null; readonly at: number }

@@ -15,7 +15,7 @@ import {
 import { placeOf } from './place.ts';
 import { findText, textCommand } from './text-overlay.ts';
 import { refusedTrust, trustCommand } from './trust-view.ts';
-import { grantRows, modelRows, paletteRows, planRows, sessionRows } from './rows.ts';
+import { grantRows, runRows, modelRows, paletteRows, planRows, sessionRows } from './rows.ts';
 
 /** A command of the palette is run by whoever runs commands of keys. */
 export type Run = (state: State, id: string) => Change;
@@ -89,6 +89,8 @@ const sizeOf = (state: State, overlay: Overlay): number => {
       return paletteRows(overlay, state.keys).length;
     case 'grants':
       return grantRows(overlay).length;
+    case 'runs':
+      return runRows(overlay).length;
     default:
       return placeOf(state, overlay).last + 1;
   }
@@ -132,6 +134,10 @@ function accept(state: State, top: ListOverlay, run: Run): Change {
     case 'palette': {
       const row = paletteRows(top, state.keys)[top.at];
       return row === undefined ? only(state) : run({ ...state, overlays: state.overlays.slice(0, -1) }, row.id);
+    }
+    case 'runs': {
+      const row = runRows(top)[top.at];
+      return row === undefined ? only(state) : opened(state, 'run', row.id);
     }
     case 'help':
     case 'grants':
@@ -211,6 +217,12 @@ function own(state: State, top: Overlay, id: string): Change {
     const row = grantRows(top)[top.at];
     if (row !== undefined && id === 'grants.forget') return only(state, { do: 'forget', id: row.id });
   }
+  if (top.kind === 'runs') {
+    const row = runRows(top)[top.at];
+    if (row !== undefined && id === 'runs.cancel')
+      return only(state, { do: 'cancel-run', run_id: row.id }, { do: 'load-runs' });
+    if (row !== undefined && id === 'runs.resume') return closed(state, { do: 'resume-run', run_id: row.id });
+  }
   if (top.kind === 'run' && top.run !== null) {
     if (id === 'overlay.accept') return only(state, { do: 'load-run-data', run_id: top.run.id });
     if (id === 'run.export') return only(state, { do: 'slash', intent: { do: 'export-run', run_id: top.run.id } });
@@ -223,7 +235,7 @@ function own(state: State, top: Overlay, id: string): Change {
 /** The overlay that opens, with what loads its content. */
 export function opened(
   state: State,
-  kind: 'help' | 'palette' | 'sessions' | 'models' | 'grants' | 'run',
+  kind: 'help' | 'palette' | 'sessions' | 'models' | 'grants' | 'runs' | 'run',
   runId: string | null = null,
 ): Change {
   const show = (overlay: Overlay, ...effects: readonly Effect[]): Change =>
@@ -239,6 +251,8 @@ export function opened(
       return show({ ...openList('models'), rows: null, notes: [] }, { do: 'load-models' });
     case 'grants':
       return show({ ...openList('grants'), field: null, rows: null }, { do: 'load-grants' });
+    case 'runs':
+      return show({ ...openList('runs'), field: null, rows: null }, { do: 'load-runs' });
     case 'run':
       return show({ kind: 'run', run: null, at: 0 }, { do: 'load-run', run_id: runId });
   }

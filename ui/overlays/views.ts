@@ -1,4 +1,4 @@
-import { foreign, type Line, say } from '../../src/view/line.ts';
+import { foreign, type Line, say, type Token } from '../../src/view/line.ts';
 import { formatAge, formatClock, plural } from '../../src/view/format.ts';
 import { runLines } from '../../src/view/run-lines.ts';
 import { cutLine, fitLine, spread, wrapLine } from '../../src/view/wrap.ts';
@@ -10,7 +10,7 @@ import { trustBody, trustHead, trustTitle } from './trust-view.ts';
 import type { State } from '../state.ts';
 import { shortCount } from '../status-lines.ts';
 import type { Field, Overlay, TextOverlay } from './overlay.ts';
-import { grantRows, modelRows, paletteRows, planRows, sessionRows } from './rows.ts';
+import { grantRows, runRows, modelRows, paletteRows, planRows, sessionRows } from './rows.ts';
 import { findPlace, textLines } from './text-overlay.ts';
 
 /** What an overlay has to show: a title with something at its right, what stays at the top, what scrolls, and its keys. */
@@ -102,6 +102,32 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
               ? '↑↓ Space page  / find  ] next flag  w wrap  c copy  Esc close'
               : 'n next  N previous  / find  c copy  Esc close',
       };
+    case 'runs': {
+      const rows = runRows(overlay);
+      const body = rows.map((row) =>
+        cutLine(
+          [
+            say(`${row.id.slice(-6)}  `, 'dim'),
+            say(row.status.padEnd(12), runTokens[row.status] ?? 'text'),
+            say(`${formatAge(state.now - Date.parse(row.created_at)).padEnd(9)} `, 'dim'),
+            ...fitLine(foreign(row.session ?? row.kind), 16),
+            say('  '),
+            ...foreign(row.input, 'dim'),
+          ],
+          columns - 2,
+        ),
+      );
+      const none: readonly Line[] = [[say(overlay.rows === null ? 'loading…' : 'No run is recorded yet.', 'dim')]];
+      return {
+        ...plain,
+        ...list(body, overlay.at),
+        ...(rows.length === 0 ? { body: none, chosen: false } : {}),
+        title: 'Runs',
+        right: [say(`${rows.length} of ${overlay.rows?.length ?? 0}`, 'dim')],
+        head: overlay.field === null ? [] : fieldLines(overlay.field, overlay.query),
+        foot: 'Enter details  R resume  c cancel  / filter  Esc close',
+      };
+    }
     case 'grants': {
       const now = state.facts.policy?.sha256 ?? null;
       const holds = (row: { readonly policy_sha256: string }) => now === null || row.policy_sha256 === now;
@@ -148,6 +174,14 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
       };
   }
 }
+
+const runTokens: Readonly<Record<string, Token>> = {
+  running: 'accent',
+  waiting: 'ask',
+  suspended: 'warn',
+  interrupted: 'warn',
+  failed: 'danger',
+};
 
 /** Rows with a mark before the chosen one. */
 const list = (body: readonly Line[], at: number) => ({
