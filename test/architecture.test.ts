@@ -69,6 +69,7 @@ const rooms: Readonly<Record<string, Room>> = {
       'src/client/play-plan.ts',
       'ui/start.tsx',
       'ui/theme.ts',
+      'ui/theme-file.ts',
       'ui/options.ts',
       'ui/plain/start-plain.ts',
       'src/client/routes.ts',

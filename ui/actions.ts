@@ -7,6 +7,7 @@ import type { Attached } from './composer/attach.ts';
 import type { AttachIntent } from './composer/composer-effects.ts';
 import type { ComposerAction } from './composer/composer-state.ts';
 import type { Key } from './keys/key.ts';
+import type { KeyMap } from './keys/key-map.ts';
 import type { PlanAction } from './plan/plan-state.ts';
 import type { Overlay } from './overlays/overlay.ts';
 import type { Banner, Facts, OpenSession } from './state.ts';
@@ -52,6 +53,8 @@ export type Action =
   | { readonly type: 'say'; readonly text: string; readonly bad: boolean; readonly now: number }
   | { readonly type: 'overlay'; readonly overlay: Overlay }
   | { readonly type: 'collapse'; readonly lines: number; readonly guardMs: number }
+  /** The keys are others than before. */
+  | { readonly type: 'keys'; readonly map: KeyMap }
   /** What was remembered for the session is forgotten. */
   | { readonly type: 'forgotten' }
   /** A whole line, where there is no composer. */

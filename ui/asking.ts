@@ -1,8 +1,9 @@
 import type { Line } from '../src/view/line.ts';
-import { type ApprovalsAction, type ApprovalsView, drawnCard, reduceApprovals } from './approvals/approvals-state.ts';
+import type { ApprovalsAction, ApprovalsView } from './approvals/approvals-state.ts';
+import { drawnCard } from './approvals/drawn-card.ts';
+import { reduceApprovals } from './approvals/reduce-approvals.ts';
 import { verdictWords } from './approvals/card-view.ts';
-import { compose } from './composing.ts';
-import { isComposerEmpty } from './composer/composer-state.ts';
+import { isComposerEmpty, keepText } from './composer/composer-state.ts';
 import { isTiny, isTooSmall, layoutOf } from './layout.ts';
 import type { Ruler } from './move.ts';
 import { saying } from './sending.ts';
@@ -52,14 +53,11 @@ export function ask(given: State, ruler: Ruler, action: ApprovalsAction, now: nu
   if (action.type === 'resolved') next = saying(next, resultWords(action), now, false);
   else if (approvals.said !== null && approvals.said !== state.approvals.said && state.pane === 'chat')
     next = saying(next, approvals.said, now, false);
-  const texts = intents.flatMap((intent) => (intent.do === 'keep-text' ? [intent.text] : []));
-  const kept = texts.reduce((change, text) => compose(change.state, ruler, { type: 'kill', text }, now), only(next));
+  for (const intent of intents)
+    if (intent.do === 'keep-text') next = { ...next, composer: keepText(next.composer, intent.text) };
   return {
-    state: kept.state,
-    effects: [
-      ...kept.effects,
-      ...intents.flatMap((intent) => (intent.do === 'keep-text' ? [] : [{ do: 'ask', intent } as const])),
-    ],
+    state: next,
+    effects: intents.flatMap((intent) => (intent.do === 'keep-text' ? [] : [{ do: 'ask', intent } as const])),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Item } from '../src/view/items.ts';
 import { foreign, type Line, say, type Span } from '../src/view/line.ts';
 import { cutLine, fitLine, lineColumns } from '../src/view/wrap.ts';
+import { markHits } from './hits.ts';
 import type { Layout } from './layout.ts';
 import type { State } from './state.ts';
 import type { Glyphs } from './theme.ts';
@@ -27,7 +28,7 @@ export function chatLines(state: State, blocks: Blocks, rows: number): readonly 
   const selected = state.reading?.selected ?? null;
   const lines = shown.map(({ line, index }) => {
     const item = state.items[index];
-    const found = state.search === null ? line : marked(line, state.search.query);
+    const found = state.search === null ? line : markHits(line, state.search.query);
     return selected !== null && item?.id === selected && line.length > 0 ? chosen(found) : found;
   });
   const empty: readonly Line[] = Array.from({ length: Math.max(0, rows - lines.length) }, () => []);
@@ -47,28 +48,6 @@ function chosen(line: Line): Line {
     { ...first, text: after },
     ...rest,
   ];
-}
-
-/** Hits in reverse video (10 §5.6). */
-function marked(line: Line, query: string): Line {
-  if (query === '') return line;
-  const exact = /\p{Lu}/u.test(query);
-  const fold = (text: string) => (exact ? text : text.toLowerCase());
-  const wanted = fold(query);
-  return line.flatMap((span): readonly Span[] => {
-    const text = fold(span.text);
-    if (text.length !== span.text.length || !text.includes(wanted)) return [span];
-    const out: Span[] = [];
-    let from = 0;
-    for (let at = text.indexOf(wanted); at >= 0; at = text.indexOf(wanted, from)) {
-      // Parts of a safe text are safe.
-      out.push({ ...span, text: span.text.slice(from, at) as Span['text'] });
-      out.push({ ...span, text: span.text.slice(at, at + wanted.length) as Span['text'], token: 'hit' });
-      from = at + wanted.length;
-    }
-    out.push({ ...span, text: span.text.slice(from) as Span['text'] });
-    return out.filter((each) => each.text !== '');
-  });
 }
 
 /** `▼ 34 new lines · End` while the view is paused. */

@@ -6,7 +6,17 @@ import type { SlashIntent } from './slash-intent.ts';
 import type { PlanIntent } from './plan/plan-state.ts';
 import type { ComposerIntent } from './composer/composer-state.ts';
 
-export type ReportKind = 'status' | 'doctor' | 'runs' | 'policy' | 'policies' | 'tools' | 'mcp' | 'chains';
+export type ReportKind =
+  | 'status'
+  | 'doctor'
+  | 'usage'
+  | 'policy'
+  | 'policies'
+  | 'vet'
+  | 'replay'
+  | 'tools'
+  | 'mcp'
+  | 'chains';
 
 /** What the operator asked of the world; `effects.ts` does it. */
 export type Effect =
@@ -51,15 +61,29 @@ export type Effect =
   | { readonly do: 'load-sessions' }
   | { readonly do: 'load-models' }
   | { readonly do: 'load-run'; readonly run_id: string | null }
+  /** What its steps and calls were given and made. */
+  | { readonly do: 'load-run-data'; readonly run_id: string }
   | { readonly do: 'rename-session'; readonly name: string; readonly to: string }
   | { readonly do: 'fork-session'; readonly name: string; readonly to: string | null; readonly at: number | null }
   | { readonly do: 'delete-session'; readonly name: string; readonly force: boolean }
   | { readonly do: 'set-model'; readonly name: string; readonly backend: string; readonly save: boolean }
   | { readonly do: 'test-backend'; readonly name: string }
   | { readonly do: 'report'; readonly what: ReportKind; readonly of?: string }
-  | { readonly do: 'forget' }
+  | { readonly do: 'load-runs' }
+  | { readonly do: 'load-grants' }
+  /** A remembered choice of the session; without an id, all of them. */
+  | { readonly do: 'forget'; readonly id?: string }
   | { readonly do: 'abandon' }
   | { readonly do: 'leave'; readonly cancel: boolean }
   | { readonly do: 'explain-ask'; readonly ask_id: string }
+  /** What the policy in use says to a call. */
+  | {
+      readonly do: 'explain-call';
+      readonly call: {
+        readonly tools: string;
+        readonly tool: string;
+        readonly args: Readonly<Record<string, unknown>>;
+      };
+    }
   | { readonly do: 'resume-run'; readonly run_id: string }
   | { readonly do: 'cancel-run'; readonly run_id: string };

@@ -1,7 +1,11 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
 import { toWire } from '../src/schema/errors.ts';
+import type { PolicyExplanation } from '../src/schema/policy-views.ts';
+import type { StartRun } from '../src/schema/run.ts';
+import { formatClock } from '../src/view/format.ts';
 import { explanationLines } from '../src/view/explanation.ts';
 import { lastTurns, plainLines } from '../src/view/plain-lines.ts';
+import { runDataLines } from '../src/view/run-lines.ts';
 import type { Action } from './actions.ts';
 import { copyText } from './clipboard.ts';
 import type { DefinitionEffects } from './definition-effects.ts';
@@ -29,6 +33,8 @@ export type EffectDeps = {
   readonly slash: { perform(intent: Extract<Effect, { do: 'slash' }>['intent']): void };
   readonly plans: { perform(intent: Extract<Effect, { do: 'plan' }>['intent']): void; tick(): void };
   readonly composer: { perform(intent: Extract<Effect, { do: 'composer' }>['intent']): void };
+  /** The policy of the turns, what is trusted for once, and the directory of `--local-exec-allowed-dir`. */
+  readonly judgedUnder: () => Promise<Pick<StartRun, 'policy' | 'trust' | 'allowed_dir'>>;
   /** Lends the terminal to the editor of the operator. */
   readonly edit: (text: string, ask: string | null) => void;
   /** Prints lines on the main screen and waits for Enter. */
@@ -61,6 +67,16 @@ export function createEffects(deps: EffectDeps): Effects {
     const open = state().overlays.find((overlay) => overlay.kind === 'sessions');
     if (open?.kind === 'sessions') dispatch({ type: 'overlay', overlay: { ...open, rows } });
   };
+
+  const showGrants = async (client: RuntimeClient): Promise<void> => {
+    const { session, overlays } = state();
+    const rows = session === null ? [] : await client.listRemembered({ session: session.id });
+    const open = overlays.find((overlay) => overlay.kind === 'grants');
+    if (open?.kind === 'grants') dispatch({ type: 'overlay', overlay: { ...open, rows } });
+  };
+
+  const explained = (title: string, explanation: PolicyExplanation): void =>
+    dispatch({ type: 'overlay', overlay: { kind: 'explain', title, lines: explanationLines(explanation), at: 0 } });
 
   const cancelAll = async (reason: string): Promise<void> => {
     // A message that is on its way is a run in a moment.
@@ -136,6 +152,20 @@ export function createEffects(deps: EffectDeps): Effects {
         if (newest === undefined) return say('no run is recorded yet');
         dispatch({ type: 'overlay', overlay: { kind: 'run', run: await client.showRun({ run_id: newest }), at: 0 } });
       }),
+    'load-run-data': ({ run_id }) =>
+      attempt(async (client) => {
+        const run = await client.showRun({ run_id, full: true });
+        const [short = run_id] = await client.shortIds({ ids: [run_id] });
+        const lines = runDataLines(run, { id: (id) => (id === run_id ? short : id), when: formatClock });
+        dispatch({ type: 'overlay', overlay: { kind: 'view', title: `${short} · inputs and outputs`, lines, at: 0 } });
+      }),
+    'load-runs': () =>
+      attempt(async (client) => {
+        const { runs } = await client.listRuns({ status: null, session: null, limit: 100 });
+        const open = state().overlays.find((overlay) => overlay.kind === 'runs');
+        if (open?.kind === 'runs') dispatch({ type: 'overlay', overlay: { ...open, rows: runs } });
+      }),
+    'load-grants': () => attempt(showGrants),
     'set-model': ({ name, backend, save }) =>
       attempt(async (client) => {
         await link.useModel(name, backend);
@@ -164,10 +194,13 @@ export function createEffects(deps: EffectDeps): Effects {
           trust: [],
           allowed_dir: null,
         });
-        dispatch({
-          type: 'overlay',
-          overlay: { kind: 'explain', title: 'Why is it asking?', lines: explanationLines(explanation), at: 0 },
-        });
+        explained('Why is it asking?', explanation);
+      }),
+    'explain-call': ({ call }) =>
+      attempt(async (client) => {
+        const under = await deps.judgedUnder();
+        const explanation = await client.explainCall({ call, ask: null, as_asked: false, cwd: null, ...under });
+        explained('What the policy says', explanation);
       }),
     'review-trust': () => attempt(() => deps.trust.review(true)),
     trust: (answer) => attempt(() => deps.trust.answer(answer)),
@@ -181,12 +214,14 @@ export function createEffects(deps: EffectDeps): Effects {
           overlay: { kind: 'explain', at: 0, ...(await reportOf(what, of ?? null, client, state(), now())) },
         });
       }),
-    forget: () =>
+    forget: ({ id }) =>
       attempt(async (client) => {
         const { session } = state();
         if (session === null) return;
-        const { removed } = await client.forgetRemembered({ session: session.id });
-        dispatch({ type: 'forgotten' });
+        const { removed } = await client.forgetRemembered({ session: session.id, id: id ?? null });
+        await showGrants(client);
+        const left = await client.listRemembered({ session: session.id });
+        if (!left.some(({ kind }) => kind === 'edits')) dispatch({ type: 'forgotten' });
         say(`forgot ${removed} remembered ${removed === 1 ? 'choice' : 'choices'}`);
       }),
     copy: ({ text }) => {

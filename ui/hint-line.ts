@@ -1,7 +1,7 @@
 import { foreign, type Line, say } from '../src/view/line.ts';
-import { escapeText } from '../src/view/escape.ts';
-import { clustersOf, columnsOf, cutLine, fitLine } from '../src/view/wrap.ts';
+import { columnsOf, cutLine, fitLine } from '../src/view/wrap.ts';
 import { isComposerEmpty } from './composer/composer-state.ts';
+import { fieldLine } from './field-line.ts';
 import { hints, keyOf } from './keys/key-map.ts';
 import { activityOf, type Search, type State } from './state.ts';
 
@@ -24,10 +24,21 @@ export function hintLine(state: State): Line {
       : state.approvals.card !== null && state.overlays.length === 0
         ? [
             'card has the keys',
+            ...(state.approvals.card.full ? hints(state.keys, ['card.page', 'card.find', 'card.next-flag']) : []),
             ...hints(state.keys, ['card.leave', 'app.next-ask', 'card.explain', 'card.full', 'app.help']),
           ]
         : state.reading !== null
-          ? ['reading', ...hints(state.keys, ['reading.toggle', 'reading.copy', 'reading.search', 'reading.leave'])]
+          ? [
+              'reading',
+              ...hints(state.keys, [
+                'reading.toggle',
+                'reading.full',
+                'reading.explain',
+                'reading.copy',
+                'reading.search',
+                'reading.leave',
+              ]),
+            ]
           : [
               ...(active !== null && state.pane !== 'approvals'
                 ? [`${interrupt} interrupts${waiting ? ' and withdraws the ask' : ''}`]
@@ -81,14 +92,7 @@ function whole(words: readonly string[], columns: number): string {
 
 /** The field of a search, or where it stands: `3 of 41` counted from the newest hit. */
 function searchLine({ editing, typing, query, hits, at }: Search, columns: number): Line {
-  const [under = ''] = clustersOf(editing.text.slice(editing.caret));
-  const text: Line = typing
-    ? [
-        ...foreign(editing.text.slice(0, editing.caret)),
-        { text: escapeText(under === '' ? ' ' : under, { mode: 'line' }), caret: true },
-        ...foreign(editing.text.slice(editing.caret + under.length)),
-      ]
-    : foreign(query);
+  const text: Line = typing ? fieldLine(editing) : foreign(query);
   const count = query === '' ? '' : hits.length === 0 ? 'no hit' : `${hits.length - at} of ${hits.length}`;
   const keys = typing ? 'Enter keep   Esc back' : 'n next   N previous   / search   Esc leave';
   return fitLine(

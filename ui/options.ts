@@ -7,6 +7,9 @@ import type { EditedText } from './lend.ts';
 import type { PlanUse } from './plan/plan-effects.ts';
 import type { Theme } from './theme.ts';
 
+/** Keys of the configuration; null while they are not known. */
+export type ConfiguredLook = { readonly theme: string | null; readonly glyphs: string | null };
+
 /** What a face in the terminal is started with. */
 export type TuiOptions = {
   readonly input: ReadStream;
@@ -23,14 +26,15 @@ export type TuiOptions = {
   /** Accepts content of this hash in this program, without a record. */
   readonly trustOnce: (sha256: string) => void;
   readonly session: string | null;
-  /** By the name that is configured, or null while that is not known. */
-  readonly theme: (configured: string | null) => Theme;
-  /** By its name; null where there is none. */
-  readonly themeNamed: (name: string) => Theme | null;
+  /** As flags and environment say; `configured` counts where they do not. @throws RuntimeError usage for a broken one */
+  readonly theme: (configured: ConfiguredLook) => Theme;
+  /** One of the program's or of the operator's own. @throws RuntimeError usage, with what is wrong */
+  readonly themeNamed: (name: string) => Theme;
+  readonly themeNames: () => readonly string[];
   readonly policy: string | null;
   readonly model: string | null;
-  /** Text of `keys.json`; null = there is none. */
-  readonly keys: string | null;
+  /** Text of `keys.json` as it is now; null = there is none. */
+  readonly keys: () => string | null;
   readonly cwd: string;
   readonly shell: boolean;
   readonly thinkOpen: boolean;
@@ -44,7 +48,6 @@ export type TuiOptions = {
   readonly root: string;
   /** Writes a file whole. @throws RuntimeError in_use where the name is taken and `force` is false */
   readonly writeFile: (path: string, force: boolean, pieces: AsyncIterable<string>) => Promise<void>;
-  readonly wheel: boolean;
   readonly inTmux: boolean;
   /** `TERM_PROGRAM`, or empty. */
   readonly terminalProgram: string;

@@ -7,7 +7,7 @@ import type { KeyContext } from './keys/commands.ts';
 import type { Key } from './keys/key.ts';
 import { resolveKey } from './keys/key-map.ts';
 import { contextsBelow } from './overlays/below.ts';
-import { fieldOf } from './overlays/overlay.ts';
+import { hasField } from './overlays/overlay.ts';
 import { answerQuestion, closeTop, opened, overlayCommand, overlayText } from './overlays/press.ts';
 import { readingCommand, startReading } from './reading.ts';
 import { nextHit, searchField, startSearch } from './search.ts';
@@ -27,8 +27,9 @@ export function contextsOf(state: State): readonly KeyContext[] {
   if (overlay === undefined) return contextsBelow(state);
   if (overlay.kind === 'trust' || overlay.kind === 'definition')
     return [`card.${overlay.kind}`, 'overlay.any', 'global'];
-  const own: readonly KeyContext[] = [`overlay.${overlay.kind}`, 'overlay.any', 'global'];
-  return fieldOf(overlay) === null ? own : ['field', ...own];
+  const name = overlay.kind === 'explain' ? 'view' : overlay.kind;
+  const own: readonly KeyContext[] = [`overlay.${name}`, 'overlay.any', 'global'];
+  return hasField(overlay) ? ['field', ...own] : own;
 }
 
 export function press(state: State, ruler: Ruler, key: Key, now: number): Change {
@@ -165,7 +166,7 @@ const beside = (pane: Pane, by: 1 | -1): Pane =>
 /** Keys of a card, of its fields and of the list of asks. */
 const isOfAsks = (state: State, id: string): boolean =>
   state.approvals.card !== null
-    ? /^(?:card|field|overlay|rule|view)\./.test(id)
+    ? /^(?:card|field|overlay|rule)\./.test(id)
     : state.pane === 'approvals' && /^(?:approvals\.(?!pane-)|field\.|question\.|overlay\.)/.test(id);
 
 /** Commands of the composer; the end of an empty line is the end of the transcript. */

@@ -1,7 +1,8 @@
 import type { Item } from '../src/view/items.ts';
-import { readable } from '../src/view/call-lines.ts';
 import { holding, reveal, type Ruler, scroll, toEnd, toTop } from './move.ts';
+import { textOfItem, wholeItem } from './item-text.ts';
 import { type Change, only, type State } from './state.ts';
+import { saying } from './sending.ts';
 import { layoutOf } from './layout.ts';
 import { rowsInView } from './transcript/viewport.ts';
 import { blocksOf } from './chat-lines.ts';
@@ -63,18 +64,30 @@ export function readingCommand(state: State, ruler: Ruler, id: string): Change {
     case 'reading.fork': {
       const seq = item !== undefined && (item.kind === 'user' || item.kind === 'assistant') ? item.seq : null;
       return seq === null || state.session === null
-        ? only(state)
+        ? only(saying(state, 'a fork begins at a message of yours or of the model', state.now, false))
         : only(state, { do: 'fork-session', name: state.session.name, to: null, at: seq });
     }
+    case 'reading.full':
+      return item === undefined
+        ? only(state)
+        : only({ ...state, overlays: [...state.overlays, { kind: 'view', at: 0, ...wholeItem(item) }] });
     case 'reading.explain':
-      return item?.kind === 'call' && item.ask_id !== null
-        ? only(state, { do: 'explain-ask', ask_id: item.ask_id })
-        : only(state);
+      return item === undefined ? only(state) : explained(state, item);
     case 'reading.leave':
       return only({ ...state, reading: null, search: null });
     default:
       return only(state);
   }
+}
+
+/** Why a call was let through, asked about or refused: by its ask, or by the policy as it is now. */
+function explained(state: State, item: Item): Change {
+  const id = item.kind === 'ask' ? item.id : item.kind === 'call' ? item.ask_id : null;
+  if (id !== null) return only(state, { do: 'explain-ask', ask_id: id });
+  if (item.kind !== 'call' || typeof item.args !== 'object' || item.args === null)
+    return only(saying(state, 'only a call was decided about', state.now, false));
+  const { tools, tool } = item;
+  return only(state, { do: 'explain-call', call: { tools, tool, args: { ...item.args } } });
 }
 
 function choose(state: State, ruler: Ruler, at: number): Change {
@@ -87,18 +100,4 @@ function toggled(state: State, ids: readonly string[]): State {
   const next = new Set(state.toggled);
   for (const id of ids) if (!next.delete(id)) next.add(id);
   return { ...state, toggled: next };
-}
-
-/** The original text of an item, for the clipboard. */
-export function textOfItem(item: Item): string {
-  switch (item.kind) {
-    case 'call':
-      return `${item.tools}.${item.tool} ${JSON.stringify(item.args)}\n${readable(item)}`;
-    case 'ask':
-      return item.summary;
-    case 'shell':
-      return `${item.line}\n${item.output}`;
-    default:
-      return item.text;
-  }
 }

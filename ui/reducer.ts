@@ -99,6 +99,8 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
       return only(state.session === null ? state : { ...state, session: { ...state.session, deleted: true } });
     case 'collapse':
       return only({ ...state, collapse: action.lines, guardMs: action.guardMs });
+    case 'keys':
+      return only({ ...state, keys: action.map, chord: null });
     case 'forgotten':
       return only({ ...state, editsIn: null });
     case 'submit':

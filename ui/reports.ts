@@ -1,5 +1,7 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
-import { formatAge, plural } from '../src/view/format.ts';
+import type { RunDetails } from '../src/schema/run-record.ts';
+import { callSummary } from '../src/view/call-summary.ts';
+import { formatSpan, plural } from '../src/view/format.ts';
 import type { ReportKind } from './effect.ts';
 import type { State } from './state.ts';
 
@@ -27,6 +29,7 @@ export async function reportOf(
           `data      ${dataDir ?? '-'}`,
           `database  ${database.path}`,
           `shell     ${facts.shell ? 'on' : 'off'}`,
+          ...(await boundLines(client, state)),
         ],
       };
     }
@@ -43,14 +46,42 @@ export async function reportOf(
               ]),
       };
     }
-    case 'runs': {
-      const { runs } = await client.listRuns({ status: null, session: null, limit: 50 });
+    case 'usage':
+      return { title: 'Usage', lines: await usageLines(client, state) };
+    case 'vet': {
+      const { path, name } = await client.showPolicy({ policy: null });
+      const [file] = await client.vetPolicies({ policies: [path ?? name] });
+      const findings = file?.findings ?? [];
       return {
-        title: 'Runs',
-        lines: runs.map(
-          (run) =>
-            `${run.id.slice(-8)} · ${run.status} · ${run.session ?? run.kind} · ${formatAge(now - Date.parse(run.created_at))} · ${run.input}`,
-        ),
+        title: `Policy ${name}: vet`,
+        lines:
+          findings.length === 0
+            ? ['Nothing to say against it.']
+            : findings.map((each) => `${each.severity}: ${each.message}`),
+      };
+    }
+    case 'replay': {
+      const [policy = null, since] = (of ?? '').split(/\s+/);
+      const from = since === undefined ? now - 30 * dayMs : Date.parse(since);
+      if (Number.isNaN(from)) return { title: 'Replay', lines: [`"${since}" is no date`] };
+      const report = await client.replayCalls({
+        policy,
+        trust: [],
+        since: from,
+        session: null,
+        tools: null,
+        limit: 1000,
+      });
+      const { checked, tightened, widened, unchanged, not_comparable: apart } = report;
+      return {
+        title: `Replay under ${report.policy.name}`,
+        lines: [
+          `checked ${checked}, tightened ${tightened}, widened ${widened}, unchanged ${unchanged}, not comparable ${apart}`,
+          ...report.changes.map(
+            (change) =>
+              `${change.change}: ${change.tools}.${change.tool} ${callSummary(change.args)} · was ${change.was}, now ${change.now}${change.rule === null ? '' : ` (rule ${change.rule + 1})`}`,
+          ),
+        ],
       };
     }
     case 'policy': {
@@ -120,4 +151,45 @@ export async function reportOf(
       };
     }
   }
+}
+
+const dayMs = 86_400_000;
+
+/** The newest run of the session with everything that it used. */
+async function newestRun(client: RuntimeClient, { session }: State): Promise<RunDetails | null> {
+  const { runs } = await client.listRuns({ status: null, session: session?.name ?? null, limit: 1 });
+  const [run] = session === null ? [] : runs;
+  return run === undefined ? null : client.showRun({ run_id: run.id });
+}
+
+async function boundLines(client: RuntimeClient, state: State): Promise<readonly string[]> {
+  const run = await newestRun(client, state);
+  return run === null ? [] : [`bounds    ${bounds(run)} (last run)`];
+}
+
+const bounds = ({ bounds: { turns, tool_calls, tokens } }: RunDetails): string =>
+  (
+    [
+      ['turns', turns],
+      ['tool calls', tool_calls],
+      ['tokens', tokens],
+    ] as const
+  )
+    .map(([name, { used, max }]) => `${name} ${used} of ${max ?? 'any number'}`)
+    .join(', ');
+
+async function usageLines(client: RuntimeClient, state: State): Promise<readonly string[]> {
+  const { tokens } = state.facts;
+  const run = await newestRun(client, state);
+  const about = tokens.estimated ? 'about ' : '';
+  const session = `this program  ${about}${tokens.in} tokens in, ${tokens.out} out`;
+  if (run === null) return [session];
+  const waited = run.waits.reduce((sum, { waited_ms }) => sum + (waited_ms ?? 0), 0);
+  return [
+    session,
+    `last run      ${run.usage.estimated ? 'about ' : ''}${run.usage.input_tokens} tokens in, ${run.usage.output_tokens} out`,
+    `time          ${formatSpan(run.duration_ms)}, of which ${formatSpan(waited)} waited for you`,
+    `asks          ${run.waits.length}`,
+    `bounds        ${bounds(run)}`,
+  ];
 }

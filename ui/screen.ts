@@ -6,6 +6,8 @@ import type { Size } from './events.ts';
 import { shiftBetween, shifted } from './shift.ts';
 
 const esc = '\u001b[';
+const wheelOn = `${esc}?1000h${esc}?1006h`;
+const wheelOff = `${esc}?1000l${esc}?1002l${esc}?1003l${esc}?1006l`;
 /** A terminal that knows the keyboard protocol says so in this time (10 §12.1). */
 const answerMs = 100;
 
@@ -14,7 +16,6 @@ export type ScreenOptions = {
   readonly output: WriteStream;
   /** Reports of the focus, for notifications. */
   readonly focus: boolean;
-  readonly wheel: boolean;
   /** Writes to the output, past whatever keeps others from it. @returns false when the terminal does not take more */
   write(text: string): boolean;
   /** Called around the time in which the terminal is held. */
@@ -37,6 +38,8 @@ export type Screen = {
   /** The next frame is written whole. */
   forget(): void;
   title(text: string): void;
+  /** Whether the wheel is reported, now and after a return; not from the start. */
+  wheel(on: boolean): void;
   /** The terminal knows the keyboard protocol: it is used, if the answer came in time. */
   protocol(): void;
   /** Bytes of our own that draw nothing: the bell, a notification, the clipboard. */
@@ -53,6 +56,7 @@ export function createScreen(options: ScreenOptions): Screen {
   let caret = '';
   let titled = '';
   let protocol = false;
+  let wheel = false;
   let askedAt = 0;
   let blocked = false;
   let pending: string | null = null;
@@ -147,7 +151,7 @@ export function createScreen(options: ScreenOptions): Screen {
           `${esc}?1049h`,
           `${esc}?2004h`,
           ...(options.focus ? [`${esc}?1004h`] : []),
-          ...(options.wheel ? [`${esc}?1000h${esc}?1006h`] : []),
+          ...(wheel ? [wheelOn] : []),
           `${esc}?u`,
         ].join(''),
       );
@@ -167,7 +171,7 @@ export function createScreen(options: ScreenOptions): Screen {
       output.off('resize', onResize);
       const bytes = [
         ...(protocol ? [`${esc}<u`] : []),
-        `${esc}?1000l${esc}?1002l${esc}?1003l${esc}?1006l`,
+        wheelOff,
         `${esc}?1004l`,
         `${esc}?2004l`,
         `${esc}?2026l`,
@@ -188,6 +192,10 @@ export function createScreen(options: ScreenOptions): Screen {
       protocol = false;
     },
     paint,
+    wheel(on) {
+      if (held && on !== wheel) options.write(on ? wheelOn : wheelOff);
+      wheel = on;
+    },
     forget() {
       shown = [];
     },

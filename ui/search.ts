@@ -1,7 +1,7 @@
 import type { Item } from '../src/view/items.ts';
 import { edit, type EditCommand, emptyEditing, typeText } from './composer/editing.ts';
 import { paused, reveal, type Ruler } from './move.ts';
-import { textOfItem } from './reading.ts';
+import { textOfItem } from './item-text.ts';
 import { type Change, only, type Search, type State } from './state.ts';
 
 /** Most characters of one item that are searched. */

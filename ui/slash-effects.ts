@@ -4,6 +4,7 @@ import { toWire } from '../src/schema/errors.ts';
 import { plural } from '../src/view/format.ts';
 import { sessionFile } from '../src/view/session-file.ts';
 import type { Action } from './actions.ts';
+import { readKeysFile } from './keys/keys-file.ts';
 import type { NotifyWay } from './notify.ts';
 import type { SlashIntent } from './slash-intent.ts';
 import type { State } from './state.ts';
@@ -15,8 +16,10 @@ export type SlashDeps = {
   readonly state: () => State;
   readonly dispatch: (action: Action) => void;
   readonly say: (text: string, bad: boolean) => void;
-  /** False where there is no such theme, or nothing that it could change. */
-  readonly setTheme: (name: string) => boolean;
+  /** @throws RuntimeError usage, with what is wrong with it */
+  readonly setTheme: (name: string) => void;
+  /** Text of `keys.json` as it is now; null = there is none. */
+  readonly keys: () => string | null;
   readonly setNotify: (way: NotifyWay) => void;
   /** Writes a file whole. @throws RuntimeError in_use where the name is taken and `force` is false */
   readonly writeFile: (path: string, force: boolean, pieces: AsyncIterable<string>) => Promise<void>;
@@ -26,8 +29,8 @@ export type SlashDeps = {
 export function createSlashEffects(deps: SlashDeps): { perform(intent: SlashIntent): void } {
   const { link, say, client: clientOf } = deps;
 
-  const exported = async ({ format, path, force }: Extract<SlashIntent, { do: 'export' }>): Promise<void> => {
-    const { session } = deps.state();
+  const exported = async ({ format, path, force, of }: Extract<SlashIntent, { do: 'export' }>): Promise<void> => {
+    const session = of ?? deps.state().session;
     if (session === null) return say('there is no session yet: the first message makes one', true);
     const client = await clientOf();
     const file = path ?? `${basename(session.name)}.${format}`;
@@ -37,7 +40,8 @@ export function createSlashEffects(deps: SlashDeps): { perform(intent: SlashInte
       await deps.writeFile(file, force, pieces);
     } catch (error) {
       if (force || toWire(error).code !== 'in_use') throw error;
-      const again = { do: 'slash', intent: { do: 'export', format, path: file, force: true } } as const;
+      const intent = { do: 'export', format, path: file, force: true, ...(of === undefined ? {} : { of }) } as const;
+      const again = { do: 'slash', intent } as const;
       const choices = [{ key: 'y', words: 'write over it', effects: [again] }];
       const overlay = {
         kind: 'question',
@@ -72,13 +76,22 @@ export function createSlashEffects(deps: SlashDeps): { perform(intent: SlashInte
       );
     },
     theme: async ({ name, save }) => {
-      if (!deps.setTheme(name)) return say(`there is no theme "${name.slice(0, 40)}"`, true);
+      deps.setTheme(name);
       if (save) await (await clientOf()).setConfig({ key: 'tui-theme', value: name });
       say(save ? `tui-theme = ${name}, for every start` : `theme ${name}; --save keeps it`, false);
     },
     notify: async ({ way }) => {
       deps.setNotify(way);
       say(`notifications: ${way}, in this program`, false);
+    },
+    'reload-keys': async () => {
+      const { map, notices } = readKeysFile(deps.keys());
+      deps.dispatch({ type: 'keys', map });
+      for (const notice of notices) deps.dispatch({ type: 'notice', level: 'warn', text: `keys.json: ${notice}` });
+      say(
+        `keys.json was read: ${plural(map.remapped.size, 'command')} of yours, ${notices.length} refused`,
+        notices.length > 0,
+      );
     },
     compact: async ({ keep }) => {
       const { session } = deps.state();
@@ -89,6 +102,14 @@ export function createSlashEffects(deps: SlashDeps): { perform(intent: SlashInte
       say(`compacted ${plural(messages, 'message')} into a summary; all of them stay stored`, false);
     },
     export: exported,
+    'export-run': async ({ run_id }) => {
+      const client = await clientOf();
+      const [short = run_id] = await client.shortIds({ ids: [run_id] });
+      const run = await client.showRun({ run_id, full: true });
+      const file = `${short}.json`;
+      await deps.writeFile(file, true, whole(`${JSON.stringify(run, null, 2)}\n`));
+      say(`wrote ${file}`, false);
+    },
   };
   return {
     perform(intent) {
@@ -98,4 +119,8 @@ export function createSlashEffects(deps: SlashDeps): { perform(intent: SlashInte
       );
     },
   };
+}
+
+async function* whole(text: string): AsyncIterable<string> {
+  yield text;
 }

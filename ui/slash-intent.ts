@@ -4,6 +4,8 @@ export type SlashIntent =
   | { readonly do: 'trim'; readonly messages: number }
   | { readonly do: 'chain'; readonly name: string }
   | { readonly do: 'theme'; readonly name: string; readonly save: boolean }
+  /** Reads `keys.json` again. */
+  | { readonly do: 'reload-keys' }
   | { readonly do: 'notify'; readonly way: 'auto' | 'osc' | 'bell' | 'off' }
   | { readonly do: 'compact'; readonly keep: number }
   | {
@@ -12,4 +14,8 @@ export type SlashIntent =
       /** Null: named like the session, where the program was started. */
       readonly path: string | null;
       readonly force: boolean;
-    };
+      /** A session that is not the open one. */
+      readonly of?: { readonly id: string; readonly name: string };
+    }
+  /** A run with everything that is kept of it, as JSON, where the program was started. */
+  | { readonly do: 'export-run'; readonly run_id: string };

@@ -5,6 +5,10 @@ import type { ReportKind } from './effect.ts';
 import type { NotifyWay } from './notify.ts';
 import type { SlashIntent } from './slash-intent.ts';
 import { themes } from './theme.ts';
+import { ask as answerIn } from './asking.ts';
+import { shownIdOf } from './approvals/approvals-state.ts';
+import { findCommand, type SlashCommand } from './composer/slash-commands.ts';
+import { policySlash } from './slash-policy.ts';
 import { startSearch } from './search.ts';
 import { type Change, only, type State } from './state.ts';
 import { saying } from './sending.ts';
@@ -23,8 +27,21 @@ const report = (state: State, what: ReportKind, args: string): Change => {
 
 /** What the commands of the composer do (10 §6.5). One that is not here belongs to something that is not there yet. */
 const commands: Readonly<Record<string, Slash>> = {
-  help: (state) => opened(state, 'help'),
-  keys: (state) => opened(state, 'help'),
+  help: (state, args) => {
+    const named = findCommand(args.trim().replace(/^\//, ''));
+    return named === undefined ? helpAbout(state, args) : shownText(state, `/${named.name}`, commandHelp(named));
+  },
+  keys: (state, args) => (args.trim() === 'reload' ? intended(state, { do: 'reload-keys' }) : helpAbout(state, args)),
+  queue: (state, _args, now) => {
+    const { queue } = state.composer;
+    return queue.length === 0
+      ? quiet(state, 'nothing is queued', now)
+      : shownText(
+          state,
+          'Queue',
+          queue.map(({ text }, index) => `${index + 1}. ${text}`),
+        );
+  },
   sessions: (state) => opened(state, 'sessions'),
   new: (state, args) => only(state, { do: 'new-session', name: named(args) }),
   clear: (state, args) => only(state, { do: 'new-session', name: named(args) }),
@@ -62,16 +79,33 @@ const commands: Readonly<Record<string, Slash>> = {
       : only(state, { do: 'set-model', name: args.trim(), backend: '', save: false }),
   plan: (state, args, now, ruler) => planSlash(state, ruler, args, now),
   run: (state, args) => opened(state, 'run', named(args)),
-  approvals: (state, args) =>
-    args.trim() === 'forget' ? only(state, { do: 'forget' }) : only({ ...state, pane: 'approvals', reading: null }),
+  approvals: (state, args, now, ruler) => {
+    const wanted = args.trim();
+    if (wanted === 'forget') return only(state, { do: 'forget' });
+    const there: State = { ...state, pane: 'approvals', reading: null };
+    if (wanted === '') return only(there);
+    const shown = shownIdOf(state.approvals);
+    const found = state.approvals.asks.filter(
+      ({ id }) => id.endsWith(wanted.replace(/^ask_/, '')) || shown(id) === wanted,
+    );
+    const [ask] = found;
+    return ask === undefined || found.length > 1
+      ? quiet(
+          there,
+          found.length > 1 ? `more than one open ask ends in ${wanted}` : `no open ask ends in ${wanted}`,
+          now,
+        )
+      : answerIn(there, ruler, { type: 'focus', id: ask.id }, now);
+  },
   status: (state) => only(state, { do: 'report', what: 'status' }),
   doctor: (state) => only(state, { do: 'report', what: 'doctor' }),
-  runs: (state) => only(state, { do: 'report', what: 'runs' }),
-  policy: (state, args) => only(state, { do: 'report', what: args.trim() === 'list' ? 'policies' : 'policy' }),
-  usage: (state, _args, now) => {
-    const { tokens } = state.facts;
-    return only(saying(state, `${tokens.in} tokens in, ${tokens.out} out, in this program`, now, false));
+  runs: (state) => opened(state, 'runs'),
+  policy: (state, args, now) => {
+    const wanted = policySlash(args);
+    return typeof wanted === 'string' ? quiet(state, wanted, now) : only(state, wanted);
   },
+  usage: (state) => only(state, { do: 'report', what: 'usage' }),
+  grants: (state) => opened(state, 'grants'),
   trust: (state) => only(state, { do: 'review-trust' }),
   tools: (state, args) => report(state, 'tools', args),
   mcp: (state, args) => report(state, 'mcp', args),
@@ -98,7 +132,7 @@ const commands: Readonly<Record<string, Slash>> = {
     const words = args.trim().split(/\s+/);
     const name = words.find((word) => word !== '' && word !== '--save');
     return name === undefined
-      ? quiet(state, `themes: ${Object.keys(themes).join(', ')}`, now)
+      ? quiet(state, `themes: ${Object.keys(themes).join(', ')}, or one of your own`, now)
       : intended(state, { do: 'theme', name, save: words.includes('--save') });
   },
   // The list of words is closed: another one was refused before.
@@ -107,6 +141,25 @@ const commands: Readonly<Record<string, Slash>> = {
   quit: (state) => only(state, { do: 'quit' }),
 };
 const aliases: Readonly<Record<string, string>> = { exit: 'quit', cost: 'usage', asks: 'approvals' };
+
+/** The help with what fits a word: of a key, a command, or a context. */
+const helpAbout = (state: State, word: string): Change => {
+  const change = opened(state, 'help');
+  const overlays = change.state.overlays.map((overlay) =>
+    overlay.kind === 'help' ? { ...overlay, query: word.trim() } : overlay,
+  );
+  return { ...change, state: { ...change.state, overlays } };
+};
+
+const shownText = (state: State, title: string, lines: readonly string[]): Change =>
+  only({ ...state, overlays: [...state.overlays, { kind: 'explain', title, lines, at: 0 }] });
+
+const commandHelp = ({ name, args, help, aliases, idleOnly }: SlashCommand): readonly string[] => [
+  `/${name} ${args}`.trim(),
+  help,
+  ...(aliases.length === 0 ? [] : [`also ${aliases.map((alias) => `/${alias}`).join(', ')}`]),
+  ...(idleOnly ? ['not while a turn is running'] : []),
+];
 
 /** Does what a slash command says. */
 export function runSlash(state: State, ruler: Ruler, name: string, args: string, now: number): Change {

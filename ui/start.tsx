@@ -1,9 +1,11 @@
 import { type Instance, render } from 'ink';
 import type { PolicyExplanation } from '../src/schema/policy-views.ts';
+import { toWire } from '../src/schema/errors.ts';
 import { ulid } from '../src/text/ids.ts';
 import type { Action } from './actions.ts';
 import { escapeText } from '../src/view/escape.ts';
 import { App } from './app.tsx';
+import { shownIdOf } from './approvals/approvals-state.ts';
 import { createAskEffects } from './approvals/ask-effects.ts';
 import { createComposerEffects } from './composer/composer-effects.ts';
 import { createHistoryFile, historyPath } from './composer/history-file.ts';
@@ -23,6 +25,7 @@ import type { TuiOptions } from './options.ts';
 import { handleSignals } from './signals.ts';
 import { activityOf, firstState, type State } from './state.ts';
 import { createStore } from './store.ts';
+import { createJudgedUnder } from './judged-under.ts';
 import { createLineCache } from './transcript/line-cache.ts';
 import { createClientLink } from './use-client.ts';
 
@@ -35,14 +38,21 @@ export type Left = number | 'plain' | 'screen-reader';
  */
 export async function startTui(options: TuiOptions): Promise<Left> {
   const { input, output, errors, now } = options;
-  let theme = options.theme(null);
+  let theme = options.theme({ theme: null, glyphs: null });
   const cache = createLineCache();
-  const ruler = { cache, glyphs: theme.glyphs };
+  const ruler = {
+    cache,
+    get glyphs() {
+      return theme.glyphs;
+    },
+  };
   const diverted = divert([output, errors], options.trace);
-  const keys = readKeysFile(options.keys);
+  const keys = readKeysFile(options.keys());
   let notify: NotifyWay = 'auto';
   let clipboard: 'osc52' | 'file' = 'osc52';
   let dump = 'last';
+  /** Nothing moves by itself more often than it has to. */
+  let calm = false;
   let { mostHistory } = options;
   let leave: (how: Left) => void = () => undefined;
   let fail: (error: unknown) => void = () => undefined;
@@ -68,7 +78,6 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     input,
     output,
     focus: true,
-    wheel: options.wheel,
     write: (text) => diverted.write(output, text),
     holds: (held) => (held ? diverted.on() : diverted.off()),
     bytes: (chunk) => decoder.push(chunk),
@@ -124,7 +133,15 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     policy: options.policy,
     model: options.model,
     settings: (settings) => {
-      theme = options.theme(settings.get('tui-theme') ?? null);
+      try {
+        theme = options.theme({ theme: settings.get('tui-theme') ?? null, glyphs: settings.get('tui-glyphs') ?? null });
+      } catch (error) {
+        store.dispatch({ type: 'notice', level: 'warn', text: toWire(error).message });
+      }
+      screen.forget();
+      screen.wheel(settings.get('tui-mouse') === 'wheel');
+      calm = settings.get('tui-reduced-motion') === 'true';
+      store.calm(calm);
       clipboard = settings.get('tui-clipboard') === 'file' ? 'file' : 'osc52';
       dump = settings.get('tui-exit-dump') ?? 'last';
       notify = notifyWay(settings.get('tui-notify'));
@@ -150,10 +167,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
   });
   const dispatch = (action: Action): void => store.dispatch(action);
   const said = (text: string, bad: boolean): void => dispatch({ type: 'say', text, bad, now: now() });
-  const judgedUnder = async () => {
-    const { policy, trust, allowed_dir } = await options.request(await options.client());
-    return { policy, trust, allowed_dir };
-  };
+  const judged = createJudgedUnder(options);
   const asks = createAskEffects({
     client: options.client,
     dispatch: (action) => dispatch({ type: 'approve', action, now: now() }),
@@ -162,7 +176,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     editText: (ask, text) => effects.perform({ do: 'edit-text', ask, text }),
     say: said,
     now,
-    judgedUnder,
+    judgedUnder: judged.under,
   });
   const plans = createPlanEffects({
     client: options.client,
@@ -178,10 +192,10 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     session: () => store.state().session,
     history: createHistoryFile(historyPath(options.home, options.root), () => mostHistory, now),
     mostHistory: () => mostHistory,
-    root: options.root,
+    root: judged.root,
     readable: async (path) => {
       const call = { tools: 'local_fs', tool: 'read_file', args: { path } };
-      const under = await judgedUnder();
+      const under = await judged.under();
       const client = await options.client();
       const told = await client.explainCall({ call, ask: null, as_asked: false, cwd: null, ...under });
       return told.refused === null && isOffered(told);
@@ -193,6 +207,8 @@ export async function startTui(options: TuiOptions): Promise<Left> {
       watch: (runId) => link.watch(runId),
     },
     shell: options.shell,
+    openAsks: () => store.state().approvals.asks.map(({ id }) => shownIdOf(store.state().approvals)(id)),
+    themes: options.themeNames,
     attached: (message, read) => dispatch({ type: 'attached', message, read, now: now() }),
     say: said,
     now,
@@ -214,11 +230,10 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     dispatch,
     say: said,
     setTheme: (name) => {
-      const found = options.themeNamed(name);
-      theme = found ?? theme;
+      theme = options.themeNamed(name);
       screen.forget();
-      return found !== null;
     },
+    keys: options.keys,
     setNotify: (way) => {
       notify = way;
     },
@@ -241,6 +256,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     now,
     inTmux: options.inTmux,
     clipboard: () => clipboard,
+    judgedUnder: judged.under,
     print: (lines) => printed(lines),
   });
   const store = createStore(
@@ -276,7 +292,11 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     },
   });
   process.once('exit', restore);
-  const clock = setInterval(() => effects.tick(), 1000);
+  let seconds = 0;
+  const clock = setInterval(() => {
+    seconds += 1;
+    if (!calm || seconds % calmSeconds === 0) effects.tick();
+  }, 1000);
   clock.unref();
   try {
     screen.enter();
@@ -303,6 +323,9 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     (instance as Instance | null)?.unmount();
   }
 }
+
+/** With reduced motion: how often a time that is shown goes on. */
+const calmSeconds = 10;
 
 /** Not what the policy denies, nor what a rule singles out to be asked about: credentials, secrets (10 §6.4). */
 function isOffered({ record: { action, matched_rule }, tried }: PolicyExplanation): boolean {

@@ -6,12 +6,16 @@ import type { State } from './state.ts';
 
 /** Streams are drawn at most this often; what a person does is drawn at once (10 §14). */
 const frameMs = 40;
+/** With reduced motion: a text grows by what has come in a second, not letter by letter. */
+const calmFrameMs = 1000;
 
 export type Store = {
   state(): State;
   dispatch(action: Action): void;
   /** Draws what has changed now. */
   flush(): void;
+  /** Reduced motion, from now on or no more. */
+  calm(on: boolean): void;
   close(): void;
 };
 
@@ -28,6 +32,7 @@ export function createStore(
   let timer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
   let closed = false;
+  let betweenMs = frameMs;
 
   const flush = (): void => {
     clearTimeout(timer);
@@ -50,9 +55,12 @@ export function createStore(
       if (state === drawn || closed) return;
       // All keys of one read are one frame.
       if (urgent.has(action.type)) immediate ??= setImmediate(flush);
-      else timer ??= setTimeout(flush, Math.max(0, drawnAt + frameMs - performance.now()));
+      else timer ??= setTimeout(flush, Math.max(0, drawnAt + betweenMs - performance.now()));
     },
     flush,
+    calm(on) {
+      betweenMs = on ? calmFrameMs : frameMs;
+    },
     close() {
       flush();
       closed = true;

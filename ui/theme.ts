@@ -99,6 +99,40 @@ export function builtinTheme(name: string, depth: ColourDepth, glyphs: Glyphs): 
   return createTheme(name, depth === 'none' ? mono : found[depth === 'rich' ? 'rich' : 'plain'], glyphs);
 }
 
+/**
+ * A theme of the operator's own over one of the program's. Where the terminal has 16 colours, what needs more of them
+ * keeps the look of the base; where it has none, nothing of the file counts.
+ */
+export function ownTheme(name: string, base: string, tokens: Tokens, depth: ColourDepth, glyphs: Glyphs): Theme | null {
+  const found = themes[base];
+  if (found === undefined) return null;
+  if (depth === 'none') return createTheme(name, mono, glyphs);
+  const shown = Object.entries(tokens).filter(
+    ([, { fg, bg }]) => depth === 'rich' || [fg, bg].every((colour) => colour === undefined || Number(colour) < 16),
+  );
+  return createTheme(name, { ...found[depth], ...Object.fromEntries(shown) }, glyphs);
+}
+
+/** Signs of the chrome where only those of ASCII can be shown; each takes one column as before (10 §11.5). */
+const asciiSigns: Readonly<Record<string, string>> = {
+  ...Object.fromEntries([...'┌┐└┘├┤┏┓┗┛'].map((corner) => [corner, '+'])),
+  '─': '-',
+  '━': '-',
+  '│': '|',
+  '┃': '#',
+  '▌': '|',
+  '▼': 'v',
+  '↑': '^',
+  '↓': 'v',
+  '→': '>',
+  '›': '>',
+  '•': '*',
+  '·': '-',
+  '…': '.',
+};
+const toAscii = (text: string): string =>
+  text.replaceAll(/[┌┐└┘├┤┏┓┗┛─━│┃▌▼↑↓→›•·…]/g, (sign) => asciiSigns[sign] ?? sign);
+
 const markCodes: Readonly<Record<Mark, readonly [on: string, off: string]>> = {
   bold: ['1', '22'],
   italic: ['3', '23'],
@@ -118,7 +152,8 @@ export function createTheme(name: string, tokens: Tokens, glyphs: Glyphs): Theme
       on.push(markCodes[mark][0]);
       off.push(markCodes[mark][1]);
     }
-    const text = span.caret === true ? markCaret(span.text) : span.text;
+    const signs = glyphs === 'ascii' ? toAscii(span.text) : span.text;
+    const text = span.caret === true ? markCaret(signs) : signs;
     return on.length === 0 ? text : `\u001b[${on.join(';')}m${text}\u001b[${off.join(';')}m`;
   };
   return { name, glyphs, paint: (line) => line.map(paintSpan).join('') };

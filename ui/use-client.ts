@@ -70,6 +70,7 @@ export type LinkOptions = {
 export function createClientLink(options: LinkOptions): ClientLink {
   const { client: clientOf, dispatch, now, request } = options;
   const ending = new AbortController();
+  const warned = new Set<string>();
   let following: AbortController | null = null;
   let sending: Promise<void> = Promise.resolve();
   let chosen: Partial<Pick<StartRun, 'model' | 'provider' | 'think' | 'chain_path'>> & { readonly trim?: number } = {};
@@ -175,7 +176,10 @@ export function createClientLink(options: LinkOptions): ClientLink {
           },
         },
       });
-      for (const warning of started.warnings) dispatch({ type: 'notice', level: 'warn', text: warning });
+      // What holds for every turn is said once.
+      for (const warning of started.warnings.filter((each) => !warned.has(each)))
+        dispatch({ type: 'notice', level: 'warn', text: warning });
+      for (const warning of started.warnings) warned.add(warning);
       void follow(client, started.run_id, 0).catch(failed);
     } catch (error) {
       dispatch({ type: 'not-sent', text, why: [toWire(error).message, ...hintsOf(error)], now: now() });

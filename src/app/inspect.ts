@@ -44,6 +44,7 @@ export const inspectWith = (deps: InspectDeps) => async (): Promise<Inspection> 
   const dataDir = workspace.dataDirExists ? workspace.dataDir : null;
   return {
     dataDir,
+    root: workspace.root,
     hasRunChain: dataDir !== null && sizeOf(join(dataDir, 'default-run-chain.json')) !== null,
     invalidChains: chains.invalid,
     untrusted: [...chains.untrusted, ...policy.untrusted],

@@ -30,6 +30,7 @@ export const light: ReadonlySet<string> = new Set([
   'listConfig',
   'listAsks',
   'showAsk',
+  'listRemembered',
   'forgetRemembered',
   'shortIds',
   'listAudit',

@@ -135,9 +135,9 @@ export function openStoreRooms(input: StoreRoomsInput) {
   const entries = createFeedEntries(sql, tenant);
   const actor = { by: `operator:${options.surface}`, name: machine.userName, client: options.surface };
   const remembered = createRemembered(sql);
-  const forget = (session_id: string): number =>
+  const forget = (session_id: string, id: string | null = null): number =>
     sql.write('full', () => {
-      const removed = remembered.forget(session_id);
+      const removed = remembered.forget(session_id, id);
       const body = { choice: 'forgotten', removed, by: actor.by };
       if (removed > 0) audit.append({ type: 'remember', tenant_id: tenant, run_id: null, session_id, body }, now());
       return removed;
@@ -252,8 +252,16 @@ export function openStoreRooms(input: StoreRoomsInput) {
       },
       shortIds: async ({ ids }: { readonly ids: readonly string[] }) => shortIds(ids),
       showAsk: async ({ id }: { readonly id: string }) => asks.show(id),
-      forgetRemembered: async ({ session }: { readonly session: string }) => ({
-        removed: forget(sessions.byName(session)?.id ?? session),
+      listRemembered: async ({ session }: { readonly session: string }) =>
+        remembered.of(sessions.byName(session)?.id ?? session),
+      forgetRemembered: async ({
+        session,
+        id,
+      }: {
+        readonly session: string;
+        readonly id?: string | null | undefined;
+      }) => ({
+        removed: forget(sessions.byName(session)?.id ?? session, id ?? null),
       }),
     },
   };

@@ -4,6 +4,8 @@ import type { BinaryState } from '../schema/policy.ts';
 export type Inspection = {
   /** Null when there is no data directory. */
   readonly dataDir: string | null;
+  /** Of the workspace. */
+  readonly root: string;
   readonly hasRunChain: boolean;
   /** Default and configured chains that do not load: one entry per file, its first defect. */
   readonly invalidChains: readonly { readonly path: string; readonly defect: string }[];

@@ -147,11 +147,12 @@ export function createSetup(deps: SetupDeps) {
       // What nobody registered is listed only when it would serve.
       backendChecks: probed.filter((one) => one.registered || one.check.reachable).map(({ check }) => check),
     };
-    const { policy, database, dataDir } = found;
+    const { policy, database, dataDir, root } = found;
     return {
       status,
       policy: { name: policy.name, source: policy.source, sha256: policy.sha256 },
       dataDir,
+      root,
       database: { path: database.path, bytes: database.bytes, schema: database.schema },
       toolSources: [...toolSources],
     };

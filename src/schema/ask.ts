@@ -72,6 +72,19 @@ export type Verdict = {
   readonly binding: string;
 };
 
+/** A choice that holds until its session ends (03 §9). */
+export type RememberedChoice = {
+  readonly id: string;
+  /** `call`: this very call; `edits`: every edit of files below a workspace. */
+  readonly kind: 'call' | 'edits';
+  /** What it lets through, in the words of the ask, or the root of the workspace. Foreign text. */
+  readonly what: string;
+  /** It holds under this policy alone. */
+  readonly policy_sha256: string;
+  readonly ask_id: string;
+  readonly created_at: string;
+};
+
 /** The row of 03 §1.1 as every surface reads it. Times are RFC 3339. */
 export type Ask = {
   readonly id: string;

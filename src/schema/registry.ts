@@ -122,6 +122,8 @@ export const DoctorReport = type({
   status: SetupStatus,
   policy: type({ name: string(), source: string(), sha256: nullable(string()) }),
   dataDir: nullable(string()),
+  /** Of the workspace: tools reach what lies below it, and relative paths of calls begin here. */
+  root: string(),
   database: type({ path: string(), bytes: nullable(number()), schema: nullable(number()) }),
   toolSources: array(SourceCheck),
 });

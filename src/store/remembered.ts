@@ -1,3 +1,4 @@
+import type { RememberedChoice } from '../schema/ask.ts';
 import type { Sql } from './sql.ts';
 
 /** An approval that holds for identical calls later (03 §9 `session`). */
@@ -12,6 +13,9 @@ export type RememberedCall = {
   readonly ask_id: string;
   readonly created_at: number;
 };
+
+/** Of its ask; null where that has been pruned. */
+type AskWords = { readonly tools: string | null; readonly tool: string | null; readonly summary: string | null };
 
 /** What stands in place of a call's hash where all edits below a root were approved. */
 export const editsKey = (root: string): string => `edits:${root}`;
@@ -47,8 +51,27 @@ export function createRemembered(sql: Sql) {
       return row?.ask_id ?? null;
     },
 
-    /** @returns how many choices of the session are gone */
-    forget: (sessionId: string): number => sql.run('DELETE FROM remembered WHERE session_id = ?', sessionId),
+    /** The choices of a session, newest first, in the words in which they were asked about. */
+    of: (sessionId: string): readonly RememberedChoice[] =>
+      sql
+        .all<Pick<RememberedCall, 'id' | 'call_hash' | 'policy_sha256' | 'ask_id' | 'created_at'> & AskWords>(
+          `SELECT r.id, r.call_hash, r.policy_sha256, r.ask_id, r.created_at, a.tools, a.tool, a.summary
+           FROM remembered r LEFT JOIN asks a ON a.id = r.ask_id WHERE r.session_id = ? ORDER BY r.created_at DESC, r.id DESC`,
+          sessionId,
+        )
+        .map(({ call_hash, created_at, tools, tool, summary, ...row }) => ({
+          ...row,
+          created_at: new Date(created_at).toISOString(),
+          ...(call_hash.startsWith(editsKey(''))
+            ? { kind: 'edits', what: call_hash.slice(editsKey('').length) }
+            : { kind: 'call', what: tools === null ? call_hash : `${tools}.${tool} ${summary}` }),
+        })),
+
+    /** @param id of one choice; null = all of the session @returns how many are gone */
+    forget: (sessionId: string, id: string | null): number =>
+      id === null
+        ? sql.run('DELETE FROM remembered WHERE session_id = ?', sessionId)
+        : sql.run('DELETE FROM remembered WHERE session_id = ? AND id = ?', sessionId, id),
   };
 }
 

@@ -56,6 +56,9 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(1)} TB`;
 }
 
+/** The time of day where the reader is, `14:03:59`. */
+export const formatClock = (at: string): string => new Date(at).toTimeString().slice(0, 8);
+
 /** `1 message`, `2 messages`. */
 export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 

@@ -165,3 +165,20 @@ const messageLines = ({ role, content, tool_calls = [] }: Message): readonly str
   ...labelled(`${role}:`, content === '' ? ' ' : content, 12),
   ...tool_calls.map((call) => `              → ${call.function.name} ${call.function.arguments}`),
 ];
+
+/** Every step and call with what it was given and what it made, of a run that was asked for whole. */
+export function runDataLines(run: RunDetails, shown: RunShown): readonly string[] {
+  const none = { input: null, output: null, partial: null };
+  const calls = run.calls.flatMap((call) => [
+    '',
+    callLine(call, run.waits, shown).trimStart(),
+    ...value('Arguments', 'json', call.args),
+    ...value('Result', 'json', call.result ?? call.result_preview),
+  ]);
+  const messages = (run.messages ?? []).flatMap(({ message }) => messageLines(message));
+  return [
+    ...run.steps.flatMap((step) => [...stepLines({ ...none, ...step }, shown), '']),
+    ...(calls.length === 0 ? [] : ['Calls', ...calls, '']),
+    ...(messages.length === 0 ? [] : ['Messages of the run', ...messages]),
+  ];
+}

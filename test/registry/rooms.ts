@@ -31,6 +31,7 @@ const tenant = '00000000-0000-0000-0000-000000000001';
 
 export const soundInspection = (home: TempHome): Inspection => ({
   dataDir: join(home.workspace, '.reins'),
+  root: '/w',
   hasRunChain: true,
   invalidChains: [],
   untrusted: [],

@@ -1,17 +1,7 @@
 import type { Ask } from '../../src/schema/ask.ts';
 import type { RuleProposals } from '../../src/schema/policy-views.ts';
 import type { CardChoice } from '../../src/view/ask-card.ts';
-import { argumentsText, readArguments } from '../../src/view/asked-arguments.ts';
-import {
-  edit,
-  type EditCommand,
-  type Editing,
-  editingOf,
-  emptyEditing,
-  replace,
-  typeText,
-} from '../composer/editing.ts';
-import { draftOf, wholeText } from '../composer/draft.ts';
+import type { Editing } from '../composer/editing.ts';
 
 /** What a card is doing with the keys that it has. */
 export type CardMode =
@@ -28,6 +18,8 @@ export type CardMode =
       readonly chosen: number;
       readonly matches: boolean;
     }
+  /** A search in the card that is viewed whole; `hit`: its row. */
+  | { readonly at: 'find'; readonly editing: Editing; readonly hit: number | null }
   | { readonly at: 'sending' };
 
 export type CardState = {
@@ -89,11 +81,6 @@ export type CardFacts = {
 
 export type Carded = { readonly card: CardState; readonly intents: readonly CardIntent[] };
 
-/** A letter waits so long for another one: a sentence begun while a card took the focus answers nothing (10 §7.3.5). */
-export const burstMs = 150;
-const maxFeedback = 4000;
-const maxAnswer = 20_000;
-
 export const newCard = (ask: Pick<Ask, 'id' | 'binding'>, now: number, guardMs: number): CardState => ({
   id: ask.id,
   binding: ask.binding,
@@ -115,245 +102,14 @@ export const guarded = (card: CardState, now: number, guardMs: number): CardStat
   burst: null,
 });
 
-const only = (card: CardState, ...intents: readonly CardIntent[]): Carded => ({ card, intents });
-const saying = (card: CardState, said: string): Carded => only({ ...card, said, burst: null });
+export const only = (card: CardState, ...intents: readonly CardIntent[]): Carded => ({ card, intents });
+export const saying = (card: CardState, said: string): Carded => only({ ...card, said, burst: null });
 
-const order: readonly CardChoice[] = [
-  'later',
-  'deny',
-  'skip',
-  'deny_feedback',
-  'explain',
-  'full',
-  'answer',
-  'edit',
-  'done',
-  'run_again',
-  'once',
-  'session',
-  'edits',
-  'rule',
-];
-
-/** Choices that say yes: they wait until everything has been seen (10 §7.4). */
-const approving: ReadonlySet<CardChoice> = new Set(['once', 'session', 'edits', 'rule', 'run_again']);
-
-/** Why a choice cannot be taken now; null when it can. */
-export function whyNot(choice: CardChoice, facts: CardFacts): string | null {
-  if (!facts.choices.includes(choice)) {
-    const { reserved } = facts.ask.preview;
-    return reserved === undefined ? 'this card has no such choice' : `asked each time: ${reserved}`;
-  }
-  if (!approving.has(choice)) return null;
-  if (facts.unseen > 0) return `${facts.unseen} ${facts.unseen === 1 ? 'line' : 'lines'} not seen: v`;
-  if (facts.hidden && (choice === 'session' || choice === 'edits'))
-    return 'hidden or look-alike characters: answer this once';
-  return null;
-}
-
-/**
- * A key on a card that has the focus. Nothing but `once`, `session`, `edits` and `rule` approves, and none of these
- * before the guard is over or together with other letters.
- * @param choice what the key chooses; null for any other printable key
- */
-export function pressLetter(card: CardState, choice: CardChoice | null, now: number): Carded {
-  if (now < card.guardUntil) return only(card);
-  const follows = now - card.printedAt < burstMs;
-  const next: CardState = { ...card, printedAt: now };
-  if (card.burst !== null || follows) return saying(next, 'typing? Esc first');
-  if (choice === null) return only(next);
-  return only({ ...next, burst: { choice, at: now + burstMs }, said: null }, { do: 'wake', at: now + burstMs });
-}
-
-/** Time has passed: a letter that stood alone takes effect. */
-export function tickCard(card: CardState, facts: CardFacts, now: number): Carded {
-  const { burst } = card;
-  if (burst === null) return only(card);
-  // A timer may come a moment early.
-  if (now < burst.at) return only(card, { do: 'wake', at: burst.at });
-  return choose({ ...card, burst: null }, facts, burst.choice, now);
-}
-
-/** Up and Down choose in a fixed order, the harmless ones first; Enter takes what is chosen. */
-export function moveChoice(card: CardState, facts: CardFacts, by: 1 | -1, now: number): Carded {
-  if (now < card.guardUntil) return only(card);
-  if (facts.ask.kind === 'question') return only({ ...card, marked: moveMark(card, facts, by) });
-  const list = order.filter((choice) => facts.choices.includes(choice));
-  const at = card.selected === null ? (by === 1 ? -1 : 0) : list.indexOf(card.selected);
-  return only({ ...card, selected: list[(at + by + list.length) % list.length] ?? null });
-}
-
-function moveMark(card: CardState, facts: CardFacts, by: 1 | -1): number | null {
-  const count = facts.ask.question?.choices?.length ?? 0;
-  if (count === 0) return null;
-  return card.marked === null ? (by === 1 ? 0 : count - 1) : (card.marked + by + count) % count;
-}
-
-export function markChoice(card: CardState, facts: CardFacts, index: number, now: number): Carded {
-  if (now < card.guardUntil || (facts.ask.question?.choices?.[index] ?? null) === null) return only(card);
-  return only({ ...card, marked: index });
-}
-
-export function takeChoice(card: CardState, facts: CardFacts, now: number): Carded {
-  if (now < card.guardUntil) return only(card);
-  const words = card.marked === null ? undefined : facts.ask.question?.choices?.[card.marked];
-  if (words !== undefined) return answer(card, { outcome: 'answer', text: words });
-  return card.selected === null ? only(card) : choose(card, facts, card.selected, now);
-}
-
-const answer = (card: CardState, given: CardAnswer): Carded =>
+export const answer = (card: CardState, given: CardAnswer): Carded =>
   only(
     { ...card, mode: { at: 'sending' }, said: null },
     { do: 'answer', id: card.id, binding: card.binding, answer: given },
   );
-
-/** Does what a choice says. `later` is for whoever holds the focus. */
-export function choose(card: CardState, facts: CardFacts, choice: CardChoice, now: number): Carded {
-  if (card.mode.at === 'run-edited') {
-    if (choice !== 'once') return only(card);
-    const { args } = card.mode;
-    return only({ ...card, mode: { at: 'sending' } }, { do: 'edit', id: card.id, binding: card.binding, args });
-  }
-  if (card.mode.at === 'no-words') {
-    return choice === 'deny' ? answer(card, { outcome: 'deny', feedback: null }) : only(card);
-  }
-  if (card.mode.at !== 'choices') return only(card);
-  const why = whyNot(choice, facts);
-  if (why !== null) return saying(card, why);
-  switch (choice) {
-    case 'once':
-      return answer(card, { outcome: 'approve', remember: null });
-    case 'session':
-    case 'edits':
-      return answer(card, { outcome: 'approve', remember: choice });
-    case 'rule':
-      return only(
-        { ...guarded(card, now, facts.guardMs), mode: { at: 'rule', proposals: null, chosen: 0, matches: false } },
-        { do: 'propose', id: card.id },
-      );
-    case 'edit': {
-      const original = argumentsText(facts.ask);
-      return only({ ...card, said: null, mode: { at: 'edit', original, editing: textField(original) } });
-    }
-    case 'deny':
-      return answer(card, { outcome: 'deny', feedback: null });
-    case 'deny_feedback':
-    case 'answer':
-    case 'done':
-      return only({ ...card, said: null, mode: { at: 'field', for: choice, editing: emptyEditing } });
-    case 'run_again':
-    case 'skip':
-      return answer(card, { outcome: 'answer', treat_as: choice, text: null });
-    case 'explain':
-      return only(card, { do: 'explain', id: card.id });
-    case 'full':
-      return only({ ...guarded(card, now, facts.guardMs), full: !card.full, top: 0, said: null });
-    case 'later':
-      return only(card);
-  }
-}
-
-const textField = (text: string): Editing => editingOf(draftOf(text.trimEnd()));
-
-/** Text for the field that is open. Paste lands here and nowhere else. */
-export function typeInCard(card: CardState, text: string): Carded {
-  const { mode } = card;
-  if (mode.at !== 'field' && mode.at !== 'edit') return only(card);
-  const room = mode.at === 'edit' || mode.for !== 'deny_feedback' ? text : text.replaceAll(/[\r\n]+/g, ' ');
-  const visible = room.replaceAll(/[\u0000-\u0009\u000b-\u001f\u007f]/g, '');
-  const limit = mode.at === 'edit' ? 1024 * 1024 : mode.for === 'deny_feedback' ? maxFeedback : maxAnswer;
-  if ([...mode.editing.text, ...visible].length > limit)
-    return saying(card, `at most ${limit} characters: nothing was put in`);
-  return only({ ...card, said: null, mode: { ...mode, editing: typeText(mode.editing, visible) } });
-}
-
-export function editInCard(card: CardState, command: EditCommand): Carded {
-  const { mode } = card;
-  if (mode.at !== 'field' && mode.at !== 'edit') return only(card);
-  return only({ ...card, mode: { ...mode, editing: edit(mode.editing, command) } });
-}
-
-/** Enter in a field: the words go with their verdict, the arguments are judged. */
-export function acceptField(card: CardState, now: number, guardMs: number): Carded {
-  const { mode } = card;
-  if (mode.at === 'edit') {
-    const text = wholeText(mode.editing);
-    const read = readArguments(text, mode.original);
-    if (!read.ok) return saying(card, read.message);
-    return only(
-      { ...card, mode: { at: 'sending' }, said: null },
-      { do: 'judge-edit', id: card.id, args: read.args, text },
-    );
-  }
-  if (mode.at !== 'field') return only(card);
-  const words = wholeText(mode.editing).trim();
-  if (mode.for === 'deny_feedback') {
-    if (words !== '') return answer(card, { outcome: 'deny', feedback: words });
-    return only({ ...guarded(card, now, guardMs), mode: { at: 'no-words' } });
-  }
-  if (words === '') return saying(card, 'an answer needs words; Esc goes back');
-  if (mode.for === 'answer') return answer(card, { outcome: 'answer', text: words });
-  return answer(card, { outcome: 'answer', treat_as: 'done', text: words });
-}
-
-/** Closes what is open on a card. @returns null when nothing is: Esc then leaves the card for later */
-export function closeInCard(card: CardState, now: number, guardMs: number): CardState | null {
-  const { mode } = card;
-  if (mode.at === 'run-edited') {
-    const editing = textField(mode.text);
-    return { ...guarded(card, now, guardMs), mode: { at: 'edit', editing, original: '' } };
-  }
-  if (mode.at !== 'choices' && mode.at !== 'sending')
-    return { ...guarded(card, now, guardMs), mode: { at: 'choices' }, said: null };
-  return card.full ? { ...guarded(card, now, guardMs), full: false, top: 0, said: null } : null;
-}
-
-/** The text of an open field, which is not lost when the card goes. */
-export const unsentText = ({ mode }: CardState): string =>
-  mode.at === 'field' || mode.at === 'edit' ? wholeText(mode.editing) : '';
-
-/** What the policy says to other arguments (03 §3.5). */
-export function editJudged(
-  card: CardState,
-  verdict: { readonly action: 'allow' | 'approve' | 'deny'; readonly why: string },
-  args: Record<string, unknown>,
-  text: string,
-  now: number,
-  guardMs: number,
-): Carded {
-  if (verdict.action === 'deny') {
-    const mode: CardMode = { at: 'edit', editing: textField(text), original: '' };
-    return only({ ...card, mode, said: `refused: ${verdict.why}` });
-  }
-  if (verdict.action === 'allow')
-    return only({ ...guarded(card, now, guardMs), mode: { at: 'run-edited', args, text }, said: null });
-  return only({ ...card, mode: { at: 'sending' } }, { do: 'edit', id: card.id, binding: card.binding, args });
-}
-
-export function ruleKey(card: CardState, key: 'up' | 'down' | 'matches' | 'write', now: number): Carded {
-  const { mode } = card;
-  if (mode.at !== 'rule' || mode.proposals === null) return only(card);
-  const { candidates } = mode.proposals;
-  if (key === 'matches') return only({ ...card, mode: { ...mode, matches: !mode.matches } });
-  if (key === 'up' || key === 'down') {
-    const chosen = Math.max(0, Math.min(candidates.length - 1, mode.chosen + (key === 'up' ? -1 : 1)));
-    return only({ ...card, mode: { ...mode, chosen, matches: false } });
-  }
-  const candidate = candidates[mode.chosen];
-  if (candidate === undefined || now < card.guardUntil) return only(card);
-  return answer(card, {
-    outcome: 'approve',
-    remember: 'rule',
-    rule: { candidate: mode.chosen, sha256: candidate.sha256 },
-  });
-}
-
-/** The text as an external editor saved it. */
-export function replaceField(card: CardState, text: string): CardState {
-  const { mode } = card;
-  if (mode.at !== 'edit' && mode.at !== 'field') return card;
-  return { ...card, mode: { ...mode, editing: replace(mode.editing, 0, mode.editing.text.length, text.trimEnd()) } };
-}
 
 export function scrollCard(card: CardState, facts: CardFacts, pages: 1 | -1): CardState {
   const by = Math.max(1, facts.page - 1) * pages;

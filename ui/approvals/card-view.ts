@@ -1,13 +1,16 @@
 import type { Ask } from '../../src/schema/ask.ts';
 import type { CardChoice } from '../../src/view/ask-card.ts';
 import { choiceWords } from '../../src/view/ask-choices.ts';
-import { formatRemaining, plural } from '../../src/view/format.ts';
+import { formatClock, formatRemaining, plural } from '../../src/view/format.ts';
 import { foreign, type Line, say, type Span } from '../../src/view/line.ts';
 import { ruleKinds, ruleMatches, ruleReach, ruleTarget } from '../../src/view/rule-lines.ts';
+import { fieldLine } from '../field-line.ts';
+import { markHits } from '../hits.ts';
 import { columnsOf, cutLine, fitLine, lineColumns, spread, wrapLine } from '../../src/view/wrap.ts';
 import { layOut } from '../composer/visual-lines.ts';
 import { keyOf, type KeyMap } from '../keys/key-map.ts';
-import { type CardFacts, type CardMode, type CardState, whyNot } from './card-state.ts';
+import type { CardFacts, CardMode, CardState } from './card-state.ts';
+import { whyNot } from './card-choices.ts';
 import { type CardData, type CardRow, cardText, piecesIn } from './card-text.ts';
 import type { Seen } from './seen.ts';
 
@@ -32,6 +35,9 @@ const frames = {
   unicode: { top: '┏', side: '┃', bottom: '┗', topEnd: '┓', bottomEnd: '┛', rule: '━' },
   ascii: { top: '#', side: '#', bottom: '#', topEnd: '#', bottomEnd: '#', rule: '-' },
 } as const;
+
+/** Columns between the borders. */
+export const innerColumns = (place: CardPlace): number => Math.max(4, place.columns - 4);
 
 /** Columns of a text that is edited on a card, with room for its mark. */
 export const fieldColumns = (place: CardPlace): number => Math.max(4, place.columns - 6);
@@ -75,7 +81,7 @@ export function cardView(
   shownId: (id: string) => string,
 ): CardView {
   const frame = frames[place.glyphs];
-  const inner = Math.max(4, place.columns - 4);
+  const inner = innerColumns(place);
   const below = footRows(card, facts, keys, inner, place.rows);
   const room = Math.max(1, place.rows - below.length - 2);
   const body = bodyRows(card, facts, inner, room);
@@ -87,15 +93,19 @@ export function cardView(
     ...fitLine(line, inner),
     say(` ${frame.side}`, 'ask'),
   ];
+  const query = card.mode.at === 'find' ? card.mode.editing.text.trim() : '';
   const more = lastTop === 0 ? '' : ` lines ${top + 1}-${top + rows.length} of ${body.length} · PgUp PgDn`;
   return {
     lines: [
       titleLine(facts.ask, frame, place.columns, now, shownId),
-      ...rows.map(({ line }) => side(line)),
+      ...rows.map(({ line }) => side(query === '' ? line : markHits(line, query))),
       ...below.map(side),
       footLine(facts.ask, frame, place.columns, more, shownId),
     ],
-    visible: card.mode.at === 'choices' || card.mode.at === 'sending' ? piecesIn(facts.data, rows) : [],
+    visible:
+      card.mode.at === 'choices' || card.mode.at === 'sending' || card.mode.at === 'find'
+        ? piecesIn(facts.data, rows)
+        : [],
     page: room,
     lastTop,
   };
@@ -185,12 +195,17 @@ function modeRows(card: CardState, facts: Drawn, keys: KeyMap, inner: number, ro
         [say('Enter judges the new arguments   Ctrl+J new line   Ctrl+G editor   Esc back', 'dim')],
         inner,
       );
+    case 'find':
+      return [
+        [say('find: ', 'accent'), ...fieldLine(mode.editing)],
+        ...wrapLine([say('Enter next hit   Up former hit   Esc back', 'dim')], inner),
+      ];
     case 'field':
       return fieldRows(mode, inner, Math.max(1, Math.min(6, rows - 8)));
     case 'choices':
       return [
         ...questionRows(card, facts.ask, inner),
-        ...(rows < 12 || card.said !== null ? [] : unseenRows(facts, keys, inner)),
+        ...(rows < 12 || card.said !== null ? [] : unseenRows(card, facts, keys, inner)),
         ...choiceRows(card, facts, keys, inner),
       ];
   }
@@ -293,10 +308,14 @@ function choiceRows(card: CardState, facts: Drawn, keys: KeyMap, inner: number):
   return rows.map((row) => cutLine(row, inner));
 }
 
-const unseenRows = ({ unseen }: Drawn, keys: KeyMap, inner: number): readonly Line[] =>
+/** How to get to what was not seen yet: to the whole card, and in it to the next page. */
+const unseenRows = ({ full }: CardState, { unseen }: Drawn, keys: KeyMap, inner: number): readonly Line[] =>
   unseen === 0
     ? []
-    : wrapLine([say(`${plural(unseen, 'line')} not seen: ${keyOf(keys, 'card.full') ?? 'v'}`, 'warn')], inner);
+    : wrapLine(
+        [say(`${plural(unseen, 'line')} not seen: ${keyOf(keys, full ? 'card.page' : 'card.full') ?? 'PgDn'}`, 'warn')],
+        inner,
+      );
 
 /** An ask that does not have the keys, in one row. */
 export function closedCard(
@@ -332,7 +351,7 @@ export function resultLine(ask: Ask, mine: boolean, columns: number): Line {
 
 /** `approved 10:02:11 by you · this session`. */
 export function verdictWords(ask: Ask, mine: boolean): string {
-  const at = (ask.resolved_at ?? ask.updated_at).slice(11, 19);
+  const at = formatClock(ask.resolved_at ?? ask.updated_at);
   const remember = ask.verdict?.remember === undefined ? '' : ` · ${choiceWords(ask.verdict.remember)}`;
   if (ask.state === 'expired') return `expired ${at}, denied`;
   return `${ask.state} ${at} by ${mine ? 'you' : (ask.verdict?.by ?? 'system')}${remember}`;

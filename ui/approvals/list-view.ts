@@ -1,16 +1,11 @@
 import type { Ask } from '../../src/schema/ask.ts';
-import { formatRemaining, formatShort, plural } from '../../src/view/format.ts';
+import { formatClock, formatRemaining, formatShort, plural } from '../../src/view/format.ts';
 import { foreign, type Line, say, type Span } from '../../src/view/line.ts';
 import { columnsOf, cutLine, fitLine, spread, wrapLine } from '../../src/view/wrap.ts';
 import { layOut } from '../composer/visual-lines.ts';
-import {
-  type ApprovalsState,
-  type ApprovalsView,
-  drawnCard,
-  focusedAsk,
-  listed,
-  shownIdOf,
-} from './approvals-state.ts';
+import { type ApprovalsState, type ApprovalsView, focusedAsk, shownIdOf } from './approvals-state.ts';
+import { drawnCard } from './drawn-card.ts';
+import { listed } from './on-list.ts';
 import { newCard } from './card-state.ts';
 import { resultLine } from './card-view.ts';
 
@@ -147,7 +142,7 @@ function historyLine(ask: Ask, columns: number): Line {
   const waited = formatShort(Date.parse(resolved) - Date.parse(ask.created_at));
   return cutLine(
     [
-      say(`    ${resolved.slice(11, 16)}  `, 'dim'),
+      say(`    ${formatClock(resolved).slice(0, 5)}  `, 'dim'),
       say(ask.state.padEnd(9), ask.state === 'approved' || ask.state === 'answered' ? 'ok' : 'danger'),
       ...foreign(
         ` ${(ask.verdict?.by ?? 'system').padEnd(16)} ${ask.tools}.${ask.tool} ${ask.summary} · waited ${waited}`,

@@ -5,6 +5,7 @@ import { type Attached, attachMentions } from './attach.ts';
 import type { ComposerAction, ComposerIntent } from './composer-state.ts';
 import type { HistoryFile } from './history-file.ts';
 import { callAsOperator, type OperatorCallDeps } from './operator-calls.ts';
+import { slashCommands } from './slash-commands.ts';
 import { matchMentions, type MentionIndex, scanMentions } from './mention-index.ts';
 
 export type ComposerEffectDeps = {
@@ -13,8 +14,8 @@ export type ComposerEffectDeps = {
   readonly session: () => { readonly id: string; readonly name: string } | null;
   readonly history: HistoryFile;
   readonly mostHistory: () => number;
-  /** Root of the workspace: what lies below it can be mentioned. */
-  readonly root: string;
+  /** Where relative paths of calls begin: what lies below it can be mentioned. */
+  readonly root: () => Promise<string>;
   /** Whether the policy lets a file be read; such as it does not are never offered. */
   readonly readable: (path: string) => Promise<boolean>;
   readonly calls: OperatorCallDeps;
@@ -22,6 +23,9 @@ export type ComposerEffectDeps = {
   readonly shell: boolean;
   readonly attached: (message: AttachIntent, attached: Attached) => void;
   readonly say: (text: string, bad: boolean) => void;
+  /** Short ids of what waits for an answer, and names of themes: words for lists. */
+  readonly openAsks: () => readonly string[];
+  readonly themes: () => readonly string[];
   readonly now: () => number;
 };
 
@@ -69,7 +73,10 @@ export function createComposerEffects(deps: ComposerEffectDeps): ComposerEffects
     asked += 1;
     const own = asked;
     if (index === null || now() - index.made > indexMs)
-      index = { made: now(), index: scanMentions(deps.root, '', () => performance.now(), ending.signal) };
+      index = {
+        made: now(),
+        index: deps.root().then((root) => scanMentions(root, '', () => performance.now(), ending.signal)),
+      };
     const matched = matchMentions(await index.index, query, mostOffered);
     const found: string[] = [];
     for (const path of matched) {
@@ -85,6 +92,15 @@ export function createComposerEffects(deps: ComposerEffectDeps): ComposerEffects
     models: async (client) =>
       (await client.listModels({ backend: null, refresh: false })).rows.map(({ model }) => model),
     chains: async (client) => (await client.listChains({})).map(({ name }) => name),
+    policies: async (client) => (await client.listPolicies({ policy: null })).policies.map(({ name }) => name),
+    plans: async (client) => (await client.listPlans({ status: null })).map(({ name }) => name),
+    tools: async (client) => [
+      ...new Set((await client.listTools({ policy: null, chain: null })).map(({ tools }) => tools)),
+    ],
+    servers: async (client) => (await client.listMcpServers({})).map(({ name }) => name),
+    asks: async () => ['forget', ...deps.openAsks()],
+    topics: async () => slashCommands.map(({ name }) => name),
+    themes: async () => deps.themes(),
     runs: async (client) =>
       (await client.listRuns({ status: null, session: null, limit: 50 })).runs.map(({ id }) => id),
   };
@@ -132,9 +148,11 @@ export function createComposerEffects(deps: ComposerEffectDeps): ComposerEffects
           void shell(intent.line, intent.keep).catch(failed);
           return;
         case 'attach':
-          void attachMentions(intent.text, deps.root, (wanted) => callAsOperator(deps.calls, wanted))
-            .then((attached) => deps.attached(intent, attached))
-            .catch(failed);
+          void deps
+            .root()
+            .then((root) => attachMentions(intent.text, root, (wanted) => callAsOperator(deps.calls, wanted)))
+            .catch((error: unknown) => ({ ok: false, problems: [toWire(error).message] }) as const)
+            .then((attached) => deps.attached(intent, attached));
       }
     },
     async start() {

@@ -3,9 +3,9 @@ import { type Completion, type CompletionWords, completionAt, type Wanted } from
 import { draftOf, emptyDraft, wholeText } from './draft.ts';
 import {
   edit,
-  type EditCommand,
   type Editing,
   editingOf,
+  isEdit,
   emptyEditing,
   expandPaste,
   moveTo,
@@ -55,8 +55,6 @@ export type ComposerAction =
   | { readonly type: 'replace'; readonly text: string }
   /** A message that could not be sent comes back, with why. */
   | { readonly type: 'return'; readonly text: string; readonly problems: readonly string[] }
-  /** Text that an overlay lost, for Ctrl+Y. */
-  | { readonly type: 'kill'; readonly text: string }
   | { readonly type: 'history'; readonly entries: readonly string[]; readonly most: number }
   | { readonly type: 'words'; readonly source: string; readonly words: readonly string[] }
   | { readonly type: 'paths'; readonly query: string; readonly found: readonly string[] }
@@ -111,6 +109,12 @@ export const isComposerEmpty = (state: ComposerState): boolean => state.editing.
 export const savedDraft = ({ editing: { text, caret, pastes }, queue }: ComposerState): SavedDraft => ({
   draft: { text, caret, pastes: [...pastes] },
   queue: queue.map((one) => ({ text: one.text, images: [...one.images] })),
+});
+
+/** With a text that the next yank puts in: what an overlay lost. */
+export const keepText = (state: ComposerState, text: string): ComposerState => ({
+  ...state,
+  editing: { ...state.editing, kill: text },
 });
 
 /** The contexts in which keys of the composer are looked up, innermost first. */
@@ -185,8 +189,6 @@ function reduce(state: ComposerState, action: ComposerAction, view: ComposerView
       const kept = isComposerEmpty(state) ? draftOf(action.text) : draftOf(`${action.text}\n${composerText(state)}`);
       return refuse(edited(state, editingOf(kept, state.editing)), ...action.problems);
     }
-    case 'kill':
-      return only({ ...state, editing: { ...state.editing, kill: action.text } });
     case 'history':
       return only({ ...state, history: loaded(state.history, action.entries, action.most) });
     case 'words':
@@ -262,24 +264,6 @@ function runCommand(state: ComposerState, id: string, view: ComposerView): Compo
     }
   }
 }
-
-const editCommands: ReadonlySet<string> = new Set<EditCommand>([
-  'left',
-  'right',
-  'word-left',
-  'word-right',
-  'line-start',
-  'line-end',
-  'backspace',
-  'delete',
-  'delete-word-left',
-  'delete-word-right',
-  'delete-to-start',
-  'delete-to-end',
-  'yank',
-  'undo',
-]);
-export const isEdit = (name: string): name is EditCommand => editCommands.has(name);
 
 const cleared = (state: ComposerState): Editing => editingOf(emptyDraft, state.editing);
 

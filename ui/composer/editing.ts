@@ -110,6 +110,9 @@ const commands: Readonly<Record<EditCommand, (state: Editing) => Editing>> = {
   },
 };
 
+/** Whether a name is one of a command of editing. */
+export const isEdit = (name: string): name is EditCommand => Object.hasOwn(commands, name);
+
 export const edit = (state: Editing, command: EditCommand): Editing => commands[command](state);
 
 export const lineStart = (text: string, at: number): number => text.lastIndexOf('\n', at - 1) + 1;

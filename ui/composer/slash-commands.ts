@@ -73,6 +73,7 @@ export const slashCommands: readonly SlashCommand[] = [
   command('trim', '<n>', 'send only the last n messages; 0 = all', [1, 1]),
   command('image', '<path>', 'attach an image to the next message', [1, any], { source: 'files' }),
   command('approvals', '[id|forget]', 'open asks of every run', [0, 1], { aliases: ['asks'], source: 'asks' }),
+  command('grants', '', 'what is allowed for this session; Delete forgets it'),
   command('policy', '[show|vet|list|explain|replay]', 'the policy in use, and what it would say', [0, any], {
     source: ['show', 'vet', 'list', 'explain', 'replay'],
   }),

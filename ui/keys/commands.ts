@@ -2,8 +2,8 @@
 export type KeyContext =
   | 'field'
   | 'completion'
-  | `overlay.${'any' | 'palette' | 'sessions' | 'models' | 'help' | 'explain' | 'view' | 'run' | 'rule' | 'edit' | 'question' | 'history' | 'plans'}`
-  | `card.${'permission' | 'question' | 'unknown' | 'trust' | 'definition'}`
+  | `overlay.${'any' | 'palette' | 'sessions' | 'models' | 'help' | 'grants' | 'runs' | 'view' | 'run' | 'rule' | 'edit' | 'question' | 'history' | 'plans'}`
+  | `card.${'permission' | 'question' | 'unknown' | 'trust' | 'definition' | 'full'}`
   | 'card'
   | 'reading'
   | 'composer'
@@ -157,6 +157,11 @@ export const keyCommands: readonly KeyCommand[] = [
     ['card.accept', 'y', 'accept the definition', { hint: 'accept' }],
     ['card.keep-out', 'n', 'keep the tool out', { hint: 'keep out' }],
   ]),
+  ...rows('card.full', [
+    ['card.page', 'space', 'page down', { hint: 'page' }],
+    ['card.find', '/', 'find in the call', { hint: 'find' }],
+    ['card.next-flag', ']', 'next line with something hidden in it', { hint: 'next flag' }],
+  ]),
   ...rows('reading', [
     ['reading.up', 'up  k', 'item above'],
     ['reading.down', 'down  j', 'item below'],
@@ -228,7 +233,7 @@ export const keyCommands: readonly KeyCommand[] = [
     ['overlay.top', 'home', 'first line'],
     ['overlay.bottom', 'end', 'last line'],
     ['overlay.accept', 'enter', 'take what is chosen', { hint: 'take' }],
-    ['overlay.filter', '/', 'filter', { hint: 'filter' }],
+    ['overlay.filter', '/', 'filter, or find in a text', { hint: 'filter' }],
     ['overlay.close', 'escape', 'close', leave],
   ]),
   ...rows('overlay.sessions', [
@@ -242,6 +247,10 @@ export const keyCommands: readonly KeyCommand[] = [
     ['models.default', 'D', 'make it the default', { hint: 'make default' }],
     ['models.test', 'T', 'test the backend', { hint: 'test' }],
   ]),
+  ...rows('overlay.runs', [
+    ['runs.cancel', 'c', 'cancel the run', { hint: 'cancel' }],
+    ['runs.resume', 'R', 'resume the run', { hint: 'resume' }],
+  ]),
   ...rows('overlay.run', [
     ['run.cancel', 'c', 'cancel the run', { hint: 'cancel run' }],
     ['run.resume', 'R', 'resume the run', { hint: 'resume' }],
@@ -249,11 +258,13 @@ export const keyCommands: readonly KeyCommand[] = [
   ]),
   ...rows('overlay.view', [
     ['view.page', 'space', 'page down', { hint: 'page' }],
-    ['view.next-flag', ']', 'next flag', { hint: 'next flag' }],
+    ['view.next-flag', ']', 'next line with something hidden in it', { hint: 'next flag' }],
+    ['view.next-hit', 'n', 'next hit of the search'],
+    ['view.previous-hit', 'N', 'previous hit'],
     ['view.wrap', 'w', 'wrap on or off', { hint: 'wrap' }],
     ['view.copy', 'c', 'copy', { hint: 'copy' }],
   ]),
-  ...rows('overlay.explain', [['explain.copy', 'c', 'copy', { hint: 'copy' }]]),
+  ...rows('overlay.grants', [['grants.forget', 'delete', 'forget the choice', { hint: 'forget' }]]),
   ...rows('overlay.rule', [
     ['rule.matches', 'm', 'the matching calls', { hint: 'matching calls' }],
     ['rule.write', 'w', 'write the rule and allow', { hint: 'write and allow' }],
@@ -279,6 +290,7 @@ export const contextStacks: readonly (readonly KeyContext[])[] = [
   ['field', 'approvals', 'global'],
   ...(['permission', 'question', 'unknown', 'trust'] as const).flatMap((kind): readonly (readonly KeyContext[])[] => [
     [`card.${kind}`, 'card', 'global'],
+    ['card.full', `card.${kind}`, 'card', 'global'],
     ['field', `card.${kind}`, 'card', 'global'],
   ]),
   ...(
@@ -287,7 +299,8 @@ export const contextStacks: readonly (readonly KeyContext[])[] = [
       'sessions',
       'models',
       'help',
-      'explain',
+      'grants',
+      'runs',
       'view',
       'run',
       'rule',

@@ -21,6 +21,7 @@ const titles: Readonly<Partial<Record<KeyContext, string>>> = {
   'card.unknown': 'Card of an unknown outcome',
   'card.trust': 'Card of untrusted content',
   'card.definition': 'Card of a changed tool',
+  'card.full': 'Card viewed whole',
   reading: 'Reading',
   plan: 'Plan',
   approvals: 'Approvals',

@@ -5,8 +5,8 @@ import type { Layout } from '../layout.ts';
 import { Rows } from '../rows.tsx';
 import type { State } from '../state.ts';
 import type { Theme } from '../theme.ts';
-import { overlayWidth, roomOf } from './overlay-size.ts';
-import { viewOf } from './views.ts';
+import { placeOf } from './place.ts';
+import type { OverlayView } from './views.ts';
 
 /** Over the body, centred (10 §2.1). */
 export function OverlayBox({
@@ -21,17 +21,12 @@ export function OverlayBox({
   const overlay = state.overlays.at(-1);
   if (overlay === undefined) return null;
   const { columns } = layout;
-  const width = overlayWidth(columns);
-  const view = viewOf(overlay, state, width - 4);
-  const head = view.head.length === 0 ? 0 : view.head.length + 1;
-  const room = roomOf(view.head.length, view.body.length, layout.body);
-  // A chosen row stays in view; a text scrolls by its first row.
-  const wanted = view.chosen ? Math.max(0, view.at - Math.floor(room / 2)) : view.at;
-  const top = Math.max(0, Math.min(wanted, view.body.length - room));
+  const { view, width, room, top, last } = placeOf(state, overlay);
+  const head = view.head.length;
   const inner = (line: Line): Line => [say('│ ', 'border'), ...fitLine(line, width - 4), say(' │', 'border')];
   const shown = view.body.slice(top, top + room);
   const lines = [
-    edge('┌', '┐', view.title, view.right, width),
+    edge('┌', '┐', view.title, place(view, top, room, last), width),
     ...view.head.map(inner),
     ...(head === 0 ? [] : [edge('├', '┤', '', [], width)]),
     ...shown.map(inner),
@@ -43,6 +38,13 @@ export function OverlayBox({
       <Rows lines={lines} theme={theme} />
     </Box>
   );
+}
+
+/** What stands at the right of the title; for a text that scrolls also where one is. */
+function place(view: OverlayView, top: number, room: number, last: number): Line {
+  if (view.chosen || last === 0) return view.right;
+  const where = say(`rows ${top + 1}-${top + room} of ${view.body.length}`, 'dim');
+  return view.right.length === 0 ? [where] : [...view.right, say(' · ', 'dim'), where];
 }
 
 /** A border with a text at its left and one at its right. */

@@ -1,9 +1,10 @@
+import type { RememberedChoice } from '../../src/schema/ask.ts';
 import type { UntrustedContent } from '../../src/schema/overlay.ts';
 import type { ModelRow } from '../../src/schema/registry.ts';
 import type { PlanHead } from '../../src/schema/plan.ts';
-import type { RunDetails } from '../../src/schema/run-record.ts';
+import type { RunDetails, RunSummary } from '../../src/schema/run-record.ts';
 import type { Session } from '../../src/schema/session.ts';
-import { edit, type EditCommand, type Editing, emptyEditing } from '../composer/editing.ts';
+import { edit, type Editing, emptyEditing, isEdit } from '../composer/editing.ts';
 import type { HeldDefinition } from '../held-definition.ts';
 import type { Effect } from '../effect.ts';
 import type { Looking } from './looking.ts';
@@ -17,6 +18,19 @@ type List = { readonly at: number; readonly query: string; readonly field: Field
 /** A question names the effect, and Enter is never a yes. */
 export type Choice = { readonly key: string; readonly words: string; readonly effects: readonly Effect[] };
 
+/** A text that is read, with a search in it. `at`: the row at the top. */
+type Text = {
+  readonly title: string;
+  readonly lines: readonly string[];
+  readonly at: number;
+  readonly find?: Find;
+  /** Long lines are cut at the edge. */
+  readonly unwrapped?: boolean;
+};
+
+/** `at`: the line of the hit in view; null where nothing is found. */
+export type Find = { readonly editing: Editing; readonly typing: boolean; readonly at: number | null };
+
 /** What is drawn over the body and has the keys (10 §9). */
 export type Overlay =
   | (List & { readonly kind: 'help' })
@@ -24,6 +38,9 @@ export type Overlay =
   | (List & { readonly kind: 'sessions'; readonly rows: readonly Session[] | null })
   | (List & { readonly kind: 'models'; readonly rows: readonly ModelRow[] | null; readonly notes: readonly string[] })
   | (List & { readonly kind: 'plans'; readonly rows: readonly PlanHead[] | null })
+  | (List & { readonly kind: 'runs'; readonly rows: readonly RunSummary[] | null })
+  /** What was allowed for the session, until it ends. */
+  | (List & { readonly kind: 'grants'; readonly rows: readonly RememberedChoice[] | null })
   | { readonly kind: 'run'; readonly run: RunDetails | null; readonly at: number }
   /** Content of the project that nobody trusts yet (10 §7.8). */
   | (Looking & {
@@ -38,8 +55,10 @@ export type Overlay =
       readonly held: HeldDefinition;
       readonly waiting: readonly HeldDefinition[];
     })
-  /** Lines that were made elsewhere; they are foreign until they are drawn. */
-  | { readonly kind: 'explain'; readonly title: string; readonly lines: readonly string[]; readonly at: number }
+  /** What a command reports. Lines are foreign until they are drawn. */
+  | (Text & { readonly kind: 'explain' })
+  /** A text whole, with numbered lines. */
+  | (Text & { readonly kind: 'view' })
   | {
       readonly kind: 'question';
       readonly title: string;
@@ -51,32 +70,22 @@ export type Overlay =
     };
 
 export type ListOverlay = Extract<Overlay, List>;
+/** A text that is read: what a command reports, or an item whole (10 §9). */
+export type TextOverlay = Extract<Overlay, { readonly kind: 'explain' | 'view' }>;
 
 export const filterField: Field = { label: 'filter', purpose: 'filter', editing: emptyEditing };
 export const openList = <K extends ListOverlay['kind']>(kind: K) => ({ kind, at: 0, query: '', field: filterField });
 
 export const isList = (overlay: Overlay): overlay is ListOverlay => 'query' in overlay;
-export const fieldOf = (overlay: Overlay): Field | null => (isList(overlay) ? overlay.field : null);
+export const isText = (overlay: Overlay): overlay is TextOverlay =>
+  overlay.kind === 'explain' || overlay.kind === 'view';
+
+/** Whether text that is typed goes into a field of the overlay. */
+export const hasField = (overlay: Overlay): boolean =>
+  isList(overlay) ? overlay.field !== null : isText(overlay) && overlay.find?.typing === true;
 
 /** The field after a command of editing; unchanged by any other one. */
 export function editField(field: Field, command: string): Field {
   const name = command.slice('field.'.length);
-  return editing.has(name) ? { ...field, editing: edit(field.editing, name as EditCommand) } : field;
+  return isEdit(name) ? { ...field, editing: edit(field.editing, name) } : field;
 }
-
-const editing: ReadonlySet<string> = new Set<EditCommand>([
-  'left',
-  'right',
-  'word-left',
-  'word-right',
-  'line-start',
-  'line-end',
-  'backspace',
-  'delete',
-  'delete-word-left',
-  'delete-word-right',
-  'delete-to-start',
-  'delete-to-end',
-  'yank',
-  'undo',
-]);

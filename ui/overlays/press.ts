@@ -4,16 +4,19 @@ import { type Change, only, type State } from '../state.ts';
 import {
   editField,
   type Field,
-  fieldOf,
   filterField,
   isList,
+  isText,
   type ListOverlay,
   openList,
   type Overlay,
+  type TextOverlay,
 } from './overlay.ts';
 import { definitionCommand } from './definition-view.ts';
+import { placeOf } from './place.ts';
+import { findText, textCommand } from './text-overlay.ts';
 import { refusedTrust, trustCommand } from './trust-view.ts';
-import { modelRows, paletteRows, planRows, sessionRows } from './rows.ts';
+import { grantRows, runRows, modelRows, paletteRows, planRows, sessionRows } from './rows.ts';
 
 /** A command of the palette is run by whoever runs commands of keys. */
 export type Run = (state: State, id: string) => Change;
@@ -22,19 +25,32 @@ export type Run = (state: State, id: string) => Change;
 export function overlayCommand(state: State, id: string, now: number, run: Run): Change {
   const top = state.overlays.at(-1);
   if (top === undefined) return only(state);
-  const field = fieldOf(top);
+  const field = isList(top) ? top.field : null;
   if (top.kind === 'trust' && id !== 'overlay.close') return trustCommand(state, top, id, now);
   if (top.kind === 'definition' && id !== 'overlay.close') return definitionCommand(state, top, id, now);
   if (id === 'overlay.close') return closeTop(state, now);
   if (isList(top) && field !== null && id.startsWith('field.')) return fieldCommand(state, top, field, id, now, run);
   if (id === 'overlay.accept' && isList(top)) return accept(state, top, run);
   if (id === 'overlay.filter' && isList(top)) return only(changed(state, { ...top, field: filterField, query: '' }));
+  if (isText(top)) return ofText(state, top, id, now);
   return own(state, top, id);
+}
+
+/** A key while a text is read. */
+function ofText(state: State, top: TextOverlay, id: string, now: number): Change {
+  if (id === 'view.copy') return only(state, { do: 'copy', text: top.lines.join('\n') });
+  const { columns, room } = placeOf(state, top);
+  const next = textCommand(top, id, columns, room);
+  if (next === null) return own(state, top, id);
+  const closed = id === 'field.close' ? { ...state, closedAt: now } : state;
+  return only(changed(closed, atMost(state, next)));
 }
 
 /** What is typed goes into the field of the overlay. */
 export function overlayText(state: State, text: string): Change {
   const top = state.overlays.at(-1);
+  if (top !== undefined && isText(top) && top.find?.typing === true)
+    return only(changed(state, atMost(state, findText(top, top.find, text, placeOf(state, top).columns))));
   if (top === undefined || !isList(top) || top.field === null) return only(state);
   return only(changed(state, withField(top, { ...top.field, editing: typeText(top.field.editing, text) })));
 }
@@ -73,24 +89,33 @@ const sizeOf = (state: State, overlay: Overlay): number => {
       return planRows(overlay).length;
     case 'palette':
       return paletteRows(overlay, state.keys).length;
+    case 'grants':
+      return grantRows(overlay).length;
+    case 'runs':
+      return runRows(overlay).length;
     default:
-      return Number.MAX_SAFE_INTEGER;
+      return placeOf(state, overlay).last + 1;
   }
 };
 
-function moved<O extends Overlay>(state: State, overlay: O, delta: number): O {
-  const at = Math.max(0, Math.min(overlay.at + delta, sizeOf(state, overlay) - 1));
-  return { ...overlay, at };
-}
+/** In a list another row is chosen; a text has another row at its top. */
+const moved = <O extends Overlay>(state: State, overlay: O, delta: number): O =>
+  atMost(state, { ...overlay, at: Math.max(0, overlay.at + delta) });
 
-const steps: Readonly<Record<string, number>> = {
-  'overlay.up': -1,
-  'overlay.down': 1,
-  'overlay.page-up': -10,
-  'overlay.page-down': 10,
-  'overlay.top': -1_000_000,
-  'overlay.bottom': 1_000_000,
-};
+/** Nobody stands behind the end: the way back would begin with keys that do nothing. */
+const atMost = <O extends Overlay>(state: State, overlay: O): O => ({
+  ...overlay,
+  at: Math.max(0, Math.min(overlay.at, sizeOf(state, overlay) - 1)),
+});
+
+/** Rows that a key moves by, where it moves. */
+function stepOf(state: State, top: Overlay, id: string): number | undefined {
+  const far = 1_000_000;
+  const fixed = { 'overlay.up': -1, 'overlay.down': 1, 'overlay.top': -far, 'overlay.bottom': far }[id];
+  if (fixed !== undefined) return fixed;
+  const page = id === 'overlay.page-up' ? -1 : id === 'overlay.page-down' ? 1 : null;
+  return page === null ? undefined : page * Math.max(1, placeOf(state, top).room - 1);
+}
 
 /** Enter on a chosen row. */
 function accept(state: State, top: ListOverlay, run: Run): Change {
@@ -112,7 +137,12 @@ function accept(state: State, top: ListOverlay, run: Run): Change {
       const row = paletteRows(top, state.keys)[top.at];
       return row === undefined ? only(state) : run({ ...state, overlays: state.overlays.slice(0, -1) }, row.id);
     }
+    case 'runs': {
+      const row = runRows(top)[top.at];
+      return row === undefined ? only(state) : opened(state, 'run', row.id);
+    }
     case 'help':
+    case 'grants':
       return only(changed(state, { ...top, field: null }));
   }
 }
@@ -154,7 +184,7 @@ const asked = (label: string, purpose: string, text = ''): Field => ({
 
 /** Letters of one kind of overlay, and moving. */
 function own(state: State, top: Overlay, id: string): Change {
-  const step = steps[id];
+  const step = stepOf(state, top, id);
   if (step !== undefined) return only(changed(state, moved(state, top, step)));
   if (top.kind === 'sessions') {
     const row = sessionRows(top)[top.at];
@@ -171,6 +201,11 @@ function own(state: State, top: Overlay, id: string): Change {
                 ? asked(`type ${row.name} to delete it`, 'delete')
                 : null;
     if (field !== null) return only(changed(state, { ...top, field }));
+    if (id === 'sessions.export' && row !== undefined)
+      return only(state, {
+        do: 'slash',
+        intent: { do: 'export', format: 'md', path: null, force: false, of: { id: row.id, name: row.name } },
+      });
     if (id === 'sessions.delete' && row !== undefined)
       return only(state, { do: 'delete-session', name: row.name, force: false });
   }
@@ -180,7 +215,19 @@ function own(state: State, top: Overlay, id: string): Change {
       return closed(state, { do: 'set-model', name: row.model, backend: row.backend, save: true });
     if (row !== undefined && id === 'models.test') return only(state, { do: 'test-backend', name: row.backend });
   }
+  if (top.kind === 'grants') {
+    const row = grantRows(top)[top.at];
+    if (row !== undefined && id === 'grants.forget') return only(state, { do: 'forget', id: row.id });
+  }
+  if (top.kind === 'runs') {
+    const row = runRows(top)[top.at];
+    if (row !== undefined && id === 'runs.cancel')
+      return only(state, { do: 'cancel-run', run_id: row.id }, { do: 'load-runs' });
+    if (row !== undefined && id === 'runs.resume') return closed(state, { do: 'resume-run', run_id: row.id });
+  }
   if (top.kind === 'run' && top.run !== null) {
+    if (id === 'overlay.accept') return only(state, { do: 'load-run-data', run_id: top.run.id });
+    if (id === 'run.export') return only(state, { do: 'slash', intent: { do: 'export-run', run_id: top.run.id } });
     if (id === 'run.cancel') return closed(state, { do: 'cancel-run', run_id: top.run.id });
     if (id === 'run.resume') return closed(state, { do: 'resume-run', run_id: top.run.id });
   }
@@ -190,7 +237,7 @@ function own(state: State, top: Overlay, id: string): Change {
 /** The overlay that opens, with what loads its content. */
 export function opened(
   state: State,
-  kind: 'help' | 'palette' | 'sessions' | 'models' | 'run',
+  kind: 'help' | 'palette' | 'sessions' | 'models' | 'grants' | 'runs' | 'run',
   runId: string | null = null,
 ): Change {
   const show = (overlay: Overlay, ...effects: readonly Effect[]): Change =>
@@ -204,6 +251,10 @@ export function opened(
       return show({ ...openList('sessions'), rows: null }, { do: 'load-sessions' });
     case 'models':
       return show({ ...openList('models'), rows: null, notes: [] }, { do: 'load-models' });
+    case 'grants':
+      return show({ ...openList('grants'), field: null, rows: null }, { do: 'load-grants' });
+    case 'runs':
+      return show({ ...openList('runs'), field: null, rows: null }, { do: 'load-runs' });
     case 'run':
       return show({ kind: 'run', run: null, at: 0 }, { do: 'load-run', run_id: runId });
   }

@@ -1,4 +1,6 @@
+import type { RememberedChoice } from '../../src/schema/ask.ts';
 import type { PlanHead } from '../../src/schema/plan.ts';
+import type { RunSummary } from '../../src/schema/run-record.ts';
 import type { ModelRow } from '../../src/schema/registry.ts';
 import type { Session } from '../../src/schema/session.ts';
 import { fuzzyBest } from '../composer/fuzzy.ts';
@@ -28,6 +30,16 @@ export const modelRows = (overlay: Extract<Overlay, { kind: 'models' }>): readon
 
 export const planRows = (overlay: Extract<Overlay, { kind: 'plans' }>): readonly PlanHead[] =>
   filtered(overlay.query, overlay.rows ?? [], (row) => `${row.name} ${row.goal}`);
+
+export const runRows = (overlay: Extract<Overlay, { kind: 'runs' }>): readonly RunSummary[] =>
+  filtered(
+    overlay.query,
+    overlay.rows ?? [],
+    (row) => `${row.id} ${row.status} ${row.session ?? row.kind} ${row.input}`,
+  );
+
+export const grantRows = (overlay: Extract<Overlay, { kind: 'grants' }>): readonly RememberedChoice[] =>
+  filtered(overlay.query, overlay.rows ?? [], (row) => row.what);
 
 /** Keys that only move within what is open are no commands to look for. */
 const offered = /^(?:app|composer\.(?:resend|editor|history-search)|transcript)\b/;

@@ -1,18 +1,18 @@
-import { foreign, type Line, say } from '../../src/view/line.ts';
-import { formatAge, plural } from '../../src/view/format.ts';
+import { foreign, type Line, say, type Token } from '../../src/view/line.ts';
+import { formatAge, formatClock, plural } from '../../src/view/format.ts';
 import { runLines } from '../../src/view/run-lines.ts';
 import { cutLine, fitLine, spread, wrapLine } from '../../src/view/wrap.ts';
-import { escapeText } from '../../src/view/escape.ts';
-import { layOut } from '../composer/visual-lines.ts';
 import { columnsOf } from '../../src/view/wrap.ts';
+import { fieldLine } from '../field-line.ts';
 import { helpSections } from '../keys/help.ts';
 import { contextsBelow } from './below.ts';
 import { definitionBody, definitionHead } from './definition-view.ts';
 import { trustBody, trustHead, trustTitle } from './trust-view.ts';
 import type { State } from '../state.ts';
 import { shortCount } from '../status-lines.ts';
-import type { Field, Overlay } from './overlay.ts';
-import { modelRows, paletteRows, planRows, sessionRows } from './rows.ts';
+import type { Field, Overlay, TextOverlay } from './overlay.ts';
+import { grantRows, runRows, modelRows, paletteRows, planRows, sessionRows } from './rows.ts';
+import { findPlace, textLines } from './text-overlay.ts';
 
 /** What an overlay has to show: a title with something at its right, what stays at the top, what scrolls, and its keys. */
 export type OverlayView = {
@@ -77,24 +77,84 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
     case 'run': {
       if (overlay.run === null)
         return { ...plain, title: 'Run', body: [[say('loading…', 'dim')]], at: 0, foot: 'Esc close' };
-      const shown = { id: (id: string) => id.slice(-8), when: (at: string) => at.slice(11, 19) };
+      const shown = { id: (id: string) => id.slice(-8), when: formatClock };
       return {
         ...plain,
         title: `Run ${overlay.run.id.slice(-8)}`,
         right: foreign(overlay.run.status),
         body: runLines(overlay.run, shown).flatMap((line) => wrapLine(foreign(line), columns, [], [say('      ')])),
         at: overlay.at,
-        foot: 'c cancel run  R resume  Esc close',
+        foot: 'Enter inputs and outputs  c cancel run  R resume  e export  Esc close',
       };
     }
     case 'explain':
+    case 'view':
       return {
         ...plain,
         title: overlay.title,
-        body: overlay.lines.flatMap((line) => wrapLine(foreign(line), columns, [], [say('    ')])),
+        right: findPlace(overlay),
+        head: findLines(overlay),
+        body: textLines(overlay, columns),
         at: overlay.at,
-        foot: '↑↓ more  Esc close',
+        foot:
+          overlay.find?.typing === true
+            ? '↑↓ hits  Enter keep  Esc no search'
+            : overlay.find === undefined
+              ? '↑↓ Space page  / find  ] next flag  w wrap  c copy  Esc close'
+              : 'n next  N previous  / find  c copy  Esc close',
       };
+    case 'runs': {
+      const rows = runRows(overlay);
+      const body = rows.map((row) =>
+        cutLine(
+          [
+            say(`${row.id.slice(-6)}  `, 'dim'),
+            say(row.status.padEnd(12), runTokens[row.status] ?? 'text'),
+            say(`${formatAge(state.now - Date.parse(row.created_at)).padEnd(9)} `, 'dim'),
+            ...fitLine(foreign(row.session ?? row.kind), 16),
+            say('  '),
+            ...foreign(row.input, 'dim'),
+          ],
+          columns - 2,
+        ),
+      );
+      const none: readonly Line[] = [[say(overlay.rows === null ? 'loading…' : 'No run is recorded yet.', 'dim')]];
+      return {
+        ...plain,
+        ...list(body, overlay.at),
+        ...(rows.length === 0 ? { body: none, chosen: false } : {}),
+        title: 'Runs',
+        right: [say(`${rows.length} of ${overlay.rows?.length ?? 0}`, 'dim')],
+        head: overlay.field === null ? [] : fieldLines(overlay.field, overlay.query),
+        foot: 'Enter details  R resume  c cancel  / filter  Esc close',
+      };
+    }
+    case 'grants': {
+      const now = state.facts.policy?.sha256 ?? null;
+      const holds = (row: { readonly policy_sha256: string }) => now === null || row.policy_sha256 === now;
+      const rows = grantRows(overlay);
+      const body = rows.map((row) =>
+        spread(
+          foreign(row.what),
+          [
+            say(
+              `${formatAge(state.now - Date.parse(row.created_at))}${holds(row) ? '' : '  under another policy'}`,
+              'dim',
+            ),
+          ],
+          columns - 2,
+        ),
+      );
+      const none = state.session === null ? 'There is no session yet.' : 'Nothing is remembered in this session.';
+      return {
+        ...plain,
+        ...list(overlay.rows === null ? [[say('loading…', 'dim')]] : body, overlay.at),
+        ...(rows.length === 0 && overlay.rows !== null ? { body: [[say(none)]], chosen: false } : {}),
+        title: 'Allowed for this session',
+        head: overlay.field === null ? [] : fieldLines(overlay.field, overlay.query),
+        foot: 'Del forget  / filter  Esc close',
+      };
+    }
     case 'trust':
       return {
         ...plain,
@@ -126,6 +186,14 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
   }
 }
 
+const runTokens: Readonly<Record<string, Token>> = {
+  running: 'accent',
+  waiting: 'ask',
+  suspended: 'warn',
+  interrupted: 'warn',
+  failed: 'danger',
+};
+
 /** Rows with a mark before the chosen one. */
 const list = (body: readonly Line[], at: number) => ({
   body: body.map((line, index): Line => [index === at ? say('> ', 'accent') : say('  '), ...line]),
@@ -133,22 +201,14 @@ const list = (body: readonly Line[], at: number) => ({
   chosen: true,
 });
 
-function fieldLines(field: Field | null, query: string): readonly Line[] {
-  if (field === null) return [[say(`filter: `, 'dim'), ...foreign(query)]];
-  const { row, lines } = layOut(field.editing, 10_000, columnsOf);
-  const line = lines[row];
-  const text = field.editing.text;
-  const before = text.slice(0, field.editing.caret);
-  const at = text.slice(field.editing.caret, field.editing.caret + (line === undefined ? 0 : 1)) || ' ';
-  return [
-    [
-      say(`${field.label}: `, 'dim'),
-      ...foreign(before),
-      { text: escapeText(at, { mode: 'line' }), caret: true },
-      ...foreign(text.slice(field.editing.caret + 1)),
-    ],
-  ];
-}
+const fieldLines = (field: Field | null, query: string): readonly Line[] => [
+  field === null
+    ? [say('filter: ', 'dim'), ...foreign(query)]
+    : [say(`${field.label}: `, 'dim'), ...fieldLine(field.editing)],
+];
+
+const findLines = ({ find }: TextOverlay): readonly Line[] =>
+  find?.typing === true ? fieldLines({ label: 'find', purpose: 'find', editing: find.editing }, '') : [];
 
 function helpLines(state: State, filter: string): readonly Line[] {
   return helpSections(state.keys, contextsBelow(state), filter).flatMap((section): readonly Line[] => [
@@ -193,7 +253,7 @@ function sessionsView(overlay: Extract<Overlay, { kind: 'sessions' }>, state: St
     title: 'Sessions',
     right: [say(`${rows.length} of ${overlay.rows?.length ?? 0}`, 'dim')],
     head: [...fieldLines(overlay.field, overlay.query), ...last.slice(1)],
-    foot: 'Enter switch  Esc, then N new  R rename  F fork  D delete',
+    foot: 'Enter switch  Esc, then N new  R rename  F fork  D delete  E export',
   };
 }
 

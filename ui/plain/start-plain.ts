@@ -1,8 +1,6 @@
 import { createInterface } from 'node:readline';
 import type { ReadStream, WriteStream } from 'node:tty';
-import type { Ask } from '../../src/schema/ask.ts';
-import { toWire } from '../../src/schema/errors.ts';
-import { explanationLines } from '../../src/view/explanation.ts';
+import { RuntimeError, toWire } from '../../src/schema/errors.ts';
 import { escapeText } from '../../src/view/escape.ts';
 import { formatSpan } from '../../src/view/format.ts';
 import { labelled } from '../../src/view/plain-lines.ts';
@@ -13,10 +11,13 @@ import type { TuiOptions } from '../options.ts';
 import { firstState, type State } from '../state.ts';
 import { shortCount } from '../status-lines.ts';
 import { createStore } from '../store.ts';
+import { createJudgedUnder } from '../judged-under.ts';
 import { createLineCache } from '../transcript/line-cache.ts';
 import { createClientLink } from '../use-client.ts';
 import { textOf } from '../../src/view/line.ts';
-import { askLines, choicesOf, type PlainChoice } from './ask-lines.ts';
+import { createComposerEffects } from '../composer/composer-effects.ts';
+import { createHistoryFile, historyPath } from '../composer/history-file.ts';
+import { createPlainAsks } from './plain-asks.ts';
 import type { Overlay } from '../overlays/overlay.ts';
 import { createSlashEffects } from '../slash-effects.ts';
 import { createPlanEffects } from '../plan/plan-effects.ts';
@@ -28,9 +29,6 @@ export type PlainOptions = TuiOptions & {
   readonly reader: 'flag' | 'environment' | 'config' | null;
 };
 
-/** The question that the next line answers. */
-type Asked = { readonly ask: Ask; readonly choices: readonly PlainChoice[]; hidden: number; words: boolean };
-
 /**
  * The same program as lines that are only ever appended (10 §10): one client, one state, no screen.
  * @returns the exit code
@@ -41,13 +39,19 @@ export async function startPlain(options: PlainOptions): Promise<number> {
   const input: ReadStream = options.input;
   const cache = createLineCache();
   const dumb = !options.editsLines;
-  const lines = createInterface({ input, output, terminal: !dumb, prompt: '> ', historySize: 100 });
+  const history = createHistoryFile(historyPath(options.home, options.root), () => options.mostHistory, now);
+  const lines = createInterface({
+    input,
+    output,
+    terminal: !dumb,
+    prompt: '> ',
+    historySize: options.mostHistory,
+    history: (await history.read()).filter((text) => !text.includes('\n')).reverse(),
+  });
   const write = (text: string): void => {
     output.write(`${text}\n`);
   };
   const printer = createPrinter(write, () => options.thinkOpen);
-  let asked: Asked | null = null;
-  const settled = new Set<string>();
   let announced: State | null = null;
   /** What the next line may choose from, where a question was put. */
   let choosing: Extract<Overlay, { kind: 'question' }> | null = null;
@@ -62,24 +66,8 @@ export async function startPlain(options: PlainOptions): Promise<number> {
   };
 
   const prompt = (): void => {
-    if (asked === null) lines.setPrompt('> ');
-    else if (asked.words) lines.setPrompt('words: ');
-    else if (reader !== null) lines.setPrompt(`Enter a number, 1 to ${asked.choices.length}: `);
-    else lines.setPrompt(`ask_${asked.ask.id.slice(-6)}: ${asked.choices.map(({ letter }) => letter).join(' ')}> `);
+    lines.setPrompt(asks.prompt() ?? '> ');
     lines.prompt(true);
-  };
-
-  const put = (ask: Ask, whole: boolean): void => {
-    const shown = askLines(ask, now(), output.columns || 80, whole);
-    for (const each of shown.lines) write(each);
-    asked = { ask, choices: choicesOf(ask, now()), hidden: shown.hidden, words: false };
-    if (shown.hidden > 0) write(`note: ${shown.hidden} lines are hidden: v shows all, and nothing unseen is approved`);
-    if (reader !== null) {
-      for (const [index, { words }] of asked.choices.entries()) write(`${index + 1}. ${words}`);
-      if (ask.expires_at !== null)
-        write(`note: it can be answered for ${formatSpan(Date.parse(ask.expires_at) - now())}`);
-    }
-    bell();
   };
 
   const draw = (state: State): void => {
@@ -96,6 +84,8 @@ export async function startPlain(options: PlainOptions): Promise<number> {
       }
       queueMicrotask(() => store.dispatch({ type: 'no-overlays' }));
     }
+    if (state.composer.problems !== announced?.composer.problems)
+      for (const problem of state.composer.problems) for (const each of labelled('warning: ', problem)) write(each);
     if (state.said !== null && state.said !== announced?.said)
       for (const each of labelled(state.said.bad ? 'warning: ' : 'note: ', state.said.text)) write(each);
     if (state.plan.said !== null && state.plan.said !== announced?.plan.said)
@@ -110,21 +100,22 @@ export async function startPlain(options: PlainOptions): Promise<number> {
       write(`note: ${took}, ${shortCount(tokens.in)} tokens in, ${shortCount(tokens.out)} out${used}`);
       bell();
     }
-    if (asked !== null && !state.asks.some(({ id }) => id === asked?.ask.id)) {
-      if (!settled.has(asked.ask.id)) write('note: it was answered elsewhere');
-      asked = null;
-    }
-    const mine = state.asks.find(
-      ({ run_id, id }) =>
-        run_id !== null && (run_id === state.turn?.run_id || run_id === state.plan.driving?.run_id) && !settled.has(id),
-    );
-    if (asked === null && mine !== undefined) put(mine, false);
+    asks.look(state);
     const wasBusy = announced?.turn != null;
     announced = state;
-    if (state.phase === 'ready' && (asked !== null || state.turn === null || wasBusy !== (state.turn !== null)))
+    if (state.phase === 'ready' && (asks.prompt() !== null || state.turn === null || wasBusy !== (state.turn !== null)))
       prompt();
   };
 
+  const asks = createPlainAsks({
+    client: options.client,
+    write,
+    reader: reader !== null,
+    columns: () => output.columns || 80,
+    bell,
+    now,
+    goOn: (ask) => link.goOn(ask),
+  });
   const link = createClientLink({
     client: options.client,
     request: options.request,
@@ -149,14 +140,36 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     options: options.planOptions,
     shell: options.shell,
   });
+  const said = (text: string, bad: boolean): void => store.dispatch({ type: 'say', text, bad, now: now() });
+  const judged = createJudgedUnder(options);
+  const composer = createComposerEffects({
+    client: options.client,
+    dispatch: (action) => store.dispatch({ type: 'compose', action, now: now() }),
+    session: () => store.state().session,
+    history,
+    mostHistory: () => options.mostHistory,
+    root: judged.root,
+    // Nothing is offered among lines: what is written is judged when it is sent.
+    readable: async () => false,
+    calls: { client: options.client, request: options.request, home: options.home, watch: (id) => link.watch(id) },
+    shell: options.shell,
+    attached: (message, read) => store.dispatch({ type: 'attached', message, read, now: now() }),
+    say: said,
+    openAsks: () => [],
+    themes: () => [],
+    now,
+  });
   const slash = createSlashEffects({
     client: options.client,
     link,
     state: () => store.state(),
     dispatch: (action) => store.dispatch(action),
-    say: (text, bad) => store.dispatch({ type: 'say', text, bad, now: now() }),
+    say: said,
     // Lines have no colours, and a bell of their own.
-    setTheme: () => false,
+    setTheme: () => {
+      throw new RuntimeError('usage', 'lines have no colours: themes belong to the full-screen mode');
+    },
+    keys: () => null,
     setNotify: () => undefined,
     writeFile: options.writeFile,
   });
@@ -168,6 +181,7 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     paint: () => undefined,
     forget: () => undefined,
     title: () => undefined,
+    wheel: () => undefined,
     protocol: () => undefined,
     signal: () => undefined,
   };
@@ -192,10 +206,11 @@ export async function startPlain(options: PlainOptions): Promise<number> {
       answer: async () => undefined,
     },
     definitions: { look: async () => undefined, review: async () => false, answer: async () => undefined },
-    composer: { perform: () => undefined },
+    composer,
     edit: () => write('note: the external editor belongs to the full-screen mode'),
     inTmux: false,
     clipboard: () => 'file',
+    judgedUnder: judged.under,
     print: async (given) => {
       for (const each of given) write(each);
     },
@@ -221,78 +236,16 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     draw,
   );
 
-  /** A line while a question stands there: one letter, or a number for a screen reader. */
-  const answer = async (question: Asked, text: string): Promise<void> => {
-    const client = await options.client();
-    const { ask } = question;
-    const given = { id: ask.id, feedback: null, text: null, remember: null, binding: ask.binding } as const;
-    const send = async (over: Partial<Parameters<typeof client.answerAsk>[0]>): Promise<void> => {
-      settled.add(ask.id);
-      const { ask: now, rests } = await client.answerAsk({ ...given, outcome: 'approve', ...over });
-      write(`note: ${now.state} ask_${ask.id.slice(-6)}`);
-      asked = null;
-      if (rests) await link.goOn(ask);
-    };
-    if (question.words) {
-      const outcome = ask.kind === 'question' ? 'answer' : ask.kind === 'unknown_outcome' ? 'answer' : 'deny';
-      return send({
-        outcome,
-        ...(outcome === 'deny' ? { feedback: text } : { text }),
-        ...(ask.kind === 'unknown_outcome' ? { treat_as: 'done' as const } : {}),
-      });
-    }
-    const chosen =
-      reader === null
-        ? question.choices.find(({ letter }) => letter === text.trim())
-        : question.choices[Number(text.trim()) - 1];
-    const approves = chosen !== undefined && ['once', 'session', 'run_again'].includes(chosen.choice);
-    if (approves && question.hidden > 0) return write('note: not everything was shown: v shows all');
-    switch (chosen?.choice) {
-      case 'once':
-        return send({});
-      case 'session':
-        return send({ remember: 'session' });
-      case 'deny':
-        return send({ outcome: 'deny' });
-      case 'deny_feedback':
-      case 'answer':
-      case 'done':
-        question.words = true;
-        return;
-      case 'run_again':
-      case 'skip':
-        return send({ outcome: 'answer', treat_as: chosen.choice });
-      case 'full':
-        return put(ask, true);
-      case 'explain': {
-        const why = await client.explainCall({
-          call: null,
-          ask: ask.id,
-          as_asked: true,
-          cwd: null,
-          policy: null,
-          trust: [],
-          allowed_dir: null,
-        });
-        for (const each of explanationLines(why)) write(`note: ${escapeText(each, { mode: 'line' })}`);
-        return;
-      }
-      case 'later':
-        settled.add(ask.id);
-        write(`note: it stays open: reins approvals respond ask_${ask.id.slice(-6)} --approve|--deny`);
-        asked = null;
-        return;
-      default:
-        return;
-    }
-  };
-
   let interrupted = Number.NEGATIVE_INFINITY;
   let pending = '';
+  // What answers a question is no message to be taken back.
+  lines.on('history', (entries) => {
+    if (asks.prompt() !== null) entries.shift();
+  });
   lines.on('line', (line) => {
-    if (asked !== null) {
-      const question = asked;
-      answer(question, line)
+    if (asks.prompt() !== null) {
+      asks
+        .answer(line)
         .catch((error: unknown) => write(`error: ${escapeText(toWire(error).message, { mode: 'line' })}`))
         .finally(prompt);
       return;
@@ -340,6 +293,7 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     return await left;
   } finally {
     for (const stop of stops) stop();
+    await composer.close();
     link.close();
     plans.close();
     store.close();

@@ -1,5 +1,4 @@
-import { isEdit } from '../composer/composer-state.ts';
-import { edit, emptyEditing, pasteText, typeText } from '../composer/editing.ts';
+import { edit, emptyEditing, pasteText, typeText, isEdit } from '../composer/editing.ts';
 import { wholeText } from '../composer/draft.ts';
 import { moveRow } from '../composer/visual-lines.ts';
 import { columnsOf } from '../../src/view/wrap.ts';

@@ -1,8 +1,9 @@
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { RuntimeError } from '../../schema/errors.ts';
 import type { TuiOptions } from '../../../ui/options.ts';
+import type { Theme } from '../../../ui/theme.ts';
 import type { Context, Handler } from '../context.ts';
 import { editText } from '../editor.ts';
 import { buildStartRun, planOptions } from '../start-run.ts';
@@ -24,13 +25,12 @@ export const openTui: Handler = async (context: Context) => {
   }
   checkTerminal(context);
   const { startTui } = await import('../../../ui/start.tsx');
-  const { builtinTheme, themes } = await import('../../../ui/theme.ts');
   const { environment } = process;
-  const themed = (name: string) => builtinTheme(name, depthOf(context), glyphsOf(context));
-  const wanted = themeName(context);
-  const first = themed(wanted ?? 'default');
-  if (first === null) throw usage(`no theme "${wanted}" (${Object.keys(themes).join(', ')})`);
   const home = environment['REINS_HOME'] ?? join(environment['HOME'] ?? homedir(), '.reins');
+  const themed = await themesOf(context, join(home, 'themes'));
+  const wanted = themeName(context);
+  themed.named(wanted ?? 'default', null);
+  let glyphs: string | null = null;
   const keysFile = join(home, 'keys.json');
   const client = async () => (await context.open((options) => ({ ...options, surface: 'tui', terminal: true }))).client;
   let opened: ReturnType<typeof client> | undefined;
@@ -61,11 +61,15 @@ export const openTui: Handler = async (context: Context) => {
       timeout_ms: globals.timeoutMs ?? 0,
     }),
     session: invocation.flags.text('session') ?? emptyAsNull(environment['REINS_SESSION']),
-    theme: (configured) => (wanted === null && configured !== null ? themed(configured) : null) ?? first,
-    themeNamed: themed,
+    theme: (configured) => {
+      glyphs = configured.glyphs;
+      return themed.named(wanted ?? configured.theme ?? 'default', glyphs);
+    },
+    themeNamed: (name) => themed.named(name, glyphs),
+    themeNames: themed.names,
     policy: globals.policy?.value ?? null,
     model: globals.model?.value ?? null,
-    keys: existsSync(keysFile) ? readFileSync(keysFile, 'utf8') : null,
+    keys: () => (existsSync(keysFile) ? readFileSync(keysFile, 'utf8') : null),
     cwd: shortDirectory(process.cwd, environment['HOME']),
     shell: globals.shell,
     thinkOpen: globals.think.show,
@@ -74,7 +78,6 @@ export const openTui: Handler = async (context: Context) => {
     mostHistory,
     root: process.cwd,
     writeFile: writeWhole,
-    wheel: false,
     inTmux: (environment['TMUX'] ?? '') !== '',
     now: () => process.now(),
     terminalProgram: environment['TERM_PROGRAM'] ?? '',
@@ -136,6 +139,31 @@ function checkTerminal({ terminal, process }: Context): void {
   if (inCi(process.environment)) throw usage('the terminal UI does not open where CI is set; unset CI to open it');
 }
 
+/** The program's themes and the operator's own. `named` throws RuntimeError usage, with what is wrong. */
+async function themesOf(context: Context, directory: string) {
+  const { builtinTheme, ownTheme, themes } = await import('../../../ui/theme.ts');
+  const { readThemeFile } = await import('../../../ui/theme-file.ts');
+  const named = (name: string, configured: string | null): Theme => {
+    const glyphs = glyphsOf(context, configured);
+    const builtin = builtinTheme(name, depthOf(context), glyphs);
+    if (builtin !== null) return builtin;
+    const path = join(directory, `${name}.json`);
+    const own =
+      /^[a-z0-9][a-z0-9_-]{0,63}$/.test(name) && existsSync(path) ? readThemeFile(readFileSync(path, 'utf8')) : null;
+    if (own === null)
+      throw usage(
+        `there is no theme "${name.slice(0, 64)}" (${Object.keys(themes).join(', ')}, or a file in ${directory})`,
+      );
+    if (!own.ok) throw usage(`theme ${path}: ${own.why}`);
+    const theme = ownTheme(name, own.base, own.tokens, depthOf(context), glyphs);
+    if (theme === null) throw usage(`theme ${path}: there is no theme "${own.base}"`);
+    return theme;
+  };
+  const own = () =>
+    (existsSync(directory) ? readdirSync(directory) : []).flatMap((file) => /^(.+)\.json$/.exec(file)?.[1] ?? []);
+  return { named, names: () => [...Object.keys(themes), ...own()] };
+}
+
 const themeName = ({ invocation, process }: Context): string | null =>
   invocation.flags.text('theme') ?? emptyAsNull(process.environment['REINS_THEME']);
 
@@ -148,8 +176,8 @@ function depthOf({ invocation, process: { environment } }: Context): 'none' | 'p
 }
 
 /** Signs of Unicode only where the locale has them. */
-function glyphsOf({ invocation, process: { environment } }: Context): 'unicode' | 'ascii' {
-  const wanted = invocation.flags.text('glyphs') ?? 'auto';
+function glyphsOf({ invocation, process: { environment } }: Context, configured: string | null): 'unicode' | 'ascii' {
+  const wanted = invocation.flags.text('glyphs') ?? configured ?? 'auto';
   if (wanted === 'unicode' || wanted === 'ascii') return wanted;
   const locale = environment['LC_ALL'] || environment['LC_CTYPE'] || environment['LANG'] || '';
   return /utf-?8/i.test(locale) ? 'unicode' : 'ascii';

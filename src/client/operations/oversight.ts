@@ -1,6 +1,6 @@
 import { array, boolean, enums, nullable, number, object, optional, record, string, unknown } from 'superstruct';
 import type { ChainGraph } from '../../schema/document-views.ts';
-import type { Ask } from '../../schema/ask.ts';
+import type { Ask, RememberedChoice } from '../../schema/ask.ts';
 import type { AuditCheck, AuditRow } from '../../schema/audit.ts';
 import type {
   ChainRow,
@@ -85,12 +85,20 @@ export const oversight = {
     object({ id: string() }),
     returns<RuleProposals>(),
   ),
-  /** Forgets what was approved for a session, by name or id. */
+  /** What was approved for a session, by name or id, newest first. */
+  listRemembered: operation(
+    'GET',
+    '/api/asks/remembered/{session}',
+    'read',
+    object({ session: string() }),
+    returns<readonly RememberedChoice[]>(),
+  ),
+  /** Forgets what was approved for a session, by name or id: one choice of it, or all of them. */
   forgetRemembered: operation(
     'DELETE',
     '/api/asks/remembered/{session}',
     'operator',
-    object({ session: string() }),
+    object({ session: string(), id: optional(nullable(string())) }),
     returns<{ readonly removed: number }>(),
   ),
   /** Newest first. */

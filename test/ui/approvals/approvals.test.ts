@@ -6,10 +6,10 @@ import {
   type ApprovalsAction,
   type ApprovalsIntent,
   cardContexts,
-  drawnCard,
   emptyApprovals,
-  reduceApprovals,
 } from '../../../ui/approvals/approvals-state.ts';
+import { drawnCard } from '../../../ui/approvals/drawn-card.ts';
+import { reduceApprovals } from '../../../ui/approvals/reduce-approvals.ts';
 import { approvalsLines } from '../../../ui/approvals/list-view.ts';
 import { shippedKeyMap } from '../../../ui/keys/key-map.ts';
 import { anAsk } from './an-ask.ts';
@@ -310,6 +310,39 @@ describe('other kinds', () => {
     expect(desk([ask]).focus().answer('card.done').type('it ran').press('field.accept').take()).toEqual(
       answered({ outcome: 'answer', treat_as: 'done', text: 'it ran' }, ask),
     );
+  });
+});
+
+describe('a card that is viewed whole', () => {
+  const viewed = () =>
+    desk([long(200)])
+      .focus()
+      .wait(500)
+      .press('card.full')
+      .wait(500);
+
+  it('is searched with letters that answer nothing, and what was jumped over is not seen', () => {
+    const one = viewed().press('card.find').type('echo 150').wait(500);
+    expect(one.lines().join('\n')).toContain('echo 150 | sh');
+    expect(one.press('field.accept').type('ynn').wait(500).take()).toEqual([]);
+    expect(one.said()).toBe('no hit');
+    const back = one.press('field.close').wait(500);
+    expect(back.answer('card.once').take()).toEqual([]);
+    expect(back.said()).toMatch(/^1\d\d lines not seen/);
+    expect(back.answer('card.deny').take()).toEqual(answered({ outcome: 'deny', feedback: null }, long(200)));
+  });
+
+  it('pages with Space, and goes to the next line that hides something', () => {
+    const first = viewed().lines()[1];
+    expect(viewed().press('card.page').lines()[1]).not.toBe(first);
+    const command = `${Array.from({ length: 90 }, (_, index) => `echo ${index}`).join('\n')}\necho a\u202eb`;
+    const one = desk([anAsk({ args: { command } })])
+      .focus()
+      .wait(500)
+      .press('card.full')
+      .wait(500);
+    expect(one.press('card.next-flag').lines().join('\n')).toContain('⟨U+202E⟩');
+    expect(viewed().press('card.next-flag').said()).toBe('nothing is hidden in it');
   });
 });
 

@@ -1,0 +1,128 @@
+import { describe, expect, it } from 'vitest';
+import type { RunDetails } from '../../../src/schema/run-record.ts';
+import type { Item } from '../../../src/view/items.ts';
+import { textOf } from '../../../src/view/line.ts';
+import { emptyCall } from '../../../src/view/transcript.ts';
+import { openList, type Overlay } from '../../../ui/overlays/overlay.ts';
+import { placeOf } from '../../../ui/overlays/place.ts';
+import type { State } from '../../../ui/state.ts';
+import { pressAll, readyState } from '../reducing.ts';
+
+const over = (overlay: Overlay): State => readyState({ overlays: [overlay] });
+const top = (state: State): Overlay | undefined => state.overlays.at(-1);
+const view = (lines: readonly string[]): Overlay => ({ kind: 'view', title: 'Answer', lines, at: 0 });
+const many = Array.from({ length: 200 }, (_, index) => `line ${index}${index % 50 === 40 ? ' needle' : ''}`);
+const hidden = many.map((line, index) => (index === 120 ? `${line}\u202e` : line));
+/** The first line that is in view. */
+const first = (state: State): string => {
+  const overlay = top(state) as Overlay;
+  const place = placeOf(state, overlay);
+  return textOf(place.view.body[place.top] ?? []).trim();
+};
+
+describe('a text that is read', () => {
+  it('is numbered, and nothing in it is sent raw', () => {
+    const place = placeOf(over(view([])), view(['a\u001b[2J\u202eb', 'c\r']));
+    expect(place.view.body.map(textOf)).toEqual(['1  a␛[2J⟨U+202E⟩b⏎', '2  c␍']);
+  });
+
+  it('comes back from its end with the first key', () => {
+    const end = pressAll(over(view(many)), 'end').state;
+    expect(first(pressAll(end, 'up').state)).not.toBe(first(end));
+    expect(first(pressAll(end, 'home').state)).toBe('1  line 0⏎');
+  });
+
+  it('is searched: the first hit, the next ones in a circle, and letters act again when the field is closed', () => {
+    const found = pressAll(over(view(many)), '/', ...'needle').state;
+    expect(first(found)).toContain('line 38');
+    const kept = pressAll(found, 'enter', 'n').state;
+    expect(first(kept)).toContain('line 88');
+    expect(first(pressAll(kept, 'N', 'N').state)).toContain('line 184');
+    expect(placeOf(kept, top(kept) as Overlay).view.right.map(({ text }) => text)).toEqual(['2 of 4']);
+    const none = pressAll(found, 'q').state;
+    expect(placeOf(none, top(none) as Overlay).view.right.map(({ text }) => text)).toEqual(['no hit']);
+  });
+
+  it('shows the next line with something hidden, pages, wraps, and is copied whole', () => {
+    expect(first(pressAll(over(view(hidden)), ']').state)).toContain('line 118');
+    expect(first(pressAll(over(view(many)), 'space').state)).not.toContain('line 0');
+    expect(pressAll(over(view(['x'.repeat(300)])), 'w').state.overlays[0]).toMatchObject({ unwrapped: true });
+    expect(pressAll(over(view(['a', 'b'])), 'c').effects).toEqual([{ do: 'copy', text: 'a\nb' }]);
+  });
+});
+
+describe('keys of the overlays', () => {
+  const run = { id: 'run_1', status: 'completed', steps: [], calls: [], waits: [] } as unknown as RunDetails;
+  const session = {
+    id: 's2',
+    name: 'other',
+    active: false,
+    message_count: 3,
+    created_at: '2026-01-01T00:00:00.000Z',
+    last_message_at: null,
+    preview: '',
+    forked_from: null,
+    active_run_id: null,
+    suspended_run_id: null,
+  };
+  const grant = {
+    id: 'g1',
+    kind: 'call',
+    what: 'local_shell.local_shell ls',
+    policy_sha256: 'p',
+    ask_id: 'ask_1',
+    created_at: '2026-01-01T00:00:00.000Z',
+  } as const;
+
+  it('of a run read its data and export it', () => {
+    expect(pressAll(over({ kind: 'run', run, at: 0 }), 'e').effects).toEqual([
+      { do: 'slash', intent: { do: 'export-run', run_id: 'run_1' } },
+    ]);
+    expect(pressAll(over({ kind: 'run', run, at: 0 }), 'enter').effects).toEqual([
+      { do: 'load-run-data', run_id: 'run_1' },
+    ]);
+  });
+
+  it('of the sessions export the chosen one', () => {
+    expect(pressAll(over({ ...openList('sessions'), field: null, rows: [session] }), 'E').effects).toEqual([
+      {
+        do: 'slash',
+        intent: { do: 'export', format: 'md', path: null, force: false, of: { id: 's2', name: 'other' } },
+      },
+    ]);
+  });
+
+  it('of what is allowed for the session forget one choice', () => {
+    const state = over({ ...openList('grants'), field: null, rows: [grant] });
+    expect(placeOf(state, top(state) as Overlay).view.body.map(textOf)[0]).toContain('local_shell.local_shell ls');
+    expect(pressAll(state, 'delete').effects).toEqual([{ do: 'forget', id: 'g1' }]);
+  });
+});
+
+describe('reading mode', () => {
+  const call: Item = {
+    ...emptyCall('c1', 'run_1'),
+    tools: 'local_fs',
+    tool: 'read_file',
+    args: { path: 'a' },
+    state: 'ok',
+    result: 'all of it',
+  };
+  const reading = readyState({ items: [call], reading: { selected: 'c1' } });
+
+  it('shows the chosen item whole', () => {
+    expect(top(pressAll(reading, 'v').state)).toMatchObject({
+      kind: 'view',
+      title: 'local_fs.read_file',
+      lines: ['Arguments', '{', '  "path": "a"', '}', '', 'Result', 'all of it'],
+    });
+  });
+
+  it('explains a call that nobody was asked about by the policy, and one that was by its ask', () => {
+    expect(pressAll(reading, 'x').effects).toEqual([
+      { do: 'explain-call', call: { tools: 'local_fs', tool: 'read_file', args: { path: 'a' } } },
+    ]);
+    const asked = { ...reading, items: [{ ...call, ask_id: 'ask_1' }] };
+    expect(pressAll(asked, 'x').effects).toEqual([{ do: 'explain-ask', ask_id: 'ask_1' }]);
+  });
+});

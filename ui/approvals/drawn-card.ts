@@ -1,0 +1,41 @@
+import type { Ask } from '../../src/schema/ask.ts';
+import { hiddenCharacters } from '../../src/view/escape.ts';
+import type { CardFacts } from './card-state.ts';
+import { type CardData, cardData, unseenLines } from './card-text.ts';
+import { type CardView, cardView } from './card-view.ts';
+import { holds, withPieces } from './seen.ts';
+import { type ApprovalsState, type ApprovalsView, focusedAsk, shownIdOf } from './approvals-state.ts';
+
+const seenKey = (ask: Pick<Ask, 'id' | 'binding'>): string => `${ask.id} ${ask.binding}`;
+type Drawn = { readonly view: CardView; readonly facts: CardFacts; readonly data: CardData };
+
+/** The card with the focus as it is drawn now; null when none has it. */
+export function drawnCard(state: ApprovalsState, view: ApprovalsView): Drawn | null {
+  const ask = focusedAsk(state);
+  if (ask === null || state.card === null) return null;
+  const shownId = shownIdOf(state);
+  const data = cardData(ask, shownId);
+  const unseen = view.look === true ? 0 : unseenLines(data, state.seen[seenKey(ask)] ?? []);
+  const hidden = !/^[\x20-\x7e]*$/.test(JSON.stringify(ask.args)) && hiddenCharacters(allText(ask.args)).length > 0;
+  const base = { ask, choices: data.card.choices, unseen, hidden, guardMs: view.guardMs };
+  const drawn = cardView(state.card, { ...base, data }, view.keys, view.place, view.now, shownId);
+  return { view: drawn, facts: { ...base, page: drawn.page, lastTop: drawn.lastTop }, data };
+}
+
+const allText = (value: unknown): string =>
+  typeof value === 'string'
+    ? value
+    : typeof value === 'object' && value !== null
+      ? Object.entries(value)
+          .map(([key, each]) => `${key}\n${allText(each)}`)
+          .join('\n')
+      : '';
+
+export function withSeen(state: ApprovalsState, view: ApprovalsView): ApprovalsState {
+  const ask = focusedAsk(state);
+  const drawn = view.covered ? null : drawnCard(state, view);
+  if (ask === null || drawn === null || drawn.view.visible.length === 0) return state;
+  const before = state.seen[seenKey(ask)] ?? [];
+  if (drawn.view.visible.every(([from, to]) => holds(before, from, to))) return state;
+  return { ...state, seen: { ...state.seen, [seenKey(ask)]: withPieces(before, drawn.view.visible) } };
+}

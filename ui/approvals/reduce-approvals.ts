@@ -1,0 +1,103 @@
+import type { Ask } from '../../src/schema/ask.ts';
+import { unsentText } from './card-fields.ts';
+import { newCard } from './card-state.ts';
+import {
+  type ApprovalsAction,
+  type ApprovalsIntent,
+  type ApprovalsState,
+  type ApprovalsView,
+  type Approved,
+  focus,
+  only,
+} from './approvals-state.ts';
+import { withSeen } from './drawn-card.ts';
+import { onCard } from './on-card.ts';
+import { onList } from './on-list.ts';
+
+/** One step. Pure: answers, proposals and looks come back as intents. What is on the screen afterwards counts as seen. */
+export function reduceApprovals(state: ApprovalsState, action: ApprovalsAction, view: ApprovalsView): Approved {
+  const done = reduce(state, action, view);
+  return { ...done, state: withSeen(done.state, view) };
+}
+
+function reduce(state: ApprovalsState, action: ApprovalsAction, view: ApprovalsView): Approved {
+  switch (action.type) {
+    case 'asks':
+      return asksCame(state, action.asks, action.ids, view);
+    case 'focus':
+      return focus(state, action.id, view);
+    case 'focus-next': {
+      const next = state.asks.find(({ run_id }) => run_id === action.run_id) ?? state.asks[0];
+      return next === undefined ? only({ ...state, said: 'nothing waits for an answer' }) : focus(state, next.id, view);
+    }
+    case 'resolved':
+      return resolved(state, action, view);
+    case 'history':
+      return only({ ...state, history: action.asks });
+    default:
+      return state.card === null ? onList(state, action, view) : onCard(state, state.card, action, view);
+  }
+}
+
+function asksCame(
+  state: ApprovalsState,
+  asks: readonly Ask[],
+  ids: Readonly<Record<string, string>>,
+  view: ApprovalsView,
+): Approved {
+  const open = sorted(asks.filter((ask) => ask.state === 'pending'));
+  const next: ApprovalsState = {
+    ...state,
+    asks: open.map((ask) => sameRow(state.asks, ask)),
+    ids: { ...state.ids, ...ids },
+    marked: new Set([...state.marked].filter((id) => open.some((ask) => ask.id === id))),
+    selected: open.some(({ id }) => id === state.selected) ? state.selected : (open[0]?.id ?? null),
+  };
+  const { card } = state;
+  if (card === null) return only(next);
+  const ask = open.find(({ id }) => id === card.id);
+  // It was answered elsewhere, unless this terminal's own answer is under way.
+  if (ask === undefined)
+    return only(
+      { ...next, asks: [...next.asks, ...state.asks.filter(({ id }) => id === card.id)] },
+      { do: 'look', id: card.id },
+    );
+  if (ask.binding === card.binding) return only(next);
+  const said =
+    ask.preview.policy_changed === true ? 'the policy changed since this was asked' : 'changed since you looked';
+  return only({ ...next, card: { ...newCard(ask, view.now, view.guardMs), said } });
+}
+
+/** The row that is known already stays the same value, so that nothing is laid out anew for it. */
+const sameRow = (known: readonly Ask[], ask: Ask): Ask =>
+  known.find((one) => one.id === ask.id && one.updated_at === ask.updated_at && one.binding === ask.binding) ?? ask;
+
+/** By deadline, those without one last, then the oldest. */
+export const sorted = (asks: readonly Ask[]): readonly Ask[] =>
+  [...asks].sort((one, other) => {
+    const by = (one.expires_at ?? '\uffff') < (other.expires_at ?? '\uffff') ? -1 : 1;
+    return one.expires_at === other.expires_at ? (one.created_at < other.created_at ? -1 : 1) : by;
+  });
+
+/** The answer stands, whoever gave it: the card gives its keys to the next one of its run, or back. */
+export function resolved(
+  state: ApprovalsState,
+  { ask, mine, told }: Extract<ApprovalsAction, { type: 'resolved' }>,
+  view: ApprovalsView,
+): Approved {
+  const asks = state.asks.filter(({ id }) => id !== ask.id);
+  const results = [...state.results.filter((one) => one.ask.id !== ask.id), { ask, mine }];
+  const next: ApprovalsState = {
+    ...state,
+    asks,
+    results: results.slice(-5),
+    said: told ?? state.said,
+    selected: state.selected === ask.id ? (asks[0]?.id ?? null) : state.selected,
+  };
+  if (state.card?.id !== ask.id) return only(next);
+  const text = unsentText(state.card);
+  const kept: readonly ApprovalsIntent[] = text === '' || mine ? [] : [{ do: 'keep-text', text }];
+  const follows = asks.find(({ run_id }) => run_id !== null && run_id === ask.run_id);
+  const card = follows === undefined ? null : newCard(follows, view.now, view.guardMs);
+  return only({ ...next, card, selected: follows?.id ?? next.selected }, ...kept);
+}

@@ -1,0 +1,44 @@
+import type { Effect } from './effect.ts';
+
+/** What `/policy …` asks of the world, or what is wrong with it. Nothing is executed and no ask is made (10 §6.5). */
+export function policySlash(args: string): Effect | string {
+  const [, word = '', rest = ''] = /^(\S*)\s*([\s\S]*)$/.exec(args.trim()) ?? [];
+  switch (word) {
+    case '':
+    case 'show':
+      return { do: 'report', what: 'policy' };
+    case 'list':
+      return { do: 'report', what: 'policies' };
+    case 'vet':
+      return { do: 'report', what: 'vet' };
+    case 'replay':
+      return rest === ''
+        ? '/policy replay takes the name or the path of a policy'
+        : { do: 'report', what: 'replay', of: rest };
+    default:
+      return explained(rest);
+  }
+}
+
+function explained(text: string): Effect | string {
+  const usage = '/policy explain takes <tools>/<tool> and arguments as JSON, or ! and a command';
+  if (text.startsWith('!')) {
+    const command = text.slice(1).trim();
+    return command === ''
+      ? usage
+      : { do: 'explain-call', call: { tools: 'local_shell', tool: 'local_shell', args: { command } } };
+  }
+  const [, tools, tool, given = ''] = /^([^\s/.]+)[/.](\S+)\s*([\s\S]*)$/.exec(text) ?? [];
+  if (tools === undefined || tool === undefined) return usage;
+  const args = given === '' ? {} : argumentsOf(given);
+  return args === null ? usage : { do: 'explain-call', call: { tools, tool, args } };
+}
+
+function argumentsOf(text: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
+  } catch {
+    return null;
+  }
+}
