@@ -13,6 +13,8 @@ const maxCookieBytes = 4096;
 const proofMs = 30 * 60_000;
 const tokenCheckMs = 1000;
 const maxSigned = 256;
+/** Of access tokens, each of which has taken the place of the one before. */
+const maxAccepted = 8;
 /** A session is marked as seen once a minute: a request does not write. */
 const seenEveryMs = 60_000;
 
@@ -74,10 +76,16 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     recentUntil: row.proof_at + proofMs,
   });
 
+  /** Digests of access tokens that were accepted: what was hashed once need not be hashed again. */
+  const accepted = new Map<string, Buffer>();
   const ofBearer = (token: string): Presented => {
-    const { digest: wanted, scope } = access();
-    const digest = createHash('sha256').update(token).digest();
-    if (wanted === null || !timingSafeEqual(digest, wanted)) return sessionOf(token, false);
+    const { digest: wanted, length, scope } = access();
+    // Its length is no secret, and tells it from a login token at once.
+    if (wanted === null || token.length !== length) return sessionOf(token, false);
+    const digest = accepted.get(token) ?? createHash('sha256').update(token).digest();
+    if (!timingSafeEqual(digest, wanted)) return sessionOf(token, false);
+    if (accepted.size > maxAccepted) accepted.clear();
+    accepted.set(token, digest);
     return { kind: 'valid', principal: { kind: 'token', scope, digest: digest.toString('hex') } };
   };
 
@@ -137,24 +145,23 @@ function cookiesOf(header: string, name: string): readonly string[] {
   });
 }
 
-type Access = { readonly digest: Buffer | null; readonly scope: 'run' | 'full' };
+type Access = { readonly digest: Buffer | null; readonly length: number; readonly scope: 'run' | 'full' };
 
 /** SHA-256 of the access token, and what it may do: looked at again once a second, so that a change counts. */
 function createAccess({ ground, overrides, now }: AuthenticatorDeps): () => Access {
-  const digestOf = (text: string): Buffer => createHash('sha256').update(text.trim()).digest();
   let known: (Access & { readonly at: number }) | null = null;
   return () => {
     const at = now();
     if (known === null || at - known.at >= tokenCheckMs || at < known.at) {
-      const digest = overrides.token === null ? ofFile() : digestOf(overrides.token);
-      known = { at, digest, scope: ground.settings().tokenScope };
+      const text = (overrides.token ?? ofFile())?.trim() ?? null;
+      const digest = text === null ? null : createHash('sha256').update(text).digest();
+      known = { at, digest, length: text?.length ?? 0, scope: ground.settings().tokenScope };
     }
     return known;
   };
-  function ofFile(): Buffer | null {
+  function ofFile(): string | null {
     try {
-      const text = ground.token.read();
-      return text === null ? null : digestOf(text);
+      return ground.token.read();
     } catch {
       // A file that others could read by now opens nothing.
       return null;

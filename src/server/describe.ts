@@ -2,6 +2,7 @@ import { type Struct, validate } from 'superstruct';
 import type { Routed } from '../client/operation.ts';
 import { answered } from '../client/routes.ts';
 import { jsonSchema, type Schema } from './json-schema.ts';
+import { listParameters } from './list-page.ts';
 import type { Route } from './route.ts';
 
 type AnyRouted = Routed<Readonly<Record<string, unknown>>, unknown>;
@@ -87,6 +88,9 @@ function operationOf(name: string, { method, path, input, output, route }: AnyRo
       required: place(member) === 'path',
       schema: jsonSchema(struct),
     }));
+  if (route.form === 'items') {
+    for (const name of listParameters) parameters.push({ name, in: 'query', required: false, schema: text });
+  }
   if (route.repeatable) parameters.push({ name: 'Idempotency-Key', in: 'header', required: false, schema: text });
   const body = members.filter(([member]) => place(member) === 'body');
   const statuses = typeof route.status === 'number' ? [route.status] : route.status.among;

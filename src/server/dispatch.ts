@@ -101,7 +101,8 @@ export function createDispatch(deps: DispatchDeps) {
       const principal = usable(request, route, presented);
       const body = await bodyOf(request, route);
       // It may have taken a minute to come.
-      if (call.signal.reason === 'credential') throw refuse('invalid_token', 'The session has ended meanwhile.');
+      if (call.ended() === 'credential') throw refuse('invalid_token', 'The session has ended meanwhile.');
+      const { signal } = call;
       const given: Call = {
         request,
         response,
@@ -112,7 +113,9 @@ export function createDispatch(deps: DispatchDeps) {
         params: (request as IncomingMessage & { readonly params?: Record<string, string> }).params ?? {},
         query: new URLSearchParams((request.url ?? '').slice(pathOf(request.url ?? '').length)),
         body,
-        signal: call.signal,
+        get signal() {
+          return signal();
+        },
       };
       reply = route.streams === true ? await route.handle(given) : await inTime(route.handle(given));
     } catch (thrown) {

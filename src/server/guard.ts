@@ -99,9 +99,18 @@ function checkFetchMetadata(method: string, area: Area, path: string, headers: I
   });
 }
 
-/** A path of the application, which no file of a build has (09 §9): its last segment has no dot. */
+/**
+ * A path of the application, which no file of a build has (09 §9): its last segment has no dot, and none leads upwards. Only
+ * for what `checkTarget` has let in.
+ */
 export const isPage = (path: string): boolean =>
-  !path.startsWith('/assets/') && !/^\/api(?:\/|$)/i.test(path) && !path.slice(path.lastIndexOf('/')).includes('.');
+  !path.startsWith('/assets/') &&
+  !/^\/api(?:\/|$)/i.test(path) &&
+  !path.slice(path.lastIndexOf('/')).includes('.') &&
+  !leavesFolder.test(decodeURIComponent(path));
+
+/** A segment that leads upwards, in whatever spelling. */
+const leavesFolder = /\/\.\.?(?:\/|$)/;
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 

@@ -9,6 +9,8 @@ import { securityHeaders } from './headers.ts';
 
 /** Limits of 09 §2. */
 const maxConnections = 256;
+/** How often connections that have become idle are closed once the server stops. */
+const closeIdleMs = 50;
 const limits: ServerOptions = {
   maxHeaderSize: 16 * 1024,
   headersTimeout: 10_000,
@@ -91,15 +93,13 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   return {
     port,
     async close() {
-      await Promise.all(
-        servers.map(
-          (server) =>
-            new Promise<void>((resolve) => {
-              server.close(() => resolve());
-              server.closeIdleConnections();
-            }),
-        ),
-      );
+      const closed = servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve())));
+      // A connection whose reply ends now, an event stream among them, is kept open by its client otherwise.
+      const idle = setInterval(() => {
+        for (const server of servers) server.closeIdleConnections();
+      }, closeIdleMs);
+      await Promise.all(closed);
+      clearInterval(idle);
     },
     cut() {
       for (const socket of open) socket.destroy();

@@ -2,7 +2,13 @@ import type { ServerResponse } from 'node:http';
 import type { Principal } from '../schema/login.ts';
 import type { CallEnd } from './route.ts';
 
-type LiveCall = { readonly principal: Principal | null; readonly streams: boolean; readonly abort: AbortController };
+type LiveCall = {
+  readonly principal: Principal | null;
+  readonly streams: boolean;
+  ended: CallEnd | null;
+  /** Made when somebody asks for its signal: most requests are answered before they could end. */
+  abort: AbortController | null;
+};
 
 /** Requests that are being answered, event streams among them: they end with their client, credential or server. */
 export function createLiveCalls() {
@@ -10,17 +16,26 @@ export function createLiveCalls() {
   let stopping = false;
   const end = (call: LiveCall, reason: CallEnd): void => {
     calls.delete(call);
-    call.abort.abort(reason);
+    call.ended ??= reason;
+    call.abort?.abort(reason);
   };
 
   return {
-    /** @returns the signal of the call, and what forgets it when its reply has been made */
+    /** @returns why the call has ended, its signal, and what forgets it when its reply has been made */
     open(response: ServerResponse, principal: Principal | null, streams: boolean) {
-      const call: LiveCall = { principal, streams, abort: new AbortController() };
+      const call: LiveCall = { principal, streams, ended: null, abort: null };
       calls.add(call);
       response.once('close', () => end(call, 'client'));
       if (stopping && streams) end(call, 'stop');
-      return { signal: call.abort.signal, close: () => void calls.delete(call) };
+      return {
+        ended: () => call.ended,
+        signal: (): AbortSignal => {
+          call.abort ??= new AbortController();
+          if (call.ended !== null) call.abort.abort(call.ended);
+          return call.abort.signal;
+        },
+        close: () => void calls.delete(call),
+      };
     },
 
     /** Ends those whose credential is no longer valid; where that cannot be told, it is not. */

@@ -6,6 +6,8 @@ import type { KeptReply, RepeatRecords } from '../schema/repeats.ts';
 import { checkAccess } from './access.ts';
 import { documentBodyBytes } from './body.ts';
 import { refuse } from './error-body.ts';
+import { inFields } from './in-fields.ts';
+import { listParameters, pageOfList } from './list-page.ts';
 import { createOnce } from './once.ts';
 import { preconditionOf } from './precondition.ts';
 import type { Call, Reply, Route } from './route.ts';
@@ -59,11 +61,12 @@ function mountOperation(name: RouteName, deps: MountDeps, { heavy, once }: Ways)
     async handle(call) {
       const input = checked(name, entry, call);
       checkClass(entry, input, call, deps.now());
-      const answer = async () => replyOf(entry, await (route.heavy ? heavy(() => operation(input)) : operation(input)));
+      const answer = async () =>
+        replyOf(entry, await (route.heavy ? heavy(() => operation(input)) : operation(input)), call.query);
       try {
         return await (route.repeatable ? once(call, async () => kept(await answer())) : answer());
       } catch (error) {
-        throw withoutHome(error, deps.reinsHome);
+        throw withoutHome(inFields(error, bodyFields(entry)), deps.reinsHome);
       }
     },
   };
@@ -82,6 +85,14 @@ function checked(name: string, entry: AnyRouted, call: Call): Readonly<Record<st
     throw refuse('invalid_parameter', error.message, typeof param === 'string' ? { param } : {});
   }
 }
+
+/** Members of the input that stand in the body. */
+const bodyFields = (entry: AnyRouted): readonly string[] =>
+  isBodied(entry)
+    ? Object.keys((entry.input.schema ?? {}) as Readonly<Record<string, unknown>>).filter(
+        (name) => !entry.path.includes(`{${name}}`) && !headerNames.has(name) && !entry.route.query.includes(name),
+      )
+    : [];
 
 const isBodied = ({ method }: AnyRouted): boolean => method !== 'GET' && method !== 'DELETE';
 
@@ -108,6 +119,7 @@ function assemble(entry: AnyRouted, call: Call): Readonly<Record<string, unknown
     members.has(name) && !inPath.has(name) && !headerNames.has(name) && (!bodied || route.query.includes(name));
   const query: Record<string, string> = {};
   for (const [name, value] of call.query) {
+    if (route.form === 'items' && listParameters.includes(name)) continue;
     if (!inQuery(name)) throw refuse('invalid_parameter', `There is no parameter ${name} here.`, { param: name });
     if (Object.hasOwn(query, name)) throw refuse('invalid_parameter', `${name} is given twice.`, { param: name });
     query[name] = value;
@@ -139,12 +151,13 @@ function checkClass({ route }: AnyRouted, input: Readonly<Record<string, unknown
   if (refused !== null) throw refused;
 }
 
-function replyOf({ route }: AnyRouted, output: unknown): Reply {
+function replyOf({ route }: AnyRouted, output: unknown, query: URLSearchParams): Reply {
   const status = typeof route.status === 'number' ? route.status : route.status.of(output);
   const headers = route.headers?.(output) ?? {};
   if (status === 204) return { status, headers };
   if (route.form === 'attachment') return attachment(output as Parameters<typeof attachment>[0], headers);
-  return { status, headers, json: route.form === 'items' ? { items: output, next_cursor: null } : output };
+  // What goes as items is an array.
+  return { status, headers, json: route.form === 'items' ? pageOfList(output as readonly unknown[], query) : output };
 }
 
 function attachment(

@@ -45,7 +45,8 @@ export function createStatic(root: URL, replaced: () => void) {
     }
     // A part of a file would be cut by what a client says of it.
     delete request.headers.range;
-    const named = /\/\.|\/\/|\.map$/.test(path) ? null : localName(directory, path);
+    const decoded = decodeURIComponent(path);
+    const named = /\/\.|\/\/|\.map$/.test(decoded) ? null : join(directory, decoded);
     if (files === null || named === null || !existsSync(named)) {
       respond(request, response, missing);
       return;
@@ -94,6 +95,3 @@ function readBuild(directory: string, path: string): Build {
     return { page: null, files: null };
   }
 }
-
-/** Where a path would lie. The guard has refused separators and control characters that were encoded. */
-const localName = (directory: string, path: string): string => join(directory, decodeURIComponent(path));

@@ -72,9 +72,9 @@ export function createLogins(deps: LoginsDeps): LoginRecords {
       const now = sql.dataVersion();
       if (now !== version) known.clear();
       version = now;
-      // What is asked for in one go is answered from one state.
+      // Requests that have arrived together are answered from one state: those of one turn of the event loop.
       looked = true;
-      queueMicrotask(() => {
+      setImmediate(() => {
         looked = false;
       });
     }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { join } from 'node:path';
+import { isAbsolute, join, relative, resolve } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import type { TrustKind, TrustRow } from '../schema/overlay.ts';
 import { readDocument } from './files.ts';
@@ -27,7 +27,13 @@ export function createTrustRoutes({ workspace, uid, operations }: TrustRouteDeps
       readonly path: string;
       readonly sha256: string;
     }) {
-      const path = join(workspace.root, wanted.path);
+      const path = resolve(workspace.root, wanted.path);
+      const inside = relative(workspace.root, path);
+      if (inside.startsWith('..') || isAbsolute(inside)) {
+        throw new RuntimeError('invalid_parameter', 'Only files of this workspace are trusted here.', {
+          data: { param: 'path' },
+        });
+      }
       const { kind } = await operations.showTrust({ path });
       if (kind !== wanted.kind) {
         throw new RuntimeError('invalid_parameter', `${wanted.path} is no ${wanted.kind}.`, {

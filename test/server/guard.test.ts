@@ -222,6 +222,8 @@ describe('the files of the application', () => {
       '/apix.txt',
       '/API/version',
       '/assets//app-1234.js',
+      '/../../etc/passwd',
+      '/%2e%2e/%2e%2e/etc/passwd',
     ]) {
       expect([path, await found(path)]).toEqual([path, 404]);
     }

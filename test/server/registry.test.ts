@@ -139,6 +139,33 @@ test('a model is downloaded by a run, whose events say how far it has come', asy
   expect(await refused({ model: 'm', backend: 'nope' })).toEqual([404, 'not_found']);
 });
 
+test('a refusal names the field of the request, not the flag of a command', async () => {
+  const refused = async (method: string, path: string, body: object) => {
+    const { status, json } = await server.call(method, path, { body });
+    const { param, message } = json['error'] as { param?: string; message: string };
+    return [status, param, message.includes('--')];
+  };
+  expect(await refused('POST', '/api/backends', { name: 'b', type: 'openai-compatible' })).toEqual([
+    400,
+    'base_url',
+    false,
+  ]);
+  const both = { name: 'b', type: 'openai', api_key: 'sk-0123456789', api_key_env: 'KEY' };
+  expect(await refused('POST', '/api/backends', both)).toEqual([400, 'api_key_env', false]);
+  expect(await refused('PUT', '/api/config/max-rounds', { value: 'many' })).toEqual([400, 'value', false]);
+});
+
+test('a list that is there whole is cut where somebody wants pages', async () => {
+  const whole = (await server.call('GET', '/api/config')).json;
+  const first = (await server.call('GET', '/api/config?limit=2')).json;
+  const rest = (await server.call('GET', `/api/config?limit=1000&cursor=${String(first['next_cursor'])}`)).json;
+  expect([whole['next_cursor'], rest['next_cursor']]).toEqual([null, null]);
+  expect([...(first['items'] as object[]), ...(rest['items'] as object[])]).toEqual(whole['items']);
+  for (const query of ['limit=0', 'limit=x', 'cursor=x']) {
+    expect(errorOf(await server.call('GET', `/api/config?${query}`))).toEqual([400, 'invalid_parameter']);
+  }
+});
+
 test('settings say where they come from, and what they take', async () => {
   const get = async () => (await server.call('GET', '/api/config/max-rounds')).json;
   expect(await get()).toMatchObject({ value: '200', default: '200', source: 'default' });

@@ -10,7 +10,7 @@ import type {
 } from '../../schema/policy-views.ts';
 import { DocumentFinding, PolicyDocument, PolicyListed } from '../../schema/document-views.ts';
 import { whole } from '../../schema/shape.ts';
-import { count, page, time } from '../fields.ts';
+import { count, time } from '../fields.ts';
 import { route, shown } from '../operation.ts';
 
 const layer = optional(enums(['user', 'project']));
@@ -22,7 +22,7 @@ const tagged = { headers: ({ sha256 }: { readonly sha256: string }) => ({ etag: 
 
 /** Policies: what there is, what a text would decide, and writing one (09 §6.7). Nothing here executes or asks. */
 export const policyRoutes = {
-  pagePolicies: route('GET', '/api/policies', 'any', object(page), shown(array(PolicyListed)), { form: 'items' }),
+  pagePolicies: route('GET', '/api/policies', 'any', object({}), shown(array(PolicyListed)), { form: 'items' }),
   getPolicy: route(
     'GET',
     '/api/policies/{file}',
