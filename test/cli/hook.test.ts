@@ -130,6 +130,11 @@ test('what is not given as it should be is refused in one line, and nothing is s
     2,
     `reins: a hook named "svc" exists\n  reins hook update svc --url ${service.url}\n  reins hook show svc\n`,
   ]);
+  // What was meant to be a tool server is no change of a hook.
+  expect(await world.run(['mcp', 'add', 'SVC', 'https://a.example/mcp', '--no-probe'])).toMatchObject({
+    code: 2,
+    stderr: 'reins: a hook named "svc" exists\n  reins hook show svc\n',
+  });
 });
 
 test('changed definitions are accepted after a look, headless only with --yes', async () => {
