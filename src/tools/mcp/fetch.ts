@@ -91,8 +91,17 @@ export function createFetch(deps: FetchDeps): { readonly fetch: Fetch; close(): 
   };
 }
 
-function refuseUnauthorised({ status }: Response): void {
+/** RFC 6750: the token is known, and does not reach so far. The scopes come to be part of a command that is advised. */
+const insufficient = /\berror="?insufficient_scope\b/;
+const wantedScopes = /\bscope="([\w:./ -]{1,200})"/;
+
+function refuseUnauthorised({ status, headers }: Response): void {
   if (status !== 401 && status !== 403) return;
+  const said = headers.get('www-authenticate') ?? '';
+  const scopes = status === 403 && insufficient.test(said) ? wantedScopes.exec(said)?.[1] : undefined;
+  if (scopes !== undefined) {
+    throw fault(`the server wants further rights (${scopes})`, { kind: 'auth', sent: false, status, scopes });
+  }
   const message = status === 401 ? 'the server wants a sign-in (401)' : 'the server refuses these credentials (403)';
   throw fault(message, { kind: 'auth', sent: false, status });
 }
