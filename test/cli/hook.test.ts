@@ -141,6 +141,9 @@ test('changed definitions are accepted after a look, headless only with --yes', 
   await hook('add', 'svc', '--url', service.url);
   service.describe(document({ list: { summary: 'Lists them.\u202e' }, other: {}, more: {} }));
   expect((await hook('refresh', 'svc')).stdout).toBe('Hook "svc": 3 tools, 2 to be accepted.\n');
+  expect((await hook('show', 'svc')).stdout).toContain(
+    'To be accepted: 2 (reins hook accept svc)\n  svc.list (changed)\n  @@',
+  );
   const looked = await hook('accept', 'svc');
   expect(looked.code).toBe(2);
   expect(looked.stderr).toContain('-  "description": "Lists them.",\n+  "description": "Lists them.⟨U+202E⟩",\n');
