@@ -33,7 +33,10 @@ export function createDefinitionEffects({ client: clientOf, dispatch, say, now }
     const [first, ...more] = (await heldDefinitions(await clientOf())).filter((held) => !kept.has(keyOf(held)));
     if (first === undefined) return dispatch({ type: 'no-banner', id: bannerId });
     const one = first.tool === null ? `the program of ${first.source}` : `the tool ${first.source}.${first.tool}`;
-    const text = more.length === 0 ? `${one} has changed` : `${plural(more.length + 1, 'tool')} have changed`;
+    const text =
+      more.length === 0
+        ? `${one} ${first.change === 'new' ? 'is new' : 'has changed'}`
+        : `${plural(more.length + 1, 'tool')} have changed`;
     const banner = { rank: 3, id: bannerId, text: `${text} and cannot be called: /trust`, fixed: false };
     dispatch({ type: 'banner', banner });
   };

@@ -50,7 +50,7 @@ export function createHooks(deps: HooksDeps) {
     /** Registers a service; contacts nothing. @throws RuntimeError usage, already_exists */
     async addHook(input: HookFields & { readonly name: string }): Promise<Changed> {
       const { name } = input;
-      const refuse = (): void => checkSourceName(name, takenNames(rows, deps.registry), input.url);
+      const refuse = (): void => checkSourceName(name, 'hook', takenNames(rows, deps.registry), input.url);
       refuse();
       if (rows.names().length >= maxHooks) {
         throw new RuntimeError('usage', `At most ${maxHooks} hooks can be registered.`, { hints: ['reins hook list'] });

@@ -129,10 +129,13 @@ export function createMcpServers(deps: McpServersDeps) {
     /** Registers; nothing is started or contacted. @throws RuntimeError usage, already_exists */
     async addMcpServer(input: McpIdentity & GivenMcpFields & { readonly name: string }): Promise<Changed> {
       const { name } = input;
-      const hooks = deps.hooks().map((one) => ({ name: one, what: 'hook' as const }));
-      const servers = store.all().map((one) => ({ name: one.name, what: 'MCP server' as const }));
-      checkSourceName(name, [...hooks, ...servers], input.url);
-      if (servers.length >= maxServers) throw new RuntimeError('usage', `at most ${maxServers} MCP servers are kept`);
+      const refuse = (): void => {
+        const hooks = deps.hooks().map((one) => ({ name: one, what: 'hook' as const }));
+        const servers = store.names().map((one) => ({ name: one, what: 'MCP server' as const }));
+        checkSourceName(name, 'MCP server', [...hooks, ...servers], input.url);
+      };
+      refuse();
+      if (store.names().length >= maxServers) throw new RuntimeError('usage', `at most ${maxServers} MCP servers are kept`);
       const transport = checkIdentity(name, input);
       const fields = withKept(input, emptyRow);
       checkMcpFields(transport, fields);
@@ -151,7 +154,11 @@ export function createMcpServers(deps: McpServersDeps) {
         updated_at: at,
       };
       const row = withFields({ ...fresh, command_pin: await deps.commandPins.pin(fresh) }, fields, at);
-      record('registry_changed', { registry: 'mcp', name, change: 'added' }, () => store.insert(row));
+      record('registry_changed', { registry: 'mcp', name, change: 'added' }, () => {
+        // Once more under the lock: another process may have taken the name meanwhile.
+        refuse();
+        store.insert(row);
+      });
       return { server: await view(known(row)), warnings: warningsOf(row, deps.secrets.isSet) };
     },
 

@@ -16,17 +16,21 @@ const reserved: ReadonlySet<string> = new Set([
   'end',
 ]);
 
+type SourceName = { readonly name: string; readonly what: 'hook' | 'MCP server' };
+
 const namePattern = /^[A-Za-z0-9][A-Za-z0-9_-]{0,62}$/;
 
 /**
  * Hooks, tool servers and built-in providers have one namespace, in which case does not tell names apart (05 §1.1).
+ * @param what it is to become
  * @param taken registered names with what each is
  * @param url what was given for it, for the advice
  * @throws RuntimeError usage for no name, already_exists for one that is taken, with its owner
  */
 export function checkSourceName(
   name: string,
-  taken: readonly { readonly name: string; readonly what: 'hook' | 'MCP server' }[],
+  what: SourceName['what'],
+  taken: readonly SourceName[],
   url: string | null,
 ): void {
   if (!namePattern.test(name)) {
@@ -41,11 +45,13 @@ export function checkSourceName(
   if (owner === undefined) return;
   const command = owner.what === 'hook' ? 'hook' : 'mcp';
   const same = command === 'hook' && url !== null ? ` --url ${quote(url)}` : '';
+  // What was meant to be another kind of thing is no change of this one.
+  const update = owner.what === what ? [`reins ${command} update ${owner.name}${same}`] : [];
   throw new RuntimeError(
     'already_exists',
     `${owner.what === 'hook' ? 'a hook' : 'an MCP server'} named "${owner.name}" exists`,
     {
-      hints: [`reins ${command} update ${owner.name}${same}`, `reins ${command} show ${owner.name}`],
+      hints: [...update, `reins ${command} show ${owner.name}`],
     },
   );
 }

@@ -130,12 +130,20 @@ test('what is not given as it should be is refused in one line, and nothing is s
     2,
     `reins: a hook named "svc" exists\n  reins hook update svc --url ${service.url}\n  reins hook show svc\n`,
   ]);
+  // What was meant to be a tool server is no change of a hook.
+  expect(await world.run(['mcp', 'add', 'SVC', 'https://a.example/mcp', '--no-probe'])).toMatchObject({
+    code: 2,
+    stderr: 'reins: a hook named "svc" exists\n  reins hook show svc\n',
+  });
 });
 
 test('changed definitions are accepted after a look, headless only with --yes', async () => {
   await hook('add', 'svc', '--url', service.url);
   service.describe(document({ list: { summary: 'Lists them.\u202e' }, other: {}, more: {} }));
   expect((await hook('refresh', 'svc')).stdout).toBe('Hook "svc": 3 tools, 2 to be accepted.\n');
+  expect((await hook('show', 'svc')).stdout).toContain(
+    'To be accepted: 2 (reins hook accept svc)\n  svc.list (changed)\n  @@',
+  );
   const looked = await hook('accept', 'svc');
   expect(looked.code).toBe(2);
   expect(looked.stderr).toContain('-  "description": "Lists them.",\n+  "description": "Lists them.⟨U+202E⟩",\n');

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
+import { call, calls, type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
 import { type FakeOauth, fakeOauth } from '../tools/mcp/fake-oauth.ts';
 
 let app: ScriptedApp;
 let fake: FakeOauth;
 beforeEach(async () => {
   fake = await fakeOauth();
-  app = await scriptedApp({ turns: [says('end')] });
+  app = await scriptedApp({ turns: [calls([call('cloud.echo', {})], { role: 'user' }), says('end')] });
   await app.client.addMcpServer({
     name: 'cloud',
     transport: null,
@@ -124,6 +124,19 @@ describe('signing in to a tool server', () => {
     expect(await app.client.checkMcpServer({ name: 'cloud' })).toMatchObject({
       reachable: false,
       server: { state: 'needs_auth' },
+    });
+  });
+
+  it('that does not reach far enough is told so, with what it lacks', async () => {
+    await signIn();
+    fake.wants = 'tools files:write';
+    const { run_id } = await app.start();
+    const { result } = await app.seen(run_id, 'tool_call');
+    expect(JSON.parse(String(result))).toEqual({
+      ok: false,
+      error: 'needs_auth',
+      message:
+        'The server "cloud" wants further rights; the operator grants them with reins mcp update cloud --oauth-scopes "tools files:write" and reins mcp auth cloud.',
     });
   });
 

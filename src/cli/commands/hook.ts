@@ -1,7 +1,7 @@
 import { RuntimeError } from '../../schema/errors.ts';
 import type { HookView } from '../../schema/tool-sources.ts';
 import { plural } from '../../view/format.ts';
-import { acceptDefinitions } from '../accept-definitions.ts';
+import { acceptDefinitions, differenceLines } from '../accept-definitions.ts';
 import type { Context, Handler } from '../context.ts';
 import { injectFlag } from '../inject-flag.ts';
 import { readHeaders } from './backend.ts';
@@ -119,6 +119,8 @@ function hookLines(hook: HookView): readonly string[] {
     ]),
     ...(hook.skipped.length === 0 ? [] : [`Left out: ${hook.skipped.length}`]),
     ...hook.skipped.map(({ operation, reason }) => `  ${operation}: ${reason}`),
+    ...(hook.drift.length === 0 ? [] : [`To be accepted: ${hook.drift.length} (reins hook accept ${hook.name})`]),
+    ...hook.drift.flatMap((one) => differenceLines(hook.name, one)).map((line) => `  ${line}`.trimEnd()),
   ];
 }
 

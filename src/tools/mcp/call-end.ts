@@ -12,7 +12,9 @@ export type CallEnd =
   | { readonly kind: 'lost'; readonly reason: string }
   | { readonly kind: 'too_large'; readonly reason: string }
   | { readonly kind: 'http'; readonly status: number; readonly body: string }
-  | { readonly kind: 'auth' | 'session' | 'blocked'; readonly reason: string };
+  | { readonly kind: 'session' | 'blocked'; readonly reason: string }
+  /** `scopes`: somebody has signed in, for less than these. */
+  | { readonly kind: 'auth'; readonly reason: string; readonly scopes?: string };
 
 /** The library's code for its own time limit. */
 const requestTimedOut = -32_001;
@@ -47,8 +49,9 @@ export function endOf(
   const reason = plainMessage(error);
   if (error instanceof RuntimeError && error.data !== undefined) {
     // Only the ways to a server make an error with these data.
-    const { kind, sent } = error.data as PipeFault;
+    const { kind, sent, scopes } = error.data as PipeFault;
     if (kind === 'network') return { kind: sent ? 'lost' : 'not_sent', reason };
+    if (kind === 'auth' && scopes !== undefined) return { kind, reason, scopes };
     return { kind, reason };
   }
   if (closed !== null) return { kind: 'lost', reason: closed };

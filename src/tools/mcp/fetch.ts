@@ -6,6 +6,7 @@ import { RuntimeError } from '../../schema/errors.ts';
 import { type Egress, parseTarget, type Target } from '../egress.ts';
 import { codeOf, isFailure } from '../failure.ts';
 import { fault, maxMessageBytes, type PipeFault } from './pipe.ts';
+import { createEventIds, createResumptions, type Resumptions } from './resumption.ts';
 
 /** What a request of the MCP library is made of, as far as this program uses it. */
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
@@ -44,6 +45,10 @@ export function createFetch(deps: FetchDeps): { readonly fetch: Fetch; close(): 
     return agents;
   };
 
+  const resumptions = createResumptions((id, reason) =>
+    deps.streamEnded?.(id, { reason, resumable: false, tooLarge: false }),
+  );
+
   const once = async (target: Target, init: RequestInit, token: string | null): Promise<Response> => {
     const registered = deps.headers();
     const headers = new Headers(init.headers);
@@ -61,7 +66,29 @@ export function createFetch(deps: FetchDeps): { readonly fetch: Fetch; close(): 
     };
     const request = secure ? requestHttps(target.url, options) : requestHttp(target.url, options);
     const response = await answerTo(request, init, target);
-    return toResponse(response, streamWatch(deps, init));
+    return toResponse(response, streamWatch(deps, init, resumptions));
+  };
+
+  const answered = async (target: Target, init: RequestInit): Promise<Response> => {
+    const response = await once(target, init, await deps.bearer(false));
+    const other = response.status === 401 ? await deps.bearer(true) : null;
+    if (other === null) return response;
+    await response.body?.cancel();
+    return once(target, init, other);
+  };
+
+  /** The rest of a stream: whoever waits for its answer hears that it will not come. */
+  const rest = async (target: Target, init: RequestInit, event: string): Promise<Response> => {
+    try {
+      const response = await answered(target, init);
+      const { ok, status } = response;
+      if (ok) resumptions.given(event);
+      else resumptions.failed(event, `the server did not go on with its answer (${status})`, status < 500);
+      return response;
+    } catch (error) {
+      resumptions.failed(event, error instanceof Error ? error.message : String(error), false);
+      throw error;
+    }
   };
 
   return {
@@ -74,12 +101,8 @@ export function createFetch(deps: FetchDeps): { readonly fetch: Fetch; close(): 
       }
       const blocked = deps.egress.nameFault(target);
       if (blocked !== null) throw fault(blocked.message, { kind: 'blocked', sent: false });
-      let response = await once(target, init, await deps.bearer(false));
-      const other = response.status === 401 ? await deps.bearer(true) : null;
-      if (other !== null) {
-        await response.body?.cancel();
-        response = await once(target, init, other);
-      }
+      const event = new Headers(init.headers).get('last-event-id');
+      const response = event === null ? await answered(target, init) : await rest(target, init, event);
       if (deps.origin !== null) refuseUnauthorised(response);
       return new Headers(init.headers).has('mcp-session-id') ? checkSession(response) : response;
     },
@@ -91,8 +114,17 @@ export function createFetch(deps: FetchDeps): { readonly fetch: Fetch; close(): 
   };
 }
 
-function refuseUnauthorised({ status }: Response): void {
+/** RFC 6750: the token is known, and does not reach so far. The scopes come to be part of a command that is advised. */
+const insufficient = /\berror="?insufficient_scope\b/;
+const wantedScopes = /\bscope="([\w:./ -]{1,200})"/;
+
+function refuseUnauthorised({ status, headers }: Response): void {
   if (status !== 401 && status !== 403) return;
+  const said = headers.get('www-authenticate') ?? '';
+  const scopes = status === 403 && insufficient.test(said) ? wantedScopes.exec(said)?.[1] : undefined;
+  if (scopes !== undefined) {
+    throw fault(`the server wants further rights (${scopes})`, { kind: 'auth', sent: false, status, scopes });
+  }
   const message = status === 401 ? 'the server wants a sign-in (401)' : 'the server refuses these credentials (403)';
   throw fault(message, { kind: 'auth', sent: false, status });
 }
@@ -150,16 +182,22 @@ function answerTo(request: ClientRequest, init: RequestInit, { host }: Target): 
 type Watch = {
   /** An answer is awaited on it, so it may not be silent for long. */
   readonly awaited: boolean;
-  ended(end: StreamEnd): void;
+  /** @param event the last one of the stream that had an id */
+  ended(end: Omit<StreamEnd, 'resumable'>, event: string | null): void;
 };
 
-/** Tells of the end of a stream that answers a request, whose id stands last in what the library writes. */
-function streamWatch(deps: FetchDeps, init: RequestInit): Watch {
-  const id = init.method === 'POST' ? /"id":(\d+)\}$/.exec(String(init.body).slice(-40))?.[1] : undefined;
+/** Tells of the end of a stream that answers a request, whose id stands last in what the library writes, or of its rest. */
+function streamWatch(deps: FetchDeps, init: RequestInit, resumptions: Resumptions): Watch {
+  const behind = new Headers(init.headers).get('last-event-id');
+  const asked = init.method === 'POST' ? /"id":(\d+)\}$/.exec(String(init.body).slice(-40))?.[1] : undefined;
+  const id = asked !== undefined ? Number(asked) : behind === null ? undefined : resumptions.answers(behind);
   return {
     awaited: id !== undefined,
-    ended(end) {
-      if (id !== undefined) deps.streamEnded?.(Number(id), end);
+    ended(end, event) {
+      if (id === undefined) return;
+      const resumable = event !== null;
+      if (resumable) resumptions.broke(event, id);
+      deps.streamEnded?.(id, { ...end, resumable });
     },
   };
 }
@@ -196,15 +234,15 @@ function boundedBody(response: IncomingMessage): Readable {
 /** An event is at most as large as a message, and the stream is not silent for too long. */
 function boundedEvents(response: IncomingMessage, watch: Watch): Readable {
   const out = new PassThrough();
+  const ids = createEventIds();
   let event = 0;
-  let resumable = false;
   const silent = (): void =>
     void response.destroy(fault('the stream was silent for five minutes', { kind: 'network', sent: true }));
   const timer = watch.awaited ? setTimeout(silent, silenceMs) : undefined;
   response.on('data', (chunk: Buffer) => {
     timer?.refresh();
     const text = chunk.toString('latin1');
-    resumable ||= /(?:^|\n)id:/.test(text);
+    ids.push(text);
     const end = Math.max(text.lastIndexOf('\n\n'), text.lastIndexOf('\r\n\r\n'), text.lastIndexOf('\r\r'));
     event = end < 0 ? event + chunk.length : chunk.length - end;
     if (event > maxMessageBytes) response.destroy(tooLarge('the answer'));
@@ -213,7 +251,7 @@ function boundedEvents(response: IncomingMessage, watch: Watch): Readable {
     clearTimeout(timer);
     const error = response.errored;
     const large = error instanceof RuntimeError && (error.data as PipeFault).kind === 'too_large';
-    watch.ended({ reason: error?.message ?? 'the server closed the stream', tooLarge: large, resumable });
+    watch.ended({ reason: error?.message ?? 'the server closed the stream', tooLarge: large }, ids.last());
   });
   return joined(response, out);
 }

@@ -26,6 +26,8 @@ export type PipeFault = {
   /** The server may have got it. */
   readonly sent: boolean;
   readonly status?: number;
+  /** The scopes that the server wants of a sign-in that it knows. */
+  readonly scopes?: string;
 };
 
 export const fault = (message: string, data: PipeFault): RuntimeError =>

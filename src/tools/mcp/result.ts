@@ -103,6 +103,13 @@ export function readFailure(
         body: end.body.slice(0, shownBytes),
       });
     case 'auth':
+      if (limits.signsIn && end.scopes !== undefined) {
+        const mend = `reins mcp update ${server} --oauth-scopes "${end.scopes}" and reins mcp auth ${server}`;
+        return fail(
+          'needs_auth',
+          `The server "${server}" wants further rights; the operator grants them with ${mend}.`,
+        );
+      }
       return limits.signsIn
         ? fail('needs_auth', `Nobody is signed in to "${server}": the operator has to run "reins mcp auth ${server}".`)
         : fail('auth_failed', `The server "${server}" refuses the credentials that are registered for it.`);

@@ -11,6 +11,8 @@ export type FakeOauth = {
   /** Seconds that a token says it lasts. */
   lifetime: number;
   refusesRefresh: boolean;
+  /** Scopes without which no tool is called. */
+  wants: string | null;
   metadata: Record<string, unknown>;
   close(): Promise<void>;
 };
@@ -35,6 +37,7 @@ export async function fakeOauth(): Promise<FakeOauth> {
     valid: new Set(),
     lifetime: 3600,
     refusesRefresh: false,
+    wants: null,
     metadata: {
       issuer: origin,
       authorization_endpoint: `${origin}/authorize`,
@@ -113,6 +116,10 @@ export async function fakeOauth(): Promise<FakeOauth> {
     }
     const message = body === '' ? null : (JSON.parse(body) as { id?: number; method?: string });
     if (request.method !== 'POST' || message === null) return response.writeHead(405).end();
+    if (message.method === 'tools/call' && fake.wants !== null) {
+      const challenge = `Bearer error="insufficient_scope", scope="${fake.wants}"`;
+      return response.writeHead(403, { 'www-authenticate': challenge }).end();
+    }
     if (message.id === undefined) return response.writeHead(202).end();
     const result =
       message.method === 'initialize'

@@ -138,6 +138,31 @@ describe('a call', () => {
     });
   });
 
+  it.each([
+    ['is given, is answered by it', 200],
+    ['is not known any more, is unknown at once', 404],
+  ])('whose stream breaks off, and the rest of which %s', async (_what, status) => {
+    const answer = { jsonrpc: '2.0', result: { content: [{ type: 'text', text: 'after all' }] } };
+    let id = 0;
+    const fake = await serve((message, request, response) => {
+      const { 'last-event-id': behind } = request.headers;
+      if (message?.method !== 'tools/call' && behind === undefined) return false;
+      response.writeHead(behind === undefined ? 200 : status, { 'content-type': 'text/event-stream' });
+      if (behind === undefined) {
+        id = message?.id ?? 0;
+        response.write('retry: 10\nid: first\ndata:\n\n', () => response.destroy());
+      } else {
+        response.end(status === 200 && behind === 'first' ? `data: ${JSON.stringify({ ...answer, id })}\n\n` : '');
+      }
+      return true;
+    });
+    expect((await callWith(connect(fake.url), 'echo', {})).end).toMatchObject(
+      status === 200
+        ? { kind: 'result', result: answer.result }
+        : { kind: 'lost', reason: 'the server did not go on with its answer (404)' },
+    );
+  });
+
   it('goes to a new session when the server has forgotten the old one', async () => {
     const fake = await serve();
     const connection = connect(fake.url);
