@@ -38,7 +38,7 @@ export type Picture = {
 /** What dagre has written into the label of an edge. */
 type Placed = Point & { readonly width: number; readonly points: readonly Point[] };
 
-const nodeWidth = 190;
+const nodeWidth = 206;
 const nodeHeight = 58;
 const margin = 24;
 export const endNode = 'end';

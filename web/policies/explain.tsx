@@ -59,6 +59,7 @@ export function ExplainPanel({ text, onRule }: { readonly text: string; readonly
       </div>
       <AreaField
         label="Arguments (JSON)"
+        className="mono"
         rows={4}
         value={args}
         onChange={(event) => setArgs(event.target.value)}

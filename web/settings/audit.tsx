@@ -125,7 +125,7 @@ function Entry({ row }: { readonly row: AuditRow }) {
             </span>{' '}
           </>
         )}
-        <Safe text={summary} />
+        <Safe text={summary === '' && tool === '' ? row.type : summary} />
       </summary>
       <JsonBlock value={row} label={`Entry ${row.seq}`} />
     </details>
