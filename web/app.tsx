@@ -1,6 +1,7 @@
 import { type ComponentType, lazy, Suspense } from 'react';
-import { Route, Switch } from 'wouter';
+import { Route, Switch, useLocation } from 'wouter';
 import { useStore } from './data/store.ts';
+import { PageFault } from './frame/fault.tsx';
 import { Frame } from './frame/frame.tsx';
 import { pages } from './pages.ts';
 import { Page } from './parts/page.tsx';
@@ -37,34 +38,40 @@ export function App() {
 }
 
 function Inside() {
+  const [path] = useLocation();
   return (
     <Frame>
-      <Suspense
-        fallback={
-          <Page title="">
-            <Skeleton />
-          </Page>
-        }
-      >
-        <Switch>
-          {routes.map(({ path, Shown }) => (
-            <Route key={path} path={path}>
-              <Shown />
-            </Route>
-          ))}
-          <Route path="/login">
-            <Home />
-          </Route>
-          <Route>
-            <Page title="Not found">
-              <Empty>There is no page at this address.</Empty>
+      <PageFault key={pageOf(path)}>
+        <Suspense
+          fallback={
+            <Page title="">
+              <Skeleton />
             </Page>
-          </Route>
-        </Switch>
-      </Suspense>
+          }
+        >
+          <Switch>
+            {routes.map(({ path, Shown }) => (
+              <Route key={path} path={path}>
+                <Shown />
+              </Route>
+            ))}
+            <Route path="/login">
+              <Home />
+            </Route>
+            <Route>
+              <Page title="Not found">
+                <Empty>There is no page at this address.</Empty>
+              </Page>
+            </Route>
+          </Switch>
+        </Suspense>
+      </PageFault>
     </Frame>
   );
 }
+
+/** A page that failed says nothing about the others; parts of one page are not begun anew by its key. */
+const pageOf = (path: string): string => path.split('/')[1] ?? '';
 
 const first = routes[0];
 const Home = () => (first === undefined ? null : <first.Shown />);

@@ -15,7 +15,8 @@ const member = (value: unknown, name: string): unknown =>
 
 /** @param shown an id as this surface shows it */
 export function auditLine({ type, body }: AuditRow, shown: (id: string) => string): AuditLine {
-  const tool = body['tools'] === undefined ? '' : `${text(body['tools'])}.${text(body['tool'])}`;
+  // An entry about a server counts its tools under the same name.
+  const tool = typeof body['tools'] === 'string' ? `${body['tools']}.${text(body['tool'])}` : '';
   const plain = { tool, actor: text(body['by']), rule: '' };
   switch (type) {
     case 'decision': {

@@ -3,12 +3,11 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { done, executor, reply, summary, summariser } from '../plans/support.ts';
 import { call, calls, loopChain, says } from '../support/scripted-app.ts';
-import { axeFaults, phone, type WebWorld, webWorld, wide } from './world.ts';
+import { axeFaults, phone, visit, type WebWorld, webWorld, wide } from './world.ts';
 
 /** Every page of what is set up, at both sizes and in both themes, with something in it. */
 
 let world: WebWorld;
-const shots = process.env['REINS_SHOTS'];
 
 beforeAll(async () => {
   world = await webWorld({
@@ -86,11 +85,11 @@ it.each([
   ['on a phone and dark', phone, 'dark'],
 ] as const)(
   'shows every page %s without a fault that axe finds',
-  async (name, viewport, scheme) => {
+  async (_, viewport, scheme) => {
     const page = await world.open('/setup', { viewport, scheme });
     const faults: string[] = [];
     for (const [path, there] of visits) {
-      await page.goto(`${world.served.url}${path}`);
+      await visit(page, path);
       await page
         .getByText(there)
         .first()
@@ -99,10 +98,6 @@ it.each([
       for (const fault of await axeFaults(page)) faults.push(`${path}: ${fault}`);
       const over = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
       if (Number(over) > 0) faults.push(`${path}: ${over} px wider than the window`);
-      if (shots !== undefined) {
-        const file = `${path.replace(/\W+/g, '-')}-${name.replace(/\W+/g, '-')}.png`;
-        await page.screenshot({ path: join(shots, file), fullPage: true });
-      }
     }
     expect(faults).toEqual([]);
     expect(world.problems).toEqual([]);

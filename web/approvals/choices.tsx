@@ -87,7 +87,7 @@ export function Choices(props: ChoiceProps) {
           Explain
         </Button>
       ) : null}
-      {has('full') ? (
+      {has('full') && hidden > 0 ? (
         <Button look="quiet" data-full onClick={onShowAll}>
           View full
         </Button>

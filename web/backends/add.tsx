@@ -9,7 +9,7 @@ import { ErrorNote } from '../parts/states.tsx';
 import { kinds } from './kinds.ts';
 
 /** Registers a backend: its type first, then what that type needs. */
-export function AddBackend({ onClose }: { readonly onClose: () => void }) {
+export function AddBackend({ onAdded, onClose }: { readonly onAdded: () => void; readonly onClose: () => void }) {
   const [type, setType] = useState(kinds[0]?.type ?? 'ollama');
   const kind = kinds.find((one) => one.type === type);
   const [name, setName] = useState('');
@@ -38,6 +38,7 @@ export function AddBackend({ onClose }: { readonly onClose: () => void }) {
     const made = await add.run();
     if (made === null) return;
     announce(`${made.name} is registered.`);
+    onAdded();
     onClose();
   };
   return (

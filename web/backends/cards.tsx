@@ -3,7 +3,7 @@ import type { BackendState } from '../../src/client/routes/backends.ts';
 import { client } from '../data/client.ts';
 import { useAction, useData } from '../data/use-data.ts';
 import { announce } from '../frame/announce.tsx';
-import { Button } from '../parts/button.tsx';
+import { Button, SureButton } from '../parts/button.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { Empty, ErrorNote, Loaded } from '../parts/states.tsx';
 
@@ -131,14 +131,13 @@ function Card({
         {etag === 'builtin' ? (
           <span className="muted small">built in</span>
         ) : (
-          <Button
-            look="danger"
-            onClick={() =>
+          <SureButton
+            word="Remove"
+            sureWord="Really remove it?"
+            onSure={() =>
               void act.run(() => client.deleteBackend({ name, if_match: `"${etag}"` }), `${name} is removed.`)
             }
-          >
-            Remove
-          </Button>
+          />
         )}
       </div>
     </li>

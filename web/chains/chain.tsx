@@ -10,7 +10,7 @@ import { placesOf } from '../editor/json-places.ts';
 import { useDraft } from '../editor/use-draft.ts';
 import { useVetted } from '../editor/use-vetted.ts';
 import { Button } from '../parts/button.tsx';
-import { Page } from '../parts/page.tsx';
+import { Page, Waiting } from '../parts/page.tsx';
 import { Empty, Loaded, Skeleton } from '../parts/states.tsx';
 import { lastRunOf } from './last-run.ts';
 import { RunChain } from './run-chain.tsx';
@@ -30,6 +30,7 @@ export function ChainPage({ file }: { readonly file: string }) {
     () => client.getChain({ file, ...(source === null ? {} : { source }) }),
     { topics: ['documents'] },
   );
+  if (data.value === null) return <Waiting title={file} data={data} />;
   return <Loaded data={data}>{(read) => <Editor key={file} file={file} read={read} onSaved={data.reload} />}</Loaded>;
 }
 

@@ -35,7 +35,10 @@ export type Picture = {
   readonly edges: readonly PlacedEdge[];
 };
 
-const nodeWidth = 190;
+/** What dagre has written into the label of an edge. */
+type Placed = Point & { readonly width: number; readonly points: readonly Point[] };
+
+const nodeWidth = 206;
 const nodeHeight = 58;
 const margin = 24;
 export const endNode = 'end';
@@ -76,8 +79,18 @@ export function layOut(graph: ChainGraph): Picture {
     };
   });
   const at = new Map(nodes.map((node) => [node.id, node]));
-  const left = Math.min(...nodes.map(({ x, width }) => x - width / 2), margin);
-  const right = Math.max(...nodes.map(({ x, width }) => x + width / 2), left + nodeWidth);
+  // What leads back goes around the tasks and around what leads forward past them, with its words.
+  const wide = [
+    ...nodes.map(({ x, width }) => [x - width / 2, x + width / 2] as const),
+    ...drawn.edges().map((name: Parameters<typeof drawn.edge>[0]) => {
+      const placed: Placed = drawn.edge(name);
+      const half = placed.width / 2 - 12;
+      const points = placed.points.map(({ x }) => x);
+      return [Math.min(placed.x - half, ...points), Math.max(placed.x + half, ...points)] as const;
+    }),
+  ];
+  const left = Math.min(...wide.map(([from]) => from), margin);
+  const right = Math.max(...wide.map(([, to]) => to), left + nodeWidth);
   const used = { left: 0, right: 0 };
   const edges = graph.edges.flatMap(({ from, to, operator, label }, index): PlacedEdge[] => {
     const a = at.get(from);
@@ -87,7 +100,7 @@ export function layOut(graph: ChainGraph): Picture {
     const edge = { from, to, label, failure: operator === 'on_failure', back };
     if (!back) {
       // What dagre has written into the label that it was given.
-      const placed = drawn.edge(from, to, String(index)) as Point & { readonly points: readonly Point[] };
+      const placed: Placed = drawn.edge(from, to, String(index));
       return [{ ...edge, path: curve(placed.points), at: { x: placed.x, y: placed.y } }];
     }
     const side = freeSide(a, nodes);
@@ -97,7 +110,9 @@ export function layOut(graph: ChainGraph): Picture {
     const start = { x: a.x + (sign * a.width) / 2, y: a.y + 8 };
     const goal = { x: b.x + (sign * b.width) / 2, y: b.y - 8 };
     const path = `M${start.x},${start.y} C${far},${start.y} ${far},${goal.y} ${goal.x},${goal.y}`;
-    return [{ ...edge, path, at: { x: far - sign * 8, y: (start.y + goal.y) / 2 } }];
+    // Words of those that go around together stand below each other.
+    const y = (start.y + goal.y) / 2 + (used[side] - 1) * 16;
+    return [{ ...edge, path, at: { x: far - sign * 8, y } }];
   });
   // Words of an edge may stand further out than any task.
   const reach = edges.map(({ at: { x: middle }, label }) => middle + labelOf(label).width / 2);

@@ -8,6 +8,9 @@ import '../styles/graph.css';
 
 const leastZoom = 0.3;
 const mostZoom = 2.5;
+/** Of the frame, in pixels, without its border (styles/graph.css). */
+const frameHeight = 508;
+const leastFit = 0.6;
 
 /** A chain as a picture: tasks from top to bottom, what leads back around the outside, the way of the last run marked. */
 export function ChainPicture({
@@ -56,7 +59,7 @@ export function ChainPicture({
       <section className="graph" aria-label="Picture of the chain" ref={frame} onKeyDown={onKeyDown}>
         <svg
           viewBox={`${picture.x} 0 ${picture.width} ${picture.height}`}
-          style={zoom === null ? { width: '100%', maxWidth: picture.width } : { width: picture.width * zoom }}
+          style={zoom === null ? fitted(picture) : { width: picture.width * zoom }}
         >
           <title>{`${graph.nodes.length} tasks, ${graph.edges.length} transitions`}</title>
           <defs>
@@ -91,6 +94,13 @@ export function ChainPicture({
     </div>
   );
 }
+
+/** The whole of it in the frame, unless its words would be too small to be read. */
+const fitted = ({ width, height }: { readonly width: number; readonly height: number }) => ({
+  width: '100%',
+  maxWidth: width,
+  maxHeight: Math.max(frameHeight, height * leastFit),
+});
 
 function Edge({ edge, times }: { readonly edge: PlacedEdge; readonly times: number }) {
   const { path, at, label, failure, back } = edge;

@@ -1,7 +1,7 @@
 import { type FormEvent, type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { client } from '../data/client.ts';
 import { useAction, useData } from '../data/use-data.ts';
-import { Button } from '../parts/button.tsx';
+import { Button, SureButton } from '../parts/button.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { ErrorNote } from '../parts/states.tsx';
 import { OptionsButton } from './options.tsx';
@@ -98,7 +98,7 @@ export function Composer({
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
       />
-      <div className="row spread">
+      <div className="composer-foot">
         <OptionsButton options={options} onOptions={onOptions} />
         <div className="row">
           {bytes > (mostBytes * 7) / 8 ? (
@@ -121,22 +121,11 @@ export function Composer({
 
 /** Asks once, then cancels. */
 function StopButton({ runId }: { readonly runId: string }) {
-  const [sure, setSure] = useState(false);
   const stop = useAction(() => client.endRun({ id: runId }));
   return (
     <>
       {stop.error === null || stop.error.code === 'run_not_active' ? null : <ErrorNote error={stop.error} />}
-      <Button
-        look="danger"
-        busy={stop.busy}
-        onBlur={() => setSure(false)}
-        onClick={() => {
-          if (sure) void stop.run();
-          else setSure(true);
-        }}
-      >
-        {sure ? 'Really stop it?' : 'Stop'}
-      </Button>
+      <SureButton word="Stop" sureWord="Really stop it?" busy={stop.busy} onSure={() => void stop.run()} />
     </>
   );
 }

@@ -2,6 +2,8 @@ import { memo, useState } from 'react';
 import { formatSpan } from '../../src/view/format.ts';
 import type { Item } from '../../src/view/items.ts';
 import { AskCard } from '../approvals/ask-card.tsx';
+import { client } from '../data/client.ts';
+import { useAction } from '../data/use-data.ts';
 import { Button } from '../parts/button.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 import { Safe } from '../parts/safe.tsx';
@@ -13,10 +15,12 @@ export type ItemProps = {
   readonly item: Item;
   readonly unsent: Unsent | null;
   readonly onAgain: ((text: string) => void) | undefined;
+  /** Nothing has happened after it. */
+  readonly newest: boolean;
 };
 
 /** One item of a transcript; what did not change is not drawn again. */
-export const ItemView = memo(({ item, unsent, onAgain }: ItemProps) => {
+export const ItemView = memo(({ item, unsent, onAgain, newest }: ItemProps) => {
   switch (item.kind) {
     case 'user':
       return (
@@ -53,16 +57,22 @@ export const ItemView = memo(({ item, unsent, onAgain }: ItemProps) => {
       return item.status === 'suspended' && item.class === 'ask' ? (
         <p className="small notice">The run rests until you have answered.</p>
       ) : (
-        <div className={`note ${item.status === 'failed' ? 'danger' : 'warn'} row`}>
-          <b>{item.status}</b>
-          <span className="grow wrap">
-            <Safe text={`${item.class}: ${item.text}`} mode="prose" />
-          </span>
-          {item.status === 'suspended' || onAgain === undefined ? null : (
-            <Button size="small" onClick={() => onAgain('')}>
-              Send again
-            </Button>
-          )}
+        <div>
+          <div className={`note ${item.status === 'failed' ? 'danger' : 'warn'} row`}>
+            <b>{item.status}</b>
+            <span className="grow wrap">
+              <Safe text={`${item.class}: ${item.text}`} mode="prose" />
+            </span>
+            {item.status === 'suspended' ? (
+              newest ? (
+                <ResumeButton runId={item.run_id} />
+              ) : null
+            ) : onAgain === undefined ? null : (
+              <Button size="small" onClick={() => onAgain('')}>
+                Send again
+              </Button>
+            )}
+          </div>
         </div>
       );
     case 'shell':
@@ -73,6 +83,19 @@ export const ItemView = memo(({ item, unsent, onAgain }: ItemProps) => {
       );
   }
 });
+
+/** A run that rests goes on where it stopped; that it has begun comes by the feed. */
+function ResumeButton({ runId }: { readonly runId: string }) {
+  const resume = useAction(() => client.continueRun({ id: runId }));
+  return (
+    <>
+      <Button size="small" busy={resume.busy} onClick={() => void resume.run()}>
+        Resume
+      </Button>
+      {resume.error === null ? null : <ErrorNote error={resume.error} />}
+    </>
+  );
+}
 
 function Reasoning({ item }: { readonly item: Extract<Item, { kind: 'reasoning' }> }) {
   const [open, setOpen] = useState(false);

@@ -17,10 +17,12 @@ export function OptionsButton({
 }) {
   const [open, setOpen] = useState(false);
   const { setup, policy } = useEverywhere();
+  const scripted = setup.value?.defaultProvider === 'scripted' ? ' (scripted)' : '';
   const shown = [
-    options.model ?? setup.value?.defaultModel ?? 'model',
+    options.model ?? `${setup.value?.defaultModel ?? 'model'}${scripted}`,
     options.chain ?? 'standard chain',
     `policy ${options.policy ?? policy?.name ?? '-'}`,
+    ...(options.shell === true ? ['with commands'] : []),
   ];
   const changed = Object.keys(options).length > 0;
   return (
@@ -76,6 +78,17 @@ function Options({
         onChange={(event) => change('chain', event.target.value)}
         options={[['', 'standard'], ...names((chains.value ?? []).map(({ file }) => file.replace(/\.json$/, '')))]}
       />
+      <label className="row">
+        <input
+          type="checkbox"
+          checked={options.shell === true}
+          onChange={({ target }) => {
+            const { shell: _, ...rest } = options;
+            onOptions(target.checked ? { ...rest, shell: true } : rest);
+          }}
+        />
+        Offer commands (local_shell), where the server was started with --shell
+      </label>
       <SelectField
         label="Policy"
         value={options.policy ?? ''}

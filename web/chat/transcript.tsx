@@ -52,10 +52,14 @@ export function TranscriptView({
   };
   const [isAway, setIsAway] = useState(false);
   const loading = useRef(false);
+  const top = useRef(0);
   const onScroll = () => {
     const box = element.current;
     if (box === null) return;
-    follows.current = box.scrollHeight - box.scrollTop - box.clientHeight < nearPx;
+    const near = box.scrollHeight - box.scrollTop - box.clientHeight < nearPx;
+    // What grew below the view is no reason to stay behind: only who scrolls up wants to.
+    if (near || box.scrollTop < top.current) follows.current = near;
+    top.current = box.scrollTop;
     setIsAway(!follows.current);
     if (follows.current) setAway(0);
     if (box.scrollTop > 200 || older === null || loading.current) return;
@@ -84,7 +88,7 @@ export function TranscriptView({
                 className="transcript-row"
                 style={{ transform: `translateY(${row.start}px)` }}
               >
-                <ItemView item={item} unsent={unsent} onAgain={onAgain} />
+                <ItemView item={item} unsent={unsent} onAgain={onAgain} newest={row.index === items.length - 1} />
               </div>
             );
           })}

@@ -40,6 +40,18 @@ const look = EditorView.theme({
   '.cm-foldPlaceholder': { backgroundColor: 'var(--sunken)', color: 'var(--muted)', borderColor: 'var(--line)' },
 });
 
+/**
+ * Text over a selection is put in by the editor. The browser would carry the look of what was selected over to it with
+ * a style of its own, which the policy of the page refuses and reports.
+ */
+function overSelection(event: InputEvent, view: EditorView): boolean {
+  const { inputType, data, isComposing } = event;
+  if (inputType !== 'insertText' || data === null || isComposing || view.state.readOnly) return false;
+  if (view.state.selection.main.empty) return false;
+  view.dispatch(view.state.replaceSelection(data), { userEvent: 'input.type', scrollIntoView: true });
+  return true;
+}
+
 /** Puts an editor for JSON into an element. The policy of the page lets its styles in by the nonce of the page. */
 export function openCodeEditor(options: {
   readonly parent: HTMLElement;
@@ -63,6 +75,7 @@ export function openCodeEditor(options: {
       look,
       syntaxHighlighting(colours),
       EditorView.lineWrapping,
+      EditorView.domEventHandlers({ beforeinput: overSelection }),
       EditorView.editable.of(!options.readOnly),
       EditorView.contentAttributes.of({
         'aria-label': options.label,

@@ -24,7 +24,7 @@ export function TextDiff({
     };
   }, [before, after]);
   if (diff === null) return <Skeleton />;
-  return diff === '' ? <p className="muted">No difference.</p> : <DiffBlock text={diff} label={label} />;
+  return diff === '' ? <p className="muted">No difference.</p> : <DiffBlock text={diff} label={label} mode="prose" />;
 }
 
 /** Shows what saving changes before it does, and what somebody else has changed meanwhile (09 §8.10). */

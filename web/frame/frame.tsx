@@ -1,4 +1,5 @@
-import { type ReactNode, useEffect } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
+import { useLocation } from 'wouter';
 import { client } from '../data/client.ts';
 import { followFeed } from '../data/live.ts';
 import { useStore } from '../data/store.ts';
@@ -28,6 +29,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
   const policy = policies.value?.find(({ in_effect }) => in_effect) ?? null;
   const waiting = asks.value?.length ?? 0;
 
+  useTop();
   const title = useStore(pageTitle);
   useEffect(() => {
     document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${title === '' ? '' : `${title} · `}Reins`;
@@ -51,4 +53,22 @@ export function Frame({ children }: { readonly children: ReactNode }) {
       <Shortcuts />
     </Shared.Provider>
   );
+}
+
+/** Another page begins at its top; where the browser goes back, it restores the place itself. */
+function useTop(): void {
+  const [path] = useLocation();
+  const went = useRef(false);
+  useEffect(() => {
+    const back = () => {
+      went.current = true;
+    };
+    addEventListener('popstate', back);
+    return () => removeEventListener('popstate', back);
+  }, []);
+  useEffect(() => {
+    void path;
+    if (!went.current) scrollTo(0, 0);
+    went.current = false;
+  }, [path]);
 }

@@ -75,9 +75,17 @@ function Foot({ policy }: { readonly policy: PolicyListed | null }) {
         </Link>
       )}
       <ThemeSwitch />
+      <LogOut />
     </div>
   );
 }
+
+const LogOut = () => (
+  <button type="button" className="rail-link" title="Log out" onClick={() => void logout()}>
+    <Icon name="leave" />
+    <span className="word">Log out</span>
+  </button>
+);
 
 const nextTheme = { system: 'light', light: 'dark', dark: 'system' } as const;
 const themeWords = { system: 'as the system', light: 'light', dark: 'dark' } as const;
@@ -125,9 +133,7 @@ export function BottomBar({ waiting }: { readonly waiting: number }) {
               <PageLink key={page.at} page={page} waiting={waiting} onGo={() => setOpen(false)} />
             ))}
             <ThemeSwitch />
-            <button type="button" className="rail-link" onClick={() => void logout()}>
-              <span className="word">Log out</span>
-            </button>
+            <LogOut />
           </div>
         </Dialog>
       ) : null}

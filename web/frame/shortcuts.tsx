@@ -13,7 +13,8 @@ const isTyping = (target: EventTarget | null): boolean =>
 export function Shortcuts() {
   const [, go] = useLocation();
   const [listed, list] = useState(false);
-  const leading = useRef(0);
+  /** When `g` was pressed, in milliseconds since the page began. */
+  const leading = useRef(Number.NEGATIVE_INFINITY);
   const keys = useStore(activeKeys);
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -21,7 +22,7 @@ export function Shortcuts() {
       if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector('dialog[open]') !== null) return;
       const { key } = event;
       if (leading.current > event.timeStamp - 1500) {
-        leading.current = 0;
+        leading.current = Number.NEGATIVE_INFINITY;
         const page = pages.find((each) => each.key === key);
         if (page !== undefined) go(page.at);
         return;

@@ -13,6 +13,7 @@ export function BackendsPage() {
   const [path, navigate] = useLocation();
   const [params] = useSearchParams();
   const [adding, setAdding] = useState(params.get('add') !== null);
+  const [added, setAdded] = useState(0);
   const selected = path.startsWith('/models') ? 'models' : 'backends';
   return (
     <Page
@@ -32,9 +33,9 @@ export function BackendsPage() {
           { id: 'models', label: 'Models' },
         ]}
       >
-        {selected === 'backends' ? <BackendCards onAdd={() => setAdding(true)} /> : <Models />}
+        {selected === 'backends' ? <BackendCards key={added} onAdd={() => setAdding(true)} /> : <Models />}
       </Tabs>
-      {adding ? <AddBackend onClose={() => setAdding(false)} /> : null}
+      {adding ? <AddBackend onAdded={() => setAdded(added + 1)} onClose={() => setAdding(false)} /> : null}
     </Page>
   );
 }

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
 import { Composer } from '../chat/composer.tsx';
 import { RunPanel } from '../chat/run-panel.tsx';
+import { SessionDialog } from '../chat/session-dialog.tsx';
 import { SessionsColumn } from '../chat/sessions.tsx';
 import { TranscriptView } from '../chat/transcript.tsx';
 import { type Chat, type SendOptions, useChat } from '../chat/use-chat.ts';
@@ -41,7 +42,15 @@ export function ChatPage() {
             {sessions.value === null ? <Skeleton /> : <First onMade={sessions.reload} />}
           </div>
         ) : (
-          <Conversation key={name} name={name} onList={() => list(!listed)} />
+          <Conversation
+            key={name}
+            name={name}
+            onList={() => list(!listed)}
+            onOther={(other) => {
+              sessions.reload();
+              go(other === null ? '/chat' : `/chat/${encodeURIComponent(other)}`);
+            }}
+          />
         )}
       </div>
     </Page>
@@ -59,14 +68,25 @@ function First({ onMade }: { readonly onMade: () => void }) {
   return <Skeleton />;
 }
 
-function Conversation({ name, onList }: { readonly name: string; readonly onList: () => void }) {
+function Conversation({
+  name,
+  onList,
+  onOther,
+}: {
+  readonly name: string;
+  readonly onList: () => void;
+  readonly onOther: (name: string | null) => void;
+}) {
   const chat = useChat(name);
+  const [acting, act] = useState(false);
   const [options, setOptions] = useState<SendOptions>({});
   const again = (text: string) => {
     const last = chat.items.findLast((item) => item.kind === 'user');
     const wanted = text === '' && last?.kind === 'user' ? last.text : text;
     if (wanted !== '') chat.send(wanted, options);
   };
+  const last = chat.items.at(-1);
+  const rests = last?.kind === 'end' && last.status === 'suspended';
   const streams = chat.items.at(-1)?.kind === 'assistant' && chat.runId !== null;
   useEffect(() => {
     if (streams) announce('Reins is answering');
@@ -85,10 +105,16 @@ function Conversation({ name, onList }: { readonly name: string; readonly onList
           </h1>
           {chat.runId === null ? null : (
             <Link href={`/runs/${chat.runId}`} className="tag accent">
-              running
+              {rests ? 'rests' : 'running'}
             </Link>
           )}
+          <span className="push">
+            <Button size="small" look="quiet" aria-label="About this chat" onClick={() => act(true)}>
+              •••
+            </Button>
+          </span>
         </header>
+        {acting ? <SessionDialog name={name} onOther={onOther} onClose={() => act(false)} /> : null}
         {chat.error === null ? null : <ErrorNote error={chat.error} onRetry={chat.reload} />}
         {chat.session === null && chat.error === null ? <Skeleton /> : null}
         {chat.session !== null && chat.items.length === 0 ? <Nothing chat={chat} options={options} /> : null}

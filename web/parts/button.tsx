@@ -1,4 +1,4 @@
-import type { ComponentProps, ReactNode } from 'react';
+import { type ComponentProps, type ReactNode, useState } from 'react';
 
 export type ButtonProps = Omit<ComponentProps<'button'>, 'className' | 'type'> & {
   readonly look?: 'plain' | 'primary' | 'danger' | 'quiet';
@@ -22,6 +22,33 @@ export function Button({ look = 'plain', size = 'normal', busy = false, submit =
       {busy ? <span className="pulse" aria-hidden="true" /> : null}
       {children}
     </button>
+  );
+}
+
+/** For what cannot be taken back: the first press asks, the second does it. Asking ends when the focus goes elsewhere. */
+export function SureButton({
+  word,
+  sureWord,
+  onSure,
+  ...rest
+}: Omit<ButtonProps, 'children' | 'onClick' | 'onBlur' | 'look' | 'submit'> & {
+  readonly word: ReactNode;
+  readonly sureWord: string;
+  readonly onSure: () => void;
+}) {
+  const [sure, setSure] = useState(false);
+  return (
+    <Button
+      {...rest}
+      look="danger"
+      onBlur={() => setSure(false)}
+      onClick={() => {
+        setSure(!sure);
+        if (sure) onSure();
+      }}
+    >
+      {sure ? sureWord : word}
+    </Button>
   );
 }
 

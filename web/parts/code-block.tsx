@@ -57,22 +57,37 @@ const classOf = (line: string): string | undefined => {
 };
 
 /** Lines of a unified diff; signs as well as colours tell what they are. */
-export const DiffLines = ({ lines }: { readonly lines: readonly string[] }) => (
+export const DiffLines = ({
+  lines,
+  mode = 'line',
+}: {
+  readonly lines: readonly string[];
+  /** `prose` where a person compares what they wrote: wide indents stay as they are. */
+  readonly mode?: 'line' | 'prose';
+}) => (
   <>
     {numbered(lines).map(({ key, part: line }) => (
       <span key={key} className={classOf(line)}>
-        <Safe text={line} mode="line" />
+        <Safe text={line} mode={mode} />
         {'\n'}
       </span>
     ))}
   </>
 );
 
-export const DiffBlock = ({ text, label }: { readonly text: string; readonly label: string }) => (
+export const DiffBlock = ({
+  text,
+  label,
+  mode = 'line',
+}: {
+  readonly text: string;
+  readonly label: string;
+  readonly mode?: 'line' | 'prose';
+}) => (
   <div className="code wraps tall">
     <section aria-label={label}>
       <pre>
-        <DiffLines lines={text.replace(/\n$/, '').split('\n')} />
+        <DiffLines lines={text.replace(/\n$/, '').split('\n')} mode={mode} />
       </pre>
     </section>
   </div>

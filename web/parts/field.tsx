@@ -51,8 +51,14 @@ export const TextField = ({ label, hint, fault, ...rest }: Around & ComponentPro
   <Field label={label} hint={hint} fault={fault ?? null} control={(ties) => <input {...rest} {...ties} />} />
 );
 
-export const AreaField = ({ label, hint, fault, ...rest }: Around & ComponentProps<'textarea'>) => (
-  <Field label={label} hint={hint} fault={fault ?? null} control={(ties) => <textarea {...rest} {...ties} />} />
+/** `className` is further classes of the text area. */
+export const AreaField = ({ label, hint, fault, className = '', ...rest }: Around & ComponentProps<'textarea'>) => (
+  <Field
+    label={label}
+    hint={hint}
+    fault={fault ?? null}
+    control={(ties) => <textarea {...rest} {...ties} className={`${ties.className} ${className}`} />}
+  />
 );
 
 /** @param options value and words of each */

@@ -69,8 +69,8 @@ const components: Components = {
     </div>
   ),
   code: ({ children }) => <code>{children}</code>,
-  th: ({ children }) => <th>{children}</th>,
-  td: ({ children }) => <td>{children}</td>,
+  th: ({ children, style }) => <th style={{ textAlign: style?.textAlign }}>{children}</th>,
+  td: ({ children, style }) => <td style={{ textAlign: style?.textAlign }}>{children}</td>,
 };
 
 /** One block of Markdown as elements: raw HTML is text, and a link is only what it says. */

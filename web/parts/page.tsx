@@ -1,5 +1,7 @@
 import { type ReactNode, useEffect } from 'react';
 import { createStore } from '../data/store.ts';
+import type { Data } from '../data/use-data.ts';
+import { Loaded } from './states.tsx';
 
 /** What the title of the window says beside the number of asks. */
 export const pageTitle = createStore('');
@@ -28,3 +30,10 @@ export function Page({
     </div>
   );
 }
+
+/** The page of something that is being read, or that could not be. */
+export const Waiting = <T,>({ title, data }: { readonly title: string; readonly data: Data<T> }) => (
+  <Page title={title}>
+    <Loaded data={data}>{() => null}</Loaded>
+  </Page>
+);

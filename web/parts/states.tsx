@@ -52,7 +52,7 @@ export function Loaded<T>({ data, children }: { readonly data: Data<T>; readonly
   const { value, error, stale, reload } = data;
   return (
     <>
-      {error === null ? null : <ErrorNote error={error} onRetry={reload} />}
+      {error === null || (stale && value !== null) ? null : <ErrorNote error={error} onRetry={reload} />}
       {stale && value !== null ? <p className="tag warn">as it was before the connection was lost</p> : null}
       {value === null ? error === null ? <Skeleton /> : null : children(value)}
     </>

@@ -1,4 +1,4 @@
-import { type ReactNode, useId, useRef } from 'react';
+import { type ReactNode, useEffect, useId, useRef } from 'react';
 
 export type Tab = { readonly id: string; readonly label: ReactNode };
 
@@ -18,12 +18,18 @@ export function Tabs({
 }) {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
+  // On a small screen the row of tabs scrolls; the selected one may be beyond its edge.
+  useEffect(() => {
+    const tab = tabIn(list.current, selected);
+    if (list.current === null || tab === null) return;
+    list.current.scrollLeft = tab.offsetLeft + tab.offsetWidth / 2 - list.current.clientWidth / 2;
+  }, [selected]);
   const step = (by: number) => {
     const at = tabs.findIndex((tab) => tab.id === selected);
     const next = tabs[(at + by + tabs.length) % tabs.length];
     if (next === undefined) return;
     onSelect(next.id);
-    list.current?.querySelector<HTMLElement>(`[data-tab="${CSS.escape(next.id)}"]`)?.focus();
+    tabIn(list.current, next.id)?.focus();
   };
   return (
     <div className="stack">
@@ -54,3 +60,6 @@ export function Tabs({
     </div>
   );
 }
+
+const tabIn = (list: HTMLElement | null, id: string): HTMLElement | null =>
+  list?.querySelector<HTMLElement>(`[data-tab="${CSS.escape(id)}"]`) ?? null;

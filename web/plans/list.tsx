@@ -3,7 +3,7 @@ import { Link } from 'wouter';
 import { client } from '../data/client.ts';
 import { useAction, useData } from '../data/use-data.ts';
 import { useQuery } from '../data/use-query.ts';
-import { Button } from '../parts/button.tsx';
+import { Button, SureButton } from '../parts/button.tsx';
 import { SelectField } from '../parts/field.tsx';
 import { Page } from '../parts/page.tsx';
 import { Safe } from '../parts/safe.tsx';
@@ -35,14 +35,19 @@ export function PlanList() {
   );
   const clean = useAction(() => client.removeDonePlans({}));
   const none = data.value?.items.length === 0 && status === '';
+  // The form stays while the first plan comes into the list: it leads to its page.
+  if (none && !making) setMaking(true);
   return (
     <Page
       title="Plans"
       actions={
         <>
-          <Button busy={clean.busy} onClick={() => void clean.run().then(data.reload)}>
-            Remove finished
-          </Button>
+          <SureButton
+            word="Remove finished"
+            sureWord="Really remove them?"
+            busy={clean.busy}
+            onSure={() => void clean.run().then(data.reload)}
+          />
           <Button look="primary" onClick={() => setMaking(true)}>
             New plan
           </Button>
@@ -50,7 +55,7 @@ export function PlanList() {
       }
     >
       {clean.error === null ? null : <ErrorNote error={clean.error} />}
-      {making || none ? <NewPlan onClose={none ? null : () => setMaking(false)} /> : null}
+      {making ? <NewPlan onClose={none ? null : () => setMaking(false)} /> : null}
       <div className="filter">
         <SelectField
           label="Show"

@@ -3,8 +3,8 @@ import { useLocation } from 'wouter';
 import type { PlanShown } from '../../src/client/routes/plans.ts';
 import { client } from '../data/client.ts';
 import { useAction, useData } from '../data/use-data.ts';
-import { Button, CopyButton } from '../parts/button.tsx';
-import { Page } from '../parts/page.tsx';
+import { Button, CopyButton, SureButton } from '../parts/button.tsx';
+import { Page, Waiting } from '../parts/page.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { ErrorNote, Loaded } from '../parts/states.tsx';
 import { Progress } from './list.tsx';
@@ -16,6 +16,7 @@ import '../styles/plans.css';
 /** One plan: its goal, its steps, and what can be done with it (09 §8.8). */
 export function PlanPage({ name }: { readonly name: string }) {
   const data = useData(`plan ${name}`, () => client.getPlan({ name }), { topics: ['plans', 'approvals'] });
+  if (data.value === null) return <Waiting title={name} data={data} />;
   return <Loaded data={data}>{(plan) => <Plan plan={plan as PlanShown} reload={data.reload} />}</Loaded>;
 }
 
@@ -90,14 +91,13 @@ function Plan({ plan, reload }: { readonly plan: PlanShown; readonly reload: () 
               </Button>
             )}
             <CopyButton text={plan.markdown} label="Copy as Markdown" />
-            <Button
+            <SureButton
               size="small"
-              look="danger"
+              word="Delete"
+              sureWord="Really delete it?"
               disabled={held !== undefined}
-              onClick={() => void act.run(() => client.removePlan({ name })).then((done) => done && navigate('/plans'))}
-            >
-              Delete
-            </Button>
+              onSure={() => void act.run(() => client.removePlan({ name })).then((done) => done && navigate('/plans'))}
+            />
           </span>
         </div>
       </div>

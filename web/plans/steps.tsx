@@ -1,6 +1,7 @@
 import { Link } from 'wouter';
 import type { PlanStep } from '../../src/schema/plan.ts';
 import { stepMark, stepResult } from '../../src/view/plan-lines.ts';
+import { AskCard } from '../approvals/ask-card.tsx';
 import { Button } from '../parts/button.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { Empty } from '../parts/states.tsx';
@@ -58,16 +59,16 @@ function Step({
           <strong className="wrap">
             {ordinal}. <Safe text={description} mode="prose" />
           </strong>
-          <span className={`tag ${interrupted ? 'warn' : looks[status]}`}>{shown}</span>
+          <span className={`tag ${interrupted || ask_id !== null ? 'warn' : looks[status]}`}>{shown}</span>
         </div>
-        {result === '' ? null : (
+        {result === '' || ask_id !== null ? null : (
           <p className="wrap muted">
             <Safe text={result} mode="prose" />
           </p>
         )}
         {live && run_id !== null ? <LiveText runId={run_id} /> : null}
+        {ask_id === null ? null : <AskCard key={ask_id} id={ask_id} />}
         <div className="row small">
-          {ask_id === null ? null : <Link href={`/approvals/${ask_id}`}>Answer it</Link>}
           {run_id === null ? null : <Link href={`/runs/${run_id}`}>Run</Link>}
           {step.attempts > 1 ? <span className="muted">attempt {step.attempts}</span> : null}
           {live || (status === 'pending' && !interrupted) ? null : (

@@ -34,6 +34,7 @@ export function CasesPanel({ name, text }: { readonly name: string; readonly tex
     <form className="stack" onSubmit={(event) => void submit(event)}>
       <AreaField
         label="Cases (a JSON list)"
+        className="mono"
         rows={10}
         value={cases}
         onChange={(event) => {

@@ -59,6 +59,7 @@ export function ExplainPanel({ text, onRule }: { readonly text: string; readonly
       </div>
       <AreaField
         label="Arguments (JSON)"
+        className="mono"
         rows={4}
         value={args}
         onChange={(event) => setArgs(event.target.value)}
@@ -87,6 +88,11 @@ function Explanation({
   readonly onRule: (path: string) => void;
 }) {
   const { record, tried, notes, would_change_with, refused } = found;
+  // A rule that could not be read does not fit either, and may be what somebody is looking for.
+  const fits = ({ outcome, conditions }: PolicyExplanation['tried'][number]): boolean =>
+    outcome !== 'no' || conditions.some(({ result }) => result === 'indeterminate');
+  const spoke = tried.filter(fits);
+  const passed = tried.filter((each) => !fits(each));
   return (
     <section aria-label="Decision" aria-live="polite" className="stack tight">
       <p className="row">
@@ -103,36 +109,7 @@ function Explanation({
           Refused before any rule: <Safe text={refused} />
         </p>
       )}
-      <ol className="rules" aria-label="Rules that were tried">
-        {tried.map(({ rule, outcome, note, conditions }) => (
-          <li key={rule} className="stack tight rule-tried">
-            <button type="button" className="finding" onClick={() => onRule(`rules[${rule}]`)}>
-              <strong>Rule {rule + 1}</strong>
-              <span className="muted">{outcome}</span>
-              {note === null ? null : <Safe text={note} />}
-            </button>
-            {conditions.length === 0 ? null : (
-              <ul className="small conditions">
-                {numbered(conditions).map(({ key, part }) => (
-                  <li key={key}>
-                    <span aria-hidden="true">{part.result === 'true' ? '✓' : part.result === 'false' ? '✗' : '?'}</span>{' '}
-                    <span className="mono wrap">
-                      <Safe text={`${part.key} ${part.op} ${part.value}`} />
-                    </span>{' '}
-                    is {part.result}
-                    {part.seen === null ? null : (
-                      <span className="muted">
-                        {' '}
-                        (seen: <Safe text={part.seen} />)
-                      </span>
-                    )}
-                  </li>
-                ))}
-              </ul>
-            )}
-          </li>
-        ))}
-      </ol>
+      <TriedRules label="What decided" tried={spoke} onRule={onRule} />
       {would_change_with === null ? null : (
         <p className="note">
           Would change with: <Safe text={would_change_with} />
@@ -143,6 +120,54 @@ function Explanation({
           <Safe text={part} />
         </p>
       ))}
+      {passed.length === 0 ? null : (
+        <details>
+          <summary className="small">
+            {passed.length} {passed.length === 1 ? 'rule that does' : 'rules that do'} not fit
+          </summary>
+          <TriedRules label="Rules that do not fit" tried={passed} onRule={onRule} />
+        </details>
+      )}
     </section>
+  );
+}
+
+function TriedRules({
+  label,
+  tried,
+  onRule,
+}: Pick<PolicyExplanation, 'tried'> & { readonly label: string; readonly onRule: (path: string) => void }) {
+  if (tried.length === 0) return null;
+  return (
+    <ol className="rules" aria-label={label}>
+      {tried.map(({ rule, outcome, note, conditions }) => (
+        <li key={rule} className="stack tight rule-tried">
+          <button type="button" className="finding" onClick={() => onRule(`rules[${rule}]`)}>
+            <strong>Rule {rule + 1}</strong>
+            <span className="muted">{outcome}</span>
+            {note === null ? null : <Safe text={note} />}
+          </button>
+          {conditions.length === 0 ? null : (
+            <ul className="small conditions">
+              {numbered(conditions).map(({ key, part }) => (
+                <li key={key}>
+                  <span aria-hidden="true">{part.result === 'true' ? '✓' : part.result === 'false' ? '✗' : '?'}</span>{' '}
+                  <span className="mono wrap">
+                    <Safe text={`${part.key} ${part.op} ${part.value}`} />
+                  </span>{' '}
+                  is {part.result}
+                  {part.seen === null ? null : (
+                    <span className="muted">
+                      {' '}
+                      (seen: <Safe text={part.seen} />)
+                    </span>
+                  )}
+                </li>
+              ))}
+            </ul>
+          )}
+        </li>
+      ))}
+    </ol>
   );
 }

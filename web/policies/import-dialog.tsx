@@ -31,7 +31,9 @@ export function ImportDialog({ onClose }: { readonly onClose: () => void }) {
     setFound(await translate.run());
   };
   if (naming && found?.text != null) {
-    return <NewPolicyDialog from={{ text: found.text, name: `from-${from}` }} onClose={onClose} />;
+    return (
+      <NewPolicyDialog title="Edit it as mine" from={{ text: found.text, name: `from-${from}` }} onClose={onClose} />
+    );
   }
   return (
     <Dialog title="Import a policy" onClose={onClose}>

@@ -11,9 +11,11 @@ const name = /^[a-z0-9][a-z0-9_-]{0,63}$/;
 
 /** Asks for the name of a policy and opens the editor with a text. Nothing is written before it is saved. */
 export function NewPolicyDialog({
+  title = 'New policy',
   from,
   onClose,
 }: {
+  readonly title?: string;
   /** The text and the name to begin with; null = an empty policy that asks for everything. */
   readonly from: { readonly text: string; readonly name: string } | null;
   readonly onClose: () => void;
@@ -29,7 +31,7 @@ export function NewPolicyDialog({
     navigate(`/policies/${pathOfFile(file)}?new=1`);
   };
   return (
-    <Dialog title={from === null ? 'New policy' : 'Copy to mine'} onClose={onClose}>
+    <Dialog title={title} onClose={onClose}>
       <form className="stack" onSubmit={submit}>
         <TextField
           label="Name"

@@ -10,7 +10,7 @@ import { JsonEditor } from '../editor/json-editor.tsx';
 import { hasDraft, useDraft } from '../editor/use-draft.ts';
 import { useVetted } from '../editor/use-vetted.ts';
 import { Button } from '../parts/button.tsx';
-import { Page } from '../parts/page.tsx';
+import { Page, Waiting } from '../parts/page.tsx';
 import { Loaded } from '../parts/states.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { CasesPanel } from './cases.tsx';
@@ -35,6 +35,7 @@ export function PolicyPage({ file }: { readonly file: string }) {
     },
     { topics: ['documents'] },
   ) as Data<PolicyDocument | 'new'>;
+  if (data.value === null) return <Waiting title={file} data={data} />;
   return (
     <Loaded data={data}>
       {(read) => <Editor key={file} file={file} read={read === 'new' ? null : read} onSaved={data.reload} />}
@@ -133,7 +134,9 @@ function Editor({
           {tab === 'test' ? <CasesPanel name={file} text={draft.text} /> : null}
         </Tabs>
       </div>
-      {open === 'copy' ? <NewPolicyDialog from={{ text: draft.text, name }} onClose={() => setOpen(null)} /> : null}
+      {open === 'copy' ? (
+        <NewPolicyDialog title="Copy to mine" from={{ text: draft.text, name }} onClose={() => setOpen(null)} />
+      ) : null}
       {open === 'save' ? (
         <SavePolicy
           file={file}

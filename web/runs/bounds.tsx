@@ -11,8 +11,8 @@ export const Bounds = ({ run }: { readonly run: Pick<RunRecord, 'bounds'> }) => 
         <div key={name} className="facts-row">
           <dt>{words[name]}</dt>
           <dd>
-            {used}
-            {max === null ? '' : ` of ${max}`}
+            {used.toLocaleString()}
+            {max === null ? '' : ` of ${max.toLocaleString()}`}
             {max === null ? null : <progress value={used} max={max} aria-label={words[name]} />}
           </dd>
         </div>

@@ -1,11 +1,10 @@
-import { useState } from 'react';
 import { Link } from 'wouter';
 import type { RunRecord } from '../../src/schema/run-record.ts';
 import { formatSpan } from '../../src/view/format.ts';
 import { client } from '../data/client.ts';
 import { useAction, useData } from '../data/use-data.ts';
 import { useQuery } from '../data/use-query.ts';
-import { Button } from '../parts/button.tsx';
+import { Button, SureButton } from '../parts/button.tsx';
 import { CodeBlock } from '../parts/code-block.tsx';
 import { Page } from '../parts/page.tsx';
 import { Safe } from '../parts/safe.tsx';
@@ -67,7 +66,6 @@ export function RunPage({ id }: { readonly id: string }) {
 const over: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled', 'exhausted']);
 
 function RunActs({ run, reload }: { readonly run: RunRecord; readonly reload: () => void }) {
-  const [sure, setSure] = useState(false);
   const cancel = useAction(() => client.endRun({ id: run.id }));
   const resume = useAction(() => client.continueRun({ id: run.id }));
   const error = cancel.error ?? resume.error;
@@ -81,14 +79,12 @@ function RunActs({ run, reload }: { readonly run: RunRecord; readonly reload: ()
           Resume
         </Button>
       ) : null}
-      <Button
-        look="danger"
+      <SureButton
+        word="Cancel"
+        sureWord="Really cancel it?"
         busy={cancel.busy}
-        onBlur={() => setSure(false)}
-        onClick={() => (sure ? void cancel.run().then(reload) : setSure(true))}
-      >
-        {sure ? 'Really cancel it?' : 'Cancel'}
-      </Button>
+        onSure={() => void cancel.run().then(reload)}
+      />
     </>
   );
 }

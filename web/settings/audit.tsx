@@ -1,5 +1,8 @@
 import { useState } from 'react';
+import type { AuditRow } from '../../src/schema/audit.ts';
+import { auditLine } from '../../src/view/audit-line.ts';
 import { client } from '../data/client.ts';
+import { saveFile } from '../data/save-file.ts';
 import { useAction, useData } from '../data/use-data.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Button } from '../parts/button.tsx';
@@ -8,6 +11,7 @@ import { TextField } from '../parts/field.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { Empty, ErrorNote, Loaded } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
+import { Time } from './time.tsx';
 
 type Checked = Awaited<ReturnType<typeof client.checkAudit>>;
 
@@ -27,7 +31,7 @@ export function Audit() {
   );
   const [checked, setChecked] = useState<Checked | null>(null);
   const check = useAction(() => client.checkAudit({}));
-  const take = useAction(async () => save(await client.downloadAudit({})));
+  const take = useAction(async () => saveFile(await client.downloadAudit({})));
   return (
     <div className="stack">
       <div className="row">
@@ -73,22 +77,15 @@ export function Audit() {
             <>
               <Table
                 caption="Audit entries"
-                rows={items.map((item) => ({ ...Object(item) }) as Readonly<Record<string, unknown>>)}
-                keyOf={(row) => String(row['seq'])}
+                rows={items}
+                keyOf={({ seq }) => String(seq)}
                 columns={[
-                  { label: 'No.', right: true, cell: (row) => String(row['seq']) },
-                  { label: 'Type', cell: (row) => <span className="mono">{String(row['type'])}</span> },
-                  {
-                    label: 'Entry',
-                    cell: (row) => (
-                      <details>
-                        <summary className="small wrap">
-                          <Safe text={shortOf(row)} />
-                        </summary>
-                        <JsonBlock value={row} label={`Entry ${String(row['seq'])}`} />
-                      </details>
-                    ),
-                  },
+                  { label: 'No.', right: true, cell: ({ seq }) => seq },
+                  { label: 'At', cell: ({ at }) => <Time at={new Date(at).toISOString()} /> },
+                  { label: 'Type', cell: (row) => <span className="mono">{row.type}</span> },
+                  { label: 'Entry', cell: (row) => <Entry row={row} /> },
+                  { label: 'By', cell: (row) => <Safe text={lineOf(row).actor} /> },
+                  { label: 'Rule', cell: (row) => <Safe text={lineOf(row).rule} /> },
                 ]}
               />
               <div className="row">
@@ -113,26 +110,24 @@ export function Audit() {
 const AuditFault = ({ error }: { readonly error: Parameters<typeof ErrorNote>[0]['error'] | null }) =>
   error === null ? null : <ErrorNote error={error} />;
 
-function shortOf({ body, at, timestamp }: Readonly<Record<string, unknown>>): string {
-  const when = typeof timestamp === 'string' ? timestamp : typeof at === 'string' ? at : '';
-  return `${when} ${JSON.stringify(body ?? {})}`.slice(0, 140);
-}
+const lineOf = (row: AuditRow) => auditLine(row, (id) => id);
 
-/** Hands a text to the browser as a file. */
-function save({
-  file,
-  content_type,
-  text,
-}: {
-  readonly file: string;
-  readonly content_type: string;
-  readonly text: string;
-}): true {
-  const url = URL.createObjectURL(new Blob([text], { type: content_type }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = file;
-  link.click();
-  URL.revokeObjectURL(url);
-  return true;
+/** What an entry says; all of it behind that. */
+function Entry({ row }: { readonly row: AuditRow }) {
+  const { tool, summary } = lineOf(row);
+  return (
+    <details>
+      <summary className="small wrap">
+        {tool === '' ? null : (
+          <>
+            <span className="mono">
+              <Safe text={tool} />
+            </span>{' '}
+          </>
+        )}
+        <Safe text={summary === '' && tool === '' ? row.type : summary} />
+      </summary>
+      <JsonBlock value={row} label={`Entry ${row.seq}`} />
+    </details>
+  );
 }

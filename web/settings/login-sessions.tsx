@@ -1,5 +1,5 @@
 import { useAction, useData } from '../data/use-data.ts';
-import { Button } from '../parts/button.tsx';
+import { Button, SureButton } from '../parts/button.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { ErrorNote, Loaded } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
@@ -23,14 +23,13 @@ export function LoginSessions() {
         {({ items }) => (
           <>
             <div>
-              <Button
-                look="danger"
+              <SureButton
+                word="End all others"
+                sureWord="Really end all others?"
                 busy={end.busy}
                 disabled={items.length < 2}
-                onClick={() => void end.run(() => auth.revokeOthers())}
-              >
-                End all others
-              </Button>
+                onSure={() => void end.run(() => auth.revokeOthers())}
+              />
             </div>
             <Table
               caption="Logins"

@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { HookShown } from '../../src/client/routes/tool-sources.ts';
 import { client } from '../data/client.ts';
 import { useAction, useData } from '../data/use-data.ts';
-import { Button } from '../parts/button.tsx';
+import { Button, SureButton } from '../parts/button.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { Empty, ErrorNote, Loaded } from '../parts/states.tsx';
 import { HookForm } from './hook-form.tsx';
@@ -103,9 +103,11 @@ function Hook({
           Look at it now
         </Button>
         <Button onClick={onEdit}>Edit…</Button>
-        <Button look="danger" onClick={() => void act.run(() => client.deleteHook({ name, if_match: `"${etag}"` }))}>
-          Remove
-        </Button>
+        <SureButton
+          word="Remove"
+          sureWord="Really remove it?"
+          onSure={() => void act.run(() => client.deleteHook({ name, if_match: `"${etag}"` }))}
+        />
       </div>
     </section>
   );

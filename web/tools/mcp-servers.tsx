@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { McpServerShown } from '../../src/client/routes/tool-sources.ts';
 import { client } from '../data/client.ts';
 import { useAction, useData } from '../data/use-data.ts';
-import { Button } from '../parts/button.tsx';
+import { Button, SureButton } from '../parts/button.tsx';
 import { CodeBlock } from '../parts/code-block.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Safe } from '../parts/safe.tsx';
@@ -93,7 +93,7 @@ function Server({
           <Safe text={name} />
         </h2>
         <span className={`tag ${looks[state]}`}>
-          {state === 'idle' ? 'not looked at yet' : state.replace('_', ' ')}
+          {state === 'idle' ? (tools.length === 0 ? 'not looked at yet' : 'looked at') : state.replace('_', ' ')}
         </span>
       </div>
       {transport === 'stdio' ? (
@@ -126,12 +126,11 @@ function Server({
           {transport === 'stdio' ? 'Start and look…' : 'Look at it now'}
         </Button>
         <Button onClick={onEdit}>Edit…</Button>
-        <Button
-          look="danger"
-          onClick={() => void act.run(() => client.deleteMcpServer({ name, if_match: `"${etag}"` }))}
-        >
-          Remove
-        </Button>
+        <SureButton
+          word="Remove"
+          sureWord="Really remove it?"
+          onSure={() => void act.run(() => client.deleteMcpServer({ name, if_match: `"${etag}"` }))}
+        />
       </div>
       {starting ? (
         <Dialog

@@ -1,0 +1,73 @@
+import { type FormEvent, useState } from 'react';
+import { client } from '../data/client.ts';
+import { saveFile } from '../data/save-file.ts';
+import { useAction } from '../data/use-data.ts';
+import { Button, SureButton } from '../parts/button.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { TextField } from '../parts/field.tsx';
+import { ErrorNote } from '../parts/states.tsx';
+
+/** What can be done with a chat as a whole: another name, a copy, the text as a file, and its end. */
+export function SessionDialog({
+  name,
+  onOther,
+  onClose,
+}: {
+  readonly name: string;
+  /** The chat to go to: the renamed one or the copy; null = this one is gone. */
+  readonly onOther: (name: string | null) => void;
+  readonly onClose: () => void;
+}) {
+  const [wanted, setWanted] = useState(name);
+  const act = useAction(async (what: () => Promise<unknown>) => {
+    await what();
+    return true;
+  });
+  /** Does something, closes, and goes where it leads. */
+  const leave = (what: () => Promise<string | null>) =>
+    void act.run(async () => {
+      const other = await what();
+      onClose();
+      onOther(other);
+    });
+  const rename = (event: FormEvent) => {
+    event.preventDefault();
+    leave(async () => (await client.patchSession({ session: name, name: wanted })).name);
+  };
+  const take = (format: 'md' | 'json') =>
+    void act.run(async () => saveFile(await client.downloadSession({ session: name, format })));
+  return (
+    <Dialog title="This chat" onClose={onClose}>
+      <form className="stack tight" onSubmit={rename}>
+        <TextField label="Name" value={wanted} onChange={(event) => setWanted(event.target.value)} />
+        <div>
+          <Button submit busy={act.busy} disabled={wanted.trim() === '' || wanted === name}>
+            Rename
+          </Button>
+        </div>
+      </form>
+      {act.error === null ? null : <ErrorNote error={act.error} />}
+      <div className="row">
+        <Button
+          disabled={act.busy}
+          onClick={() => leave(async () => (await client.copySession({ session: name })).name)}
+        >
+          Fork
+        </Button>
+        <Button disabled={act.busy} onClick={() => take('md')}>
+          Export as Markdown
+        </Button>
+        <Button disabled={act.busy} onClick={() => take('json')}>
+          Export as JSON
+        </Button>
+        <SureButton
+          word="Delete"
+          sureWord="Really delete it?"
+          disabled={act.busy}
+          onSure={() => leave(() => client.removeSession({ session: name }).then(() => null))}
+        />
+      </div>
+      <p className="small muted">A fork is a copy that goes on by itself. A chat whose run is under way stays.</p>
+    </Dialog>
+  );
+}
