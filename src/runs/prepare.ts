@@ -152,9 +152,7 @@ function toolsOf(deps: PrepareDeps, kind: RunKind, input: StartRun): readonly To
       return [];
     // Whatever its chain allows (07 §4.8).
     case 'plan_explore':
-      return deps
-        .tools({ shell: false, plans: false })
-        .filter(({ spec }) => readsFiles(spec));
+      return deps.tools({ shell: false, plans: false }).filter(({ spec }) => readsFiles(spec));
     default:
       // Only where a person sits in front of it.
       return deps.tools({ shell, plans: kind === 'chat' && input.on_ask === 'ask' });
