@@ -61,15 +61,18 @@ export function createPortHost(port: MessagePort): PortHost {
   });
   port.on('close', () => stop('cancelled'));
 
-  const request = <T>(op: HostOp, input: unknown): Promise<T> => {
+  const request = <T>(op: HostOp, input: unknown, goes: () => void = post): Promise<T> => {
     if (abort.signal.aborted) return Promise.reject(new RuntimeError('cancelled', 'cancelled'));
     const id = nextId;
     nextId += 1;
     return new Promise<T>((resolve, reject) => {
       waiting.set(id, { resolve: resolve as Waiting['resolve'], reject });
       put({ kind: 'request', id, op, input });
-      post();
+      goes();
     });
+  };
+  const soon = (): void => {
+    timer ??= setTimeout(post, batchMs);
   };
 
   return {
@@ -81,17 +84,18 @@ export function createPortHost(port: MessagePort): PortHost {
         } else {
           queue.push(event);
         }
-        timer ??= setTimeout(post, batchMs);
+        soon();
       },
       openTurn: (input) => request('openTurn', input),
       callTool: (input) => request('callTool', input),
-      // Main takes messages in order and serves nothing after a checkpoint that failed, so nobody waits for its reply and
-      // it travels with the request that it goes ahead of. Only a run that rests waits: nothing follows.
+      // It travels with the request that it goes ahead of. Main takes messages in order and starts no call behind a
+      // checkpoint that failed, so ahead of one there is no reply. Nothing follows that of a run that rests.
       async checkpoint(input) {
         if (input.ahead_of === 'rest') return request('checkpoint', input);
+        if (input.ahead_of === 'model') return request('checkpoint', input, soon);
         if (abort.signal.aborted) return;
         put({ kind: 'request', id: 0, op: 'checkpoint', input });
-        timer ??= setTimeout(post, batchMs);
+        soon();
       },
     },
     signal: abort.signal,

@@ -6,12 +6,15 @@ import type { CallRequest, CheckpointRequest, ToolOutcome, TurnAdmission, TurnRe
  * in engine tests a recording object.
  */
 export type RunHost = {
-  /** Reports something. Order is kept; nothing is awaited. Stored events are durable before the next request replies. */
+  /** Reports something. Order is kept; nothing is awaited. Stored events are there before what follows them acts. */
   emit(event: EngineEvent): void;
   /** Asks to call a model once. Rejects with RuntimeError; on abort rejects with code `cancelled`. */
   openTurn(request: TurnRequest): Promise<TurnAdmission>;
   /** Sends one call through the gate. A denied or failed call is an outcome, not a rejection. */
   callTool(call: CallRequest): Promise<ToolOutcome>;
-  /** Makes the state durable, together with everything emitted before it. */
+  /**
+   * Makes the state durable, together with everything emitted before it. Resolves when it is; ahead of a call at once,
+   * because no call starts before. Rejects with `cancelled` on abort.
+   */
   checkpoint(request: CheckpointRequest): Promise<void>;
 };

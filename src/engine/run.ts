@@ -38,8 +38,10 @@ export type Run = {
   offered(allow: readonly string[] | null, hide: readonly string[]): readonly ToolSpec[];
   /** Notes that the stored state is no longer the present one. */
   changed(): void;
-  /** Makes the present state durable; nothing is sent when it is already. */
+  /** Makes the present state durable; nothing is sent when it is already. Ahead of a model it does not wait: see `durable`. */
   checkpoint(aheadOf: CheckpointRequest['ahead_of']): Promise<void>;
+  /** Resolves when the last checkpoint ahead of a model is on the disk. */
+  readonly durable: Promise<void>;
   /** True once per key and run, for things that are said once. */
   once(key: string): boolean;
   /** Closes the connections of the run. */
@@ -71,6 +73,7 @@ export function openRun(job: RunJob, host: RunHost, deps: EngineDeps, signal: Ab
   const models = createModels(deps);
   const said = new Set<string>();
   let stored = job.resume !== null;
+  let durable = Promise.resolve();
   let tools: readonly ToolSpec[] = job.tools;
   let offered = createOffers(tools);
   return {
@@ -99,7 +102,14 @@ export function openRun(job: RunJob, host: RunHost, deps: EngineDeps, signal: Ab
     async checkpoint(aheadOf) {
       if (stored) return;
       stored = true;
-      await host.checkpoint({ state: encodeState(state, ledger), ahead_of: aheadOf });
+      const written = host.checkpoint({ state: encodeState(state, ledger), ahead_of: aheadOf });
+      if (aheadOf !== 'model') return written;
+      durable = written;
+      // Heard by who sends a request, if anybody does.
+      durable.catch(() => {});
+    },
+    get durable() {
+      return durable;
     },
     once(key) {
       if (said.has(key)) return false;

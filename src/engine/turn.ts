@@ -210,6 +210,7 @@ async function tryRoute(step: Step, plan: TurnPlan, route: Route, attempt: numbe
     ...plan.settings,
     ...(numCtx === null ? {} : { num_ctx: numCtx }),
     attempt,
+    ready: run.durable,
   };
   const startedAt = run.deps.now();
   let chunks = 0;

@@ -47,6 +47,7 @@ export async function admitTurn(
   }
   const { policy } = run.policy();
   if (exhausted !== null) {
+    run.ahead.flush();
     deps.feed.commit('normal', (record) => {
       record(run.ref, { kind: 'compute_exhausted', ...exhausted });
       deps.audit.append(
@@ -83,6 +84,7 @@ export async function admitTurn(
     );
     if (found.kind === 'refused') return { kind: 'refused', error: found.error };
     if (found.notices.length > 0) {
+      run.ahead.flush();
       deps.feed.commit('normal', (record) => {
         for (const notice of found.notices) record(run.ref, notice);
       });

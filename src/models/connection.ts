@@ -12,6 +12,8 @@ export type Outgoing = {
   readonly path: string;
   readonly accept: string;
   readonly body?: unknown;
+  /** Nothing is sent before this has resolved; it rejects on abort. */
+  readonly ready?: Promise<void>;
 };
 
 /** A reply whose status and headers have come. */
@@ -64,6 +66,11 @@ export async function createClient(target: Target, auth: Auth): Promise<Client> 
     async open(outgoing, signal) {
       const body = outgoing.body === undefined ? null : encodeBody(outgoing.body);
       let url = new URL(base + outgoing.path);
+      try {
+        await outgoing.ready;
+      } catch {
+        return { kind: 'failure', failure: brokenFailure(target, { kind: 'cancelled' }) };
+      }
       let redirects = 0;
       let renewed = false;
       for (;;) {

@@ -107,6 +107,7 @@ type Loaded = {
 
 async function* play(loaded: Loaded, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
   const { route } = loaded;
+  await request.ready;
   const view = viewOf(request);
   const choice = chooseTurn(loaded.turns, view);
   const chosen = choice.kind === 'turn' ? choice.compiled : loaded.fallback;

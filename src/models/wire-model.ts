@@ -107,6 +107,7 @@ async function* callModel(call: Call, request: ModelRequest, signal: AbortSignal
       path: prepared.path,
       accept: accept[wire.framing],
       body: prepared.body,
+      ...(request.ready === undefined ? {} : { ready: request.ready }),
     } as const;
     const opening = client.open(outgoing, signal);
     if (wire.loadingNote !== null && (await isSlow(opening, deps.loading_note_ms))) {

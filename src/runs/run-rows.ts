@@ -13,6 +13,13 @@ export type RunRowsDeps = {
   readonly mask: <T>(value: T) => T;
 };
 
+/** A checkpoint that waits for the next transaction, with the events before it. */
+type Held = {
+  write(record: Record): void;
+  /** Who goes on once it is on the disk; with nobody it needs no flush of its own. */
+  readonly waiting: readonly (() => void)[];
+};
+
 /** Events that nobody asks about are written this late at the latest. */
 const flushMs = 16;
 
@@ -24,7 +31,7 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
   const { gate } = live;
   const runId = gate.ref.run_id;
   let pending: EngineEvent[] = [];
-  let held: ((record: Record) => void) | null = null;
+  let held: Held | null = null;
   let timer: NodeJS.Timeout | undefined;
   let usage = live.usedBefore;
 
@@ -70,10 +77,11 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
     const [before, batch] = [held, pending];
     pending = [];
     if (before === null && batch.length === 0 && alsoWrite === undefined) return;
+    const waiting = before?.waiting ?? [];
     try {
-      deps.feed.commit(durability, (record) => {
+      deps.feed.commit(waiting.length > 0 ? 'full' : durability, (record) => {
         if (!deps.runs.holdsLease(runId, gate.owner)) throw takenOver();
-        before?.(record);
+        before?.write(record);
         for (const event of batch) write(record, event);
         alsoWrite?.();
       });
@@ -83,6 +91,7 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
       pending = [...batch, ...pending];
       throw error;
     }
+    for (const goOn of waiting) goOn();
   };
   const flushSoon = (): void => {
     if (pending.length === 0 && held === null) return;
@@ -96,7 +105,7 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
   };
 
   gate.ahead = {
-    write: (record) => held?.(record),
+    write: (record) => held?.write(record),
     stands: () => {
       held = null;
     },
@@ -116,22 +125,27 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
     /** Writes what is there within 16 ms. */
     flushSoon,
 
-    /** Writes what was said since the last `hold`. @throws as `flush` */
+    /** Writes what was said since the last `hold`, and what somebody waits for. @throws as `flush` */
     flushBehindHeld(): void {
-      if (pending.length > 0) flush();
+      if (pending.length > 0 || (held !== null && held.waiting.length > 0)) flush();
     },
 
     /**
-     * Keeps a checkpoint, and the events before it, for the transaction of the `started` row that it goes ahead of: one
-     * log entry instead of two. Whatever is written first takes it along, and it does not wait longer than other events.
+     * Keeps a checkpoint, and the events before it, for the transaction of the `started` row that it goes ahead of (one
+     * log entry instead of two), or for the moment when the thread has been told what it waits for. Whatever is written
+     * first takes it along, and it does not wait longer than other events.
+     * @param goOn called once it is on the disk; without it, the checkpoint needs no flush of its own
      */
-    hold(checkpoint: () => void): void {
+    hold(checkpoint: () => void, goOn?: () => void): void {
       const [before, batch] = [held, pending];
       pending = [];
-      held = (record) => {
-        before?.(record);
-        for (const event of batch) write(record, event);
-        checkpoint();
+      held = {
+        write(record) {
+          before?.write(record);
+          for (const event of batch) write(record, event);
+          checkpoint();
+        },
+        waiting: [...(before?.waiting ?? []), ...(goOn === undefined ? [] : [goOn])],
       };
       flushSoon();
     },

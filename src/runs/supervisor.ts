@@ -133,27 +133,34 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
 
   const answer = async (op: 'openTurn' | 'callTool', input: unknown): Promise<unknown> => {
     if (live.resting) return { kind: 'suspended' };
-    if (op === 'openTurn') {
-      rows.flush();
-      return admitTurn(deps, gate, checked(input, TurnRequest), live.defaults);
-    }
+    if (op === 'openTurn') return admitTurn(deps, gate, checked(input, TurnRequest), live.defaults);
     rows.flushBehindHeld();
     const call = deps.gate.call(gate, checked(input, CallRequest));
     calls.add(call);
     return call.finally(() => calls.delete(call));
   };
 
-  /** Synchronous, so that nothing which came with it is served when it fails. */
-  const storeCheckpoint = ({ state, ahead_of }: CheckpointRequest): void => {
-    // It would stand behind messages that are not recorded any more.
-    if (!listens()) return;
+  /**
+   * `goOn` is called once it is on the disk. Ahead of a model the thread gets the request ready meanwhile, so the
+   * admission that came with it is answered first, and sends it then.
+   */
+  const storeCheckpoint = ({ state, ahead_of }: CheckpointRequest, goOn: () => void): void => {
+    if (!listens()) {
+      // It would stand behind messages that are not recorded any more.
+      if (ahead_of === 'rest') goOn();
+      return;
+    }
     const payload = JSON.stringify(deps.mask(state));
     const digest = createHash('sha256').update(payload).digest('hex');
     const write = (): void => {
       if (!deps.runs.checkpoint(runId, gate.owner, payload, digest, deps.now())) throw takenOver();
     };
     if (ahead_of === 'call') rows.hold(write);
-    else rows.flush(write, 'full');
+    else if (ahead_of === 'model') rows.hold(write, goOn);
+    else {
+      rows.flush(write, 'full');
+      goOn();
+    }
   };
 
   const fail = (error: unknown): void => {
@@ -171,15 +178,15 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     const { id, op, input } = message;
     if (!Number.isInteger(id) || !operations.has(op)) throw unreadable(`a request for ${String(op)}`);
     if (op === 'checkpoint') {
-      const request = checked(input, CheckpointRequest);
-      storeCheckpoint(request);
-      if (request.ahead_of === 'rest') reply({ kind: 'reply', id, ok: true, output: null });
+      storeCheckpoint(checked(input, CheckpointRequest), () => reply({ kind: 'reply', id, ok: true, output: null }));
       return;
     }
     answer(op, input).then(
       (output) => {
         reply({ kind: 'reply', id, ok: true, output });
-        if (op === 'openTurn' && callsCommands(live)) void deps.pools.warmSpawner();
+        if (op !== 'openTurn') return;
+        guarded(() => rows.flush());
+        if (callsCommands(live)) void deps.pools.warmSpawner();
       },
       (error: unknown) => {
         if (error instanceof StructError) return fail(error);

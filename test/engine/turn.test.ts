@@ -327,3 +327,22 @@ describe('what a reply brings', () => {
     expect(fixed.requests[0]?.num_ctx).toBe(12_000);
   });
 });
+
+it('lets a request wait for the checkpoint that goes ahead of it', async () => {
+  const played = await play({
+    chain: chat({}),
+    onCheckpoint: () => {
+      throw new Error('the disk is full');
+    },
+    script: [
+      async function* ({ ready }) {
+        const text = await ready?.then(
+          () => 'sent',
+          () => 'kept back',
+        );
+        yield* says(text ?? 'sent at once');
+      },
+    ],
+  });
+  expect(spoken(played)).toEqual(['user: hello', 'assistant: kept back']);
+});

@@ -135,6 +135,23 @@ describe('connections of a backend', () => {
     expect(await textOf(client)).toBe('connect');
   });
 
+  it('sends nothing before a request is ready, and nothing at all when it never will be', async () => {
+    const server = await serve(answers(200, {}));
+    const client = await connect(target(server.url), null);
+    let goOn = (): void => {};
+    const ready = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const opening = client.open({ ...ask, path: '/waits', ready }, never);
+    await textOf(client);
+    goOn();
+    const opened = await opening;
+    if (opened.kind === 'reply') opened.reply.body.release(true);
+    const given = await client.open({ ...ask, ready: Promise.reject(new Error('cancelled')) }, never);
+    expect(given).toMatchObject({ kind: 'failure', failure: { class: 'cancelled' } });
+    expect(server.requests.map(({ path }) => path)).toEqual(['/x', '/waits']);
+  });
+
   it('calls a refused connection connect', async () => {
     const gone = await wireServer(() => {});
     await gone.close();

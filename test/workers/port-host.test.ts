@@ -43,9 +43,22 @@ it('sends a checkpoint in one message with what was emitted before it and the re
 });
 
 it('sends a checkpoint that nothing follows by itself', async () => {
-  await host.host.checkpoint(checkpoint('model'));
+  await host.host.checkpoint(checkpoint('call'));
   await received(1);
   expect(lists[0]).toMatchObject([{ kind: 'request', op: 'checkpoint' }]);
+});
+
+it('waits for the reply to a checkpoint ahead of a model, which travels with the request for the turn', async () => {
+  const order: string[] = [];
+  const stored = host.host.checkpoint(checkpoint('model')).then(() => order.push('stored'));
+  const turn = host.host.openTurn({ task_id: 't' } as never).then(() => order.push('admitted'));
+  await received(1);
+  const [first, second] = (lists[0] ?? []).flatMap((message) => (message.kind === 'request' ? [message] : []));
+  expect([first?.op, second?.op]).toEqual(['checkpoint', 'openTurn']);
+  main.postMessage({ kind: 'reply', id: second?.id, ok: true, output: {} });
+  main.postMessage({ kind: 'reply', id: first?.id, ok: true, output: null });
+  await Promise.all([stored, turn]);
+  expect(order).toEqual(['admitted', 'stored']);
 });
 
 it('waits for the reply to the checkpoint of a run that rests', async () => {
