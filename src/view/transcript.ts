@@ -95,6 +95,9 @@ function apply(draft: Draft, event: RunEvent): void {
       call(draft, event.call_id, (item) => ({ output: appendOutput(item.output, event.text) }));
       return;
     case 'tool_call':
+      // One that was refused before anybody decided was never pending: it is told all the same.
+      if (draft.find('call', event.call_id) === undefined)
+        draft.push({ ...emptyCall(event.call_id, event.run_id), tools: event.tools, tool: event.tool });
       call(draft, event.call_id, () => ({
         state: event.ok ? 'ok' : event.error === 'denied' ? 'denied' : 'failed',
         error: event.error ?? null,
@@ -324,6 +327,7 @@ function fixFor(failure: string): string | null {
     case 'rate_limit':
     case 'server_error':
     case 'empty_reply':
+    case 'worker_crash':
     case 'model_timeout':
       return 'Ctrl+X u sends the message again';
     case 'storage':

@@ -109,6 +109,20 @@ describe('the transcript of events', () => {
     ]);
   });
 
+  it('shows a call that was refused before anybody decided', () => {
+    const refused = event({
+      ...callId,
+      kind: 'tool_call',
+      ok: false,
+      error: 'not_found',
+      result: { ok: false, error: 'not_found', message: 'It does not exist.' },
+      result_bytes: 60,
+      truncated_result: false,
+      duration_ms: 3,
+    });
+    expect(fold(refused)).toMatchObject([{ kind: 'call', id: 'call_1', state: 'failed', error: 'not_found' }]);
+  });
+
   it('says what failed and what mends it', () => {
     const items = fold(
       chunk('half'),
