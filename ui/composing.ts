@@ -1,12 +1,8 @@
 import { columnsOf } from '../src/view/wrap.ts';
 import type { Attached } from './composer/attach.ts';
 import type { AttachIntent } from './composer/composer-effects.ts';
-import {
-  type ComposerAction,
-  type ComposerIntent,
-  type ComposerView,
-  reduceComposer,
-} from './composer/composer-state.ts';
+import type { ComposerAction, ComposerIntent, ComposerView } from './composer/composer-state.ts';
+import { reduceComposer } from './composer/reduce-composer.ts';
 import { literalAts, mentionsOf } from './composer/mention.ts';
 import type { Ruler } from './move.ts';
 import { opened } from './overlays/press.ts';
