@@ -1,12 +1,8 @@
 import { columnsOf } from '../src/view/wrap.ts';
 import type { Attached } from './composer/attach.ts';
 import type { AttachIntent } from './composer/composer-effects.ts';
-import {
-  type ComposerAction,
-  type ComposerIntent,
-  type ComposerView,
-  reduceComposer,
-} from './composer/composer-state.ts';
+import type { ComposerAction, ComposerIntent, ComposerView } from './composer/composer-state.ts';
+import { reduceComposer } from './composer/reduce-composer.ts';
 import { literalAts, mentionsOf } from './composer/mention.ts';
 import type { Ruler } from './move.ts';
 import { opened } from './overlays/press.ts';
@@ -71,6 +67,6 @@ function slash(state: State, ruler: Ruler, name: string, args: string, now: numb
 /** The mentions of a message were read: it is sent, or comes back with what was wrong (10 §6.4). */
 export function attached(state: State, ruler: Ruler, message: AttachIntent, read: Attached, now: number): Change {
   const free = { ...state, attaching: false };
-  if (read.ok) return send(free, read.text, message.images, now);
+  if (read.ok) return send(free, read.text, message.images, now, message.text);
   return compose(free, ruler, { type: 'return', text: message.text, problems: read.problems }, now);
 }

@@ -25,6 +25,8 @@ export type Effect =
       readonly text: string;
       readonly images: readonly string[];
       readonly session: string | null;
+      /** What was typed, where files that it mentions stand in the text. */
+      readonly typed?: string;
       /** The stopped turn that the operator wants to end with this message. */
       readonly ends?: string;
     }
@@ -76,6 +78,8 @@ export type Effect =
   | { readonly do: 'abandon' }
   | { readonly do: 'leave'; readonly cancel: boolean }
   | { readonly do: 'explain-ask'; readonly ask_id: string }
+  /** Gives the keys to the card of an ask. */
+  | { readonly do: 'focus-ask'; readonly id: string }
   /** What the policy in use says to a call. */
   | {
       readonly do: 'explain-call';

@@ -89,6 +89,7 @@ export function createEffects(deps: EffectDeps): Effects {
     send: (message) => attempt(() => link.send(message)),
     'not-sent': ({ text, why }) => dispatch({ type: 'not-sent', text, why: [why], now: now() }),
     ask: ({ intent }) => deps.asks.perform(intent),
+    'focus-ask': ({ id }) => dispatch({ type: 'approve', action: { type: 'focus', id }, now: now() }),
     plan: ({ intent }) => deps.plans.perform(intent),
     composer: ({ intent }) => deps.composer.perform(intent),
     'edit-text': ({ text, ask }) => deps.edit(text, ask),

@@ -74,7 +74,9 @@ export function hintLine(state: State): Line {
                     'app.next-pane',
                     'app.help',
                   ])
-                : hints(state.keys, ['app.next-pane', 'app.palette', 'app.read', 'app.help'])),
+                : state.pane === 'plan' && state.plan.field !== null
+                  ? []
+                  : hints(state.keys, ['app.next-pane', 'app.palette', 'app.read', 'app.help'])),
             ];
   return fitLine([say(` ${whole(words, columns - 1)}`, 'dim')], columns);
 }

@@ -24,7 +24,7 @@ export async function reportOf(
         lines: [
           `model     ${facts.model ?? status.defaultModel} on ${facts.backend ?? status.defaultProvider}`,
           `policy    ${policy.name} (${policy.source}${policy.sha256 === null ? '' : `, ${policy.sha256.slice(0, 8)}`})`,
-          `chain     ${status.defaultChain}`,
+          `chain     ${status.defaultChain === '' ? "the program's own" : status.defaultChain}`,
           `session   ${state.session?.name ?? '-'}`,
           `data      ${dataDir ?? '-'}`,
           `database  ${database.path}`,

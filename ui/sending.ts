@@ -8,7 +8,7 @@ export const saying = (state: State, text: string, now: number, bad = true): Sta
 });
 
 /** Sends a message: it is shown at once, and firm when its run is accepted (10 §6.10). */
-export function send(state: State, text: string, images: readonly string[], now: number): Change {
+export function send(state: State, text: string, images: readonly string[], now: number, typed?: string): Change {
   const turn: Turn = {
     run_id: null,
     started_at: now,
@@ -26,6 +26,6 @@ export function send(state: State, text: string, images: readonly string[], now:
       paused: null,
       items: [...state.items, { kind: 'user', id: `pending:${now}`, text, state: 'pending', seq: null }],
     },
-    { do: 'send', text, images, session: state.session?.name ?? null },
+    { do: 'send', text, images, session: state.session?.name ?? null, ...(typed === undefined ? {} : { typed }) },
   );
 }

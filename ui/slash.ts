@@ -5,7 +5,6 @@ import type { ReportKind } from './effect.ts';
 import type { NotifyWay } from './notify.ts';
 import type { SlashIntent } from './slash-intent.ts';
 import { themes } from './theme.ts';
-import { ask as answerIn } from './asking.ts';
 import { shownIdOf } from './approvals/approvals-state.ts';
 import { findCommand, type SlashCommand } from './composer/slash-commands.ts';
 import { policySlash } from './slash-policy.ts';
@@ -79,7 +78,7 @@ const commands: Readonly<Record<string, Slash>> = {
       : only(state, { do: 'set-model', name: args.trim(), backend: '', save: false }),
   plan: (state, args, now, ruler) => planSlash(state, ruler, args, now),
   run: (state, args) => opened(state, 'run', named(args)),
-  approvals: (state, args, now, ruler) => {
+  approvals: (state, args, now) => {
     const wanted = args.trim();
     if (wanted === 'forget') return only(state, { do: 'forget' });
     const there: State = { ...state, pane: 'approvals', reading: null };
@@ -95,7 +94,7 @@ const commands: Readonly<Record<string, Slash>> = {
           found.length > 1 ? `more than one open ask ends in ${wanted}` : `no open ask ends in ${wanted}`,
           now,
         )
-      : answerIn(there, ruler, { type: 'focus', id: ask.id }, now);
+      : only(there, { do: 'focus-ask', id: ask.id });
   },
   status: (state) => only(state, { do: 'report', what: 'status' }),
   doctor: (state) => only(state, { do: 'report', what: 'doctor' }),

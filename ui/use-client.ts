@@ -139,6 +139,15 @@ export function createClientLink(options: LinkOptions): ClientLink {
     if (!ending.signal.aborted) dispatch({ type: 'notice', level: 'error', text: toWire(error).message });
   };
 
+  /** What became of a session that is not found by its name any more; null where that is not what went wrong. */
+  const nameNow = async (client: RuntimeClient, name: string, error: unknown): Promise<string | 'gone' | null> => {
+    const open = options.session();
+    if (toWire(error).code !== 'not_found' || open?.name !== name) return null;
+    const rows = await client.listSessions({});
+    if (rows.some((row) => row.name === name)) return null;
+    return rows.find(({ id }) => id === open.id)?.name ?? 'gone';
+  };
+
   const sendNow = async (message: Message): Promise<void> => {
     const { text, images, session } = message;
     const client = await clientOf();
@@ -182,7 +191,23 @@ export function createClientLink(options: LinkOptions): ClientLink {
       for (const warning of started.warnings) warned.add(warning);
       void follow(client, started.run_id, 0).catch(failed);
     } catch (error) {
-      dispatch({ type: 'not-sent', text, why: [toWire(error).message, ...hintsOf(error)], now: now() });
+      const named = session === null ? null : await nameNow(client, session, error);
+      if (named === 'gone') {
+        dispatch({ type: 'session-gone' });
+        const why = ['this session was deleted elsewhere: /new starts another one'];
+        return dispatch({ type: 'not-sent', text: message.typed ?? text, why, now: now() });
+      }
+      if (named !== null) {
+        dispatch({ type: 'renamed', name: named });
+        dispatch({ type: 'notice', level: 'info', text: `this session was renamed elsewhere: ${session} is ${named}` });
+        return sendNow({ ...message, session: named });
+      }
+      dispatch({
+        type: 'not-sent',
+        text: message.typed ?? text,
+        why: [toWire(error).message, ...hintsOf(error)],
+        now: now(),
+      });
     }
   };
 

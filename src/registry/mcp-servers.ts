@@ -135,7 +135,8 @@ export function createMcpServers(deps: McpServersDeps) {
         checkSourceName(name, 'MCP server', [...hooks, ...servers], input.url);
       };
       refuse();
-      if (store.names().length >= maxServers) throw new RuntimeError('usage', `at most ${maxServers} MCP servers are kept`);
+      if (store.names().length >= maxServers)
+        throw new RuntimeError('usage', `at most ${maxServers} MCP servers are kept`);
       const transport = checkIdentity(name, input);
       const fields = withKept(input, emptyRow);
       checkMcpFields(transport, fields);

@@ -126,7 +126,12 @@ describe('an approval for the session', () => {
     expect(await asksOf((await running.start({ on_ask: 'wait' })).run_id)).toBe(1);
     expect(await asksOf((await running.start({ on_ask: 'wait' })).run_id)).toBe(1);
     const [session] = running.rows('SELECT name FROM sessions');
-    expect(await running.client.forgetRemembered({ session: String(session?.['name']) })).toEqual({ removed: 1 });
+    const place = { session: String(session?.['name']) };
+    const [choice, ...more] = await running.client.listRemembered(place);
+    expect(more).toEqual([]);
+    expect(choice).toMatchObject({ kind: 'call', what: 'local_shell.local_shell touch a' });
+    expect(await running.client.forgetRemembered({ ...place, id: 'none' })).toEqual({ removed: 0 });
+    expect(await running.client.forgetRemembered({ ...place, id: choice?.id ?? null })).toEqual({ removed: 1 });
     expect(await turn()).toBe(1);
   });
 

@@ -107,6 +107,18 @@ describe('a turn', () => {
   });
 });
 
+test('a session that was renamed elsewhere goes on, one that was deleted is said, and the message stays', async () => {
+  const terminal = await open();
+  await world.run(['session', 'rename', `s${sessions}`, 'renamed']);
+  await turn(terminal, 'hello', 'Hello.');
+  await terminal.until((rows) => rows[0]?.endsWith('renamed') === true, 'the new name');
+  await world.run(['session', 'delete', 'renamed']);
+  terminal.type('hi\r');
+  await terminal.saw('this session was deleted elsewhere: /new starts another one');
+  expect(terminal.rows()).toContain('› hi');
+  expect(terminal.screen()).toContain('Hello.');
+});
+
 describe('a turn that goes on', () => {
   const working = (rows: readonly string[]) => rows.some((row) => row.startsWith(' * working'));
 
@@ -273,6 +285,17 @@ describe('without a screen', () => {
     terminal.type('hello\r');
     await terminal.saw('reins: Hello.');
     await terminal.saw('note: ');
+    terminal.type('/xyzzy\r');
+    await terminal.saw('warning: there is no command /xyzzy');
+    terminal.type('look at @hostile.txt\r');
+    await terminal.saw('warning: @hostile.txt was not attached');
+    world.write('words.txt', 'some words\n');
+    terminal.type('look at @words.txt\r');
+    await terminal.saw('tool: local_fs.read_file words.txt');
+    await terminal.until(
+      (rows) => rows.filter((row) => row.includes('reins: Hello.')).length === 2,
+      'the answer to what was attached',
+    );
     expect(terminal.bytes()).not.toContain('\u001b');
     terminal.type('\u0004');
     expect((await terminal.ended).code).toBe(0);

@@ -1,7 +1,8 @@
 import { foreign, type Line, say, type Span } from '../../src/view/line.ts';
 import { columnsOf, cutLine, spread } from '../../src/view/wrap.ts';
 import { keyOf, type KeyMap } from '../keys/key-map.ts';
-import { type ComposerState, found } from './composer-state.ts';
+import type { ComposerState } from './composer-state.ts';
+import { found } from './composer-lists.ts';
 import { layOut } from './visual-lines.ts';
 
 /** Rows that the text takes, at most `most`. @param columns those of the text alone */

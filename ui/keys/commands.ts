@@ -108,8 +108,8 @@ export const keyCommands: readonly KeyCommand[] = [
     ['completion.close', 'escape', 'close the list', leave],
   ]),
   ...rows('field', [
-    ['field.accept', 'enter', 'take the text', { hint: 'enter' }],
-    ['field.newline', 'ctrl+j  shift+enter  alt+enter', 'new line, where the field has lines'],
+    ['field.accept', 'enter', 'take the text', { hint: 'done' }],
+    ['field.newline', 'ctrl+j  shift+enter  alt+enter', 'new line, where the field has lines', { hint: 'new line' }],
     ['field.editor', 'ctrl+g', 'external editor, where the field has one'],
     ['field.up', 'up', 'line up, or the choice above'],
     ['field.down', 'down', 'line down, or the choice below'],

@@ -74,13 +74,24 @@ export function planCommand(given: State, ruler: Ruler, id: string, now: number)
   switch (id) {
     case 'plan.retry':
       return only(state, ...wants({ do: 'retry', ...one }));
-    case 'plan.skip':
-      return step.status === 'waiting' || step.ask_id !== null
-        ? asked(state, `Step ${step.ordinal} waits for an answer. Skip it, and withdraw its ask?`, 'skip it', {
-            do: 'skip',
-            ...one,
-          })
-        : only(state, ...wants({ do: 'skip', ...one }));
+    case 'plan.skip': {
+      const skip = { do: 'skip', ...one } as const;
+      if (step.status === 'waiting' || step.ask_id !== null)
+        return asked(
+          state,
+          `Step ${step.ordinal} waits for an answer. Skip it, and withdraw its ask?`,
+          'skip it',
+          skip,
+        );
+      if (step.status === 'completed')
+        return asked(
+          state,
+          `Step ${step.ordinal} is done. Mark it as skipped, and lose what it left?`,
+          'skip it',
+          skip,
+        );
+      return only(state, ...wants(skip));
+    }
     case 'plan.details':
     case 'plan.full':
       return only({

@@ -7,7 +7,8 @@ import { emptyApprovals } from '../../../ui/approvals/approvals-state.ts';
 import { reduceApprovals } from '../../../ui/approvals/reduce-approvals.ts';
 import { approvalsLines } from '../../../ui/approvals/list-view.ts';
 import { aboveComposer, composerLines } from '../../../ui/composer/composer-lines.ts';
-import { emptyComposer, reduceComposer } from '../../../ui/composer/composer-state.ts';
+import { emptyComposer } from '../../../ui/composer/composer-state.ts';
+import { reduceComposer } from '../../../ui/composer/reduce-composer.ts';
 import { shippedKeyMap } from '../../../ui/keys/key-map.ts';
 import { anAsk } from './an-ask.ts';
 

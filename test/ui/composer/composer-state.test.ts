@@ -8,9 +8,9 @@ import {
   composerContexts,
   composerText,
   emptyComposer,
-  found,
-  reduceComposer,
 } from '../../../ui/composer/composer-state.ts';
+import { found } from '../../../ui/composer/composer-lists.ts';
+import { reduceComposer } from '../../../ui/composer/reduce-composer.ts';
 import { readLine, slashCommands } from '../../../ui/composer/slash-commands.ts';
 
 const idle: ComposerView = { columns: 78, busy: false, width: stringWidth };

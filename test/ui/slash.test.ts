@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import type { Effect } from '../../ui/effect.ts';
+import { slashCommands } from '../../ui/composer/slash-commands.ts';
+import { policySlash } from '../../ui/slash-policy.ts';
+import type { State } from '../../ui/state.ts';
+import { anAsk } from './approvals/an-ask.ts';
+import { pressAll, readyState } from './reducing.ts';
+
+/** A line of the composer as somebody types it; Tab and Enter of the list are not in the way. */
+const typed = (state: State, line: string) =>
+  pressAll(state, ...[...line].map((letter) => (letter === ' ' ? 'space' : letter)), 'escape', 'enter');
+
+const examples: Readonly<Record<string, string>> = {
+  switch: 'work',
+  rename: 'other',
+  find: 'word',
+  trim: '4',
+  image: 'a.png',
+  notify: 'off',
+  theme: 'mono',
+};
+
+describe('commands of the composer', () => {
+  it.each(slashCommands.map(({ name }) => name))('/%s does something', (name) => {
+    const plain = readyState({ items: [{ kind: 'user', id: 'u', text: 'hi', state: 'sent', seq: 1 }] });
+    const line = `/${name} ${examples[name] ?? ''}`.trim();
+    const { state, effects } = typed(plain, line);
+    const done = effects.filter((effect) => effect.do !== 'composer' || effect.intent.do === 'attach');
+    const changed =
+      done.length > 0 ||
+      state.overlays.length > 0 ||
+      state.pane !== 'chat' ||
+      state.search !== null ||
+      state.said !== null ||
+      state.composer.problems.length > 0 ||
+      state.composer.images.length > 0;
+    expect(changed).toBe(true);
+    expect(state.said?.text ?? '').not.toContain('nothing to work on');
+  });
+
+  it('/approvals with an id gives the keys to that card, and says when there is none', () => {
+    const asks = [anAsk({ id: 'ask_1aaaa' }), anAsk({ id: 'ask_2bbbb' })];
+    const state = readyState();
+    const known = { ...state, asks, approvals: { ...state.approvals, asks } };
+    const found = typed(known, '/approvals bbbb');
+    expect(found.state.pane).toBe('approvals');
+    expect(found.effects).toContainEqual({ do: 'focus-ask', id: 'ask_2bbbb' });
+    expect(typed(known, '/approvals zz').state.said?.text).toBe('no open ask ends in zz');
+  });
+});
+
+describe('/policy', () => {
+  const call = (tools: string, tool: string, args: object) => ({ do: 'explain-call', call: { tools, tool, args } });
+  it.each<[string, Effect | object]>([
+    ['', { do: 'report', what: 'policy' }],
+    ['list', { do: 'report', what: 'policies' }],
+    ['vet', { do: 'report', what: 'vet' }],
+    ['replay strict 2026-01-01', { do: 'report', what: 'replay', of: 'strict 2026-01-01' }],
+    ['explain ! git push', call('local_shell', 'local_shell', { command: 'git push' })],
+    ['explain local_fs/read_file {"path":"a b"}', call('local_fs', 'read_file', { path: 'a b' })],
+    ['explain local_fs.read_file', call('local_fs', 'read_file', {})],
+  ])('%s', (args, effect) => expect(policySlash(args)).toEqual(effect));
+
+  it.each(['replay', 'explain', 'explain !', 'explain local_fs/read_file {', 'explain nonsense'])(
+    '%s says what is missing',
+    (args) => expect(policySlash(args)).toMatch(/^\/policy (?:replay|explain) takes /),
+  );
+});
