@@ -34,6 +34,11 @@ export function SessionDialog({
     event.preventDefault();
     leave(async () => (await client.patchSession({ session: name, name: wanted })).name);
   };
+  const copy = async () => {
+    const made = await client.copySession({ session: name });
+    // A copy without a summary is there at once; one with it would come with its run.
+    return 'name' in made ? made.name : name;
+  };
   const take = (format: 'md' | 'json') =>
     void act.run(async () => saveFile(await client.downloadSession({ session: name, format })));
   return (
@@ -48,10 +53,7 @@ export function SessionDialog({
       </form>
       {act.error === null ? null : <ErrorNote error={act.error} />}
       <div className="row">
-        <Button
-          disabled={act.busy}
-          onClick={() => leave(async () => (await client.copySession({ session: name })).name)}
-        >
+        <Button disabled={act.busy} onClick={() => leave(copy)}>
           Fork
         </Button>
         <Button disabled={act.busy} onClick={() => take('md')}>
