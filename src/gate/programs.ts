@@ -71,6 +71,8 @@ const extensions = ['', '.exe', '.cmd', '.bat'];
 function executable(path: string, platform: string): Hit | null {
   for (const extension of platform === 'win32' ? extensions : ['']) {
     try {
+      // Most directories of PATH have none, which is no exception.
+      if (statSync(path + extension, { throwIfNoEntry: false })?.isFile() !== true) continue;
       const real = realPath(path + extension);
       const found = statSync(real, { bigint: true });
       if (!found.isFile()) continue;

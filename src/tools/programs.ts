@@ -30,7 +30,8 @@ export function findProgram(word: string, cwd: string, path: string): string | n
 
 function executable(path: string): string | null {
   try {
-    if (!statSync(path).isFile()) return null;
+    // Most directories of PATH have none, which is no exception.
+    if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return null;
     accessSync(path, constants.X_OK);
     return realpathSync.native(path);
   } catch {
