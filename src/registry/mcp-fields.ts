@@ -131,7 +131,7 @@ function checkAuth(local: boolean, fields: McpFields): void {
   if (auth_token !== null && !/^[\x21-\x7e]{1,8192}$/.test(auth_token)) {
     throw usage('the token is empty or holds blanks, line breaks or other characters that a header cannot carry');
   }
-  if (oauth_client_secret_env !== null && !variable.test(oauth_client_secret_env)) {
+  if (oauth_client_secret_env !== null && oauth_client_secret_env !== '' && !variable.test(oauth_client_secret_env)) {
     throw usage('--oauth-client-secret-env takes the name of a variable, not the secret');
   }
 }
