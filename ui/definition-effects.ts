@@ -78,7 +78,7 @@ export function createDefinitionEffects({ client: clientOf, dispatch, say, now }
   };
 }
 
-const keyOf = ({ kind, source, tool, sha256 }: HeldDefinition): string => JSON.stringify([kind, source, tool, sha256]);
+const keyOf = ({ kind, source, tool, pin }: HeldDefinition): string => JSON.stringify([kind, source, tool, pin]);
 
 /** As they were listed last: nobody is contacted. */
 async function heldDefinitions(client: RuntimeClient): Promise<readonly HeldDefinition[]> {
@@ -92,6 +92,7 @@ async function heldDefinitions(client: RuntimeClient): Promise<readonly HeldDefi
         tool: null,
         change: 'program',
         sha256: null,
+        pin: '',
         lines: [[command, ...args].join(' ')],
       }),
     );
@@ -103,12 +104,13 @@ async function heldDefinitions(client: RuntimeClient): Promise<readonly HeldDefi
 }
 
 const heldOf = (kind: SourceKind, { name, drift, definition_sha256 }: HookView | McpServerView): HeldDefinition[] =>
-  drift.map(({ tool, change, diff }) => ({
+  drift.map(({ tool, change, diff, sha256 }) => ({
     kind,
     source: name,
     tool,
     change,
     sha256: definition_sha256,
+    pin: sha256,
     // The names of the two files say nothing.
     lines: diff.replace(/\n$/, '').split('\n').slice(2),
   }));

@@ -10,6 +10,8 @@ export type HeldDefinition = {
   readonly change: 'new' | 'changed' | 'program';
   /** The listing that is shown, by which exactly that is accepted. */
   readonly sha256: string | null;
+  /** This one definition, whatever becomes of the others. */
+  readonly pin: string;
   /** The difference, line by line: foreign text. */
   readonly lines: readonly string[];
 };

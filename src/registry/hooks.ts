@@ -76,14 +76,18 @@ export function createHooks(deps: HooksDeps) {
 
     /** Changes the given fields; each map is replaced whole. @throws RuntimeError not_found, usage */
     async updateHook(input: HookFields & { readonly name: string }): Promise<Changed> {
-      const old = find(input.name);
-      const { row, notes } = applied({ ...old, updated_at: now() }, input, deps);
-      const elsewhere = row.url !== old.url || row.spec !== old.spec;
-      deps.record('registry_changed', { registry: 'hook', name: row.name, change: 'updated' }, () =>
-        rows.update(row, elsewhere),
-      );
+      const { name } = find(input.name);
+      let notes: readonly string[] = [];
+      deps.record('registry_changed', { registry: 'hook', name, change: 'updated' }, () => {
+        // Read under the lock: what another process has changed meanwhile stays.
+        const old = find(name);
+        const made = applied({ ...old, updated_at: now() }, input, deps);
+        notes = made.notes;
+        rows.update(made.row, made.row.url !== old.url || made.row.spec !== old.spec);
+      });
+      const row = find(name);
       listing.forget(row);
-      return changed(find(row.name), notes);
+      return changed(row, notes);
     },
 
     /** Fetches the description now; accepts nothing but a first listing. @throws RuntimeError not_found, hook_error */

@@ -131,7 +131,7 @@ function checkAuth(local: boolean, fields: McpFields): void {
   if (auth_token !== null && !/^[\x21-\x7e]{1,8192}$/.test(auth_token)) {
     throw usage('the token is empty or holds blanks, line breaks or other characters that a header cannot carry');
   }
-  if (oauth_client_secret_env !== null && !variable.test(oauth_client_secret_env)) {
+  if (oauth_client_secret_env !== null && oauth_client_secret_env !== '' && !variable.test(oauth_client_secret_env)) {
     throw usage('--oauth-client-secret-env takes the name of a variable, not the secret');
   }
 }
@@ -190,10 +190,14 @@ function authColumns(row: ToolServerRow, fields: McpFields): AuthColumns {
   if (type === null) return row;
   if (type === 'bearer') return { auth_type: type, auth_env, auth_token, oauth: null };
   if (type === 'none') return { auth_type: type, auth_env: null, auth_token: null, oauth: null };
+  const before = (readJson(row.oauth ?? 'null') ?? {}) as Readonly<Record<string, string | null>>;
+  // What is not said of a sign-in stays as it was said before; an empty text takes it away.
+  const said = (given: string | null, name: string): string | null =>
+    given === null ? (before[name] ?? null) : given === '' ? null : given;
   const oauth = {
-    client_id: oauth_client_id,
-    client_secret_env: oauth_client_secret_env,
-    scopes: oauth_scopes,
+    client_id: said(oauth_client_id, 'client_id'),
+    client_secret_env: said(oauth_client_secret_env, 'client_secret_env'),
+    scopes: said(oauth_scopes, 'scopes'),
   };
   return { auth_type: type, auth_env: null, auth_token: null, oauth: JSON.stringify(oauth) };
 }

@@ -18,7 +18,7 @@ import {
   withKept,
 } from './mcp-fields.ts';
 import type { Launcher } from './mcp-launch.ts';
-import { lastWords, sourceOf, viewOf } from './mcp-view.ts';
+import { lastWords, sourceOf, transportOf, viewOf } from './mcp-view.ts';
 import type { ListedTool, Pins } from './pins.ts';
 import type { RecordChange } from './ports.ts';
 import type { Secrets } from './secrets.ts';
@@ -175,12 +175,17 @@ export function createMcpServers(deps: McpServersDeps) {
 
     /** Changes what was said; each map is replaced whole. @throws RuntimeError not_found, usage */
     async updateMcpServer(input: GivenMcpFields & { readonly name: string }): Promise<Changed> {
-      const row = find(input.name);
-      const fields = withKept(input, row);
-      checkMcpFields((await view(row)).transport, fields);
-      const changed = withFields(row, fields, now());
-      record('registry_changed', { registry: 'mcp', name: row.name, change: 'updated' }, () => store.update(changed));
-      return { server: await view(known(changed)), warnings: warningsOf(changed, deps.secrets.isSet) };
+      const { name } = find(input.name);
+      const entry = { registry: 'mcp', name, change: 'updated' };
+      record('registry_changed', entry, () => {
+        // Read under the lock: what another process has changed meanwhile stays.
+        const row = find(name);
+        const fields = withKept(input, row);
+        checkMcpFields(transportOf(row), fields);
+        store.update(withFields(row, fields, now()));
+      });
+      const changed = find(name);
+      return { server: await view(changed), warnings: warningsOf(changed, deps.secrets.isSet) };
     },
 
     /** With its pins and what its sign-in has left. @throws RuntimeError not_found */

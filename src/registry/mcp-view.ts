@@ -1,4 +1,4 @@
-import type { McpServerView } from '../schema/mcp-server.ts';
+import type { McpServerView, McpTransport } from '../schema/mcp-server.ts';
 import { authTypes, transports } from '../schema/mcp-server.ts';
 import type { SourceTool } from '../schema/tool-sources.ts';
 import type { ToolServerRow } from '../store/tool-servers.ts';
@@ -25,6 +25,10 @@ export type ViewDeps = {
 
 export const sourceOf = ({ id, name }: Pick<ToolServerRow, 'id' | 'name'>): SourceRef => ({ kind: 'mcp', id, name });
 
+/** Only words of the list are ever written; another one would be a newer program's. */
+export const transportOf = ({ transport }: Pick<ToolServerRow, 'transport'>): McpTransport =>
+  transports.find((one) => one === transport) ?? 'http';
+
 /** A server as every surface shows it: names of secrets, never their values. */
 export async function viewOf(row: ToolServerRow, deps: ViewDeps): Promise<McpServerView> {
   const { pins, connection } = deps;
@@ -36,8 +40,7 @@ export async function viewOf(row: ToolServerRow, deps: ViewDeps): Promise<McpSer
   const signedIn = row.auth_type === 'oauth' ? deps.signedIn(row) : null;
   return {
     name: row.name,
-    // Only words of these lists are ever written; another one would be a newer program's.
-    transport: transports.find((one) => one === row.transport) ?? 'http',
+    transport: transportOf(row),
     command: row.command,
     args: [...textList(row.args)],
     cwd: row.cwd,

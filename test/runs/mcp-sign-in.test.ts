@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { call, calls, type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
+import { nothingSaid } from './add-server.ts';
 import { type FakeOauth, fakeOauth } from '../tools/mcp/fake-oauth.ts';
 
 let app: ScriptedApp;
@@ -137,6 +138,22 @@ describe('signing in to a tool server', () => {
       error: 'needs_auth',
       message:
         'The server "cloud" wants further rights; the operator grants them with reins mcp update cloud --oauth-scopes "tools files:write" and reins mcp auth cloud.',
+    });
+  });
+
+  it('asks for other scopes as the client that was registered', async () => {
+    const { transport: _t, command: _c, args: _a, cwd: _d, url: _u, pin_command: _p, ...unsaid } = nothingSaid;
+    const update = (over: object) => app.client.updateMcpServer({ ...unsaid, name: 'cloud', ...over } as never);
+    await update({ oauth_client_id: 'reins-at-acme' });
+    await update({ oauth_scopes: 'tools files:write' });
+    let asked = new URL('http://x');
+    await signIn((url) => {
+      asked = new URL(url);
+      void follow(url);
+    });
+    expect(Object.fromEntries(asked.searchParams)).toMatchObject({
+      client_id: 'reins-at-acme',
+      scope: 'tools files:write',
     });
   });
 

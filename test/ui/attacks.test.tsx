@@ -107,7 +107,15 @@ const session = (name: string) => ({
 const overlaysOf = (text: string): readonly Overlay[] => [
   {
     kind: 'definition',
-    held: { kind: 'mcp', source: text, tool: text, change: 'changed', sha256: '', lines: [`-${text}`, `+${text}`] },
+    held: {
+      kind: 'mcp',
+      source: text,
+      tool: text,
+      change: 'changed',
+      sha256: '',
+      pin: '',
+      lines: [`-${text}`, `+${text}`],
+    },
     waiting: [],
     ...unseen(0),
   },

@@ -16,11 +16,10 @@ import { createLineCache } from '../../ui/transcript/line-cache.ts';
 
 let own: ScriptedApp;
 let list: string;
-const describe = (description: string, ...more: readonly string[]): void =>
-  writeFileSync(
-    list,
-    JSON.stringify(['echo', ...more].map((name) => ({ name, description, inputSchema: { type: 'object' } }))),
-  );
+const describe = (description: string, ...more: readonly string[]): void => {
+  const tool = (name: string, said: string) => ({ name, description: said, inputSchema: { type: 'object' } });
+  writeFileSync(list, JSON.stringify([tool('echo', description), ...more.map((name) => tool(name, 'another one'))]));
+};
 beforeEach(async () => {
   own = await scriptedApp({ turns: [says('end')] });
   list = join(own.place.dir, 'tools.json');
@@ -123,6 +122,9 @@ test('a tool is kept out without being asked about again, and what changes meanw
 
   describe('says something else', 'steal');
   await own.client.checkMcpServer({ name: 'one' });
+  await screen.effects.look();
+  // The one that was kept out is what it was.
+  expect(screen.banner()).toBe('the tool one.echo has changed and cannot be called: /trust');
   await screen.effects.review();
   expect(screen.shown()).toContain('one.echo');
   describe('and something else again', 'steal');
