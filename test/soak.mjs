@@ -93,6 +93,31 @@ const until = performance.now() + minutes * 60_000;
 const going = () => performance.now() < until;
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** Streams that did not come to their end, which is a fault whatever else happens. */
+const unended = [];
+async function follow(run) {
+  const stream = await fetch(`${url}/api/runs/${run}/events`, {
+    headers: { ...headers, accept: 'text/event-stream' },
+    signal: AbortSignal.timeout(60_000),
+  });
+  const decoder = new TextDecoder();
+  const answered = new Set();
+  let text = '';
+  for await (const chunk of stream.body) {
+    // An event may come in two pieces.
+    text += decoder.decode(chunk, { stream: true });
+    const frames = text.split('\n\n');
+    text = frames.pop() ?? '';
+    for (const [, ask] of frames.join('\n').matchAll(/"ask_id":"(ask_\w+)"/g)) {
+      if (answered.has(ask)) continue;
+      answered.add(ask);
+      const { binding } = (await call('GET', `/api/approvals/${ask}`)).json;
+      const outcome = Math.random() < 0.5 ? 'approve' : 'deny';
+      await call('POST', `/api/approvals/${ask}/answer`, { outcome, binding });
+    }
+  }
+}
+
 /** Starts a run, follows its stream to the end, and answers what it asks. */
 async function runs(inputOf) {
   while (going()) {
@@ -101,20 +126,13 @@ async function runs(inputOf) {
       await pause(200);
       continue;
     }
-    const stream = await fetch(`${url}/api/runs/${json.run_id}/events`, {
-      headers: { ...headers, accept: 'text/event-stream' },
-      signal: AbortSignal.timeout(20_000),
-    });
-    for await (const chunk of stream.body) {
-      const ask = /"ask_id":"(ask_\w+)"/.exec(Buffer.from(chunk).toString('utf8'))?.[1];
-      if (ask === undefined) continue;
-      const { binding } = (await call('GET', `/api/approvals/${ask}`)).json;
-      await call('POST', `/api/approvals/${ask}/answer`, {
-        outcome: Math.random() < 0.5 ? 'approve' : 'deny',
-        binding,
-      });
+    try {
+      await follow(json.run_id);
+      count('streams followed to their end');
+    } catch (error) {
+      const { status: state, waiting_on } = (await call('GET', `/api/runs/${json.run_id}`)).json;
+      unended.push(`${json.run_id} ${state}, waiting on ${waiting_on}: ${error}`);
     }
-    count('streams followed to their end');
   }
 }
 async function reads() {
@@ -175,4 +193,5 @@ const failures = Object.entries(counts).filter(([name]) => / 5\d\d$/.test(name))
 console.log(
   `memory ${Math.round(early / 1024)} MB -> ${Math.round(late / 1024)} MB; ${failures.length} kinds of server failure`,
 );
-process.exitCode = late > early * 1.34 || failures.length > 0 ? 1 : 0;
+for (const line of unended) console.log(`a stream did not end: ${line}`);
+process.exitCode = late > early * 1.34 || failures.length > 0 || unended.length > 0 ? 1 : 0;

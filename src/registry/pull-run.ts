@@ -16,7 +16,7 @@ export const pullChain = `${JSON.stringify(
         tools: {
           name: 'model_pull',
           tool_name: 'pull',
-          args: { model: '{{var:pulled_model}}', backend: '{{var:pulled_from}}' },
+          args: { model: '{{var:pulled_model}}', backend: '{{var:pulled_from|}}' },
         },
         transition: { branches: [{ operator: 'default', goto: 'end' }] },
       },

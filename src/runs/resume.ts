@@ -131,6 +131,9 @@ type Point = {
   readonly settles: boolean;
 };
 
+/** Calls that are made again, because nobody can tell the second from the first: a server goes on with a download. */
+const repeats = (spec: ToolSpec): boolean => readsFiles(spec) || spec.tools === 'model_pull';
+
 /** One transaction: the lease, what is made of open calls, and what was written behind the last checkpoint is taken back. */
 function take(deps: ResumeDeps, run: StoredRun, prepared: PreparedRun, by: string, point: Point): Written {
   const { runs, calls } = deps;
@@ -149,7 +152,7 @@ function take(deps: ResumeDeps, run: StoredRun, prepared: PreparedRun, by: strin
     chain_id: run.chain_id,
     tenant_id: tenant,
   };
-  const readers = prepared.specs.filter(readsFiles);
+  const readers = prepared.specs.filter(repeats);
   const fromSeq = deps.events.lastSeq(run.id);
   deps.feed.commit('full', (record) => {
     if (!runs.takeLease(run.id, run.lease_owner, owner, at + leaseMs, at)) {

@@ -3,7 +3,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { InputType, RunStarted, RunStatus, SendMessage, StartRun } from '../schema/run.ts';
 import type { RunCall, RunRecord, RunSummary, StepRecord } from '../schema/run-record.ts';
 import type { Events } from '../store/events.ts';
-import { type Page, type PageWanted, pageSize } from '../schema/page.ts';
+import { type Page, type PageWanted, pageSize, thatFit } from '../schema/page.ts';
 import type { Recorded } from './recorded.ts';
 
 /** What a request over HTTP may say about a run beside its input (09 §6.3, §6.4). */
@@ -138,8 +138,10 @@ export function createRunRoutes(deps: RunRouteDeps) {
       const size = limit === undefined ? defaultEvents : pageSize({ limit });
       // Looked at first: what the run writes meanwhile belongs to a later page.
       const ended = over.has(recorded.record(runId).status);
-      const items: readonly RunEvent[] = deps.events.ofRun(runId, from, size).map(({ event }) => event);
-      return { items, next_after: items.at(-1)?.seq ?? from, ended: ended && items.length < size };
+      const found: readonly RunEvent[] = deps.events.ofRun(runId, from, size).map(({ event }) => event);
+      const items = thatFit(found);
+      const isLast = items.length === found.length && found.length < size;
+      return { items, next_after: items.at(-1)?.seq ?? from, ended: ended && isLast };
     },
   };
 }

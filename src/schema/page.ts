@@ -29,6 +29,19 @@ export function keyOfCursor(cursor: string | undefined, parts: number): CursorKe
 
 const isPart = (part: unknown): part is string | number => typeof part === 'string' || typeof part === 'number';
 
+/** What a page weighs at most as JSON (09 §2); its first item is there in any case. */
+const mostLength = 8 * 1024 * 1024;
+
+/** As many of the first items as a reply may hold. For items that may be long: they are written to be measured. */
+export function thatFit<T>(items: readonly T[]): readonly T[] {
+  let length = 0;
+  const over = items.findIndex((item) => {
+    length += JSON.stringify(item).length;
+    return length > mostLength;
+  });
+  return over === -1 ? items : items.slice(0, Math.max(1, over));
+}
+
 /** A page of rows that were read with one more than it holds. */
 export function pageOf<R, T>(
   rows: readonly R[],

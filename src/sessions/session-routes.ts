@@ -4,7 +4,7 @@ import type { Session, SessionMessage } from '../schema/session.ts';
 import type { RunHead } from '../store/runs.ts';
 import type { SessionCopies } from '../store/session-copies.ts';
 import type { SessionRow, Sessions } from '../store/sessions.ts';
-import { comesAfter, keyOfCursor, type Page, pageOf, pageSize, type PageWanted } from '../schema/page.ts';
+import { comesAfter, keyOfCursor, type Page, pageOf, pageSize, type PageWanted, thatFit } from '../schema/page.ts';
 import type { Compaction } from './compact.ts';
 import { messageView } from './message-view.ts';
 import { createFindSession } from './names.ts';
@@ -120,11 +120,13 @@ export function createSessionRoutes(deps: SessionRouteDeps) {
         order === 'asc'
           ? copies.page(row.id, Number(mark ?? 0), most)
           : copies.pageBack(row.id, Number(mark ?? Number.MAX_SAFE_INTEGER), most);
+      const views = rows.map((message) => messageView(message, true));
+      const { length: limit } = thatFit(views.slice(0, most - 1));
       return pageOf(
-        rows,
-        wanted,
+        views,
+        { limit },
         ({ seq }) => [seq],
-        (message) => messageView(message, true),
+        (message) => message,
       );
     },
   };

@@ -42,35 +42,41 @@ const load = (port: number, token: string, connections: number, seconds: number)
     headers: { authorization: `Bearer ${token}` },
   });
 
+const middle = (times: readonly number[]): number =>
+  [...times].sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
+
 async function measure(rounds: number): Promise<void> {
   const child: ChildProcess = fork(process.argv[1] ?? '', ['serve']);
   const ready = await new Promise<Ready>((resolve) => child.once('message', (message) => resolve(message as Ready)));
   const rows: string[][] = [];
   const seconds = Math.max(2, Math.min(rounds, 5));
-  // Warm, then in turn.
-  for (const port of [ready.bare, ready.own]) await load(port, ready.accessToken, 50, 1);
-  const bare = await load(ready.bare, ready.accessToken, 50, seconds);
-  for (const [name, token] of [
-    ['access token', ready.accessToken],
-    ['login token', ready.loginToken],
-  ] as const) {
-    const own = await load(ready.own, token, 50, seconds);
-    if (own.non2xx > 0 || own.errors > 0) throw new Error(`${own.non2xx} refused, ${own.errors} failed`);
-    rows.push([
-      `GET /api/version with the ${name}, requests a second`,
-      own.requests.average.toFixed(0),
-      bare.requests.average.toFixed(0),
-      `${(own.requests.average / bare.requests.average).toFixed(2)}x`,
-      'at least 0.5x',
-    ]);
-    rows.push([
-      `… p99, ms`,
-      own.latency.p99.toFixed(1),
-      bare.latency.p99.toFixed(1),
-      `${(own.latency.p99 / bare.latency.p99).toFixed(2)}x`,
-      'under 3x',
-    ]);
+  const kinds = [
+    ['bare', ready.bare, ready.accessToken],
+    ['access token', ready.own, ready.accessToken],
+    ['login token', ready.own, ready.loginToken],
+  ] as const;
+  // Warm, then a second each in turn, so that what else the machine does falls on all of them.
+  for (const [, port, token] of kinds) await load(port, token, 50, 1);
+  const seen = new Map<string, { perSecond: number[]; p99: number[] }>();
+  for (let round = 0; round < Math.max(3, rounds); round += 1) {
+    for (const [name, port, token] of kinds) {
+      const { non2xx, errors, requests, latency } = await load(port, token, 50, 1);
+      if (non2xx > 0 || errors > 0) throw new Error(`${non2xx} refused, ${errors} failed`);
+      const { perSecond, p99 } = seen.get(name) ?? { perSecond: [], p99: [] };
+      seen.set(name, { perSecond: [...perSecond, requests.average], p99: [...p99, latency.p99] });
+    }
   }
+  const figure = (name: string, of: 'perSecond' | 'p99'): number => middle(seen.get(name)?.[of] ?? []);
+  for (const name of ['access token', 'login token']) {
+    for (const [title, of, digits, goal] of [
+      [`GET /api/version with the ${name}, requests a second`, 'perSecond', 0, 'at least 0.5x'],
+      ['… p99, ms', 'p99', 1, 'under 3x'],
+    ] as const) {
+      const [own, bare] = [figure(name, of), figure('bare', of)];
+      rows.push([title, own.toFixed(digits), bare.toFixed(digits), `${(own / bare).toFixed(2)}x`, goal]);
+    }
+  }
+  const alone = await load(ready.own, ready.accessToken, 4, seconds);
   let loggingIn = true;
   const logins = Promise.all(
     [0, 1].map(async () => {
@@ -87,7 +93,14 @@ async function measure(rounds: number): Promise<void> {
   const meanwhile = await load(ready.own, ready.accessToken, 4, seconds);
   loggingIn = false;
   await logins;
-  rows.push(['p99 while others log in (bcrypt, cost 12), ms', meanwhile.latency.p99.toFixed(1), '-', '-', 'under 50']);
+  const [during, before] = [meanwhile.latency.p99, alone.latency.p99];
+  rows.push([
+    'p99 while two log in (bcrypt, cost 12) and while nobody does, ms',
+    during.toFixed(1),
+    before.toFixed(1),
+    `${(during / before).toFixed(1)}x`,
+    'under 50',
+  ]);
   child.disconnect();
   await new Promise((resolve) => child.once('exit', resolve));
 
@@ -112,8 +125,6 @@ async function measure(rounds: number): Promise<void> {
     await ended;
     return ms;
   };
-  const middle = (times: readonly number[]): number =>
-    [...times].sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
   const [beam, node]: [number[], number[]] = [[], []];
   for (let round = 0; round < Math.max(3, rounds); round += 1) {
     node.push(await started(['-e', '0'], null));

@@ -106,6 +106,8 @@ test('a model is downloaded by a run, whose events say how far it has come', asy
       const { model } = JSON.parse(body) as { model: string };
       if (model === 'nobody') return response.end('{"error":"no such model"}\n');
       has.push(model);
+      if (model === 'slow' && has.filter((name) => name === model).length === 1)
+        return response.write('{"status":"x"}\n');
       response.write('{"status":"pulling a","digest":"a","total":200,"completed":50}\n');
       return response.end('{"status":"pulling a","digest":"a","total":200,"completed":200}\n{"status":"success"}\n');
     });
@@ -115,7 +117,8 @@ test('a model is downloaded by a run, whose events say how far it has come', asy
     const base_url = `http://127.0.0.1:${(ollama.address() as AddressInfo).port}`;
     await server.client.createBackend({ name: 'puller', type: 'ollama', base_url });
     const pull = async (model: string) => {
-      const { run_id } = await server.client.postPull({ model, backend: 'puller' });
+      // The only backend that can need not be named.
+      const { run_id } = await server.client.postPull(model === 'nobody' ? { model } : { model, backend: 'puller' });
       const told: string[] = [];
       for await (const batch of server.client.watch({ run_id, after: 0, signal: new AbortController().signal })) {
         for (const event of batch) if (event.kind === 'tool_output') told.push(event.text);
@@ -127,6 +130,14 @@ test('a model is downloaded by a run, whose events say how far it has come', asy
     expect(JSON.parse(run.result)).toEqual({ model: 'new:1b', bytes: 200, present: false });
     expect(told).toContain('pulling a 100 % (200 of 200 bytes)\n');
     expect((await server.client.pageModels({ backend: 'puller' })).items.map(({ model }) => model)).toEqual(['new:1b']);
+    // Stopped with its server in the middle, it goes on without a question: what was downloaded is there.
+    const { run_id } = await server.client.postPull({ model: 'slow' });
+    await server.app.seen(run_id, 'tool_output');
+    await (await server.app.handle.ground('write')).rest(1);
+    expect((await server.client.getRun({ id: run_id })).status).toBe('suspended');
+    await server.client.continueRun({ id: run_id });
+    await server.app.client.awaitRun({ run_id });
+    expect((await server.client.getRun({ id: run_id })).status).toBe('completed');
     const failed = await pull('nobody');
     expect(failed.run.status).toBe('failed');
     expect(failed.run.error?.message).toContain('no such model');

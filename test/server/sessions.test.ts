@@ -170,6 +170,19 @@ test('the first message makes the default session, and is there before the answe
     { role: 'user' },
   ]);
   await ended(server.client, String(sent.json['run_id']));
+  // No reply is longer than 8 MiB: a page of long messages ends early and says where it goes on.
+  const id = server.app.rows("SELECT id FROM sessions WHERE name = 'default'")[0]?.['id'];
+  server.app.change(
+    `WITH RECURSIVE n(i) AS (SELECT 100 UNION ALL SELECT i + 1 FROM n WHERE i < 139)
+     INSERT INTO messages (id, session_id, seq, role, kind, payload, status, created_at)
+     SELECT 'long-' || i, '${id}', i, 'user', 'message',
+       json_object('id', 'long-' || i, 'role', 'user', 'content', printf('%.*c', 250000, 'x')), 'complete', 1 FROM n`,
+  );
+  const cut = await server.call('GET', '/api/sessions/default/messages?order=asc');
+  expect(cut.text.length).toBeLessThan(8 * 1024 * 1024);
+  const { items, next_cursor } = cut.json as { items: { seq: number }[]; next_cursor: string };
+  const next = await server.client.pageMessages({ session: 'default', order: 'asc', limit: 1, cursor: next_cursor });
+  expect(next.items[0]?.seq).toBe((items.at(-1)?.seq ?? 0) + 1);
   for (const text of ['', ' \n', 'x'.repeat(256 * 1024 + 1)]) {
     const refused = await server.call('POST', '/api/sessions/default/messages', { body: { text } });
     expect(refused.json).toMatchObject({ error: { code: 'invalid_body', param: 'text' } });
