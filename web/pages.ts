@@ -16,6 +16,10 @@ export type PageEntry = {
   readonly load: () => Promise<ComponentType>;
 };
 
+/** Whether a path of the address is of this page. */
+export const isAt = (page: PageEntry, path: string): boolean =>
+  path === page.at || path.startsWith(`${page.at}/`) || page.paths.includes(path);
+
 /** The pages in the order of the navigation (09 §8.3). One line adds a page. */
 export const pages: readonly PageEntry[] = [
   {

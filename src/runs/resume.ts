@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { assert, create, StructError } from 'superstruct';
 import type { Asks } from '../asks/asks.ts';
 import { RuntimeError } from '../schema/errors.ts';
-import { type Message, readsFiles } from '../schema/message.ts';
+import { type Message, readsFiles, type ToolSpec } from '../schema/message.ts';
 import { CheckpointState, type RunJob } from '../schema/protocol.ts';
 import { type OnAsk, StartRun } from '../schema/run.ts';
 import type { Audit } from '../store/audit.ts';

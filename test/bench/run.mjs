@@ -48,10 +48,10 @@ const bench = (peers, scenarios, extra = []) =>
   ).status ?? 1;
 
 /** Programs of their own, without peers and without a server. */
-const own = ['policy', 'asks', 'mcp', 'tui', 'beam', 'streams'];
+const own = ['policy', 'asks', 'mcp', 'tui', 'beam', 'streams', 'web'];
 const wanted = option(
   '--scenarios',
-  'version,help,list,oneshot,loop-shell,loop-read,flood,flood-pipe,history,resume,history-10k,resume-10k,policy,asks,mcp,tui,beam,streams',
+  'version,help,list,oneshot,loop-shell,loop-read,flood,flood-pipe,history,resume,history-10k,resume-10k,policy,asks,mcp,tui,beam,streams,web',
 ).split(',');
 const plain = wanted.filter((name) => ['version', 'help', 'list'].includes(name));
 const model = wanted.filter((name) => !plain.includes(name) && !own.includes(name));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { asks, executor, plans, reply, summariser, summary } from '../plans/support.ts';
 import { call, calls, says } from '../support/scripted-app.ts';
 import { axeFaults, phone, type WebWorld, webWorld } from './world.ts';
 
@@ -9,6 +10,10 @@ let world: WebWorld;
 beforeAll(async () => {
   world = await webWorld({
     turns: [
+      plans(['Write the note']),
+      asks('local_fs.write_file', { path: 'note.txt', content: 'a note\n' }, { ...executor, role: 'user' }),
+      reply('Written.', executor),
+      reply(summary(), summariser),
       calls([call('local_fs.write_file', { path: 'long.txt', content: `${lines}\n\u202egnp${blanks}x\n` })], {
         role: 'user',
       }),
@@ -88,5 +93,41 @@ it('says that the connection is lost while the server is away, and goes on by it
   await page.getByText('Connection lost.').waitFor({ state: 'detached' });
   await world.served.run();
   await page.locator('article.card').waitFor();
+  expect(world.problems).toEqual([]);
+});
+
+it('leads from a goal to its plan, and asks in the place of the step', async () => {
+  await world.served.client.putConfigItem({ key: 'default-model', value: 'm' });
+  await world.served.client.putConfigItem({ key: 'default-provider', value: 'scripted' });
+  const page = await world.open('/plans');
+  await page.getByLabel('What is to be reached?').fill('A note');
+  await page.getByRole('button', { name: 'Plan it' }).click();
+  await page.getByText('1. Write the note').waitFor();
+  expect(new URL(page.url()).pathname).toMatch(/^\/plans\/a-note/);
+  await page.getByRole('button', { name: 'Run next' }).click();
+  const card = page.locator('.step article.card');
+  await card.waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  const approve = card.getByRole('button', { name: 'Approve once' });
+  // As soon as the guard lets it.
+  await expect
+    .poll(
+      () =>
+        approve.click({ timeout: 500 }).then(
+          () => card.count(),
+          () => card.count(),
+        ),
+      { timeout: 10_000 },
+    )
+    .toBe(0);
+  await page.getByText('1 of 1').waitFor();
+  await page.getByRole('button', { name: 'Delete' }).click();
+  await page.getByRole('button', { name: 'Really delete it?' }).click();
+  await page.getByLabel('What is to be reached?').waitFor();
+  // A key is a key, however soon after the page was loaded.
+  await page.reload();
+  await page.getByLabel('What is to be reached?').waitFor();
+  await page.keyboard.press('?');
+  await page.getByRole('heading', { name: 'Keys' }).waitFor();
   expect(world.problems).toEqual([]);
 });

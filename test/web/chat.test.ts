@@ -43,6 +43,9 @@ it('asks in its place before a file is written, takes no stray press, and goes o
   // The title counts what the inbox has, which comes by itself.
   await expect.poll(() => page.title()).toBe('(1) Chat · Reins');
   const approve = card.getByRole('button', { name: 'Approve once' });
+  // The card has grown below the view, which was at its end and stays there.
+  await approve.waitFor();
+  expect(await page.getByRole('button', { name: 'To the end' }).count()).toBe(0);
   // As soon as it is there: the press was meant for something else.
   await page.evaluate("document.querySelector('article.card .primary').click()");
   await approve.focus();
@@ -108,8 +111,52 @@ it('draws hostile text of a model as text', async () => {
   expect(world.problems).toEqual([]);
 });
 
+it('shows everything that was said to who scrolls up, and keeps what is being read in its place', async () => {
+  const { id } = await world.served.client.createSession({ name: 'long' });
+  world.served.app.change(`
+    WITH RECURSIVE n(seq) AS (SELECT 1 UNION ALL SELECT seq + 1 FROM n WHERE seq < 450)
+    INSERT INTO messages (id, session_id, seq, role, kind, payload, status, created_at)
+    SELECT printf('msg_%026d', seq), '${id}', seq, 'user', 'message',
+      json_object('role', 'user', 'content', 'Message ' || seq), 'complete', seq FROM n;
+    UPDATE sessions SET message_count = 450 WHERE id = '${id}'`);
+  const page = await world.open('/chat/long');
+  const said = (seq: number) => page.locator('.transcript').getByText(`Message ${seq}`, { exact: true });
+  await said(450).waitFor();
+  const toTop = () => page.evaluate(`document.querySelector('.transcript').scrollTop = 0`);
+  await toTop();
+  // The next page stands above what was at the top.
+  await said(251).waitFor();
+  await expect.poll(() => page.evaluate(`document.querySelector('.transcript').scrollTop`)).toBeGreaterThan(1000);
+  await expect.poll(() => toTop().then(() => said(1).count())).toBe(1);
+  expect(world.problems).toEqual([]);
+});
+
+it('renames, forks and deletes a chat, each where it leads', async () => {
+  const page = await world.open('/chat/long');
+  const dialog = page.getByRole('dialog');
+  const about = page.getByRole('button', { name: 'About this chat' });
+  await about.click();
+  await dialog.getByLabel('Name').fill('not a name');
+  await dialog.getByRole('button', { name: 'Rename' }).click();
+  await dialog.getByText('A session name has').waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await dialog.getByLabel('Name').fill('longer');
+  await dialog.getByRole('button', { name: 'Rename' }).click();
+  await page.getByRole('heading', { name: 'longer' }).waitFor();
+  await about.click();
+  await dialog.getByRole('button', { name: 'Fork' }).click();
+  await page.getByRole('heading', { name: 'longer-2' }).waitFor();
+  await about.click();
+  await dialog.getByRole('button', { name: 'Delete' }).click();
+  expect((await world.served.client.pageSessions({})).items.map(({ name }) => name)).toContain('longer-2');
+  await dialog.getByRole('button', { name: 'Really delete it?' }).click();
+  await dialog.waitFor({ state: 'detached' });
+  expect((await world.served.client.pageSessions({})).items.map(({ name }) => name)).not.toContain('longer-2');
+  expect(world.problems).toEqual([]);
+});
+
 it('fits a phone, in the dark, without a fault', async () => {
-  const page = await world.open('/chat', { viewport: phone, scheme: 'dark' });
+  const page = await world.open('/chat/default', { viewport: phone, scheme: 'dark' });
   await page.getByText('what I found').waitFor();
   expect(await axeFaults(page)).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
@@ -117,7 +164,7 @@ it('fits a phone, in the dark, without a fault', async () => {
 });
 
 it('asks for the login again when it has ended, over the page, which keeps what was being written', async () => {
-  const page = await world.open('/chat');
+  const page = await world.open('/chat/default');
   await page.getByRole('textbox', { name: 'Message' }).fill('half a thought');
   // A new password ends every other session.
   const changed = await world.served.call('POST', '/api/auth/change-password', {

@@ -46,6 +46,10 @@ it('edits a policy: moved rules, findings as it is typed, what it would let thro
   const typed = (await editor.textContent()) ?? '';
   expect(typed.indexOf('local_shell') < typed.indexOf('local_fs')).toBe(true);
   await editor.click();
+  // Over what is selected: the browser would bring a style of its own, which the policy of the page refuses.
+  await page.keyboard.press('Control+A');
+  await page.keyboard.insertText(policy([shell, read]));
+  await page.getByText('No findings.').waitFor();
   await page.keyboard.press('Control+End');
   await page.keyboard.type('x');
   await page.getByRole('list', { name: 'Findings' }).waitFor();

@@ -37,6 +37,16 @@ export function TranscriptView({
     if (box !== null && follows.current) box.scrollTop = box.scrollHeight;
   });
 
+  // Once what is older stands above: what was read stays where it was.
+  const kept = useRef<{ readonly first: string | undefined; readonly fromEnd: number } | null>(null);
+  useLayoutEffect(() => {
+    const box = element.current;
+    const before = kept.current;
+    if (box === null || before === null || before.first === items[0]?.id) return;
+    box.scrollTop = box.scrollHeight - before.fromEnd;
+    kept.current = null;
+  }, [items]);
+
   const count = useRef(items.length);
   useEffect(() => {
     if (follows.current) setAway(0);
@@ -64,14 +74,12 @@ export function TranscriptView({
     if (follows.current) setAway(0);
     if (box.scrollTop > 200 || older === null || loading.current) return;
     loading.current = true;
-    const fromEnd = box.scrollHeight - box.scrollTop;
-    void older().then(() => {
-      requestAnimationFrame(() => {
-        // What was read stays where it was.
-        box.scrollTop = box.scrollHeight - fromEnd;
-        loading.current = false;
-      });
-    });
+    kept.current = { first: items[0]?.id, fromEnd: box.scrollHeight - box.scrollTop };
+    const done = () => {
+      loading.current = false;
+    };
+    // A page that could not be read is asked for again by the next scrolling.
+    older().then(done, done);
   };
 
   return (

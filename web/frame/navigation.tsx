@@ -5,13 +5,10 @@ import { connection } from '../data/client.ts';
 import { pathOfFile } from '../data/document-path.ts';
 import { theme } from '../data/kept.ts';
 import { useStore } from '../data/store.ts';
-import { type PageEntry, pages } from '../pages.ts';
+import { isAt, type PageEntry, pages } from '../pages.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icons.tsx';
 import { logout } from '../session/session.ts';
-
-const isAt = (page: PageEntry, location: string): boolean =>
-  location === page.at || location.startsWith(`${page.at}/`) || page.paths.includes(location);
 
 function PageLink({
   page,
