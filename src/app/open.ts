@@ -10,6 +10,7 @@ import { operations, type RuntimeClient } from '../client/operations.ts';
 import type { RouteClient } from '../client/routes.ts';
 import { createSecrets } from '../registry/secrets.ts';
 import type { Pools } from '../runs/pools.ts';
+import type { ForeignOptions } from '../store/foreign.ts';
 import { type OpenedStore, openStore } from '../store/store.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { findWorkspace, namedDataDirFault } from '../workspace/paths.ts';
@@ -183,8 +184,23 @@ export async function openApp(
     }).initialise(input);
   };
 
+  const foreign = (): ForeignOptions => ({
+    path: workspace.dbPath,
+    installation: options.root,
+    reinsHome: machine.reinsHome,
+    version: options.version,
+    now,
+  });
+  const foreignDatabase: RuntimeClient['foreignDatabase'] = async () =>
+    (await import('../store/foreign.ts')).readForeign(foreign());
+  const acceptDatabase: RuntimeClient['acceptDatabase'] = async ({ sha256 }) => {
+    await (await import('../store/foreign.ts')).acceptForeign({ ...foreign(), sha256 });
+    return null;
+  };
+
   const services = async (name: keyof RuntimeClient): Promise<Partial<Services>> => {
     if (name === 'initialise') return { initialise };
+    if (name === 'foreignDatabase' || name === 'acceptDatabase') return { foreignDatabase, acceptDatabase };
     if (light.has(name)) {
       const current = await openFor(name);
       // Where runs may be going on in this process, its own are among those to cancel.

@@ -32,7 +32,7 @@ import { openTrustedPrograms } from './trusted-programs.ts';
 
 /** The services of an opened database, and what must be closed with it. */
 export type Rooms = {
-  readonly services: Omit<Services, 'initialise'>;
+  readonly services: Omit<Services, 'initialise' | 'foreignDatabase' | 'acceptDatabase'>;
   /** Those of the table of routes. */
   routes(): Promise<RouteClient>;
   /** What `init <provider>` registers and sets. */

@@ -24,6 +24,7 @@ export type AuditType =
   | 'secret_rotated'
   | 'token_rotated'
   | 'session_revoked'
+  | 'database_accepted'
   | 'anchor';
 
 /** A row of the audit log as stored, its body read (03 §14). `at` is milliseconds since the epoch. */

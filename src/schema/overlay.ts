@@ -37,6 +37,15 @@ export type UntrustedContent = {
   readonly former: FormerTrust | null;
 };
 
+/** A database that another installation made, with what an operator has to know of it (11 §4.7). */
+export type ForeignDatabase = {
+  readonly path: string;
+  readonly sha256: string;
+  readonly bytes: number;
+  /** Rows by table. */
+  readonly counts: Readonly<Record<string, number>>;
+};
+
 /** One document of the project as `trust show` has it. */
 export type TrustView = UntrustedContent & {
   /** Set when exactly this content is trusted. */

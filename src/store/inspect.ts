@@ -7,7 +7,6 @@ import { expectedDigest, latest, schemaDigest } from './migrate.ts';
 import type { Migration } from './migrations/migration.ts';
 import { ownerIsDead } from './owner.ts';
 import { machineKey } from './private-file.ts';
-import { quote } from '../text/quote.ts';
 
 /** Marks a SQLite file as ours: `REIN` (11 §2). */
 export const applicationId = 0x5245494e;
@@ -18,6 +17,8 @@ export type InspectOptions = {
   readonly path: string;
   readonly reinsHome: string;
   readonly migrations: readonly Migration[];
+  /** `pass`: who looks decides what to do with a database of another installation; it is refused otherwise. */
+  readonly foreign?: 'pass';
 };
 
 /**
@@ -45,13 +46,13 @@ function judge(handle: Handle, options: InspectOptions): number | 'new' {
   if (digest === undefined || schemaDigest(handle) !== digest) {
     throw damaged(path, `its tables, indexes or triggers are not those of schema ${version}`);
   }
-  if (!isOurs(handle, options.reinsHome)) {
+  if (options.foreign !== 'pass' && !isOurs(handle, options.reinsHome)) {
     throw new RuntimeError(
       'database_foreign',
       `The database ${path} was not made by this installation, so nothing in it is used.`,
       {
         data: { path, kind: 'database' },
-        hints: ['reins --db <path of your own>', `mv ${quote(path)} ${quote(`${path}.foreign`)}`],
+        hints: ['reins trust', 'reins --db <path of your own>'],
       },
     );
   }
@@ -62,7 +63,7 @@ export const isEmpty = (handle: Handle): boolean =>
   handle.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get() === undefined;
 
 /** A database is ours if `origin_mac` verifies with this machine's key (11 §4.7). */
-function isOurs(handle: Handle, reinsHome: string): boolean {
+export function isOurs(handle: Handle, reinsHome: string): boolean {
   const key = machineKey(reinsHome, false);
   const id = meta(handle, 'instance_id');
   const mac = meta(handle, 'origin_mac');

@@ -62,15 +62,25 @@ export type OpenedStore = {
  *   database_damaged, database_busy, storage, not_found (mode `existing`)
  */
 export async function openStore(options: OpenOptions): Promise<OpenedStore> {
-  const binding = bindingOf(options.installation);
   const busyTimeoutMs = options.busyTimeoutMs ?? 5000;
-  const connect: Connect = (source, access) => {
+  const connect = connector({ ...options, busyTimeoutMs });
+  try {
+    return open({ ...options, busyTimeoutMs, migrations: options.migrations ?? migrations }, connect);
+  } catch (error) {
+    throw storeError(error, options.path);
+  }
+}
+
+/** Opens connections with the settings that every one of them has. */
+export function connector(options: Pick<OpenOptions, 'installation' | 'busyTimeoutMs'>): Connect {
+  const binding = bindingOf(options.installation);
+  return (source, access) => {
     const readonly = access === 'read';
     // `Handle` names the members used here; the package's overloads of `prepare` accept every SqlValue list.
     const handle = new Sqlite(source, {
       readonly,
       fileMustExist: access !== 'write',
-      timeout: busyTimeoutMs,
+      timeout: options.busyTimeoutMs ?? 5000,
       ...binding,
     }) as unknown as Handle;
     try {
@@ -81,11 +91,6 @@ export async function openStore(options: OpenOptions): Promise<OpenedStore> {
     }
     return handle;
   };
-  try {
-    return open({ ...options, busyTimeoutMs, migrations: options.migrations ?? migrations }, connect);
-  } catch (error) {
-    throw storeError(error, options.path);
-  }
 }
 
 /**
@@ -106,7 +111,7 @@ const connectionSettings = `PRAGMA trusted_schema = OFF; PRAGMA foreign_keys = O
 PRAGMA temp_store = MEMORY; PRAGMA mmap_size = 0; PRAGMA synchronous = NORMAL;`;
 /** Stand before the others: the first look at the file decides about its companions. */
 const aloneSettings = 'PRAGMA locking_mode = EXCLUSIVE; PRAGMA query_only = ON;';
-const writerSettings = `PRAGMA secure_delete = ON; PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 67108864;`;
+export const writerSettings = `PRAGMA secure_delete = ON; PRAGMA wal_autocheckpoint = 1000; PRAGMA journal_size_limit = 67108864;`;
 
 function open(options: Resolved, connect: Connect): OpenedStore {
   const { path, mode } = options;

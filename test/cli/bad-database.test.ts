@@ -154,7 +154,7 @@ describe('a database of another installation', () => {
         3,
         'database_foreign',
         `reins: The database ${database} was not made by this installation, so nothing in it is used.\n` +
-          `  reins --db <path of your own>\n  mv ${database} ${database}.foreign\n`,
+          '  reins trust\n  reins --db <path of your own>\n',
       );
       const doctor = await world.run(['doctor', '--json', '--ollama', 'http://127.0.0.1:1']);
       expect(doctor.code).toBe(1);
@@ -163,6 +163,21 @@ describe('a database of another installation', () => {
       await world.run(['model', 'list']);
       await world.run(['backend', 'list']);
       expect(requests).toEqual([]);
+
+      // Nobody is asked without a terminal: what it holds is listed, and its hash must be named.
+      const listed = await world.run(['trust', '--json']);
+      expect([listed.code, JSON.parse(listed.stdout)]).toMatchObject([3, [{ kind: 'database', path: database }]]);
+      const { sha256 } = JSON.parse(listed.stdout)[0];
+      expect((await world.run(['trust', 'show', database])).stdout).toContain('2 backends');
+      expect((await world.run(['trust', 'add', database])).code).toBe(3);
+      expect((await world.run(['trust', 'add', database, '--sha256', 'a'.repeat(64)])).code).toBe(3);
+      expect(await world.run(['trust', 'add', database, '--sha256', sha256])).toMatchObject({ code: 0 });
+      const backends = await world.run(['backend', 'list', '--json', '--ollama', 'http://127.0.0.1:1']);
+      expect([backends.code, backends.stdout]).toEqual([0, expect.stringContaining(url)]);
+      expect((await world.run(['audit', 'verify'])).code).toBe(0);
+      const rows = JSON.parse((await world.run(['audit', 'list', '--json', '--type', 'database_accepted'])).stdout);
+      expect(JSON.stringify(rows)).toContain(sha256);
+      expect((await stranger.run(['--db', database, 'session', 'list'])).code).toBe(3);
     } finally {
       stranger.remove();
       server.close();

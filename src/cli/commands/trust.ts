@@ -1,14 +1,20 @@
-import { join } from 'node:path';
-import type { TrustView, UntrustedContent } from '../../schema/overlay.ts';
+import { join, resolve } from 'node:path';
+import type { RuntimeClient } from '../../client/operations.ts';
+import type { ForeignDatabase, TrustView, UntrustedContent } from '../../schema/overlay.ts';
 import { RuntimeError } from '../../schema/errors.ts';
 import { quote } from '../../text/quote.ts';
 import type { Context, Handler } from '../context.ts';
 import { when } from '../times.ts';
 import { askTrust, refusal } from '../trust-prompt.ts';
 
-/** What runs and chats of this project would use and nobody has trusted yet. */
+/**
+ * What runs and chats of this project would use and nobody has trusted yet; a database of another installation alone,
+ * since nothing else is used before it.
+ */
 async function pending(context: Context): Promise<readonly UntrustedContent[]> {
   const client = await context.client();
+  const database = await client.foreignDatabase({});
+  if (database !== null) return [asContent(database)];
   const policy = context.globals.policy?.value ?? null;
   const found = new Map<string, UntrustedContent>();
   for (const chain of ['run', 'chat'] as const) {
@@ -16,6 +22,32 @@ async function pending(context: Context): Promise<readonly UntrustedContent[]> {
     for (const content of contents) found.set(content.path, content);
   }
   return [...found.values()];
+}
+
+/** What a person has to know of a database before it is used: how much there is, and what becomes of it. */
+const asContent = ({ path, sha256, bytes, counts }: ForeignDatabase): UntrustedContent => ({
+  kind: 'database',
+  path,
+  sha256,
+  bytes,
+  text: [
+    'Another installation made this database. It holds:',
+    ...Object.entries(counts).map(([table, count]) => `  ${count} ${table.replace('_', ' ')}`),
+    'Trusting it keeps these, and removes logins, stored keys, what was remembered and accepted, and open asks.',
+    'Its unfinished runs are cancelled. A backend that it brings gets what you send to it: see reins backend list.',
+  ].join('\n'),
+  former: null,
+});
+
+async function settle(client: RuntimeClient, { kind, path, sha256 }: UntrustedContent): Promise<void> {
+  if (kind === 'database') await client.acceptDatabase({ sha256 });
+  else await client.trustContent({ path, sha256, by: 'command' });
+}
+
+/** The database of this project under the name that was typed, where another installation made it. */
+async function databaseNamed(context: Context, client: RuntimeClient, word: string): Promise<UntrustedContent | null> {
+  const database = await client.foreignDatabase({});
+  return database !== null && resolve(context.process.cwd, word) === database.path ? asContent(database) : null;
 }
 
 /** `trust`: one question each; without a terminal a list, and exit 3 if there is any (06 §24). */
@@ -38,8 +70,10 @@ const review: Handler = async (context) => {
   let refused = 0;
   for (const content of contents) {
     if ((await askTrust(context, content, 'review')) === 'trust') {
-      await client.trustContent({ path: content.path, sha256: content.sha256, by: 'command' });
+      await settle(client, content);
       await context.print(`Trusted ${content.path}.`);
+      // What it kept from being looked at comes next.
+      if (content.kind === 'database') return review(context);
     } else refused += 1;
   }
   return refused === 0 ? 0 : 3;
@@ -69,7 +103,8 @@ const add: Handler = async (context) => {
   if (named !== null && words.length > 1) throw new RuntimeError('usage', '--sha256 belongs to one file');
   const client = await context.client();
   for (const word of words) {
-    const content = await client.showTrust({ path: word });
+    const database = await databaseNamed(context, client, word);
+    const content = database === null ? await client.showTrust({ path: word }) : { ...database, trusted: null };
     if (named !== null && named !== content.sha256) {
       throw new RuntimeError('not_trusted', `${word} has sha256 ${content.sha256}, not ${named}`, {
         hints: [`reins trust show ${quote(word)}`],
@@ -79,7 +114,7 @@ const add: Handler = async (context) => {
       if (!context.terminal.interactive()) throw refusal(content);
       if ((await askTrust(context, content, 'review')) !== 'trust') throw refusal(content);
     }
-    await client.trustContent({ path: content.path, sha256: content.sha256, by: 'command' });
+    await settle(client, content);
     await context.print(`Trusted ${content.path} (${content.sha256}).`);
   }
   return 0;
@@ -87,8 +122,11 @@ const add: Handler = async (context) => {
 
 /** `trust show <path>`: hash, state, and the difference to the version that was trusted last. */
 const show: Handler = async (context) => {
-  const view = await (await context.client()).showTrust({ path: context.invocation.words[0] ?? '' });
-  const { text: _text, ...rest } = view;
+  const client = await context.client();
+  const word = context.invocation.words[0] ?? '';
+  const database = await databaseNamed(context, client, word);
+  const view: TrustView = database === null ? await client.showTrust({ path: word }) : { ...database, trusted: null };
+  const { text, ...rest } = view;
   if (context.globals.format !== 'text') {
     await context.printJson({ ...rest, state: stateOf(view) });
     return 0;
@@ -96,6 +134,7 @@ const show: Handler = async (context) => {
   await context.print(`${view.kind} ${view.path}`);
   await context.print(`  ${view.bytes} bytes, sha256 ${view.sha256}`);
   await context.print(`  ${sentence(context, view)}`);
+  if (database !== null) for (const line of text.split('\n')) await context.print(`  ${line}`);
   if (view.former?.diff != null) await context.print(view.former.diff.replace(/\n$/, ''));
   return 0;
 };

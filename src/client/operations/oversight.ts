@@ -3,6 +3,7 @@ import type { ChainGraph } from '../../schema/document-views.ts';
 import type { Ask, RememberedChoice } from '../../schema/ask.ts';
 import type { AuditCheck, AuditRow } from '../../schema/audit.ts';
 import type {
+  ForeignDatabase,
   ChainRow,
   ChainVetFile,
   DeclaredPrograms,
@@ -180,6 +181,10 @@ export const oversight = {
     object({ path: string(), sha256: string(), by: enums(['prompt', 'command']) }),
     returns<null>(),
   ),
+  /** The database of this project, if another installation made it; null = there is nothing to decide. */
+  foreignDatabase: operation('GET', '/api/trust/database', 'read', object({}), returns<ForeignDatabase | null>()),
+  /** Makes it ours, without what was decided elsewhere; refused when it no longer has this hash. */
+  acceptDatabase: operation('POST', '/api/trust/database', 'operator', object({ sha256: string() }), returns<null>()),
   listTrust: operation('GET', '/api/trust', 'read', object({}), returns<readonly TrustRow[]>()),
   /** A document of this project: its text, and whether this content is trusted. */
   showTrust: operation('POST', '/api/trust/show', 'read', object({ path: string() }), returns<TrustView>()),

@@ -1,0 +1,96 @@
+import { join } from 'node:path';
+import Database from 'better-sqlite3';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { acceptForeign, readForeign } from '../../src/store/foreign.ts';
+import { hasPassword } from '../../src/store/logins.ts';
+import { openStore } from '../../src/store/store.ts';
+import { type TempHome, tempHome } from '../support/temp-home.ts';
+
+/** A database that came with a repository (11 §4.7): what could act for its operator goes, the rest stays. */
+
+let place: TempHome;
+beforeEach(() => {
+  place = tempHome();
+});
+afterEach(() => place.remove());
+
+const path = (): string => join(place.workspace, 'local.db');
+const options = (home: string) => ({
+  path: path(),
+  reinsHome: join(place.dir, home),
+  version: 'test',
+  now: () => 1_800_000_000_000,
+});
+
+async function planted(): Promise<void> {
+  const store = await openStore({ ...options('theirs'), mode: 'create', warn: () => {} });
+  store.close();
+  const database = new Database(path());
+  const ask = (id: string, state: string) =>
+    `INSERT INTO asks (id, kind, state, run_id, tools, tool, args, summary, preview, cwd, record, policy, call_hash, binding,
+       timeout_s, created_at, updated_at)
+     VALUES ('${id}', 'permission', '${state}', 'run_1', 'local_shell', 'local_shell', '{}', 's', '{}', '/', '{}', '{}', 'h',
+       'b', 0, 1, 1)`;
+  database.exec(`
+    INSERT INTO backends (id, name, type, base_url, key_literal, headers, proxy, created_at, updated_at)
+      VALUES ('b_1', 'far', 'openai', 'http://far.invalid', 'planted-key', '{}', '', 1, 1);
+    INSERT INTO mcp_servers (id, name, transport, args, env, auth_type, auth_token, headers, inject, connect_timeout_ms,
+      call_timeout_ms, pin_command, command_pin, created_at, updated_at)
+      VALUES ('m_1', 'srv', 'stdio', '[]', '{}', 'bearer', 'planted-token', '{}', '{}', 1, 1, 1, '{}', 1, 1);
+    INSERT INTO tool_pins (provider_kind, provider_id, tool, sha256, definition, state, seen_at, accepted_at)
+      VALUES ('mcp', 'm_1', 't', 'x', '{}', 'accepted', 1, 1);
+    INSERT INTO remembered (id, call_hash, policy_sha256, ask_id, created_at) VALUES ('r', 'h', 'p', 'a', 1);
+    INSERT INTO auth_credential (id, username, password_hash, updated_at) VALUES (1, 'admin', 'planted', 1);
+    INSERT INTO sessions (id, name, workspace, created_at, message_count) VALUES ('s_1', 'talk', '/', 1, 0);
+    INSERT INTO runs (id, kind, status, workspace, cwd, chain_id, chain_sha256, policy, mission_id, surface, options, input,
+      usage, counters, created_at)
+      VALUES ('run_1', 'run', 'suspended', '/', '/', 'c', 'x', '{}', 'run_1', 'cli', '{}', '{}', '{}', '{}', 1);
+    INSERT INTO run_state (run_id, schema_version, payload, payload_sha256, attempts, created_at, updated_at)
+      VALUES ('run_1', 1, '{}', 'x', 0, 1, 1);
+    ${ask('ask_open', 'pending')};
+    ${ask('ask_yes', 'approved')};
+  `);
+  database.close();
+}
+
+describe('a database of another installation', () => {
+  it('is counted without being used, and is nothing to its own', async () => {
+    await planted();
+    expect(await readForeign(options('ours'))).toMatchObject({
+      path: path(),
+      counts: { backends: 1, sessions: 1, runs: 1 },
+    });
+    expect(await readForeign(options('theirs'))).toBeNull();
+  });
+
+  it('is accepted only as it was looked at, once, without anything that could act or answer', async () => {
+    await planted();
+    const sha256 = (await readForeign(options('ours')))?.sha256 ?? '';
+    await expect(acceptForeign({ ...options('ours'), sha256: 'a'.repeat(64) })).rejects.toMatchObject({
+      code: 'not_trusted',
+    });
+    await acceptForeign({ ...options('ours'), sha256 });
+    await expect(acceptForeign({ ...options('ours'), sha256 })).rejects.toMatchObject({ code: 'not_found' });
+
+    const store = await openStore({ ...options('ours'), mode: 'existing', warn: () => {} });
+    const all = (sql: string) => store.sql.all<Record<string, unknown>>(sql);
+    expect(hasPassword(store.sql)).toBe(false);
+    for (const table of ['remembered', 'tool_pins', 'run_state', 'auth_sessions', 'mcp_auth']) {
+      expect([table, all(`SELECT * FROM ${table}`)]).toEqual([table, []]);
+    }
+    expect(all('SELECT name, key_literal FROM backends')).toEqual([{ name: 'far', key_literal: null }]);
+    expect(all('SELECT name, auth_token, command_pin FROM mcp_servers')).toEqual([
+      { name: 'srv', auth_token: null, command_pin: null },
+    ]);
+    expect(all('SELECT id, state FROM asks')).toEqual([{ id: 'ask_yes', state: 'approved' }]);
+    expect(all('SELECT status FROM runs')).toEqual([{ status: 'cancelled' }]);
+    expect(all('SELECT name FROM sessions')).toEqual([{ name: 'talk' }]);
+    expect(all("SELECT body FROM audit WHERE type = 'database_accepted'")).toEqual([
+      { body: JSON.stringify({ head: { hash: '0'.repeat(64), seq: 0 }, sha256 }) },
+    ]);
+    store.close();
+    await expect(openStore({ ...options('theirs'), mode: 'existing', warn: () => {} })).rejects.toMatchObject({
+      code: 'database_foreign',
+    });
+  });
+});
