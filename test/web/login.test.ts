@@ -37,6 +37,9 @@ it('opens with a one-time link, which leaves the address bar and works once', as
   const page = await world.open(`/#code=${code}`, { stranger: true });
   await page.getByRole('navigation', { name: 'Pages', exact: true }).waitFor();
   expect(await page.evaluate('location.hash')).toBe('');
+  // Nothing is set up: that comes first, and can be tried without.
+  await page.getByRole('button', { name: 'Try without a model' }).click();
+  await page.getByRole('heading', { name: 'Run', exact: true }).waitFor();
   const again = await world.open(`/#code=${code}`, { stranger: true });
   await again.getByText('This link was already used or has expired').waitFor();
   expect(world.problems).toEqual([]);

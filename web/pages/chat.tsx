@@ -19,7 +19,13 @@ import '../styles/chat.css';
 /** Chats on the left, one of them beside it (09 §8.5). */
 export function ChatPage() {
   const { session } = useParams();
-  const [, go] = useLocation();
+  const [path, go] = useLocation();
+  const { setup } = useEverywhere();
+  // Where the app is opened without a page, what is missing comes first (09 §8.15).
+  const incomplete = setup.value?.issues.some(({ severity }) => severity === 'error') === true;
+  useEffect(() => {
+    if (path === '/' && incomplete) go('/setup', { replace: true });
+  }, [path, incomplete, go]);
   const sessions = useData('sessions', async () => (await client.pageSessions({ limit: 200 })).items, {
     topics: ['runs'],
   });

@@ -39,10 +39,37 @@ export function SetupPage() {
   );
 }
 
+/** Model, tools, model, until it answers: a workspace may have no chain of its own yet. */
+const demoChain = JSON.stringify({
+  id: 'demo',
+  tasks: [
+    {
+      id: 'work',
+      handler: 'chat_completion',
+      execute_config: { model: '{{var:model}}', tools: ['*'] },
+      transition: {
+        branches: [
+          { operator: 'equals', when: 'executed', goto: 'end' },
+          { operator: 'default', goto: 'run_tools' },
+        ],
+      },
+    },
+    {
+      id: 'run_tools',
+      handler: 'execute_tool_calls',
+      input_var: 'work',
+      transition: { branches: [{ operator: 'default', goto: 'work' }] },
+    },
+  ],
+});
+
 function FirstSteps({ status }: { readonly status: Status }) {
   const [, navigate] = useLocation();
   const demo = useAction(() =>
-    client.postRun({ input: 'Show me how it works.', input_type: 'string', provider: 'scripted', model: 'demo' }),
+    client.postRun({
+      ...{ input: 'Write a note.', input_type: 'string', provider: 'scripted', model: 'demo' },
+      chain_document: demoChain,
+    }),
   );
   const own = status.backendChecks.filter(({ type }) => type !== 'scripted');
   const steps = [
