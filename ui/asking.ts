@@ -2,7 +2,7 @@ import type { Line } from '../src/view/line.ts';
 import type { ApprovalsAction, ApprovalsView } from './approvals/approvals-state.ts';
 import { drawnCard } from './approvals/drawn-card.ts';
 import { reduceApprovals } from './approvals/reduce-approvals.ts';
-import { verdictWords } from './approvals/card-view.ts';
+import { verdictWords } from './approvals/result-line.ts';
 import { isComposerEmpty, keepText } from './composer/composer-state.ts';
 import { isTiny, isTooSmall, layoutOf } from './layout.ts';
 import type { Ruler } from './move.ts';

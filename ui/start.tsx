@@ -1,5 +1,4 @@
 import { type Instance, render } from 'ink';
-import type { PolicyExplanation } from '../src/schema/policy-views.ts';
 import { toWire } from '../src/schema/errors.ts';
 import { ulid } from '../src/text/ids.ts';
 import type { Action } from './actions.ts';
@@ -20,10 +19,14 @@ import { createPlanEffects } from './plan/plan-effects.ts';
 import { createTrustEffects } from './trust-effects.ts';
 import { createSlashEffects } from './slash-effects.ts';
 import { createScreen } from './screen.ts';
-import { createNotifier, type NotifyWay } from './notify.ts';
+import { createNotifier } from './notify.ts';
+import { isOffered } from './composer/offered.ts';
+import { frameSink } from './frame-sink.ts';
+import { settingsOf, type Settings } from './settings.ts';
+import { titleOf } from './title.ts';
 import type { TuiOptions } from './options.ts';
 import { handleSignals } from './signals.ts';
-import { activityOf, firstState, type State } from './state.ts';
+import { firstState, type State } from './state.ts';
 import { createStore } from './store.ts';
 import { createJudgedUnder } from './judged-under.ts';
 import { createLineCache } from './transcript/line-cache.ts';
@@ -48,12 +51,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
   };
   const diverted = divert([output, errors], options.trace);
   const keys = readKeysFile(options.keys());
-  let notify: NotifyWay = 'auto';
-  let clipboard: 'osc52' | 'file' = 'osc52';
-  let dump = 'last';
-  /** Nothing moves by itself more often than it has to. */
-  let calm = false;
-  let { mostHistory } = options;
+  let settings: Settings = { ...settingsOf(new Map()), history: options.mostHistory };
   let leave: (how: Left) => void = () => undefined;
   let fail: (error: unknown) => void = () => undefined;
   const left = new Promise<Left>((resolve, reject) => {
@@ -87,7 +85,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
 
   const notifier = createNotifier({
     now,
-    way: () => notify,
+    way: () => settings.notify,
     program: options.terminalProgram,
     inTmux: options.inTmux,
     signal: (bytes) => screen.signal(bytes),
@@ -125,6 +123,8 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     options.exit(1);
   };
 
+  const mostHistory = (): number => settings.history ?? options.mostHistory;
+  const dispatch = (action: Action): void => store.dispatch(action);
   const link = createClientLink({
     client: options.client,
     request: options.request,
@@ -132,40 +132,30 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     session: () => store.state().session,
     policy: options.policy,
     model: options.model,
-    settings: (settings) => {
+    settings: (given) => {
+      const next = settingsOf(given);
+      const kept = next.history ?? settings.history;
+      const rereads = kept !== settings.history;
+      settings = { ...next, history: kept };
       try {
-        theme = options.theme({ theme: settings.get('tui-theme') ?? null, glyphs: settings.get('tui-glyphs') ?? null });
+        theme = options.theme(settings);
       } catch (error) {
-        store.dispatch({ type: 'notice', level: 'warn', text: toWire(error).message });
+        dispatch({ type: 'notice', level: 'warn', text: toWire(error).message });
       }
       screen.forget();
-      screen.wheel(settings.get('tui-mouse') === 'wheel');
-      calm = settings.get('tui-reduced-motion') === 'true';
-      store.calm(calm);
-      clipboard = settings.get('tui-clipboard') === 'file' ? 'file' : 'osc52';
-      dump = settings.get('tui-exit-dump') ?? 'last';
-      notify = notifyWay(settings.get('tui-notify'));
-      const mode = settings.get('tui-mode');
-      if (options.modeIsOpen && (mode === 'plain' || mode === 'screen-reader')) leave(mode);
-      store.dispatch({
-        type: 'collapse',
-        lines: Number(settings.get('tui-collapse-lines') ?? 8),
-        guardMs: Number(settings.get('tui-guard-ms') ?? 400),
-      });
-      const kept = Number(settings.get('tui-history') ?? mostHistory);
-      if (kept !== mostHistory) {
-        mostHistory = kept;
-        void composer.start().catch(() => undefined);
-      }
+      screen.wheel(settings.wheel);
+      store.calm(settings.calm);
+      if (options.modeIsOpen && settings.mode !== null) leave(settings.mode);
+      dispatch({ type: 'collapse', lines: settings.collapse, guardMs: settings.guardMs });
+      if (rereads) void composer.start().catch(() => undefined);
       void trust.review(false).catch(() => undefined);
     },
-    dispatch: (action) => store.dispatch(action),
+    dispatch,
     opened: (id) => composer.restore(id),
     planChanged: () => plans.changed(),
     definitions: () => definitions.look(),
     goOnWithPlan: (plan) => plans.perform({ do: 'steps', plan, auto: false }),
   });
-  const dispatch = (action: Action): void => store.dispatch(action);
   const said = (text: string, bad: boolean): void => dispatch({ type: 'say', text, bad, now: now() });
   const judged = createJudgedUnder(options);
   const asks = createAskEffects({
@@ -190,8 +180,8 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     client: options.client,
     dispatch: (action) => dispatch({ type: 'compose', action, now: now() }),
     session: () => store.state().session,
-    history: createHistoryFile(historyPath(options.home, options.root), () => mostHistory, now),
-    mostHistory: () => mostHistory,
+    history: createHistoryFile(historyPath(options.home, options.root), mostHistory, now),
+    mostHistory,
     root: judged.root,
     readable: async (path) => {
       const call = { tools: 'local_fs', tool: 'read_file', args: { path } };
@@ -235,7 +225,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     },
     keys: options.keys,
     setNotify: (way) => {
-      notify = way;
+      settings = { ...settings, notify: way };
     },
     writeFile: options.writeFile,
   });
@@ -251,11 +241,11 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     client: options.client,
     screen,
     state: () => store.state(),
-    dispatch: (action) => store.dispatch(action),
+    dispatch,
     leave: (how) => leave(how),
     now,
     inTmux: options.inTmux,
-    clipboard: () => clipboard,
+    clipboard: () => settings.clipboard,
     judgedUnder: judged.under,
     print: (lines) => printed(lines),
   });
@@ -295,7 +285,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
   let seconds = 0;
   const clock = setInterval(() => {
     seconds += 1;
-    if (!calm || seconds % calmSeconds === 0) effects.tick();
+    if (!settings.calm || seconds % calmSeconds === 0) effects.tick();
   }, 1000);
   clock.unref();
   try {
@@ -309,7 +299,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     link.close();
     plans.close();
     screen.leave();
-    if (typeof code === 'number') for (const line of farewell(store.state(), dump)) options.say(line);
+    if (typeof code === 'number') for (const line of farewell(store.state(), settings.dump)) options.say(line);
     return code;
   } finally {
     clearInterval(clock);
@@ -326,57 +316,3 @@ export async function startTui(options: TuiOptions): Promise<Left> {
 
 /** With reduced motion: how often a time that is shown goes on. */
 const calmSeconds = 10;
-
-/** Not what the policy denies, nor what a rule singles out to be asked about: credentials, secrets (10 §6.4). */
-function isOffered({ record: { action, matched_rule }, tried }: PolicyExplanation): boolean {
-  const rule = tried.find((one) => one.rule === matched_rule);
-  return action === 'allow' || (action === 'approve' && (rule?.conditions.length ?? 0) === 0);
-}
-
-const notifyWay = (text: string | undefined): NotifyWay =>
-  text === 'osc' || text === 'bell' || text === 'off' ? text : 'auto';
-
-/** Chrome only, at most 60 characters (10 §3). */
-function titleOf(state: State): string {
-  const active = activityOf(state);
-  if (state.asks.length > 0 && active?.waiting_since != null) return `(${state.asks.length}) reins: waiting for you`;
-  if (active !== null) return 'reins: working';
-  return `reins${state.session === null ? '' : `: ${state.session.name.replaceAll(/[^\w .-]/g, '')}`}`.slice(0, 60);
-}
-
-/**
- * Where Ink writes: each frame whole, which the screen compares with the one before by itself. Ink's own way of writing
- * moves the cursor from where it thinks that it is, and clears the screen when a frame is as high as the terminal.
- */
-function frameSink(size: () => State['size'], paint: (frame: string) => void) {
-  const nothing = () => sink;
-  const sink = {
-    get columns() {
-      return size().columns;
-    },
-    get rows() {
-      return size().rows;
-    },
-    isTTY: false,
-    write: (frame: string) => {
-      paint(frame);
-      return true;
-    },
-    on: nothing,
-    off: nothing,
-    once: nothing,
-    removeListener: nothing,
-    addListener: nothing,
-  };
-  // Ink uses no more of a stream than this.
-  const stdout = sink as unknown as NodeJS.WriteStream;
-  const stdin = { ...sink, setRawMode: nothing, ref: nothing, unref: nothing, setEncoding: nothing, read: () => null };
-  return {
-    stdout,
-    stderr: stdout,
-    stdin: stdin as unknown as NodeJS.ReadStream,
-    debug: true,
-    exitOnCtrlC: false,
-    patchConsole: false,
-  };
-}

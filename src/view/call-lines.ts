@@ -60,8 +60,10 @@ function decisionWords(item: CallItem): Line[number] | null {
 function resultWords(item: CallItem, look: ItemLook): readonly Line[] | null {
   switch (item.state) {
     case 'pending':
-    case 'denied':
       return null;
+    case 'denied':
+      // Of a stored session only the outcome is known.
+      return item.decision === null && item.verdict === null ? [[say('denied', 'danger')]] : null;
     case 'running': {
       const since = item.started_at === null ? 0 : Math.max(0, look.now - Date.parse(item.started_at));
       return [[say(since < 1000 ? 'running' : `running ${formatSpan(Math.floor(since / 1000) * 1000)}`, 'accent')]];

@@ -7,7 +7,7 @@ import { createMarkdownStream } from '../../src/view/markdown-stream.ts';
 import { lastTurns, plainLines } from '../../src/view/plain-lines.ts';
 import { signs } from '../../src/view/rows.ts';
 import { storedItems } from '../../src/view/stored-items.ts';
-import { emptyTranscript, reduceTranscript } from '../../src/view/transcript.ts';
+import { emptyCall, emptyTranscript, reduceTranscript } from '../../src/view/transcript.ts';
 
 let seq = 0;
 const event = (body: EventBody, timestamp = '2026-01-05T10:00:00.000Z'): RunEvent => ({
@@ -208,6 +208,13 @@ describe('rows of an item', () => {
       '• local_shell.local_shell  ls                                          exit 1  +',
       '    ⟨sgr⟩red⟨sgr⟩ ␛[?1049hx',
     ]);
+  });
+
+  it('say that a call of a stored session was denied, where no more is known', () => {
+    const denied = { ...emptyCall('c', 'r'), tools: 'local_fs', tool: 'write_file', args: { path: 'a' } };
+    expect(rows({ ...denied, state: 'denied', error: 'denied' }, 60)[0]).toBe(
+      '! local_fs.write_file  a                           denied  +',
+    );
   });
 
   it('say how many lines of a long message are hidden', () => {

@@ -4,7 +4,7 @@ import { type Editing, emptyEditing } from '../composer/editing.ts';
 import type { KeyContext } from '../keys/commands.ts';
 import type { KeyMap } from '../keys/key-map.ts';
 import { type CardIntent, type CardState, newCard } from './card-state.ts';
-import type { CardPlace } from './card-view.ts';
+import type { CardPlace } from './card-place.ts';
 import type { Seen } from './seen.ts';
 
 /** Asks as the terminal shows them: all open ones, the one that has the keys, and what became of the last. */

@@ -1,25 +1,15 @@
 import type { Ask } from '../../src/schema/ask.ts';
-import type { CardChoice } from '../../src/view/ask-card.ts';
-import { choiceWords } from '../../src/view/ask-choices.ts';
-import { formatClock, formatRemaining, plural } from '../../src/view/format.ts';
-import { foreign, type Line, say, type Span } from '../../src/view/line.ts';
-import { ruleKinds, ruleMatches, ruleReach, ruleTarget } from '../../src/view/rule-lines.ts';
-import { fieldLine } from '../field-line.ts';
+import { formatRemaining } from '../../src/view/format.ts';
+import { type Line, foreign, say } from '../../src/view/line.ts';
 import { markHits } from '../hits.ts';
-import { columnsOf, cutLine, fitLine, lineColumns, spread, wrapLine } from '../../src/view/wrap.ts';
-import { layOut } from '../composer/visual-lines.ts';
-import { keyOf, type KeyMap } from '../keys/key-map.ts';
-import type { CardFacts, CardMode, CardState } from './card-state.ts';
-import { whyNot } from './card-choices.ts';
-import { type CardData, type CardRow, cardText, piecesIn } from './card-text.ts';
+import { cutLine, fitLine, lineColumns } from '../../src/view/wrap.ts';
+import type { KeyMap } from '../keys/key-map.ts';
+import type { CardState } from './card-state.ts';
+import { type CardRow, cardText, piecesIn } from './card-text.ts';
 import type { Seen } from './seen.ts';
-
-export type CardPlace = {
-  readonly columns: number;
-  /** Rows that the card may take. */
-  readonly rows: number;
-  readonly glyphs: 'unicode' | 'ascii';
-};
+import { type CardPlace, type Drawn, innerColumns, shortColumns } from './card-place.ts';
+import { footRows } from './card-foot.ts';
+import { editRows, ruleRows } from './card-forms.ts';
 
 /** A card at one size: its rows, and what of its data they show. */
 export type CardView = {
@@ -36,37 +26,8 @@ const frames = {
   ascii: { top: '#', side: '#', bottom: '#', topEnd: '#', bottomEnd: '#', rule: '-' },
 } as const;
 
-/** Columns between the borders. */
-export const innerColumns = (place: CardPlace): number => Math.max(4, place.columns - 4);
-
-/** Columns of a text that is edited on a card, with room for its mark. */
-export const fieldColumns = (place: CardPlace): number => Math.max(4, place.columns - 6);
-
-/** Where there is little room, the keys alone stand for the choices: `F1` tells what they do. */
-const shortColumns = 40;
-
 /** Most lines of one part of the data that a card shows before it folds. */
 const mostLines = 24;
-
-/** Commands of the key map behind the choices of each kind of card. */
-export const choiceCommands: Readonly<Record<CardChoice, string>> = {
-  once: 'card.once',
-  session: 'card.session',
-  edits: 'card.edits',
-  rule: 'card.rule',
-  edit: 'card.edit',
-  deny: 'card.deny',
-  deny_feedback: 'card.deny-feedback',
-  answer: 'card.answer',
-  run_again: 'card.run-again',
-  done: 'card.done',
-  skip: 'card.skip',
-  explain: 'card.explain',
-  full: 'card.full',
-  later: 'card.later',
-};
-
-type Drawn = Omit<CardFacts, 'unseen' | 'page' | 'lastTop'> & { readonly data: CardData; readonly unseen: number };
 
 /**
  * The card with the focus. Title, choices and foot are always in view; what does not fit between them is folded, and
@@ -155,204 +116,3 @@ function bodyRows(card: CardState, facts: Drawn, inner: number, room: number): r
 
 const plainRows = (lines: readonly Line[]): readonly CardRow[] =>
   lines.map((line) => ({ line, owner: null, from: 0, to: 0 }));
-
-/** What stands under the data: a field, a question, or the choices. */
-function footRows(card: CardState, facts: Drawn, keys: KeyMap, inner: number, rows: number): readonly Line[] {
-  const said: readonly Line[] =
-    card.said === null ? [] : wrapLine(foreign(`! ${card.said}`, 'warn'), inner).slice(0, 2);
-  return [...said, ...modeRows(card, facts, keys, inner, rows)];
-}
-
-function modeRows(card: CardState, facts: Drawn, keys: KeyMap, inner: number, rows: number): readonly Line[] {
-  const { mode } = card;
-  switch (mode.at) {
-    case 'sending':
-      return [[say('sending…', 'dim')]];
-    case 'no-words':
-      return [[say(`deny without words? ${keyOf(keys, 'card.deny') ?? 'n'}   Esc back`, 'warn')]];
-    case 'run-edited':
-      return [
-        [
-          say(
-            `the policy allows this: run with these arguments? ${keyOf(keys, 'card.once') ?? 'y'}   Esc back`,
-            'warn',
-          ),
-        ],
-      ];
-    case 'rule':
-      return wrapLine(
-        mode.proposals === null || mode.proposals.candidates.length === 0
-          ? [say('Esc back')]
-          : [
-              say(`Up Down candidate   ${keyOf(keys, 'rule.matches') ?? 'm'} the matching calls   `),
-              say(`${keyOf(keys, 'rule.write') ?? 'w'} write and allow`, 'accent'),
-              say('   Esc back'),
-            ],
-        inner,
-      );
-    case 'edit':
-      return wrapLine(
-        [say('Enter judges the new arguments   Ctrl+J new line   Ctrl+G editor   Esc back', 'dim')],
-        inner,
-      );
-    case 'find':
-      return [
-        [say('find: ', 'accent'), ...fieldLine(mode.editing)],
-        ...wrapLine([say('Enter next hit   Up former hit   Esc back', 'dim')], inner),
-      ];
-    case 'field':
-      return fieldRows(mode, inner, Math.max(1, Math.min(6, rows - 8)));
-    case 'choices':
-      return [
-        ...questionRows(card, facts.ask, inner),
-        ...(rows < 12 || card.said !== null ? [] : unseenRows(card, facts, keys, inner)),
-        ...choiceRows(card, facts, keys, inner),
-      ];
-  }
-}
-
-const asks: Readonly<Record<Extract<CardMode, { at: 'field' }>['for'], string>> = {
-  deny_feedback: 'why (the model reads it as words, Enter denies, Esc goes back)',
-  answer: 'answer (Enter sends, Ctrl+J new line, Esc goes back)',
-  done: 'its result, as the model will read it (Enter sends, Esc goes back)',
-};
-
-function fieldRows(mode: Extract<CardMode, { at: 'field' }>, inner: number, most: number): readonly Line[] {
-  return [
-    [say(asks[mode.for], 'dim')],
-    ...textRows(mode.editing, inner - 2, most).map((line) => [say('› ', 'accent'), ...line]),
-  ];
-}
-
-/** The rows of an edited text around its caret. */
-function textRows(
-  editing: Extract<CardMode, { at: 'field' | 'edit' }>['editing'],
-  columns: number,
-  most: number,
-): readonly Line[] {
-  const { lines, row } = layOut(editing, columns, columnsOf);
-  const from = Math.max(0, Math.min(row - most + 1, lines.length - most));
-  return lines.slice(from, from + most).map((line, index): Line => {
-    const spans: Span[] = line.cells.map(({ shown: text, at }) =>
-      from + index === row && at === editing.caret ? { text, caret: true } : { text },
-    );
-    if (from + index !== row || line.cells.some(({ at }) => at >= editing.caret)) return spans;
-    return [...spans, { ...say(' '), caret: true }];
-  });
-}
-
-const editRows = (mode: Extract<CardMode, { at: 'edit' }>, inner: number): readonly Line[] => [
-  [say('edit the arguments', 'text', ['bold'])],
-  ...textRows(mode.editing, inner - 2, 200),
-];
-
-function ruleRows(mode: Extract<CardMode, { at: 'rule' }>, inner: number): readonly Line[] {
-  const { proposals } = mode;
-  if (proposals === null) return [[say('looking for rules…', 'dim')]];
-  const chosen = proposals.candidates[mode.chosen];
-  if (chosen === undefined)
-    return wrapLine(
-      foreign(`no rule can be added: ${proposals.none ?? 'none would let only this through'}`, 'warn'),
-      inner,
-    );
-  const indented = (text: string) => wrapLine(foreign(text), inner, [say('  ')]);
-  return [
-    [say(`add a rule · ${mode.chosen + 1} of ${proposals.candidates.length}`, 'text', ['bold'])],
-    ...proposals.candidates.map(
-      (one, index): Line => [
-        say(`${index === mode.chosen ? '> ' : '  '}${ruleKinds[one.kind]}`, index === mode.chosen ? 'accent' : 'text'),
-      ],
-    ),
-    [],
-    ...indented(JSON.stringify(chosen.rule)),
-    ...indented(ruleReach(chosen, proposals)),
-    ...ruleTarget(proposals).flatMap(indented),
-    ...(mode.matches
-      ? ruleMatches(chosen).flatMap((text) => wrapLine(foreign(`- ${text}`, 'dim'), inner, [say('  ')]))
-      : []),
-  ];
-}
-
-function questionRows(card: CardState, ask: Ask, inner: number): readonly Line[] {
-  return (ask.question?.choices ?? []).map((words, index) =>
-    cutLine(
-      [
-        say(`${card.marked === index ? '>' : ' '} ${index + 1} `, card.marked === index ? 'accent' : 'dim'),
-        ...foreign(words, card.marked === index ? 'accent' : 'text'),
-      ],
-      inner,
-    ),
-  );
-}
-
-function choiceRows(card: CardState, facts: Drawn, keys: KeyMap, inner: number): readonly Line[] {
-  const rows: Span[][] = [[]];
-  const gap = inner < shortColumns ? 1 : 3;
-  let used = 0;
-  for (const choice of facts.choices) {
-    const key = choice === 'later' ? 'Esc' : keyOf(keys, choiceCommands[choice]);
-    if (key === null) continue;
-    const pressed = card.burst?.choice === choice;
-    const open = card.selected === choice || pressed;
-    const plain = inner < shortColumns ? key : `${key} ${choiceWords(choice)}`;
-    const words = open ? `[${plain}]` : plain;
-    if (used > 0 && used + gap + words.length > inner) {
-      rows.push([]);
-      used = 0;
-    }
-    if (used > 0) rows.at(-1)?.push(say(' '.repeat(gap)));
-    const blocked = whyNot(choice, { ...facts, page: 0, lastTop: 0 }) !== null;
-    rows.at(-1)?.push(say(words, pressed ? 'selection' : blocked ? 'dim' : open ? 'accent' : 'text'));
-    used += words.length + (used > 0 ? gap : 0);
-  }
-  return rows.map((row) => cutLine(row, inner));
-}
-
-/** How to get to what was not seen yet: to the whole card, and in it to the next page. */
-const unseenRows = ({ full }: CardState, { unseen }: Drawn, keys: KeyMap, inner: number): readonly Line[] =>
-  unseen === 0
-    ? []
-    : wrapLine(
-        [say(`${plural(unseen, 'line')} not seen: ${keyOf(keys, full ? 'card.page' : 'card.full') ?? 'PgDn'}`, 'warn')],
-        inner,
-      );
-
-/** An ask that does not have the keys, in one row. */
-export function closedCard(
-  ask: Ask,
-  keys: KeyMap,
-  columns: number,
-  now: number,
-  shownId: (id: string) => string,
-): Line {
-  const ms = ask.expires_at === null ? null : Date.parse(ask.expires_at) - now;
-  const time = ms === null ? 'waits for ever' : ms <= 0 ? 'expired' : `expires in ${formatRemaining(ms)}`;
-  const key = keyOf(keys, 'app.next-ask') ?? 'Ctrl+N';
-  const left: Line = [
-    say('┏ ', 'ask'),
-    ...foreign(`ASK ${shownId(ask.id)} · ${ask.tools}.${ask.tool} `, 'ask'),
-    ...foreign(ask.summary),
-  ];
-  return spread(left, [say(`${time} · ${key} answers it`, 'dim')], columns);
-}
-
-/** What became of an ask, in one row (10 §7.6). */
-export function resultLine(ask: Ask, mine: boolean, columns: number): Line {
-  const token = ask.state === 'approved' || ask.state === 'answered' ? 'ok' : 'danger';
-  return cutLine(
-    [
-      say('- ', 'dim'),
-      ...foreign(verdictWords(ask, mine), token),
-      ...foreign(` · ${ask.tools}.${ask.tool} ${ask.summary}`, 'dim'),
-    ],
-    columns,
-  );
-}
-
-/** `approved 10:02:11 by you · this session`. */
-export function verdictWords(ask: Ask, mine: boolean): string {
-  const at = formatClock(ask.resolved_at ?? ask.updated_at);
-  const remember = ask.verdict?.remember === undefined ? '' : ` · ${choiceWords(ask.verdict.remember)}`;
-  if (ask.state === 'expired') return `expired ${at}, denied`;
-  return `${ask.state} ${at} by ${mine ? 'you' : (ask.verdict?.by ?? 'system')}${remember}`;
-}

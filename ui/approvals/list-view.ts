@@ -7,7 +7,7 @@ import { type ApprovalsState, type ApprovalsView, focusedAsk, shownIdOf } from '
 import { drawnCard } from './drawn-card.ts';
 import { listed } from './on-list.ts';
 import { newCard } from './card-state.ts';
-import { resultLine } from './card-view.ts';
+import { resultLine } from './result-line.ts';
 
 export type ListPlace = { readonly columns: number; readonly rows: number };
 

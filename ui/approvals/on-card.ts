@@ -15,7 +15,7 @@ import { type CardFacts, type CardIntent, type CardState, guarded, scrollCard, n
 import { choose, markChoice, moveChoice, pressLetter, ruleKey, takeChoice, tickCard } from './card-choices.ts';
 import { editFind, findInCard, lookFor, nextFlag, typeFind, type Whole } from './card-find.ts';
 import { cardData } from './card-text.ts';
-import { choiceCommands, fieldColumns, innerColumns } from './card-view.ts';
+import { choiceCommands, fieldColumns, innerColumns } from './card-place.ts';
 import {
   type ApprovalsAction,
   type ApprovalsState,

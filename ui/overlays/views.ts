@@ -77,10 +77,10 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
     case 'run': {
       if (overlay.run === null)
         return { ...plain, title: 'Run', body: [[say('loading…', 'dim')]], at: 0, foot: 'Esc close' };
-      const shown = { id: (id: string) => id.slice(-8), when: formatClock };
+      const shown = { id: shortId, when: formatClock };
       return {
         ...plain,
-        title: `Run ${overlay.run.id.slice(-8)}`,
+        title: `Run ${shortId(overlay.run.id)}`,
         right: foreign(overlay.run.status),
         body: runLines(overlay.run, shown).flatMap((line) => wrapLine(foreign(line), columns, [], [say('      ')])),
         at: overlay.at,
@@ -193,6 +193,9 @@ const runTokens: Readonly<Record<string, Token>> = {
   interrupted: 'warn',
   failed: 'danger',
 };
+
+/** As cards show it, where nothing is known of other ids: its kind and its end. */
+const shortId = (id: string): string => id.replace(/^([a-z]+_).*(.{6})$/, '$1$2');
 
 /** Rows with a mark before the chosen one. */
 const list = (body: readonly Line[], at: number) => ({

@@ -119,7 +119,9 @@ function stepLines(state: State, step: PlanStep, isChosen: boolean, columns: num
   const note = noteOf(state, step);
   const short = wide || note === '' ? [] : foreign(` · ${note}`, 'dim');
   const text: Line = [...foreign(firstLine(step.description), isChosen ? 'accent' : 'text'), ...short];
-  const rows = wrapLine(text, room, before, [say('          ')]).slice(0, wide ? (isChosen ? 4 : 2) : 1);
+  const rows = wide
+    ? wrapLine(text, room, before, [say('          ')]).slice(0, isChosen ? 4 : 2)
+    : [cutLine([...before, ...text], room)];
   const lines = rows.map((row, index) =>
     index === 0 ? spread(cutLine(row, room), end, columns) : cutLine(row, columns),
   );

@@ -1,0 +1,123 @@
+import type { Ask } from '../../src/schema/ask.ts';
+import { choiceWords } from '../../src/view/ask-choices.ts';
+import { plural } from '../../src/view/format.ts';
+import { type Line, type Span, foreign, say } from '../../src/view/line.ts';
+import { fieldLine } from '../field-line.ts';
+import { cutLine, wrapLine } from '../../src/view/wrap.ts';
+import { type KeyMap, keyOf } from '../keys/key-map.ts';
+import type { CardMode, CardState } from './card-state.ts';
+import { whyNot } from './card-choices.ts';
+import { type Drawn, choiceCommands, shortColumns } from './card-place.ts';
+import { textRows } from './card-forms.ts';
+
+/** What stands under the data: a field, a question, or the choices. */
+export function footRows(card: CardState, facts: Drawn, keys: KeyMap, inner: number, rows: number): readonly Line[] {
+  const said: readonly Line[] =
+    card.said === null ? [] : wrapLine(foreign(`! ${card.said}`, 'warn'), inner).slice(0, 2);
+  return [...said, ...modeRows(card, facts, keys, inner, rows)];
+}
+
+function modeRows(card: CardState, facts: Drawn, keys: KeyMap, inner: number, rows: number): readonly Line[] {
+  const { mode } = card;
+  switch (mode.at) {
+    case 'sending':
+      return [[say('sending…', 'dim')]];
+    case 'no-words':
+      return [[say(`deny without words? ${keyOf(keys, 'card.deny') ?? 'n'}   Esc back`, 'warn')]];
+    case 'run-edited':
+      return [
+        [
+          say(
+            `the policy allows this: run with these arguments? ${keyOf(keys, 'card.once') ?? 'y'}   Esc back`,
+            'warn',
+          ),
+        ],
+      ];
+    case 'rule':
+      return wrapLine(
+        mode.proposals === null || mode.proposals.candidates.length === 0
+          ? [say('Esc back')]
+          : [
+              say(`Up Down candidate   ${keyOf(keys, 'rule.matches') ?? 'm'} the matching calls   `),
+              say(`${keyOf(keys, 'rule.write') ?? 'w'} write and allow`, 'accent'),
+              say('   Esc back'),
+            ],
+        inner,
+      );
+    case 'edit':
+      return wrapLine(
+        [say('Enter judges the new arguments   Ctrl+J new line   Ctrl+G editor   Esc back', 'dim')],
+        inner,
+      );
+    case 'find':
+      return [
+        [say('find: ', 'accent'), ...fieldLine(mode.editing)],
+        ...wrapLine([say('Enter next hit   Up former hit   Esc back', 'dim')], inner),
+      ];
+    case 'field':
+      return fieldRows(mode, inner, Math.max(1, Math.min(6, rows - 8)));
+    case 'choices':
+      return [
+        ...questionRows(card, facts.ask, inner),
+        ...(rows < 12 || card.said !== null ? [] : unseenRows(card, facts, keys, inner)),
+        ...choiceRows(card, facts, keys, inner),
+      ];
+  }
+}
+
+const asks: Readonly<Record<Extract<CardMode, { at: 'field' }>['for'], string>> = {
+  deny_feedback: 'why (the model reads it as words, Enter denies, Esc goes back)',
+  answer: 'answer (Enter sends, Ctrl+J new line, Esc goes back)',
+  done: 'its result, as the model will read it (Enter sends, Esc goes back)',
+};
+
+function fieldRows(mode: Extract<CardMode, { at: 'field' }>, inner: number, most: number): readonly Line[] {
+  return [
+    [say(asks[mode.for], 'dim')],
+    ...textRows(mode.editing, inner - 2, most).map((line) => [say('› ', 'accent'), ...line]),
+  ];
+}
+
+function questionRows(card: CardState, ask: Ask, inner: number): readonly Line[] {
+  return (ask.question?.choices ?? []).map((words, index) =>
+    cutLine(
+      [
+        say(`${card.marked === index ? '>' : ' '} ${index + 1} `, card.marked === index ? 'accent' : 'dim'),
+        ...foreign(words, card.marked === index ? 'accent' : 'text'),
+      ],
+      inner,
+    ),
+  );
+}
+
+function choiceRows(card: CardState, facts: Drawn, keys: KeyMap, inner: number): readonly Line[] {
+  const rows: Span[][] = [[]];
+  const gap = inner < shortColumns ? 1 : 3;
+  let used = 0;
+  for (const choice of facts.choices) {
+    const key = choice === 'later' ? 'Esc' : keyOf(keys, choiceCommands[choice]);
+    if (key === null) continue;
+    const pressed = card.burst?.choice === choice;
+    const open = card.selected === choice || pressed;
+    const plain = inner < shortColumns ? key : `${key} ${choiceWords(choice)}`;
+    const words = open ? `[${plain}]` : plain;
+    if (used > 0 && used + gap + words.length > inner) {
+      rows.push([]);
+      used = 0;
+    }
+    if (used > 0) rows.at(-1)?.push(say(' '.repeat(gap)));
+    const blocked = whyNot(choice, { ...facts, page: 0, lastTop: 0 }) !== null;
+    rows.at(-1)?.push(say(words, pressed ? 'selection' : blocked ? 'dim' : open ? 'accent' : 'text'));
+    used += words.length + (used > 0 ? gap : 0);
+  }
+  return rows.map((row) => cutLine(row, inner));
+}
+
+/** How to get to what was not seen yet: to the whole card, and in it to the next page. */
+const unseenRows = ({ full }: CardState, { unseen }: Drawn, keys: KeyMap, inner: number): readonly Line[] =>
+  unseen === 0
+    ? []
+    : wrapLine(
+        [say(`${plural(unseen, 'line')} not seen: ${keyOf(keys, full ? 'card.page' : 'card.full') ?? 'PgDn'}`, 'warn')],
+        inner,
+      );

@@ -1,0 +1,26 @@
+import type { Ask } from '../../src/schema/ask.ts';
+import { choiceWords } from '../../src/view/ask-choices.ts';
+import { formatClock } from '../../src/view/format.ts';
+import { type Line, foreign, say } from '../../src/view/line.ts';
+import { cutLine } from '../../src/view/wrap.ts';
+
+/** What became of an ask, in one row (10 §7.6). */
+export function resultLine(ask: Ask, mine: boolean, columns: number): Line {
+  const token = ask.state === 'approved' || ask.state === 'answered' ? 'ok' : 'danger';
+  return cutLine(
+    [
+      say('- ', 'dim'),
+      ...foreign(verdictWords(ask, mine), token),
+      ...foreign(` · ${ask.tools}.${ask.tool} ${ask.summary}`, 'dim'),
+    ],
+    columns,
+  );
+}
+
+/** `approved 10:02:11 by you · this session`. */
+export function verdictWords(ask: Ask, mine: boolean): string {
+  const at = formatClock(ask.resolved_at ?? ask.updated_at);
+  const remember = ask.verdict?.remember === undefined ? '' : ` · ${choiceWords(ask.verdict.remember)}`;
+  if (ask.state === 'expired') return `expired ${at}, denied`;
+  return `${ask.state} ${at} by ${mine ? 'you' : (ask.verdict?.by ?? 'system')}${remember}`;
+}
