@@ -12,7 +12,7 @@ import type { ClientLink } from './use-client.ts';
 
 export type SlashDeps = {
   readonly client: () => Promise<RuntimeClient>;
-  readonly link: Pick<ClientLink, 'choose' | 'compact' | 'openSession'>;
+  readonly link: Pick<ClientLink, 'choose' | 'compact' | 'forkWithSummary' | 'openSession'>;
   readonly state: () => State;
   readonly dispatch: (action: Action) => void;
   readonly say: (text: string, bad: boolean) => void;
@@ -100,6 +100,14 @@ export function createSlashEffects(deps: SlashDeps): { perform(intent: SlashInte
       if (ended !== 'completed') return say(`nothing was compacted: the summary is ${ended}`, true);
       await link.openSession(session.name);
       say(`compacted ${plural(messages, 'message')} into a summary; all of them stay stored`, false);
+    },
+    'fork-summary': async ({ to, at, keep }) => {
+      const { session } = deps.state();
+      if (session === null) return say('there is no session yet: the first message makes one', true);
+      const { name, summarised, ended } = await link.forkWithSummary(session.name, { to, at, keep });
+      if (name === null) return say(`nothing was forked: the summary is ${ended}`, true);
+      await link.openSession(name);
+      say(`forked ${session.name}: a summary stands for ${plural(summarised, 'message')}`, false);
     },
     export: exported,
     'export-run': async ({ run_id }) => {

@@ -8,6 +8,7 @@ export type SlashIntent =
   | { readonly do: 'reload-keys' }
   | { readonly do: 'notify'; readonly way: 'auto' | 'osc' | 'bell' | 'off' }
   | { readonly do: 'compact'; readonly keep: number }
+  | { readonly do: 'fork-summary'; readonly to: string | null; readonly at: number | null; readonly keep: number }
   | {
       readonly do: 'export';
       readonly format: 'md' | 'json';

@@ -15,6 +15,8 @@ import { saying } from './sending.ts';
 type Slash = (state: State, args: string, now: number, ruler: Ruler) => Change;
 
 const named = (args: string): string | null => (args.trim() === '' ? null : args.trim());
+/** Messages that stay as they are behind a summary, unless others are asked for (07 §2.9). */
+const keptMessages = 8;
 const session = (state: State): string | null => state.session?.name ?? null;
 const quiet = (state: State, text: string, now: number): Change => only(saying(state, text, now));
 
@@ -53,11 +55,14 @@ const commands: Readonly<Record<string, Slash>> = {
   },
   fork: (state, args, now) => {
     const name = session(state);
-    const at = /--at[ =](\d+)/.exec(args)?.[1];
-    const to = named(args.replace(/--at[ =]\d+/, ''));
-    return name === null
-      ? quiet(state, 'there is no session yet: the first message makes one', now)
-      : only(state, { do: 'fork-session', name, to, at: at === undefined ? null : Number(at) });
+    const seq = /--at[ =](\d+)/.exec(args)?.[1];
+    const at = seq === undefined ? null : Number(seq);
+    const to = named(args.replace(/--at[ =]\d+/, '').replace(/(^|\s)--summary(?=\s|$)/, ''));
+    if (name === null) return quiet(state, 'there is no session yet: the first message makes one', now);
+    if (to?.startsWith('-')) return quiet(state, '/fork takes a name, --at <seq> and --summary', now);
+    return /(^|\s)--summary(?=\s|$)/.test(args)
+      ? intended(state, { do: 'fork-summary', to, at, keep: keptMessages })
+      : only(state, { do: 'fork-session', name, to, at });
   },
   copy: (state, args, now) => {
     const last = state.items.findLast((item) => item.kind === 'assistant');
@@ -116,7 +121,7 @@ const commands: Readonly<Record<string, Slash>> = {
       ? intended(state, { do: 'trim', messages: Number(args.trim()) })
       : quiet(state, '/trim takes a number of messages; 0 = all', now),
   compact: (state, args, now) => {
-    const keep = named(args) ?? '8';
+    const keep = named(args) ?? String(keptMessages);
     return /^\d+$/.test(keep)
       ? intended(state, { do: 'compact', keep: Number(keep) })
       : quiet(state, '/compact takes the number of messages that stay', now);

@@ -39,6 +39,13 @@ export type ClientLink = {
   choose(over: Partial<Pick<StartRun, 'think' | 'chain_path'>> & { readonly trim?: number }): void;
   /** Sums up all but the last `keep` messages, in view. @returns what the summary replaces, and how its run ended */
   compact(session: string, keep: number): Promise<{ readonly messages: number; readonly ended: string }>;
+  /** A copy that begins with a summary of all but the last `keep` messages. @returns its name; null when its run failed */
+  forkWithSummary(
+    session: string,
+    fork: { readonly to: string | null; readonly at: number | null; readonly keep: number },
+  ): Promise<{ readonly name: string | null; readonly summarised: number; readonly ended: string }>;
+  /** Shows a run in view to its end. @returns its status */
+  endOf(runId: string): Promise<string>;
   /** Reads the open asks again. */
   readAsks(): Promise<void>;
   close(): void;
@@ -133,6 +140,12 @@ export function createClientLink(options: LinkOptions): ClientLink {
       dispatch({ type: 'following', run_id: running, now: now() });
       void follow(client, running, 0).catch(failed);
     }
+  };
+
+  /** The run of a summary is asked for like a turn, but without its text and its chain. */
+  const summaryRequest = async (client: RuntimeClient): Promise<StartRun> => {
+    const { trim: _trim, ...over } = chosen;
+    return { ...(await request(client)), ...over, input: { type: 'string', value: '' }, chain_path: null };
   };
 
   const failed = (error: unknown): void => {
@@ -267,13 +280,24 @@ export function createClientLink(options: LinkOptions): ClientLink {
     },
     async compact(session, keep) {
       const client = await clientOf();
-      const { trim: _trim, ...over } = chosen;
-      const input = { type: 'string', value: '' } as const;
-      const asked = { ...(await request(client)), ...over, input, chain_path: null };
-      const started = await client.compactSession({ ...asked, name: session, keep });
-      await this.watch(started.run_id);
-      const { status } = await client.awaitRun({ run_id: started.run_id });
-      return { messages: started.compacted.messages, ended: status };
+      const started = await client.compactSession({ ...(await summaryRequest(client)), name: session, keep });
+      return { messages: started.compacted.messages, ended: await this.endOf(started.run_id) };
+    },
+    async forkWithSummary(session, fork) {
+      const client = await clientOf();
+      const { to, at, keep } = fork;
+      const wanted = { name: session, new_name: to, at, keep };
+      const started = await client.forkWithSummary({ ...(await summaryRequest(client)), ...wanted });
+      const ended = await this.endOf(started.run_id);
+      const { session_id, summarised } = started.fork;
+      if (ended !== 'completed') return { name: null, summarised, ended };
+      const page = await client.exportSession({ session: { id: session_id }, after: 0 });
+      return { name: page.session.name, summarised, ended };
+    },
+    async endOf(runId) {
+      const client = await clientOf();
+      await this.watch(runId);
+      return (await client.awaitRun({ run_id: runId })).status;
     },
     async loadOlder() {
       const session = options.session();

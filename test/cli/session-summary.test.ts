@@ -88,3 +88,16 @@ test('session fork --summary prints the copy; its progress stands on a terminal'
     run_id: expect.stringMatching(/^run_/),
   });
 });
+
+test('/fork --summary of the screen opens the copy, and one with words that it does not know makes none', async () => {
+  for (const text of ['q5', 'q6']) await world.run([...tester, 'chat', text]);
+  const terminal = openTerminal(world, ['tui', ...tester]);
+  await terminal.until((rows) => rows.some((row) => row.startsWith(' idle')), 'idle');
+  terminal.type('/fork --brief\r');
+  await terminal.saw('/fork takes a name, --at <seq> and --summary');
+  terminal.type('/fork brief --summary\r');
+  await terminal.saw('forked default: a summary stands for 2 messages');
+  terminal.type('\u0018\u0003');
+  expect((await terminal.ended).code).toBe(0);
+  expect((await session('list')).stdout).toMatch(/^\* +brief/m);
+});
