@@ -168,7 +168,7 @@ describe('a database of another installation', () => {
       const listed = await world.run(['trust', '--json']);
       expect([listed.code, JSON.parse(listed.stdout)]).toMatchObject([3, [{ kind: 'database', path: database }]]);
       const { sha256 } = JSON.parse(listed.stdout)[0];
-      expect((await world.run(['trust', 'show', database])).stdout).toContain('2 backends');
+      expect((await world.run(['trust', 'show', database])).stdout).toContain('backends: 2');
       expect((await world.run(['trust', 'add', database])).code).toBe(3);
       expect((await world.run(['trust', 'add', database, '--sha256', 'a'.repeat(64)])).code).toBe(3);
       expect(await world.run(['trust', 'add', database, '--sha256', sha256])).toMatchObject({ code: 0 });

@@ -32,7 +32,7 @@ const asContent = ({ path, sha256, bytes, counts }: ForeignDatabase): UntrustedC
   bytes,
   text: [
     'Another installation made this database. It holds:',
-    ...Object.entries(counts).map(([table, count]) => `  ${count} ${table.replace('_', ' ')}`),
+    ...Object.entries(counts).map(([table, count]) => `  ${table.replace('_', ' ')}: ${count}`),
     'Trusting it keeps these, and removes logins, stored keys, what was remembered and accepted, and open asks.',
     'Its unfinished runs are cancelled. A backend that it brings gets what you send to it: see reins backend list.',
   ].join('\n'),
