@@ -1,3 +1,4 @@
+import { builtInProviders } from '../schema/tool-names.ts';
 import { type Handler, isModelHandler, thinkLevel } from '../schema/chain.ts';
 import { exposesNothing, readEntry } from './allowlist.ts';
 import { placeOf, placeOfMember, type Findings } from './findings.ts';
@@ -5,18 +6,7 @@ import type { JsonMember, JsonNode, JsonObject } from './json.ts';
 import { checkRange, type MemberType, readShape, type Shape, stringsOf } from './shape.ts';
 import { durationMs } from './values.ts';
 
-/** Providers that every installation has (05 §1.1), whether or not a run registers them. */
-export const builtInProviders: readonly string[] = [
-  'local_fs',
-  'local_shell',
-  'web',
-  'webhook',
-  'echo',
-  'print',
-  'plan_manager',
-  'plan_summary',
-  'model_pull',
-];
+const builtIn: ReadonlySet<string> = new Set(builtInProviders);
 
 const configTypes: Readonly<Record<string, MemberType>> = {
   model: 'string',
@@ -156,7 +146,7 @@ export function warnUnknownProvider(
   providers: readonly string[] | null,
   findings: Findings,
 ): void {
-  if (providers === null || builtInProviders.includes(provider) || providers.includes(provider)) return;
+  if (providers === null || builtIn.has(provider) || providers.includes(provider)) return;
   findings.warning(
     'unknown_provider',
     placeOf(node),

@@ -1,5 +1,7 @@
+import type { BuiltInProvider } from '../schema/tool-names.ts';
+
 /** Tools of the built-in toolsets and the arguments that each requires (05 §1.1, §4.8, §5.1, §6, §7). */
-export const builtInTools: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = {
+const tools: Readonly<Record<BuiltInProvider, Readonly<Record<string, readonly string[]>>>> = {
   local_fs: {
     read_file: ['path'],
     read_file_range: ['path'],
@@ -34,3 +36,6 @@ export const builtInTools: Readonly<Record<string, Readonly<Record<string, reado
   plan_summary: { persist: ['text'], fallback: ['text'] },
   model_pull: { pull: ['model', 'backend'] },
 };
+
+/** The same, for a name that may be any. */
+export const builtInTools: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>> = tools;

@@ -1,3 +1,4 @@
+import type { BuiltInProvider } from '../schema/tool-names.ts';
 import type { CommandWord } from '../schema/command.ts';
 import { type Analysis, programName } from './analysis.ts';
 import { collectPaths, placesOfWord, standardFiles } from './named-paths.ts';
@@ -11,7 +12,7 @@ const readers: ReadonlySet<string> = new Set(
   'read_file read_file_range list_dir find_files grep stat_file count_stats'.split(' '),
 );
 /** Built-in toolsets whose arguments name no path of this machine. */
-const pathless: ReadonlySet<string> = new Set([
+const pathless: ReadonlySet<string> = new Set<BuiltInProvider>([
   'web',
   'webhook',
   'echo',

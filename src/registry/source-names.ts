@@ -1,20 +1,9 @@
 import { RuntimeError } from '../schema/errors.ts';
+import { builtInProviders } from '../schema/tool-names.ts';
 import { quote } from '../text/quote.ts';
 
-/** Providers that every installation has, and words with another meaning (05 §1.1). */
-const reserved: ReadonlySet<string> = new Set([
-  'local_fs',
-  'local_shell',
-  'web',
-  'webhook',
-  'echo',
-  'print',
-  'plan_manager',
-  'plan_summary',
-  'model_pull',
-  'output',
-  'end',
-]);
+/** Names that no other provider may take, and words with another meaning (05 §1.1). */
+const reserved: ReadonlySet<string> = new Set([...builtInProviders, 'output', 'end']);
 
 type SourceName = { readonly name: string; readonly what: 'hook' | 'MCP server' };
 

@@ -134,7 +134,7 @@ function Conversation({
 
 const examples = [
   'What is in this workspace? Read what matters and tell me in five lines.',
-  'Find the TODOs in the sources and list them by file.',
+  'Find the longest files of the sources and say what each is about.',
   'Write a short README for this project.',
 ] as const;
 
