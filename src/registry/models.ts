@@ -1,7 +1,8 @@
+import { capabilitiesOf, rowOf, unreachable } from './model-rows.ts';
 import { checkName, checkTokens, readCapabilityWords } from './model-words.ts';
-import { findModel, hasCapability, sameName, type SeenModel } from '../models/resolve.ts';
+import { findModel, sameName, type SeenModel } from '../models/resolve.ts';
 import { RuntimeError } from '../schema/errors.ts';
-import { capabilityNames, type ModelDetail, type ModelRow } from '../schema/registry.ts';
+import type { ModelDetail, ModelRow } from '../schema/registry.ts';
 import type { DeclarationRow, Registry } from '../store/registry.ts';
 import { type Backend, type Backends, demoId, nothingSet } from './backends.ts';
 import { type Observation, type Observer, shortReason } from './observe.ts';
@@ -327,29 +328,6 @@ const anyBackend: Backend = {
   ...nothingSet,
   implicit: true,
 };
-
-const capabilitiesOf = (model: SeenModel): Record<string, boolean> =>
-  Object.fromEntries(capabilityNames.map((name) => [name, hasCapability(model, name)]));
-
-const rowOf = (backend: Backend, model: SeenModel, isDefault: boolean): ModelRow => ({
-  backend: backend.name,
-  model: model.name,
-  capabilities: capabilitiesOf(model),
-  context: model.context,
-  is_default: isDefault,
-  state: model.origin === 'served' ? 'served' : 'declared',
-  reason: null,
-});
-
-const unreachable = (backend: string, reason: string): ModelRow => ({
-  backend,
-  model: '',
-  capabilities: {},
-  context: null,
-  is_default: false,
-  state: 'unreachable',
-  reason,
-});
 
 function discoveredContext(backend: Backend, seen: Observation, name: string): number | null {
   if (seen.state === 'failed') return null;

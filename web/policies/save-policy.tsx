@@ -1,13 +1,11 @@
 import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
-import type { PolicyDocument } from '../../src/schema/document-views.ts';
 import { client } from '../data/client.ts';
 import { pathOfFile } from '../data/document-path.ts';
 import { useAction } from '../data/use-data.ts';
 import { SaveDialog } from '../editor/save-dialog.tsx';
 import type { Draft } from '../editor/use-draft.ts';
-import { announce } from '../frame/announce.tsx';
-import { isOutdated } from '../editor/outdated.ts';
+import { useSave } from '../editor/use-save.ts';
 
 const days = 7;
 const dayMs = 86_400_000;
@@ -27,52 +25,39 @@ export function SavePolicy({
   readonly onClose: () => void;
   readonly onSaved: () => void;
 }) {
-  const [theirs, setTheirs] = useState<PolicyDocument | null>(null);
   const [widened, setWidened] = useState<number | null>(null);
   const [agreed, setAgreed] = useState(false);
   const [, navigate] = useLocation();
   const { text, base } = draft;
   const replay = useAction(() => client.replayPolicy({ text, since: Date.now() - days * dayMs }));
-  const save = useAction((over: string | null) =>
-    client.putPolicy({
-      file,
-      text,
-      ...(source === null ? {} : { source }),
-      ...(over === null && base === null ? { if_none_match: '*' } : { if_match: `"${over ?? base?.sha256}"` }),
-    }),
-  );
+  const saving = useSave({
+    ...{ file, draft, onClose },
+    write: (over) =>
+      client.putPolicy({
+        file,
+        text,
+        ...(source === null ? {} : { source }),
+        ...(over === null ? { if_none_match: '*' } : { if_match: `"${over}"` }),
+      }),
+    read: () => client.getPolicy({ file, ...(source === null ? {} : { source }) }),
+    onSaved: () => {
+      onSaved();
+      if (base === null) navigate(`/policies/${pathOfFile(file)}`, { replace: true });
+    },
+  });
   const { run } = replay;
   useEffect(() => {
     void run().then((report) => setWidened(report?.widened ?? null));
   }, [run]);
-  useEffect(() => {
-    if (isOutdated(save.error)) void client.getPolicy({ file, ...(source === null ? {} : { source }) }).then(setTheirs);
-  }, [save.error, file, source]);
-
-  const onSave = async (over: string | null) => {
-    const saved = await save.run(over);
-    if (saved === null) return;
-    draft.rebase(saved);
-    announce(`${file} is saved.`);
-    onSaved();
-    onClose();
-    if (base === null) navigate(`/policies/${pathOfFile(file)}`, { replace: true });
-  };
   const needsYes = widened !== null && widened > 0;
   return (
     <SaveDialog
       file={file}
       before={base?.text ?? ''}
       after={text}
-      theirs={theirs}
       blocked={replay.busy || (needsYes && !agreed)}
-      busy={save.busy}
-      error={theirs === null ? (save.error ?? replay.error) : null}
-      onSave={(over) => void onSave(over)}
-      onTake={() => {
-        if (theirs !== null) draft.rebase(theirs);
-        onClose();
-      }}
+      {...saving}
+      error={saving.theirs === null ? (saving.error ?? replay.error) : null}
       onClose={onClose}
       extra={
         replay.busy ? (
