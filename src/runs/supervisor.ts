@@ -49,6 +49,8 @@ const callGraceMs = 2_500;
 const partialMs = 2_000;
 const leaseMs = 15_000;
 const renewMs = 5_000;
+/** A model that takes longer is thinking: meanwhile what starts commands gets ready. One that does not is answered first. */
+const warmAfterMs = 30;
 
 /** Main side of one run: serves its requests, writes its events, sees its end, kills its thread. */
 export function createSupervisor(deps: SupervisorDeps) {
@@ -77,6 +79,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     clearTimeout(graceTimer);
     clearInterval(renewTimer);
     clearTimeout(partialTimer);
+    clearTimeout(warmTimer);
     stopHeeding();
     let last = end;
     try {
@@ -177,6 +180,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   const serveRequest = (message: Extract<WorkerMessage, { kind: 'request' }>): void => {
     const { id, op, input } = message;
     if (!Number.isInteger(id) || !operations.has(op)) throw unreadable(`a request for ${String(op)}`);
+    clearTimeout(warmTimer);
     if (op === 'checkpoint') {
       storeCheckpoint(checked(input, CheckpointRequest), () => reply({ kind: 'reply', id, ok: true, output: null }));
       return;
@@ -186,7 +190,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
         reply({ kind: 'reply', id, ok: true, output });
         if (op !== 'openTurn') return;
         guarded(() => rows.flush());
-        if (callsCommands(live)) void deps.pools.warmSpawner();
+        if (callsCommands(live)) warmTimer = setTimeout(() => void deps.pools.warmSpawner(), warmAfterMs);
       },
       (error: unknown) => {
         if (error instanceof StructError) return fail(error);
@@ -228,6 +232,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     settle({ kind: 'failed', error: { class: 'worker_crash', message: 'the thread of this run ended unexpectedly' } }),
   );
 
+  let warmTimer: NodeJS.Timeout | undefined;
   let graceTimer: NodeJS.Timeout | undefined;
   const cancel = (): void => {
     port.postMessage({
