@@ -43,9 +43,14 @@ compdef _reins reins
 `,
   fish: `function __reins_complete
   set -l words (commandline -opc)[2..-1] (commandline -ct)
-  reins __complete $words 2>/dev/null
+  set -l found (reins __complete $words 2>/dev/null)
+  if test (count $found) -gt 0
+    printf '%s\\n' $found
+  else
+    __fish_complete_path (commandline -ct)
+  end
 end
-complete -c reins -a '(__reins_complete)'
+complete -c reins -f -a '(__reins_complete)'
 `,
 };
 
