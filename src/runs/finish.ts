@@ -129,7 +129,10 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
         turn.output({ status: outcome.status, type: output.type, text: output.text }, at);
       }
     }
-    lastEvent(record, live, outcome, output, usage, deps.asks.pendingOfRun(runId));
+    lastEvent(record, live, outcome, output, usage, () => ({
+      ask_ids: deps.asks.pendingOfRun(runId),
+      checkpoint_seq: deps.runs.checkpointSeq(runId),
+    }));
   });
 
   const { counters } = gate;
@@ -178,7 +181,7 @@ function lastEvent(
   outcome: Outcome,
   output: Output,
   usage: Usage,
-  askIds: readonly string[],
+  rest: () => { readonly ask_ids: readonly string[]; readonly checkpoint_seq: number },
 ): void {
   const { gate } = live;
   const duration_ms = live.clock.active();
@@ -201,8 +204,7 @@ function lastEvent(
       record(gate.ref, {
         kind: 'chain_suspended',
         reason: live.stopped?.kind === 'rest' ? live.stopped.reason : live.resting ? 'shutdown' : 'ask',
-        ask_ids: askIds,
-        checkpoint_seq: 0,
+        ...rest(),
       });
       return;
     case 'cancelled': {

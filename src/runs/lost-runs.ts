@@ -46,7 +46,8 @@ export function createLostRuns(deps: LostRunsDeps) {
             if (head === undefined || !isLost(head)) return;
             runs.interrupt(id);
             const ask_ids = asks.pendingOfRun(id);
-            record(refOf(head), { kind: 'chain_suspended', reason: 'interrupted', ask_ids, checkpoint_seq: 0 });
+            const checkpoint_seq = runs.checkpointSeq(id);
+            record(refOf(head), { kind: 'chain_suspended', reason: 'interrupted', ask_ids, checkpoint_seq });
           });
         }
       } catch {
@@ -87,12 +88,13 @@ export function createLostRuns(deps: LostRunsDeps) {
         asks.cancelOfRun(runId);
         calls.settleOpen(runId, now());
         runs.close(runId, as, now());
+        const checkpoint_seq = runs.checkpointSeq(runId);
         runs.deleteState(runId);
         const ref = refOf(head);
         if (as === 'cancelled') record(ref, { kind: 'chain_cancelled', reason, by, duration_ms: 0 });
         // A run that was stopped in order has said so itself (04 §18.2).
         else if (head.status !== 'interrupted') {
-          record(ref, { kind: 'chain_suspended', reason: 'interrupted', ask_ids: [], checkpoint_seq: 0 });
+          record(ref, { kind: 'chain_suspended', reason: 'interrupted', ask_ids: [], checkpoint_seq });
         }
         also(head);
       });

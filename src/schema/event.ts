@@ -178,6 +178,7 @@ export type MainEvent =
       readonly kind: 'chain_suspended';
       readonly reason: 'ask' | 'shutdown' | 'interrupted';
       readonly ask_ids: readonly string[];
+      /** Event of the last message that the saved state holds; 0 = none. What came after it is done again. */
       readonly checkpoint_seq: number;
     }
   | { readonly kind: 'chain_resumed'; readonly by: string; readonly from_seq: number }

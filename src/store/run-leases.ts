@@ -54,6 +54,17 @@ export function createRunLeases(sql: Sql) {
       );
     },
 
+    /** The number of the event of the last message that the checkpoint holds; 0 without one. What came later is done again. */
+    checkpointSeq(runId: string): number {
+      const found = sql.get<{ seq: number }>(
+        `SELECT coalesce(max(seq), 0) AS seq FROM events WHERE run_id = ? AND kind = 'message'
+           AND json_extract(data, '$.number') < (SELECT json_extract(payload, '$.next_message') FROM run_state WHERE run_id = ?)`,
+        runId,
+        runId,
+      );
+      return found?.seq ?? 0;
+    },
+
     /** @returns false when the lease was lost. */
     renewLease(runId: string, owner: string, until: number): boolean {
       return (

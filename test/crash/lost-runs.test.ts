@@ -24,7 +24,10 @@ test('by doctor, once, with its question still open', async () => {
   expect(statuses()).toEqual(['interrupted']);
   const [ask] = rows(world, 'SELECT id, state FROM asks');
   expect(ask?.['state']).toBe('pending');
-  expect(rests()).toMatchObject([{ reason: 'interrupted', ask_ids: [ask?.['id']] }]);
+  const [asked] = rows(world, "SELECT max(seq) AS seq FROM events WHERE kind = 'message'");
+  expect(rests()).toMatchObject([
+    { reason: 'interrupted', ask_ids: [ask?.['id']], checkpoint_seq: Number(asked?.['seq']) },
+  ]);
   expect(rows(world, 'SELECT lease_owner FROM run_state')).toEqual([{ lease_owner: null }]);
   expect(rows(world, 'SELECT ended_at FROM runs')).toEqual([{ ended_at: null }]);
 });
