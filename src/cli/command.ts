@@ -118,7 +118,7 @@ export type Command = {
   readonly commands?: readonly Command[];
   /** A command with subcommands that also does something without one. */
   readonly bare?: true;
-  /** Absent: the command parses and has help, and says that it is not built yet. */
+  /** Absent: only its subcommands do something. */
   readonly module?: ModuleName;
   /** Refused inside a child of a tool (11 §6.2). */
   readonly insideTool?: 'refused';
@@ -126,7 +126,3 @@ export type Command = {
 
 /** Whether a flag takes a value that may stand in the next token. */
 export const takesValue = (flag: Flag): boolean => flag.kind !== 'boolean' && flag.kind !== 'optional';
-
-/** False for a command of which no part is built yet. */
-export const isBuilt = (command: Command): boolean =>
-  command.module !== undefined || (command.commands ?? []).some(isBuilt);

@@ -1,4 +1,4 @@
-import { type Argument, type Command, type Flag, isBuilt } from './command.ts';
+import type { Argument, Command, Flag } from './command.ts';
 import { commands } from './table.ts';
 import { flagText } from './values.ts';
 
@@ -89,11 +89,6 @@ export const exitCodes: readonly (readonly [code: number, meaning: string])[] = 
 const exitRows = (codes: readonly number[]): readonly HelpRow[] =>
   exitCodes.filter(([code]) => codes.includes(code)).map(([code, meaning]) => [String(code), meaning] as const);
 
-const commandRow = (command: Command): HelpRow => [
-  command.name,
-  isBuilt(command) ? command.purpose : `${command.purpose} Not built yet.`,
-];
-
 /** Text of `reins --help`. */
 export function renderRootHelp(): string {
   return `${[
@@ -103,7 +98,7 @@ export function renderRootHelp(): string {
       '  reins <command> [flags] …      a command of the list below',
       '  reins                          the full-screen terminal',
     ]),
-    ...section('Commands', renderRows(commands.map(commandRow))),
+    ...section('Commands', renderRows(commands.map((entry) => [entry.name, entry.purpose] as const))),
     ...section('Flags', [
       ...renderRows([
         ['--model <name>', 'Model to use.'],
@@ -149,7 +144,6 @@ export function renderCommandHelp(path: readonly Command[]): string {
   ].join(' ');
   return `${[
     command.purpose,
-    ...(isBuilt(command) ? [] : ['This command is not built yet.']),
     ...section('Usage', [
       `  ${usage}`,
       ...(command.aliases === undefined ? [] : [`  also: ${command.aliases.join(', ')}`]),

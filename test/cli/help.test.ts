@@ -64,11 +64,6 @@ test('the topic flags shows every global flag', () => {
   for (const flag of globalFlags) expect(text).toContain(flag.name);
 });
 
-test('what is not built yet says so in its help', () => {
-  const planned = [{ name: 'planned', purpose: 'Do what nobody has written.', examples: ['reins planned'] }];
-  expect(renderCommandHelp(planned)).toContain('not built yet');
-});
-
 test('text is wrapped at blanks', () => {
   expect(wrap('one two three', 7)).toEqual(['one two', 'three']);
   expect(wrap('unbreakable', 3)).toEqual(['unbreakable']);
