@@ -49,7 +49,7 @@ function wrapExample(line: string): readonly string[] {
 }
 
 /** `--model <name>`, `-q, --quiet`, `--think[=<level>]`. */
-export function flagTerm(flag: Flag): string {
+function flagTerm(flag: Flag): string {
   const short = flag.short === undefined ? '' : `-${flag.short}, `;
   if (flag.kind === 'boolean') return `${short}${flagText(flag)}`;
   if (flag.kind === 'optional') return `${flagText(flag)}[=<${flag.value ?? 'value'}>]`;

@@ -7,7 +7,7 @@ import type { Process } from './process.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The limit of instruction and content together (06 §7). */
-export const maxInputBytes = 10 * 1024 * 1024;
+const maxInputBytes = 10 * 1024 * 1024;
 const firstByteMs = 3000;
 
 const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });

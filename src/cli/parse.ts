@@ -76,7 +76,7 @@ function optionOf(flag: Flag): { type: 'boolean' | 'string'; isMultiple?: boolea
 const camelCase = (name: string) => name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 
 /** A reader over values; the kinds were checked when they were read. */
-export function flagsFrom(values: ReadonlyMap<string, string | number | boolean | readonly string[]>): Flags {
+function flagsFrom(values: ReadonlyMap<string, string | number | boolean | readonly string[]>): Flags {
   return {
     text: (name) => {
       const value = values.get(name);

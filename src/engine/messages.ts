@@ -50,7 +50,7 @@ export function interruptedMessage(run: Run, received: Reply | null): Message | 
 }
 
 /** Content of a result that reports an error (04 §14.4). */
-export const errorContent = (error: string, message: string): string => JSON.stringify({ ok: false, error, message });
+const errorContent = (error: string, message: string): string => JSON.stringify({ ok: false, error, message });
 
 export const resultMessage = (run: Run, call: ToolCallPart, content: string, isError: boolean): Message =>
   newMessage(run, {
@@ -62,7 +62,7 @@ export const resultMessage = (run: Run, call: ToolCallPart, content: string, isE
   });
 
 /** Results that the engine writes itself, because the call never reached the gate or nothing came back from it. */
-export const ownResults = {
+const ownResults = {
   interrupted: noResultRecorded,
   not_executed: 'the call was not run: the run went on or ended without executing it',
   cancelled: 'the run was cancelled before the call had a result; it may have run in part or not at all',

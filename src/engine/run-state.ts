@@ -82,7 +82,7 @@ export const historyOf = (value: Value): History | null =>
 export const historyValue = (history: History): Value => ({ type: 'chat_history', value: history });
 
 /** A history as its ranges: what leaves the engine's thread instead of a copy. */
-export function historyRanges(history: History, ledger: Ledger): HistoryRanges {
+function historyRanges(history: History, ledger: Ledger): HistoryRanges {
   const { messages, ...rest } = history;
   return { $history: ledger.ranges(messages), ...rest };
 }

@@ -48,7 +48,7 @@ function contextIn(message: string): number | null {
 }
 
 /** Replaces key and header values of at least 8 characters, plain, percent-encoded and in base64 (11 §5.3.1). */
-export function maskSecrets(text: string, origin: Origin): string {
+function maskSecrets(text: string, origin: Origin): string {
   let masked = text;
   const hide = (value: string, field: string): void => {
     if (value.length < 8) return;
@@ -77,7 +77,7 @@ export type ServerError = {
 };
 
 /** Reads an error body: `{error: {…}}`, `{error: "…"}`, `{message}`, `{detail}`, a list of one, or plain text. */
-export function readServerError(body: string): ServerError {
+function readServerError(body: string): ServerError {
   let value: unknown;
   try {
     value = JSON.parse(body);
@@ -94,7 +94,7 @@ export function readServerError(body: string): ServerError {
   return readErrorValue(value);
 }
 
-export function readErrorValue(value: unknown): ServerError {
+function readErrorValue(value: unknown): ServerError {
   const outer = Array.isArray(value) ? value[0] : value;
   if (typeof outer === 'string') return { message: outer, words: [] };
   if (!isObject(outer)) return { message: '', words: [] };
@@ -217,7 +217,7 @@ function firstWord(
 }
 
 /** Class of an error by its words, then its status, then its text (08 §9.2). `status` 0: none was given. */
-export function classify(status: number, error: ServerError): ProviderErrorClass {
+function classify(status: number, error: ServerError): ProviderErrorClass {
   const { words, message } = error;
   const settled = firstWord(classByWord, words);
   if (settled === 'rate_limit' && status !== 0 && status !== 429) return byStatus(status, error);

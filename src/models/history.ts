@@ -28,7 +28,7 @@ export function argumentsObject(text: string): Readonly<Record<string, unknown>>
 }
 
 /** Stands for an image of a tool result where the wire has no place for it (08 §10). */
-export const imageNote = (image: Image): string =>
+const imageNote = (image: Image): string =>
   `[image ${image.name ?? image.mime_type}, ${Math.floor((image.data.length * 3) / 4)} bytes, not shown to the model]`;
 
 /** Text of a tool result on a wire without images in results. */

@@ -177,7 +177,7 @@ const numberTests = {
   gte: (value: number, limit: number) => value >= limit,
 } as const;
 
-export function numberHolds(matcher: NumberMatcher, value: number): boolean {
+function numberHolds(matcher: NumberMatcher, value: number): boolean {
   if (typeof matcher === 'number') return value === matcher;
   return Object.entries(matcher).every(([name, limit]) =>
     // A checked matcher has the names of the table.

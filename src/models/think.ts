@@ -23,7 +23,7 @@ export const thinkNotices = (
     : [];
 
 /** The last part of a model name in lower case: routers put an owner in front (`openai/gpt-5`). */
-export const bareName = (model: string): string => model.slice(model.lastIndexOf('/') + 1).toLowerCase();
+const bareName = (model: string): string => model.slice(model.lastIndexOf('/') + 1).toLowerCase();
 
 /** Names of reasoning models of OpenAI (08 §5.2.3). */
 export const isReasoningName = (model: string): boolean => /^(o\d|gpt-5)/.test(bareName(model));

@@ -16,7 +16,7 @@ export type MirrorDeps = {
 
 const remark = '<!-- Written by reins after every change of the plan. Edits are not read. -->';
 
-export const mirrorText = (plan: Plan): string => `${remark}\n\n${planMarkdown(plan)}`;
+const mirrorText = (plan: Plan): string => `${remark}\n\n${planMarkdown(plan)}`;
 
 /** The Markdown file beside each plan (07 §4.9): for people to read, never read back. No failure of it fails anything. */
 export function createMirror(deps: MirrorDeps) {

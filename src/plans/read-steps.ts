@@ -43,7 +43,7 @@ export function readStepFile(text: string): ReadSteps {
 }
 
 /** The limits of 07 §4.4. @param most how many there may be */
-export function checkedSteps(steps: readonly FoundStep[], most = mostNewSteps): ReadSteps {
+function checkedSteps(steps: readonly FoundStep[], most = mostNewSteps): ReadSteps {
   if (steps.length === 0) return refused('the list is empty');
   if (steps.length > most) return refused(`it has ${steps.length} steps, and ${most} is the most`);
   const clean = steps.map(({ description, done }) => ({ description: description.trim().toWellFormed(), done }));

@@ -14,7 +14,7 @@ export type EndedRun = {
   readonly calls: readonly string[];
 };
 
-export const maxFailureChars = 4000;
+const maxFailureChars = 4000;
 
 const transient: ReadonlySet<string> = new Set([
   'rate_limit',
@@ -31,7 +31,7 @@ const transient: ReadonlySet<string> = new Set([
 const bounds: ReadonlySet<string> = new Set(['compute_exhausted', 'round_limit', 'loop_detected', 'step_limit']);
 
 /** The class of a failed run (07 §3.4). What a provider refuses for good counts as `transient` too: a retry is all one can do. */
-export function failureClass(code: string): FailureClass {
+function failureClass(code: string): FailureClass {
   if (code === 'capacity' || code === 'input_too_large') return 'capacity';
   if (code === 'denied') return 'denied';
   if (bounds.has(code)) return 'bound';

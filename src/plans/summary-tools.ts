@@ -83,7 +83,7 @@ function fromChain(text: string, site: ToolSite): Prepared<null> {
 }
 
 /** The outermost JSON object of the text, checked; unknown members are dropped (05 §8). */
-export function readSummary(
+function readSummary(
   text: string,
 ): { readonly ok: true; readonly summary: StepSummary } | { readonly ok: false; readonly problems: readonly string[] } {
   const from = text.indexOf('{');

@@ -39,7 +39,7 @@ export function comparable(path: string, host: PolicyHost): string {
 }
 
 /** The absolute path that a text names, `.` and `..` still in it: `~/` is the home directory, the rest lies in `base`. */
-export function absolutePath(text: string, base: string, host: PolicyHost): string {
+function absolutePath(text: string, base: string, host: PolicyHost): string {
   const value = host.platform === 'win32' ? text.replaceAll('\\', '/') : text;
   if (value.startsWith('~/')) return `${host.home}${value.slice(1)}`;
   return isAbsolute(value) ? value : `${base}/${value}`;

@@ -4,7 +4,7 @@ import { readDocument } from './document.ts';
 import { createFindings } from './findings.ts';
 import { attachRegexes } from './regexes.ts';
 
-export const maxPolicyBytes = 1_048_576;
+const maxPolicyBytes = 1_048_576;
 const maxDepth = 32;
 const byteOrderMark = '\ufeff';
 

@@ -30,7 +30,7 @@ export type Backend = BackendRow & { readonly implicit: boolean };
 
 type Changed = { readonly backend: BackendView; readonly warnings: readonly string[] };
 
-export const implicitId = 'implicit-ollama';
+const implicitId = 'implicit-ollama';
 /** What a backend row holds that nobody has set up. */
 export const nothingSet = {
   key_env: null,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
-import type { HookRow, HookRows } from '../store/hooks.ts';
+import type { HookRow } from '../store/hooks.ts';
 import { fail, isFailure, type ToolFailure } from '../tools/failure.ts';
 import { parseTarget } from '../tools/egress.ts';
 import { registeredHeaders } from '../tools/hooks/hook-tool.ts';
@@ -135,8 +135,3 @@ function pathBelow(url: string, place: string): string | null {
   if (!place.startsWith(`${url}/`)) return null;
   return (place.slice(url.length).split(/[?#]/)[0] ?? '') || null;
 }
-
-export type SpecificationStore = Pick<
-  HookRows,
-  'specificationText' | 'putSpecification' | 'confirmSpecification' | 'putError'
->;

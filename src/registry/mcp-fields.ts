@@ -238,7 +238,7 @@ export function warningsOf(row: ToolServerRow, isSet: (variable: string) => bool
 }
 
 /** The package that a runner fetches in whatever version is the newest (05 §10.3.4); null for none. */
-export function looseVersion({ command, args }: Pick<ToolServerRow, 'command' | 'args'>): string | null {
+function looseVersion({ command, args }: Pick<ToolServerRow, 'command' | 'args'>): string | null {
   if (!/(?:^|\/)(?:npx|bunx|pnpx|uvx)$/.test(command ?? '')) return null;
   const name = textList(args).find((argument) => !argument.startsWith('-'));
   return name === undefined || /^.+@.+$/.test(name) || name.includes('==') || name.startsWith('.') ? null : name;

@@ -155,8 +155,6 @@ export function createSignIns(deps: SignInDeps) {
   };
 }
 
-export type SignIns = ReturnType<typeof createSignIns>;
-
 const configuredOf = (row: ToolServerRow): Readonly<Record<string, string | null>> =>
   // Written by `withFields`.
   (readJson(row.oauth ?? 'null') ?? {}) as Readonly<Record<string, string | null>>;

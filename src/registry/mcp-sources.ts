@@ -193,8 +193,6 @@ export function createMcpSources(deps: McpSourcesDeps) {
   };
 }
 
-export type McpSources = ReturnType<typeof createMcpSources>;
-
 /** A changed record is another server. */
 const keyOf = ({ id, updated_at }: ToolServerRow): string => `${id} ${updated_at}`;
 

@@ -147,7 +147,7 @@ export type Pins = ReturnType<typeof createPins>;
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** The pin of one definition (05 §2.6.1). */
-export const pinOf = (definition: Definition): string => sha256(canonicalJson(definition));
+const pinOf = (definition: Definition): string => sha256(canonicalJson(definition));
 
 const listedOf = (row: PinRow): ListedTool => ({
   tool: row.tool,

@@ -91,7 +91,7 @@ export function readinessIssues(input: ReadinessInput): readonly SetupIssue[] {
 }
 
 /** Whether the default model would be found now (08 §12.2). */
-export function isUsable(input: Pick<ReadinessInput, 'defaults' | 'probed'>): boolean {
+function isUsable(input: Pick<ReadinessInput, 'defaults' | 'probed'>): boolean {
   const { provider, model } = input.defaults;
   const resolution = resolveRoutes(
     {

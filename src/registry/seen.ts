@@ -54,7 +54,7 @@ function declared(
   };
 }
 
-export function declaredCapabilities(row: DeclarationRow): ReturnType<typeof readCapabilities> {
+function declaredCapabilities(row: DeclarationRow): ReturnType<typeof readCapabilities> {
   try {
     return readCapabilities(JSON.parse(row.capabilities));
   } catch {

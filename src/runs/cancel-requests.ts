@@ -88,7 +88,7 @@ export async function cancelElsewhere(
   }
 }
 
-export const hasEnded = (runId: string, status: RunStatus): RuntimeError =>
+const hasEnded = (runId: string, status: RunStatus): RuntimeError =>
   new RuntimeError('run_not_active', `run ${runId} has already ended: ${status}`, {
     hints: [`reins state show ${runId}`],
   });

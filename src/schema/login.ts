@@ -1,5 +1,5 @@
 /** Who may call a route (09 §4.6). */
-export const accessClasses = ['public', 'bootstrap', 'any', 'operator', 'recent'] as const;
+const accessClasses = ['public', 'bootstrap', 'any', 'operator', 'recent'] as const;
 export type AccessClass = (typeof accessClasses)[number];
 
 /** How a login session began: with the password, a one-time link, or the default credentials. */

@@ -18,11 +18,11 @@ export const planStatuses = ['active', 'completed', 'archived'] as const;
 export type PlanStatus = (typeof planStatuses)[number];
 
 /** 07 §3.3. */
-export const stepStatuses = ['pending', 'running', 'waiting', 'completed', 'failed', 'skipped'] as const;
+const stepStatuses = ['pending', 'running', 'waiting', 'completed', 'failed', 'skipped'] as const;
 export type StepStatus = (typeof stepStatuses)[number];
 
 /** 07 §3.4. */
-export const failureClasses = ['blocked', 'capacity', 'transient', 'denied', 'bound', 'logic'] as const;
+const failureClasses = ['blocked', 'capacity', 'transient', 'denied', 'bound', 'logic'] as const;
 export type FailureClass = (typeof failureClasses)[number];
 
 /** Limits of 07 §4.4, §5 and 11 §11, in steps and bytes. */

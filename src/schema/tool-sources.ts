@@ -6,7 +6,7 @@ export type SourceKind = 'hook' | 'mcp';
 /** What is pinned of a tool (05 §2.6.1): plain JSON. */
 export type Definition = Readonly<Record<string, unknown>>;
 
-export const ToolState = enums(['ready', 'quarantined', 'unavailable', 'needs_auth']);
+const ToolState = enums(['ready', 'quarantined', 'unavailable', 'needs_auth']);
 
 /** One tool of a source as it is shown (05 §1.3, §2.6). */
 export const SourceTool = type({

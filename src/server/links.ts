@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { LoginRecords } from '../schema/login.ts';
 
-export const linkLifetimeMs = 10 * 60_000;
+const linkLifetimeMs = 10 * 60_000;
 
 export const oneTimeDigest = (code: string): string => createHash('sha256').update(code).digest('hex');
 

@@ -4,7 +4,7 @@ import { refuse } from './error-body.ts';
 import { userName } from './operator-name.ts';
 import { hashable, normalise } from './passwords.ts';
 
-export const targetCost = 12;
+const targetCost = 12;
 const defaultPassword = 'admin';
 /** Verifications at once, and those that may wait: a login costs a fifth of a second of a processor. */
 const running = 2;

@@ -43,7 +43,7 @@ function parsed(text: string): unknown {
 }
 
 /** Whether what listens on a port of this machine belongs to this user; false where the system does not say. */
-export function listenerIsOurs(port: number): boolean {
+function listenerIsOurs(port: number): boolean {
   const uid = process.getuid?.();
   const wanted = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   const listening = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((path) => {

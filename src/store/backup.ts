@@ -6,11 +6,11 @@ import { createPrivateFile } from './private-file.ts';
 const keep = 3;
 
 /** `local.db.backup-v<n>-<time>`; the time sorts as text. */
-export const backupName = (path: string, schema: number, at: number): string =>
+const backupName = (path: string, schema: number, at: number): string =>
   `${path}.backup-v${schema}-${new Date(at).toISOString().replaceAll(/[-:.]/g, '')}`;
 
 /** Backups of this database, oldest first, by the time in their names. */
-export function listBackups(path: string): string[] {
+function listBackups(path: string): string[] {
   const start = `${basename(path)}.backup-v`;
   let names: string[];
   try {

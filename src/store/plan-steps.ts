@@ -191,5 +191,3 @@ export function createPlanSteps(sql: Sql, tenant: string) {
     },
   };
 }
-
-export type PlanSteps = ReturnType<typeof createPlanSteps>;

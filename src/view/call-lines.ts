@@ -125,7 +125,7 @@ function closedLines(item: CallItem, look: ItemLook): readonly Line[] {
 }
 
 /** A diff in the colours of its signs. */
-export function diffRows(diff: string, look: ItemLook, most: number): readonly Line[] {
+function diffRows(diff: string, look: ItemLook, most: number): readonly Line[] {
   const lines = diff.replace(/\n$/, '').split('\n');
   const body = lines.filter((line, index) => !(index < 4 && /^(?:---|\+\+\+|Index|===)/.test(line)));
   const rows = body.slice(0, most).flatMap((line) => {

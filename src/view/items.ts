@@ -99,7 +99,7 @@ export type Item =
     };
 
 /** Most characters of a running tool's output that are kept; its result comes whole. */
-export const keptOutput = 65_536;
+const keptOutput = 65_536;
 
 export const appendOutput = (output: string, piece: string): string => {
   const all = output + piece;

@@ -145,7 +145,7 @@ export function createAddRule(deps: AddRuleDeps) {
 }
 
 /** What was shown is not what would be written. */
-export const changedSince = (): RuntimeError =>
+const changedSince = (): RuntimeError =>
   new RuntimeError('binding_changed', 'the policy has changed since the rule was shown; nothing was written', {
     hints: ['reins policy suggest --write'],
   });

@@ -2,7 +2,6 @@ import { useCallback, useEffect, useId, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import { client } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';
-import { Button } from '../parts/button.tsx';
 import { ErrorNote, Loaded, Skeleton } from '../parts/states.tsx';
 import { type Answer, useAnswer } from './answer.ts';
 import { CardBody, foldsOf } from './card-body.tsx';
@@ -126,22 +125,3 @@ function OpenCard({
     </article>
   );
 }
-
-/** A card where something else has the room: what waits, and a way to open it. */
-export const LaterLine = ({
-  id,
-  headline,
-  onOpen,
-}: {
-  readonly id: string;
-  readonly headline: string;
-  readonly onOpen: () => void;
-}) => (
-  <p className="row note" data-ask={id}>
-    <span className="grow">{headline}</span>
-    <span className="tag warn">waits</span>
-    <Button size="small" onClick={onOpen}>
-      Open
-    </Button>
-  </p>
-);

@@ -43,7 +43,7 @@ export function headlineOf(card: AskCardData, cwd: string): string {
 }
 
 /** Lines that a unified diff adds and removes. */
-export function changesOf(diff: string): { readonly added: number; readonly removed: number } {
+function changesOf(diff: string): { readonly added: number; readonly removed: number } {
   const lines = diff.split('\n');
   return {
     added: lines.filter((each) => each.startsWith('+') && !each.startsWith('+++')).length,

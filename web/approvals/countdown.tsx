@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { formatRemaining } from '../../src/view/format.ts';
 
 /** The time, again each second, or each minute while that is enough. */
-export function useNow(everyMs: number): number {
+function useNow(everyMs: number): number {
   const [now, setNow] = useState(() => Date.now());
   useEffect(() => {
     const timer = setInterval(() => setNow(Date.now()), everyMs);

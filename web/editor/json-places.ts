@@ -60,7 +60,7 @@ export function placesOf(text: string): ReadonlyMap<string, Place> {
 }
 
 /** `rules[2].when[0].op` and `/tasks/0/id` are the same kind of path here. */
-export function stepsOf(path: string): Steps {
+function stepsOf(path: string): Steps {
   const digits = (part: string): string | number => (/^\d+$/.test(part) ? Number(part) : part);
   if (path.startsWith('/')) {
     return path
@@ -75,7 +75,7 @@ export function stepsOf(path: string): Steps {
     .map(digits);
 }
 
-export const pathKey = (steps: Steps): string => JSON.stringify(steps);
+const pathKey = (steps: Steps): string => JSON.stringify(steps);
 
 /** Where a path of a finding stands; the nearest value around it where it is not there. */
 export function placeOf(places: ReadonlyMap<string, Place>, path: string): Place | null {

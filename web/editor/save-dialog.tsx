@@ -6,7 +6,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { ErrorNote, Skeleton } from '../parts/states.tsx';
 
 /** The lines that differ; the code that finds them is loaded when it is needed. */
-export function TextDiff({
+function TextDiff({
   before,
   after,
   label,

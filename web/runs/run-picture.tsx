@@ -160,7 +160,7 @@ const pictured = { role: 'group', 'aria-label': 'Bars of the run by time' } as c
 
 const lookOf = ({ lane, state }: Span): string => `bar-${lane} bar-${state}`;
 
-export const factsOf = (span: Span): string =>
+const factsOf = (span: Span): string =>
   [
     span.label,
     span.detail,

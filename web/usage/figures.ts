@@ -21,7 +21,7 @@ export const measures = {
 } as const;
 export type Measure = keyof typeof measures;
 
-export const modelName = ({ model }: Pick<UsageRow, 'model'>): string => model ?? 'no model';
+const modelName = ({ model }: Pick<UsageRow, 'model'>): string => model ?? 'no model';
 
 /** Every day from the first to the last, as `YYYY-MM-DD`. */
 export function daysOf(from: string, to: string): readonly string[] {

@@ -42,7 +42,7 @@ const show: Handler = async (context) => {
   return 0;
 };
 
-export const printPlan = (context: Context, plan: Plan): Promise<void> =>
+const printPlan = (context: Context, plan: Plan): Promise<void> =>
   context.globals.format === 'text' ? context.print(planLines(plan).join('\n')) : context.printJson(plan);
 
 const said = (context: Context, sentence: string, value: unknown): Promise<void> =>

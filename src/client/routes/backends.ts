@@ -59,7 +59,7 @@ const settable = {
 };
 const tagged = { headers: ({ etag }: { readonly etag: string }) => ({ etag: `"${etag}"` }) };
 
-export const ModelListed = object({
+const ModelListed = object({
   backend: string(),
   model: string(),
   context_length: nullable(number()),

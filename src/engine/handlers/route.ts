@@ -30,7 +30,7 @@ const labelsOf = (task: Task): readonly string[] =>
   (task.transition?.branches ?? []).filter((branch) => branch.operator === 'equals').map((branch) => branch.when ?? '');
 
 /** The label that an answer means; the trimmed answer itself when it means none, or several. */
-export function chooseLabel(answer: string, labels: readonly string[]): string {
+function chooseLabel(answer: string, labels: readonly string[]): string {
   const trimmed = answer.trim();
   const plain = /^(["'`])(.*)\1$/s.exec(trimmed.replace(/\.$/, ''))?.[2] ?? trimmed;
   const said = plain.trim().replace(/\.$/, '').toLowerCase();

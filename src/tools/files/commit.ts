@@ -32,7 +32,7 @@ export type Preimage = {
 export type Committed = { readonly ok: true; readonly notes: Readonly<Record<string, unknown>> };
 
 const flush = promisify(fsync);
-export const maxPreimageBytes = 100 * 1024 * 1024;
+const maxPreimageBytes = 100 * 1024 * 1024;
 
 export const sha256Of = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 

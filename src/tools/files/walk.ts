@@ -101,7 +101,7 @@ function kindOf(entry: Dirent): Entry['kind'] {
 }
 
 /** Order of the UTF-8 bytes; that of UTF-16 units differs only where there are surrogates. */
-export function compareBytes(a: string, b: string): number {
+function compareBytes(a: string, b: string): number {
   if (/[\ud800-\udfff]/.test(a) || /[\ud800-\udfff]/.test(b)) return Buffer.compare(Buffer.from(a), Buffer.from(b));
   return a < b ? -1 : a > b ? 1 : 0;
 }

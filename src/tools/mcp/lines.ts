@@ -18,7 +18,7 @@ export type LineLimits = {
   readonly lineBytes: number;
 };
 
-export const lineLimits: LineLimits = {
+const lineLimits: LineLimits = {
   messageBytes: 16 * 1024 * 1024,
   noiseLines: 1000,
   noiseBytes: 8 * 1024 * 1024,
