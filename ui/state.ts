@@ -59,6 +59,17 @@ export type Facts = {
   readonly shell: boolean;
 };
 
+/** Before anything is known. */
+export const firstFacts = ({ cwd, shell }: Pick<Facts, 'cwd' | 'shell'>): Facts => ({
+  policy: null,
+  model: null,
+  backend: null,
+  context: null,
+  tokens: { in: 0, out: 0, estimated: false },
+  cwd,
+  shell,
+});
+
 export type State = {
   readonly size: Size;
   readonly now: number;
