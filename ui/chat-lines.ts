@@ -6,6 +6,7 @@ import type { Layout } from './layout.ts';
 import type { State } from './state.ts';
 import type { Glyphs } from './theme.ts';
 import type { LineCache } from './transcript/line-cache.ts';
+import { welcomeLines } from './welcome.ts';
 import { type Blocks, endPlace, rowsInView } from './transcript/viewport.ts';
 
 /** Whether an item is drawn whole: reasoning with `--think`, everything else when a key opened it. */
@@ -31,9 +32,10 @@ export function chatLines(state: State, blocks: Blocks, rows: number): readonly 
     const found = state.search === null ? line : markHits(line, state.search.query);
     return selected !== null && item?.id === selected && line.length > 0 ? chosen(found) : found;
   });
-  const empty: readonly Line[] = Array.from({ length: Math.max(0, rows - lines.length) }, () => []);
+  const said = [...lines, ...welcomeLines(state)].slice(0, Math.max(rows, lines.length));
+  const empty: readonly Line[] = Array.from({ length: Math.max(0, rows - said.length) }, () => []);
   // A short transcript stands at the top, like a page.
-  return [...lines, ...empty];
+  return [...said, ...empty];
 }
 
 /** The chosen item has a bar in the second column, which is chrome in every row. */

@@ -160,6 +160,8 @@ export function createEffects(deps: EffectDeps): Effects {
         const lines = runDataLines(run, { id: (id) => (id === run_id ? short : id), when: formatClock });
         dispatch({ type: 'overlay', overlay: { kind: 'view', title: `${short} · inputs and outputs`, lines, at: 0 } });
       }),
+    'load-bounds': ({ run_id }) =>
+      attempt(async (client) => dispatch({ type: 'bounds', run: await client.showRun({ run_id }) })),
     'load-runs': () =>
       attempt(async (client) => {
         const { runs } = await client.listRuns({ status: null, session: null, limit: 100 });

@@ -2,12 +2,14 @@ import type { Ask } from '../src/schema/ask.ts';
 import type { Item } from '../src/view/items.ts';
 import { type ApprovalsState, emptyApprovals } from './approvals/approvals-state.ts';
 import type { Editing } from './composer/editing.ts';
+import type { RunBounds } from './bounds.ts';
 import { type ComposerState, emptyComposer } from './composer/composer-state.ts';
 import type { Size } from './events.ts';
 import type { KeyMap } from './keys/key-map.ts';
 import type { Effect } from './effect.ts';
 import type { Overlay } from './overlays/overlay.ts';
 import { emptyPlan, type PlanState } from './plan/plan-state.ts';
+import type { WelcomeRow } from './welcome.ts';
 import type { Anchor } from './transcript/viewport.ts';
 
 export type Pane = 'chat' | 'plan' | 'approvals';
@@ -55,6 +57,12 @@ export type Facts = {
   readonly backend: string | null;
   readonly context: { readonly used: number; readonly limit: number | null; readonly estimated: boolean } | null;
   readonly tokens: { readonly in: number; readonly out: number; readonly estimated: boolean };
+  /** What the newest run of the session has used of its bounds; null while that is not known. */
+  readonly bounds: RunBounds | null;
+  /** The policy lets an agent answer. */
+  readonly agentAnswers: boolean;
+  /** Where a server of this database listens; null = there is none. */
+  readonly server: number | null;
   readonly cwd: string;
   readonly shell: boolean;
 };
@@ -66,6 +74,9 @@ export const firstFacts = ({ cwd, shell }: Pick<Facts, 'cwd' | 'shell'>): Facts 
   backend: null,
   context: null,
   tokens: { in: 0, out: 0, estimated: false },
+  bounds: null,
+  agentAnswers: false,
+  server: null,
   cwd,
   shell,
 });
@@ -98,6 +109,8 @@ export type State = {
   readonly offered: ReadonlySet<string>;
   /** When the last key came. */
   readonly keyAt: number;
+  /** For a new user whose set-up is not ready; null = there is nothing to say. */
+  readonly welcome: readonly WelcomeRow[] | null;
   readonly banners: readonly Banner[];
   readonly dismissed: ReadonlySet<string>;
   /** A line in place of the hints, until a time. */
@@ -138,6 +151,7 @@ export const firstState = (given: Pick<State, 'size' | 'now' | 'keys' | 'facts' 
   approvals: emptyApprovals,
   offered: new Set(),
   keyAt: Number.NEGATIVE_INFINITY,
+  welcome: null,
   banners: [],
   dismissed: new Set(),
   said: null,

@@ -71,6 +71,11 @@ export function statusLine(state: State): Line {
     ...asksField(state),
     ...contextField(state),
     ...tokensField(state),
+    ...boundsField(state),
+    ...(state.facts.agentAnswers ? [{ line: [say('agent answers on', 'warn')], drop: 3, right: true } as const] : []),
+    ...(state.facts.server === null
+      ? []
+      : [{ line: [say(`beam :${state.facts.server}`)], drop: 2, right: true } as const]),
     ...(state.composer.queue.length === 0 || state.pane === 'chat'
       ? []
       : [{ line: [say(`queued ${state.composer.queue.length}`)], drop: 1, right: true }]),
@@ -120,7 +125,7 @@ function asksField({ asks, now }: State): readonly Field[] {
 }
 
 function modelField({ facts: { model, backend } }: State): readonly Field[] {
-  return model === null ? [] : [{ line: foreign(`${model}@${backend ?? '?'}`), drop: 6, right: false }];
+  return model === null ? [] : [{ line: foreign(`${model}@${backend || '?'}`), drop: 6, right: false }];
 }
 
 function contextField({ facts: { context } }: State): readonly Field[] {
@@ -138,4 +143,20 @@ function tokensField({ facts: { tokens } }: State): readonly Field[] {
   if (tokens.in + tokens.out === 0) return [];
   const about = tokens.estimated ? '~' : '';
   return [{ line: [say(`${about}${shortCount(tokens.in)}/${shortCount(tokens.out)} tok`)], drop: 4, right: true }];
+}
+
+/** Of the run that goes on, rests or has failed: a completed one has no need of its bounds any more. */
+function boundsField({ facts: { bounds }, turn, ended, pane }: State): readonly Field[] {
+  if (bounds === null || (turn === null && ended === null) || pane === 'plan') return [];
+  const { turns, tool_calls, tokens } = bounds.bounds;
+  const parts = (
+    [
+      ['turns', turns],
+      ['calls', tool_calls],
+      ['tok', tokens],
+    ] as const
+  ).flatMap(([name, { used, max }]) =>
+    max === null ? [] : [[say(`${name} ${shortCount(used)}/${shortCount(max)}`, used >= max ? 'warn' : undefined)]],
+  );
+  return parts.length === 0 ? [] : [{ line: join(parts), drop: 5, right: true }];
 }

@@ -6,7 +6,7 @@ import type { SessionMessage, SessionPage } from '../src/schema/session.ts';
 import { idsOf } from '../src/view/ask-card.ts';
 import { storedItems } from '../src/view/stored-items.ts';
 import type { Action } from './actions.ts';
-import { lookAround, readSettings } from './opening.ts';
+import { lookAround, lookAtPolicy, lookForServer, readSettings } from './opening.ts';
 import type { Effect } from './effect.ts';
 import { endStopped, stoppedTurn, stoppedQuestion } from './stopped-turn.ts';
 import type { OpenSession } from './state.ts';
@@ -78,6 +78,8 @@ export function createClientLink(options: LinkOptions): ClientLink {
   const { client: clientOf, dispatch, now, request } = options;
   const ending = new AbortController();
   const warned = new Set<string>();
+  /** The policy of the last turn: another one has other things to say in the status line. */
+  let judgedBy: string | null = null;
   let following: AbortController | null = null;
   let sending: Promise<void> = Promise.resolve();
   let chosen: Partial<Pick<StartRun, 'model' | 'provider' | 'think' | 'chain_path'>> & { readonly trim?: number } = {};
@@ -98,7 +100,13 @@ export function createClientLink(options: LinkOptions): ClientLink {
       const asks = entries.some(({ kind }) => kind === 'ask' || kind === 'verdict' || kind === 'ask_updated');
       // The mark of a step says that its run waits.
       if (asks || entries.some(({ kind }) => kind === 'plan_changed')) options.planChanged();
-      if (asks) await readAsks();
+      if (entries.some(({ kind, data }) => kind === 'document_changed' && data['document'] === 'policy'))
+        await lookAtPolicy({ client, dispatch, policy: options.policy }).catch(failed);
+      if (!asks) continue;
+      // What cannot be read now is read with the next entry.
+      await readAsks().catch(failed);
+      // Who else can answer is said on the card.
+      await lookForServer({ client, dispatch }).catch(failed);
     }
   };
 
@@ -198,6 +206,9 @@ export function createClientLink(options: LinkOptions): ClientLink {
           },
         },
       });
+      if (started.policy.sha256 !== judgedBy)
+        void lookAtPolicy({ client, dispatch, policy: options.policy }).catch(failed);
+      judgedBy = started.policy.sha256;
       // What holds for every turn is said once.
       for (const warning of started.warnings.filter((each) => !warned.has(each)))
         dispatch({ type: 'notice', level: 'warn', text: warning });
