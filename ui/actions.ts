@@ -24,7 +24,13 @@ export type Action =
   | { readonly type: 'ready'; readonly now: number }
   | { readonly type: 'facts'; readonly facts: Partial<Facts> }
   /** A session and its newest messages are in view. */
-  | { readonly type: 'opened'; readonly session: OpenSession | null; readonly items: readonly Item[] }
+  | {
+      readonly type: 'opened';
+      readonly session: OpenSession | null;
+      readonly items: readonly Item[];
+      /** Its newest turn rests. */
+      readonly suspended: boolean;
+    }
   | {
       readonly type: 'older';
       readonly session: string;

@@ -32,7 +32,9 @@ export function chatLines(state: State, blocks: Blocks, rows: number): readonly 
     const found = state.search === null ? line : markHits(line, state.search.query);
     return selected !== null && item?.id === selected && line.length > 0 ? chosen(found) : found;
   });
-  const said = [...lines, ...welcomeLines(state)].slice(0, Math.max(rows, lines.length));
+  const isNew = state.welcome !== null && state.session === null && state.turn === null;
+  const welcome = isNew ? welcomeLines(state.welcome ?? [], state.size.columns) : [];
+  const said = [...lines, ...welcome.slice(0, Math.max(0, rows - lines.length))];
   const empty: readonly Line[] = Array.from({ length: Math.max(0, rows - said.length) }, () => []);
   // A short transcript stands at the top, like a page.
   return [...said, ...empty];

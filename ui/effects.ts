@@ -11,6 +11,7 @@ import { copyText } from './clipboard.ts';
 import type { DefinitionEffects } from './definition-effects.ts';
 import { reportOf } from './reports.ts';
 import { runningStep } from './plan/plan-state.ts';
+import { createQuitting, type Quitting } from './quitting.ts';
 import type { TrustEffects } from './trust-effects.ts';
 import type { Screen } from './screen.ts';
 import type { Effect } from './effect.ts';
@@ -48,6 +49,8 @@ export type Effects = {
   tick(): void;
   /** Cancels what runs here. */
   cancelAll(): Promise<void>;
+  /** Runs that this program has begun or gone on with, and that have not ended. */
+  ownRuns: Quitting['ownRuns'];
 };
 
 /** Most lines that are printed to the scrollback at once. */
@@ -78,12 +81,14 @@ export function createEffects(deps: EffectDeps): Effects {
   const explained = (title: string, explanation: PolicyExplanation): void =>
     dispatch({ type: 'overlay', overlay: { kind: 'explain', title, lines: explanationLines(explanation), at: 0 } });
 
-  const cancelAll = async (reason: string): Promise<void> => {
-    // A message that is on its way is a run in a moment.
-    await link.sent();
-    for (const runId of [state().turn?.run_id, state().plan.driving?.run_id])
-      if (runId != null) await (await clientOf()).cancelRun({ run_id: runId, reason }).catch(() => undefined);
-  };
+  const quitting = createQuitting({
+    client: clientOf,
+    link,
+    state,
+    dispatch,
+    say,
+    leave: deps.leave,
+  });
 
   const doing: Doing = {
     send: (message) => attempt(() => link.send(message)),
@@ -248,29 +253,9 @@ export function createEffects(deps: EffectDeps): Effects {
     },
     abort: () => deps.leave(131),
     plain: () => deps.leave('plain'),
-    leave: ({ cancel }) => {
-      if (cancel) void cancelAll('operator').finally(() => deps.leave(0));
-      else void link.sent().finally(() => deps.leave(0));
-    },
-    quit: () => {
-      const { turn, plan } = state();
-      // A run that only waits for an answer rests without a question.
-      const works = [turn, plan.driving].some((each) => each !== null && each.waiting_since === null);
-      if (!works) return deps.leave(0);
-      dispatch({
-        type: 'overlay',
-        overlay: {
-          kind: 'question',
-          title: 'A run is going on',
-          lines: ['It can stop at its next checkpoint and go on later (reins state resume), or be cancelled.'],
-          choices: [
-            { key: 's', words: 'suspend and quit', effects: [{ do: 'leave', cancel: false }] },
-            { key: 'c', words: 'cancel and quit', effects: [{ do: 'leave', cancel: true }] },
-          ],
-          at: 0,
-        },
-      });
-    },
+    leave: (how) => attempt(() => quitting.end(how)),
+    // Whatever cannot be asked of the runs, the program can be left.
+    quit: () => void quitting.quit().catch(() => deps.leave(0)),
   };
 
   return {
@@ -286,6 +271,7 @@ export function createEffects(deps: EffectDeps): Effects {
       const steps = plan.driving !== null || (pane === 'plan' && runningStep(plan) !== null);
       if (turn !== null || steps || said !== null || counts || runs) dispatch({ type: 'tick', now: now() });
     },
-    cancelAll: () => cancelAll('SIGINT'),
+    cancelAll: () => quitting.cancelAll('SIGINT'),
+    ownRuns: quitting.ownRuns,
   };
 }

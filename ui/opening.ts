@@ -55,7 +55,7 @@ export async function lookForServer({ client, dispatch }: Pick<OpeningDeps, 'cli
 
 async function showModel({ client, dispatch, model, definitions }: OpeningDeps): Promise<void> {
   const { status, toolSources } = await client.doctor({ probe: false });
-  dispatch({ type: 'facts', facts: { model: model ?? status.defaultModel, backend: status.defaultProvider } });
+  dispatch({ type: 'facts', facts: { model: model ?? status.defaultModel } });
   if (toolSources.length > 0) await definitions();
 }
 

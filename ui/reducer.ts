@@ -37,7 +37,7 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
         reading: null,
         search: null,
         toggled: new Set(),
-        ended: null,
+        ended: action.suspended ? 'suspended' : null,
         facts: { ...state.facts, bounds: null },
       });
     case 'older':

@@ -6,7 +6,7 @@ import { isOffered } from './composer/offered.ts';
 import { deferred } from './deferred.ts';
 import { divert } from './divert.ts';
 import { createDrawing } from './drawing.tsx';
-import { farewell } from './farewell.ts';
+import { farewell, lastLook } from './farewell.ts';
 import { incoming } from './incoming.ts';
 import { createTimedDecoder } from './keys/input-decoder.ts';
 import { readKeysFile } from './keys/keys-file.ts';
@@ -172,9 +172,10 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     rooms.link.open(options.session).catch(left.reject);
     const code = await left.promise;
     await rooms.composer.close();
+    const last = typeof code === 'number' ? await lastLook(options.client, rooms.effects.ownRuns, store.state()) : null;
     rooms.close();
     screen.leave();
-    if (typeof code === 'number') for (const line of farewell(store.state(), look.settings().dump)) options.say(line);
+    if (last !== null) for (const line of farewell(store.state(), look.settings().dump, last)) options.say(line);
     return code;
   } finally {
     stopClock();

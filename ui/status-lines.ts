@@ -56,7 +56,13 @@ export function tabBar(state: State): Line {
 
 const planTab = ({ plan: { plan } }: State): string => (plan === null ? '2 Plan' : `2 Plan ${plan.done}/${plan.total}`);
 
-type Field = { readonly line: Line; readonly drop: number; readonly right: boolean };
+type Field = {
+  readonly line: Line;
+  /** Instead of `line`, before it is left out. */
+  readonly short?: Line;
+  readonly drop: number;
+  readonly right: boolean;
+};
 const never = Number.POSITIVE_INFINITY;
 
 /** The state of everything, in one line (10 §3). */
@@ -86,9 +92,12 @@ export function statusLine(state: State): Line {
     const gone = Math.min(...kept.map((field) => field.drop));
     if (gone === never || lineColumns(left) + lineColumns(right) + 2 <= state.size.columns)
       return spread(left, right, state.size.columns);
-    kept = kept.filter((field) => field.drop !== gone);
+    kept = kept.flatMap((field) => (field.drop !== gone ? [field] : shortened(field)));
   }
 }
+
+const shortened = ({ short, ...field }: Field): readonly Field[] =>
+  short === undefined ? [] : [{ ...field, line: short }];
 
 function stateField(state: State): Line {
   const { ended, now } = state;
@@ -135,8 +144,9 @@ function contextField({ facts: { context } }: State): readonly Field[] {
     return [{ line: [say(`ctx ${about}${shortCount(context.used)}`)], drop: 7, right: true }];
   const percent = Math.round((context.used / context.limit) * 100);
   const token: Token | undefined = percent >= 80 ? 'warn' : undefined;
-  const text = `ctx ${about}${percent}%${percent >= 80 ? '!' : ''} ${shortCount(context.used)}/${shortCount(context.limit)}`;
-  return [{ line: [say(text, token)], drop: 7, right: true }];
+  const text = `ctx ${about}${percent}%${percent >= 80 ? '!' : ''}`;
+  const counts = `${shortCount(context.used)}/${shortCount(context.limit)}`;
+  return [{ line: [say(`${text} ${counts}`, token)], short: [say(text, token)], drop: 7, right: true }];
 }
 
 function tokensField({ facts: { tokens } }: State): readonly Field[] {

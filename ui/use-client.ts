@@ -21,8 +21,10 @@ export type ClientLink = {
   open(session: string | null): Promise<void>;
   openSession(name: string | null): Promise<void>;
   send(message: Message): Promise<void>;
-  /** Resolves when no message is on its way any more. */
+  /** Resolves when no message is on its way any more. Never rejects. */
   sent(): Promise<void>;
+  /** Runs that this program drives, or has driven. */
+  started(): ReadonlySet<string>;
   /** The page before the oldest message that is loaded. */
   loadOlder(): Promise<void>;
   /** All messages of the session that are not loaded yet, page by page. */
@@ -78,6 +80,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
   const { client: clientOf, dispatch, now, request } = options;
   const ending = new AbortController();
   const warned = new Set<string>();
+  const started = new Set<string>();
   /** The policy of the last turn: another one has other things to say in the status line. */
   let judgedBy: string | null = null;
   let following: AbortController | null = null;
@@ -142,7 +145,12 @@ export function createClientLink(options: LinkOptions): ClientLink {
     const running = active !== null && (await stoppedTurn(client, session.name)) === null ? active : null;
     // What a run that is followed has stored comes with its events.
     const stored = view.messages.filter(({ run_id }) => run_id === null || run_id !== running);
-    dispatch({ type: 'opened', session, items: storedItems(stored) });
+    dispatch({
+      type: 'opened',
+      session,
+      items: storedItems(stored),
+      suspended: view.session.suspended_run_id !== null,
+    });
     await options.opened(session.id);
     if (running !== null) {
       dispatch({ type: 'following', run_id: running, now: now() });
@@ -177,10 +185,11 @@ export function createClientLink(options: LinkOptions): ClientLink {
       if (stopped !== null && message.ends !== stopped.run_id)
         return dispatch({ type: 'overlay', overlay: stoppedQuestion(stopped, message) });
       if (stopped !== null && stopped.unknown.length > 0) {
+        started.add(stopped.run_id);
         const { timeout_ms } = await request(client);
         await endStopped({ client, dispatch, now, signal: ending.signal }, stopped.run_id, timeout_ms);
       }
-      const started = await client.sendMessage({
+      const run = await client.sendMessage({
         ...(await request(client)),
         trim: 0,
         ...chosen,
@@ -189,31 +198,31 @@ export function createClientLink(options: LinkOptions): ClientLink {
         session,
         abandon: false,
       });
+      started.add(run.run_id);
       const known: OpenSession | null =
-        started.session_id === null || started.session_name === null
+        run.session_id === null || run.session_name === null
           ? null
-          : { id: started.session_id, name: started.session_name, before: null, loading: false, deleted: false };
-      dispatch({ type: 'accepted', run_id: started.run_id, session: session === null ? known : null });
+          : { id: run.session_id, name: run.session_name, before: null, loading: false, deleted: false };
+      dispatch({ type: 'accepted', run_id: run.run_id, session: session === null ? known : null });
       dispatch({
         type: 'facts',
         facts: {
-          model: started.model,
-          backend: started.backend,
+          model: run.model,
+          backend: run.backend,
           policy: {
-            name: started.policy.name,
-            sha256: started.policy.sha256,
-            invalid: started.policy.state === 'invalid',
+            name: run.policy.name,
+            sha256: run.policy.sha256,
+            invalid: run.policy.state === 'invalid',
           },
         },
       });
-      if (started.policy.sha256 !== judgedBy)
-        void lookAtPolicy({ client, dispatch, policy: options.policy }).catch(failed);
-      judgedBy = started.policy.sha256;
+      if (run.policy.sha256 !== judgedBy) void lookAtPolicy({ client, dispatch, policy: options.policy }).catch(failed);
+      judgedBy = run.policy.sha256;
       // What holds for every turn is said once.
-      for (const warning of started.warnings.filter((each) => !warned.has(each)))
+      for (const warning of run.warnings.filter((each) => !warned.has(each)))
         dispatch({ type: 'notice', level: 'warn', text: warning });
-      for (const warning of started.warnings) warned.add(warning);
-      void follow(client, started.run_id, 0).catch(failed);
+      for (const warning of run.warnings) warned.add(warning);
+      void follow(client, run.run_id, 0).catch(failed);
     } catch (error) {
       const named = session === null ? null : await nameNow(client, session, error);
       if (named === 'gone') {
@@ -245,7 +254,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
       } catch (error) {
         // A first start has no session yet: the first message makes it.
         if (name !== null || toWire(error).code !== 'not_found') throw error;
-        dispatch({ type: 'opened', session: null, items: [] });
+        dispatch({ type: 'opened', session: null, items: [], suspended: false });
       }
       await readAsks();
       dispatch({ type: 'ready', now: now() });
@@ -255,7 +264,8 @@ export function createClientLink(options: LinkOptions): ClientLink {
       const { policy, model, definitions } = options;
       void lookAround({ client, dispatch, policy, model, definitions });
     },
-    sent: () => sending,
+    sent: () => sending.catch(() => undefined),
+    started: () => started,
     send(message) {
       sending = sendNow(message);
       return sending;
@@ -263,12 +273,14 @@ export function createClientLink(options: LinkOptions): ClientLink {
     async resume(runId) {
       const client = await clientOf();
       const { timeout_ms } = await request(client);
-      const started = await client.resumeRun({ run_id: runId, accept_changed_chain: false, on_ask: 'ask', timeout_ms });
-      dispatch({ type: 'following', run_id: started.run_id, now: now() });
-      void follow(client, started.run_id, started.resumed?.from_seq ?? 0).catch(failed);
+      const run = await client.resumeRun({ run_id: runId, accept_changed_chain: false, on_ask: 'ask', timeout_ms });
+      started.add(run.run_id);
+      dispatch({ type: 'following', run_id: run.run_id, now: now() });
+      void follow(client, run.run_id, run.resumed?.from_seq ?? 0).catch(failed);
     },
     async watch(runId) {
       const client = await clientOf();
+      started.add(runId);
       dispatch({ type: 'following', run_id: runId, now: now() });
       await follow(client, runId, 0);
     },
@@ -280,6 +292,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
       const client = await clientOf();
       const { timeout_ms } = await request(client);
       await client.resumeRun({ run_id: ask.run_id, accept_changed_chain: false, on_ask: 'ask', timeout_ms });
+      started.add(ask.run_id);
     },
     async useModel(model, backend) {
       const client = await clientOf();

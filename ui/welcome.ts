@@ -2,7 +2,6 @@ import type { DoctorReport } from '../src/schema/registry.ts';
 import { plural } from '../src/view/format.ts';
 import { type Line, foreign, say } from '../src/view/line.ts';
 import { cutLine } from '../src/view/wrap.ts';
-import type { State } from './state.ts';
 
 /** What a new user can begin with. */
 export type WelcomeRow = { readonly label: string; readonly text: string };
@@ -32,14 +31,9 @@ const isLocal = (url: string): boolean => /^https?:\/\/(?:127\.|localhost\b|\[::
 const labelColumns = 16;
 
 /** In the place of a transcript that has no message yet. */
-export function welcomeLines({ welcome, session, turn, size }: State): readonly Line[] {
-  if (welcome === null || session !== null || turn !== null) return [];
-  return [
-    [],
-    [say('  No model answers yet. What there is to begin with:', undefined, ['bold'])],
-    [],
-    ...welcome.map(({ label, text }) =>
-      cutLine([say(`  ${label.padEnd(labelColumns)}`, 'dim'), ...foreign(text)], size.columns),
-    ),
-  ];
-}
+export const welcomeLines = (rows: readonly WelcomeRow[], columns: number): readonly Line[] => [
+  [],
+  [say('  No model answers yet. What there is to begin with:', undefined, ['bold'])],
+  [],
+  ...rows.map(({ label, text }) => cutLine([say(`  ${label.padEnd(labelColumns)}`, 'dim'), ...foreign(text)], columns)),
+];

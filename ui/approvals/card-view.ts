@@ -1,4 +1,4 @@
-import type { Ask } from '../../src/schema/ask.ts';
+import { type Ask, verdictsFor } from '../../src/schema/ask.ts';
 import { formatRemaining } from '../../src/view/format.ts';
 import { type Line, foreign, say } from '../../src/view/line.ts';
 import { markHits } from '../hits.ts';
@@ -90,7 +90,7 @@ function titleLine(ask: Ask, frame: Frame, columns: number, now: number, shownId
 /** Who else can answer, in as many words as there is room for. */
 function footLine(ask: Ask, frame: Frame, place: CardPlace, more: string, shownId: (id: string) => string): Line {
   const { columns, server = null } = place;
-  const verdict = ask.kind === 'permission' || ask.kind === 'budget' ? ' --approve|--deny' : '';
+  const verdict = ` ${verdictsFor(ask.kind)}`;
   const command = `reins approvals respond ${shownId(ask.id)}`;
   const ways =
     server === null

@@ -1,5 +1,5 @@
 import type { RuntimeClient } from '../../src/client/operations.ts';
-import type { Ask } from '../../src/schema/ask.ts';
+import { type Ask, verdictsFor } from '../../src/schema/ask.ts';
 import { explanationLines } from '../../src/view/explanation.ts';
 import { escapeText } from '../../src/view/escape.ts';
 import { formatSpan } from '../../src/view/format.ts';
@@ -120,7 +120,9 @@ export function createPlainAsks(deps: PlainAskDeps): PlainAsks {
           return explain(question);
         case 'later':
           settled.add(question.ask.id);
-          write(`note: it stays open: reins approvals respond ${shortId(question.ask)} --approve|--deny`);
+          write(
+            `note: it stays open: reins approvals respond ${shortId(question.ask)} ${verdictsFor(question.ask.kind)}`,
+          );
           asked = null;
           return;
         default:
