@@ -28,8 +28,8 @@ export type Action =
       readonly type: 'opened';
       readonly session: OpenSession | null;
       readonly items: readonly Item[];
-      /** Its newest turn rests. */
-      readonly suspended: boolean;
+      /** Its turn that rests; null = none does. */
+      readonly resting: string | null;
     }
   | {
       readonly type: 'older';

@@ -5,7 +5,7 @@ import { plural } from '../src/view/format.ts';
 import { lastTurns, plainLines } from '../src/view/plain-lines.ts';
 import { shownIdOf } from './approvals/approvals-state.ts';
 import type { OwnRun } from './quitting.ts';
-import type { State } from './state.ts';
+import { restingRun, type State } from './state.ts';
 
 /** What is looked up when the program is left; null where it could not be. */
 export type LastLook = { readonly messages: number | null; readonly resting: readonly string[] };
@@ -14,14 +14,17 @@ export type LastLook = { readonly messages: number | null; readonly resting: rea
 export async function lastLook(
   client: () => Promise<RuntimeClient>,
   ownRuns: () => Promise<readonly OwnRun[]>,
-  { session }: State,
+  state: State,
 ): Promise<LastLook> {
+  const { session } = state;
   // Before a session is open, the program may not be able to open one at all.
   if (session === null || session.deleted) return { messages: null, resting: [] };
   try {
     const made = await client();
     const { total } = await made.showSession({ name: session.name, tail: 1, tools: false });
-    const ids = (await ownRuns()).map(({ id }) => id);
+    const resting = restingRun(state);
+    const own = (await ownRuns()).map(({ id }) => id);
+    const ids = [...new Set([...(resting === null ? [] : [resting]), ...own])];
     return { messages: total, resting: ids.length === 0 ? [] : await made.shortIds({ ids }) };
   } catch {
     return { messages: null, resting: [] };

@@ -37,7 +37,7 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
         reading: null,
         search: null,
         toggled: new Set(),
-        ended: action.suspended ? 'suspended' : null,
+        ended: action.resting === null ? null : { suspended: action.resting },
         facts: { ...state.facts, bounds: null },
       });
     case 'older':
@@ -45,6 +45,7 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
     case 'accepted':
       return begun({
         ...state,
+        ended: null,
         session: action.session ?? state.session,
         turn: state.turn === null ? null : { ...state.turn, run_id: action.run_id },
       });

@@ -7,7 +7,7 @@ import { createJudgedUnder, type JudgedUnder } from './judged-under.ts';
 import type { TuiOptions } from './options.ts';
 import { createPlanEffects, type PlanEffects } from './plan/plan-effects.ts';
 import { createSlashEffects, type SlashDeps } from './slash-effects.ts';
-import type { State } from './state.ts';
+import { restingRun, type State } from './state.ts';
 import { type ClientLink, createClientLink, type LinkOptions } from './use-client.ts';
 
 /** What the rooms share, whoever shows them. */
@@ -64,6 +64,7 @@ export function createRooms(face: Face): Rooms {
     request,
     now,
     session: () => state().session,
+    resting: () => restingRun(state()),
     policy: options.policy,
     model: options.model,
     settings: face.settings,

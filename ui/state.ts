@@ -102,7 +102,8 @@ export type State = {
   readonly search: Search | null;
   readonly turn: Turn | null;
   readonly plan: PlanState;
-  readonly ended: 'suspended' | { readonly failed: string } | null;
+  /** How the newest turn of the session stands where it is not completed: the run that rests, or why it has failed. */
+  readonly ended: { readonly suspended: string } | { readonly failed: string } | null;
   readonly asks: readonly Ask[];
   readonly approvals: ApprovalsState;
   /** Asks that took the keys by themselves, or could have. */
@@ -172,6 +173,15 @@ export const only = (state: State, ...effects: readonly Effect[]): Change => ({ 
 export const activityOf = ({ pane, turn, plan }: Pick<State, 'pane' | 'turn' | 'plan'>): Turn | null =>
   pane === 'plan' ? (plan.driving ?? turn) : (turn ?? plan.driving);
 
+/** The turn of the session that rests, and goes on when its question is answered. */
+export const restingRun = ({ ended }: Pick<State, 'ended'>): string | null =>
+  ended !== null && 'suspended' in ended ? ended.suspended : null;
+
 /** The run whose asks belong to what is in view. */
-export const runInView = ({ pane, turn, plan }: Pick<State, 'pane' | 'turn' | 'plan'>): string | null =>
-  pane === 'plan' ? plan.run : (turn?.run_id ?? null);
+export const runInView = ({
+  pane,
+  turn,
+  plan,
+  ended,
+}: Pick<State, 'pane' | 'turn' | 'plan' | 'ended'>): string | null =>
+  pane === 'plan' ? plan.run : turn === null ? restingRun({ ended }) : turn.run_id;

@@ -111,7 +111,7 @@ function stateField(state: State): Line {
     return [say(`* ${words} ${clock(now - turn.started_at - turn.waited_ms)}${silence}`, 'accent')];
   }
   if (state.pane === 'plan') return [say('idle')];
-  if (ended === 'suspended') return [say('= suspended', 'warn')];
+  if (ended !== null && 'suspended' in ended) return [say('= suspended', 'warn')];
   if (ended !== null) return [say('! failed: ', 'danger'), ...foreign(ended.failed, 'danger')];
   return [say('idle')];
 }

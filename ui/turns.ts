@@ -47,7 +47,11 @@ export function followed(state: State, ruler: Ruler, events: readonly RunEvent[]
   if (last === undefined) return only(changed, ...effects);
   const completed = last.kind === 'chain_completed';
   const ended: State['ended'] =
-    last.kind === 'chain_failed' ? { failed: last.error.class } : last.kind === 'chain_suspended' ? 'suspended' : null;
+    last.kind === 'chain_failed'
+      ? { failed: last.error.class }
+      : last.kind === 'chain_suspended'
+        ? { suspended: last.run_id }
+        : null;
   const resting: State = { ...changed, turn: null, ended };
   // The runs that read mentions are no turns: what is queued waits for the message that they belong to.
   if (resting.attaching) return only(resting, ...effects);

@@ -59,6 +59,8 @@ export type LinkOptions = {
   readonly now: () => number;
   /** The one that is open now. */
   readonly session: () => OpenSession | null;
+  /** The turn of that session that rests. */
+  readonly resting: () => string | null;
   /** A session was opened: its draft comes back. */
   readonly opened: (sessionId: string) => Promise<void>;
   /** A plan has changed, here or in another process. */
@@ -74,6 +76,9 @@ export type LinkOptions = {
   /** The request of a turn, but for its text. */
   readonly request: (client: RuntimeClient) => Promise<Omit<StartRun, 'input'>>;
 };
+
+/** What becomes of a run that rests. */
+const goesOn: ReadonlySet<string> = new Set(['chain_resumed', 'chain_completed', 'chain_failed', 'chain_cancelled']);
 
 /** The one effect: calls the client, follows runs and the feed, and tells the state what came (10 §15). */
 export function createClientLink(options: LinkOptions): ClientLink {
@@ -105,12 +110,21 @@ export function createClientLink(options: LinkOptions): ClientLink {
       if (asks || entries.some(({ kind }) => kind === 'plan_changed')) options.planChanged();
       if (entries.some(({ kind, data }) => kind === 'document_changed' && data['document'] === 'policy'))
         await lookAtPolicy({ client, dispatch, policy: options.policy }).catch(failed);
+      if (entries.some(({ kind, run_id }) => goesOn.has(kind) && run_id !== undefined && run_id === options.resting()))
+        await goneOnElsewhere().catch(failed);
       if (!asks) continue;
       // What cannot be read now is read with the next entry.
       await readAsks().catch(failed);
       // Who else can answer is said on the card.
       await lookForServer({ client, dispatch }).catch(failed);
     }
+  };
+
+  /** The turn that rests here was answered and taken up by another process: what it does is shown here too. */
+  const goneOnElsewhere = async (): Promise<void> => {
+    const resting = options.resting();
+    const session = options.session();
+    if (session !== null && resting !== null && !started.has(resting)) await showSession(session.name);
   };
 
   const readAsks = async (): Promise<void> => {
@@ -130,6 +144,12 @@ export function createClientLink(options: LinkOptions): ClientLink {
   };
 
   const openSession = async (name: string | null): Promise<void> => {
+    const opened = await showSession(name);
+    await options.opened(opened.id);
+  };
+
+  /** Shows a session as it is stored, and the run that goes on in it. */
+  const showSession = async (name: string | null): Promise<OpenSession> => {
     const client = await clientOf();
     const view = await client.showSession({ name, tail: pageSize, tools: true });
     const first = view.messages[0];
@@ -149,13 +169,13 @@ export function createClientLink(options: LinkOptions): ClientLink {
       type: 'opened',
       session,
       items: storedItems(stored),
-      suspended: view.session.suspended_run_id !== null,
+      resting: view.session.suspended_run_id,
     });
-    await options.opened(session.id);
     if (running !== null) {
       dispatch({ type: 'following', run_id: running, now: now() });
       void follow(client, running, 0).catch(failed);
     }
+    return session;
   };
 
   /** The run of a summary is asked for like a turn, but without its text and its chain. */
@@ -254,7 +274,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
       } catch (error) {
         // A first start has no session yet: the first message makes it.
         if (name !== null || toWire(error).code !== 'not_found') throw error;
-        dispatch({ type: 'opened', session: null, items: [], suspended: false });
+        dispatch({ type: 'opened', session: null, items: [], resting: null });
       }
       await readAsks();
       dispatch({ type: 'ready', now: now() });
@@ -273,6 +293,8 @@ export function createClientLink(options: LinkOptions): ClientLink {
     async resume(runId) {
       const client = await clientOf();
       const { timeout_ms } = await request(client);
+      // The feed may tell of it before the reply has come.
+      started.add(runId);
       const run = await client.resumeRun({ run_id: runId, accept_changed_chain: false, on_ask: 'ask', timeout_ms });
       started.add(run.run_id);
       dispatch({ type: 'following', run_id: run.run_id, now: now() });
@@ -360,4 +382,10 @@ export function createClientLink(options: LinkOptions): ClientLink {
 }
 
 /** Commands that mend it, where the error knows some. */
-const hintsOf = (error: unknown): readonly string[] => (error instanceof RuntimeError ? error.hints : []);
+function hintsOf(error: unknown): readonly string[] {
+  if (!(error instanceof RuntimeError)) return [];
+  // What the error names are commands for a shell.
+  return error.code === 'run_suspended'
+    ? ['its question is answered first; or /abandon gives the turn up']
+    : error.hints;
+}

@@ -57,7 +57,7 @@ describe('the status line', () => {
 
   it('has no bounds of a turn that is over and done', () => {
     expect(shown(200, { turn: null })).not.toContain('turns');
-    expect(shown(200, { turn: null, ended: 'suspended' })).toContain('turns 3/20');
+    expect(shown(200, { turn: null, ended: { suspended: 'run_1' } })).toContain('turns 3/20');
   });
 
   it('counts the bounds of a run by its events, and reads them again when they were extended', () => {

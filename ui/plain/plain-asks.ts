@@ -3,7 +3,7 @@ import { type Ask, verdictsFor } from '../../src/schema/ask.ts';
 import { explanationLines } from '../../src/view/explanation.ts';
 import { escapeText } from '../../src/view/escape.ts';
 import { formatSpan } from '../../src/view/format.ts';
-import type { State } from '../state.ts';
+import { restingRun, type State } from '../state.ts';
 import { askLines, choicesOf, type PlainChoice } from './ask-lines.ts';
 
 export type PlainAskDeps = {
@@ -79,7 +79,7 @@ export function createPlainAsks(deps: PlainAskDeps): PlainAsks {
         if (!settled.has(asked.ask.id)) write('note: it was answered elsewhere');
         asked = null;
       }
-      const runs = [state.turn?.run_id, state.plan.driving?.run_id];
+      const runs = [state.turn?.run_id, state.plan.driving?.run_id, restingRun(state)];
       const next = state.asks.find(({ run_id, id }) => run_id !== null && runs.includes(run_id) && !settled.has(id));
       if (asked === null && next !== undefined) put(next, false);
     },
