@@ -1,4 +1,5 @@
 import type { Item } from '../src/view/items.ts';
+import { plural } from '../src/view/format.ts';
 import { foreign, type Line, say, type Span } from '../src/view/line.ts';
 import { cutLine, fitLine, lineColumns } from '../src/view/wrap.ts';
 import { markHits } from './hits.ts';
@@ -72,6 +73,9 @@ export function composerRule(state: State, news: Line): Line {
   const left: Line = [
     say('─ ', 'border'),
     say(state.composer.held ? 'queue held: Enter sends the next' : 'message', 'dim'),
+    ...(state.composer.images.length === 0
+      ? []
+      : [say(` · with ${plural(state.composer.images.length, 'image')}`, 'accent')]),
     say(' ', 'border'),
   ];
   const right: Line = [

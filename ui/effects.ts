@@ -1,5 +1,5 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
-import { toWire } from '../src/schema/errors.ts';
+import { RuntimeError, toWire } from '../src/schema/errors.ts';
 import type { PolicyExplanation } from '../src/schema/policy-views.ts';
 import type { StartRun } from '../src/schema/run.ts';
 import { formatClock } from '../src/view/format.ts';
@@ -152,11 +152,16 @@ export function createEffects(deps: EffectDeps): Effects {
       }),
     'load-run': ({ run_id }) =>
       attempt(async (client) => {
-        const newest =
-          run_id ??
-          (await client.listRuns({ status: null, session: state().session?.name ?? null, limit: 1 })).runs[0]?.id;
-        if (newest === undefined) return say('no run is recorded yet');
-        dispatch({ type: 'overlay', overlay: { kind: 'run', run: await client.showRun({ run_id: newest }), at: 0 } });
+        const session = state().session?.name ?? null;
+        const wanted = run_id ?? (await client.listRuns({ status: null, session, limit: 1 })).runs[0]?.id;
+        try {
+          if (wanted === undefined) throw new RuntimeError('not_found', 'no run is recorded yet');
+          dispatch({ type: 'overlay', overlay: { kind: 'run', run: await client.showRun({ run_id: wanted }), at: 0 } });
+        } catch (error) {
+          // The box that waits for it has nothing to show.
+          dispatch({ type: 'no-overlays' });
+          throw error;
+        }
       }),
     'load-run-data': ({ run_id }) =>
       attempt(async (client) => {

@@ -1,7 +1,7 @@
 import type { Action } from './actions.ts';
 import { boundsOf } from './bounds.ts';
 import { ask, offered } from './asking.ts';
-import { attached, compose } from './composing.ts';
+import { attached, commandBack, compose } from './composing.ts';
 import { searchAgain } from './search.ts';
 import { type Ruler, scroll } from './move.ts';
 import { planned, planText } from './plan/plan-press.ts';
@@ -100,7 +100,7 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
         ],
       });
     case 'say':
-      return only(saying(state, action.text, action.now, action.bad));
+      return commandBack(saying(state, action.text, action.now, action.bad), ruler, action.now);
     case 'overlay':
       return only({
         ...state,

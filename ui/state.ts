@@ -116,6 +116,8 @@ export type State = {
   readonly dismissed: ReadonlySet<string>;
   /** A line in place of the hints, until a time. */
   readonly said: { readonly text: string; readonly bad: boolean; readonly until: number } | null;
+  /** The last command with an argument, and when: it comes back when the argument was of no use. */
+  readonly commanded: { readonly text: string; readonly at: number } | null;
   readonly overlays: readonly Overlay[];
   readonly composer: ComposerState;
   /** The files that a message mentions are being read: it is sent when they are. */
@@ -156,6 +158,7 @@ export const firstState = (given: Pick<State, 'size' | 'now' | 'keys' | 'facts' 
   banners: [],
   dismissed: new Set(),
   said: null,
+  commanded: null,
   overlays: [],
   composer: emptyComposer,
   attaching: false,

@@ -30,8 +30,12 @@ export function tabBar(state: State): Line {
   const tab = (name: string, open: boolean): Span =>
     open ? say(`[${name}]`, 'accent', ['bold']) : say(name, name.endsWith('!') ? 'ask' : undefined);
   // The pane of the plan has the plan's name at the right.
-  const name = (state.pane === 'plan' ? plan.plan?.name : session?.name) ?? null;
   const wide = state.size.columns >= 100;
+  const [own, every] = [
+    (state.pane === 'plan' ? plan.plan?.name : session?.name) ?? null,
+    wide ? 'open asks of every run and process' : 'all runs',
+  ];
+  const name = state.pane === 'approvals' ? every : own;
   const gap = say(wide ? '  ' : ' ');
   const left: Line = [
     say(' reins', 'dim'),

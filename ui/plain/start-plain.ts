@@ -3,6 +3,7 @@ import { toWire } from '../../src/schema/errors.ts';
 import { escapeText } from '../../src/view/escape.ts';
 import { createHistoryFile, historyPath } from '../composer/history-file.ts';
 import { deferred } from '../deferred.ts';
+import { farewell, lastLook } from '../farewell.ts';
 import { readKeysFile } from '../keys/keys-file.ts';
 import type { TuiOptions } from '../options.ts';
 import { createRooms } from '../rooms.ts';
@@ -127,7 +128,13 @@ export async function startPlain(options: PlainOptions): Promise<number> {
   try {
     if (reader !== null) write(`screen reader mode: on via ${reader}`);
     rooms.link.open(options.session).catch(left.reject);
-    return await left.promise;
+    const code = await left.promise;
+    const last = await lastLook(options.client, rooms.effects.ownRuns, store.state());
+    // The last line is a prompt.
+    lines.close();
+    output.write('\n');
+    for (const line of farewell(store.state(), 'none', last)) options.say(line);
+    return code;
   } finally {
     for (const stop of stops) stop();
     await rooms.composer.close();
