@@ -162,14 +162,15 @@ export function createClientLink(options: LinkOptions): ClientLink {
     };
     const active = view.session.active_run_id;
     // A run whose process is gone has no more to tell: its end is offered with the next message.
-    const running = active !== null && (await stoppedTurn(client, session.name)) === null ? active : null;
+    const stopped = await stoppedTurn(client, session.name);
+    const running = stopped === null ? active : null;
     // What a run that is followed has stored comes with its events.
     const stored = view.messages.filter(({ run_id }) => run_id === null || run_id !== running);
     dispatch({
       type: 'opened',
       session,
       items: storedItems(stored),
-      resting: view.session.suspended_run_id,
+      resting: view.session.suspended_run_id ?? stopped?.run_id ?? null,
     });
     if (running !== null) {
       dispatch({ type: 'following', run_id: running, now: now() });
