@@ -4,12 +4,14 @@ import type { Item } from '../src/view/items.ts';
 import type { Size } from './events.ts';
 import type { ApprovalsAction } from './approvals/approvals-state.ts';
 import type { Attached } from './composer/attach.ts';
+import type { boundsOf } from './bounds.ts';
 import type { AttachIntent } from './composer/composer-effects.ts';
 import type { ComposerAction } from './composer/composer-state.ts';
 import type { Key } from './keys/key.ts';
 import type { KeyMap } from './keys/key-map.ts';
 import type { PlanAction } from './plan/plan-state.ts';
 import type { Overlay } from './overlays/overlay.ts';
+import type { WelcomeRow } from './welcome.ts';
 import type { Banner, Facts, OpenSession } from './state.ts';
 
 /** Everything that can happen. Time comes with `tick` and with what a person does. */
@@ -22,7 +24,13 @@ export type Action =
   | { readonly type: 'ready'; readonly now: number }
   | { readonly type: 'facts'; readonly facts: Partial<Facts> }
   /** A session and its newest messages are in view. */
-  | { readonly type: 'opened'; readonly session: OpenSession | null; readonly items: readonly Item[] }
+  | {
+      readonly type: 'opened';
+      readonly session: OpenSession | null;
+      readonly items: readonly Item[];
+      /** Its turn that rests; null = none does. */
+      readonly resting: string | null;
+    }
   | {
       readonly type: 'older';
       readonly session: string;
@@ -34,6 +42,7 @@ export type Action =
   | { readonly type: 'not-sent'; readonly text: string; readonly why: readonly string[]; readonly now: number }
   /** A run that is followed: this process drives it, or found it resting or alive. */
   | { readonly type: 'following'; readonly run_id: string; readonly now: number }
+  | { readonly type: 'bounds'; readonly run: Parameters<typeof boundsOf>[0] }
   | { readonly type: 'events'; readonly run_id: string; readonly events: readonly RunEvent[]; readonly now: number }
   | {
       readonly type: 'asks';
@@ -47,6 +56,7 @@ export type Action =
   | { readonly type: 'approve'; readonly action: ApprovalsAction; readonly now: number }
   | { readonly type: 'plan'; readonly action: PlanAction; readonly now: number }
   | { readonly type: 'banner'; readonly banner: Banner }
+  | { readonly type: 'welcome'; readonly lines: readonly WelcomeRow[] }
   | { readonly type: 'no-banner'; readonly id: string }
   | { readonly type: 'notice'; readonly level: 'info' | 'warn' | 'error'; readonly text: string }
   /** One line in place of the hints. */

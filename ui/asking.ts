@@ -29,7 +29,7 @@ export function approvalsView(state: State, glyphs: Glyphs): ApprovalsView {
         : // A card that needs more room than the body has lies over the composer, which has no keys now (10 §7.2).
           { columns, rows: body + queue + composer + 1 };
   return {
-    place: { ...place, glyphs },
+    place: { ...place, glyphs, server: state.facts.server },
     keys: state.keys,
     guardMs: state.guardMs + frameMs,
     now: state.now,

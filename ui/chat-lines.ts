@@ -1,4 +1,5 @@
 import type { Item } from '../src/view/items.ts';
+import { plural } from '../src/view/format.ts';
 import { foreign, type Line, say, type Span } from '../src/view/line.ts';
 import { cutLine, fitLine, lineColumns } from '../src/view/wrap.ts';
 import { markHits } from './hits.ts';
@@ -6,6 +7,7 @@ import type { Layout } from './layout.ts';
 import type { State } from './state.ts';
 import type { Glyphs } from './theme.ts';
 import type { LineCache } from './transcript/line-cache.ts';
+import { welcomeLines } from './welcome.ts';
 import { type Blocks, endPlace, rowsInView } from './transcript/viewport.ts';
 
 /** Whether an item is drawn whole: reasoning with `--think`, everything else when a key opened it. */
@@ -31,9 +33,12 @@ export function chatLines(state: State, blocks: Blocks, rows: number): readonly 
     const found = state.search === null ? line : markHits(line, state.search.query);
     return selected !== null && item?.id === selected && line.length > 0 ? chosen(found) : found;
   });
-  const empty: readonly Line[] = Array.from({ length: Math.max(0, rows - lines.length) }, () => []);
+  const isNew = state.welcome !== null && state.session === null && state.turn === null;
+  const welcome = isNew ? welcomeLines(state.welcome ?? [], state.size.columns) : [];
+  const said = [...lines, ...welcome.slice(0, Math.max(0, rows - lines.length))];
+  const empty: readonly Line[] = Array.from({ length: Math.max(0, rows - said.length) }, () => []);
   // A short transcript stands at the top, like a page.
-  return [...lines, ...empty];
+  return [...said, ...empty];
 }
 
 /** The chosen item has a bar in the second column, which is chrome in every row. */
@@ -68,6 +73,9 @@ export function composerRule(state: State, news: Line): Line {
   const left: Line = [
     say('─ ', 'border'),
     say(state.composer.held ? 'queue held: Enter sends the next' : 'message', 'dim'),
+    ...(state.composer.images.length === 0
+      ? []
+      : [say(` · with ${plural(state.composer.images.length, 'image')}`, 'accent')]),
     say(' ', 'border'),
   ];
   const right: Line = [

@@ -71,6 +71,8 @@ export type Effect =
   | { readonly do: 'set-model'; readonly name: string; readonly backend: string; readonly save: boolean }
   | { readonly do: 'test-backend'; readonly name: string }
   | { readonly do: 'report'; readonly what: ReportKind; readonly of?: string }
+  /** How far a run has used up its bounds. */
+  | { readonly do: 'load-bounds'; readonly run_id: string }
   | { readonly do: 'load-runs' }
   | { readonly do: 'load-grants' }
   /** A remembered choice of the session; without an id, all of them. */

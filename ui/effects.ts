@@ -1,5 +1,5 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
-import { toWire } from '../src/schema/errors.ts';
+import { RuntimeError, toWire } from '../src/schema/errors.ts';
 import type { PolicyExplanation } from '../src/schema/policy-views.ts';
 import type { StartRun } from '../src/schema/run.ts';
 import { formatClock } from '../src/view/format.ts';
@@ -11,6 +11,7 @@ import { copyText } from './clipboard.ts';
 import type { DefinitionEffects } from './definition-effects.ts';
 import { reportOf } from './reports.ts';
 import { runningStep } from './plan/plan-state.ts';
+import { createQuitting, type Quitting } from './quitting.ts';
 import type { TrustEffects } from './trust-effects.ts';
 import type { Screen } from './screen.ts';
 import type { Effect } from './effect.ts';
@@ -48,6 +49,8 @@ export type Effects = {
   tick(): void;
   /** Cancels what runs here. */
   cancelAll(): Promise<void>;
+  /** Runs that this program has begun or gone on with, and that have not ended. */
+  ownRuns: Quitting['ownRuns'];
 };
 
 /** Most lines that are printed to the scrollback at once. */
@@ -78,12 +81,14 @@ export function createEffects(deps: EffectDeps): Effects {
   const explained = (title: string, explanation: PolicyExplanation): void =>
     dispatch({ type: 'overlay', overlay: { kind: 'explain', title, lines: explanationLines(explanation), at: 0 } });
 
-  const cancelAll = async (reason: string): Promise<void> => {
-    // A message that is on its way is a run in a moment.
-    await link.sent();
-    for (const runId of [state().turn?.run_id, state().plan.driving?.run_id])
-      if (runId != null) await (await clientOf()).cancelRun({ run_id: runId, reason }).catch(() => undefined);
-  };
+  const quitting = createQuitting({
+    client: clientOf,
+    link,
+    state,
+    dispatch,
+    say,
+    leave: deps.leave,
+  });
 
   const doing: Doing = {
     send: (message) => attempt(() => link.send(message)),
@@ -147,11 +152,16 @@ export function createEffects(deps: EffectDeps): Effects {
       }),
     'load-run': ({ run_id }) =>
       attempt(async (client) => {
-        const newest =
-          run_id ??
-          (await client.listRuns({ status: null, session: state().session?.name ?? null, limit: 1 })).runs[0]?.id;
-        if (newest === undefined) return say('no run is recorded yet');
-        dispatch({ type: 'overlay', overlay: { kind: 'run', run: await client.showRun({ run_id: newest }), at: 0 } });
+        const session = state().session?.name ?? null;
+        const wanted = run_id ?? (await client.listRuns({ status: null, session, limit: 1 })).runs[0]?.id;
+        try {
+          if (wanted === undefined) throw new RuntimeError('not_found', 'no run is recorded yet');
+          dispatch({ type: 'overlay', overlay: { kind: 'run', run: await client.showRun({ run_id: wanted }), at: 0 } });
+        } catch (error) {
+          // The box that waits for it has nothing to show.
+          dispatch({ type: 'no-overlays' });
+          throw error;
+        }
       }),
     'load-run-data': ({ run_id }) =>
       attempt(async (client) => {
@@ -160,6 +170,8 @@ export function createEffects(deps: EffectDeps): Effects {
         const lines = runDataLines(run, { id: (id) => (id === run_id ? short : id), when: formatClock });
         dispatch({ type: 'overlay', overlay: { kind: 'view', title: `${short} · inputs and outputs`, lines, at: 0 } });
       }),
+    'load-bounds': ({ run_id }) =>
+      attempt(async (client) => dispatch({ type: 'bounds', run: await client.showRun({ run_id }) })),
     'load-runs': () =>
       attempt(async (client) => {
         const { runs } = await client.listRuns({ status: null, session: null, limit: 100 });
@@ -246,29 +258,9 @@ export function createEffects(deps: EffectDeps): Effects {
     },
     abort: () => deps.leave(131),
     plain: () => deps.leave('plain'),
-    leave: ({ cancel }) => {
-      if (cancel) void cancelAll('operator').finally(() => deps.leave(0));
-      else void link.sent().finally(() => deps.leave(0));
-    },
-    quit: () => {
-      const { turn, plan } = state();
-      // A run that only waits for an answer rests without a question.
-      const works = [turn, plan.driving].some((each) => each !== null && each.waiting_since === null);
-      if (!works) return deps.leave(0);
-      dispatch({
-        type: 'overlay',
-        overlay: {
-          kind: 'question',
-          title: 'A run is going on',
-          lines: ['It can stop at its next checkpoint and go on later (reins state resume), or be cancelled.'],
-          choices: [
-            { key: 's', words: 'suspend and quit', effects: [{ do: 'leave', cancel: false }] },
-            { key: 'c', words: 'cancel and quit', effects: [{ do: 'leave', cancel: true }] },
-          ],
-          at: 0,
-        },
-      });
-    },
+    leave: (how) => attempt(() => quitting.end(how)),
+    // Whatever cannot be asked of the runs, the program can be left.
+    quit: () => void quitting.quit().catch(() => deps.leave(0)),
   };
 
   return {
@@ -284,6 +276,7 @@ export function createEffects(deps: EffectDeps): Effects {
       const steps = plan.driving !== null || (pane === 'plan' && runningStep(plan) !== null);
       if (turn !== null || steps || said !== null || counts || runs) dispatch({ type: 'tick', now: now() });
     },
-    cancelAll: () => cancelAll('SIGINT'),
+    cancelAll: () => quitting.cancelAll('SIGINT'),
+    ownRuns: quitting.ownRuns,
   };
 }

@@ -1,3 +1,4 @@
+import type { ReadStream, WriteStream } from 'node:tty';
 import type { Action } from './actions.ts';
 import type { Screen } from './screen.ts';
 
@@ -6,8 +7,13 @@ export type EditedText =
   | { readonly kind: 'saved'; readonly text: string }
   | { readonly kind: 'failed'; readonly message: string };
 
-type Deps = {
+type Lent = {
   readonly screen: Screen;
+  /** The terminal is ours again, perhaps with another size. */
+  readonly resized: () => void;
+};
+
+type EditDeps = Lent & {
   readonly edit: (name: string, text: string) => Promise<EditedText>;
   readonly dispatch: (action: Action) => void;
   readonly now: () => number;
@@ -17,23 +23,39 @@ type Deps = {
 const mostBytes = 1024 * 1024;
 
 /** Leaves the screen to the editor of the operator, and puts back what was saved (10 §6.7). */
-export const editWith =
-  ({ screen, edit, dispatch, now }: Deps) =>
-  async (text: string, ask: string | null): Promise<void> => {
-    screen.leave();
-    const edited = await edit(ask === null ? 'message.md' : 'arguments.json', text);
-    screen.enter();
-    dispatch({ type: 'resize', size: screen.size(), now: now() });
-    const saved = edited.kind === 'saved' ? edited.text : null;
-    const large = saved !== null && Buffer.byteLength(saved) > mostBytes;
-    const why = edited.kind === 'failed' ? edited.message : large ? 'the text has more than 1 MiB' : null;
-    if (ask !== null) {
-      dispatch({
-        type: 'approve',
-        action: { type: 'edited-outside', id: ask, text: why === null ? saved : null, why },
-        now: now(),
-      });
-    } else if (saved !== null && why === null)
-      dispatch({ type: 'compose', action: { type: 'replace', text: saved.replace(/\n$/, '') }, now: now() });
-    if (why !== null) dispatch({ type: 'say', text: why, bad: true, now: now() });
-  };
+export async function editWith(deps: EditDeps, text: string, ask: string | null): Promise<void> {
+  const { screen, edit, dispatch, now } = deps;
+  screen.leave();
+  const edited = await edit(ask === null ? 'message.md' : 'arguments.json', text);
+  screen.enter();
+  deps.resized();
+  const saved = edited.kind === 'saved' ? edited.text : null;
+  const large = saved !== null && Buffer.byteLength(saved) > mostBytes;
+  const why = edited.kind === 'failed' ? edited.message : large ? 'the text has more than 1 MiB' : null;
+  if (ask !== null) {
+    dispatch({
+      type: 'approve',
+      action: { type: 'edited-outside', id: ask, text: why === null ? saved : null, why },
+      now: now(),
+    });
+  } else if (saved !== null && why === null)
+    dispatch({ type: 'compose', action: { type: 'replace', text: saved.replace(/\n$/, '') }, now: now() });
+  if (why !== null) dispatch({ type: 'say', text: why, bad: true, now: now() });
+}
+
+type PrintDeps = Lent & { readonly input: ReadStream; readonly output: WriteStream };
+
+/** Leaves the screen, prints lines on the main one, and comes back at Enter (10 §5.8). */
+export async function printWith(
+  { screen, input, output, resized }: PrintDeps,
+  lines: readonly string[],
+): Promise<void> {
+  screen.leave();
+  output.write(`${lines.join('\n')}\n\nEnter goes back. `);
+  await new Promise<void>((resolve) => {
+    input.once('data', () => resolve());
+    input.resume();
+  });
+  screen.enter();
+  resized();
+}

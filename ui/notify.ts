@@ -53,7 +53,7 @@ export function createNotifier(deps: NotifyDeps) {
       if (fresh !== undefined) send(`reins: ${name} needs an answer (${fresh.tools}.${fresh.tool})`);
       const ended = before?.turn != null && state.turn === null;
       if (ended && deps.now() - (before?.turn?.started_at ?? 0) > longTurnMs)
-        send(`reins: ${name} ${state.ended !== null && state.ended !== 'suspended' ? 'failed' : 'done'}`);
+        send(`reins: ${name} ${state.ended !== null && 'failed' in state.ended ? 'failed' : 'done'}`);
       before = state;
     },
   };

@@ -1,6 +1,7 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
 import { plural } from '../src/view/format.ts';
 import type { Action } from './actions.ts';
+import { welcomeOf } from './welcome.ts';
 
 export type OpeningDeps = {
   readonly client: RuntimeClient;
@@ -22,25 +23,39 @@ export async function readSettings(client: RuntimeClient): Promise<ReadonlyMap<s
 /** Looks at what the status line and the banner show, in the order in which it is missed (10 §1.4). Never throws. */
 export async function lookAround(deps: OpeningDeps): Promise<void> {
   // A look that fails leaves its place empty; the turn that needs it says why.
-  for (const look of [showPolicy, showModel, showResting, showReadiness]) await look(deps).catch(() => undefined);
+  for (const look of [lookAtPolicy, showModel, showResting, lookForServer, showReadiness])
+    await look(deps).catch(() => undefined);
 }
 
-async function showPolicy({ client, dispatch, policy }: OpeningDeps): Promise<void> {
-  const { name, sha256, state, path } = await client.showPolicy({ policy });
+const policyBanner = 'policy';
+
+/** The policy as it is now: its name, whether it can be used, and whether an agent may answer under it. */
+export async function lookAtPolicy({
+  client,
+  dispatch,
+  policy,
+}: Pick<OpeningDeps, 'client' | 'dispatch' | 'policy'>): Promise<void> {
+  const { name, sha256, state, path, agent_answers } = await client.showPolicy({ policy });
   const invalid = state === 'invalid';
-  dispatch({ type: 'facts', facts: { policy: { name, sha256, invalid } } });
-  if (!invalid) return;
+  dispatch({ type: 'facts', facts: { policy: { name, sha256, invalid }, agentAnswers: agent_answers } });
+  if (!invalid) return dispatch({ type: 'no-banner', id: policyBanner });
   const [file] = await client.vetPolicies({ policies: [path ?? name] });
   const problem = file?.findings.find((finding) => finding.severity === 'error')?.message ?? 'invalid';
   dispatch({
     type: 'banner',
-    banner: { rank: 0, id: 'policy', text: `policy ${path ?? name}: ${problem}; everything asks`, fixed: true },
+    banner: { rank: 0, id: policyBanner, text: `policy ${path ?? name}: ${problem}; everything asks`, fixed: true },
   });
+}
+
+/** A server of this database in which asks can be answered too. */
+export async function lookForServer({ client, dispatch }: Pick<OpeningDeps, 'client' | 'dispatch'>): Promise<void> {
+  const [server] = await client.listServers({});
+  dispatch({ type: 'facts', facts: { server: server?.port ?? null } });
 }
 
 async function showModel({ client, dispatch, model, definitions }: OpeningDeps): Promise<void> {
   const { status, toolSources } = await client.doctor({ probe: false });
-  dispatch({ type: 'facts', facts: { model: model ?? status.defaultModel, backend: status.defaultProvider } });
+  dispatch({ type: 'facts', facts: { model: model ?? status.defaultModel } });
   if (toolSources.length > 0) await definitions();
 }
 
@@ -53,12 +68,14 @@ async function showResting({ client, dispatch }: OpeningDeps): Promise<void> {
 
 /** The provider in use: asked last, since it may take seconds. Tool servers start when a run needs them (10 §1.4). */
 async function showReadiness({ client, dispatch, model }: OpeningDeps): Promise<void> {
-  const { status } = await client.doctor({ probe: true, sources: false, ...(model === null ? {} : { model }) });
-  const issue = status.issues.find(({ severity }) => severity === 'error');
+  const report = await client.doctor({ probe: true, sources: false, ...(model === null ? {} : { model }) });
+  const issue = report.status.issues.find(({ severity }) => severity === 'error');
   if (issue === undefined) return;
   const mend = issue.cliCommand === null ? '' : ` · ${issue.cliCommand}`;
   dispatch({
     type: 'banner',
     banner: { rank: 1, id: `setup:${issue.code}`, text: `${issue.message}${mend}`, fixed: false },
   });
+  const isNew = (await client.sessionNames({})).length === 0;
+  if (isNew) dispatch({ type: 'welcome', lines: welcomeOf(report) });
 }

@@ -1,13 +1,14 @@
 import type { Action } from './actions.ts';
+import { boundsOf } from './bounds.ts';
 import { ask, offered } from './asking.ts';
-import { attached, compose } from './composing.ts';
+import { attached, commandBack, compose } from './composing.ts';
 import { searchAgain } from './search.ts';
 import { type Ruler, scroll } from './move.ts';
 import { planned, planText } from './plan/plan-press.ts';
 import { press } from './press.ts';
 import { type Change, only, type OpenSession, type State } from './state.ts';
 import { saying } from './sending.ts';
-import { followed, next, notSent } from './turns.ts';
+import { begun, followed, next, notSent } from './turns.ts';
 
 /** The one place where the state changes. Pure: what is to be done in the world comes back as data. */
 export function reduce(state: State, action: Action, ruler: Ruler): Change {
@@ -36,20 +37,22 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
         reading: null,
         search: null,
         toggled: new Set(),
-        ended: null,
+        ended: action.resting === null ? null : { suspended: action.resting },
+        facts: { ...state.facts, bounds: null },
       });
     case 'older':
       return only(searchAgain(withOlderItems(state, action)));
     case 'accepted':
-      return only({
+      return begun({
         ...state,
+        ended: null,
         session: action.session ?? state.session,
         turn: state.turn === null ? null : { ...state.turn, run_id: action.run_id },
       });
     case 'not-sent':
       return notSent(state, ruler, action.text, action.why, action.now);
     case 'following':
-      return only({
+      return begun({
         ...state,
         ended: null,
         turn: {
@@ -61,6 +64,12 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
           interrupted_at: null,
         },
       });
+    case 'bounds':
+      return only(
+        action.run.id === state.turn?.run_id || state.facts.bounds?.run_id === action.run.id
+          ? { ...state, facts: { ...state.facts, bounds: boundsOf(action.run) } }
+          : state,
+      );
     case 'events':
       return followed({ ...state, now: action.now }, ruler, action.events, action.now);
     case 'asks': {
@@ -78,6 +87,8 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
       return planned({ ...state, now: action.now }, action.action, action.now);
     case 'banner':
       return only({ ...state, banners: [...state.banners.filter(({ id }) => id !== action.banner.id), action.banner] });
+    case 'welcome':
+      return only({ ...state, welcome: action.lines });
     case 'no-banner':
       return only({ ...state, banners: state.banners.filter(({ id }) => id !== action.id) });
     case 'notice':
@@ -89,7 +100,7 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
         ],
       });
     case 'say':
-      return only(saying(state, action.text, action.now, action.bad));
+      return commandBack(saying(state, action.text, action.now, action.bad), ruler, action.now);
     case 'overlay':
       return only({
         ...state,

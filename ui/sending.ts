@@ -21,7 +21,6 @@ export function send(state: State, text: string, images: readonly string[], now:
     {
       ...state,
       turn,
-      ended: null,
       anchor: null,
       paused: null,
       items: [...state.items, { kind: 'user', id: `pending:${now}`, text, state: 'pending', seq: null }],

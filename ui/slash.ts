@@ -76,7 +76,10 @@ const commands: Readonly<Record<string, Slash>> = {
       : only(state, { do: 'copy', text: block });
   },
   find: (state, args, _now, ruler) => startSearch(state, ruler, named(args)),
-  dump: (state, args) => only(state, { do: 'dump', turns: /^\d+$/.test(args.trim()) ? Number(args.trim()) : null }),
+  dump: (state, args, now) =>
+    /^\d*$/.test(args.trim())
+      ? only(state, { do: 'dump', turns: args.trim() === '' ? null : Number(args.trim()) })
+      : quiet(state, '/dump takes a number of turns', now),
   model: (state, args) =>
     named(args) === null
       ? opened(state, 'models')

@@ -2,12 +2,14 @@ import type { Ask } from '../src/schema/ask.ts';
 import type { Item } from '../src/view/items.ts';
 import { type ApprovalsState, emptyApprovals } from './approvals/approvals-state.ts';
 import type { Editing } from './composer/editing.ts';
+import type { RunBounds } from './bounds.ts';
 import { type ComposerState, emptyComposer } from './composer/composer-state.ts';
 import type { Size } from './events.ts';
 import type { KeyMap } from './keys/key-map.ts';
 import type { Effect } from './effect.ts';
 import type { Overlay } from './overlays/overlay.ts';
 import { emptyPlan, type PlanState } from './plan/plan-state.ts';
+import type { WelcomeRow } from './welcome.ts';
 import type { Anchor } from './transcript/viewport.ts';
 
 export type Pane = 'chat' | 'plan' | 'approvals';
@@ -55,9 +57,29 @@ export type Facts = {
   readonly backend: string | null;
   readonly context: { readonly used: number; readonly limit: number | null; readonly estimated: boolean } | null;
   readonly tokens: { readonly in: number; readonly out: number; readonly estimated: boolean };
+  /** What the newest run of the session has used of its bounds; null while that is not known. */
+  readonly bounds: RunBounds | null;
+  /** The policy lets an agent answer. */
+  readonly agentAnswers: boolean;
+  /** Where a server of this database listens; null = there is none. */
+  readonly server: number | null;
   readonly cwd: string;
   readonly shell: boolean;
 };
+
+/** Before anything is known. */
+export const firstFacts = ({ cwd, shell }: Pick<Facts, 'cwd' | 'shell'>): Facts => ({
+  policy: null,
+  model: null,
+  backend: null,
+  context: null,
+  tokens: { in: 0, out: 0, estimated: false },
+  bounds: null,
+  agentAnswers: false,
+  server: null,
+  cwd,
+  shell,
+});
 
 export type State = {
   readonly size: Size;
@@ -80,17 +102,22 @@ export type State = {
   readonly search: Search | null;
   readonly turn: Turn | null;
   readonly plan: PlanState;
-  readonly ended: 'suspended' | { readonly failed: string } | null;
+  /** How the newest turn of the session stands where it is not completed: the run that rests, or why it has failed. */
+  readonly ended: { readonly suspended: string } | { readonly failed: string } | null;
   readonly asks: readonly Ask[];
   readonly approvals: ApprovalsState;
   /** Asks that took the keys by themselves, or could have. */
   readonly offered: ReadonlySet<string>;
   /** When the last key came. */
   readonly keyAt: number;
+  /** For a new user whose set-up is not ready; null = there is nothing to say. */
+  readonly welcome: readonly WelcomeRow[] | null;
   readonly banners: readonly Banner[];
   readonly dismissed: ReadonlySet<string>;
   /** A line in place of the hints, until a time. */
   readonly said: { readonly text: string; readonly bad: boolean; readonly until: number } | null;
+  /** The last command with an argument, and when: it comes back when the argument was of no use. */
+  readonly commanded: { readonly text: string; readonly at: number } | null;
   readonly overlays: readonly Overlay[];
   readonly composer: ComposerState;
   /** The files that a message mentions are being read: it is sent when they are. */
@@ -127,9 +154,11 @@ export const firstState = (given: Pick<State, 'size' | 'now' | 'keys' | 'facts' 
   approvals: emptyApprovals,
   offered: new Set(),
   keyAt: Number.NEGATIVE_INFINITY,
+  welcome: null,
   banners: [],
   dismissed: new Set(),
   said: null,
+  commanded: null,
   overlays: [],
   composer: emptyComposer,
   attaching: false,
@@ -147,6 +176,15 @@ export const only = (state: State, ...effects: readonly Effect[]): Change => ({ 
 export const activityOf = ({ pane, turn, plan }: Pick<State, 'pane' | 'turn' | 'plan'>): Turn | null =>
   pane === 'plan' ? (plan.driving ?? turn) : (turn ?? plan.driving);
 
+/** The turn of the session that rests, and goes on when its question is answered. */
+export const restingRun = ({ ended }: Pick<State, 'ended'>): string | null =>
+  ended !== null && 'suspended' in ended ? ended.suspended : null;
+
 /** The run whose asks belong to what is in view. */
-export const runInView = ({ pane, turn, plan }: Pick<State, 'pane' | 'turn' | 'plan'>): string | null =>
-  pane === 'plan' ? plan.run : (turn?.run_id ?? null);
+export const runInView = ({
+  pane,
+  turn,
+  plan,
+  ended,
+}: Pick<State, 'pane' | 'turn' | 'plan' | 'ended'>): string | null =>
+  pane === 'plan' ? plan.run : turn === null ? restingRun({ ended }) : turn.run_id;

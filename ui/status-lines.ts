@@ -30,8 +30,12 @@ export function tabBar(state: State): Line {
   const tab = (name: string, open: boolean): Span =>
     open ? say(`[${name}]`, 'accent', ['bold']) : say(name, name.endsWith('!') ? 'ask' : undefined);
   // The pane of the plan has the plan's name at the right.
-  const name = (state.pane === 'plan' ? plan.plan?.name : session?.name) ?? null;
   const wide = state.size.columns >= 100;
+  const [own, every] = [
+    (state.pane === 'plan' ? plan.plan?.name : session?.name) ?? null,
+    wide ? 'open asks of every run and process' : 'all runs',
+  ];
+  const name = state.pane === 'approvals' ? every : own;
   const gap = say(wide ? '  ' : ' ');
   const left: Line = [
     say(' reins', 'dim'),
@@ -56,7 +60,13 @@ export function tabBar(state: State): Line {
 
 const planTab = ({ plan: { plan } }: State): string => (plan === null ? '2 Plan' : `2 Plan ${plan.done}/${plan.total}`);
 
-type Field = { readonly line: Line; readonly drop: number; readonly right: boolean };
+type Field = {
+  readonly line: Line;
+  /** Instead of `line`, before it is left out. */
+  readonly short?: Line;
+  readonly drop: number;
+  readonly right: boolean;
+};
 const never = Number.POSITIVE_INFINITY;
 
 /** The state of everything, in one line (10 §3). */
@@ -71,6 +81,11 @@ export function statusLine(state: State): Line {
     ...asksField(state),
     ...contextField(state),
     ...tokensField(state),
+    ...boundsField(state),
+    ...(state.facts.agentAnswers ? [{ line: [say('agent answers on', 'warn')], drop: 3, right: true } as const] : []),
+    ...(state.facts.server === null
+      ? []
+      : [{ line: [say(`beam :${state.facts.server}`)], drop: 2, right: true } as const]),
     ...(state.composer.queue.length === 0 || state.pane === 'chat'
       ? []
       : [{ line: [say(`queued ${state.composer.queue.length}`)], drop: 1, right: true }]),
@@ -81,9 +96,12 @@ export function statusLine(state: State): Line {
     const gone = Math.min(...kept.map((field) => field.drop));
     if (gone === never || lineColumns(left) + lineColumns(right) + 2 <= state.size.columns)
       return spread(left, right, state.size.columns);
-    kept = kept.filter((field) => field.drop !== gone);
+    kept = kept.flatMap((field) => (field.drop !== gone ? [field] : shortened(field)));
   }
 }
+
+const shortened = ({ short, ...field }: Field): readonly Field[] =>
+  short === undefined ? [] : [{ ...field, line: short }];
 
 function stateField(state: State): Line {
   const { ended, now } = state;
@@ -97,7 +115,7 @@ function stateField(state: State): Line {
     return [say(`* ${words} ${clock(now - turn.started_at - turn.waited_ms)}${silence}`, 'accent')];
   }
   if (state.pane === 'plan') return [say('idle')];
-  if (ended === 'suspended') return [say('= suspended', 'warn')];
+  if (ended !== null && 'suspended' in ended) return [say('= suspended', 'warn')];
   if (ended !== null) return [say('! failed: ', 'danger'), ...foreign(ended.failed, 'danger')];
   return [say('idle')];
 }
@@ -120,7 +138,7 @@ function asksField({ asks, now }: State): readonly Field[] {
 }
 
 function modelField({ facts: { model, backend } }: State): readonly Field[] {
-  return model === null ? [] : [{ line: foreign(`${model}@${backend ?? '?'}`), drop: 6, right: false }];
+  return model === null ? [] : [{ line: foreign(`${model}@${backend || '?'}`), drop: 6, right: false }];
 }
 
 function contextField({ facts: { context } }: State): readonly Field[] {
@@ -130,12 +148,29 @@ function contextField({ facts: { context } }: State): readonly Field[] {
     return [{ line: [say(`ctx ${about}${shortCount(context.used)}`)], drop: 7, right: true }];
   const percent = Math.round((context.used / context.limit) * 100);
   const token: Token | undefined = percent >= 80 ? 'warn' : undefined;
-  const text = `ctx ${about}${percent}%${percent >= 80 ? '!' : ''} ${shortCount(context.used)}/${shortCount(context.limit)}`;
-  return [{ line: [say(text, token)], drop: 7, right: true }];
+  const text = `ctx ${about}${percent}%${percent >= 80 ? '!' : ''}`;
+  const counts = `${shortCount(context.used)}/${shortCount(context.limit)}`;
+  return [{ line: [say(`${text} ${counts}`, token)], short: [say(text, token)], drop: 7, right: true }];
 }
 
 function tokensField({ facts: { tokens } }: State): readonly Field[] {
   if (tokens.in + tokens.out === 0) return [];
   const about = tokens.estimated ? '~' : '';
   return [{ line: [say(`${about}${shortCount(tokens.in)}/${shortCount(tokens.out)} tok`)], drop: 4, right: true }];
+}
+
+/** Of the run that goes on, rests or has failed: a completed one has no need of its bounds any more. */
+function boundsField({ facts: { bounds }, turn, ended, pane }: State): readonly Field[] {
+  if (bounds === null || (turn === null && ended === null) || pane === 'plan') return [];
+  const { turns, tool_calls, tokens } = bounds.bounds;
+  const parts = (
+    [
+      ['turns', turns],
+      ['calls', tool_calls],
+      ['tok', tokens],
+    ] as const
+  ).flatMap(([name, { used, max }]) =>
+    max === null ? [] : [[say(`${name} ${shortCount(used)}/${shortCount(max)}`, used >= max ? 'warn' : undefined)]],
+  );
+  return parts.length === 0 ? [] : [{ line: join(parts), drop: 5, right: true }];
 }

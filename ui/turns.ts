@@ -1,5 +1,6 @@
 import type { RunEvent } from '../src/schema/event.ts';
 import { reduceTranscript } from '../src/view/transcript.ts';
+import { counted, wasExtended } from './bounds.ts';
 import { compose } from './composing.ts';
 import type { Effect } from './effect.ts';
 import type { Ruler } from './move.ts';
@@ -19,6 +20,13 @@ export function notSent(state: State, ruler: Ruler, text: string, problems: read
   return { state: back.state, effects: [...held.effects, ...back.effects] };
 }
 
+/** A run is in view, of which the bounds are not known yet. */
+export const begun = (state: State): Change => {
+  const runId = state.turn?.run_id ?? null;
+  const unknown = { ...state, facts: { ...state.facts, bounds: null } };
+  return runId === null ? only(unknown) : only(unknown, { do: 'load-bounds', run_id: runId });
+};
+
 const lasts: ReadonlySet<string> = new Set(['chain_completed', 'chain_failed', 'chain_cancelled', 'chain_suspended']);
 
 /** Events of the run that is followed (10 §6.10). */
@@ -27,12 +35,23 @@ export function followed(state: State, ruler: Ruler, events: readonly RunEvent[]
   if (changed.turn !== null) changed = { ...changed, turn: { ...changed.turn, heard_at: now } };
   for (const event of events) changed = fact(changed, event, now);
   const looks = events.some((event) => event.kind === 'notice' && event.code === 'tool_quarantined');
-  const effects: readonly Effect[] = looks ? [{ do: 'look-definitions' }] : [];
+  const bounds = changed.facts.bounds === null ? null : events.reduce(counted, changed.facts.bounds);
+  changed = { ...changed, facts: { ...changed.facts, bounds } };
+  const effects: readonly Effect[] = [
+    ...(looks ? [{ do: 'look-definitions' } as const] : []),
+    ...(bounds !== null && bounds !== state.facts.bounds && wasExtended(bounds)
+      ? [{ do: 'load-bounds', run_id: bounds.run_id } as const]
+      : []),
+  ];
   const last = events.findLast((event) => lasts.has(event.kind));
   if (last === undefined) return only(changed, ...effects);
   const completed = last.kind === 'chain_completed';
   const ended: State['ended'] =
-    last.kind === 'chain_failed' ? { failed: last.error.class } : last.kind === 'chain_suspended' ? 'suspended' : null;
+    last.kind === 'chain_failed'
+      ? { failed: last.error.class }
+      : last.kind === 'chain_suspended'
+        ? { suspended: last.run_id }
+        : null;
   const resting: State = { ...changed, turn: null, ended };
   // The runs that read mentions are no turns: what is queued waits for the message that they belong to.
   if (resting.attaching) return only(resting, ...effects);

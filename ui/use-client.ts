@@ -6,7 +6,7 @@ import type { SessionMessage, SessionPage } from '../src/schema/session.ts';
 import { idsOf } from '../src/view/ask-card.ts';
 import { storedItems } from '../src/view/stored-items.ts';
 import type { Action } from './actions.ts';
-import { lookAround, readSettings } from './opening.ts';
+import { lookAround, lookAtPolicy, lookForServer, readSettings } from './opening.ts';
 import type { Effect } from './effect.ts';
 import { endStopped, stoppedTurn, stoppedQuestion } from './stopped-turn.ts';
 import type { OpenSession } from './state.ts';
@@ -21,8 +21,10 @@ export type ClientLink = {
   open(session: string | null): Promise<void>;
   openSession(name: string | null): Promise<void>;
   send(message: Message): Promise<void>;
-  /** Resolves when no message is on its way any more. */
+  /** Resolves when no message is on its way any more. Never rejects. */
   sent(): Promise<void>;
+  /** Runs that this program drives, or has driven. */
+  started(): ReadonlySet<string>;
   /** The page before the oldest message that is loaded. */
   loadOlder(): Promise<void>;
   /** All messages of the session that are not loaded yet, page by page. */
@@ -57,6 +59,8 @@ export type LinkOptions = {
   readonly now: () => number;
   /** The one that is open now. */
   readonly session: () => OpenSession | null;
+  /** The turn of that session that rests. */
+  readonly resting: () => string | null;
   /** A session was opened: its draft comes back. */
   readonly opened: (sessionId: string) => Promise<void>;
   /** A plan has changed, here or in another process. */
@@ -73,11 +77,17 @@ export type LinkOptions = {
   readonly request: (client: RuntimeClient) => Promise<Omit<StartRun, 'input'>>;
 };
 
+/** What becomes of a run that rests. */
+const goesOn: ReadonlySet<string> = new Set(['chain_resumed', 'chain_completed', 'chain_failed', 'chain_cancelled']);
+
 /** The one effect: calls the client, follows runs and the feed, and tells the state what came (10 §15). */
 export function createClientLink(options: LinkOptions): ClientLink {
   const { client: clientOf, dispatch, now, request } = options;
   const ending = new AbortController();
   const warned = new Set<string>();
+  const started = new Set<string>();
+  /** The policy of the last turn: another one has other things to say in the status line. */
+  let judgedBy: string | null = null;
   let following: AbortController | null = null;
   let sending: Promise<void> = Promise.resolve();
   let chosen: Partial<Pick<StartRun, 'model' | 'provider' | 'think' | 'chain_path'>> & { readonly trim?: number } = {};
@@ -98,8 +108,23 @@ export function createClientLink(options: LinkOptions): ClientLink {
       const asks = entries.some(({ kind }) => kind === 'ask' || kind === 'verdict' || kind === 'ask_updated');
       // The mark of a step says that its run waits.
       if (asks || entries.some(({ kind }) => kind === 'plan_changed')) options.planChanged();
-      if (asks) await readAsks();
+      if (entries.some(({ kind, data }) => kind === 'document_changed' && data['document'] === 'policy'))
+        await lookAtPolicy({ client, dispatch, policy: options.policy }).catch(failed);
+      if (entries.some(({ kind, run_id }) => goesOn.has(kind) && run_id !== undefined && run_id === options.resting()))
+        await goneOnElsewhere().catch(failed);
+      if (!asks) continue;
+      // What cannot be read now is read with the next entry.
+      await readAsks().catch(failed);
+      // Who else can answer is said on the card.
+      await lookForServer({ client, dispatch }).catch(failed);
     }
+  };
+
+  /** The turn that rests here was answered and taken up by another process: what it does is shown here too. */
+  const goneOnElsewhere = async (): Promise<void> => {
+    const resting = options.resting();
+    const session = options.session();
+    if (session !== null && resting !== null && !started.has(resting)) await showSession(session.name);
   };
 
   const readAsks = async (): Promise<void> => {
@@ -119,6 +144,12 @@ export function createClientLink(options: LinkOptions): ClientLink {
   };
 
   const openSession = async (name: string | null): Promise<void> => {
+    const opened = await showSession(name);
+    await options.opened(opened.id);
+  };
+
+  /** Shows a session as it is stored, and the run that goes on in it. */
+  const showSession = async (name: string | null): Promise<OpenSession> => {
     const client = await clientOf();
     const view = await client.showSession({ name, tail: pageSize, tools: true });
     const first = view.messages[0];
@@ -131,15 +162,21 @@ export function createClientLink(options: LinkOptions): ClientLink {
     };
     const active = view.session.active_run_id;
     // A run whose process is gone has no more to tell: its end is offered with the next message.
-    const running = active !== null && (await stoppedTurn(client, session.name)) === null ? active : null;
+    const stopped = await stoppedTurn(client, session.name);
+    const running = stopped === null ? active : null;
     // What a run that is followed has stored comes with its events.
     const stored = view.messages.filter(({ run_id }) => run_id === null || run_id !== running);
-    dispatch({ type: 'opened', session, items: storedItems(stored) });
-    await options.opened(session.id);
+    dispatch({
+      type: 'opened',
+      session,
+      items: storedItems(stored),
+      resting: view.session.suspended_run_id ?? stopped?.run_id ?? null,
+    });
     if (running !== null) {
       dispatch({ type: 'following', run_id: running, now: now() });
       void follow(client, running, 0).catch(failed);
     }
+    return session;
   };
 
   /** The run of a summary is asked for like a turn, but without its text and its chain. */
@@ -169,10 +206,11 @@ export function createClientLink(options: LinkOptions): ClientLink {
       if (stopped !== null && message.ends !== stopped.run_id)
         return dispatch({ type: 'overlay', overlay: stoppedQuestion(stopped, message) });
       if (stopped !== null && stopped.unknown.length > 0) {
+        started.add(stopped.run_id);
         const { timeout_ms } = await request(client);
         await endStopped({ client, dispatch, now, signal: ending.signal }, stopped.run_id, timeout_ms);
       }
-      const started = await client.sendMessage({
+      const run = await client.sendMessage({
         ...(await request(client)),
         trim: 0,
         ...chosen,
@@ -181,28 +219,31 @@ export function createClientLink(options: LinkOptions): ClientLink {
         session,
         abandon: false,
       });
+      started.add(run.run_id);
       const known: OpenSession | null =
-        started.session_id === null || started.session_name === null
+        run.session_id === null || run.session_name === null
           ? null
-          : { id: started.session_id, name: started.session_name, before: null, loading: false, deleted: false };
-      dispatch({ type: 'accepted', run_id: started.run_id, session: session === null ? known : null });
+          : { id: run.session_id, name: run.session_name, before: null, loading: false, deleted: false };
+      dispatch({ type: 'accepted', run_id: run.run_id, session: session === null ? known : null });
       dispatch({
         type: 'facts',
         facts: {
-          model: started.model,
-          backend: started.backend,
+          model: run.model,
+          backend: run.backend,
           policy: {
-            name: started.policy.name,
-            sha256: started.policy.sha256,
-            invalid: started.policy.state === 'invalid',
+            name: run.policy.name,
+            sha256: run.policy.sha256,
+            invalid: run.policy.state === 'invalid',
           },
         },
       });
+      if (run.policy.sha256 !== judgedBy) void lookAtPolicy({ client, dispatch, policy: options.policy }).catch(failed);
+      judgedBy = run.policy.sha256;
       // What holds for every turn is said once.
-      for (const warning of started.warnings.filter((each) => !warned.has(each)))
+      for (const warning of run.warnings.filter((each) => !warned.has(each)))
         dispatch({ type: 'notice', level: 'warn', text: warning });
-      for (const warning of started.warnings) warned.add(warning);
-      void follow(client, started.run_id, 0).catch(failed);
+      for (const warning of run.warnings) warned.add(warning);
+      void follow(client, run.run_id, 0).catch(failed);
     } catch (error) {
       const named = session === null ? null : await nameNow(client, session, error);
       if (named === 'gone') {
@@ -234,7 +275,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
       } catch (error) {
         // A first start has no session yet: the first message makes it.
         if (name !== null || toWire(error).code !== 'not_found') throw error;
-        dispatch({ type: 'opened', session: null, items: [] });
+        dispatch({ type: 'opened', session: null, items: [], resting: null });
       }
       await readAsks();
       dispatch({ type: 'ready', now: now() });
@@ -244,7 +285,8 @@ export function createClientLink(options: LinkOptions): ClientLink {
       const { policy, model, definitions } = options;
       void lookAround({ client, dispatch, policy, model, definitions });
     },
-    sent: () => sending,
+    sent: () => sending.catch(() => undefined),
+    started: () => started,
     send(message) {
       sending = sendNow(message);
       return sending;
@@ -252,12 +294,16 @@ export function createClientLink(options: LinkOptions): ClientLink {
     async resume(runId) {
       const client = await clientOf();
       const { timeout_ms } = await request(client);
-      const started = await client.resumeRun({ run_id: runId, accept_changed_chain: false, on_ask: 'ask', timeout_ms });
-      dispatch({ type: 'following', run_id: started.run_id, now: now() });
-      void follow(client, started.run_id, started.resumed?.from_seq ?? 0).catch(failed);
+      // The feed may tell of it before the reply has come.
+      started.add(runId);
+      const run = await client.resumeRun({ run_id: runId, accept_changed_chain: false, on_ask: 'ask', timeout_ms });
+      started.add(run.run_id);
+      dispatch({ type: 'following', run_id: run.run_id, now: now() });
+      void follow(client, run.run_id, run.resumed?.from_seq ?? 0).catch(failed);
     },
     async watch(runId) {
       const client = await clientOf();
+      started.add(runId);
       dispatch({ type: 'following', run_id: runId, now: now() });
       await follow(client, runId, 0);
     },
@@ -269,6 +315,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
       const client = await clientOf();
       const { timeout_ms } = await request(client);
       await client.resumeRun({ run_id: ask.run_id, accept_changed_chain: false, on_ask: 'ask', timeout_ms });
+      started.add(ask.run_id);
     },
     async useModel(model, backend) {
       const client = await clientOf();
@@ -336,4 +383,10 @@ export function createClientLink(options: LinkOptions): ClientLink {
 }
 
 /** Commands that mend it, where the error knows some. */
-const hintsOf = (error: unknown): readonly string[] => (error instanceof RuntimeError ? error.hints : []);
+function hintsOf(error: unknown): readonly string[] {
+  if (!(error instanceof RuntimeError)) return [];
+  // What the error names are commands for a shell.
+  return error.code === 'run_suspended'
+    ? ['its question is answered first; or /abandon gives the turn up']
+    : error.hints;
+}

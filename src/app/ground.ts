@@ -48,6 +48,7 @@ export function openGround({ options, machine, workspace, store, rooms, now, res
       return bytes === null ? null : textOf(bytes);
     },
     rest,
+    noteServing: rooms.serving.note,
     comesFromTool: (ports) => comesFromTool({ ...rooms, tenant: options.tenant, now }, ports),
     schema: store.schema,
     tenant: options.tenant,

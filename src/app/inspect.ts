@@ -1,7 +1,7 @@
 import { accessSync, constants, readFileSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Binaries } from '../gate/binaries.ts';
-import { agentCap } from '../policy/attention.ts';
+import { agentsMayAnswer } from '../policy/attention.ts';
 import { vetPolicy } from '../policy/vet.ts';
 import type { Inspection } from '../registry/inspection.ts';
 import { RuntimeError } from '../schema/errors.ts';
@@ -111,10 +111,7 @@ async function inspectPolicy({ chains, policies, binaries, workspace }: InspectD
     const vetted = state === 'ok' ? vetPolicy(loaded.policy).filter(({ severity }) => severity !== 'load').length : 0;
     const defect = failureLines(loaded)[0] ?? null;
     const states = await declaredStates(loaded.policy.trusted_binaries, { read: binaries.read, root: workspace.root });
-    const agents = (['permission', 'question'] as const).some(
-      (kind) => agentCap(loaded.policy.attention, kind) !== null,
-    );
-    const attentionChainMissing = agents && !(await hasAttentionChain(chains));
+    const attentionChainMissing = agentsMayAnswer(loaded.policy.attention) && !(await hasAttentionChain(chains));
     const found = { defect, warnings: vetted, binaries: states, attentionChainMissing };
     return { untrusted: [], policy: { ...nothing, name, source, sha256, path, state, ...found } };
   } catch (error) {

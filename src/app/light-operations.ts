@@ -44,6 +44,7 @@ export const light: ReadonlySet<string> = new Set([
   'pruneRuns',
   'cancelRun',
   'feedRange',
+  'listServers',
   'watchFeed',
   ...planOperations,
 ]);

@@ -25,6 +25,7 @@ import { createRemembered } from '../store/remembered.ts';
 import { createRuns, isDriven } from '../store/runs.ts';
 import { createSessions, type Sessions } from '../store/sessions.ts';
 import { createSettings as createSettingRows } from '../store/settings.ts';
+import { createServing } from '../store/serving.ts';
 import { createShortIds } from '../store/short-ids.ts';
 import type { OpenedStore } from '../store/store.ts';
 import type { Workspace } from '../workspace/paths.ts';
@@ -132,6 +133,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
   const sessionRooms = async (): Promise<SessionRooms> =>
     (await import('./session-rooms.ts')).openSessionRooms({ sql, sessions, runs, now, tenant });
   const shortIds = createShortIds(sql, tenant);
+  const serving = createServing(settingRows, owner, now);
   const entries = createFeedEntries(sql, tenant);
   const actor = { by: `operator:${options.surface}`, name: machine.userName, client: options.surface };
   const remembered = createRemembered(sql);
@@ -208,6 +210,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
     calls,
     documents,
     remembered,
+    serving,
     sessions,
     plans,
     planRooms,
@@ -250,6 +253,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
           stopSweeping();
         }
       },
+      listServers: async () => serving.ports().map((port) => ({ port })),
       shortIds: async ({ ids }: { readonly ids: readonly string[] }) => shortIds(ids),
       showAsk: async ({ id }: { readonly id: string }) => asks.show(id),
       listRemembered: async ({ session }: { readonly session: string }) =>

@@ -1,4 +1,5 @@
 import type { RuntimeClient } from '../client/operations.ts';
+import { verdictsFor } from '../schema/ask.ts';
 import type { RunEvent } from '../schema/event.ts';
 import type { OnAsk } from '../schema/run.ts';
 import { promptAsk } from './ask-prompt.ts';
@@ -122,12 +123,6 @@ type Waiting = {
   readonly expires_at: string | null;
 };
 
-/** The flags that answer a kind of ask; the others are approved or denied. */
-const verdicts: Readonly<Record<string, string>> = {
-  unknown_outcome: '--treat-as run-again|done|skip',
-  question: '--answer <text>',
-};
-
 /** Says on stderr that an ask waits for somebody elsewhere, and how it is answered (06 §9). */
 export async function sayWaiting(context: Context, client: RuntimeClient, ask: Waiting, prefix: string): Promise<void> {
   const { terminal } = context;
@@ -136,5 +131,5 @@ export async function sayWaiting(context: Context, client: RuntimeClient, ask: W
   terminal.err(
     `${prefix} waiting for approval ${id}: ${context.safe(`${ask.tools}.${ask.tool} ${ask.summary}`)}${until}\n`,
   );
-  terminal.err(`${prefix} answer with: reins approvals respond ${id} ${verdicts[ask.kind] ?? '--approve|--deny'}\n`);
+  terminal.err(`${prefix} answer with: reins approvals respond ${id} ${verdictsFor(ask.kind)}\n`);
 }

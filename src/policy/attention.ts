@@ -13,3 +13,7 @@ export function agentCap(bounds: AttentionBounds, kind: AskKind): number | null 
   if (kind !== 'permission') return null;
   return bounds.allowAgentApprovals ? bounds.maxAgentApprovals || defaultCaps.permission : null;
 }
+
+/** Whether agents may answer asks of any kind. */
+export const agentsMayAnswer = (bounds: AttentionBounds): boolean =>
+  agentCap(bounds, 'permission') !== null || agentCap(bounds, 'question') !== null;

@@ -1,3 +1,4 @@
+import { providerTable } from '../models/providers.ts';
 import { hasCapability } from '../models/resolve.ts';
 import {
   type BackendCheck,
@@ -155,6 +156,10 @@ export function createSetup(deps: SetupDeps) {
       root,
       database: { path: database.path, bytes: database.bytes, schema: database.schema },
       toolSources: [...toolSources],
+      keysSet: providerTypes.flatMap((provider) => {
+        const { keyVariable: variable } = providerTable[provider];
+        return variable !== null && secrets.isSet(variable) ? [{ variable, provider }] : [];
+      }),
     };
   };
 

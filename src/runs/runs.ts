@@ -5,7 +5,7 @@ import type { RunKind, RunResult, RunStarted, StartRun } from '../schema/run.ts'
 import { newId } from '../text/ids.ts';
 import { type FinishDeps, type Finished, finishRun } from './finish.ts';
 import { launch, stopRun } from './launch.ts';
-import type { LiveRun } from './live-run.ts';
+import type { LiveRun, StopReason } from './live-run.ts';
 import { createLiveRuns } from './live-runs.ts';
 import { type ParentRun, parentRun } from './nested.ts';
 import { prepareRun } from './prepare.ts';
@@ -88,6 +88,19 @@ export function createRuns(deps: RunsDeps) {
     }
   };
 
+  /** Resolves when it has been recorded that the run rests, or how it has ended. */
+  const restWithin = async (
+    live: LiveRun,
+    finished: Promise<unknown>,
+    reason: Extract<StopReason, { kind: 'rest' }>['reason'],
+    withinMs: number,
+  ): Promise<void> => {
+    live.resting = true;
+    await Promise.race([finished, callsEnded(live.gate.ref.run_id, withinMs)]);
+    stopRun(live, { kind: 'rest', reason });
+    await finished;
+  };
+
   return {
     startRun: (input: StartRun): Promise<RunStarted> => start('run', input),
 
@@ -162,12 +175,18 @@ export function createRuns(deps: RunsDeps) {
       return null;
     },
 
-    async stopRun(input: { readonly run_id: string; readonly reason: string }): Promise<null> {
-      const { reason } = input;
+    async stopRun(input: {
+      readonly run_id: string;
+      readonly reason: string;
+      readonly within_ms?: number | undefined;
+    }): Promise<null> {
+      const { run_id, reason, within_ms } = input;
       if (reason !== 'interrupted' && reason !== 'ask' && reason !== 'shutdown') {
         throw new RuntimeError('invalid_parameter', `"${reason}" is no reason to stop: interrupted, ask, shutdown`);
       }
-      stopRun(lives.live(input.run_id), { kind: 'rest', reason });
+      const live = lives.live(run_id);
+      if (live !== null && within_ms !== undefined) await restWithin(live, lives.finished(run_id), reason, within_ms);
+      else stopRun(live, { kind: 'rest', reason });
       return null;
     },
 
@@ -180,12 +199,7 @@ export function createRuns(deps: RunsDeps) {
      */
     async rest(withinMs: number): Promise<void> {
       await Promise.allSettled(
-        lives.all().map(async ({ live, finished }) => {
-          live.resting = true;
-          await Promise.race([finished, callsEnded(live.gate.ref.run_id, withinMs)]);
-          stopRun(live, { kind: 'rest', reason: 'shutdown' });
-          await finished;
-        }),
+        lives.all().map(({ live, finished }) => restWithin(live, finished, 'shutdown', withinMs)),
       );
     },
 

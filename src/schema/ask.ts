@@ -16,6 +16,18 @@ export const verdictFor = (kind: string): string => {
   }
 };
 
+/** All of them, for who may choose. */
+export const verdictsFor = (kind: string): string => {
+  switch (kind) {
+    case 'unknown_outcome':
+      return '--treat-as run-again|done|skip';
+    case 'question':
+      return '--answer <text>';
+    default:
+      return '--approve|--deny';
+  }
+};
+
 /** What is computed for the card of a call (03 §8), and stored with the ask. */
 export type Preview = {
   /** Unified diff of a file writer, complete up to 1 MiB. */

@@ -27,6 +27,8 @@ export type PolicyRow = {
 /** A document as it is stored; nothing of it is evaluated. */
 export type PolicyText = Pick<PolicyRow, 'name' | 'source' | 'path' | 'sha256'> & {
   readonly state: 'ok' | 'invalid' | 'untrusted';
+  /** Whether it lets an agent answer asks in the operator's place (02 §12). */
+  readonly agent_answers: boolean;
   readonly text: string;
 };
 

@@ -126,6 +126,8 @@ export const DoctorReport = type({
   root: string(),
   database: type({ path: string(), bytes: nullable(number()), schema: nullable(number()) }),
   toolSources: array(SourceCheck),
+  /** Variables that hold keys of known providers and are set: their names, never what they hold. */
+  keysSet: array(type({ variable: string(), provider: enums(providerTypes) })),
 });
 export type DoctorReport = Infer<typeof DoctorReport>;
 

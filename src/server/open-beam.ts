@@ -72,14 +72,32 @@ export async function openBeam(request: BeamRequest): Promise<OpenedBeam> {
   } catch (error) {
     throw await addressTaken(error, bind.address, bind.port);
   }
+  const forget = noted(ground, beam.port);
   const isPublic = !bind.address.loopback && bind.publicOrigins[0] !== undefined;
   return {
     ...beam,
+    async stop() {
+      forget();
+      await beam.stop();
+    },
     host: bind.address.address,
     link: () => makeLink(logins, isPublic ? (bind.publicOrigins[0] ?? beam.url) : beam.url, now()),
     defaultLogin:
       logins.epoch() === 0 && logins.credential() === null && settings.allowDefaultLogin && bind.address.loopback,
   };
+}
+
+/** Another process may write, or the disk be full: that is no reason not to serve. @returns takes it back */
+function noted(ground: Pick<ServerGround, 'noteServing'>, port: number): () => void {
+  const quietly = <T>(work: () => T): T | null => {
+    try {
+      return work();
+    } catch {
+      return null;
+    }
+  };
+  const forget = quietly(() => ground.noteServing(port));
+  return () => void quietly(() => forget?.());
 }
 
 function readTls(ground: ServerGround, { tlsCert, tlsKey }: BeamRequest): { cert: string; key: string } | null {

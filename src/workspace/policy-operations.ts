@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { agentsMayAnswer } from '../policy/attention.ts';
 import { vetPolicy } from '../policy/vet.ts';
 import type { CommandTables } from '../schema/command-tables.ts';
 import { RuntimeError } from '../schema/errors.ts';
@@ -131,7 +132,9 @@ export function createPolicyOperations(deps: PolicyOperationDeps) {
       }
       const sha256 = reading.awaitsTrust?.sha256 ?? identity.sha256;
       const shown = typeof place.at === 'string' ? `${JSON.stringify(presetDocument(place.at), null, 2)}\n` : text;
-      return { name, source, path, sha256, state: stateOf(reading), text: shown };
+      const state = stateOf(reading);
+      const agent_answers = state === 'ok' && agentsMayAnswer(reading.loaded.policy.attention);
+      return { name, source, path, sha256, state, agent_answers, text: shown };
     },
 
     /** All findings of each document at once. @throws RuntimeError usage, policy_not_found for a name or path of the input */

@@ -8,7 +8,7 @@ import { shippedKeyMap } from '../../ui/keys/key-map.ts';
 import { layoutOf } from '../../ui/layout.ts';
 import { unseen } from '../../ui/overlays/looking.ts';
 import type { Overlay } from '../../ui/overlays/overlay.ts';
-import { firstState, type State } from '../../ui/state.ts';
+import { firstFacts, firstState, type State } from '../../ui/state.ts';
 import { builtinTheme } from '../../ui/theme.ts';
 import { createLineCache } from '../../ui/transcript/line-cache.ts';
 import { emptyCall } from '../../src/view/transcript.ts';
@@ -43,15 +43,7 @@ const base = firstState({
   now: 0,
   keys: shippedKeyMap(),
   thinkOpen: true,
-  facts: {
-    policy: null,
-    model: null,
-    backend: null,
-    context: null,
-    tokens: { in: 0, out: 0, estimated: false },
-    cwd: '/w',
-    shell: false,
-  },
+  facts: firstFacts({ cwd: '/w', shell: false }),
 });
 
 /** The whole screen as it is handed to the terminal, without the renditions of the theme. */

@@ -11,7 +11,7 @@ import { viewOf } from '../../ui/overlays/views.ts';
 import { reduce } from '../../ui/reducer.ts';
 import { lookAround } from '../../ui/opening.ts';
 import { bannerOf } from '../../ui/status-lines.ts';
-import { firstState, type State } from '../../ui/state.ts';
+import { firstFacts, firstState, type State } from '../../ui/state.ts';
 import { createLineCache } from '../../ui/transcript/line-cache.ts';
 
 let own: ScriptedApp;
@@ -37,10 +37,7 @@ function face() {
       now: 0,
       keys: shippedKeyMap(),
       thinkOpen: false,
-      facts: {
-        ...{ policy: null, model: null, backend: null, context: null, cwd: '/w', shell: false },
-        tokens: { in: 0, out: 0, estimated: false },
-      },
+      facts: firstFacts({ cwd: '/w', shell: false }),
     }),
     phase: 'ready',
   };

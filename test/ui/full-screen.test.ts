@@ -149,7 +149,7 @@ describe('a turn that goes on', () => {
 
   test.each([
     ['c', 'cancelled'],
-    ['s', 'interrupted'],
+    ['s', 'suspended'],
   ])('is asked about when the program is left: %s makes it %s', async (key, status) => {
     const terminal = await open();
     terminal.type('hang\r');
@@ -163,7 +163,7 @@ describe('a turn that goes on', () => {
     const [run] = JSON.parse((await world.run(['state', 'list', '--json'])).stdout);
     expect(run.status).toBe(status);
     // Whoever opens the program next is told of a run that can go on.
-    if (status === 'interrupted') await world.run(['state', 'cancel', run.id]);
+    if (status === 'suspended') await world.run(['state', 'cancel', run.id]);
   });
 });
 

@@ -2,7 +2,7 @@ import type { Key } from '../../ui/keys/key.ts';
 import { shippedKeyMap } from '../../ui/keys/key-map.ts';
 import type { Effect } from '../../ui/effect.ts';
 import { reduce } from '../../ui/reducer.ts';
-import { firstState, type State } from '../../ui/state.ts';
+import { firstFacts, firstState, type State } from '../../ui/state.ts';
 import { createLineCache } from '../../ui/transcript/line-cache.ts';
 
 /** A screen that is ready, with a session and nothing in it. */
@@ -12,15 +12,7 @@ export const readyState = (over: Partial<State> = {}): State => ({
     now: 0,
     keys: shippedKeyMap(),
     thinkOpen: false,
-    facts: {
-      policy: null,
-      model: null,
-      backend: null,
-      context: null,
-      tokens: { in: 0, out: 0, estimated: false },
-      cwd: '/w',
-      shell: false,
-    },
+    facts: firstFacts({ cwd: '/w', shell: false }),
   }),
   phase: 'ready',
   session: { id: 's1', name: 'work', before: null, loading: false, deleted: false },

@@ -4,6 +4,9 @@ import { slashCommands } from '../../ui/composer/slash-commands.ts';
 import { policySlash } from '../../ui/slash-policy.ts';
 import type { State } from '../../ui/state.ts';
 import { anAsk } from './approvals/an-ask.ts';
+import { composerText } from '../../ui/composer/composer-state.ts';
+import { reduce } from '../../ui/reducer.ts';
+import { createLineCache } from '../../ui/transcript/line-cache.ts';
 import { pressAll, readyState } from './reducing.ts';
 
 /** A line of the composer as somebody types it; Tab and Enter of the list are not in the way. */
@@ -65,4 +68,37 @@ describe('/policy', () => {
     '%s says what is missing',
     (args) => expect(policySlash(args)).toMatch(/^\/policy (?:replay|explain) takes /),
   );
+});
+
+describe('a command whose argument is of no use', () => {
+  const told = (state: State, text: string) =>
+    reduce(
+      state,
+      { type: 'say', text, bad: true, now: state.now + 50 },
+      { cache: createLineCache(), glyphs: 'unicode' },
+    ).state;
+
+  it('comes back with what was wrong, at once or when the answer comes', () => {
+    const atOnce = typed(readyState(), '/compact x').state;
+    expect([composerText(atOnce.composer), atOnce.composer.problems]).toEqual([
+      '/compact x',
+      ['/compact takes the number of messages that stay'],
+    ]);
+    const later = told(typed(readyState(), '/switch nope').state, 'There is no session "nope".');
+    expect([composerText(later.composer), later.composer.problems]).toEqual([
+      '/switch nope',
+      ['There is no session "nope".'],
+    ]);
+  });
+
+  it('stays away where something was typed since, and where it did its work', () => {
+    const typing = pressAll(typed(readyState(), '/switch nope').state, 'h').state;
+    expect(composerText(told(typing, 'There is no session "nope".').composer)).toBe('h');
+    const done = reduce(
+      typed(readyState(), '/switch other').state,
+      { type: 'say', text: 'opened', bad: false, now: 0 },
+      { cache: createLineCache(), glyphs: 'unicode' },
+    ).state;
+    expect(composerText(told(done, 'something else').composer)).toBe('');
+  });
 });

@@ -7,6 +7,8 @@ export type CardPlace = {
   /** Rows that the card may take. */
   readonly rows: number;
   readonly glyphs: 'unicode' | 'ascii';
+  /** Where a server of this database listens, in which it can be answered too; null = there is none. */
+  readonly server?: number | null;
 };
 
 /** Columns between the borders. */

@@ -1,8 +1,8 @@
-import type { Ask } from '../../src/schema/ask.ts';
+import { type Ask, verdictsFor } from '../../src/schema/ask.ts';
 import { formatRemaining } from '../../src/view/format.ts';
 import { type Line, foreign, say } from '../../src/view/line.ts';
 import { markHits } from '../hits.ts';
-import { cutLine, fitLine, lineColumns } from '../../src/view/wrap.ts';
+import { columnsOf, cutLine, fitLine, lineColumns } from '../../src/view/wrap.ts';
 import type { KeyMap } from '../keys/key-map.ts';
 import type { CardState } from './card-state.ts';
 import { type CardRow, cardText, piecesIn } from './card-text.ts';
@@ -61,7 +61,7 @@ export function cardView(
       titleLine(facts.ask, frame, place.columns, now, shownId),
       ...rows.map(({ line }) => side(query === '' ? line : markHits(line, query))),
       ...below.map(side),
-      footLine(facts.ask, frame, place.columns, more, shownId),
+      footLine(facts.ask, frame, place, more, shownId),
     ],
     visible:
       card.mode.at === 'choices' || card.mode.at === 'sending' || card.mode.at === 'find'
@@ -87,9 +87,21 @@ function titleLine(ask: Ask, frame: Frame, columns: number, now: number, shownId
   return ruled(left, right, frame, columns);
 }
 
-function footLine(ask: Ask, frame: Frame, columns: number, more: string, shownId: (id: string) => string): Line {
-  const verdict = ask.kind === 'permission' || ask.kind === 'budget' ? ' --approve|--deny' : '';
-  const also = ` also: reins approvals respond ${shownId(ask.id)}${verdict} `;
+/** Who else can answer, in as many words as there is room for. */
+function footLine(ask: Ask, frame: Frame, place: CardPlace, more: string, shownId: (id: string) => string): Line {
+  const { columns, server = null } = place;
+  const verdict = ` ${verdictsFor(ask.kind)}`;
+  const command = `reins approvals respond ${shownId(ask.id)}`;
+  const ways =
+    server === null
+      ? [` also: ${command}${verdict} `, ` also: ${command} `, ' also: approvals respond ']
+      : [
+          ` also answerable in the browser (beam :${server}) and by: ${command}${verdict} `,
+          ` also: browser (beam :${server}), ${command}${verdict} `,
+          ` also: browser, ${command} `,
+          ' also: browser, approvals respond ',
+        ];
+  const also = ways.find((words) => columnsOf(words) <= columns - 2) ?? ways.at(-1) ?? '';
   const words = more === '' ? also : `${more} `;
   return ruled([say(frame.bottom, 'ask'), ...foreign(words, 'dim')], [say(frame.bottomEnd, 'ask')], frame, columns);
 }

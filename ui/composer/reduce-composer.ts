@@ -84,7 +84,9 @@ function reduce(state: ComposerState, action: ComposerAction, view: ComposerView
       return put(state, replaced(state.editing, action.text));
     case 'return': {
       const kept = isComposerEmpty(state) ? draftOf(action.text) : draftOf(`${action.text}\n${composerText(state)}`);
-      return refuse(edited(state, editingOf(kept, state.editing)), ...action.problems);
+      const back = edited(state, editingOf(kept, state.editing));
+      // What was wrong with it stands where a list of its last word would.
+      return refuse({ ...back, dismissed: back.editing.text.replace(/\S*$/, '') }, ...action.problems);
     }
     case 'history':
       return only({ ...state, history: loaded(state.history, action.entries, action.most) });

@@ -1,9 +1,9 @@
 import type { RuntimeClient } from '../../src/client/operations.ts';
-import type { Ask } from '../../src/schema/ask.ts';
+import { type Ask, verdictsFor } from '../../src/schema/ask.ts';
 import { explanationLines } from '../../src/view/explanation.ts';
 import { escapeText } from '../../src/view/escape.ts';
 import { formatSpan } from '../../src/view/format.ts';
-import type { State } from '../state.ts';
+import { restingRun, type State } from '../state.ts';
 import { askLines, choicesOf, type PlainChoice } from './ask-lines.ts';
 
 export type PlainAskDeps = {
@@ -79,7 +79,7 @@ export function createPlainAsks(deps: PlainAskDeps): PlainAsks {
         if (!settled.has(asked.ask.id)) write('note: it was answered elsewhere');
         asked = null;
       }
-      const runs = [state.turn?.run_id, state.plan.driving?.run_id];
+      const runs = [state.turn?.run_id, state.plan.driving?.run_id, restingRun(state)];
       const next = state.asks.find(({ run_id, id }) => run_id !== null && runs.includes(run_id) && !settled.has(id));
       if (asked === null && next !== undefined) put(next, false);
     },
@@ -120,7 +120,9 @@ export function createPlainAsks(deps: PlainAskDeps): PlainAsks {
           return explain(question);
         case 'later':
           settled.add(question.ask.id);
-          write(`note: it stays open: reins approvals respond ${shortId(question.ask)} --approve|--deny`);
+          write(
+            `note: it stays open: reins approvals respond ${shortId(question.ask)} ${verdictsFor(question.ask.kind)}`,
+          );
           asked = null;
           return;
         default:

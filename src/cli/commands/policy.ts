@@ -36,7 +36,7 @@ const cells = (row: PolicyRow): readonly string[] => [
 const show: Handler = async (context) => {
   const { words, flags } = context.invocation;
   const policy = words[0] ?? context.globals.policy?.value ?? null;
-  const { text, ...rest } = await (await context.client()).showPolicy({ policy });
+  const { text, agent_answers: _, ...rest } = await (await context.client()).showPolicy({ policy });
   const where = rest.path ?? `${rest.source} ${rest.name}`;
   const onlyPath = flags.bool('path') === true;
   if (rest.state === 'invalid') context.hint(`not used, it is invalid: reins policy vet ${quote(where)}`);

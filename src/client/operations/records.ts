@@ -42,6 +42,8 @@ export const records = {
     object({ before: nullable(number()) }),
     returns<Pruned>(),
   ),
+  /** Where servers of this database listen on this machine now; what they noted themselves. */
+  listServers: operation('GET', '/api/servers', 'read', object({}), returns<readonly { readonly port: number }[]>()),
   /** Where the feed begins and ends now. */
   feedRange: operation('GET', '/api/events/range', 'read', object({}), returns<FeedRange>()),
 } as const;

@@ -70,12 +70,15 @@ export const work = {
     object({ run_id: string(), reason: string(), wait: optional(boolean()) }),
     returns<null>(),
   ),
-  /** Stops at the last checkpoint: `interrupted` (SIGTERM, SIGHUP) or `ask` (an ask left for later). */
+  /**
+   * Stops at the last checkpoint: `interrupted` (SIGTERM, SIGHUP), `ask` (an ask left for later) or `shutdown`. With
+   * `within_ms` a call that is being executed may end in that time, and it resolves when the run rests.
+   */
   stopRun: operation(
     'POST',
     '/api/runs/{run_id}/stop',
     'run',
-    object({ run_id: string(), reason: string() }),
+    object({ run_id: string(), reason: string(), within_ms: optional(number()) }),
     returns<null>(),
   ),
   /** Newest activity first. Not masked: that would take longer than reading them, and `view` names each member. */

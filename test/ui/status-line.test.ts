@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import type { RunEvent } from '../../src/schema/event.ts';
+import { textOf } from '../../src/view/line.ts';
+import { reduce } from '../../ui/reducer.ts';
+import type { State, Turn } from '../../ui/state.ts';
+import { statusLine } from '../../ui/status-lines.ts';
+import { createLineCache } from '../../ui/transcript/line-cache.ts';
+import { anAsk } from './approvals/an-ask.ts';
+import { readyState } from './reducing.ts';
+
+const turn: Turn = {
+  run_id: 'run_1',
+  started_at: 0,
+  waiting_since: 1000,
+  waited_ms: 0,
+  heard_at: 0,
+  interrupted_at: null,
+};
+const bounds = (turns: number, tool_calls: number, tokens: number) => ({
+  turns: { used: turns, max: 20 },
+  tool_calls: { used: tool_calls, max: null },
+  tokens: { used: tokens, max: 200_000 },
+});
+const busy: State = readyState({
+  now: 39_000,
+  turn,
+  asks: [anAsk({ expires_at: new Date(757_000).toISOString() })],
+  facts: {
+    ...readyState().facts,
+    policy: { name: 'default', sha256: '51d0c7aa', invalid: false },
+    model: 'qwen2.5:7b',
+    backend: 'local',
+    context: { used: 13_000, limit: 32_000, estimated: false },
+    tokens: { in: 8100, out: 640, estimated: false },
+    bounds: { run_id: 'run_1', last_seq: 4, bounds: bounds(3, 12, 8000) },
+    agentAnswers: true,
+    server: 8787,
+  },
+});
+const shown = (columns: number, over: Partial<State> = {}): string =>
+  textOf(statusLine({ ...busy, size: { columns, rows: 40 }, ...over })).replaceAll(/ {2,}/g, '  ');
+
+describe('the status line', () => {
+  it('shows each field where there is room', () => {
+    expect(shown(200)).toBe(
+      ' ? waiting for you 00:38 · qwen2.5:7b@local · policy default 51d0  asks 1, next 11:58 · ctx 41% 13k/32k · 8.1k/640 tok · turns 3/20 · tok 8k/200k · agent answers on · beam :8787',
+    );
+  });
+
+  it('leaves out the least needed fields first, and says the context shortly before it goes', () => {
+    const left = ' ? waiting for you 00:38 · qwen2.5:7b@local · policy default 51d0  asks 1, next 11:58';
+    expect(shown(150)).toBe(`${left} · ctx 41% 13k/32k · 8.1k/640 tok · turns 3/20 · tok 8k/200k`);
+    expect(shown(120)).toBe(`${left} · ctx 41% 13k/32k`);
+    expect(shown(80)).toBe(' ? waiting for you 00:38 · policy default 51d0  asks 1, next 11:58 · ctx 41%');
+    expect(shown(60)).toBe(' ? waiting for you 00:38 · policy defaul… asks 1, next 11:58');
+  });
+
+  it('has no bounds of a turn that is over and done', () => {
+    expect(shown(200, { turn: null })).not.toContain('turns');
+    expect(shown(200, { turn: null, ended: { suspended: 'run_1' } })).toContain('turns 3/20');
+  });
+
+  it('counts the bounds of a run by its events, and reads them again when they were extended', () => {
+    const ruler = { cache: createLineCache(), glyphs: 'unicode' } as const;
+    const event = (seq: number, body: object) => ({ v: 1, seq, run_id: 'run_1', ...body }) as unknown as RunEvent;
+    const usage = { kind: 'token_usage', prompt: 90, completion: 10, total: 100, limit: null, estimated: false };
+    const told = (...events: readonly RunEvent[]) =>
+      reduce(busy, { type: 'events', run_id: 'run_1', events, now: 39_000 }, ruler);
+    // What was read holds the first four events already.
+    expect(told(event(4, usage), event(5, usage)).state.facts.bounds?.bounds).toEqual(bounds(4, 12, 8100));
+    const call = { kind: 'tool_call_started', call_id: 'c', tools: 'local_fs', tool: 'read_file' };
+    expect(told(event(5, call)).state.facts.bounds?.bounds).toEqual(bounds(3, 13, 8000));
+    const many = told(...Array.from({ length: 18 }, (_, index) => event(5 + index, usage)));
+    expect(many.effects).toContainEqual({ do: 'load-bounds', run_id: 'run_1' });
+  });
+});

@@ -1,0 +1,144 @@
+import type { Action } from './actions.ts';
+import { shownIdOf } from './approvals/approvals-state.ts';
+import { type ComposerEffects, createComposerEffects } from './composer/composer-effects.ts';
+import type { HistoryFile } from './composer/history-file.ts';
+import { createEffects, type EffectDeps, type Effects } from './effects.ts';
+import { createJudgedUnder, type JudgedUnder } from './judged-under.ts';
+import type { TuiOptions } from './options.ts';
+import { createPlanEffects, type PlanEffects } from './plan/plan-effects.ts';
+import { createSlashEffects, type SlashDeps } from './slash-effects.ts';
+import { restingRun, type State } from './state.ts';
+import { type ClientLink, createClientLink, type LinkOptions } from './use-client.ts';
+
+/** What the rooms share, whoever shows them. */
+export type RoomsGround = {
+  readonly options: TuiOptions;
+  readonly state: () => State;
+  readonly dispatch: (action: Action) => void;
+  readonly say: (text: string, bad: boolean) => void;
+};
+
+/** What a face has of its own: a screen and lines do not draw the same, and not the same can be asked on them. */
+export type Face = RoomsGround &
+  Pick<EffectDeps, 'screen' | 'leave' | 'clipboard' | 'edit' | 'print'> &
+  Pick<SlashDeps, 'setTheme' | 'setNotify' | 'keys'> &
+  Pick<LinkOptions, 'settings'> & {
+    readonly inTmux: boolean;
+    readonly history: HistoryFile;
+    readonly mostHistory: () => number;
+    /** Whether the operator may be offered a file, by its path in the workspace. */
+    readonly readable: (path: string, under: () => Promise<JudgedUnder>) => Promise<boolean>;
+    readonly themes: () => readonly string[];
+    /** A draft comes back with its session. */
+    readonly drafts: boolean;
+    /** What is asked of the operator beside the transcript. */
+    readonly questions: (rooms: AskedOf) => Questions;
+  };
+
+/** What the questions need of the rest; it is there once all is made. */
+export type AskedOf = RoomsGround & {
+  readonly link: Pick<ClientLink, 'goOn'>;
+  readonly perform: Effects['perform'];
+  readonly judgedUnder: () => Promise<JudgedUnder>;
+};
+
+export type Questions = Pick<EffectDeps, 'asks' | 'trust' | 'definitions'>;
+
+export type Rooms = {
+  readonly link: ClientLink;
+  readonly effects: Effects;
+  readonly composer: ComposerEffects;
+  readonly trust: EffectDeps['trust'];
+  /** Ends what still listens. */
+  close(): void;
+};
+
+/** Everything that happens behind a face, put together: what the reducer asks for is done here (10 §15). */
+export function createRooms(face: Face): Rooms {
+  const { options, state, dispatch, say } = face;
+  const { client, request, now, shell } = options;
+  const judged = createJudgedUnder(options);
+
+  const link: ClientLink = createClientLink({
+    client,
+    request,
+    now,
+    session: () => state().session,
+    resting: () => restingRun(state()),
+    policy: options.policy,
+    model: options.model,
+    settings: face.settings,
+    dispatch,
+    opened: async (id) => {
+      if (face.drafts) await composer.restore(id);
+    },
+    planChanged: () => plans.changed(),
+    definitions: () => questions.definitions.look(),
+    goOnWithPlan: (plan) => plans.perform({ do: 'steps', plan, auto: false }),
+  });
+  const plans: PlanEffects = createPlanEffects({ client, state, dispatch, now, options: options.planOptions, shell });
+  const composer: ComposerEffects = createComposerEffects({
+    client,
+    dispatch: (action) => dispatch({ type: 'compose', action, now: now() }),
+    session: () => state().session,
+    history: face.history,
+    mostHistory: face.mostHistory,
+    root: judged.root,
+    readable: (path) => face.readable(path, judged.under),
+    calls: { client, request, home: options.home, watch: (runId) => link.watch(runId) },
+    shell,
+    openAsks: () => state().approvals.asks.map(({ id }) => shownIdOf(state().approvals)(id)),
+    themes: face.themes,
+    attached: (message, read) => dispatch({ type: 'attached', message, read, now: now() }),
+    say,
+    now,
+  });
+  const questions = face.questions({
+    options,
+    state,
+    dispatch,
+    say,
+    link,
+    perform: (effect) => effects.perform(effect),
+    judgedUnder: judged.under,
+  });
+  const slash = createSlashEffects({
+    client,
+    link,
+    state,
+    dispatch,
+    say,
+    setTheme: face.setTheme,
+    keys: face.keys,
+    setNotify: face.setNotify,
+    writeFile: options.writeFile,
+  });
+  const effects: Effects = createEffects({
+    ...questions,
+    link,
+    client,
+    plans,
+    slash,
+    composer,
+    screen: face.screen,
+    state,
+    dispatch,
+    leave: face.leave,
+    now,
+    inTmux: face.inTmux,
+    clipboard: face.clipboard,
+    judgedUnder: judged.under,
+    edit: face.edit,
+    print: face.print,
+  });
+  return {
+    link,
+    effects,
+    composer,
+    trust: questions.trust,
+    close() {
+      link.close();
+      plans.close();
+    },
+  };
+}
