@@ -16,7 +16,7 @@ const maxHeaders = 100;
 const credentialNames: ReadonlySet<string> = new Set(['token', 'access_token', 'code', 'key']);
 
 /**
- * Steps 1 to 4 of the gate (09 §3), in their order, for every request: pages, assets, API and event streams alike.
+ * The protocol, then steps 1 to 4 of the gate (09 §3), in their order, for every request: pages, assets, API and event streams alike.
  * @returns the first refusal, or null
  */
 export function guard(request: IncomingMessage, authorities: Authorities): RuntimeError | null {
@@ -24,12 +24,21 @@ export function guard(request: IncomingMessage, authorities: Authorities): Runti
   if (rawHeaders.length > maxHeaders * 2) return refuse('headers_too_large', `At most ${maxHeaders} headers.`);
   const area = areaOf(method, pathOf(url));
   return (
+    checkProtocol(headers, request.httpVersion) ??
     checkTarget(url, area) ??
     checkHost(rawHeaders, headers.host, authorities) ??
     checkOrigin(rawHeaders, headers.origin, authorities) ??
     checkFetchMetadata(method, area, pathOf(url), headers) ??
-    checkMethod(method, headers, request.httpVersion)
+    checkMethod(method) ??
+    checkRepeated(rawHeaders)
   );
+}
+
+/** Before the gate: who wants another protocol is told so, whoever it is (09 §2). */
+function checkProtocol(headers: IncomingMessage['headers'], version: string): RuntimeError | null {
+  if (version !== '1.1') return refuse('bad_request', 'HTTP/1.1 only.');
+  if (headers.upgrade === undefined) return null;
+  return refuse('upgrade_not_supported', 'This server keeps to HTTP.', { param: 'Upgrade' });
 }
 
 export const pathOf = (url: string): string => {
@@ -114,10 +123,14 @@ const leavesFolder = /\/\.\.?(?:\/|$)/;
 
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
-function checkMethod(method: string, headers: IncomingMessage['headers'], version: string): RuntimeError | null {
-  if (version !== '1.1') return refuse('bad_request', 'HTTP/1.1 only.');
-  if (headers.upgrade !== undefined) {
-    return refuse('upgrade_not_supported', 'This server keeps to HTTP.', { param: 'Upgrade' });
+const checkMethod = (method: string): RuntimeError | null =>
+  methods.has(method) ? null : refuse('method_not_allowed', `${method} is not answered here.`);
+
+/** Of two, Node keeps the first without a word, and another program on the way may have looked at the second. */
+function checkRepeated(rawHeaders: readonly string[]): RuntimeError | null {
+  for (const name of ['Authorization', 'Content-Type']) {
+    if (countOf(rawHeaders, name.toLowerCase()) > 1)
+      return refuse('bad_request', `${name} occurs twice.`, { param: name });
   }
-  return methods.has(method) ? null : refuse('method_not_allowed', `${method} is not answered here.`);
+  return null;
 }

@@ -36,12 +36,14 @@ export type LoginDeps = {
 
 const LoginBody = object({ email: optional(string()), username: optional(string()), password: string() });
 
+/** Names of headers that a proxy adds, each kind its own: beside the standard ones, those in which it tells whose request it is. */
+const ofRelay =
+  /^(?:via|cdn-loop|(?:x-)?forwarded(?:-.*)?|(?:.*-)?(?:client|connecting|real|originating|remote|proxyuser)-(?:ip|addr)|x-(?:original|rewrite|envoy)-.*)$/;
+
 /** Whether the default credentials would be good for this request (09 §4.4). */
 export function defaultInForce(deps: LoginDeps, request: IncomingMessage, peer: Peer): boolean {
   const { headers } = request;
-  const relayed = Object.keys(headers).some(
-    (name) => name === 'forwarded' || name === 'via' || name.startsWith('x-forwarded-'),
-  );
+  const relayed = Object.keys(headers).some((name) => ofRelay.test(name));
   return (
     deps.operator.isUntouched() &&
     deps.allowDefaultLogin() &&

@@ -86,7 +86,7 @@ describe('reins beam', () => {
     }
   });
 
-  it('listens on other addresses only when everything is said', async () => {
+  it('HTTP-006: listens on other addresses only when everything is said', async () => {
     for (const host of ['0.0.0.0', '::', '*', '0x0', '::ffff:0.0.0.0', '192.0.2.7']) {
       const { code, stderr, stdout } = await world.run(['beam', '--host', host, '--port', '0']);
       expect([host, code, stdout]).toEqual([host, 3, '']);
@@ -229,7 +229,7 @@ describe('the credentials on the command line', () => {
     expect(stderr).not.toContain(good);
   });
 
-  it('leave nothing of a page that opened the browser', async () => {
+  it('HTTP-015: leave nothing of a page that opened the browser, and the code in no list of processes', async () => {
     const bin = join(world.dir, 'bin');
     const opened = join(world.dir, 'opened');
     world.write(

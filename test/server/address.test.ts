@@ -68,7 +68,7 @@ describe('an address', () => {
     ).toEqual(Array(8).fill(null));
   });
 
-  it('beyond this machine needs permission, a password and an origin, and each that is missing is named', () => {
+  it('HTTP-006: beyond this machine needs permission, a password and an origin, and each that is missing is named', () => {
     const all = [
       'it was not permitted: --allow-remote',
       'no password is set: reins beam set-password',

@@ -52,7 +52,7 @@ const sessions = async () => {
   return items.map(({ id }) => id);
 };
 
-it('lets a page of another port or name change nothing and read nothing', async () => {
+it('HTTP-002 and HTTP-004: lets a page of another port or name change nothing and read nothing', async () => {
   const before = await sessions();
   const answered = world.lines.length;
   for (const host of ['127.0.0.1', 'localhost']) {
@@ -96,7 +96,7 @@ it('shows a page that another site links to, and does not let itself be framed o
   await page.close();
 });
 
-it('tells no other site where a person came from', async () => {
+it('HTTP-015: tells no other site where a person came from', async () => {
   const before = received.length;
   await own.evaluate(`void window.open('http://localhost:${evil}/from-here')`);
   await expect

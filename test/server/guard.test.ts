@@ -41,14 +41,14 @@ describe('the Host', () => {
     expect(await world.raw(`GET /api/health HTTP/1.1\r\n${own}${own}Connection: close\r\n\r\n`)).toContain(' 421 ');
   });
 
-  it('is never read from what a proxy would say', async () => {
+  it('HTTP-011: is never read from what a proxy would say', async () => {
     const headers = { 'x-forwarded-host': `127.0.0.1:${world.port}`, forwarded: 'host=localhost', host: 'evil.test' };
     expect((await world.send('/api/health', { headers })).status).toBe(421);
   });
 });
 
 describe('the Origin', () => {
-  it('of another site is answered nowhere', async () => {
+  it('HTTP-005: of another site is answered nowhere, also where it asks what it may', async () => {
     const { port } = world;
     const origins = [
       'https://evil.test',
@@ -64,8 +64,49 @@ describe('the Origin', () => {
       for (const origin of origins) {
         const answer = await world.send(path, { headers: { origin } });
         expect([path, origin, answer.status, codeOf(answer)]).toEqual([path, origin, 403, 'origin_not_allowed']);
+        const asked = await world.send(path, {
+          method: 'OPTIONS',
+          headers: { origin, 'access-control-request-method': 'POST' },
+        });
+        expect([path, origin, asked.status]).toEqual([path, origin, 403]);
+        expect([...Object.keys(answer.headers), ...Object.keys(asked.headers)].join()).not.toMatch(/access-control/);
       }
     }
+    const own = { origin: `http://127.0.0.1:${port}` };
+    const asked = await world.send('/api/health', { method: 'OPTIONS', headers: own });
+    expect([asked.status, Object.keys(asked.headers).join().includes('access-control')]).toEqual([405, false]);
+  });
+
+  it('HTTP-002 and HTTP-004: of another site changes nothing and opens no stream with the cookie of a live session', async () => {
+    const login = await world.send('/ui/login', { method: 'POST', body: { email: 'admin', password: 'admin' } });
+    const cookie = String(login.headers['set-cookie']).split(';')[0] ?? '';
+    const before = world.ground.logins.sessions(Date.now());
+    const post = (headers: Record<string, string>, body?: string) =>
+      world.send('/api/auth/logout', { method: 'POST', headers: { cookie, ...headers }, body });
+    const form = { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': 'cross-site' };
+    const plain = { 'content-type': 'text/plain' };
+    const change = '{"current_password":"admin","new_password":"taken over by evil"}';
+    const changing = (headers: Record<string, string>) =>
+      world.send('/api/auth/change-password', { method: 'POST', headers: { cookie, ...headers }, body: change });
+    const stream = (headers: Record<string, string>) =>
+      world.send('/api/events', { headers: { cookie, accept: 'text/event-stream', ...headers } });
+    const answers = [
+      await post({ origin: 'https://evil.test' }),
+      await post({ ...plain, origin: 'https://evil.test' }, '{}'),
+      await post(form, 'a=b'),
+      await post({ ...form, origin: 'null' }, 'a=b'),
+      await changing({ origin: `http://127.0.0.1:${world.port + 1}` }),
+      await changing({ ...plain }),
+      await changing({ ...plain, origin: world.url }),
+      await changing({}),
+      await stream({ origin: 'https://evil.test' }),
+      await stream({ origin: `http://127.0.0.1:${world.port + 1}` }),
+      await stream({ 'sec-fetch-site': 'same-site' }),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403, 415, 403, 403, 403, 403]);
+    expect(answers.flatMap(({ headers }) => Object.keys(headers)).join()).not.toMatch(/access-control/);
+    expect(world.ground.logins.sessions(Date.now())).toEqual(before);
+    expect((await world.send('/api/auth/me', { headers: { cookie } })).status).toBe(200);
   });
 
   it('of our own pages is answered', async () => {
@@ -135,16 +176,57 @@ describe('what is asked for', () => {
     }
   });
 
-  it('is never another protocol', async () => {
-    const headers = { upgrade: 'websocket', connection: 'upgrade', 'sec-websocket-key': 'x' };
+  it('HTTP-004: is never another protocol, whoever asks for it', async () => {
+    const headers = { connection: 'upgrade', 'sec-websocket-key': 'x' };
+    const strangers = [{}, { origin: 'https://evil.test' }, { origin: `http://127.0.0.1:${world.port + 1}` }];
     for (const path of ['/api/events', '/']) {
-      expect(codeOf(await world.authorised(path, { headers }))).toBe('upgrade_not_supported');
+      for (const upgrade of ['websocket', 'WebSocket', 'h2c']) {
+        for (const stranger of strangers) {
+          const answer = await world.authorised(path, { headers: { ...headers, ...stranger, upgrade } });
+          expect([answer.status, codeOf(answer)]).toEqual([400, 'upgrade_not_supported']);
+        }
+      }
     }
   });
 
-  it('never holds a credential', async () => {
-    for (const name of ['token', 'access_token', 'code', 'key', 'TOKEN', 'to%6ben']) {
-      expect(codeOf(await world.authorised(`/api/version?${name}=x`))).toBe('credential_in_url');
+  it('HTTP-004: never holds a credential', async () => {
+    for (const path of ['/api/version', '/api/events', '/']) {
+      for (const name of ['token', 'access_token', 'code', 'key', 'TOKEN', 'to%6ben', 'a=1&token']) {
+        expect(codeOf(await world.authorised(`${path}?${name}=x`))).toBe('credential_in_url');
+      }
+    }
+    // Under any other name it opens nothing.
+    for (const name of ['jwt', 'auth', 'authorization', 'bearer', 'token[]']) {
+      expect((await world.send(`/api/version?${name}=${world.token}`)).status).toBe(401);
+    }
+  });
+
+  it('says once what it says', async () => {
+    const own = `Host: 127.0.0.1:${world.port}\r\nConnection: close\r\n`;
+    const bearer = `Authorization: Bearer ${world.token}\r\n`;
+    const json = 'Content-Type: application/json\r\n';
+    const plain = 'Content-Type: text/plain\r\n';
+    for (const twice of [`${bearer}Authorization: Bearer x\r\n`, `Authorization: Bearer x\r\n${bearer}`])
+      expect(await world.raw(`GET /api/version HTTP/1.1\r\n${own}${twice}\r\n`)).toContain(' 400 ');
+    for (const twice of [`${json}${plain}`, `${plain}${json}`])
+      expect(await world.raw(`POST /api/login HTTP/1.1\r\n${own}${twice}Content-Length: 2\r\n\r\n{}`)).toContain(
+        ' 400 ',
+      );
+  });
+
+  it('under /api is reached by its own name alone', async () => {
+    for (const path of [
+      '/api/%76ersion',
+      '/api//version',
+      '/api/./version',
+      '/api/..%2fversion',
+      '/api/%2e%2e/version',
+    ]) {
+      expect([path, (await world.send(path)).status]).toEqual([path, 401]);
+      expect([path, codeOf(await world.authorised(path))]).toEqual([path, 'route_not_found']);
+    }
+    for (const path of ['/%61pi/version', '//api/version', '/api;x/version', '/API/version']) {
+      expect([path, (await world.authorised(path)).json]).toEqual([path, null]);
     }
   });
 

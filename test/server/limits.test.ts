@@ -38,7 +38,7 @@ describe('a body', () => {
     ).toBe(200);
   });
 
-  it('is read no further than its cap, whatever it says of its length', async () => {
+  it('HTTP-013: is read no further than its cap, whatever it says of its length', async () => {
     await start();
     const own = `Host: 127.0.0.1:${world.port}\r\nContent-Type: application/json\r\n`;
     const huge = await world.raw(`POST /api/login HTTP/1.1\r\n${own}Content-Length: 1073741824\r\n\r\n{`);
@@ -56,11 +56,16 @@ describe('a body', () => {
     expect(await world.raw(`POST /nope HTTP/1.1\r\n${own}`)).toContain(' 405 ');
   });
 
-  it('is neither deep nor of names that reach a prototype', async () => {
+  it('HTTP-013: is neither deep nor of names that reach a prototype', async () => {
     await start();
     const deep = await post(`${'['.repeat(65)}${']'.repeat(65)}`);
     expect([deep.status, codeOf(deep)]).toEqual([400, 'json_too_deep']);
     expect(codeOf(await post(`${'{"a":'.repeat(600)}1${'}'.repeat(600)}`))).toBe('json_too_deep');
+    // Where more may be sent, too.
+    const abyss = `${'['.repeat(10_000)}${']'.repeat(10_000)}`;
+    const policy = await world.authorised('/api/runs', { method: 'POST', body: abyss });
+    expect([policy.status, codeOf(policy)]).toEqual([400, 'json_too_deep']);
+    expect((await world.send('/api/health')).status).toBe(200);
     for (const name of ['__proto__', 'constructor', 'prototype']) {
       const answer = await post(`{"email":"admin","a":[{"${name}":1}]}`);
       expect([codeOf(answer), paramOf(answer)]).toEqual(['invalid_body', `a[0].${name}`]);
@@ -72,7 +77,7 @@ describe('a body', () => {
 });
 
 describe('a connection', () => {
-  it('that sends its head byte by byte is closed, while others are answered', async () => {
+  it('HTTP-013: that sends its head byte by byte is closed, while others are answered', async () => {
     await start({ limits: { headersMs: 400, requestMs: 800 } });
     const own = `Host: 127.0.0.1:${world.port}\r\n`;
     const slow = world.raw(`GET /api/health HTTP/1.1\r\n${own}X-Slow: `);
@@ -165,7 +170,7 @@ describe('many requests', () => {
 });
 
 describe('a fault of the server', () => {
-  it('says the number of the request and nothing of the inside', async () => {
+  it('HTTP-014: says the number of the request and nothing of the inside', async () => {
     await start();
     const fails = (): never => {
       throw new TypeError(`SELECT * FROM auth_secret at ${world.place.dir}`);
@@ -184,6 +189,7 @@ describe('a fault of the server', () => {
       const token = signToken(key, { aud: instanceId, sid: 's', jti: 'j', ver: 0, amr: 'pwd' }, times);
       const unknown = await other.send('/api/version', { headers: { authorization: `Bearer ${token}` } });
       expect([unknown.status, paramOf(unknown)]).toEqual([500, unknown.headers['x-request-id']]);
+      expect(unknown.text).not.toMatch(/SELECT|auth_secret|TypeError|\.ts|\/|eyJ/);
       const answer = await other.login();
       expect(answer.status).toBe(500);
       expect(answer.json).toEqual({

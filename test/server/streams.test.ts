@@ -92,6 +92,30 @@ test('a stream ends with its run, whatever it was asked behind', async () => {
   expect((await server.client.getApproval({ id: ask_id })).state).toBe('cancelled');
 });
 
+test('HTTP-009: a changed password ends the streams of every other session, and not those of the caller', async () => {
+  const one = await served({ turns: [], streams: { perCredential: 16, all: 64, heartbeatMs: 50 } });
+  try {
+    const other = one.login();
+    const stream = (token: string) =>
+      fetch(`${one.url}/api/events`, { headers: { authorization: `Bearer ${token}`, accept: 'text/event-stream' } });
+    const [ended, kept] = [await stream(other), await stream(one.token)];
+    const change = await one.call('POST', '/api/auth/change-password', {
+      body: { current_password: 'admin', new_password: 'correct horse battery' },
+    });
+    expect(change.status).toBe(200);
+    // To its end, which comes by itself.
+    expect(await ended.text()).toContain('event: hello');
+    const reader = kept.body?.getReader();
+    for (let beat = 0; beat < 3; beat += 1) expect((await reader?.read())?.done).toBe(false);
+    await reader?.cancel();
+    const me = (token: unknown) => one.call('GET', '/api/auth/me', { token: String(token) });
+    expect([(await me(other)).status, (await me(one.token)).status]).toEqual([401, 401]);
+    expect((await me(change.json['token'])).status).toBe(200);
+  } finally {
+    await one.close();
+  }
+});
+
 test('only so many streams are open', async () => {
   const few = await served({ turns: [], streams: { perCredential: 2, all: 3, heartbeatMs: 1000 } });
   try {

@@ -23,7 +23,7 @@ const stranger = signToken(
 );
 const none = `${Buffer.from('{"alg":"none","typ":"JWT"}').toString('base64url')}.${stranger.split('.')[1]}.`;
 
-test.each(table)('%s answers nobody without a credential', async (_, { method, path, route }) => {
+test.each(table)('HTTP-001: %s answers nobody without a credential', async (_, { method, path, route }) => {
   expect(route.access).not.toBe('public');
   const tokens = [null, stranger, none, 'rbt_wrong'];
   const answers = await Promise.all(tokens.map((token) => server.call(method, addressOf(path), { token })));
@@ -43,7 +43,7 @@ test.each(table)('%s keeps to its class', async (_, { method, path, route }) => 
   else expect([answer.status, codeOf(answer.json)]).toEqual([403, refusal]);
 });
 
-test.each(table)('%s is not reached from another site', async (_, { method, path }) => {
+test.each(table)('HTTP-002: %s is not reached from another site', async (_, { method, path }) => {
   const foreign = [
     { origin: 'https://evil.test' },
     { origin: 'null' },
@@ -93,11 +93,31 @@ test('the description names every route of the table, and each with what it refu
   expect(paths['/api/runs']?.['post']?.requestBody?.content['application/json'].schema.required).toEqual(['input']);
 });
 
-test('the event streams ask for a credential too', async () => {
-  for (const path of ['/api/events', '/api/runs/nothing/events']) {
-    const answer = await server.call('GET', path, { token: null, headers: { accept: 'text/event-stream' } });
-    expect(answer.status).toBe(401);
+test('HTTP-001: of everything that is described, these routes alone answer a stranger, and nothing runs', async () => {
+  const { json } = await server.call('GET', '/api/openapi.json');
+  const paths = json['paths'] as Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  const open: string[] = [];
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const method of Object.keys(methods)) {
+      const body = method === 'get' || method === 'delete' ? {} : { body: { input: 'go', code: 'x' } };
+      const answer = await server.call(method.toUpperCase(), addressOf(path), {
+        token: null,
+        ...(path.endsWith('/events') ? { headers: { accept: 'text/event-stream' } } : body),
+      });
+      if (codeOf(answer.json) !== 'unauthenticated') open.push(`${method} ${path} ${answer.status}`);
+    }
   }
+  expect(open.sort()).toEqual([
+    'get /api/auth/status 200',
+    'get /api/health 200',
+    'post /api/auth/link 400',
+    'post /api/auth/logout 204',
+    'post /api/login 400',
+    'post /api/ui/login 400',
+    'post /login 400',
+    'post /ui/login 400',
+  ]);
+  expect(server.app.rows('SELECT id FROM runs')).toEqual([]);
 });
 
 test('a place in a path has one name in all routes', () => {

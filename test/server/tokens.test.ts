@@ -47,7 +47,7 @@ it('takes a token that is signed and says what it must', async () => {
   expect(await status(signed(claimsOf(token), keyOf(world)))).toBe(200);
 });
 
-it('takes no other algorithm, and no key that the token names', async () => {
+it('HTTP-008: takes no other algorithm, and no key that the token names', async () => {
   const claims = claimsOf(token);
   const key = keyOf(world);
   const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
@@ -75,7 +75,7 @@ it('takes no other algorithm, and no key that the token names', async () => {
     expect([text.slice(0, 60), await status(text)]).toEqual([text.slice(0, 60), 'invalid_token']);
 });
 
-it('takes no claims but its own, whole and in time', async () => {
+it('HTTP-008: takes no claims but its own, whole and in time', async () => {
   const claims = claimsOf(token);
   const key = keyOf(world);
   const now = Math.floor(Date.now() / 1000);
@@ -119,7 +119,7 @@ it('takes no token of another database, also under the same secret', async () =>
   }
 });
 
-it('takes no token that any text of the program would sign', async () => {
+it('HTTP-008: takes no token that any text of the program would sign', async () => {
   const claims = claimsOf(token);
   const texts = new Set<string>();
   for (const name of readdirSync(join(builtAt, 'code'))) {
