@@ -34,6 +34,7 @@ export function approvalsView(state: State, glyphs: Glyphs): ApprovalsView {
     guardMs: state.guardMs + frameMs,
     now: state.now,
     covered: state.overlays.length > 0 || isTiny(state),
+    listed: state.pane === 'approvals' && !isTooSmall(state),
   };
 }
 

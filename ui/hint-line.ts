@@ -1,5 +1,6 @@
 import { foreign, type Line, say } from '../src/view/line.ts';
 import { columnsOf, cutLine, fitLine } from '../src/view/wrap.ts';
+import { cardHints } from './approvals/card-hints.ts';
 import { isComposerEmpty } from './composer/composer-state.ts';
 import { fieldLine } from './field-line.ts';
 import { hints, keyOf } from './keys/key-map.ts';
@@ -25,11 +26,7 @@ export function hintLine(state: State): Line {
         ? // What lies on top has the keys; its own ones stand at its foot.
           hints(state.keys, ['overlay.close'])
         : state.approvals.card !== null && state.overlays.length === 0
-          ? [
-              'card has the keys',
-              ...(state.approvals.card.full ? hints(state.keys, ['card.page', 'card.find', 'card.next-flag']) : []),
-              ...hints(state.keys, ['card.leave', 'app.next-ask', 'card.explain', 'card.full', 'app.help']),
-            ]
+          ? cardHints(state.approvals, state.keys)
           : state.reading !== null
             ? [
                 'reading',
@@ -49,7 +46,7 @@ export function hintLine(state: State): Line {
                 ...(state.pane === 'chat' && !isComposerEmpty(state.composer)
                   ? hints(state.keys, ['composer.send', 'composer.newline'])
                   : []),
-                ...(state.asks.length > 0 ? hints(state.keys, ['app.next-ask']) : []),
+                ...(state.asks.length > 0 && state.pane !== 'approvals' ? hints(state.keys, ['app.next-ask']) : []),
                 ...(state.pane === 'plan'
                   ? hints(
                       state.keys,
@@ -69,9 +66,8 @@ export function hintLine(state: State): Line {
                   : []),
                 ...(state.pane === 'approvals'
                   ? hints(state.keys, [
-                      'approvals.open',
-                      'approvals.select',
-                      'approvals.deny',
+                      ...(state.asks.length > 0 ? ['approvals.open', 'approvals.select'] : []),
+                      ...(state.approvals.marked.size > 0 ? ['approvals.deny'] : []),
                       'approvals.history',
                       'approvals.filter',
                       'app.next-pane',

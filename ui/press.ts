@@ -1,6 +1,7 @@
 import { ask } from './asking.ts';
 import { compose } from './composing.ts';
-import { isComposerEmpty } from './composer/composer-state.ts';
+import { unsentText } from './approvals/card-fields.ts';
+import { isComposerEmpty, keepText } from './composer/composer-state.ts';
 import { isTiny, isTooSmall, layoutOf } from './layout.ts';
 import { type Ruler, scroll, toEnd, toTop } from './move.ts';
 import type { KeyContext } from './keys/commands.ts';
@@ -176,8 +177,12 @@ const composerCommand = (state: State, ruler: Ruler, id: string, now: number): C
     : compose(state, ruler, { type: 'command', id }, now);
 
 /** Another pane; a card gives its keys back, and its ask stays open. */
-const toPane = (state: State, pane: State['pane']): Change =>
-  only({ ...state, pane, reading: null, approvals: { ...state.approvals, card: null } });
+function toPane(state: State, pane: State['pane']): Change {
+  const text = state.approvals.card === null ? '' : unsentText(state.approvals.card);
+  // What was typed on the card is not lost with it.
+  const composer = text === '' ? state.composer : keepText(state.composer, text);
+  return only({ ...state, pane, composer, reading: null, approvals: { ...state.approvals, card: null } });
+}
 
 /** A row of the palette: a command of a key, or one of the composer. */
 const runChosen = (state: State, ruler: Ruler, id: string, now: number): Change =>

@@ -1,4 +1,5 @@
 import type { Evaluation } from './policy.ts';
+import type { CommandSegment } from './policy-views.ts';
 import type { PolicyState } from './run.ts';
 
 export type AskKind = 'permission' | 'question' | 'budget' | 'unknown_outcome';
@@ -14,6 +15,14 @@ export const verdictFor = (kind: string): string => {
     default:
       return '--approve';
   }
+};
+
+/** Something about a call that a person should know before answering, and the lines of it, counted from 1. */
+export type CallFlag = {
+  readonly flag: 'network' | 'runs_code';
+  /** Words of the call: foreign text. */
+  readonly what: string;
+  readonly lines: readonly number[];
 };
 
 /** What is computed for the card of a call (03 §8), and stored with the ask. */
@@ -40,8 +49,14 @@ export type Preview = {
   readonly edits_root?: string;
   /** The policy is another one than when this was asked (03 §3.2). */
   readonly policy_changed?: true;
-  /** Resolved program of a command. */
-  readonly program?: string;
+  /** The commands of a shell call with what the allowlists say of each: the first ones, and how many there are; null when
+   *  not all of it could be read. */
+  readonly commands?: { readonly first: readonly CommandSegment[]; readonly total: number | null };
+  readonly flags?: readonly CallFlag[];
+  /** Rules of the policy that it was judged under. */
+  readonly rules?: number;
+  /** This very call was asked about so often in its run, this time counted. */
+  readonly repeat?: number;
   readonly url?: {
     readonly scheme: string;
     readonly host: string;

@@ -70,9 +70,8 @@ describe('a card in the terminal', () => {
       const text = card.join('\n');
       for (const part of [
         'Create a file',
-        '+hello',
-        'arg path',
-        'new.txt',
+        '1 +hello',
+        'path     new.txt (in the workspace)',
         'rule',
         'default',
         'binds',

@@ -73,6 +73,8 @@ export type ApprovalsView = {
   readonly covered: boolean;
   /** The card is only looked at: it has no keys. */
   readonly look?: true;
+  /** The card belongs to the list of all asks. */
+  readonly listed?: boolean;
 };
 
 export type Approved = { readonly state: ApprovalsState; readonly intents: readonly ApprovalsIntent[] };
@@ -98,7 +100,7 @@ export const shownIdOf =
     ids[id] ?? id;
 
 /** The ask whose card has the keys. */
-export const focusedAsk = ({ asks, card }: ApprovalsState): Ask | null =>
+export const focusedAsk = ({ asks, card }: Pick<ApprovalsState, 'asks' | 'card'>): Ask | null =>
   card === null ? null : (asks.find(({ id }) => id === card.id) ?? null);
 
 export const only = (state: ApprovalsState, ...intents: readonly ApprovalsIntent[]): Approved => ({ state, intents });

@@ -27,8 +27,13 @@ function reduce(state: ApprovalsState, action: ApprovalsAction, view: ApprovalsV
     case 'focus':
       return focus(state, action.id, view);
     case 'focus-next': {
-      const next = state.asks.find(({ run_id }) => run_id === action.run_id) ?? state.asks[0];
-      return next === undefined ? only({ ...state, said: 'nothing waits for an answer' }) : focus(state, next.id, view);
+      const next = nextAsk(state, action.run_id);
+      if (next === undefined) return only({ ...state, said: 'nothing waits for an answer' });
+      // The only one keeps what it is doing.
+      if (next.id === state.card?.id) return only(state);
+      const text = state.card === null ? '' : unsentText(state.card);
+      const focused = focus(state, next.id, view);
+      return text === '' ? focused : { ...focused, intents: [...focused.intents, { do: 'keep-text', text }] };
     }
     case 'resolved':
       return resolved(state, action, view);
@@ -37,6 +42,13 @@ function reduce(state: ApprovalsState, action: ApprovalsAction, view: ApprovalsV
     default:
       return state.card === null ? onList(state, action, view) : onCard(state, state.card, action, view);
   }
+}
+
+/** The first of the run in view, or the first; behind a card that has the keys the one after it. */
+function nextAsk({ asks, card }: ApprovalsState, runId: string | null): Ask | undefined {
+  const at = card === null ? -1 : asks.findIndex(({ id }) => id === card.id);
+  if (at >= 0) return asks[(at + 1) % asks.length];
+  return asks.find(({ run_id }) => run_id === runId) ?? asks[0];
 }
 
 function asksCame(

@@ -8,6 +8,7 @@ import {
   cardContexts,
   emptyApprovals,
 } from '../../../ui/approvals/approvals-state.ts';
+import { cardHints } from '../../../ui/approvals/card-hints.ts';
 import { drawnCard } from '../../../ui/approvals/drawn-card.ts';
 import { reduceApprovals } from '../../../ui/approvals/reduce-approvals.ts';
 import { approvalsLines } from '../../../ui/approvals/list-view.ts';
@@ -72,18 +73,92 @@ describe('a card', () => {
     expect(lines.every((line) => columnsOf(line) === 80)).toBe(true);
     const text = lines.join('\n');
     for (const part of [
-      'expires in 6d 23h',
+      'in 6d 23h',
       'git push --force origin fix/retry',
       '/usr/bin/git',
       '/home/u/w/shop',
-      'rule 14 of default (builtin, 51d0c7aa)',
+      'default 51d0c7aa (builtin) · rule 14 → approve',
       'no allowlist prefix matches "git push"',
       '7f3a91c2d0e4',
-      'y once   s this session   r add a rule   e edit the arguments',
+      'y once   s session   r rule   e edit   n deny   f deny, say why',
       'Esc later',
       'reins approvals respond',
     ])
       expect(text).toContain(part);
+  });
+
+  it('shows the whole of a small change at 80x24, with the numbers of its lines', () => {
+    const diff = [
+      '--- a/a.ts',
+      '+++ b/a.ts',
+      '@@ -20,7 +20,7 @@',
+      ' a',
+      ' b',
+      ' c',
+      '-old',
+      '+new',
+      ' d',
+      ' e',
+      ' f',
+      '',
+    ].join('\n');
+    const args = { path: 'a.ts', old_string: 'old', new_string: 'new' };
+    const preview = {
+      diff,
+      edits_root: '/w',
+      paths: [{ given: 'a.ts', real: '/home/u/w/shop/a.ts', inside: true, link: false }],
+    };
+    const record = { ...anAsk().record, exec: null, detail: null };
+    const one = desk([anAsk({ tools: 'local_fs', tool: 'edit_file', args, preview, record })], {
+      columns: 80,
+      rows: 20,
+    }).focus();
+    const text = one.lines().join('\n');
+    for (const part of [
+      'a.ts (in the workspace)',
+      '1 added, 1 removed',
+      '23 -old⏎',
+      '23 +new⏎',
+      '26  f⏎',
+      'rule',
+      'binds',
+      'Esc later',
+    ])
+      expect(text).toContain(part);
+    expect(text).not.toContain('hidden');
+    // What the diff says already need not be seen a second time.
+    expect(one.answer('card.once').take()).toEqual(answered({ outcome: 'approve', remember: null }));
+  });
+
+  it('lets nothing be approved whose facts have scrolled out of sight unseen', () => {
+    const one = desk([anAsk()], { columns: 60, rows: 8 }).focus();
+    expect(one.answer('card.once').said()).toMatch(/^\d lines? not seen: v$/);
+    for (let index = 0; index < 8; index += 1) one.press('card.page-down');
+    expect(one.answer('card.once').take()).toEqual(answered({ outcome: 'approve', remember: null }));
+  });
+
+  it('goes on to the next one with Ctrl+N, and keeps what was typed', () => {
+    const other = anAsk({ id: 'ask_b', run_id: 'other', created_at: '2026-01-01T00:30:00.000Z' });
+    const one = desk([anAsk(), other]).focus().answer('card.deny-feedback').type('because');
+    expect(one.act({ type: 'focus-next', run_id: null }).state().card?.id).toBe('ask_b');
+    expect(one.take()).toEqual([{ do: 'keep-text', text: 'because' }]);
+    const alone = desk([anAsk()]).focus().answer('card.deny-feedback').type('because');
+    expect(alone.act({ type: 'focus-next', run_id: null }).state().card?.mode.at).toBe('field');
+  });
+
+  it('names in the hint line only keys that do something', () => {
+    const hints = (one: ReturnType<typeof desk>) => cardHints(one.state(), shippedKeyMap()).join('  ');
+    const one = desk([anAsk()]).focus();
+    expect(hints(one)).toBe('card has the keys  Esc later  x explain  v view all  Tab panes  F1 help');
+    expect(hints(one.answer('card.full').wait(500))).toBe(
+      'card has the keys  Space page  / find  ] next flag  Esc back  x explain  Tab panes  F1 help',
+    );
+    expect(hints(desk([anAsk()]).focus().answer('card.deny-feedback'))).toBe(
+      'the field has the keys  Enter done  Esc back  F1 help',
+    );
+    expect(
+      hints(desk([anAsk({ kind: 'budget', args: { bound: 'maxTurns', used: 1, limit: 1, more: 1 } })]).focus()),
+    ).toBe('card has the keys  Esc later  Tab panes  F1 help');
   });
 
   it('answers once, by the binding that was shown, after the guard and a letter that stands alone', () => {
@@ -163,7 +238,7 @@ describe('a card', () => {
     const one = desk([ask], { columns: 20, rows: 6 }).focus();
     expect(one.lines()).toHaveLength(6);
     expect(one.lines()[3]).toBe('┃ y s r e n f x v  ┃');
-    expect(one.answer('card.once').said()).toBe('1 line not seen: v');
+    expect(one.answer('card.once').said()).toBe('8 lines not seen: v');
     for (let index = 0; index < 900; index += 1) one.press('card.page-down');
     expect(one.answer('card.once').take()).toEqual(answered({ outcome: 'approve', remember: null }, ask));
   });
