@@ -53,6 +53,11 @@ export type Preview = {
    *  not all of it could be read. */
   readonly commands?: { readonly first: readonly CommandSegment[]; readonly total: number | null };
   readonly flags?: readonly CallFlag[];
+  /** It takes the place of an ask before it: one whose arguments the operator changed, those of the model being `args`, or
+   *  one that was approved when something else would have run. */
+  readonly anew?:
+    | { readonly edited: true; readonly args: unknown; readonly why: readonly string[] }
+    | { readonly edited: false; readonly why: readonly string[] };
   /** Rules of the policy that it was judged under. */
   readonly rules?: number;
   /** This very call was asked about so often in its run, this time counted. */

@@ -36,12 +36,32 @@ const splitSafe = (text: SafeText) =>
 
 /** What the call is: its line, its file or its arguments, and what would run. */
 export const callParts = (ask: Ask): readonly CardPart[] => [
+  ...editedParts(ask),
   ...pathParts(ask),
   ...argumentParts(ask),
   ...programParts(ask),
   ...urlParts(ask),
   ...diffParts(ask),
 ];
+
+/** What the model had asked for, where the operator has changed it. */
+function editedParts({ args, preview: { anew } }: Ask): readonly CardPart[] {
+  if (anew?.edited !== true) return [];
+  const entries = (value: unknown) =>
+    new Map(
+      Object.entries(typeof value === 'object' && value !== null ? value : {}).map(([key, each]) => [key, text(each)]),
+    );
+  const [old, now] = [entries(anew.args), entries(args)];
+  const gone = [...old].filter(([key, each]) => now.get(key) !== each).map(([key, each]) => `-${key}: ${each}`);
+  const come = [...now].filter(([key, each]) => old.get(key) !== each).map(([key, each]) => `+${key}: ${each}`);
+  const lines = [...gone, ...come];
+  return [
+    fact('edited', 'by you; - is what the model asked for, + what you put there'),
+    { label: '', lines: lines.flatMap((each) => data('', each).lines), foldable: true, numbers: [] },
+  ];
+}
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** Arguments that a whole diff says already. */
 const inDiff: Readonly<Record<string, readonly string[]>> = {
@@ -63,11 +83,10 @@ function argumentParts(ask: Ask): readonly CardPart[] {
   const isWhole = preview.diff !== undefined && preview.diff_note === undefined;
   const told = tools === 'local_fs' && isWhole ? (inDiff[tool] ?? []) : [];
   return entries.flatMap(([key, value]): readonly CardPart[] => {
-    const text = typeof value === 'string' ? value : JSON.stringify(value);
-    if (tools === 'local_shell' && key === 'command') return [data('command', text)];
+    if (tools === 'local_shell' && key === 'command') return [data('command', text(value))];
     if (tools === 'local_fs' && key === 'path' && preview.paths?.some(({ given }) => given === value) === true)
       return [];
-    return [{ ...data(`arg ${line(key)}`, text), ...(told.includes(key) ? { extra: 'told' } : {}) }];
+    return [{ ...data(`arg ${line(key)}`, text(value)), ...(told.includes(key) ? { extra: 'told' } : {}) }];
   });
 }
 
@@ -118,9 +137,9 @@ const commandOf = (args: unknown): unknown =>
 function segmentsPart({ preview: { commands } }: Ask): CardPart {
   const { first, total } = commands ?? { first: [], total: 0 };
   const lines = first.map(({ words, program, revealed, covered_by, why }, index) => {
-    const text = words.join(' ');
-    const short = [...text].length > 60 ? `${[...text].slice(0, 59).join('')}…` : text;
-    const own = `: ${text}`;
+    const said = words.join(' ');
+    const short = [...said].length > 60 ? `${[...said].slice(0, 59).join('')}…` : said;
+    const own = `: ${said}`;
     const cause = why?.endsWith(own) === true ? why.slice(0, -own.length) : why;
     const verdict = revealed ? 'inside another' : covered_by === null ? cause : `covered by ${covered_by}`;
     return `${index + 1} ${short} → ${program ?? 'not resolved'}${verdict === null ? '' : ` · ${verdict}`}`;
@@ -143,16 +162,16 @@ function diffParts({ preview: { diff, diff_note: note } }: Ask): readonly CardPa
   if (diff === undefined) return noted;
   const whole = diff.split('\n');
   const hunks = whole.filter((each) => each.startsWith('@@ '));
-  const text = withoutHead(whole, hunks.length === 1 && whole.findIndex((each) => each.startsWith('@@ ')) <= 2);
-  const shown = data('', text.join('\n'));
-  const count = (sign: string) => text.filter((each) => each.startsWith(sign)).length;
+  const body = withoutHead(whole, hunks.length === 1 && whole.findIndex((each) => each.startsWith('@@ ')) <= 2);
+  const shown = data('', body.join('\n'));
+  const count = (sign: string) => body.filter((each) => each.startsWith(sign)).length;
   return [
     ...noted,
     ...(note === undefined ? [fact('diff', `${count('+')} added, ${count('-')} removed`)] : []),
     {
       ...shown,
       lines: shown.lines.map(markTrailing),
-      numbers: numbersOf(text, hunks[0] ?? '').slice(0, shown.lines.length),
+      numbers: numbersOf(body, hunks[0] ?? '').slice(0, shown.lines.length),
     },
   ];
 }

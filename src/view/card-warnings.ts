@@ -14,6 +14,9 @@ export function cardWarnings(ask: Ask): readonly string[] {
     ...flagged(preview.flags, 'network', 'may talk to the network'),
     ...flagged(preview.flags, 'runs_code', 'runs code that it is given'),
     ...(preview.repeat === undefined ? [] : [`asked ${preview.repeat} times in this run`]),
+    ...(preview.anew === undefined || preview.anew.edited
+      ? []
+      : [`asked again: since the answer before, ${preview.anew.why.join(', ') || 'something has changed'}`]),
     ...(preview.policy_changed === true ? ['the policy changed since this was asked'] : []),
     ...(policy.state === 'invalid' ? ['the policy is invalid: everything asks'] : []),
   ];

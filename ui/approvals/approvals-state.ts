@@ -23,6 +23,8 @@ export type ApprovalsState = {
   /** Asks whose denial waits for one more key. */
   readonly denying: { readonly ids: readonly string[]; readonly guardUntil: number } | null;
   readonly said: string | null;
+  /** The run whose call was edited here: the ask of the new call gets the keys that the old one had. */
+  readonly follows: string | null;
   /** Short ids, by whole id. */
   readonly ids: Readonly<Record<string, string>>;
 };
@@ -91,6 +93,7 @@ export const emptyApprovals: ApprovalsState = {
   history: null,
   denying: null,
   said: null,
+  follows: null,
   ids: {},
 };
 

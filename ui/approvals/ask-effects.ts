@@ -36,7 +36,7 @@ export function createAskEffects(deps: AskEffectDeps): { perform(intent: Intent)
     const client = await clientOf();
     try {
       const { ask, yours, rests } = await client.answerAsk({ id, binding, ...verdictOf(given) });
-      dispatch({ type: 'resolved', ask, mine: true, told: lasting(ask, given) });
+      dispatch({ type: 'resolved', ask, mine: true, told: lasting(given) });
       if (yours && rests) await deps.goOn(ask);
     } catch (error) {
       await refused(client, id, error);
@@ -83,7 +83,7 @@ export function createAskEffects(deps: AskEffectDeps): { perform(intent: Intent)
     const client = await clientOf();
     try {
       const { ask, yours, rests } = await client.editAsk({ id, binding, args });
-      dispatch({ type: 'resolved', ask, mine: true, told: 'changed by you: the new call is judged' });
+      dispatch({ type: 'resolved', ask, mine: true, told: 'edited by you: the new call is judged' });
       if (yours && rests) await deps.goOn(ask);
     } catch (error) {
       await refused(client, id, error);
@@ -202,11 +202,8 @@ function verdictOf(given: CardAnswer): Verdict {
   return { ...empty, outcome: 'approve', remember: given.remember };
 }
 
-/** What is remembered, and how it is forgotten (10 §7.5). */
-function lasting(ask: Ask, given: CardAnswer): string | null {
-  if (given.outcome !== 'approve' || given.remember === null) return null;
-  if (given.remember === 'rule') return 'the rule was written';
-  const until = ask.session_id === null ? 'this run ends' : 'the session ends';
-  const what = given.remember === 'session' ? 'this very call passes' : 'edits of files here pass';
-  return `${what} until ${until}; /asks forget`;
-}
+/** How what is remembered is forgotten (10 §7.5). */
+const lasting = (given: CardAnswer): string | null =>
+  given.outcome === 'approve' && (given.remember === 'session' || given.remember === 'edits')
+    ? '/asks forget ends it'
+    : null;

@@ -37,7 +37,8 @@ function modeRows(card: CardState, facts: Drawn, keys: KeyMap, inner: number, ro
         mode.proposals === null || mode.proposals.candidates.length === 0
           ? [say('Esc back')]
           : [
-              say(`Up Down candidate   ${keyOf(keys, 'rule.matches') ?? 'm'} the matching calls   `),
+              ...(mode.proposals.candidates.length > 1 ? [say('↑↓ candidate   ')] : []),
+              say(`${keyOf(keys, 'rule.matches') ?? 'm'} the matching calls   `),
               say(`${keyOf(keys, 'rule.write') ?? 'w'} write and allow`, 'accent'),
               say('   Esc back'),
             ],

@@ -104,6 +104,9 @@ function cardCommand(
     case 'overlay.up':
     case 'overlay.down':
       return carded(ruleKey(card, id === 'overlay.up' ? 'up' : 'down', now));
+    case 'overlay.page-up':
+    case 'overlay.page-down':
+      return only({ ...state, card: scrollCard(card, facts, id === 'overlay.page-up' ? -1 : 1) });
     case 'rule.matches':
       return carded(ruleKey(card, 'matches', now));
     case 'rule.write':

@@ -66,7 +66,12 @@ function asksCame(
     selected: open.some(({ id }) => id === state.selected) ? state.selected : (open[0]?.id ?? null),
   };
   const { card } = state;
-  if (card === null) return only(next);
+  if (card === null) {
+    const edited = open.find(({ run_id, preview }) => run_id === state.follows && preview.anew?.edited === true);
+    return edited === undefined || state.follows === null
+      ? only(next)
+      : focus({ ...next, follows: null }, edited.id, view);
+  }
   const ask = open.find(({ id }) => id === card.id);
   // It was answered elsewhere, unless this terminal's own answer is under way.
   if (ask === undefined)
@@ -104,6 +109,7 @@ export function resolved(
     asks,
     results: results.slice(-5),
     said: told ?? state.said,
+    follows: mine && ask.verdict?.edited !== undefined ? ask.run_id : null,
     selected: state.selected === ask.id ? (asks[0]?.id ?? null) : state.selected,
   };
   if (state.card?.id !== ask.id) return only(next);

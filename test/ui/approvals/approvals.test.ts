@@ -137,6 +137,24 @@ describe('a card', () => {
     expect(one.answer('card.once').take()).toEqual(answered({ outcome: 'approve', remember: null }));
   });
 
+  it('gives the keys to the card of the call that was edited here, guarded, with what the model had asked for', () => {
+    const verdict = {
+      outcome: 'cancel',
+      by: 'system:superseded',
+      at: '',
+      binding: '',
+      edited: { args: {}, by: 'x' },
+    } as const;
+    const one = desk([anAsk()]).focus();
+    one.act({ type: 'resolved', ask: anAsk({ state: 'cancelled', verdict }), mine: true, told: null });
+    expect(one.state().card).toBeNull();
+    const preview = { anew: { edited: true, args: { command: 'git push --force' }, why: [] } } as const;
+    one.act({ type: 'asks', asks: [anAsk({ id: 'ask_new', preview })], ids: {} });
+    expect(one.state().card?.id).toBe('ask_new');
+    expect(one.press('card.once').wait(200).take()).toEqual([]);
+    expect(one.lines().join('\n')).toMatch(/edited +by you.*\n┃ +-command: git push --force +┃/);
+  });
+
   it('goes on to the next one with Ctrl+N, and keeps what was typed', () => {
     const other = anAsk({ id: 'ask_b', run_id: 'other', created_at: '2026-01-01T00:30:00.000Z' });
     const one = desk([anAsk(), other]).focus().answer('card.deny-feedback').type('because');
@@ -349,7 +367,7 @@ describe('a rule', () => {
     expect(one.take()).toEqual([{ do: 'propose', id: anAsk().id }]);
     one.act({ type: 'proposals', id: anAsk().id, proposals });
     const text = one.lines().join('\n');
-    expect(text).toContain('{"tools":"local_shell","action":"allow"}');
+    expect(text).toMatch(/\{ "tools": "local_shell", +┃\n┃ +"action": "allow" \}/);
     expect(text).toContain('into /home/u/.reins/hitl-policy.json');
     expect(text).toContain('as rule 14; would also have allowed 1 of the last 500 recorded calls');
     expect(one.press('rule.write').press('overlay.accept').wait(500).press('overlay.accept').take()).toEqual([]);
