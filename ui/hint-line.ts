@@ -1,6 +1,6 @@
 import { foreign, type Line, say } from '../src/view/line.ts';
 import { columnsOf, cutLine, fitLine } from '../src/view/wrap.ts';
-import { cardHints } from './approvals/card-hints.ts';
+import { cardHints, listHints } from './approvals/card-hints.ts';
 import { isComposerEmpty } from './composer/composer-state.ts';
 import { fieldLine } from './field-line.ts';
 import { hints, keyOf } from './keys/key-map.ts';
@@ -65,14 +65,7 @@ export function hintLine(state: State): Line {
                     )
                   : []),
                 ...(state.pane === 'approvals'
-                  ? hints(state.keys, [
-                      ...(state.asks.length > 0 ? ['approvals.open', 'approvals.select'] : []),
-                      ...(state.approvals.marked.size > 0 ? ['approvals.deny'] : []),
-                      'approvals.history',
-                      'approvals.filter',
-                      'app.next-pane',
-                      'app.help',
-                    ])
+                  ? listHints(state.approvals, state.keys)
                   : state.pane === 'plan' && state.plan.field !== null
                     ? []
                     : hints(

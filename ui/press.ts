@@ -45,6 +45,7 @@ export function press(state: State, ruler: Ruler, key: Key, now: number): Change
 function pressed(state: State, ruler: Ruler, key: Key, now: number): Change {
   const fresh: State = { ...state, now, keyAt: now, said: null };
   if (isTiny(state) && !(key.ctrl && key.name === 'c')) return only(state);
+  if (isMeantForCard(state, key, now)) return only({ ...state, now, keyAt: now });
   if (isTooSmall(state) && state.approvals.card === null) return smallScreen(fresh, ruler, key, now);
   const answered = key.ctrl || key.alt ? null : answerQuestion(fresh, key.text, now);
   if (answered !== null) return answered;
@@ -64,6 +65,10 @@ function pressed(state: State, ruler: Ruler, key: Key, now: number): Change {
         : only(without);
   }
 }
+
+/** A letter for a card that somebody else answered a moment ago is no text, and leaves the word about it in view. */
+const isMeantForCard = ({ approvals: { card, lostAt }, guardMs }: State, key: Key, now: number): boolean =>
+  card === null && lostAt !== null && now - lostAt < guardMs && key.text !== '' && !key.ctrl && !key.alt;
 
 function typeText(state: State, ruler: Ruler, text: string, now: number): Change {
   if (state.overlays.length > 0) return overlayText(state, text);

@@ -291,9 +291,15 @@ export async function startTui(options: TuiOptions): Promise<Left> {
   try {
     screen.enter();
     draw(store.state());
-    for (const notice of keys.notices) store.dispatch({ type: 'notice', level: 'warn', text: `keys.json: ${notice}` });
     void composer.start().catch(() => undefined);
-    link.open(options.session).catch(fail);
+    link
+      .open(options.session)
+      // Behind the history of the session, which would take their place.
+      .then(() => {
+        for (const notice of keys.notices)
+          store.dispatch({ type: 'notice', level: 'warn', text: `keys.json: ${notice}` });
+      })
+      .catch(fail);
     const code = await left;
     await composer.close();
     link.close();

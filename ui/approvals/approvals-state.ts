@@ -25,6 +25,8 @@ export type ApprovalsState = {
   readonly said: string | null;
   /** The run whose call was edited here: the ask of the new call gets the keys that the old one had. */
   readonly follows: string | null;
+  /** When a card lost its keys to an answer from elsewhere. */
+  readonly lostAt: number | null;
   /** Short ids, by whole id. */
   readonly ids: Readonly<Record<string, string>>;
 };
@@ -94,6 +96,7 @@ export const emptyApprovals: ApprovalsState = {
   denying: null,
   said: null,
   follows: null,
+  lostAt: null,
   ids: {},
 };
 

@@ -71,7 +71,10 @@ export function createAskEffects(deps: AskEffectDeps): { perform(intent: Intent)
       if (why !== null) dispatch({ type: 'edit-judged', id, verdict: { action: 'deny', why }, args, text });
       else {
         const told = record.matched_rule === null ? '' : `rule ${record.matched_rule + 1}: `;
-        const verdict = { action: record.action, why: `${told}${record.detail ?? record.reason}` };
+        const verdict = {
+          action: record.action,
+          why: `${told}${record.detail ?? record.reason}${record.note === null ? '' : ` (${record.note})`}`,
+        };
         dispatch({ type: 'edit-judged', id, verdict, args, text });
       }
     } catch (error) {
@@ -143,7 +146,8 @@ export function createAskEffects(deps: AskEffectDeps): { perform(intent: Intent)
         const timer = setTimeout(
           () => {
             timers.delete(timer);
-            dispatch({ type: 'tick' });
+            // Keys that came while the program was busy are read first: one of them may show that somebody is typing.
+            setImmediate(() => dispatch({ type: 'tick' }));
           },
           Math.max(1, intent.at - now()),
         );

@@ -117,5 +117,6 @@ export function resolved(
   const kept: readonly ApprovalsIntent[] = text === '' || mine ? [] : [{ do: 'keep-text', text }];
   const follows = asks.find(({ run_id }) => run_id !== null && run_id === ask.run_id);
   const card = follows === undefined ? null : newCard(follows, view.now, view.guardMs);
-  return only({ ...next, card, selected: follows?.id ?? next.selected }, ...kept);
+  const lostAt = mine ? null : view.now;
+  return only({ ...next, card, lostAt, selected: follows?.id ?? next.selected }, ...kept);
 }

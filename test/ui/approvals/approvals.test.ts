@@ -155,6 +155,12 @@ describe('a card', () => {
     expect(one.lines().join('\n')).toMatch(/edited +by you.*\n┃ +-command: git push --force +┃/);
   });
 
+  it('remembers when its keys went to an answer from elsewhere', () => {
+    const one = desk([anAsk()]).focus().wait(500);
+    one.act({ type: 'resolved', ask: anAsk({ state: 'denied' }), mine: false, told: null });
+    expect([one.state().card, one.state().lostAt]).toEqual([null, start + 500]);
+  });
+
   it('goes on to the next one with Ctrl+N, and keeps what was typed', () => {
     const other = anAsk({ id: 'ask_b', run_id: 'other', created_at: '2026-01-01T00:30:00.000Z' });
     const one = desk([anAsk(), other]).focus().answer('card.deny-feedback').type('because');
