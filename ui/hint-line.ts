@@ -40,13 +40,13 @@ export function hintLine(state: State): Line {
                 ]),
               ]
             : [
+                ...(state.asks.length > 0 && state.pane !== 'approvals' ? [nextAskHint(state, waiting)] : []),
                 ...(active !== null && state.pane !== 'approvals'
                   ? [`${interrupt} interrupts${waiting ? ' and withdraws the ask' : ''}`]
                   : []),
                 ...(state.pane === 'chat' && !isComposerEmpty(state.composer)
                   ? hints(state.keys, ['composer.send', 'composer.newline'])
                   : []),
-                ...(state.asks.length > 0 && state.pane !== 'approvals' ? hints(state.keys, ['app.next-ask']) : []),
                 ...(state.pane === 'plan'
                   ? hints(
                       state.keys,
@@ -77,6 +77,10 @@ export function hintLine(state: State): Line {
               ];
   return fitLine([say(` ${whole(words, columns - 1)}`, 'dim')], columns);
 }
+
+/** Where the run in view waits, its ask is what the key answers. */
+const nextAskHint = ({ keys }: State, waiting: boolean): string =>
+  waiting ? `${keyOf(keys, 'app.next-ask') ?? 'Ctrl+N'} answers the ask` : (hints(keys, ['app.next-ask'])[0] ?? '');
 
 /** As many as fit, none of them cut. */
 function whole(words: readonly string[], columns: number): string {

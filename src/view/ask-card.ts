@@ -45,6 +45,7 @@ export function askCard(ask: Ask, now: number, shown: (id: string) => string = (
     parts: [
       ...(ask.question === null ? [] : questionParts(ask.question)),
       ...(ask.kind === 'budget' ? budgetParts(ask.args) : ask.kind === 'question' ? [] : callParts(ask)),
+      ...(ask.preview.started_at === undefined ? [] : [fact('started', ask.preview.started_at)]),
       fact('cwd', ask.cwd),
       fact('from', origin(ask, shown)),
       fact('rule', ruleText(ask)),

@@ -16,10 +16,14 @@ export function resultLine(ask: Ask, mine: boolean, columns: number): Line {
   );
 }
 
+const treatedWords = { run_again: 'let run again', done: 'treated as done', skip: 'skipped' } as const;
+
 /** `approved 10:02:11 by you · this session`. */
 export function verdictWords(ask: Ask, mine: boolean): string {
   const at = formatClock(ask.resolved_at ?? ask.updated_at);
   const remember = ask.verdict?.remember === undefined ? '' : ` ${keptWords(ask, ask.verdict.remember)}`;
+  const treated = ask.verdict?.treat_as;
+  if (treated !== undefined) return `${treatedWords[treated]} ${at} by ${mine ? 'you' : ask.verdict?.by}`;
   if (ask.state === 'expired') return `expired ${at}, denied`;
   return `${ask.state} ${at} by ${mine ? 'you' : (ask.verdict?.by ?? 'system')}${remember}`;
 }
