@@ -81,6 +81,9 @@ export function cardText(data: CardData, columns: number, most: number, whole: b
 
 const laid = new WeakMap<CardData, Map<string, CardText>>();
 
+/** How far the rest of a broken line of a diff stands behind its beginning. */
+const hanging = 2;
+
 /** Below this width labels stand on rows of their own. */
 const narrow = 40;
 
@@ -93,10 +96,13 @@ function newCardText(data: CardData, columns: number, most: number, whole: boole
   let folded = 0;
   const put = (before: Line, text: SafeText, own: Token | undefined, owner: number | null, words: boolean) => {
     const taken = before.reduce((sum, span) => sum + columnsOf(span.text), 0);
-    const room = Math.max(4, columns - taken);
+    const wide = Math.max(4, columns - taken);
+    // What goes on in a diff may begin with a sign: it does not stand in the column of the signs.
+    const under = words || columnsOf(text) <= wide ? 0 : hanging;
+    const room = Math.max(4, wide - under);
     let at = 0;
     for (const [index, piece] of (words ? wrapWords : wrap)(text, room, columnsOf).entries()) {
-      const first = index === 0 ? before : [say(' '.repeat(taken))];
+      const first = index === 0 ? before : [say(' '.repeat(taken + under))];
       rows.push({ line: [...first, ...shown(piece as SafeText, own)], owner, from: at, to: at + piece.length });
       at += piece.length;
     }

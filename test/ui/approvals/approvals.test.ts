@@ -130,6 +130,18 @@ describe('a card', () => {
     expect(one.answer('card.once').take()).toEqual(answered({ outcome: 'approve', remember: null }));
   });
 
+  it('keeps what goes on of a broken line out of the column of the signs of a diff', () => {
+    const line = `${'x'.repeat(64)}+forged`;
+    const preview = { diff: `--- a/a.ts\n+++ b/a.ts\n@@ -1,1 +1,1 @@\n-old\n+${line}\n` };
+    const rows = desk([anAsk({ tools: 'local_fs', tool: 'edit_file', args: {}, preview })], { columns: 80, rows: 30 })
+      .focus()
+      .lines();
+    const sign = rows.find((row) => row.includes('1 -old'))?.indexOf('-old') ?? -1;
+    expect(
+      rows.filter((row) => row[sign] === '+' || row[sign] === '-').map((row) => row.slice(sign, sign + 4)),
+    ).toEqual(['-old', '+xxx']);
+  });
+
   it('lets nothing be approved whose facts have scrolled out of sight unseen', () => {
     const one = desk([anAsk()], { columns: 60, rows: 8 }).focus();
     expect(one.answer('card.once').said()).toMatch(/^\d lines? not seen: v$/);
