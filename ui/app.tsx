@@ -79,8 +79,10 @@ function ChatBody({ state, theme, cache }: AppProps) {
     return <Rows lines={[...above, ...card]} theme={theme} />;
   }
   const below = card.length > 0 ? card : aboveComposer(state.composer, columns, state.keys).slice(0, body - 1);
-  const lines = chatLines(state, blocksOf(state, cache, theme.glyphs), body - below.length);
-  return <Rows lines={[...lines, ...below]} theme={theme} />;
+  // A card stands apart from the transcript, where there is room.
+  const gap = card.length > 0 && body - card.length > 2 ? [[]] : [];
+  const lines = chatLines(state, blocksOf(state, cache, theme.glyphs), body - below.length - gap.length);
+  return <Rows lines={[...lines, ...gap, ...below]} theme={theme} />;
 }
 
 function ComposerArea({ state, theme, cache }: AppProps) {

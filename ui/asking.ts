@@ -34,6 +34,7 @@ export function approvalsView(state: State, glyphs: Glyphs): ApprovalsView {
     guardMs: state.guardMs + frameMs,
     now: state.now,
     covered: state.overlays.length > 0 || isTiny(state),
+    listed: state.pane === 'approvals' && !isTooSmall(state),
   };
 }
 
@@ -50,7 +51,8 @@ export function ask(given: State, ruler: Ruler, action: ApprovalsAction, now: nu
   let next: State = { ...state, approvals, closedAt: left ? now : state.closedAt };
   if (action.type === 'resolved' && action.ask.verdict?.remember === 'edits')
     next = { ...next, editsIn: action.ask.session_id };
-  if (action.type === 'resolved') next = saying(next, resultWords(action), now, false);
+  const kept = intents.some((intent) => intent.do === 'keep-text') ? ' · Ctrl+Y has what you typed' : '';
+  if (action.type === 'resolved') next = saying(next, `${resultWords(action)}${kept}`, now, false);
   else if (approvals.said !== null && approvals.said !== state.approvals.said && state.pane === 'chat')
     next = saying(next, approvals.said, now, false);
   for (const intent of intents)

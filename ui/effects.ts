@@ -1,9 +1,10 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
 import { RuntimeError, toWire } from '../src/schema/errors.ts';
+import type { Evaluation } from '../src/schema/policy.ts';
 import type { PolicyExplanation } from '../src/schema/policy-views.ts';
 import type { StartRun } from '../src/schema/run.ts';
 import { formatClock } from '../src/view/format.ts';
-import { explanationLines } from '../src/view/explanation.ts';
+import { screenExplanation } from '../src/view/explanation.ts';
 import { lastTurns, plainLines } from '../src/view/plain-lines.ts';
 import { runDataLines } from '../src/view/run-lines.ts';
 import type { Action } from './actions.ts';
@@ -78,8 +79,11 @@ export function createEffects(deps: EffectDeps): Effects {
     if (open?.kind === 'grants') dispatch({ type: 'overlay', overlay: { ...open, rows } });
   };
 
-  const explained = (title: string, explanation: PolicyExplanation): void =>
-    dispatch({ type: 'overlay', overlay: { kind: 'explain', title, lines: explanationLines(explanation), at: 0 } });
+  const explained = (title: string, explanation: PolicyExplanation, now: Evaluation | null = null): void =>
+    dispatch({
+      type: 'overlay',
+      overlay: { kind: 'explain', title, lines: screenExplanation(explanation, now), at: 0 },
+    });
 
   const quitting = createQuitting({
     client: clientOf,
@@ -198,16 +202,18 @@ export function createEffects(deps: EffectDeps): Effects {
       }),
     'explain-ask': ({ ask_id }) =>
       attempt(async (client) => {
+        const asked = { call: null, ask: ask_id, cwd: null } as const;
         const explanation = await client.explainCall({
-          call: null,
-          ask: ask_id,
+          ...asked,
           as_asked: true,
-          cwd: null,
           policy: null,
           trust: [],
           allowed_dir: null,
         });
-        explained('Why is it asking?', explanation);
+        const under = await deps.judgedUnder();
+        // A policy that cannot be read by now is said in the banner.
+        const current = await client.explainCall({ ...asked, ...under, as_asked: false }).catch(() => null);
+        explained('Why is it asking?', explanation, current?.record ?? null);
       }),
     'explain-call': ({ call }) =>
       attempt(async (client) => {

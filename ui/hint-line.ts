@@ -1,5 +1,6 @@
 import { foreign, type Line, say } from '../src/view/line.ts';
 import { columnsOf, cutLine, fitLine } from '../src/view/wrap.ts';
+import { cardHints, listHints } from './approvals/card-hints.ts';
 import { isComposerEmpty } from './composer/composer-state.ts';
 import { fieldLine } from './field-line.ts';
 import { hints, keyOf } from './keys/key-map.ts';
@@ -25,11 +26,7 @@ export function hintLine(state: State): Line {
         ? // What lies on top has the keys; its own ones stand at its foot.
           hints(state.keys, ['overlay.close'])
         : state.approvals.card !== null && state.overlays.length === 0
-          ? [
-              'card has the keys',
-              ...(state.approvals.card.full ? hints(state.keys, ['card.page', 'card.find', 'card.next-flag']) : []),
-              ...hints(state.keys, ['card.leave', 'app.next-ask', 'card.explain', 'card.full', 'app.help']),
-            ]
+          ? cardHints(state.approvals, state.keys)
           : state.reading !== null
             ? [
                 'reading',
@@ -43,13 +40,13 @@ export function hintLine(state: State): Line {
                 ]),
               ]
             : [
+                ...(state.asks.length > 0 && state.pane !== 'approvals' ? [nextAskHint(state, waiting)] : []),
                 ...(active !== null && state.pane !== 'approvals'
                   ? [`${interrupt} interrupts${waiting ? ' and withdraws the ask' : ''}`]
                   : []),
                 ...(state.pane === 'chat' && !isComposerEmpty(state.composer)
                   ? hints(state.keys, ['composer.send', 'composer.newline'])
                   : []),
-                ...(state.asks.length > 0 ? hints(state.keys, ['app.next-ask']) : []),
                 ...(state.pane === 'plan'
                   ? hints(
                       state.keys,
@@ -68,15 +65,7 @@ export function hintLine(state: State): Line {
                     )
                   : []),
                 ...(state.pane === 'approvals'
-                  ? hints(state.keys, [
-                      'approvals.open',
-                      'approvals.select',
-                      'approvals.deny',
-                      'approvals.history',
-                      'approvals.filter',
-                      'app.next-pane',
-                      'app.help',
-                    ])
+                  ? listHints(state.approvals, state.keys)
                   : state.pane === 'plan' && state.plan.field !== null
                     ? []
                     : hints(
@@ -88,6 +77,10 @@ export function hintLine(state: State): Line {
               ];
   return fitLine([say(` ${whole(words, columns - 1)}`, 'dim')], columns);
 }
+
+/** Where the run in view waits, its ask is what the key answers. */
+const nextAskHint = ({ keys }: State, waiting: boolean): string =>
+  waiting ? `${keyOf(keys, 'app.next-ask') ?? 'Ctrl+N'} answers the ask` : (hints(keys, ['app.next-ask'])[0] ?? '');
 
 /** As many as fit, none of them cut. */
 function whole(words: readonly string[], columns: number): string {

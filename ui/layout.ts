@@ -1,5 +1,7 @@
-import { type Line, say } from '../src/view/line.ts';
+import { foreign, type Line, say } from '../src/view/line.ts';
+import { cutLine } from '../src/view/wrap.ts';
 import { composerRows } from './composer/composer-lines.ts';
+import { keyOf } from './keys/key-map.ts';
 import { bannerOf } from './status-lines.ts';
 import type { State } from './state.ts';
 
@@ -33,15 +35,21 @@ export function layoutOf(state: State): Layout {
   return { columns, rows, banner, queue, composer, body: Math.max(1, rows - fixed) };
 }
 
-/** The only thing on a screen that is too small (10 §1.3). */
+/** The only thing on a screen that is too small (10 §1.3); the keys fit at every size that has them. */
 export function tooSmallLines(state: State): readonly Line[] {
   const { columns, rows } = state.size;
   if (isTiny(state)) return [[say('60x16')]];
+  const wide = columns >= 40;
+  const asks = state.asks.length;
+  const next = keyOf(state.keys, 'app.next-ask') ?? 'Ctrl+N';
   return [
-    [say('The terminal is too small.', undefined, ['bold'])],
-    [say(`It has ${columns}x${rows}; 60x16 is needed.`)],
-    [say(state.asks.length === 0 ? 'No open asks.' : `Open asks: ${state.asks.length}`, 'ask')],
-    [],
-    [say('p plain mode   q quit')],
+    [say(wide ? 'The terminal is too small.' : 'Too small', undefined, ['bold'])],
+    [say(wide ? `It has ${columns}x${rows}; 60x16 is needed.` : `${columns}x${rows} of 60x16`)],
+    asks === 0
+      ? [say('No open asks.')]
+      : [say(wide ? `Open asks: ${asks}   ${next} opens the next` : `asks ${asks}: ${next}`, 'ask')],
+    // What became of the last answer has no other place here.
+    cutLine(state.said === null ? [] : foreign(state.said.text, state.said.bad ? 'danger' : 'accent'), columns),
+    [say(wide ? 'p plain mode   q quit' : 'p plain   q quit')],
   ];
 }

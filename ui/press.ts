@@ -1,6 +1,7 @@
 import { ask } from './asking.ts';
 import { compose } from './composing.ts';
-import { isComposerEmpty } from './composer/composer-state.ts';
+import { unsentText } from './approvals/card-fields.ts';
+import { isComposerEmpty, keepText } from './composer/composer-state.ts';
 import { isTiny, isTooSmall, layoutOf } from './layout.ts';
 import { type Ruler, scroll, toEnd, toTop } from './move.ts';
 import type { KeyContext } from './keys/commands.ts';
@@ -44,6 +45,7 @@ export function press(state: State, ruler: Ruler, key: Key, now: number): Change
 function pressed(state: State, ruler: Ruler, key: Key, now: number): Change {
   const fresh: State = { ...state, now, keyAt: now, said: null };
   if (isTiny(state) && !(key.ctrl && key.name === 'c')) return only(state);
+  if (isMeantForCard(state, key, now)) return only({ ...state, now, keyAt: now });
   if (isTooSmall(state) && state.approvals.card === null) return smallScreen(fresh, ruler, key, now);
   const answered = key.ctrl || key.alt ? null : answerQuestion(fresh, key.text, now);
   if (answered !== null) return answered;
@@ -63,6 +65,10 @@ function pressed(state: State, ruler: Ruler, key: Key, now: number): Change {
         : only(without);
   }
 }
+
+/** A letter for a card that somebody else answered a moment ago is no text, and leaves the word about it in view. */
+const isMeantForCard = ({ approvals: { card, lostAt }, guardMs }: State, key: Key, now: number): boolean =>
+  card === null && lostAt !== null && now - lostAt < guardMs && key.text !== '' && !key.ctrl && !key.alt;
 
 function typeText(state: State, ruler: Ruler, text: string, now: number): Change {
   if (state.overlays.length > 0) return overlayText(state, text);
@@ -176,8 +182,12 @@ const composerCommand = (state: State, ruler: Ruler, id: string, now: number): C
     : compose(state, ruler, { type: 'command', id }, now);
 
 /** Another pane; a card gives its keys back, and its ask stays open. */
-const toPane = (state: State, pane: State['pane']): Change =>
-  only({ ...state, pane, reading: null, approvals: { ...state.approvals, card: null } });
+function toPane(state: State, pane: State['pane']): Change {
+  const text = state.approvals.card === null ? '' : unsentText(state.approvals.card);
+  // What was typed on the card is not lost with it.
+  const composer = text === '' ? state.composer : keepText(state.composer, text);
+  return only({ ...state, pane, composer, reading: null, approvals: { ...state.approvals, card: null } });
+}
 
 /** A row of the palette: a command of a key, or one of the composer. */
 const runChosen = (state: State, ruler: Ruler, id: string, now: number): Change =>

@@ -167,9 +167,14 @@ export async function startTui(options: TuiOptions): Promise<Left> {
   try {
     screen.enter();
     store.flush();
-    for (const notice of keys.notices) dispatch({ type: 'notice', level: 'warn', text: `keys.json: ${notice}` });
     void rooms.composer.start().catch(() => undefined);
-    rooms.link.open(options.session).catch(left.reject);
+    rooms.link
+      .open(options.session)
+      // Behind the history of the session, which would take their place.
+      .then(() => {
+        for (const notice of keys.notices) dispatch({ type: 'notice', level: 'warn', text: `keys.json: ${notice}` });
+      })
+      .catch(left.reject);
     const code = await left.promise;
     await rooms.composer.close();
     const last = typeof code === 'number' ? await lastLook(options.client, rooms.effects.ownRuns, store.state()) : null;

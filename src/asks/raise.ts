@@ -47,6 +47,7 @@ export function raiseAsk(deps: RaiseDeps, record: Record, input: RaiseInput): st
   const { evaluation } = input;
   const expires_at = deadline(evaluation.timeout_s, at, deps.ceilingMs());
   const summary = cutSummary(input.summary);
+  const repeat = input.kind === 'permission' ? rows.timesAsked(input.ref.run_id, input.call_hash) + 1 : 1;
   rows.insert({
     id,
     tenant_id: deps.tenant,
@@ -61,7 +62,7 @@ export function raiseAsk(deps: RaiseDeps, record: Record, input: RaiseInput): st
     tool: input.tool,
     args: input.args,
     summary,
-    preview: input.preview,
+    preview: repeat === 1 ? input.preview : { ...input.preview, repeat },
     cwd: input.cwd,
     record: evaluation,
     policy: input.policy,

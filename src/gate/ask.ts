@@ -1,6 +1,7 @@
 import type { Ask, Preview } from '../schema/ask.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
+import { anewOf } from './anew.ts';
 import { bindingOf } from './binding.ts';
 import { waitForAsk } from './budget.ts';
 import { changeCall } from './changed.ts';
@@ -81,7 +82,11 @@ export function createAsker(
         run,
         request,
         judged,
-        { ...previewOf(run, judged, preview), places: judged.places },
+        {
+          ...previewOf(run, judged, preview),
+          places: judged.places,
+          ...(replaced === null ? {} : { anew: anewOf(deps.asks.show(replaced), judged, preview) }),
+        },
         binding,
         planned,
         replaced,

@@ -1,5 +1,8 @@
+import { commandFlags } from '../policy/command-flags.ts';
+import { evaluate } from '../policy/evaluate.ts';
 import { editedRoot, reservedForPeople } from '../policy/reserved.ts';
 import type { Preview } from '../schema/ask.ts';
+import type { CommandSegment } from '../schema/policy-views.ts';
 import { editsKey, type Remembered } from '../store/remembered.ts';
 import type { Judged } from './find.ts';
 import type { GateRun } from './run.ts';
@@ -40,10 +43,31 @@ function editsAsk(deps: RecallDeps, run: GateRun, { prepared }: Judged, sha256: 
   return root === null ? null : deps.remembered.askOf(run.ref, editsKey(root), sha256);
 }
 
-/** What a card shows of a call, with why the answer to it cannot be remembered, or what else may be. */
+/** What a card shows of a call: its commands, why the answer to it cannot be remembered, or what else may be. */
 export function previewOf(run: GateRun, judged: Judged, preview: Preview): Preview {
+  const known: Preview = { ...preview, ...commandsOf(run, judged), rules: run.policy().policy.rules.length };
   const reserved = reservedCall(run, judged);
-  if (reserved !== null) return { ...preview, reserved };
+  if (reserved !== null) return { ...known, reserved };
   const root = editedRoot(judged.prepared.call, run.host(judged.prepared.cwd));
-  return root === null ? preview : { ...preview, edits_root: root };
+  return root === null ? known : { ...known, edits_root: root };
+}
+
+/** A card shows a few; a line of thousands is read on the line itself. */
+const mostCommands = 40;
+
+/** The commands of a shell call. Only a call that is asked about pays for the second reading. */
+function commandsOf(run: GateRun, { prepared: { call, cwd, site } }: Judged): Pick<Preview, 'commands' | 'flags'> {
+  if (site.command === null) return {};
+  const { analysis } = evaluate(run.policy(), call, run.host(cwd), { reading: site.command, trace: true });
+  // `policy/segments.ts` has just written it; a call that is no shell call has none.
+  const { segments = [], unread = null } = (analysis ?? {}) as {
+    readonly segments?: readonly CommandSegment[];
+    readonly unread?: string | null;
+  };
+  const line = typeof call.args['command'] === 'string' ? call.args['command'] : '';
+  const flags = commandFlags(segments, unread === null, line);
+  return {
+    commands: { first: segments.slice(0, mostCommands), total: unread === null ? segments.length : null },
+    ...(flags.length === 0 ? {} : { flags }),
+  };
 }

@@ -54,7 +54,11 @@ export function createUnknown(deps: LedgerDeps, ledger: Ledger, judge: JudgeAgai
         tool,
         args,
         summary: before?.summary ?? JSON.stringify(args).slice(0, maxSummary),
-        preview: places === undefined ? {} : { places },
+        preview: {
+          ...(places === undefined ? {} : { places }),
+          ...(before?.preview.paths === undefined ? {} : { paths: before.preview.paths }),
+          ...(known.started_at === null ? {} : { started_at: new Date(known.started_at).toISOString() }),
+        },
         cwd: before?.cwd ?? run.root,
         evaluation,
         policy: evaluation.policy,

@@ -1,4 +1,5 @@
 import type { Evaluation } from './policy.ts';
+import type { CommandSegment } from './policy-views.ts';
 import type { PolicyState } from './run.ts';
 
 export type AskKind = 'permission' | 'question' | 'budget' | 'unknown_outcome';
@@ -28,6 +29,14 @@ export const verdictsFor = (kind: string): string => {
   }
 };
 
+/** Something about a call that a person should know before answering, and the lines of it, counted from 1. */
+export type CallFlag = {
+  readonly flag: 'network' | 'runs_code';
+  /** Words of the call: foreign text. */
+  readonly what: string;
+  readonly lines: readonly number[];
+};
+
 /** What is computed for the card of a call (03 §8), and stored with the ask. */
 export type Preview = {
   /** Unified diff of a file writer, complete up to 1 MiB. */
@@ -52,8 +61,21 @@ export type Preview = {
   readonly edits_root?: string;
   /** The policy is another one than when this was asked (03 §3.2). */
   readonly policy_changed?: true;
-  /** Resolved program of a command. */
-  readonly program?: string;
+  /** The commands of a shell call with what the allowlists say of each: the first ones, and how many there are; null when
+   *  not all of it could be read. */
+  readonly commands?: { readonly first: readonly CommandSegment[]; readonly total: number | null };
+  readonly flags?: readonly CallFlag[];
+  /** When a call of unknown outcome had started. */
+  readonly started_at?: string;
+  /** It takes the place of an ask before it: one whose arguments the operator changed, those of the model being `args`, or
+   *  one that was approved when something else would have run. */
+  readonly anew?:
+    | { readonly edited: true; readonly args: unknown; readonly why: readonly string[] }
+    | { readonly edited: false; readonly why: readonly string[] };
+  /** Rules of the policy that it was judged under. */
+  readonly rules?: number;
+  /** This very call was asked about so often in its run, this time counted. */
+  readonly repeat?: number;
   readonly url?: {
     readonly scheme: string;
     readonly host: string;

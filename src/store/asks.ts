@@ -156,6 +156,17 @@ export function createAsks(sql: Sql, tenant: string) {
       );
     },
 
+    /** How often a run has asked about this very call. */
+    timesAsked(runId: string, callHash: string): number {
+      const row = sql.get<{ n: number }>(
+        `SELECT count(*) AS n FROM asks WHERE run_id = ? AND call_hash = ? AND kind = 'permission' AND tenant_id = ?`,
+        runId,
+        callHash,
+        tenant,
+      );
+      return row?.n ?? 0;
+    },
+
     /** How many asks of this kind agents have answered in a mission (03 §7.5). */
     agentVerdicts(missionId: string, kind: AskKind): number {
       const row = sql.get<{ n: number }>(`SELECT count(*) AS n ${agentVerdicts('?', '?')}`, missionId, kind);

@@ -41,6 +41,8 @@ export type KnownCall = {
   readonly ask_id: string | null;
   /** What the operator put in the place of its own arguments; null when nobody did. */
   readonly changed: Readonly<Record<string, unknown>> | null;
+  /** Milliseconds since the epoch; null for one that never started. */
+  readonly started_at: number | null;
   /** As given to the model; undefined when nothing was. */
   readonly result: unknown;
   readonly output_ref: string | null;
@@ -192,7 +194,7 @@ export function createCalls(sql: Sql) {
     /** The calls of a run by call id, as a resumed run meets them. */
     known(runId: string): ReadonlyMap<string, KnownCall> {
       const rows = sql.all<KnownRow>(
-        `SELECT call_id, seq, tools, tool, args, call_hash, record, state, ask_id, result, output_ref,
+        `SELECT call_id, seq, tools, tool, args, call_hash, record, state, ask_id, started_at, result, output_ref,
            (SELECT json_extract(a.verdict, '$.edited.args') FROM asks a
             WHERE a.run_id = c.run_id AND a.call_id = c.call_id AND json_extract(a.verdict, '$.edited') IS NOT NULL
             ORDER BY a.created_at DESC, a.id DESC LIMIT 1) AS changed

@@ -111,7 +111,7 @@ export function createPropose(deps: ProposeDeps) {
           also: also.slice(0, maxNamed).map(viewOf),
         });
       }
-      const none = candidates.length > 0 ? null : 'none would let it through and nothing that was denied';
+      const none = candidates.length > 0 ? null : 'none would let this call through and nothing that was denied before';
       return { ...report, looked_at: recent.length, candidates, none };
     },
   };

@@ -1,6 +1,7 @@
 import type { Ask } from '../schema/ask.ts';
 import type { AskCardData } from '../schema/ask-views.ts';
-import { askFlags, choices, headline } from './ask-card.ts';
+import { choices, headline } from './ask-card.ts';
+import { askFlags } from './card-warnings.ts';
 
 /**
  * The card of an ask as data (03 §8), for a surface that draws it elsewhere. Texts are as stored.

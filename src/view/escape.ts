@@ -175,9 +175,16 @@ export function hiddenCharacters(text: string): readonly string[] {
   }
   for (const word of text.match(/[\p{L}\p{M}\p{N}_]+/gu) ?? []) {
     if (found.size >= 8) break;
-    if (/[\p{Script=Cyrillic}\p{Script=Greek}]/u.test(word) && /\p{Script=Latin}/u.test(word)) found.add(word);
+    if (/[\p{Script=Cyrillic}\p{Script=Greek}]/u.test(word) && /\p{Script=Latin}/u.test(word))
+      found.add(lookAlike(word));
   }
   return [...found];
+}
+
+/** A word with the code points in it that are no Latin letters. */
+function lookAlike(word: string): string {
+  const other = new Set(word.match(/[\p{Script=Cyrillic}\p{Script=Greek}]/gu) ?? []);
+  return `${word} (${[...other].map((point) => codePoint(point.codePointAt(0) ?? 0, false).slice(1, -1)).join(' ')})`;
 }
 
 /**

@@ -32,6 +32,36 @@ export function whyLines({ record, tried, wait_s, would_change_with }: PolicyExp
   ];
 }
 
+/**
+ * The same for a screen, what answers first: the verdict, how long it waits and what would change it, the call, and at
+ * the end all rules that were tried, the one that decided marked. Not escaped.
+ * @param now what the policy says by now, where that is asked; told when it is another verdict
+ */
+export function screenExplanation(
+  { call, record, tried, wait_s, would_change_with }: PolicyExplanation,
+  now: Evaluation | null = null,
+): readonly string[] {
+  const verdict = verdictLine(record);
+  const changed = now === null || verdictLine(now) === verdict ? [] : [`by now: ${verdictLine(now)}`];
+  return [
+    verdict,
+    ...changed,
+    ...[record.note === null ? null : `for ${record.note}`, record.detail].flatMap((text) =>
+      text === null ? [] : [`  ${text}`],
+    ),
+    ...(wait_s === null ? [] : [waitLine(wait_s)]),
+    ...(would_change_with === null ? [] : [`would change with: ${would_change_with}`]),
+    '',
+    `${call.tools}.${call.tool} in ${call.cwd}`,
+    ...Object.entries(call.args).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}`),
+    ...analysisLines(record.analysis, tried),
+    ...record.trust.map((finding) => `trust: ${finding.detail}`),
+    '',
+    tried.length === 0 ? 'no rule is about such a call' : 'rules tried, in order:',
+    ...tried.map((rule) => `${rule.rule === record.matched_rule ? '>' : ' '} ${ruleLine(rule)}`),
+  ];
+}
+
 /** `allow  rule 69 of hitl-policy.json (builtin default)`. */
 export function verdictLine({ action, reason, matched_rule: rule, policy }: Evaluation): string {
   const file = policy.path ?? (policy.name === 'default' ? 'hitl-policy.json' : `hitl-policy-${policy.name}.json`);

@@ -113,6 +113,32 @@ export function wrap(text: string, columns: number, width: (text: string) => num
   return [...out, line];
 }
 
+/**
+ * As `wrap`, but broken behind a blank where one stands in the second half of a row. Every character is still there, in
+ * order: a blank ends its row.
+ */
+export function wrapWords(text: string, columns: number, width: (text: string) => number): readonly string[] {
+  if (width(text) <= columns) return [text];
+  const out: string[] = [];
+  let line = '';
+  let used = 0;
+  let word = { from: 0, used: 0 };
+  for (const { segment } of segmenter().segment(text)) {
+    const size = width(segment);
+    if (used + size > columns && line !== '') {
+      const cut = word.used * 2 >= columns ? word : { from: line.length, used };
+      out.push(line.slice(0, cut.from));
+      line = line.slice(cut.from);
+      used -= cut.used;
+      word = { from: 0, used: 0 };
+    }
+    line += segment;
+    used += size;
+    if (segment === ' ') word = { from: line.length, used };
+  }
+  return [...out, line];
+}
+
 /** A whole number of seconds as a person says it: `90 s`, `15 min`, `1 h`, `7 d`. */
 export function formatSeconds(seconds: number): string {
   const units: readonly (readonly [string, number])[] = [

@@ -10,6 +10,26 @@ export const ruleKinds: Readonly<Record<RuleCandidate['kind'], string>> = {
   prefix: 'commands that begin like this',
 };
 
+/** What a rule is about, beside its kind: the values that it compares with. Not escaped. */
+export const ruleSubject = ({ rule }: Pick<RuleCandidate, 'rule'>): string =>
+  (rule.when ?? [])
+    .filter(({ op }) => op !== 'exists')
+    .map(({ value }) => value)
+    .join(' · ');
+
+/** A rule as JSON in lines that can be read: what it picks, each condition, what it does. Not escaped. */
+export function ruleJson({ rule }: Pick<RuleCandidate, 'rule'>): readonly string[] {
+  const { when = [], action, ...rest } = rule;
+  const pairs = Object.entries(rest).map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}, `);
+  const conditions = when.map((one, index) => {
+    const text = Object.entries(one)
+      .map(([name, value]) => `${JSON.stringify(name)}: ${JSON.stringify(value)}`)
+      .join(', ');
+    return `${index === 0 ? '  "when": [' : '    '}{ ${text} }${index === when.length - 1 ? '],' : ','}`;
+  });
+  return [`{ ${pairs.join('')}`.trimEnd(), ...conditions, `  "action": ${JSON.stringify(action)} }`];
+}
+
 /** Where a rule would stand, and what else it would have allowed (03 §9). Not escaped. */
 export function ruleReach(one: RuleCandidate, { looked_at }: Pick<RuleProposals, 'looked_at'>): string {
   const others =

@@ -90,11 +90,10 @@ describe('a question on a terminal', () => {
     const card = terminal.screen();
     for (const part of [
       'local_fs.write_file',
-      '+hello⏎',
-      'arg path',
-      'new.txt',
-      'rule ',
-      ' of default (builtin',
+      '1 +hello⏎',
+      'new.txt (in the workspace)',
+      'rule   default ',
+      ' (builtin) · rule ',
       'binds',
     ]) {
       expect([part, card.includes(part)]).toEqual([part, true]);

@@ -11,6 +11,7 @@ const known = (over: Partial<KnownCall>): KnownCall => ({
   args: {},
   call_hash: 'h',
   record: {} as KnownCall['record'],
+  started_at: null,
   state: 'done',
   ask_id: null,
   changed: null,

@@ -123,7 +123,7 @@ it('puts the rule below every deny that could match, and changes no other byte o
   const { run_id, ask_id } = await firstAsk(running);
   const { candidates, none } = await running.client.proposeRules({ id: ask_id });
   // Below the deny it would never be reached: the approve above decides.
-  expect([candidates, none]).toEqual([[], 'none would let it through and nothing that was denied']);
+  expect([candidates, none]).toEqual([[], 'none would let this call through and nothing that was denied before']);
   const turned = text.replace(rules.join(',\n    '), [...rules].reverse().join(',\n    '));
   writeFileSync(path, turned, { mode: 0o600 });
   await expect(running.client.answerAsk(answer(ask_id))).rejects.toMatchObject({ code: 'binding_changed' });

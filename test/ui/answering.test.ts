@@ -70,9 +70,8 @@ describe('a card in the terminal', () => {
       const text = card.join('\n');
       for (const part of [
         'Create a file',
-        '+hello',
-        'arg path',
-        'new.txt',
+        '1 +hello',
+        'path     new.txt (in the workspace)',
         'rule',
         'default',
         'binds',
@@ -90,7 +89,12 @@ describe('a card in the terminal', () => {
 
   test('is not answered by a sentence, a paste, Enter or blanks', async () => {
     await addScript(world, writingTurns);
+    const bindings = { 'card.once': ['enter'], 'app.nothing': ['f9'] };
+    world.write('../home/.reins/keys.json', JSON.stringify({ version: 1, bindings }));
     const terminal = await open();
+    // Said behind the history of the session, and Enter still approves nothing.
+    await terminal.saw('keys.json: "app.nothing" is no command');
+    await terminal.saw('keys.json: "card.once": Enter is no printable character');
     await asked(terminal);
     await letter(terminal, 'yes please', 'typing? Esc first');
     terminal.type('\u001b[200~y\u001b[201~');

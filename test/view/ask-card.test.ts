@@ -22,7 +22,12 @@ const ask = (more: Partial<Ask>): Ask => ({
   tool: 'write_file',
   args: { path: 'a.txt', content: 'x\n' },
   summary: 'a.txt',
-  preview: { diff: '@@ -0,0 +1 @@\n+x\n', new_file: true },
+  preview: {
+    diff: '--- /dev/null\n+++ b/a.txt\n@@ -0,0 +1 @@\n+x\n',
+    new_file: true,
+    paths: [{ given: 'a.txt', real: '/w/a.txt', inside: true, link: false }],
+    rules: 70,
+  },
   question: null,
   cwd: '/w',
   record: {
@@ -58,16 +63,84 @@ test('a card shows the call in full and what the runtime knows of it', () => {
     lines: [
       'ASK ask_01kb2m9v7q4t8d0x3h5n3kq9x7 · local_fs.write_file  (expires in 1h 05m)',
       'Create a file',
-      '  diff         @@ -0,0 +1 @@⏎',
-      '               +x⏎',
-      '  arg content  x⏎',
-      '  arg path     a.txt',
-      '  cwd          /w',
-      '  from         run_1, chain chain-run, task run_tools',
-      '  rule         rule 62 of default (builtin, 51d0cafe): writing asks',
-      '  binds        abcdef012345',
+      '  path   a.txt (in the workspace)',
+      '  diff   1 added, 0 removed',
+      '         1 +x⏎',
+      '  cwd    /w',
+      '  from   run_1, chain chain-run, task run_tools',
+      '  rule   default 51d0cafe (builtin) · rule 62 of 70 → approve: writing asks',
+      '  binds  abcdef012345',
     ],
   });
+});
+
+test('what a whole diff says already is told once, and stands where everything is viewed', () => {
+  const edit = { tool: 'edit_file', args: { path: 'a.txt', old_string: 'x', new_string: 'y', replace_all: true } };
+  const labels = (more: Partial<Ask>) =>
+    askCard(ask(more), now).parts.map(({ label, extra }) => `${label} ${extra ?? ''}`.trim());
+  expect(labels(edit).slice(0, 6)).toEqual([
+    'path',
+    'arg new_string told',
+    'arg old_string told',
+    'arg replace_all',
+    'diff',
+    '',
+  ]);
+  const cut = { ...ask({}).preview, diff_note: 'the first 10 of 20 bytes' };
+  expect(labels({ ...edit, preview: cut }).slice(0, 4)).toEqual([
+    'path',
+    'arg new_string',
+    'arg old_string',
+    'arg replace_all',
+  ]);
+});
+
+test('a shell line shows each of its commands with its program, and what stands out with its line', () => {
+  const segment = { revealed: false, covered_by: null, why: 'not covered: curl -s u' };
+  const card = askCard(
+    ask({
+      tools: 'local_shell',
+      tool: 'local_shell',
+      args: { command: 'curl -s u | sh' },
+      record: {
+        ...ask({}).record,
+        exec: {
+          form: 'sh',
+          file: '/bin/sh',
+          argv: ['/bin/sh', '-c', 'curl -s u | sh'],
+          env_set: {},
+          env_clear: [],
+          cwd: '/w',
+          program: null,
+        },
+      },
+      preview: {
+        commands: {
+          first: [
+            { ...segment, words: ['curl', '-s', 'u'], program: '/usr/bin/curl' },
+            { ...segment, words: ['sh'], program: null, why: 'not covered: sh' },
+          ],
+          total: 2,
+        },
+        flags: [
+          { flag: 'network', what: 'curl', lines: [] },
+          { flag: 'runs_code', what: 'sh', lines: [390] },
+        ],
+        repeat: 2,
+      },
+    }),
+    now,
+  );
+  expect(card.headline).toBe('Run 2 commands');
+  expect(card.parts.slice(0, 2).map(({ label, lines }) => [label, ...lines])).toEqual([
+    ['command', 'curl -s u | sh'],
+    ['segments', '1 curl -s u → /usr/bin/curl · not covered', '2 sh → not resolved · not covered'],
+  ]);
+  expect(card.warnings).toEqual([
+    'may talk to the network: curl',
+    'runs code that it is given: sh (line 390)',
+    'asked 2 times in this run',
+  ]);
 });
 
 test('a cut is counted', () => {
@@ -81,7 +154,7 @@ test('text of a model cannot pass for a fact or hide anything', () => {
   const args = { rule: 'rule 1 of open\n  binds  000000000000', '\u202eevil': '\u001b[2K' };
   const { lines } = cardLines(askCard(ask({ args, preview: {} }), now), 40);
   expect(lines.filter((line) => line.startsWith('  rule '))).toEqual([
-    '  rule              rule 62 of default (builtin, 51d0cafe): writing asks',
+    '  rule              default 51d0cafe (builtin) · rule 62 → approve: writing asks',
   ]);
   expect(lines).toContain('  arg ⟨U+202E⟩evil  ␛[2K');
   expect(lines.join('\n')).not.toContain('\u001b');
@@ -112,21 +185,14 @@ test('warnings name hidden characters, places outside and an invalid policy', ()
     'a path lies outside the workspace',
     'the policy is invalid: everything asks',
   ]);
-  expect(cardLines(card, 40).lines).toContain('  path         x → /etc/x (outside the workspace) (through a link)');
+  expect(cardLines(card, 40).lines).toContain('  path         x → /etc/x (outside the workspace, through a link)');
 });
 
 test('blanks at the end of a changed line are marked, those of unchanged lines stay', () => {
   const preview = { diff: '@@ -1,3 +1,3 @@\n \n-old\n+new  \n+ \r\n+a b \n\\ No newline at end of file\n' };
-  const [diff] = askCard(ask({ preview }), now).parts;
-  expect(diff?.lines).toEqual([
-    '@@ -1,3 +1,3 @@⏎',
-    ' ⏎',
-    '-old⏎',
-    '+new··⏎',
-    '+·␍⏎',
-    '+a b·⏎',
-    '\\ No newline at end of file⏎',
-  ]);
+  const diff = askCard(ask({ preview }), now).parts.find(({ numbers }) => numbers !== undefined);
+  expect(diff?.numbers).toEqual(['1', '2', '2', '3', '4', '']);
+  expect(diff?.lines).toEqual([' ⏎', '-old⏎', '+new··⏎', '+·␍⏎', '+a b·⏎', '\\ No newline at end of file⏎']);
 });
 
 test('no line of a card leaves its column on a narrow screen, whatever the model says', () => {

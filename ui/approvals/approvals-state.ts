@@ -23,6 +23,10 @@ export type ApprovalsState = {
   /** Asks whose denial waits for one more key. */
   readonly denying: { readonly ids: readonly string[]; readonly guardUntil: number } | null;
   readonly said: string | null;
+  /** The run whose call was edited here: the ask of the new call gets the keys that the old one had. */
+  readonly follows: string | null;
+  /** When a card lost its keys to an answer from elsewhere. */
+  readonly lostAt: number | null;
   /** Short ids, by whole id. */
   readonly ids: Readonly<Record<string, string>>;
 };
@@ -73,6 +77,8 @@ export type ApprovalsView = {
   readonly covered: boolean;
   /** The card is only looked at: it has no keys. */
   readonly look?: true;
+  /** The card belongs to the list of all asks. */
+  readonly listed?: boolean;
 };
 
 export type Approved = { readonly state: ApprovalsState; readonly intents: readonly ApprovalsIntent[] };
@@ -89,6 +95,8 @@ export const emptyApprovals: ApprovalsState = {
   history: null,
   denying: null,
   said: null,
+  follows: null,
+  lostAt: null,
   ids: {},
 };
 
@@ -98,7 +106,7 @@ export const shownIdOf =
     ids[id] ?? id;
 
 /** The ask whose card has the keys. */
-export const focusedAsk = ({ asks, card }: ApprovalsState): Ask | null =>
+export const focusedAsk = ({ asks, card }: Pick<ApprovalsState, 'asks' | 'card'>): Ask | null =>
   card === null ? null : (asks.find(({ id }) => id === card.id) ?? null);
 
 export const only = (state: ApprovalsState, ...intents: readonly ApprovalsIntent[]): Approved => ({ state, intents });

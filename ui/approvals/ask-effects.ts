@@ -36,7 +36,7 @@ export function createAskEffects(deps: AskEffectDeps): { perform(intent: Intent)
     const client = await clientOf();
     try {
       const { ask, yours, rests } = await client.answerAsk({ id, binding, ...verdictOf(given) });
-      dispatch({ type: 'resolved', ask, mine: true, told: lasting(ask, given) });
+      dispatch({ type: 'resolved', ask, mine: true, told: lasting(given) });
       if (yours && rests) await deps.goOn(ask);
     } catch (error) {
       await refused(client, id, error);
@@ -71,7 +71,10 @@ export function createAskEffects(deps: AskEffectDeps): { perform(intent: Intent)
       if (why !== null) dispatch({ type: 'edit-judged', id, verdict: { action: 'deny', why }, args, text });
       else {
         const told = record.matched_rule === null ? '' : `rule ${record.matched_rule + 1}: `;
-        const verdict = { action: record.action, why: `${told}${record.detail ?? record.reason}` };
+        const verdict = {
+          action: record.action,
+          why: `${told}${record.detail ?? record.reason}${record.note === null ? '' : ` (${record.note})`}`,
+        };
         dispatch({ type: 'edit-judged', id, verdict, args, text });
       }
     } catch (error) {
@@ -83,7 +86,7 @@ export function createAskEffects(deps: AskEffectDeps): { perform(intent: Intent)
     const client = await clientOf();
     try {
       const { ask, yours, rests } = await client.editAsk({ id, binding, args });
-      dispatch({ type: 'resolved', ask, mine: true, told: 'changed by you: the new call is judged' });
+      dispatch({ type: 'resolved', ask, mine: true, told: 'edited by you: the new call is judged' });
       if (yours && rests) await deps.goOn(ask);
     } catch (error) {
       await refused(client, id, error);
@@ -143,7 +146,8 @@ export function createAskEffects(deps: AskEffectDeps): { perform(intent: Intent)
         const timer = setTimeout(
           () => {
             timers.delete(timer);
-            dispatch({ type: 'tick' });
+            // Keys that came while the program was busy are read first: one of them may show that somebody is typing.
+            setImmediate(() => dispatch({ type: 'tick' }));
           },
           Math.max(1, intent.at - now()),
         );
@@ -202,11 +206,8 @@ function verdictOf(given: CardAnswer): Verdict {
   return { ...empty, outcome: 'approve', remember: given.remember };
 }
 
-/** What is remembered, and how it is forgotten (10 §7.5). */
-function lasting(ask: Ask, given: CardAnswer): string | null {
-  if (given.outcome !== 'approve' || given.remember === null) return null;
-  if (given.remember === 'rule') return 'the rule was written';
-  const until = ask.session_id === null ? 'this run ends' : 'the session ends';
-  const what = given.remember === 'session' ? 'this very call passes' : 'edits of files here pass';
-  return `${what} until ${until}; /asks forget`;
-}
+/** How what is remembered is forgotten (10 §7.5). */
+const lasting = (given: CardAnswer): string | null =>
+  given.outcome === 'approve' && (given.remember === 'session' || given.remember === 'edits')
+    ? '/asks forget ends it'
+    : null;

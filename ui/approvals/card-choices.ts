@@ -112,7 +112,11 @@ export function choose(card: CardState, facts: CardFacts, choice: CardChoice, no
       return answer(card, { outcome: 'approve', remember: choice });
     case 'rule':
       return only(
-        { ...guarded(card, now, facts.guardMs), mode: { at: 'rule', proposals: null, chosen: 0, matches: false } },
+        {
+          ...guarded(card, now, facts.guardMs),
+          top: 0,
+          mode: { at: 'rule', proposals: null, chosen: 0, matches: false },
+        },
         { do: 'propose', id: card.id },
       );
     case 'edit': {
@@ -144,7 +148,7 @@ export function ruleKey(card: CardState, key: 'up' | 'down' | 'matches' | 'write
   if (key === 'matches') return only({ ...card, mode: { ...mode, matches: !mode.matches } });
   if (key === 'up' || key === 'down') {
     const chosen = Math.max(0, Math.min(candidates.length - 1, mode.chosen + (key === 'up' ? -1 : 1)));
-    return only({ ...card, mode: { ...mode, chosen, matches: false } });
+    return only({ ...card, top: 0, mode: { ...mode, chosen, matches: false } });
   }
   const candidate = candidates[mode.chosen];
   if (candidate === undefined || now < card.guardUntil) return only(card);

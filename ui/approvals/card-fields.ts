@@ -31,7 +31,8 @@ export function acceptField(card: CardState, now: number, guardMs: number): Card
   if (mode.at === 'edit') {
     const text = wholeText(mode.editing);
     const read = readArguments(text, mode.original);
-    if (!read.ok) return saying(card, read.message);
+    // The field is still open here.
+    if (!read.ok) return saying(card, read.message.replace(/; e opens (?:it|them) again$/, ''));
     return only(
       { ...card, mode: { at: 'sending' }, said: null },
       { do: 'judge-edit', id: card.id, args: read.args, text },
@@ -56,7 +57,12 @@ export function closeInCard(card: CardState, now: number, guardMs: number): Card
     return { ...guarded(card, now, guardMs), mode: { at: 'edit', editing, original: '' } };
   }
   if (mode.at !== 'choices' && mode.at !== 'sending')
-    return { ...guarded(card, now, guardMs), mode: { at: 'choices' }, said: null };
+    return {
+      ...guarded(card, now, guardMs),
+      top: card.mode.at === 'rule' ? 0 : card.top,
+      mode: { at: 'choices' },
+      said: null,
+    };
   return card.full ? { ...guarded(card, now, guardMs), full: false, top: 0, said: null } : null;
 }
 

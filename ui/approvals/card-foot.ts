@@ -1,5 +1,4 @@
 import type { Ask } from '../../src/schema/ask.ts';
-import { choiceWords } from '../../src/view/ask-choices.ts';
 import { plural } from '../../src/view/format.ts';
 import { type Line, type Span, foreign, say } from '../../src/view/line.ts';
 import { fieldLine } from '../field-line.ts';
@@ -7,7 +6,7 @@ import { cutLine, wrapLine } from '../../src/view/wrap.ts';
 import { type KeyMap, keyOf } from '../keys/key-map.ts';
 import type { CardMode, CardState } from './card-state.ts';
 import { whyNot } from './card-choices.ts';
-import { type Drawn, choiceCommands, shortColumns } from './card-place.ts';
+import { type Drawn, choiceCommands, choiceLabel, shortColumns } from './card-place.ts';
 import { textRows } from './card-forms.ts';
 
 /** What stands under the data: a field, a question, or the choices. */
@@ -38,7 +37,8 @@ function modeRows(card: CardState, facts: Drawn, keys: KeyMap, inner: number, ro
         mode.proposals === null || mode.proposals.candidates.length === 0
           ? [say('Esc back')]
           : [
-              say(`Up Down candidate   ${keyOf(keys, 'rule.matches') ?? 'm'} the matching calls   `),
+              ...(mode.proposals.candidates.length > 1 ? [say('↑↓ candidate   ')] : []),
+              say(`${keyOf(keys, 'rule.matches') ?? 'm'} the matching calls   `),
               say(`${keyOf(keys, 'rule.write') ?? 'w'} write and allow`, 'accent'),
               say('   Esc back'),
             ],
@@ -59,6 +59,7 @@ function modeRows(card: CardState, facts: Drawn, keys: KeyMap, inner: number, ro
     case 'choices':
       return [
         ...questionRows(card, facts.ask, inner),
+        ...(card.marked === null ? [] : [[say('Enter sends what is marked', 'accent')]]),
         ...(rows < 12 || card.said !== null ? [] : unseenRows(card, facts, keys, inner)),
         ...choiceRows(card, facts, keys, inner),
       ];
@@ -79,15 +80,18 @@ function fieldRows(mode: Extract<CardMode, { at: 'field' }>, inner: number, most
 }
 
 function questionRows(card: CardState, ask: Ask, inner: number): readonly Line[] {
-  return (ask.question?.choices ?? []).map((words, index) =>
-    cutLine(
-      [
-        say(`${card.marked === index ? '>' : ' '} ${index + 1} `, card.marked === index ? 'accent' : 'dim'),
-        ...foreign(words, card.marked === index ? 'accent' : 'text'),
-      ],
+  // Only these have keys of their own; the others are reached with Up and Down.
+  const digits = 9;
+  return (ask.question?.choices ?? []).flatMap((words, index) => {
+    const token = card.marked === index ? 'accent' : undefined;
+    const key = index < digits ? String(index + 1) : ' ';
+    return wrapLine(
+      foreign(words, token ?? 'text'),
       inner,
-    ),
-  );
+      [say(`${card.marked === index ? '>' : ' '} ${key} `, token ?? 'dim')],
+      [say('    ')],
+    );
+  });
 }
 
 function choiceRows(card: CardState, facts: Drawn, keys: KeyMap, inner: number): readonly Line[] {
@@ -99,7 +103,7 @@ function choiceRows(card: CardState, facts: Drawn, keys: KeyMap, inner: number):
     if (key === null) continue;
     const pressed = card.burst?.choice === choice;
     const open = card.selected === choice || pressed;
-    const plain = inner < shortColumns ? key : `${key} ${choiceWords(choice)}`;
+    const plain = inner < shortColumns ? key : `${key} ${choiceLabel(choice, facts.ask.kind, inner)}`;
     const words = open ? `[${plain}]` : plain;
     if (used > 0 && used + gap + words.length > inner) {
       rows.push([]);

@@ -1,6 +1,8 @@
-import { type Line, type Span, foreign, say } from '../../src/view/line.ts';
-import { ruleKinds, ruleMatches, ruleReach, ruleTarget } from '../../src/view/rule-lines.ts';
-import { columnsOf, wrapLine } from '../../src/view/wrap.ts';
+import { escapeText, type SafeText } from '../../src/view/escape.ts';
+import { plural, wrapWords } from '../../src/view/format.ts';
+import { type Line, type Span, foreign, say, shown } from '../../src/view/line.ts';
+import { ruleJson, ruleKinds, ruleMatches, ruleReach, ruleSubject, ruleTarget } from '../../src/view/rule-lines.ts';
+import { columnsOf, cutLine, wrapLine } from '../../src/view/wrap.ts';
 import { layOut } from '../composer/visual-lines.ts';
 import type { CardMode } from './card-state.ts';
 
@@ -22,9 +24,19 @@ export function textRows(
 }
 
 export const editRows = (mode: Extract<CardMode, { at: 'edit' }>, inner: number): readonly Line[] => [
-  [say('edit the arguments', 'text', ['bold'])],
+  [say('Edit the arguments', 'text', ['bold'])],
   ...textRows(mode.editing, inner - 2, 200),
 ];
+
+const kindColumns = Math.max(...Object.values(ruleKinds).map((words) => words.length));
+
+/** A line of a document as it will be written: broken, but nothing of it left out. */
+const exactRows = (text: string, inner: number): readonly Line[] =>
+  wrapWords(escapeText(text, { mode: 'line' }), Math.max(4, inner - 4), columnsOf).map((piece, index) => [
+    say(index === 0 ? '  ' : '    '),
+    // A part of a safe text is safe.
+    ...shown(piece as SafeText),
+  ]);
 
 export function ruleRows(mode: Extract<CardMode, { at: 'rule' }>, inner: number): readonly Line[] {
   const { proposals } = mode;
@@ -37,14 +49,17 @@ export function ruleRows(mode: Extract<CardMode, { at: 'rule' }>, inner: number)
     );
   const indented = (text: string) => wrapLine(foreign(text), inner, [say('  ')]);
   return [
-    [say(`add a rule · ${mode.chosen + 1} of ${proposals.candidates.length}`, 'text', ['bold'])],
-    ...proposals.candidates.map(
-      (one, index): Line => [
-        say(`${index === mode.chosen ? '> ' : '  '}${ruleKinds[one.kind]}`, index === mode.chosen ? 'accent' : 'text'),
-      ],
-    ),
+    [say(`Add a rule · ${mode.chosen + 1} of ${plural(proposals.candidates.length, 'candidate')}`, 'text', ['bold'])],
+    ...proposals.candidates.map((one, index) => {
+      const kind = say(
+        `${index === mode.chosen ? '> ' : '  '}${ruleKinds[one.kind].padEnd(kindColumns)}`,
+        index === mode.chosen ? 'accent' : 'text',
+      );
+      return cutLine([kind, say('  '), ...foreign(ruleSubject(one), 'dim')], inner);
+    }),
     [],
-    ...indented(JSON.stringify(chosen.rule)),
+    ...ruleJson(chosen).flatMap((text) => exactRows(text, inner)),
+    [],
     ...indented(ruleReach(chosen, proposals)),
     ...ruleTarget(proposals).flatMap(indented),
     ...(mode.matches

@@ -1,12 +1,13 @@
 import type { Ask } from '../../src/schema/ask.ts';
-import { type AskCard, askCard, type CardPart } from '../../src/view/ask-card.ts';
-import { wrap } from '../../src/view/format.ts';
+import { type AskCard, askCard } from '../../src/view/ask-card.ts';
+import { type CardPart, mostSegments } from '../../src/view/card-parts.ts';
+import { wrap, wrapWords } from '../../src/view/format.ts';
 import { type Line, say, shown, type Token } from '../../src/view/line.ts';
 import type { SafeText } from '../../src/view/escape.ts';
 import { columnsOf } from '../../src/view/wrap.ts';
 import { holds, type Seen } from './seen.ts';
 
-/** One row of a card's inside. `owner` is the line of data that it shows a piece of; null for what the runtime says. */
+/** One row of a card's inside. `owner` is the line of the card that it shows a piece of; null for what only helps. */
 export type CardRow = {
   readonly line: Line;
   readonly owner: number | null;
@@ -18,15 +19,19 @@ export type CardRow = {
 /** The inside of a card at one width. */
 export type CardText = {
   readonly rows: readonly CardRow[];
-  /** Lines of data that stand in no row. */
+  /** Lines that stand in no row. */
   readonly folded: number;
 };
 
-/** The lines of a card that nothing is approved without: what came from outside, in the order of the parts. */
+/** A card, and the lines of it that nothing is approved without (10 §7.4): what may fold, and what may scroll away. */
 export type CardData = {
   readonly card: AskCard;
+  /** Of each part, the owner of its first line; null for one that need not be seen. */
+  readonly owners: readonly (number | null)[];
+  /** The owner of the first warning. */
+  readonly warnings: number;
   /** `at`: where a line begins in all of them together, each with one unit for its end. */
-  readonly lines: readonly { readonly text: SafeText; readonly part: number; readonly at: number }[];
+  readonly lines: readonly { readonly text: SafeText; readonly at: number }[];
 };
 
 const kept = new WeakMap<Ask, CardData>();
@@ -35,35 +40,40 @@ const kept = new WeakMap<Ask, CardData>();
 export function cardData(ask: Ask, shownId: (id: string) => string): CardData {
   const found = kept.get(ask);
   if (found !== undefined) return found;
-  const card = askCard(ask, 0, shownId);
+  const full = askCard(ask, 0, shownId);
+  // The choices of a question stand beside their keys.
+  const card = { ...full, parts: full.parts.filter(({ label }) => label !== 'choices') };
   const lines: CardData['lines'][number][] = [];
   let at = 0;
-  for (const [part, { foldable, lines: texts }] of card.parts.entries()) {
-    if (!foldable) continue;
+  const add = (texts: readonly SafeText[]): number => {
+    const owner = lines.length;
     for (const text of texts) {
-      lines.push({ text, part, at });
+      lines.push({ text, at });
       at += text.length + 1;
     }
-  }
-  const data = { card, lines };
+    return owner;
+  };
+  const owners = card.parts.map((part) => (part.extra === undefined ? add(part.lines) : null));
+  const data = { card, owners, warnings: add(card.warnings), lines };
   kept.set(ask, data);
   return data;
 }
 
-const labelWidth = (card: AskCard): number => Math.max(7, ...card.parts.map(({ label }) => Math.min(label.length, 12)));
+const labelWidth = (parts: readonly CardPart[]): number =>
+  Math.max(7, ...parts.map(({ label }) => Math.min(label.length, 12)));
 
 /**
  * The rows between the frame of a card, without its choices. @param most lines that a part of data may take; all that
- * stands behind is folded, and its number said @param numbered with line numbers, for the full view
+ * stands behind is folded, and its number said @param whole for the full view: with line numbers, and with what another part tells already
  */
-export function cardText(data: CardData, columns: number, most: number, numbered: boolean): CardText {
+export function cardText(data: CardData, columns: number, most: number, whole: boolean): CardText {
   const sizes = laid.get(data) ?? new Map<string, CardText>();
-  const name = `${columns} ${most} ${numbered}`;
+  const name = `${columns} ${most} ${whole}`;
   const found = sizes.get(name);
   if (found !== undefined) return found;
   // A card is drawn at few sizes; after resizes the old ones go.
   if (sizes.size > 12) sizes.clear();
-  const text = newCardText(data, columns, most, numbered);
+  const text = newCardText(data, columns, most, whole);
   sizes.set(name, text);
   laid.set(data, sizes);
   return text;
@@ -71,60 +81,72 @@ export function cardText(data: CardData, columns: number, most: number, numbered
 
 const laid = new WeakMap<CardData, Map<string, CardText>>();
 
+/** How far the rest of a broken line of a diff stands behind its beginning. */
+const hanging = 2;
+
 /** Below this width labels stand on rows of their own. */
 const narrow = 40;
 
-function newCardText(data: CardData, columns: number, most: number, numbered: boolean): CardText {
+function newCardText(data: CardData, columns: number, most: number, whole: boolean): CardText {
   const { card } = data;
-  const width = columns < narrow ? 0 : labelWidth(card);
+  const parts = card.parts.map((part, index) => ({ part, owner: data.owners[index] ?? null }));
+  const drawn = parts.filter(({ part }) => whole || part.extra !== 'told');
+  const width = columns < narrow ? 0 : labelWidth(drawn.map(({ part }) => part));
   const rows: CardRow[] = [];
   let folded = 0;
-  const put = (label: string, token: Token, text: SafeText, own: Token | undefined, owner: number | null) => {
-    const room = Math.max(4, columns - width - 2);
+  const put = (before: Line, text: SafeText, own: Token | undefined, owner: number | null, words: boolean) => {
+    const taken = before.reduce((sum, span) => sum + columnsOf(span.text), 0);
+    const wide = Math.max(4, columns - taken);
+    // What goes on in a diff may begin with a sign: it does not stand in the column of the signs.
+    const under = words || columnsOf(text) <= wide ? 0 : hanging;
+    const room = Math.max(4, wide - under);
     let at = 0;
-    for (const [index, piece] of wrap(text, room, columnsOf).entries()) {
-      const before = say((index === 0 ? label : '').padEnd(width + 2), token);
-      rows.push({ line: [before, ...shown(piece as SafeText, own)], owner, from: at, to: at + piece.length });
+    for (const [index, piece] of (words ? wrapWords : wrap)(text, room, columnsOf).entries()) {
+      const first = index === 0 ? before : [say(' '.repeat(taken + under))];
+      rows.push({ line: [...first, ...shown(piece as SafeText, own)], owner, from: at, to: at + piece.length });
       at += piece.length;
     }
   };
-  rows.push({ line: shown(card.headline, 'text', ['bold']), owner: null, from: 0, to: 0 });
+  for (const piece of wrapWords(card.headline, columns, columnsOf))
+    rows.push({ line: shown(piece as SafeText, 'text', ['bold']), owner: null, from: 0, to: 0 });
   const warn = () => {
     for (const [index, text] of card.warnings.entries())
-      put(index === 0 && width > 0 ? 'warning' : '', 'warn', `! ${text}` as SafeText, 'warn', null);
+      put(
+        [say((index === 0 && width > 0 ? 'warning' : '').padEnd(width + 2), 'warn'), say('! ', 'warn')],
+        text,
+        'warn',
+        data.warnings + index,
+        true,
+      );
   };
-  let line = 0;
-  for (const part of card.parts) {
+  for (const { part, owner } of drawn) {
     if (part.label === 'rule') warn();
+    const room = part.extra === 'help' ? Math.min(most, mostSegments) : most;
     // A fold takes a row itself: one line is not worth it.
-    const own = part.foldable && part.lines.length > most + 1 ? part.lines.slice(0, most) : part.lines;
+    const own = part.foldable && part.lines.length > room + 1 ? part.lines.slice(0, room) : part.lines;
     // The name of an argument comes from outside and may be of any length.
     const apart = part.label.length > width && part.lines.length > 0;
     if (apart) rows.push(...labelRows(part, columns));
-    const digits = numbered && part.foldable && part.lines.length > 1 ? String(part.lines.length).length : 0;
+    const numbers =
+      part.numbers ??
+      (whole && part.foldable && part.lines.length > 1 ? part.lines.map((_, index) => String(index + 1)) : []);
+    const digits = Math.max(0, ...numbers.map((number) => number.length));
     for (const [index, text] of own.entries()) {
-      const number = digits === 0 ? '' : `${String(index + 1).padStart(digits)} `;
-      const label = index === 0 && !apart ? part.label : number === '' ? '' : ' '.repeat(0);
-      putData(part, `${label.padEnd(Math.max(0, width + 2 - number.length))}${number}`, text, index);
+      const label = say((index === 0 && !apart ? part.label : '').padEnd(width + 2), labelToken(part));
+      const number = digits === 0 ? [] : [say(`${(numbers[index] ?? '').padStart(digits)} `, 'dim')];
+      const token = part.danger === true ? 'danger' : part.numbers === undefined ? undefined : diffToken(text);
+      put([label, ...number], text, token, owner === null ? null : owner + index, part.numbers === undefined);
     }
-    if (part.foldable) line += part.lines.length;
     const hidden = part.lines.length - own.length;
-    folded += hidden;
+    if (part.extra === undefined) folded += hidden;
     if (hidden > 0) rows.push(foldRow(width, hidden, part.lines.length));
   }
   if (!card.parts.some(({ label }) => label === 'rule')) warn();
   return { rows, folded };
-
-  function putData(part: CardPart, label: string, text: SafeText, index: number): void {
-    put(
-      label,
-      part.foldable ? 'accent' : 'dim',
-      text,
-      part.label === 'diff' ? diffToken(text) : undefined,
-      part.foldable ? line + index : null,
-    );
-  }
 }
+
+const labelToken = (part: CardPart): Token =>
+  part.danger === true ? 'danger' : part.foldable && part.extra !== 'help' ? 'accent' : 'dim';
 
 const foldRow = (width: number, hidden: number, total: number): CardRow => ({
   line: [say(`${''.padEnd(width + 2)}… ${hidden} of ${total} lines hidden: v`, 'warn')],

@@ -5,7 +5,7 @@ import { markHits } from '../hits.ts';
 import { columnsOf, cutLine, fitLine, lineColumns } from '../../src/view/wrap.ts';
 import type { KeyMap } from '../keys/key-map.ts';
 import type { CardState } from './card-state.ts';
-import { type CardRow, cardText, piecesIn } from './card-text.ts';
+import { type CardData, type CardText, cardText, piecesIn } from './card-text.ts';
 import type { Seen } from './seen.ts';
 import { type CardPlace, type Drawn, innerColumns, shortColumns } from './card-place.ts';
 import { footRows } from './card-foot.ts';
@@ -28,10 +28,12 @@ const frames = {
 
 /** Most lines of one part of the data that a card shows before it folds. */
 const mostLines = 24;
+/** What is left of a part when there is no room: its beginning. */
+const leastLines = 3;
 
 /**
  * The card with the focus. Title, choices and foot are always in view; what does not fit between them is folded, and
- * scrolls when even that is too much (10 §7.2).
+ * scrolls when even that is too much (10 §7.2). @param look it has no keys and shows none
  */
 export function cardView(
   card: CardState,
@@ -40,12 +42,20 @@ export function cardView(
   place: CardPlace,
   now: number,
   shownId: (id: string) => string,
+  look = false,
 ): CardView {
   const frame = frames[place.glyphs];
   const inner = innerColumns(place);
-  const below = footRows(card, facts, keys, inner, place.rows);
-  const room = Math.max(1, place.rows - below.length - 2);
-  const body = bodyRows(card, facts, inner, room);
+  const roomOver = (foot: readonly Line[]): number => Math.max(1, place.rows - foot.length - 2);
+  const bare = look ? [] : footRows(card, { ...facts, unseen: 0 }, keys, inner, place.rows);
+  const most = bodyRows(card, facts, inner, roomOver(bare));
+  // What is all in view is not spoken of as unseen: the row for that would take the place of its last line.
+  const isWhole = look || (most.folded === 0 && most.rows.length <= roomOver(bare));
+  const foot = isWhole ? bare : footRows(card, facts, keys, inner, place.rows);
+  const room = roomOver(foot);
+  const body = isWhole ? most.rows : bodyRows(card, facts, inner, room).rows;
+  // What is decided stands apart from what is told, where there is room for it.
+  const below = foot.length > 0 && body.length < room ? [[], ...foot] : foot;
   const lastTop = Math.max(0, body.length - room);
   const top = Math.min(card.top, lastTop);
   const rows = body.slice(top, top + room);
@@ -55,7 +65,11 @@ export function cardView(
     say(` ${frame.side}`, 'ask'),
   ];
   const query = card.mode.at === 'find' ? card.mode.editing.text.trim() : '';
-  const more = lastTop === 0 ? '' : ` lines ${top + 1}-${top + rows.length} of ${body.length} · PgUp PgDn`;
+  const more = look
+    ? ' Enter: to the card'
+    : lastTop === 0
+      ? ''
+      : ` lines ${top + 1}-${top + rows.length} of ${body.length} · PgUp PgDn`;
   return {
     lines: [
       titleLine(facts.ask, frame, place.columns, now, shownId),
@@ -75,13 +89,12 @@ export function cardView(
 type Frame = (typeof frames)['unicode' | 'ascii'];
 
 function titleLine(ask: Ask, frame: Frame, columns: number, now: number, shownId: (id: string) => string): Line {
-  const left: Line = [
-    say(`${frame.top} ASK `, 'ask'),
-    ...foreign(`${shownId(ask.id)} · ${ask.tools}.${ask.tool} `, 'ask'),
-  ];
+  const name = foreign(`${shownId(ask.id)} · ${ask.tools}.${ask.tool} `, 'ask');
+  const left: Line = [say(`${frame.top} ASK `, 'ask'), ...name];
   const ms = ask.expires_at === null ? null : Date.parse(ask.expires_at) - now;
   // Where there is hardly room, the time alone stands at the edge.
-  const [ever, before] = columns < shortColumns ? ['never', ''] : ['waits for ever', 'expires in '];
+  const wordy = columns >= shortColumns && lineColumns(left) + 'expires in 6d 23h'.length + 3 <= columns;
+  const [ever, before] = wordy ? ['waits for ever', 'expires in '] : ['never', columns < shortColumns ? '' : 'in '];
   const time = ms === null ? ever : ms <= 0 ? 'expired' : `${before}${formatRemaining(ms)}`;
   const right: Line = [say(` ${time} `, ms !== null && ms < 60_000 ? 'danger' : 'ask'), say(frame.topEnd, 'ask')];
   return ruled(left, right, frame, columns);
@@ -113,18 +126,32 @@ function ruled(left: Line, right: Line, frame: Frame, columns: number): Line {
   return [...kept, say(frame.rule.repeat(gap), 'ask'), ...right];
 }
 
-function bodyRows(card: CardState, facts: Drawn, inner: number, room: number): readonly CardRow[] {
+function bodyRows(card: CardState, facts: Drawn, inner: number, room: number): CardText {
   const { mode } = card;
-  if (mode.at === 'rule') return plainRows(ruleRows(mode, inner));
-  if (mode.at === 'edit') return plainRows(editRows(mode, inner));
-  if (card.full) return cardText(facts.data, inner, Number.POSITIVE_INFINITY, true).rows;
-  const whole = (most: number) => cardText(facts.data, inner, most, false).rows;
-  for (let most = mostLines; most > 3; most -= 3) {
-    const rows = whole(most);
-    if (rows.length <= room) return rows;
-  }
-  return whole(3);
+  if (mode.at === 'rule') return plain(ruleRows(mode, inner));
+  if (mode.at === 'edit') return plain(editRows(mode, inner));
+  if (card.full) return cardText(facts.data, inner, Number.POSITIVE_INFINITY, true);
+  return foldedRows(facts.data, inner, room);
 }
 
-const plainRows = (lines: readonly Line[]): readonly CardRow[] =>
-  lines.map((line) => ({ line, owner: null, from: 0, to: 0 }));
+/** The inside of a card with as much of each part as there is room for. */
+export function foldedRows(data: CardData, inner: number, room: number): CardText {
+  const folded = (most: number) => cardText(data, inner, most, false);
+  let text = folded(leastLines);
+  if (text.rows.length > room) return text;
+  // As much of each part as fits: every layout costs, so the number is searched for by halves.
+  for (let least = leastLines, most = mostLines; least < most; ) {
+    const middle = Math.ceil((least + most) / 2);
+    const more = folded(middle);
+    if (more.rows.length <= room) {
+      least = middle;
+      text = more;
+    } else most = middle - 1;
+  }
+  return text;
+}
+
+const plain = (lines: readonly Line[]): CardText => ({
+  rows: lines.map((line) => ({ line, owner: null, from: 0, to: 0 })),
+  folded: 0,
+});

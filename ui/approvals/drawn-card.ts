@@ -18,7 +18,7 @@ export function drawnCard(state: ApprovalsState, view: ApprovalsView): Drawn | n
   const unseen = view.look === true ? 0 : unseenLines(data, state.seen[seenKey(ask)] ?? []);
   const hidden = !/^[\x20-\x7e]*$/.test(JSON.stringify(ask.args)) && hiddenCharacters(allText(ask.args)).length > 0;
   const base = { ask, choices: data.card.choices, unseen, hidden, guardMs: view.guardMs };
-  const drawn = cardView(state.card, { ...base, data }, view.keys, view.place, view.now, shownId);
+  const drawn = cardView(state.card, { ...base, data }, view.keys, view.place, view.now, shownId, view.look === true);
   return { view: drawn, facts: { ...base, page: drawn.page, lastTop: drawn.lastTop }, data };
 }
 

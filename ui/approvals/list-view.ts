@@ -1,12 +1,14 @@
 import type { Ask } from '../../src/schema/ask.ts';
 import { formatClock, formatRemaining, formatShort, plural } from '../../src/view/format.ts';
 import { foreign, type Line, say, type Span } from '../../src/view/line.ts';
-import { columnsOf, cutLine, fitLine, spread, wrapLine } from '../../src/view/wrap.ts';
+import { columnsOf, cutLine, fitLine, wrapLine } from '../../src/view/wrap.ts';
 import { layOut } from '../composer/visual-lines.ts';
 import { type ApprovalsState, type ApprovalsView, focusedAsk, shownIdOf } from './approvals-state.ts';
 import { drawnCard } from './drawn-card.ts';
 import { listed } from './on-list.ts';
 import { newCard } from './card-state.ts';
+import { cardData } from './card-text.ts';
+import { foldedRows } from './card-view.ts';
 import { resultLine } from './result-line.ts';
 
 export type ListPlace = { readonly columns: number; readonly rows: number };
@@ -40,11 +42,24 @@ export function approvalsLines(
   const above = Math.min(listLines(state, view, columns, rows).length, Math.max(5, Math.ceil(rows * 0.55)));
   const ask = chosen(state);
   const name = ask === null ? '' : ` ${shownIdOf(state)(ask.id)} `;
-  const rule = spread([say(`─${name}`, 'border')], [say(' Enter opens the card ─', 'border')], columns);
-  return filled(
-    [...listLines(state, view, columns, above), rule, ...cardSide(state, view, columns, rows - above - 1)],
-    rows,
-  );
+  const words = ask === null ? '' : ' Enter opens the card ─';
+  const fill = Math.max(0, columns - 1 - columnsOf(name) - words.length);
+  const rule = cutLine([say(`─${name}${'─'.repeat(fill)}${words}`, 'border')], columns);
+  return filled([...listLines(state, view, columns, above), rule, ...glance(state, columns, rows - above - 1)], rows);
+}
+
+/** The chosen ask in few rows, where there is no room for its card beside the list. It has no keys and no frame. */
+function glance(state: ApprovalsState, columns: number, rows: number): readonly Line[] {
+  const ask = chosen(state);
+  if (ask === null) return [];
+  const data = cardData(ask, shownIdOf(state));
+  const text = foldedRows(data, columns - 2, rows).rows;
+  const hidden = text.length - rows;
+  const kept = hidden > 0 ? text.slice(0, rows - 1) : text;
+  return [
+    ...kept.map(({ line }) => cutLine([say('  '), ...line], columns)),
+    ...(hidden > 0 ? [cutLine([say(`  … ${hidden + 1} more lines: Enter`, 'warn')], columns)] : []),
+  ];
 }
 
 const filled = (lines: readonly Line[], rows: number): readonly Line[] =>
@@ -72,10 +87,7 @@ function listLines(state: ApprovalsState, view: ApprovalsView, columns: number, 
   ];
   const said: readonly Line[] = state.said === null ? [] : wrapLine(foreign(`! ${state.said}`, 'warn'), columns);
   const filter = state.filter.typing || state.filter.editing.text !== '' ? [filterLine(state, columns)] : [];
-  const results = state.results.map(({ ask, mine }) => resultLine(ask, mine, columns));
-  const history =
-    state.history === null ? [] : [[say('answered', 'dim')], ...state.history.map((ask) => historyLine(ask, columns))];
-  const tail = [foot, ...said, ...results, ...history];
+  const tail = [foot, ...said, ...answeredLines(state, columns)];
   const room = Math.max(2, rows - 1 - filter.length - Math.min(tail.length, 4));
   const each = asks.map(({ ask, alike }) => askLines(state, view, ask, alike, columns));
   const at = Math.max(
@@ -106,10 +118,12 @@ function askLines(
 ): readonly Line[] {
   const isChosen = ask.id === state.selected;
   const mark = `${isChosen ? '>' : ' '}${state.marked.has(ask.id) ? 'x' : ' '} `;
-  const age = formatShort(view.now - Date.parse(ask.created_at)).padStart(5);
+  const ms = Math.max(0, view.now - Date.parse(ask.created_at));
+  const age = (ms < 3_600_000 ? formatRemaining(ms) : formatShort(ms)).padStart(5);
   const left = ask.expires_at === null ? 'never' : formatRemaining(Date.parse(ask.expires_at) - view.now);
   const soon = ask.expires_at !== null && Date.parse(ask.expires_at) - view.now < 60_000;
-  const from = cutLine(foreign(ask.session_name ?? ask.chain_id ?? 'a run', 'dim'), 12);
+  const origin = ask.plan_name === null ? (ask.session_name ?? ask.chain_id ?? 'a run') : `plan ${ask.plan_name}`;
+  const from = cutLine(foreign(origin, 'dim'), 12);
   const token = isChosen ? 'accent' : 'text';
   const more = alike === 1 ? '' : `  ${alike} alike`;
   const first: Line = [
@@ -136,6 +150,17 @@ function filterLine({ filter }: ApprovalsState, columns: number): Line {
     filter.typing && filter.editing.caret >= filter.editing.text.length ? [{ ...say(' '), caret: true }] : [];
   return cutLine([...before, ...spans, ...end], columns);
 }
+
+/** The newest that were answered here, or with `h` all of them. */
+function answeredLines({ history, results }: ApprovalsState, columns: number): readonly Line[] {
+  const asks = history ?? results.map(({ ask }) => ask).reverse();
+  const shown = history === null ? asks.slice(0, mostAnswered) : asks;
+  if (shown.length === 0) return history === null ? [] : [[], [say('Nothing was answered yet.', 'dim')]];
+  const title = history === null ? 'Answered (h shows all)' : `Answered: the last ${history.length} (h closes)`;
+  return [[], [say(title, 'dim')], ...shown.map((ask) => historyLine(ask, columns))];
+}
+
+const mostAnswered = 3;
 
 function historyLine(ask: Ask, columns: number): Line {
   const resolved = ask.resolved_at ?? ask.updated_at;

@@ -92,7 +92,9 @@ function cardCommand(
   const { now, guardMs } = view;
   const carded = (done: { readonly card: CardState; readonly intents: readonly CardIntent[] }): Approved =>
     only({ ...state, card: done.card }, ...done.intents);
-  if (id === 'card.leave' || id === 'field.close' || id === 'overlay.close') {
+  // Only beside or over a list is there something to go back to.
+  if (id === 'card.back' && (view.listed !== true || card.mode.at !== 'choices')) return only(state);
+  if (id === 'card.leave' || id === 'card.back' || id === 'field.close' || id === 'overlay.close') {
     const inner = closeInCard(card, now, guardMs);
     return only({ ...state, card: inner });
   }
@@ -102,6 +104,9 @@ function cardCommand(
     case 'overlay.up':
     case 'overlay.down':
       return carded(ruleKey(card, id === 'overlay.up' ? 'up' : 'down', now));
+    case 'overlay.page-up':
+    case 'overlay.page-down':
+      return only({ ...state, card: scrollCard(card, facts, id === 'overlay.page-up' ? -1 : 1) });
     case 'rule.matches':
       return carded(ruleKey(card, 'matches', now));
     case 'rule.write':

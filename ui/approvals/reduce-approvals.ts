@@ -27,8 +27,13 @@ function reduce(state: ApprovalsState, action: ApprovalsAction, view: ApprovalsV
     case 'focus':
       return focus(state, action.id, view);
     case 'focus-next': {
-      const next = state.asks.find(({ run_id }) => run_id === action.run_id) ?? state.asks[0];
-      return next === undefined ? only({ ...state, said: 'nothing waits for an answer' }) : focus(state, next.id, view);
+      const next = nextAsk(state, action.run_id);
+      if (next === undefined) return only({ ...state, said: 'nothing waits for an answer' });
+      // The only one keeps what it is doing.
+      if (next.id === state.card?.id) return only(state);
+      const text = state.card === null ? '' : unsentText(state.card);
+      const focused = focus(state, next.id, view);
+      return text === '' ? focused : { ...focused, intents: [...focused.intents, { do: 'keep-text', text }] };
     }
     case 'resolved':
       return resolved(state, action, view);
@@ -37,6 +42,13 @@ function reduce(state: ApprovalsState, action: ApprovalsAction, view: ApprovalsV
     default:
       return state.card === null ? onList(state, action, view) : onCard(state, state.card, action, view);
   }
+}
+
+/** The first of the run in view, or the first; behind a card that has the keys the one after it. */
+function nextAsk({ asks, card }: ApprovalsState, runId: string | null): Ask | undefined {
+  const at = card === null ? -1 : asks.findIndex(({ id }) => id === card.id);
+  if (at >= 0) return asks[(at + 1) % asks.length];
+  return asks.find(({ run_id }) => run_id === runId) ?? asks[0];
 }
 
 function asksCame(
@@ -54,7 +66,12 @@ function asksCame(
     selected: open.some(({ id }) => id === state.selected) ? state.selected : (open[0]?.id ?? null),
   };
   const { card } = state;
-  if (card === null) return only(next);
+  if (card === null) {
+    const edited = open.find(({ run_id, preview }) => run_id === state.follows && preview.anew?.edited === true);
+    return edited === undefined || state.follows === null
+      ? only(next)
+      : focus({ ...next, follows: null }, edited.id, view);
+  }
   const ask = open.find(({ id }) => id === card.id);
   // It was answered elsewhere, unless this terminal's own answer is under way.
   if (ask === undefined)
@@ -92,6 +109,7 @@ export function resolved(
     asks,
     results: results.slice(-5),
     said: told ?? state.said,
+    follows: mine && ask.verdict?.edited !== undefined ? ask.run_id : null,
     selected: state.selected === ask.id ? (asks[0]?.id ?? null) : state.selected,
   };
   if (state.card?.id !== ask.id) return only(next);
@@ -99,5 +117,6 @@ export function resolved(
   const kept: readonly ApprovalsIntent[] = text === '' || mine ? [] : [{ do: 'keep-text', text }];
   const follows = asks.find(({ run_id }) => run_id !== null && run_id === ask.run_id);
   const card = follows === undefined ? null : newCard(follows, view.now, view.guardMs);
-  return only({ ...next, card, selected: follows?.id ?? next.selected }, ...kept);
+  const lostAt = mine ? null : view.now;
+  return only({ ...next, card, lostAt, selected: follows?.id ?? next.selected }, ...kept);
 }

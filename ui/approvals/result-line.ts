@@ -1,5 +1,4 @@
 import type { Ask } from '../../src/schema/ask.ts';
-import { choiceWords } from '../../src/view/ask-choices.ts';
 import { formatClock } from '../../src/view/format.ts';
 import { type Line, foreign, say } from '../../src/view/line.ts';
 import { cutLine } from '../../src/view/wrap.ts';
@@ -17,10 +16,19 @@ export function resultLine(ask: Ask, mine: boolean, columns: number): Line {
   );
 }
 
+const treatedWords = { run_again: 'let run again', done: 'treated as done', skip: 'skipped' } as const;
+
 /** `approved 10:02:11 by you · this session`. */
 export function verdictWords(ask: Ask, mine: boolean): string {
   const at = formatClock(ask.resolved_at ?? ask.updated_at);
-  const remember = ask.verdict?.remember === undefined ? '' : ` · ${choiceWords(ask.verdict.remember)}`;
+  const remember = ask.verdict?.remember === undefined ? '' : ` ${keptWords(ask, ask.verdict.remember)}`;
+  const treated = ask.verdict?.treat_as;
+  if (treated !== undefined) return `${treatedWords[treated]} ${at} by ${mine ? 'you' : ask.verdict?.by}`;
   if (ask.state === 'expired') return `expired ${at}, denied`;
   return `${ask.state} ${at} by ${mine ? 'you' : (ask.verdict?.by ?? 'system')}${remember}`;
+}
+
+function keptWords({ session_id }: Ask, remember: 'session' | 'edits' | 'rule'): string {
+  if (remember === 'rule') return 'with a new rule';
+  return `${remember === 'edits' ? 'with edits here ' : ''}for this ${session_id === null ? 'run' : 'session'}`;
 }

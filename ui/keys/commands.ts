@@ -123,6 +123,7 @@ export const keyCommands: readonly KeyCommand[] = [
     ['card.full', 'v', 'view all'],
     ['card.page-up', 'pageup', 'scroll the card up'],
     ['card.page-down', 'pagedown', 'scroll the card down'],
+    ['card.back', 'left', 'back to the list, in the approvals pane'],
     ['card.later', 'l', 'later: the ask stays open', { hint: 'later' }],
     ['card.leave', 'escape', 'later: the ask stays open', { hint: 'later', fixed: true, hides: ['app.interrupt'] }],
   ]),
@@ -134,7 +135,7 @@ export const keyCommands: readonly KeyCommand[] = [
     ['card.edit', 'e', 'edit the arguments', { hint: 'edit' }],
     ['card.deny', 'n', 'deny'],
     ['card.deny-feedback', 'f', 'deny, say why'],
-    ['card.explain', 'x', 'explain'],
+    ['card.explain', 'x', 'explain', { hint: 'explain' }],
   ]),
   ...rows('card.question', [
     ['card.answer', 'a', 'free answer'],

@@ -1,7 +1,8 @@
 import type { RuntimeClient } from '../../client/operations.ts';
 import type { Ask } from '../../schema/ask.ts';
 import { RuntimeError } from '../../schema/errors.ts';
-import { askCard, askFlags, cardLines, idsOf } from '../../view/ask-card.ts';
+import { askCard, cardLines, idsOf } from '../../view/ask-card.ts';
+import { askFlags } from '../../view/card-warnings.ts';
 import { escapeText } from '../../view/escape.ts';
 import { formatRemaining, formatShort, measure } from '../../view/format.ts';
 import type { Context, Handler } from '../context.ts';

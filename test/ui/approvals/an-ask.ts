@@ -18,7 +18,7 @@ export const anAsk = (over: Partial<Ask> = {}): Ask => ({
   tool: 'local_shell',
   args: { command: 'git push --force origin fix/retry' },
   summary: 'git push --force origin fix/retry',
-  preview: { program: '/usr/bin/git' },
+  preview: {},
   question: null,
   cwd: '/home/u/w/shop',
   record: {
@@ -27,6 +27,7 @@ export const anAsk = (over: Partial<Ask> = {}): Ask => ({
     matched_rule: 13,
     detail: 'no allowlist prefix matches "git push"',
     note: null,
+    trust: [],
     exec: { form: 'argv', file: '/usr/bin/git', argv: ['git', 'push', '--force', 'origin', 'fix/retry'] },
   } as unknown as Ask['record'],
   policy: {

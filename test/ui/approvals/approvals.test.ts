@@ -8,6 +8,7 @@ import {
   cardContexts,
   emptyApprovals,
 } from '../../../ui/approvals/approvals-state.ts';
+import { cardHints } from '../../../ui/approvals/card-hints.ts';
 import { drawnCard } from '../../../ui/approvals/drawn-card.ts';
 import { reduceApprovals } from '../../../ui/approvals/reduce-approvals.ts';
 import { approvalsLines } from '../../../ui/approvals/list-view.ts';
@@ -72,18 +73,128 @@ describe('a card', () => {
     expect(lines.every((line) => columnsOf(line) === 80)).toBe(true);
     const text = lines.join('\n');
     for (const part of [
-      'expires in 6d 23h',
+      'in 6d 23h',
       'git push --force origin fix/retry',
       '/usr/bin/git',
       '/home/u/w/shop',
-      'rule 14 of default (builtin, 51d0c7aa)',
+      'default 51d0c7aa (builtin) · rule 14 → approve',
       'no allowlist prefix matches "git push"',
       '7f3a91c2d0e4',
-      'y once   s this session   r add a rule   e edit the arguments',
+      'y once   s session   r rule   e edit   n deny   f deny, say why',
       'Esc later',
       'reins approvals respond',
     ])
       expect(text).toContain(part);
+  });
+
+  it('shows the whole of a small change at 80x24, with the numbers of its lines', () => {
+    const diff = [
+      '--- a/a.ts',
+      '+++ b/a.ts',
+      '@@ -20,7 +20,7 @@',
+      ' a',
+      ' b',
+      ' c',
+      '-old',
+      '+new',
+      ' d',
+      ' e',
+      ' f',
+      '',
+    ].join('\n');
+    const args = { path: 'a.ts', old_string: 'old', new_string: 'new' };
+    const preview = {
+      diff,
+      edits_root: '/w',
+      paths: [{ given: 'a.ts', real: '/home/u/w/shop/a.ts', inside: true, link: false }],
+    };
+    const record = { ...anAsk().record, exec: null, detail: null };
+    const one = desk([anAsk({ tools: 'local_fs', tool: 'edit_file', args, preview, record })], {
+      columns: 80,
+      rows: 20,
+    }).focus();
+    const text = one.lines().join('\n');
+    for (const part of [
+      'a.ts (in the workspace)',
+      '1 added, 1 removed',
+      '23 -old⏎',
+      '23 +new⏎',
+      '26  f⏎',
+      'rule',
+      'binds',
+      'Esc later',
+    ])
+      expect(text).toContain(part);
+    expect(text).not.toContain('hidden');
+    // What the diff says already need not be seen a second time.
+    expect(one.answer('card.once').take()).toEqual(answered({ outcome: 'approve', remember: null }));
+  });
+
+  it('keeps what goes on of a broken line out of the column of the signs of a diff', () => {
+    const line = `${'x'.repeat(64)}+forged`;
+    const preview = { diff: `--- a/a.ts\n+++ b/a.ts\n@@ -1,1 +1,1 @@\n-old\n+${line}\n` };
+    const rows = desk([anAsk({ tools: 'local_fs', tool: 'edit_file', args: {}, preview })], { columns: 80, rows: 30 })
+      .focus()
+      .lines();
+    const sign = rows.find((row) => row.includes('1 -old'))?.indexOf('-old') ?? -1;
+    expect(
+      rows.filter((row) => row[sign] === '+' || row[sign] === '-').map((row) => row.slice(sign, sign + 4)),
+    ).toEqual(['-old', '+xxx']);
+  });
+
+  it('lets nothing be approved whose facts have scrolled out of sight unseen', () => {
+    const one = desk([anAsk()], { columns: 60, rows: 8 }).focus();
+    expect(one.answer('card.once').said()).toMatch(/^\d lines? not seen: v$/);
+    for (let index = 0; index < 8; index += 1) one.press('card.page-down');
+    expect(one.answer('card.once').take()).toEqual(answered({ outcome: 'approve', remember: null }));
+  });
+
+  it('gives the keys to the card of the call that was edited here, guarded, with what the model had asked for', () => {
+    const verdict = {
+      outcome: 'cancel',
+      by: 'system:superseded',
+      at: '',
+      binding: '',
+      edited: { args: {}, by: 'x' },
+    } as const;
+    const one = desk([anAsk()]).focus();
+    one.act({ type: 'resolved', ask: anAsk({ state: 'cancelled', verdict }), mine: true, told: null });
+    expect(one.state().card).toBeNull();
+    const preview = { anew: { edited: true, args: { command: 'git push --force' }, why: [] } } as const;
+    one.act({ type: 'asks', asks: [anAsk({ id: 'ask_new', preview })], ids: {} });
+    expect(one.state().card?.id).toBe('ask_new');
+    expect(one.press('card.once').wait(200).take()).toEqual([]);
+    expect(one.lines().join('\n')).toMatch(/edited +by you.*\n┃ +-command: git push --force +┃/);
+  });
+
+  it('remembers when its keys went to an answer from elsewhere', () => {
+    const one = desk([anAsk()]).focus().wait(500);
+    one.act({ type: 'resolved', ask: anAsk({ state: 'denied' }), mine: false, told: null });
+    expect([one.state().card, one.state().lostAt]).toEqual([null, start + 500]);
+  });
+
+  it('goes on to the next one with Ctrl+N, and keeps what was typed', () => {
+    const other = anAsk({ id: 'ask_b', run_id: 'other', created_at: '2026-01-01T00:30:00.000Z' });
+    const one = desk([anAsk(), other]).focus().answer('card.deny-feedback').type('because');
+    expect(one.act({ type: 'focus-next', run_id: null }).state().card?.id).toBe('ask_b');
+    expect(one.take()).toEqual([{ do: 'keep-text', text: 'because' }]);
+    const alone = desk([anAsk()]).focus().answer('card.deny-feedback').type('because');
+    expect(alone.act({ type: 'focus-next', run_id: null }).state().card?.mode.at).toBe('field');
+  });
+
+  it('names in the hint line only keys that do something', () => {
+    const hints = (one: ReturnType<typeof desk>) => cardHints(one.state(), shippedKeyMap()).join('  ');
+    const one = desk([anAsk()]).focus();
+    expect(hints(one)).toBe('card has the keys  Esc later  x explain  v view all  Tab panes  F1 help');
+    expect(hints(one.answer('card.full').wait(500))).toBe(
+      'card has the keys  Space page  / find  ] next flag  Esc back  x explain  Tab panes  F1 help',
+    );
+    expect(hints(desk([anAsk()]).focus().answer('card.deny-feedback'))).toBe(
+      'the field has the keys  Enter done  Esc back  F1 help',
+    );
+    expect(
+      hints(desk([anAsk({ kind: 'budget', args: { bound: 'maxTurns', used: 1, limit: 1, more: 1 } })]).focus()),
+    ).toBe('card has the keys  Esc later  Tab panes  F1 help');
   });
 
   it('answers once, by the binding that was shown, after the guard and a letter that stands alone', () => {
@@ -163,7 +274,7 @@ describe('a card', () => {
     const one = desk([ask], { columns: 20, rows: 6 }).focus();
     expect(one.lines()).toHaveLength(6);
     expect(one.lines()[3]).toBe('┃ y s r e n f x v  ┃');
-    expect(one.answer('card.once').said()).toBe('1 line not seen: v');
+    expect(one.answer('card.once').said()).toBe('8 lines not seen: v');
     for (let index = 0; index < 900; index += 1) one.press('card.page-down');
     expect(one.answer('card.once').take()).toEqual(answered({ outcome: 'approve', remember: null }, ask));
   });
@@ -274,7 +385,7 @@ describe('a rule', () => {
     expect(one.take()).toEqual([{ do: 'propose', id: anAsk().id }]);
     one.act({ type: 'proposals', id: anAsk().id, proposals });
     const text = one.lines().join('\n');
-    expect(text).toContain('{"tools":"local_shell","action":"allow"}');
+    expect(text).toMatch(/\{ "tools": "local_shell", +┃\n┃ +"action": "allow" \}/);
     expect(text).toContain('into /home/u/.reins/hitl-policy.json');
     expect(text).toContain('as rule 14; would also have allowed 1 of the last 500 recorded calls');
     expect(one.press('rule.write').press('overlay.accept').wait(500).press('overlay.accept').take()).toEqual([]);

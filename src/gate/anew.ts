@@ -1,0 +1,19 @@
+import type { Ask, Preview } from '../schema/ask.ts';
+import type { Judged } from './find.ts';
+
+/**
+ * Why a call is asked about once more: the operator has put other arguments in the place of its own, or what was
+ * approved is not what would run by now (03 §3.4, §3.5).
+ */
+export function anewOf(before: Ask, judged: Judged, preview: Preview): NonNullable<Preview['anew']> {
+  if (before.verdict?.edited !== undefined) return { edited: true, args: before.args, why: [] };
+  const { evaluation, places } = judged;
+  const program = (exec: Ask['record']['exec']) => JSON.stringify([exec?.file, exec?.program]);
+  const why = [
+    ...((before.preimage?.sha256 ?? null) === (preview.preimage?.sha256 ?? null) ? [] : ['the file is another one']),
+    ...(program(before.record.exec) === program(evaluation.exec) ? [] : ['the program is another one']),
+    ...(before.preview.places === places ? [] : ['its paths lead elsewhere']),
+    ...(before.policy.sha256 === evaluation.policy.sha256 ? [] : ['the policy is another one']),
+  ];
+  return { edited: false, why };
+}
