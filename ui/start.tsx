@@ -8,6 +8,7 @@ import { shownIdOf } from './approvals/approvals-state.ts';
 import { createAskEffects } from './approvals/ask-effects.ts';
 import { createComposerEffects } from './composer/composer-effects.ts';
 import { createHistoryFile, historyPath } from './composer/history-file.ts';
+import { createHeap } from './heap.ts';
 import { editWith } from './lend.ts';
 import { divert } from './divert.ts';
 import { createDefinitionEffects } from './definition-effects.ts';
@@ -27,6 +28,7 @@ import { titleOf } from './title.ts';
 import type { TuiOptions } from './options.ts';
 import { handleSignals } from './signals.ts';
 import { firstState, type State } from './state.ts';
+import { createRest } from './rest.ts';
 import { createStore } from './store.ts';
 import { createJudgedUnder } from './judged-under.ts';
 import { createLineCache } from './transcript/line-cache.ts';
@@ -282,9 +284,11 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     },
   });
   process.once('exit', restore);
+  const rest = createRest(createHeap());
   let seconds = 0;
   const clock = setInterval(() => {
     seconds += 1;
+    rest(store.state(), now());
     if (!settings.calm || seconds % calmSeconds === 0) effects.tick();
   }, 1000);
   clock.unref();
