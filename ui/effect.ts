@@ -5,6 +5,7 @@ import type { HeldDefinition } from './held-definition.ts';
 import type { SlashIntent } from './slash-intent.ts';
 import type { PlanIntent } from './plan/plan-state.ts';
 import type { ComposerIntent } from './composer/composer-state.ts';
+import type { PageWish } from './transcript/pages.ts';
 
 export type ReportKind =
   | 'status'
@@ -49,8 +50,10 @@ export type Effect =
   /** A text in the editor of the operator: that of the composer, or the arguments of an ask. */
   | { readonly do: 'edit-text'; readonly ask: string | null; readonly text: string }
   | { readonly do: 'interrupt'; readonly run_id: string; readonly at_once: boolean }
-  | { readonly do: 'load-older'; readonly session: string; readonly before: number }
-  | { readonly do: 'load-all' }
+  | { readonly do: 'load-page'; readonly wish: PageWish }
+  /** Looks for a text in what is stored before a message. */
+  | { readonly do: 'find'; readonly query: string; readonly before: number }
+  | { readonly do: 'end-find' }
   | { readonly do: 'repaint' }
   | { readonly do: 'suspend' }
   | { readonly do: 'abort' }

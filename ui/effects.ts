@@ -106,8 +106,9 @@ export function createEffects(deps: EffectDeps): Effects {
         await client.cancelRun({ run_id: resting, reason: 'operator' });
         say('the resting run was cancelled');
       }),
-    'load-older': () => attempt(() => link.loadOlder()),
-    'load-all': () => attempt(() => link.loadAll()),
+    'load-page': ({ wish }) => attempt(() => link.loadPage(wish)),
+    find: ({ query, before }) => attempt(() => link.find(query, before)),
+    'end-find': () => link.endFind(),
     'switch-session': ({ name }) =>
       attempt(async (client) => {
         await client.switchSession({ name });

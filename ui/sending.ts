@@ -1,4 +1,5 @@
 import type { State, Turn } from './state.ts';
+import { atEnd } from './move.ts';
 import { type Change, only } from './state.ts';
 
 /** A line in place of the hints, for a while. */
@@ -22,8 +23,7 @@ export function send(state: State, text: string, images: readonly string[], now:
       ...state,
       turn,
       ended: null,
-      anchor: null,
-      paused: null,
+      ...atEnd,
       items: [...state.items, { kind: 'user', id: `pending:${now}`, text, state: 'pending', seq: null }],
     },
     { do: 'send', text, images, session: state.session?.name ?? null, ...(typed === undefined ? {} : { typed }) },
