@@ -1,4 +1,5 @@
 import type { UntrustedContent } from '../src/schema/overlay.ts';
+import type { CallItem } from '../src/view/items.ts';
 import type { ApprovalsIntent } from './approvals/approvals-state.ts';
 import type { AttachIntent } from './composer/composer-effects.ts';
 import type { HeldDefinition } from './held-definition.ts';
@@ -61,6 +62,8 @@ export type Effect =
   | { readonly do: 'quit' }
   | { readonly do: 'dump'; readonly turns: number | null }
   | { readonly do: 'copy'; readonly text: string }
+  /** A call whole, or a part of it. `end`: its last rows are shown first. */
+  | { readonly do: 'view-result'; readonly item: CallItem; readonly part: number; readonly end: boolean }
   | { readonly do: 'switch-session'; readonly name: string }
   | { readonly do: 'new-session'; readonly name: string | null }
   | { readonly do: 'load-sessions' }

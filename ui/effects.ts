@@ -16,6 +16,7 @@ import type { Screen } from './screen.ts';
 import type { Effect } from './effect.ts';
 import type { State } from './state.ts';
 import type { ClientLink } from './use-client.ts';
+import { wholeResult } from './whole-result.ts';
 
 export type EffectDeps = {
   readonly link: ClientLink;
@@ -225,6 +226,11 @@ export function createEffects(deps: EffectDeps): Effects {
         const left = await client.listRemembered({ session: session.id });
         if (!left.some(({ kind }) => kind === 'edits')) dispatch({ type: 'forgotten' });
         say(`forgot ${removed} remembered ${removed === 1 ? 'choice' : 'choices'}`);
+      }),
+    'view-result': ({ item, part, end }) =>
+      attempt(async (client) => {
+        const overlay = await wholeResult(client, item, part);
+        dispatch({ type: 'overlay', overlay: end ? { ...overlay, at: Number.MAX_SAFE_INTEGER } : overlay });
       }),
     copy: ({ text }) => {
       const { bytes, said } = copyText(text, deps.clipboard(), deps.inTmux, now());

@@ -7,6 +7,7 @@ import { layoutOf } from './layout.ts';
 import { shownItems } from './transcript/stretch.ts';
 import { rowsInView } from './transcript/viewport.ts';
 import { blocksOf } from './chat-lines.ts';
+import { isInPart } from './whole-result.ts';
 
 /** The focus goes to the transcript, with the newest item in view chosen (10 §5.5). */
 export function startReading(state: State, ruler: Ruler): Change {
@@ -70,6 +71,7 @@ export function readingCommand(state: State, ruler: Ruler, id: string): Change {
         : only(state, { do: 'fork-session', name: state.session.name, to: null, at: seq });
     }
     case 'reading.full':
+      if (item?.kind === 'call' && isInPart(item)) return only(state, { do: 'view-result', item, part: 0, end: false });
       return item === undefined
         ? only(state)
         : only({ ...state, overlays: [...state.overlays, { kind: 'view', at: 0, ...wholeItem(item) }] });
