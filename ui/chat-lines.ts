@@ -68,8 +68,14 @@ export function newLinesText(state: State, blocks: Blocks, rows: number): Line {
   for (let index = Math.max(0, state.paused.items - 1); index < blocks.count; index += 1)
     count += blocks.linesOf(index).length;
   if (count <= 0) return [];
+  const open = new Set(state.asks.map(({ id }) => id));
+  const asks = state.items.slice(Math.max(0, state.paused.items - 1)).map(askOf);
+  if (asks.some((id) => id !== null && open.has(id))) return [say('▼ an ask waits · Ctrl+N', 'ask')];
   return [say(`▼ ${count} new ${count === 1 ? 'line' : 'lines'} · End`, 'accent')];
 }
+
+const askOf = (item: Item): string | null =>
+  item.kind === 'ask' ? item.id : item.kind === 'call' ? item.ask_id : null;
 
 /** The rule above the composer, with what has to be said there. */
 export function composerRule(state: State, news: Line): Line {

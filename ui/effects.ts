@@ -4,10 +4,10 @@ import type { PolicyExplanation } from '../src/schema/policy-views.ts';
 import type { StartRun } from '../src/schema/run.ts';
 import { formatClock } from '../src/view/format.ts';
 import { explanationLines } from '../src/view/explanation.ts';
-import { lastTurns, plainLines } from '../src/view/plain-lines.ts';
 import { runDataLines } from '../src/view/run-lines.ts';
 import type { Action } from './actions.ts';
 import { copyText } from './clipboard.ts';
+import { dumpLines } from './dump.ts';
 import type { DefinitionEffects } from './definition-effects.ts';
 import { reportOf } from './reports.ts';
 import { runningStep } from './plan/plan-state.ts';
@@ -50,9 +50,6 @@ export type Effects = {
   /** Cancels what runs here. */
   cancelAll(): Promise<void>;
 };
-
-/** Most lines that are printed to the scrollback at once. */
-const mostPrinted = 5000;
 
 /** Does what the reducer asked for; what comes of it is told by actions. */
 export function createEffects(deps: EffectDeps): Effects {
@@ -237,12 +234,11 @@ export function createEffects(deps: EffectDeps): Effects {
       if (bytes !== null) screen.signal(bytes);
       say(said);
     },
-    dump: ({ turns }) => {
-      const { items, thinkOpen } = state();
-      const lines = (turns === null ? items : lastTurns(items, turns)).flatMap((item) => plainLines(item, thinkOpen));
-      const left = lines.length - mostPrinted;
-      void deps.print(left > 0 ? [`note: ${left} earlier lines are left out`, ...lines.slice(left)] : lines);
-    },
+    dump: ({ turns }) =>
+      attempt(async () => {
+        const { lines, left } = await dumpLines(clientOf, state(), turns);
+        await deps.print(left > 0 ? [`note: ${left} earlier lines are left out`, ...lines] : lines);
+      }),
     repaint: () => {
       screen.forget();
       dispatch({ type: 'resize', size: screen.size(), now: now() });

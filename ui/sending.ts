@@ -8,7 +8,7 @@ export const saying = (state: State, text: string, now: number, bad = true): Sta
   said: { text, bad, until: now + 4000 },
 });
 
-/** Sends a message: it is shown at once, and firm when its run is accepted (10 §6.10). */
+/** Sends a message: it is shown at once, at the end, and firm when its run is accepted (10 §6.10). */
 export function send(state: State, text: string, images: readonly string[], now: number, typed?: string): Change {
   const turn: Turn = {
     run_id: null,

@@ -303,7 +303,8 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     link.close();
     plans.close();
     screen.leave();
-    if (typeof code === 'number') for (const line of farewell(store.state(), settings.dump)) options.say(line);
+    if (typeof code === 'number')
+      for await (const line of farewell(store.state(), settings.dump, options.client)) options.say(line);
     return code;
   } finally {
     clearInterval(clock);

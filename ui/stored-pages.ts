@@ -1,6 +1,7 @@
 import { setImmediate as otherWork } from 'node:timers/promises';
 import type { RuntimeClient } from '../src/client/operations.ts';
 import type { SessionMessage } from '../src/schema/session.ts';
+import type { Item } from '../src/view/items.ts';
 import { storedItems } from '../src/view/stored-items.ts';
 import { holds } from './hits.ts';
 import { searchedText } from './item-text.ts';
@@ -55,6 +56,20 @@ async function before(client: RuntimeClient, session: string, seq: number) {
   if (from === 0) return { messages, after: 0 };
   const whole = wholeFrom(messages);
   return { messages: whole, after: (whole[0]?.seq ?? from + 1) - 1 };
+}
+
+/** What is stored of a session before a message, from the beginning on. */
+export async function* storedBefore(
+  client: RuntimeClient,
+  session: string,
+  until: number,
+): AsyncGenerator<readonly Item[]> {
+  for (let after = 0; after + 1 < until; ) {
+    const page = await pageOf(client, session, { toward: 'newer', after, until });
+    yield page.items;
+    after = page.after;
+    await otherWork();
+  }
 }
 
 /** Texts of pages that are kept while somebody searches, in characters. */

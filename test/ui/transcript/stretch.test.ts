@@ -1,10 +1,13 @@
 import { expect, test } from 'vitest';
 import type { RuntimeClient } from '../../../src/client/operations.ts';
+import type { RunEvent } from '../../../src/schema/event.ts';
 import type { SessionMessage } from '../../../src/schema/session.ts';
 import type { Item } from '../../../src/view/items.ts';
 import { storedItems } from '../../../src/view/stored-items.ts';
 import type { Action } from '../../../ui/actions.ts';
-import { blocksOf } from '../../../ui/chat-lines.ts';
+import { textOf } from '../../../src/view/line.ts';
+import { blocksOf, newestBlocks, newLinesText } from '../../../ui/chat-lines.ts';
+import { dumpLines } from '../../../ui/dump.ts';
 import { layoutOf } from '../../../ui/layout.ts';
 import { reduce } from '../../../ui/reducer.ts';
 import type { State } from '../../../ui/state.ts';
@@ -12,6 +15,7 @@ import { createFinder, pageOf, pageSize } from '../../../ui/stored-pages.ts';
 import { createLineCache } from '../../../ui/transcript/line-cache.ts';
 import { shownItems } from '../../../ui/transcript/stretch.ts';
 import { rowsInView } from '../../../ui/transcript/viewport.ts';
+import { anAsk } from '../approvals/an-ask.ts';
 import { keyOfWords, readyState } from '../reducing.ts';
 
 const total = 6000;
@@ -63,6 +67,7 @@ function screenOn(messages: readonly SessionMessage[]) {
     for (let action = waiting.shift(); action !== undefined; action = waiting.shift()) await dispatch(action);
   };
   return {
+    client,
     state: () => state,
     dispatch,
     async press(...keys: readonly string[]) {
@@ -147,6 +152,56 @@ test('lets go of what came while it was written, once its numbers are known', as
   await screen.dispatch({ type: 'events', run_id: 'run', events: [], now: 1 });
   expect(screen.state().items).toHaveLength(2000);
   expect(screen.state().session?.before).toBe(total + 1001);
+});
+
+test('a view that is paused stays where it is when what was queued is sent', async () => {
+  const screen = screenOn(all);
+  await screen.dispatch({ type: 'following', run_id: 'r1', now: 1 });
+  await screen.press('h', 'i', 'enter', 'pageup');
+  const before = screen.view();
+  await screen.dispatch({ type: 'compose', action: { type: 'turn-ended', completed: true }, now: 2 });
+
+  expect(screen.state().items.at(-1)).toMatchObject({ kind: 'user', text: 'hi', state: 'pending' });
+  expect(screen.view()).toEqual(before);
+});
+
+test('a paused view says how much came, and that an ask is among it', async () => {
+  const screen = screenOn(all);
+  await screen.press('pageup');
+  const before = screen.view();
+  const base = { v: 1, seq: 1, timestamp: '', run_id: 'r1', session_id: 's1', chain_id: 'c' } as const;
+  const call = { call_id: 'c1', tools: 'local_shell', tool: 'local_shell' } as const;
+  const news = () =>
+    textOf(newLinesText(screen.state(), newestBlocks(screen.state(), createLineCache(), 'unicode'), 10));
+  const pending = { ...base, ...call, kind: 'tool_call_pending', args: {}, batch_index: 0, batch_size: 1 } as const;
+  await screen.dispatch({ type: 'events', run_id: 'r1', events: [pending], now: 1 });
+  expect(news()).toBe('▼ 2 new lines · End');
+
+  const ask = anAsk({ run_id: 'r1' });
+  const asked = {
+    ...base,
+    ...call,
+    kind: 'ask',
+    ask_id: ask.id,
+    ask_kind: 'permission',
+    args: {},
+    summary: '',
+  } as const;
+  await screen.dispatch({ type: 'events', run_id: 'r1', events: [asked as unknown as RunEvent], now: 1 });
+  await screen.dispatch({ type: 'asks', asks: [ask], ids: {}, now: 1 });
+  expect(news()).toBe('▼ an ask waits · Ctrl+N');
+  expect(screen.view()).toEqual(before);
+});
+
+test('a dump has all of the session, or its last turns, in order', async () => {
+  const { client, state } = screenOn(all);
+  const numbers = async (turns: number | null) => {
+    const { lines, left } = await dumpLines(async () => client, state(), turns);
+    return [lines.length, left, lines[0], lines.at(-1)];
+  };
+  expect(await numbers(null)).toEqual([5000, 1000, 'you: Message 1001.', 'reins: Message 6000.']);
+  expect(await numbers(2)).toEqual([4, 0, 'you: Message 5997.', 'reins: Message 6000.']);
+  expect(await numbers(300)).toEqual([600, 0, 'you: Message 5401.', 'reins: Message 6000.']);
 });
 
 test('a page never parts a call from its result', async () => {
