@@ -11,8 +11,9 @@ import type { Key } from './keys/key.ts';
 import type { KeyMap } from './keys/key-map.ts';
 import type { PlanAction } from './plan/plan-state.ts';
 import type { Overlay } from './overlays/overlay.ts';
+import type { Banner, Facts, Hit, OpenSession } from './state.ts';
+import type { Page, PageWish } from './transcript/pages.ts';
 import type { WelcomeRow } from './welcome.ts';
-import type { Banner, Facts, OpenSession } from './state.ts';
 
 /** Everything that can happen. Time comes with `tick` and with what a person does. */
 export type Action =
@@ -31,12 +32,17 @@ export type Action =
       /** Its turn that rests; null = none does. */
       readonly resting: string | null;
     }
+  /** Stored messages that were asked for. */
   | {
-      readonly type: 'older';
+      readonly type: 'page';
       readonly session: string;
-      readonly items: readonly Item[];
-      readonly before: number | null;
+      readonly wish: PageWish;
+      readonly page: Page;
     }
+  /** Where a search has hits in what is stored before the items in memory: the newest pages come first. */
+  | { readonly type: 'found'; readonly query: string; readonly hits: readonly Hit[] }
+  /** The numbers of messages that came while they were written. */
+  | { readonly type: 'stored'; readonly numbers: ReadonlyMap<string, number> }
   | { readonly type: 'accepted'; readonly run_id: string; readonly session: OpenSession | null }
   /** A message could not be sent: it is not in the session. */
   | { readonly type: 'not-sent'; readonly text: string; readonly why: readonly string[]; readonly now: number }

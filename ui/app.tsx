@@ -3,7 +3,7 @@ import type { Line } from '../src/view/line.ts';
 import { fitLine } from '../src/view/wrap.ts';
 import { approvalsLines } from './approvals/list-view.ts';
 import { approvalsView, cardLines } from './asking.ts';
-import { blocksOf, chatLines, composerRule, newLinesText, queueLines } from './chat-lines.ts';
+import { blocksOf, chatLines, composerRule, newestBlocks, newLinesText, queueLines } from './chat-lines.ts';
 import { aboveComposer, composerLines } from './composer/composer-lines.ts';
 import { composerColumns } from './composing.ts';
 import { hintLine } from './hint-line.ts';
@@ -87,7 +87,7 @@ function ChatBody({ state, theme, cache }: AppProps) {
 
 function ComposerArea({ state, theme, cache }: AppProps) {
   const layout = layoutOf(state);
-  const news = newLinesText(state, blocksOf(state, cache, theme.glyphs), layout.body);
+  const news = newLinesText(state, newestBlocks(state, cache, theme.glyphs), layout.body);
   const focused = state.overlays.length === 0 && state.reading === null && state.approvals.card === null;
   const lines = [
     ...queueLines(state, layout),

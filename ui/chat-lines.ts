@@ -8,15 +8,23 @@ import type { State } from './state.ts';
 import type { Glyphs } from './theme.ts';
 import type { LineCache } from './transcript/line-cache.ts';
 import { welcomeLines } from './welcome.ts';
+import { shownItems } from './transcript/stretch.ts';
 import { type Blocks, endPlace, rowsInView } from './transcript/viewport.ts';
 
 /** Whether an item is drawn whole: reasoning with `--think`, everything else when a key opened it. */
 export const isOpened = (state: Pick<State, 'toggled' | 'thinkOpen'>, item: Item): boolean =>
   state.toggled.has(item.id) !== (item.kind === 'reasoning' && state.thinkOpen);
 
-/** The transcript as blocks of rows. */
+/** What can be scrolled to, as blocks of rows. */
 export const blocksOf = (state: State, cache: LineCache, glyphs: Glyphs): Blocks =>
-  cache.blocks(state.items, {
+  blocksOfItems(state, shownItems(state), cache, glyphs);
+
+/** The newest items as blocks of rows, whatever is in view. */
+export const newestBlocks = (state: State, cache: LineCache, glyphs: Glyphs): Blocks =>
+  blocksOfItems(state, state.items, cache, glyphs);
+
+const blocksOfItems = (state: State, items: readonly Item[], cache: LineCache, glyphs: Glyphs): Blocks =>
+  cache.blocks(items, {
     columns: state.size.columns,
     glyphs,
     collapse: state.collapse,
@@ -27,9 +35,10 @@ export const blocksOf = (state: State, cache: LineCache, glyphs: Glyphs): Blocks
 /** The rows of the body of the chat pane, exactly as many as it has. */
 export function chatLines(state: State, blocks: Blocks, rows: number): readonly Line[] {
   const shown = rowsInView(blocks, state.anchor, rows);
+  const items = shownItems(state);
   const selected = state.reading?.selected ?? null;
   const lines = shown.map(({ line, index }) => {
-    const item = state.items[index];
+    const item = items[index];
     const found = state.search === null ? line : markHits(line, state.search.query);
     return selected !== null && item?.id === selected && line.length > 0 ? chosen(found) : found;
   });
@@ -64,8 +73,14 @@ export function newLinesText(state: State, blocks: Blocks, rows: number): Line {
   for (let index = Math.max(0, state.paused.items - 1); index < blocks.count; index += 1)
     count += blocks.linesOf(index).length;
   if (count <= 0) return [];
+  const open = new Set(state.asks.map(({ id }) => id));
+  const asks = state.items.slice(Math.max(0, state.paused.items - 1)).map(askOf);
+  if (asks.some((id) => id !== null && open.has(id))) return [say('▼ an ask waits · Ctrl+N', 'ask')];
   return [say(`▼ ${count} new ${count === 1 ? 'line' : 'lines'} · End`, 'accent')];
 }
+
+const askOf = (item: Item): string | null =>
+  item.kind === 'ask' ? item.id : item.kind === 'call' ? item.ask_id : null;
 
 /** The rule above the composer, with what has to be said there. */
 export function composerRule(state: State, news: Line): Line {

@@ -27,13 +27,16 @@ const viewOf = (state: State): ComposerView => ({
 /** One step of the composer, with what it leads to. */
 export function compose(state: State, ruler: Ruler, action: ComposerAction, now: number): Change {
   const { state: composer, intents } = reduceComposer(state.composer, action, viewOf(state));
-  return intents.reduce<Change>(
+  const done = intents.reduce<Change>(
     (change, intent) => {
       const next = carried(change.state, ruler, intent, now);
       return { state: next.state, effects: [...change.effects, ...next.effects] };
     },
     only({ ...state, composer }),
   );
+  // What was queued is sent by itself: nobody who reads further up is taken to the end by that.
+  const { anchor, paused, far } = state;
+  return action.type === 'turn-ended' ? { ...done, state: { ...done.state, anchor, paused, far } } : done;
 }
 
 function carried(state: State, ruler: Ruler, intent: ComposerIntent, now: number): Change {

@@ -1,10 +1,12 @@
 import type { UntrustedContent } from '../src/schema/overlay.ts';
+import type { CallItem } from '../src/view/items.ts';
 import type { ApprovalsIntent } from './approvals/approvals-state.ts';
 import type { AttachIntent } from './composer/composer-effects.ts';
 import type { HeldDefinition } from './held-definition.ts';
 import type { SlashIntent } from './slash-intent.ts';
 import type { PlanIntent } from './plan/plan-state.ts';
 import type { ComposerIntent } from './composer/composer-state.ts';
+import type { PageWish } from './transcript/pages.ts';
 
 export type ReportKind =
   | 'status'
@@ -49,8 +51,10 @@ export type Effect =
   /** A text in the editor of the operator: that of the composer, or the arguments of an ask. */
   | { readonly do: 'edit-text'; readonly ask: string | null; readonly text: string }
   | { readonly do: 'interrupt'; readonly run_id: string; readonly at_once: boolean }
-  | { readonly do: 'load-older'; readonly session: string; readonly before: number }
-  | { readonly do: 'load-all' }
+  | { readonly do: 'load-page'; readonly wish: PageWish }
+  /** Looks for a text in what is stored before a message. */
+  | { readonly do: 'find'; readonly query: string; readonly before: number }
+  | { readonly do: 'end-find' }
   | { readonly do: 'repaint' }
   | { readonly do: 'suspend' }
   | { readonly do: 'abort' }
@@ -58,6 +62,8 @@ export type Effect =
   | { readonly do: 'quit' }
   | { readonly do: 'dump'; readonly turns: number | null }
   | { readonly do: 'copy'; readonly text: string }
+  /** A call whole, or a part of it. `end`: its last rows are shown first. */
+  | { readonly do: 'view-result'; readonly item: CallItem; readonly part: number; readonly end: boolean }
   | { readonly do: 'switch-session'; readonly name: string }
   | { readonly do: 'new-session'; readonly name: string | null }
   | { readonly do: 'load-sessions' }

@@ -5,10 +5,10 @@ import type { PolicyExplanation } from '../src/schema/policy-views.ts';
 import type { StartRun } from '../src/schema/run.ts';
 import { formatClock } from '../src/view/format.ts';
 import { screenExplanation } from '../src/view/explanation.ts';
-import { lastTurns, plainLines } from '../src/view/plain-lines.ts';
 import { runDataLines } from '../src/view/run-lines.ts';
 import type { Action } from './actions.ts';
 import { copyText } from './clipboard.ts';
+import { dumpLines } from './dump.ts';
 import type { DefinitionEffects } from './definition-effects.ts';
 import { reportOf } from './reports.ts';
 import { runningStep } from './plan/plan-state.ts';
@@ -18,6 +18,7 @@ import type { Screen } from './screen.ts';
 import type { Effect } from './effect.ts';
 import type { State } from './state.ts';
 import type { ClientLink } from './use-client.ts';
+import { wholeResult } from './whole-result.ts';
 
 export type EffectDeps = {
   readonly link: ClientLink;
@@ -53,9 +54,6 @@ export type Effects = {
   /** Runs that this program has begun or gone on with, and that have not ended. */
   ownRuns: Quitting['ownRuns'];
 };
-
-/** Most lines that are printed to the scrollback at once. */
-const mostPrinted = 5000;
 
 /** Does what the reducer asked for; what comes of it is told by actions. */
 export function createEffects(deps: EffectDeps): Effects {
@@ -115,8 +113,9 @@ export function createEffects(deps: EffectDeps): Effects {
         await client.cancelRun({ run_id: resting, reason: 'operator' });
         say('the resting run was cancelled');
       }),
-    'load-older': () => attempt(() => link.loadOlder()),
-    'load-all': () => attempt(() => link.loadAll()),
+    'load-page': ({ wish }) => attempt(() => link.loadPage(wish)),
+    find: ({ query, before }) => attempt(() => link.find(query, before)),
+    'end-find': () => link.endFind(),
     'switch-session': ({ name }) =>
       attempt(async (client) => {
         await client.switchSession({ name });
@@ -243,17 +242,21 @@ export function createEffects(deps: EffectDeps): Effects {
         if (!left.some(({ kind }) => kind === 'edits')) dispatch({ type: 'forgotten' });
         say(`forgot ${removed} remembered ${removed === 1 ? 'choice' : 'choices'}`);
       }),
+    'view-result': ({ item, part, end }) =>
+      attempt(async (client) => {
+        const overlay = await wholeResult(client, item, part);
+        dispatch({ type: 'overlay', overlay: end ? { ...overlay, at: Number.MAX_SAFE_INTEGER } : overlay });
+      }),
     copy: ({ text }) => {
       const { bytes, said } = copyText(text, deps.clipboard(), deps.inTmux, now());
       if (bytes !== null) screen.signal(bytes);
       say(said);
     },
-    dump: ({ turns }) => {
-      const { items, thinkOpen } = state();
-      const lines = (turns === null ? items : lastTurns(items, turns)).flatMap((item) => plainLines(item, thinkOpen));
-      const left = lines.length - mostPrinted;
-      void deps.print(left > 0 ? [`note: ${left} earlier lines are left out`, ...lines.slice(left)] : lines);
-    },
+    dump: ({ turns }) =>
+      attempt(async () => {
+        const { lines, left } = await dumpLines(clientOf, state(), turns);
+        await deps.print(left > 0 ? [`note: ${left} earlier lines are left out`, ...lines] : lines);
+      }),
     repaint: () => {
       screen.forget();
       dispatch({ type: 'resize', size: screen.size(), now: now() });

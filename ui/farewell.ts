@@ -1,9 +1,11 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
 import { verdictsFor } from '../src/schema/ask.ts';
+import { toWire } from '../src/schema/errors.ts';
 import { escapeText } from '../src/view/escape.ts';
 import { plural } from '../src/view/format.ts';
-import { lastTurns, plainLines } from '../src/view/plain-lines.ts';
+import { plainLines } from '../src/view/plain-lines.ts';
 import { shownIdOf } from './approvals/approvals-state.ts';
+import { dumpedItems } from './dump.ts';
 import type { OwnRun } from './quitting.ts';
 import { restingRun, type State } from './state.ts';
 
@@ -34,10 +36,24 @@ export async function lastLook(
 /** Lines about what is left behind: one of the session, one of the runs, and the rest of the asks. */
 const mostAsks = 3;
 
-/** What stands on the main screen after the program has left it: the last turn, and what is still open (10 §1.5, §5.8). */
-export function farewell(state: State, dump: string, { messages, resting }: LastLook): readonly string[] {
-  const { session, items } = state;
-  const kept = dump === 'none' ? [] : dump === 'all' ? items : lastTurns(items, 1);
+/** The last turn, or all, for the main screen after the program has left it (10 §5.8). Never throws. */
+export async function* lastWords(
+  state: State,
+  dump: string,
+  client: () => Promise<RuntimeClient>,
+): AsyncGenerator<string> {
+  if (dump === 'none') return;
+  try {
+    for await (const items of dumpedItems(client, state, dump === 'all' ? null : 1))
+      for (const item of items) yield* plainLines(item, state.thinkOpen);
+  } catch (error) {
+    yield `error: ${escapeText(toWire(error).message, { mode: 'line' })}`;
+  }
+}
+
+/** What is still open when the program is left (10 §1.5). */
+export function farewell(state: State, { messages, resting }: LastLook): readonly string[] {
+  const { session } = state;
   const count = messages === null ? '' : `, ${plural(messages, 'message')}`;
   const name = session === null ? [] : [`reins: session ${escapeText(session.name, { mode: 'line' })}${count}`];
   const [one, ...others] = resting;
@@ -47,7 +63,7 @@ export function farewell(state: State, dump: string, { messages, resting }: Last
       : others.length === 0
         ? [`reins: ${one} can go on: reins state resume ${one}`]
         : [`reins: ${resting.length} runs can go on: reins state list`];
-  return [...kept.flatMap((item) => plainLines(item, state.thinkOpen)), ...name, ...runs, ...askLines(state)];
+  return [...name, ...runs, ...askLines(state)];
 }
 
 function askLines({ asks, approvals }: State): readonly string[] {

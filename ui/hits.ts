@@ -1,5 +1,12 @@
 import type { Line, Span } from '../src/view/line.ts';
 
+/** Whether a text holds a query. Case counts where the query has a capital. */
+export function holds(query: string): (text: string) => boolean {
+  const exact = /\p{Lu}/u.test(query);
+  const wanted = exact ? query : query.toLowerCase();
+  return (text) => (exact ? text : text.toLowerCase()).includes(wanted);
+}
+
 /** A row with the hits of a search in reverse video (10 §5.6). Case counts where the query has a capital. */
 export function markHits(line: Line, query: string): Line {
   if (query === '') return line;

@@ -15,6 +15,10 @@ export function textOfItem(item: Item): string {
   }
 }
 
+/** What a search looks at of an item: of a long one only the beginning. */
+export const searchedText = (item: Item): string => textOfItem(item).slice(0, mostSearched);
+const mostSearched = 65_536;
+
 /** An item whole, as it came, for the full view. */
 export const wholeItem = (item: Item): { readonly title: string; readonly lines: readonly string[] } =>
   item.kind === 'call'

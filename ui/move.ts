@@ -1,15 +1,14 @@
-import { blocksOf } from './chat-lines.ts';
+import { blocksOf, newestBlocks } from './chat-lines.ts';
 import { layoutOf } from './layout.ts';
 import { type Change, only, type State } from './state.ts';
 import type { Glyphs } from './theme.ts';
 import type { LineCache } from './transcript/line-cache.ts';
+import type { PageWish, Place } from './transcript/pages.ts';
+import { shownItems, wishOf } from './transcript/stretch.ts';
 import { type Anchor, fixedAnchor, moved, revealed } from './transcript/viewport.ts';
 
 /** What a move has to know of the screen: how long items are. */
 export type Ruler = { readonly cache: LineCache; readonly glyphs: Glyphs };
-
-/** Rows from the oldest that is loaded at which older messages are fetched. */
-const nearTop = 3;
 
 /** Moves the view by rows; at the end it follows again (10 §5.4). */
 export function scroll(state: State, ruler: Ruler, delta: number): Change {
@@ -17,14 +16,19 @@ export function scroll(state: State, ruler: Ruler, delta: number): Change {
   const blocks = blocksOf(state, ruler.cache, ruler.glyphs);
   if (blocks.count === 0) return only(state);
   const anchor = moved(blocks, state.anchor, delta, rows);
-  return withOlder(paused(state, ruler, anchor));
+  return withMore(paused(state, ruler, anchor));
 }
 
 /** Sets the top row, and notes what stood at the end when the view stopped following. */
 export function paused(state: State, ruler: Ruler, anchor: Anchor | null): State {
-  if (anchor === null) return { ...state, anchor: null, paused: null };
+  if (anchor === null) {
+    if (state.far === null) return { ...state, ...atEnd };
+    // The end of a stretch is not the end of the session.
+    const rows = layoutOf(state).body;
+    return { ...state, anchor: fixedAnchor(blocksOf(state, ruler.cache, ruler.glyphs), null, rows) };
+  }
   if (state.paused !== null) return { ...state, anchor };
-  const blocks = blocksOf(state, ruler.cache, ruler.glyphs);
+  const blocks = newestBlocks(state, ruler.cache, ruler.glyphs);
   return {
     ...state,
     anchor,
@@ -32,34 +36,41 @@ export function paused(state: State, ruler: Ruler, anchor: Anchor | null): State
   };
 }
 
-/** Older messages are fetched before somebody stands in front of the first one. */
-export function withOlder(state: State): Change {
-  const { session, anchor } = state;
-  if (session === null || session.before === null || session.loading || anchor === null) return only(state);
-  const index = state.items.findIndex((item) => item.id === anchor.id);
-  if (index > nearTop) return only(state);
-  return only(
-    { ...state, session: { ...session, loading: true } },
-    { do: 'load-older', session: session.id, before: session.before },
-  );
+/** Messages are fetched before somebody stands in front of the first, or behind the last that is in memory. */
+export function withMore(state: State): Change {
+  const wish = wishOf(state, state.size.rows);
+  return wish === null ? only(state) : loading(state, wish);
 }
 
-/** The first line of the session: what is not loaded yet is read first. */
+const loading = (state: State, wish: PageWish): Change =>
+  only(state.session === null ? state : { ...state, session: { ...state.session, loading: true } }, {
+    do: 'load-page',
+    wish,
+  });
+
+/** The first line of the session: what is not in memory is read, and nothing in between. */
 export function toTop(state: State, ruler: Ruler): Change {
-  const first = state.items[0];
+  const first = shownItems(state)[0];
   if (first === undefined) return only(state);
   const top = paused(state, ruler, { id: first.id, line: 0 });
-  return state.session === null || state.session.before === null
-    ? only(top)
-    : only({ ...top, goingUp: true }, { do: 'load-all' });
+  const before = state.far === null ? (state.session?.before ?? null) : state.far.before;
+  return before === null ? only(top) : toStored(top, { item: null, after: 0 });
 }
 
-export const toEnd = (state: State): State => ({ ...state, anchor: null, paused: null });
+/** An item of a stored page, as soon as that is read. */
+export function toStored(state: State, place: Place): Change {
+  const until = state.session?.before ?? null;
+  return until === null ? only(state) : loading({ ...state, going: place }, { toward: 'place', place, until });
+}
+
+/** What follows the end again. */
+export const atEnd = { anchor: null, paused: null, far: null, going: null } as const;
+export const toEnd = (state: State): State => ({ ...state, ...atEnd });
 
 /** Moves the view only as far as it takes to show an item. */
 export function reveal(state: State, ruler: Ruler, id: string): Change {
   const blocks = blocksOf(state, ruler.cache, ruler.glyphs);
-  return withOlder(paused(state, ruler, revealed(blocks, state.anchor, id, layoutOf(state).body)));
+  return withMore(paused(state, ruler, revealed(blocks, state.anchor, id, layoutOf(state).body)));
 }
 
 /** Keeps the row at the top where it is while something above or in view changes its height. */

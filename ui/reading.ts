@@ -1,23 +1,26 @@
 import type { Item } from '../src/view/items.ts';
-import { holding, reveal, type Ruler, scroll, toEnd, toTop } from './move.ts';
+import { holding, reveal, type Ruler, scroll, toEnd, toTop, withMore } from './move.ts';
 import { textOfItem, wholeItem } from './item-text.ts';
 import { type Change, only, type State } from './state.ts';
 import { saying } from './sending.ts';
 import { layoutOf } from './layout.ts';
+import { shownItems } from './transcript/stretch.ts';
 import { rowsInView } from './transcript/viewport.ts';
 import { blocksOf } from './chat-lines.ts';
+import { isInPart } from './whole-result.ts';
 
 /** The focus goes to the transcript, with the newest item in view chosen (10 §5.5). */
 export function startReading(state: State, ruler: Ruler): Change {
-  if (state.items.length === 0) return only(state);
+  const items = shownItems(state);
+  if (items.length === 0) return only(state);
   const rows = rowsInView(blocksOf(state, ruler.cache, ruler.glyphs), state.anchor, layoutOf(state).body);
-  const last = rows.at(-1)?.index ?? state.items.length - 1;
-  return only({ ...state, reading: { selected: state.items[last]?.id ?? null } });
+  const last = rows.at(-1)?.index ?? items.length - 1;
+  return only({ ...state, reading: { selected: items[last]?.id ?? null } });
 }
 
 /** The commands of reading mode. None of them answers an ask. */
 export function readingCommand(state: State, ruler: Ruler, id: string): Change {
-  const { items } = state;
+  const items = shownItems(state);
   const selected = state.reading?.selected ?? null;
   const at = items.findIndex((item) => item.id === selected);
   const item = items[at];
@@ -68,6 +71,7 @@ export function readingCommand(state: State, ruler: Ruler, id: string): Change {
         : only(state, { do: 'fork-session', name: state.session.name, to: null, at: seq });
     }
     case 'reading.full':
+      if (item?.kind === 'call' && isInPart(item)) return only(state, { do: 'view-result', item, part: 0, end: false });
       return item === undefined
         ? only(state)
         : only({ ...state, overlays: [...state.overlays, { kind: 'view', at: 0, ...wholeItem(item) }] });
@@ -91,8 +95,9 @@ function explained(state: State, item: Item): Change {
 }
 
 function choose(state: State, ruler: Ruler, at: number): Change {
-  const item = state.items[at];
-  if (item === undefined) return only(state);
+  const item = shownItems(state)[at];
+  // At an edge of what is in memory the next page is read.
+  if (item === undefined) return withMore(state);
   return reveal({ ...state, reading: { selected: item.id } }, ruler, item.id);
 }
 

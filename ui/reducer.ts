@@ -2,16 +2,24 @@ import type { Action } from './actions.ts';
 import { boundsOf } from './bounds.ts';
 import { ask, offered } from './asking.ts';
 import { attached, commandBack, compose } from './composing.ts';
-import { searchAgain } from './search.ts';
-import { type Ruler, scroll } from './move.ts';
+import { found, searchAgain } from './search.ts';
+import { atEnd, type Ruler, scroll, withMore } from './move.ts';
 import { planned, planText } from './plan/plan-press.ts';
 import { press } from './press.ts';
 import { type Change, only, type OpenSession, type State } from './state.ts';
 import { saying } from './sending.ts';
+import { bounded, withPage } from './transcript/stretch.ts';
 import { begun, followed, next, notSent } from './turns.ts';
+import { numbered } from './numbered.ts';
 
 /** The one place where the state changes. Pure: what is to be done in the world comes back as data. */
 export function reduce(state: State, action: Action, ruler: Ruler): Change {
+  const change = changed(state, action, ruler);
+  const ends = state.search !== null && change.state.search === null;
+  return ends ? only(change.state, ...change.effects, { do: 'end-find' }) : change;
+}
+
+function changed(state: State, action: Action, ruler: Ruler): Change {
   switch (action.type) {
     case 'key':
       return press(state, ruler, action.key, action.now);
@@ -32,16 +40,19 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
         ...(isSwitch(state, action.session) ? compose(state, ruler, { type: 'switch' }, state.now).state : state),
         session: action.session,
         items: action.items,
-        anchor: null,
-        paused: null,
+        ...atEnd,
         reading: null,
         search: null,
         toggled: new Set(),
         ended: action.resting === null ? null : { suspended: action.resting },
         facts: { ...state.facts, bounds: null },
       });
-    case 'older':
-      return only(searchAgain(withOlderItems(state, action)));
+    case 'page':
+      return withMore(searchAgain(withPage(state, action.session, action.wish, action.page)));
+    case 'found':
+      return found(state, ruler, action.query, action.hits);
+    case 'stored':
+      return only({ ...state, items: numbered(state.items, action.numbers) });
     case 'accepted':
       return begun({
         ...state,
@@ -70,8 +81,10 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
           ? { ...state, facts: { ...state.facts, bounds: boundsOf(action.run) } }
           : state,
       );
-    case 'events':
-      return followed({ ...state, now: action.now }, ruler, action.events, action.now);
+    case 'events': {
+      const { state: next, effects } = followed({ ...state, now: action.now }, ruler, action.events, action.now);
+      return only(bounded(next), ...effects);
+    }
     case 'asks': {
       const known = ask({ ...state, asks: action.asks }, ruler, action, action.now);
       const given = offered(known.state, ruler, action.now);
@@ -151,18 +164,4 @@ function submitLine(state: State, ruler: Ruler, text: string, now: number): Chan
   const put = compose(state, ruler, { type: 'replace', text }, now);
   const sent = compose(put.state, ruler, { type: 'command', id: 'composer.send' }, now);
   return { state: sent.state, effects: [...put.effects, ...sent.effects] };
-}
-
-function withOlderItems(state: State, action: Extract<Action, { type: 'older' }>): State {
-  const { session } = state;
-  if (session === null || session.id !== action.session) return state;
-  const first = action.items[0];
-  const arrived = state.goingUp && action.before === null && first !== undefined;
-  return {
-    ...state,
-    ...(arrived ? { anchor: { id: first.id, line: 0 }, goingUp: false } : {}),
-    items: [...action.items, ...state.items],
-    session: { ...session, before: action.before, loading: false },
-    paused: state.paused === null ? null : { ...state.paused, items: state.paused.items + action.items.length },
-  };
 }

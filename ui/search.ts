@@ -1,27 +1,37 @@
 import type { Item } from '../src/view/items.ts';
 import { edit, type EditCommand, emptyEditing, typeText } from './composer/editing.ts';
-import { paused, reveal, type Ruler } from './move.ts';
-import { textOfItem } from './item-text.ts';
-import { type Change, only, type Search, type State } from './state.ts';
-
-/** Most characters of one item that are searched. */
-const mostOfItem = 65_536;
+import { blocksOf } from './chat-lines.ts';
+import { holds } from './hits.ts';
+import { searchedText } from './item-text.ts';
+import { layoutOf } from './layout.ts';
+import { paused, reveal, type Ruler, toStored } from './move.ts';
+import { type Change, type Hit, only, type Search, type State } from './state.ts';
+import { shownItems } from './transcript/stretch.ts';
+import { rowsInView } from './transcript/viewport.ts';
 
 /** A search of the open session (10 §5.6). With a text it begins at once, else the field has the keys. */
 export function startSearch(state: State, ruler: Ruler, text: string | null): Change {
   if (state.items.length === 0) return only(state);
   const editing = text === null ? emptyEditing : typeText(emptyEditing, text);
-  const search: Search = { editing, query: '', typing: text === null, hits: [], at: -1, origin: state.anchor };
-  const reading = state.reading ?? { selected: state.items.at(-1)?.id ?? null };
+  const search: Search = {
+    editing,
+    query: '',
+    typing: text === null,
+    hits: [],
+    at: -1,
+    origin: { anchor: state.anchor, far: state.far },
+  };
+  const reading = state.reading ?? { selected: shownItems(state).at(-1)?.id ?? null };
   const begun: State = { ...state, pane: 'chat', reading, search };
-  return text === null ? only(begun, { do: 'load-all' }) : searched(begun, ruler, true);
+  return text === null ? only(begun) : searched(begun, ruler);
 }
 
 /** A command or a text while the field of the search has the keys. */
 export function searchField(state: State, ruler: Ruler, id: string | null, text: string): Change {
   const { search } = state;
   if (search === null) return only(state);
-  if (id === 'field.close') return only(paused({ ...state, search: null }, ruler, search.origin));
+  if (id === 'field.close')
+    return only(paused({ ...state, search: null, going: null, far: search.origin.far }, ruler, search.origin.anchor));
   if (id === 'field.accept') return only({ ...state, search: { ...search, typing: false } });
   if (id === 'field.up' || id === 'field.down') return nextHit(state, ruler, id === 'field.up' ? -1 : 1);
   const command = id?.slice('field.'.length);
@@ -31,7 +41,7 @@ export function searchField(state: State, ruler: Ruler, id: string | null, text:
       : fieldEdits.has(command)
         ? edit(search.editing, command as EditCommand)
         : search.editing;
-  return searched({ ...state, search: { ...search, editing } }, ruler, false);
+  return searched({ ...state, search: { ...search, editing } }, ruler);
 }
 
 const fieldEdits: ReadonlySet<string> = new Set<EditCommand>([
@@ -47,43 +57,71 @@ const fieldEdits: ReadonlySet<string> = new Set<EditCommand>([
   'yank',
 ]);
 
-/** Looks again: the query is another one, or older messages have come. */
-export function searched(state: State, ruler: Ruler, load: boolean): Change {
-  const { search } = state;
+/** Looks again, since the query is another one: here at once, and in what is stored before that page by page. */
+export function searched(state: State, ruler: Ruler): Change {
+  const { search, session } = state;
   if (search === null) return only(state);
   const query = search.editing.text.trim();
   const hits = query === '' ? [] : hitsOf(state.items, query);
-  const found: State = { ...state, search: { ...search, query, hits, at: hits.length - 1 } };
-  const last = hits.at(-1);
-  const shown = last === undefined ? only(found) : reveal({ ...found, reading: { selected: last } }, ruler, last);
-  return load ? { ...shown, effects: [...shown.effects, { do: 'load-all' }] } : shown;
+  const at = newestInView(state, ruler, hits);
+  const shown = showHit({ ...state, search: { ...search, query, hits, at } }, ruler);
+  const before = session?.before ?? null;
+  if (before === null) return shown;
+  return { ...shown, effects: [...shown.effects, query === '' ? { do: 'end-find' } : { do: 'find', query, before }] };
 }
 
-/** More messages are there: the hit in view stays the one it was. */
+/** Hits in older messages: they stand before those that are known. */
+export function found(state: State, ruler: Ruler, query: string, older: readonly Hit[]): Change {
+  const { search } = state;
+  if (search === null || search.query !== query || older.length === 0) return only(state);
+  const hits = [...older, ...search.hits];
+  const first = search.hits.length === 0;
+  const next = { ...state, search: { ...search, hits, at: first ? hits.length - 1 : search.at + older.length } };
+  return first ? showHit(next, ruler) : only(next);
+}
+
+/** Messages have come, or others are in memory: the hit in view stays the one it was. */
 export function searchAgain(state: State): State {
   const { search } = state;
   if (search === null || search.query === '') return state;
-  const hits = hitsOf(state.items, search.query);
-  const current = search.hits[search.at];
-  return { ...state, search: { ...search, hits, at: current === undefined ? hits.length - 1 : hits.indexOf(current) } };
+  const here = hitsOf(state.items, search.query);
+  const ids = new Set(here.map(({ id }) => id));
+  const hits = [...search.hits.filter(({ id, after }) => after !== null && !ids.has(id)), ...here];
+  const current = search.hits[search.at]?.id;
+  const at = current === undefined ? hits.length - 1 : hits.findIndex(({ id }) => id === current);
+  return { ...state, search: { ...search, hits, at } };
 }
 
 export function nextHit(state: State, ruler: Ruler, by: 1 | -1): Change {
   const { search } = state;
   if (search === null || search.hits.length === 0) return only(state);
   const at = (search.at + by + search.hits.length) % search.hits.length;
-  const id = search.hits[at] ?? '';
-  return reveal({ ...state, search: { ...search, at }, reading: { selected: id } }, ruler, id);
+  return showHit({ ...state, search: { ...search, at } }, ruler);
 }
 
-/** Ids of the items that hold the text; case counts only where the query has a capital. */
-function hitsOf(items: readonly Item[], query: string): readonly string[] {
-  const exact = /\p{Lu}/u.test(query);
-  const wanted = exact ? query : query.toLowerCase();
-  return items
-    .filter((item) => {
-      const text = textOfItem(item).slice(0, mostOfItem);
-      return (exact ? text : text.toLowerCase()).includes(wanted);
-    })
-    .map(({ id }) => id);
+/** The newest hit that is not below the view; the newest of all when there is none. */
+function newestInView(state: State, ruler: Ruler, hits: readonly Hit[]): number {
+  if (state.anchor === null || state.far !== null) return hits.length - 1;
+  const rows = rowsInView(blocksOf(state, ruler.cache, ruler.glyphs), state.anchor, layoutOf(state).body);
+  const last = rows.at(-1)?.index ?? 0;
+  const above = new Set(state.items.slice(0, last + 1).map(({ id }) => id));
+  const at = hits.findLastIndex(({ id }) => above.has(id));
+  return at < 0 ? hits.length - 1 : at;
+}
+
+/** Shows the hit that was chosen, wherever it stands. */
+function showHit(state: State, ruler: Ruler): Change {
+  const hit = state.search?.hits[state.search.at];
+  if (hit === undefined) return only(state);
+  const chosen: State = { ...state, reading: { selected: hit.id } };
+  const has = (items: readonly Item[]): boolean => items.some(({ id }) => id === hit.id);
+  if (has(shownItems(state))) return reveal({ ...chosen, going: null }, ruler, hit.id);
+  if (has(state.items)) return reveal({ ...chosen, far: null, anchor: null, going: null }, ruler, hit.id);
+  return hit.after === null ? only(chosen) : toStored(chosen, { item: hit.id, after: hit.after });
+}
+
+/** Items that hold the text, in order. */
+function hitsOf(items: readonly Item[], query: string): readonly Hit[] {
+  const isHit = holds(query);
+  return items.filter((item) => isHit(searchedText(item))).map(({ id }) => ({ id, after: null }));
 }

@@ -1,4 +1,5 @@
 import type { State, Turn } from './state.ts';
+import { atEnd } from './move.ts';
 import { type Change, only } from './state.ts';
 
 /** A line in place of the hints, for a while. */
@@ -7,7 +8,7 @@ export const saying = (state: State, text: string, now: number, bad = true): Sta
   said: { text, bad, until: now + 4000 },
 });
 
-/** Sends a message: it is shown at once, and firm when its run is accepted (10 §6.10). */
+/** Sends a message: it is shown at once, at the end, and firm when its run is accepted (10 §6.10). */
 export function send(state: State, text: string, images: readonly string[], now: number, typed?: string): Change {
   const turn: Turn = {
     run_id: null,
@@ -21,8 +22,7 @@ export function send(state: State, text: string, images: readonly string[], now:
     {
       ...state,
       turn,
-      anchor: null,
-      paused: null,
+      ...atEnd,
       items: [...state.items, { kind: 'user', id: `pending:${now}`, text, state: 'pending', seq: null }],
     },
     { do: 'send', text, images, session: state.session?.name ?? null, ...(typed === undefined ? {} : { typed }) },

@@ -4,9 +4,10 @@ import type { Action } from './actions.ts';
 import { createHistoryFile, historyPath } from './composer/history-file.ts';
 import { isOffered } from './composer/offered.ts';
 import { deferred } from './deferred.ts';
+import { createHeap } from './heap.ts';
 import { divert } from './divert.ts';
 import { createDrawing } from './drawing.tsx';
-import { farewell, lastLook } from './farewell.ts';
+import { farewell, lastLook, lastWords } from './farewell.ts';
 import { incoming } from './incoming.ts';
 import { createTimedDecoder } from './keys/input-decoder.ts';
 import { readKeysFile } from './keys/keys-file.ts';
@@ -18,6 +19,7 @@ import { createRooms } from './rooms.ts';
 import { createScreen } from './screen.ts';
 import { screenQuestions } from './screen-questions.ts';
 import { handleSignals } from './signals.ts';
+import { createRest } from './rest.ts';
 import { firstFacts, firstState } from './state.ts';
 import { createStore } from './store.ts';
 import { titleOf } from './title.ts';
@@ -161,7 +163,9 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     },
   });
   process.once('exit', restore);
+  const rest = createRest(createHeap());
   const stopClock = everySecond((seconds) => {
+    rest(store.state(), now());
     if (!look.settings().calm || seconds % calmSeconds === 0) rooms.effects.tick();
   });
   try {
@@ -180,7 +184,10 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     const last = typeof code === 'number' ? await lastLook(options.client, rooms.effects.ownRuns, store.state()) : null;
     rooms.close();
     screen.leave();
-    if (last !== null) for (const line of farewell(store.state(), look.settings().dump, last)) options.say(line);
+    if (last !== null) {
+      for await (const line of lastWords(store.state(), look.settings().dump, options.client)) options.say(line);
+      for (const line of farewell(store.state(), last)) options.say(line);
+    }
     return code;
   } finally {
     stopClock();

@@ -9,6 +9,7 @@ import type { KeyMap } from './keys/key-map.ts';
 import type { Effect } from './effect.ts';
 import type { Overlay } from './overlays/overlay.ts';
 import { emptyPlan, type PlanState } from './plan/plan-state.ts';
+import type { Far, Place } from './transcript/pages.ts';
 import type { WelcomeRow } from './welcome.ts';
 import type { Anchor } from './transcript/viewport.ts';
 
@@ -31,7 +32,7 @@ export type Turn = {
 export type OpenSession = {
   readonly id: string;
   readonly name: string;
-  /** Of the oldest message that is loaded; null when all are. */
+  /** Of the oldest message that stands in `items`; null when none is older. */
   readonly before: number | null;
   readonly loading: boolean;
   readonly deleted: boolean;
@@ -40,15 +41,18 @@ export type OpenSession = {
 /** One line above the body (10 §2.1); the smallest rank is shown. */
 export type Banner = { readonly rank: number; readonly id: string; readonly text: string; readonly fixed: boolean };
 
+/** An item that a search has found. `after`: the page of stored messages behind that number has it; null = it is in memory. */
+export type Hit = { readonly id: string; readonly after: number | null };
+
 export type Search = {
   readonly editing: Editing;
   /** What is marked in the rows. */
   readonly query: string;
   readonly typing: boolean;
-  /** Ids of items that match, in order. */
-  readonly hits: readonly string[];
+  /** Items that match, in order. */
+  readonly hits: readonly Hit[];
   readonly at: number;
-  readonly origin: Anchor | null;
+  readonly origin: Pick<State, 'anchor' | 'far'>;
 };
 
 export type Facts = {
@@ -89,11 +93,14 @@ export type State = {
   readonly keys: KeyMap;
   readonly chord: string | null;
   readonly session: OpenSession | null;
+  /** The newest ones, to the end of the session. */
   readonly items: readonly Item[];
   /** The top row of the transcript; null = the end is in view and stays there. */
   readonly anchor: Anchor | null;
-  /** On the way to the first line, whose messages are being read. */
-  readonly goingUp: boolean;
+  /** Stored messages in view far from the end; null while what is in view belongs to `items`. */
+  readonly far: Far | null;
+  /** On the way to a place whose messages are being read. */
+  readonly going: Place | null;
   /** What stood at the end when the view was paused. */
   readonly paused: { readonly items: number; readonly lines: number } | null;
   /** Items that are not as they are by default: opened ones, and closed ones where the default is open. */
@@ -143,7 +150,8 @@ export const firstState = (given: Pick<State, 'size' | 'now' | 'keys' | 'facts' 
   items: [],
   anchor: null,
   paused: null,
-  goingUp: false,
+  far: null,
+  going: null,
   toggled: new Set(),
   reading: null,
   search: null,

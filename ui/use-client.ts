@@ -2,7 +2,7 @@ import type { RuntimeClient } from '../src/client/operations.ts';
 import { RuntimeError, toWire } from '../src/schema/errors.ts';
 import type { Ask } from '../src/schema/ask.ts';
 import type { StartRun } from '../src/schema/run.ts';
-import type { SessionMessage, SessionPage } from '../src/schema/session.ts';
+import type { SessionPage } from '../src/schema/session.ts';
 import { idsOf } from '../src/view/ask-card.ts';
 import { storedItems } from '../src/view/stored-items.ts';
 import type { Action } from './actions.ts';
@@ -10,9 +10,8 @@ import { lookAround, lookAtPolicy, lookForServer, readSettings } from './opening
 import type { Effect } from './effect.ts';
 import { endStopped, stoppedTurn, stoppedQuestion } from './stopped-turn.ts';
 import type { OpenSession } from './state.ts';
-
-/** Messages that are read at once: the newest at the start, older ones page by page (10 §5.2). */
-const pageSize = 200;
+import { createFinder, pageOf, pageSize, wholeFrom } from './stored-pages.ts';
+import type { PageWish } from './transcript/pages.ts';
 
 type Message = Extract<Effect, { readonly do: 'send' }>;
 
@@ -25,10 +24,12 @@ export type ClientLink = {
   sent(): Promise<void>;
   /** Runs that this program drives, or has driven. */
   started(): ReadonlySet<string>;
-  /** The page before the oldest message that is loaded. */
-  loadOlder(): Promise<void>;
-  /** All messages of the session that are not loaded yet, page by page. */
-  loadAll(): Promise<void>;
+  /** Reads stored messages of the session that is open. */
+  loadPage(wish: PageWish): Promise<void>;
+  /** Looks for a text in what is stored before a message, the newest pages first; ends a search before it. */
+  find(query: string, before: number): Promise<void>;
+  /** Nothing is looked for any more. */
+  endFind(): void;
   /** Goes on with a run that rests, and follows it. */
   resume(runId: string): Promise<void>;
   /** Shows a run that was started beside the session, to its end. */
@@ -90,6 +91,9 @@ export function createClientLink(options: LinkOptions): ClientLink {
   let judgedBy: string | null = null;
   let following: AbortController | null = null;
   let sending: Promise<void> = Promise.resolve();
+  /** Of the newest message whose number is known. */
+  let newest: { readonly of: string | null; readonly seq: number } = { of: null, seq: 0 };
+  const finder = createFinder((query, hits) => dispatch({ type: 'found', query, hits }));
   let chosen: Partial<Pick<StartRun, 'model' | 'provider' | 'think' | 'chain_path'>> & { readonly trim?: number } = {};
 
   const follow = async (client: RuntimeClient, runId: string, after: number): Promise<void> => {
@@ -100,6 +104,21 @@ export function createClientLink(options: LinkOptions): ClientLink {
     for await (const events of client.watch({ run_id: runId, after, signal })) {
       dispatch({ type: 'events', run_id: runId, events, now: now() });
     }
+    await number(client);
+  };
+
+  /** Messages that came while they were written have their numbers when their run has ended. */
+  const number = async (client: RuntimeClient): Promise<void> => {
+    const id = options.session()?.id;
+    if (id === undefined || ending.signal.aborted) return;
+    const numbers = new Map<string, number>();
+    for (let after: number | null = newest.of === id ? newest.seq : 0; after !== null; ) {
+      const page: SessionPage = await client.exportSession({ session: { id }, after });
+      for (const message of page.messages) numbers.set(message.id, message.seq);
+      newest = { of: id, seq: page.messages.at(-1)?.seq ?? after };
+      after = page.next;
+    }
+    dispatch({ type: 'stored', numbers });
   };
 
   const watchFeed = async (client: RuntimeClient): Promise<void> => {
@@ -152,20 +171,22 @@ export function createClientLink(options: LinkOptions): ClientLink {
   const showSession = async (name: string | null): Promise<OpenSession> => {
     const client = await clientOf();
     const view = await client.showSession({ name, tail: pageSize, tools: true });
-    const first = view.messages[0];
+    const messages = wholeFrom(view.messages);
+    const first = messages[0];
     const session: OpenSession = {
       id: view.session.id,
       name: view.session.name,
-      before: first !== undefined && view.messages.length < view.total ? first.seq : null,
+      before: first !== undefined && messages.length < view.total ? first.seq : null,
       loading: false,
       deleted: false,
     };
+    newest = { of: session.id, seq: messages.at(-1)?.seq ?? 0 };
     const active = view.session.active_run_id;
     // A run whose process is gone has no more to tell: its end is offered with the next message.
     const stopped = await stoppedTurn(client, session.name);
     const running = stopped === null ? active : null;
     // What a run that is followed has stored comes with its events.
-    const stored = view.messages.filter(({ run_id }) => run_id === null || run_id !== running);
+    const stored = messages.filter(({ run_id }) => run_id === null || run_id !== running);
     dispatch({
       type: 'opened',
       session,
@@ -346,37 +367,19 @@ export function createClientLink(options: LinkOptions): ClientLink {
       await this.watch(runId);
       return (await client.awaitRun({ run_id: runId })).status;
     },
-    async loadOlder() {
+    async loadPage(wish) {
       const session = options.session();
       if (session === null) return;
-      const client = await clientOf();
-      const before = session.before ?? 1;
-      const page = await client.exportSession({
-        session: { id: session.id },
-        after: Math.max(0, before - 1 - pageSize),
-      });
-      const messages = page.messages.filter((message) => message.seq < before);
-      dispatch({
-        type: 'older',
-        session: session.id,
-        items: storedItems(messages),
-        before: messages[0] === undefined || messages[0].seq <= 1 ? null : messages[0].seq,
-      });
+      const page = await pageOf(await clientOf(), session.id, wish);
+      dispatch({ type: 'page', session: session.id, wish, page });
     },
-    async loadAll() {
-      const client = await clientOf();
+    async find(query, before) {
       const session = options.session();
-      if (session === null || session.before === null) return;
-      const { before } = session;
-      const messages: SessionMessage[] = [];
-      for (let after: number | null = 0; after !== null; ) {
-        const page: SessionPage = await client.exportSession({ session: { id: session.id }, after });
-        messages.push(...page.messages.filter((message) => message.seq < before));
-        after = page.next === null || page.next >= before ? null : page.next;
-      }
-      dispatch({ type: 'older', session: session.id, items: storedItems(messages), before: null });
+      if (session !== null) await finder.find(await clientOf(), session.id, query, before);
     },
+    endFind: () => finder.end(),
     close() {
+      finder.end();
       ending.abort();
     },
   };

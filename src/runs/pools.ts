@@ -14,6 +14,8 @@ export type PoolsDeps = {
 
 /** A run thread that has had nothing to do for this long ends. */
 const idleMs = 30_000;
+/** What a thread has just made; the engine would let it grow to 48 and keep that while the thread rests. */
+const youngMb = 12;
 
 /**
  * The thread pools, the only importer of Piscina: `runs` executes chains, `hash` reads binaries. Never one pool: a run that
@@ -37,7 +39,9 @@ export function createPools(deps: PoolsDeps) {
           atomics: 'disabled',
           env: {},
           execArgv: [],
-          ...(options.heapMb === undefined ? {} : { resourceLimits: { maxOldGenerationSizeMb: options.heapMb } }),
+          ...(options.heapMb === undefined
+            ? {}
+            : { resourceLimits: { maxOldGenerationSizeMb: options.heapMb, maxYoungGenerationSizeMb: youngMb } }),
           recordTiming: false,
         });
         // A thread that dies after its job was given up has nobody else to tell; its run has been recorded.

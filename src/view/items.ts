@@ -48,6 +48,8 @@ export type Item =
       readonly state: 'pending' | 'sent';
       /** Number of the message in its session; null while that is not known. */
       readonly seq: number | null;
+      /** Of its stored message, where the item was shown before there was one. */
+      readonly message_id?: string;
     }
   | {
       readonly kind: 'assistant';
@@ -55,6 +57,7 @@ export type Item =
       readonly text: string;
       readonly state: 'streaming' | 'complete' | 'partial' | 'failed';
       readonly seq: number | null;
+      readonly message_id?: string;
     }
   | {
       readonly kind: 'reasoning';

@@ -1,5 +1,6 @@
 import type { SessionMessage as Stored } from '../schema/session.ts';
 import type { Known } from '../schema/shape.ts';
+import { readable } from './call-lines.ts';
 import type { CallItem, Item } from './items.ts';
 import { emptyCall } from './transcript.ts';
 
@@ -75,9 +76,16 @@ function withResult(item: CallItem, text: string): CallItem {
       : null;
   return {
     ...item,
-    result: text,
+    result: text.length <= mostOfResult ? text : beginningOf({ ...item, result: text }),
     bytes: new TextEncoder().encode(text).length,
     error: failure,
     state: failure === null ? 'ok' : failure === 'denied' ? 'denied' : 'failed',
   };
 }
+
+/** Longer results are not held: whoever wants to read one whole reads it from the record of its run (10 §5.2). */
+const mostOfResult = 262_144;
+
+/** A copy, since a piece of a string keeps the whole of it alive. */
+const beginningOf = (item: CallItem): string =>
+  new TextDecoder().decode(new TextEncoder().encode(readable(item).slice(0, mostOfResult)));

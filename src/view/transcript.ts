@@ -161,7 +161,7 @@ function message(draft: Draft, event: Extract<RunEvent, { kind: 'message' }>): v
   const { message: given } = event;
   if (given.role === 'user') {
     const pending = draft.items().findLast((item) => item.kind === 'user' && item.state === 'pending');
-    if (pending?.kind === 'user') draft.replace(pending, { ...pending, state: 'sent' });
+    if (pending?.kind === 'user') draft.replace(pending, { ...pending, state: 'sent', message_id: given.id });
     else if (draft.find('user', given.id) === undefined)
       draft.push({ kind: 'user', id: given.id, text: given.content, state: 'sent', seq: null });
     return;
@@ -185,7 +185,7 @@ function message(draft: Draft, event: Extract<RunEvent, { kind: 'message' }>): v
   const state = given.interrupted === true ? 'partial' : 'complete';
   if (open !== undefined) {
     if (given.content.trim() === '') draft.remove(open);
-    else draft.replace(open, { ...open, text: given.content, state });
+    else draft.replace(open, { ...open, text: given.content, state, message_id: given.id });
   } else if (given.content.trim() !== '') {
     draft.push({ kind: 'assistant', id: given.id, text: given.content, state, seq: null });
   }

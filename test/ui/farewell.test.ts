@@ -7,7 +7,7 @@ const asks = ['a', 'b', 'c', 'd'].map((letter) => anAsk({ id: `ask_01k0000000000
 
 it('says the session, what rests and what is open, in at most five lines', () => {
   const state = readyState({ asks, approvals: { ...readyState().approvals, ids: { [asks[0]?.id ?? '']: 'ask_a' } } });
-  expect(farewell(state, 'none', { messages: 12, resting: ['run_3kq9x7'] })).toEqual([
+  expect(farewell(state, { messages: 12, resting: ['run_3kq9x7'] })).toEqual([
     'reins: session work, 12 messages',
     'reins: run_3kq9x7 can go on: reins state resume run_3kq9x7',
     'reins: open: reins approvals respond ask_a --approve|--deny',
@@ -18,7 +18,7 @@ it('says the session, what rests and what is open, in at most five lines', () =>
 
 it('names the list where several runs rest, and the way that an ask of another kind is answered', () => {
   const unknown = anAsk({ id: 'ask_u', kind: 'unknown_outcome' });
-  expect(farewell(readyState({ asks: [unknown] }), 'none', { messages: null, resting: ['run_1', 'run_2'] })).toEqual([
+  expect(farewell(readyState({ asks: [unknown] }), { messages: null, resting: ['run_1', 'run_2'] })).toEqual([
     'reins: session work',
     'reins: 2 runs can go on: reins state list',
     'reins: open: reins approvals respond ask_u --treat-as run-again|done|skip',

@@ -4,6 +4,7 @@ import type { ModelRow } from '../../src/schema/registry.ts';
 import type { PlanHead } from '../../src/schema/plan.ts';
 import type { RunDetails, RunSummary } from '../../src/schema/run-record.ts';
 import type { Session } from '../../src/schema/session.ts';
+import type { CallItem } from '../../src/view/items.ts';
 import { edit, type Editing, emptyEditing, isEdit } from '../composer/editing.ts';
 import type { HeldDefinition } from '../held-definition.ts';
 import type { Effect } from '../effect.ts';
@@ -26,6 +27,17 @@ type Text = {
   readonly find?: Find;
   /** Long lines are cut at the edge. */
   readonly unwrapped?: boolean;
+};
+
+/** A part of a result that is too long to be held whole. */
+export type Part = {
+  readonly item: CallItem;
+  /** From 0. */
+  readonly index: number;
+  readonly count: number;
+  /** Lines in the parts before it, and in all of them. */
+  readonly firstLine: number;
+  readonly allLines: number;
 };
 
 /** `at`: the line of the hit in view; null where nothing is found. */
@@ -58,7 +70,7 @@ export type Overlay =
   /** What a command reports. Lines are foreign until they are drawn. */
   | (Text & { readonly kind: 'explain' })
   /** A text whole, with numbered lines. */
-  | (Text & { readonly kind: 'view' })
+  | (Text & { readonly kind: 'view'; readonly part?: Part })
   | {
       readonly kind: 'question';
       readonly title: string;

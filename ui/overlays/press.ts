@@ -41,9 +41,22 @@ function ofText(state: State, top: TextOverlay, id: string, now: number): Change
   if (id === 'view.copy') return only(state, { do: 'copy', text: top.lines.join('\n') });
   const { columns, room } = placeOf(state, top);
   const next = textCommand(top, id, columns, room);
+  const other = nextPart(state, top, id);
+  if (other !== null) return other;
   if (next === null) return own(state, top, id);
   const closed = id === 'field.close' ? { ...state, closedAt: now } : state;
   return only(changed(closed, atMost(state, next)));
+}
+
+/** At an edge of a part: the one behind or before it. */
+function nextPart(state: State, top: TextOverlay, id: string): Change | null {
+  if (top.kind !== 'view' || top.part === undefined || top.find?.typing === true) return null;
+  const { index, count, item } = top.part;
+  const { top: at, last } = placeOf(state, top);
+  const on = at >= last && index < count - 1 && ['overlay.down', 'overlay.page-down', 'view.page'].includes(id);
+  const back = at === 0 && index > 0 && ['overlay.up', 'overlay.page-up'].includes(id);
+  if (!on && !back) return null;
+  return only(state, { do: 'view-result', item, part: on ? index + 1 : index - 1, end: back });
 }
 
 /** What is typed goes into the field of the overlay. */

@@ -15,13 +15,16 @@ const laid = new WeakMap<readonly string[], Map<string, readonly Row[]>>();
 export function textRows(overlay: TextOverlay, columns: number): readonly Row[] {
   const numbered = overlay.kind === 'view';
   const wrapped = overlay.unwrapped !== true;
+  const part = overlay.kind === 'view' ? overlay.part : undefined;
+  const from = part?.firstLine ?? 0;
+  const count = part?.allLines ?? overlay.lines.length;
   const name = `${columns} ${numbered} ${wrapped}`;
   const sizes = laid.get(overlay.lines) ?? new Map<string, readonly Row[]>();
   const found = sizes.get(name);
   if (found !== undefined) return found;
   const rows = overlay.lines.flatMap((text, of): readonly Row[] =>
     (numbered
-      ? numberedRows(text, of, overlay.lines.length, columns, wrapped)
+      ? numberedRows(text, of + from, count, columns, wrapped)
       : wrapped
         ? wrapLine(foreign(text), columns, [], [say('    ')])
         : [cutLine(foreign(text), columns)]

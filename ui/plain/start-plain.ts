@@ -133,7 +133,7 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     // The last line is a prompt.
     lines.close();
     output.write('\n');
-    for (const line of farewell(store.state(), 'none', last)) options.say(line);
+    for (const line of farewell(store.state(), last)) options.say(line);
     return code;
   } finally {
     for (const stop of stops) stop();

@@ -6,8 +6,9 @@ import { type ItemLook, signs } from '../../src/view/rows.ts';
 import type { Glyphs } from '../theme.ts';
 import type { Blocks } from './viewport.ts';
 
-/** Most items whose lines are kept, the least recently shown first out (10 §5.2). */
+/** Most items whose lines are kept, and most bytes of them, the least recently shown first out (10 §5.2). */
 const mostItems = 4000;
+const mostBytes = 32 * 1024 * 1024;
 
 export type CacheLook = {
   readonly columns: number;
@@ -17,14 +18,16 @@ export type CacheLook = {
   opened(item: Item): boolean;
 };
 
-type Kept = { readonly key: string; readonly lines: readonly Line[] };
+type Kept = { readonly item: Item; readonly key: string; readonly lines: readonly Line[]; readonly bytes: number };
 
 /**
  * Lines of items, laid out once for each item, width and state. An item that changes is another object, so nothing here
- * has to be told; what still runs and shows a time is laid out anew.
+ * has to be told; what still runs and shows a time is laid out anew. Of an item only the newest state is kept: a text
+ * that streams is another object in every frame, each with all its rows.
  */
 export function createLineCache() {
-  const kept = new Map<Item, Kept>();
+  const kept = new Map<string, Kept>();
+  let bytes = 0;
   const streams = new Map<string, { readonly columns: number; readonly stream: MarkdownStream }>();
 
   const markdown =
@@ -38,16 +41,18 @@ export function createLineCache() {
       return own.stream.lines(text);
     };
 
-  const linesOf = (item: Item, look: CacheLook): readonly Line[] => {
+  const linesOf = (item: Item, apart: boolean, look: CacheLook): readonly Line[] => {
     const opened = look.opened(item);
     const running = item.kind === 'call' && item.state === 'running';
-    const key = `${look.columns} ${look.glyphs} ${opened} ${look.collapse} ${running ? Math.floor(look.now / 1000) : ''}`;
-    const before = kept.get(item);
-    if (before?.key === key) {
-      kept.delete(item);
-      kept.set(item, before);
+    const key = `${look.columns} ${look.glyphs} ${apart} ${opened} ${look.collapse} ${running ? Math.floor(look.now / 1000) : ''}`;
+    const name = `${item.kind} ${item.id}`;
+    const before = kept.get(name);
+    kept.delete(name);
+    if (before?.item === item && before.key === key) {
+      kept.set(name, before);
       return before.lines;
     }
+    bytes -= before?.bytes ?? 0;
     const itemLook: ItemLook = {
       columns: look.columns,
       signs: signs[look.glyphs],
@@ -59,20 +64,26 @@ export function createLineCache() {
     let lines: readonly Line[];
     try {
       lines = itemLines(item, itemLook);
+      if (apart) lines = [[], ...lines];
     } catch (error) {
       lines = brokenItem(error);
     }
     // A finished text is kept as lines alone.
     if (item.kind === 'assistant' && item.state !== 'streaming') streams.delete(item.id);
-    kept.set(item, { key, lines });
-    if (kept.size > mostItems) {
-      const [oldest] = kept.keys();
-      if (oldest !== undefined) kept.delete(oldest);
+    const own = { item, key, lines, bytes: bytesOf(item, lines) };
+    kept.set(name, own);
+    bytes += own.bytes;
+    for (const [oldest, { bytes: gone }] of kept) {
+      if ((kept.size <= mostItems && bytes <= mostBytes) || oldest === name) break;
+      kept.delete(oldest);
+      bytes -= gone;
     }
     return lines;
   };
 
   return {
+    /** What is kept now, to be held against the limits. */
+    held: () => ({ items: kept.size, bytes }),
     /** The items as blocks, an empty row before each that does not belong to the one above it. */
     blocks(items: readonly Item[], look: CacheLook): Blocks {
       return {
@@ -81,9 +92,7 @@ export function createLineCache() {
         indexOf: (id) => items.findLastIndex((item) => item.id === id),
         linesOf: (index) => {
           const item = items[index];
-          if (item === undefined) return [];
-          const lines = linesOf(item, look);
-          return apart(items[index - 1], item) ? [[], ...lines] : lines;
+          return item === undefined ? [] : linesOf(item, standsApart(items[index - 1], item), look);
         },
       };
     },
@@ -92,8 +101,19 @@ export function createLineCache() {
 export type LineCache = ReturnType<typeof createLineCache>;
 
 /** Calls of a batch and notices of a row stand together. */
-const apart = (above: Item | undefined, item: Item): boolean =>
+const standsApart = (above: Item | undefined, item: Item): boolean =>
   above !== undefined && !(above.kind === item.kind && (item.kind === 'call' || item.kind === 'notice'));
+
+/** About what the rows take, and what they keep alive: pieces of a text hold the whole of it. */
+function bytesOf(item: Item, lines: readonly Line[]): number {
+  let sum = 0;
+  for (const line of lines) sum += bytesOfRow + line.length * bytesOfSpan;
+  if (item.kind === 'call') return sum + item.output.length + (item.result?.length ?? 0) + (item.diff?.length ?? 0);
+  if (item.kind === 'shell') return sum + item.output.length;
+  return item.kind === 'ask' ? sum : sum + item.text.length;
+}
+const bytesOfRow = 48;
+const bytesOfSpan = 72;
 
 /** One item that cannot be drawn leaves the others as they are (10 §17). */
 function brokenItem(error: unknown): readonly Line[] {

@@ -77,7 +77,8 @@ export function revealed(blocks: Blocks, anchor: Anchor | null, id: string, rows
     for (let each = start.index; each < index && above <= rows; each += 1) above += blocks.linesOf(each).length;
     if (above >= 0 && above + Math.min(size, rows) <= rows) return anchor;
   }
-  const top = Math.max(0, index < start.index ? rows - size : Math.min(rows - size, Math.floor(rows / 3)));
+  // An item above the view comes to its top, with what belongs to it below.
+  const top = index < start.index ? 0 : Math.max(0, Math.min(rows - size, Math.floor(rows / 3)));
   return moved(blocks, { id, line: 0 }, -top, rows);
 }
 

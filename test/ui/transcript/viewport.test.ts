@@ -54,5 +54,7 @@ describe('the view of a transcript', () => {
     expect(revealed(blocks, null, 'i3', 4)).toBeNull();
     const anchor = revealed(blocks, null, 'i0', 4);
     expect(seen(blocks, anchor, 4)[0]).toBe('0.0');
+    // One above comes to the top, with what belongs to it below.
+    expect(seen(blocks, revealed(blocks, null, 'i1', 4), 4)).toEqual(['1.0', '1.1', '1.2', '2.0']);
   });
 });
