@@ -187,7 +187,7 @@ export const keyCommands: readonly KeyCommand[] = [
   ...rows('plan', [
     ['plan.up', 'up', 'step above'],
     ['plan.down', 'down', 'step below'],
-    ['plan.next', 'n', 'next step'],
+    ['plan.next', 'n', 'next step', { hint: 'next' }],
     ['plan.auto', 'a', 'all pending steps, or stop after this one', { hint: 'auto' }],
     ['plan.retry', 'r', 'retry the step', { hint: 'retry' }],
     ['plan.skip', 's', 'skip the step', { hint: 'skip' }],
