@@ -3,12 +3,13 @@ import { toWire } from '../src/schema/errors.ts';
 import type { PolicyExplanation } from '../src/schema/policy-views.ts';
 import type { StartRun } from '../src/schema/run.ts';
 import { formatClock } from '../src/view/format.ts';
-import { explanationLines } from '../src/view/explanation.ts';
 import { lastTurns, plainLines } from '../src/view/plain-lines.ts';
 import { runDataLines } from '../src/view/run-lines.ts';
 import type { Action } from './actions.ts';
 import { copyText } from './clipboard.ts';
 import type { DefinitionEffects } from './definition-effects.ts';
+import { backendsText } from './overlays/list-views.ts';
+import { rulesOf, whyOverlay } from './overlays/why-view.ts';
 import { reportOf } from './reports.ts';
 import { runningStep } from './plan/plan-state.ts';
 import type { TrustEffects } from './trust-effects.ts';
@@ -65,7 +66,10 @@ export function createEffects(deps: EffectDeps): Effects {
   const showSessions = async (client: RuntimeClient): Promise<void> => {
     const rows = await client.listSessions({});
     const open = state().overlays.find((overlay) => overlay.kind === 'sessions');
-    if (open?.kind === 'sessions') dispatch({ type: 'overlay', overlay: { ...open, rows } });
+    if (open?.kind !== 'sessions') return;
+    const here = rows.findIndex(({ id }) => id === state().session?.id);
+    const at = open.rows === null && open.query === '' ? Math.max(0, here) : open.at;
+    dispatch({ type: 'overlay', overlay: { ...open, rows, at } });
   };
 
   const showGrants = async (client: RuntimeClient): Promise<void> => {
@@ -75,8 +79,13 @@ export function createEffects(deps: EffectDeps): Effects {
     if (open?.kind === 'grants') dispatch({ type: 'overlay', overlay: { ...open, rows } });
   };
 
-  const explained = (title: string, explanation: PolicyExplanation): void =>
-    dispatch({ type: 'overlay', overlay: { kind: 'explain', title, lines: explanationLines(explanation), at: 0 } });
+  const explained = async (client: RuntimeClient, title: string, explanation: PolicyExplanation): Promise<void> => {
+    const { name, path, sha256 } = explanation.record.policy;
+    // Rules are told by their numbers; their text is that of the document, while it is still the same.
+    const used = await client.showPolicy({ policy: path ?? name }).catch(() => null);
+    const rules = used === null || used.sha256 !== sha256 ? null : rulesOf(used.text);
+    dispatch({ type: 'overlay', overlay: whyOverlay(title, explanation, rules) });
+  };
 
   const cancelAll = async (reason: string): Promise<void> => {
     // A message that is on its way is a run in a moment.
@@ -143,7 +152,21 @@ export function createEffects(deps: EffectDeps): Effects {
       attempt(async (client) => {
         const { rows, notes } = await client.listModels({ backend: null, refresh: false });
         const open = state().overlays.find((overlay) => overlay.kind === 'models');
-        if (open?.kind === 'models') dispatch({ type: 'overlay', overlay: { ...open, rows, notes } });
+        if (open?.kind !== 'models') return;
+        const { model } = state().facts;
+        const at =
+          open.query === ''
+            ? Math.max(
+                0,
+                rows.findIndex((row) => row.model === model),
+              )
+            : open.at;
+        dispatch({ type: 'overlay', overlay: { ...open, rows, notes, at } });
+        // Asked behind the list, which does not wait for it.
+        const { status } = await client.doctor({ probe: true, sources: false });
+        const still = state().overlays.find((overlay) => overlay.kind === 'models');
+        if (still?.kind === 'models')
+          dispatch({ type: 'overlay', overlay: { ...still, backends: backendsText(status.backendChecks) } });
       }),
     'load-run': ({ run_id }) =>
       attempt(async (client) => {
@@ -195,13 +218,13 @@ export function createEffects(deps: EffectDeps): Effects {
           trust: [],
           allowed_dir: null,
         });
-        explained('Why is it asking?', explanation);
+        await explained(client, 'Why is it asking?', explanation);
       }),
     'explain-call': ({ call }) =>
       attempt(async (client) => {
         const under = await deps.judgedUnder();
         const explanation = await client.explainCall({ call, ask: null, as_asked: false, cwd: null, ...under });
-        explained('What the policy says', explanation);
+        await explained(client, 'What the policy says', explanation);
       }),
     'review-trust': () => attempt(() => deps.trust.review(true)),
     trust: (answer) => attempt(() => deps.trust.answer(answer)),

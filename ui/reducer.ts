@@ -5,6 +5,7 @@ import { searchAgain } from './search.ts';
 import { type Ruler, scroll } from './move.ts';
 import { planned, planText } from './plan/plan-press.ts';
 import { press } from './press.ts';
+import { atMost } from './overlays/press.ts';
 import { type Change, only, type OpenSession, type State } from './state.ts';
 import { saying } from './sending.ts';
 import { followed, next, notSent } from './turns.ts';
@@ -93,7 +94,7 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
     case 'overlay':
       return only({
         ...state,
-        overlays: [...state.overlays.filter(({ kind }) => kind !== action.overlay.kind), action.overlay],
+        overlays: [...state.overlays.filter(({ kind }) => kind !== action.overlay.kind), atMost(state, action.overlay)],
       });
     case 'session-gone':
       return only(state.session === null ? state : { ...state, session: { ...state.session, deleted: true } });

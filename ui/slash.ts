@@ -1,4 +1,6 @@
 import type { Ruler } from './move.ts';
+import { emptyEditing, typeText } from './composer/editing.ts';
+import { type Field, filterField } from './overlays/overlay.ts';
 import { opened } from './overlays/press.ts';
 import { planSlash } from './plan/plan-press.ts';
 import type { ReportKind } from './effect.ts';
@@ -150,10 +152,12 @@ const aliases: Readonly<Record<string, string>> = { exit: 'quit', cost: 'usage',
 const helpAbout = (state: State, word: string): Change => {
   const change = opened(state, 'help');
   const overlays = change.state.overlays.map((overlay) =>
-    overlay.kind === 'help' ? { ...overlay, query: word.trim() } : overlay,
+    overlay.kind === 'help' ? { ...overlay, query: word.trim(), field: filledField(word.trim()) } : overlay,
   );
   return { ...change, state: { ...change.state, overlays } };
 };
+
+const filledField = (text: string): Field => ({ ...filterField, editing: typeText(emptyEditing, text) });
 
 const shownText = (state: State, title: string, lines: readonly string[]): Change =>
   only({ ...state, overlays: [...state.overlays, { kind: 'explain', title, lines, at: 0 }] });
