@@ -194,7 +194,12 @@ export function createEffects(deps: EffectDeps): Effects {
       attempt(async (client) => {
         await link.useModel(name, backend);
         dispatch({ type: 'facts', facts: { model: name, backend: backend === '' ? null : backend } });
-        if (save) await client.setConfig({ key: 'default-model', value: name });
+        dispatch({ type: 'no-banner', id: 'setup' });
+        if (save) {
+          await client.setConfig({ key: 'default-model', value: name });
+          // The list under the question has done its work.
+          dispatch({ type: 'no-overlays' });
+        }
         say(save ? `${name} is the default model now` : `${name} answers from the next turn on, in this program`);
       }),
     'test-backend': ({ name }) =>

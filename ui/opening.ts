@@ -1,5 +1,6 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
 import { plural } from '../src/view/format.ts';
+import type { SetupIssue } from '../src/schema/registry.ts';
 import type { Action } from './actions.ts';
 
 export type OpeningDeps = {
@@ -22,20 +23,27 @@ export async function readSettings(client: RuntimeClient): Promise<ReadonlyMap<s
 /** Looks at what the status line and the banner show, in the order in which it is missed (10 §1.4). Never throws. */
 export async function lookAround(deps: OpeningDeps): Promise<void> {
   // A look that fails leaves its place empty; the turn that needs it says why.
-  for (const look of [showPolicy, showModel, showResting, showReadiness]) await look(deps).catch(() => undefined);
+  for (const look of [lookAtPolicy, showModel, showResting, showReadiness, showFirstSteps])
+    await look(deps).catch(() => undefined);
 }
 
-async function showPolicy({ client, dispatch, policy }: OpeningDeps): Promise<void> {
+/** Looks at what may have been mended or broken since, here or elsewhere. Never throws. */
+export async function lookAgain(deps: OpeningDeps): Promise<void> {
+  for (const look of [lookAtPolicy, showReadiness]) await look(deps).catch(() => undefined);
+}
+
+/** Says which policy is in use, and in the banner what is wrong with it. @throws where it cannot be read at all */
+export async function lookAtPolicy({ client, dispatch, policy }: OpeningDeps): Promise<void> {
   const { name, sha256, state, path } = await client.showPolicy({ policy });
   const invalid = state === 'invalid';
   dispatch({ type: 'facts', facts: { policy: { name, sha256, invalid } } });
-  if (!invalid) return;
+  if (!invalid) return dispatch({ type: 'no-banner', id: 'policy' });
   const [file] = await client.vetPolicies({ policies: [path ?? name] });
   const problem = file?.findings.find((finding) => finding.severity === 'error')?.message ?? 'invalid';
-  dispatch({
-    type: 'banner',
-    banner: { rank: 0, id: 'policy', text: `policy ${path ?? name}: ${problem}; everything asks`, fixed: true },
-  });
+  // The line stands behind the file, where it is not cut off.
+  const [place = '', line] = / \(line (\d+), column \d+\)/.exec(problem) ?? [];
+  const text = `policy ${path ?? name}${line === undefined ? '' : `:${line}`}: ${problem.replace(place, '')}`;
+  dispatch({ type: 'banner', banner: { rank: 0, id: 'policy', text, mend: 'everything asks', fixed: true } });
 }
 
 async function showModel({ client, dispatch, model, definitions }: OpeningDeps): Promise<void> {
@@ -54,11 +62,35 @@ async function showResting({ client, dispatch }: OpeningDeps): Promise<void> {
 /** The provider in use: asked last, since it may take seconds. Tool servers start when a run needs them (10 §1.4). */
 async function showReadiness({ client, dispatch, model }: OpeningDeps): Promise<void> {
   const { status } = await client.doctor({ probe: true, sources: false, ...(model === null ? {} : { model }) });
-  const issue = status.issues.find(({ severity }) => severity === 'error');
+  const [issue] = missing(status.issues);
+  dispatch({ type: 'no-banner', id: 'setup' });
   if (issue === undefined) return;
-  const mend = issue.cliCommand === null ? '' : ` · ${issue.cliCommand}`;
-  dispatch({
-    type: 'banner',
-    banner: { rank: 1, id: `setup:${issue.code}`, text: `${issue.message}${mend}`, fixed: false },
-  });
+  const { code, message: text, cliCommand: mend } = issue;
+  dispatch({ type: 'banner', banner: { rank: 1, id: `setup:${code}`, text, mend, fixed: false } });
+}
+
+/** What keeps a turn from being answered, in the order in which it is mended: a model is chosen of those that are served. */
+function missing(issues: readonly SetupIssue[]): readonly SetupIssue[] {
+  const errors = issues.filter(({ severity }) => severity === 'error');
+  const chosen = errors.filter(({ code }) => code === 'missing_default_model');
+  const others = errors.filter((issue) => !chosen.includes(issue));
+  // One command may mend both.
+  return [...others, ...chosen.filter(({ cliCommand }) => others.every((each) => each.cliCommand !== cliCommand))];
+}
+
+/** Somebody who has never had an answer is told how to get one (10 §1.4). */
+async function showFirstSteps({ client, dispatch, model }: OpeningDeps): Promise<void> {
+  const { status, keys } = await client.doctor({ probe: false, ...(model === null ? {} : { model }) });
+  const errors = missing(status.issues);
+  if (errors.length === 0 || (await client.listSessions({})).length > 0) return;
+  const project = status.issues.filter(({ code }) => code === 'no_project');
+  const tell = (text: string): void => dispatch({ type: 'notice', level: 'info', text });
+  tell('Nothing can answer here yet. What is missing, in this order:');
+  for (const [index, { message, cliCommand }] of [...project, ...errors].entries())
+    tell(`${index + 1}. ${message}${cliCommand === null ? '' : `\n     ${cliCommand}`}`);
+  for (const { variable, cliCommand } of keys) tell(`${variable} is set:\n     ${cliCommand}`);
+  if (status.reachableBackendCount > 0) tell('Ctrl+X m chooses a model here.');
+  tell('Without a model, "reins demo" shows what the program does.');
+  const again = project.length > 0 ? ', and start reins again there' : '';
+  tell(`Type these in another terminal, or leave with Ctrl+D twice${again}.`);
 }

@@ -80,7 +80,10 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
     case 'banner':
       return only({ ...state, banners: [...state.banners.filter(({ id }) => id !== action.banner.id), action.banner] });
     case 'no-banner':
-      return only({ ...state, banners: state.banners.filter(({ id }) => id !== action.id) });
+      return only({
+        ...state,
+        banners: state.banners.filter(({ id }) => id !== action.id && !id.startsWith(`${action.id}:`)),
+      });
     case 'notice':
       return only({
         ...state,

@@ -36,7 +36,14 @@ export type OpenSession = {
 };
 
 /** One line above the body (10 §2.1); the smallest rank is shown. */
-export type Banner = { readonly rank: number; readonly id: string; readonly text: string; readonly fixed: boolean };
+export type Banner = {
+  readonly rank: number;
+  readonly id: string;
+  readonly text: string;
+  /** What must not be cut off: the command that mends it, or what follows from it. */
+  readonly mend?: string | null;
+  readonly fixed: boolean;
+};
 
 export type Search = {
   readonly editing: Editing;

@@ -22,7 +22,12 @@ export const bannerOf = (state: State): Banner | null =>
 
 export const bannerLine = (state: State): Line => {
   const banner = bannerOf(state);
-  return banner === null ? [] : cutLine([say('! ', 'danger'), ...foreign(banner.text, 'danger')], state.size.columns);
+  if (banner === null) return [];
+  const { columns } = state.size;
+  const mend: Line =
+    banner.mend == null ? [] : [say(' · ', 'danger'), ...foreign(banner.mend, 'danger', 'line', ['bold'])];
+  const text = cutLine([say('! ', 'danger'), ...foreign(banner.text, 'danger')], columns - lineColumns(mend));
+  return cutLine([...text, ...mend], columns);
 };
 
 export function tabBar(state: State): Line {
@@ -120,7 +125,7 @@ function asksField({ asks, now }: State): readonly Field[] {
 }
 
 function modelField({ facts: { model, backend } }: State): readonly Field[] {
-  return model === null ? [] : [{ line: foreign(`${model}@${backend ?? '?'}`), drop: 6, right: false }];
+  return model === null ? [] : [{ line: foreign(`${model}@${backend || '?'}`), drop: 6, right: false }];
 }
 
 function contextField({ facts: { context } }: State): readonly Field[] {

@@ -6,7 +6,7 @@ import type { SessionMessage, SessionPage } from '../src/schema/session.ts';
 import { idsOf } from '../src/view/ask-card.ts';
 import { storedItems } from '../src/view/stored-items.ts';
 import type { Action } from './actions.ts';
-import { lookAround, readSettings } from './opening.ts';
+import { lookAgain, lookAround, lookAtPolicy, type OpeningDeps, readSettings } from './opening.ts';
 import type { Effect } from './effect.ts';
 import { endStopped, stoppedTurn, stoppedQuestion } from './stopped-turn.ts';
 import type { OpenSession } from './state.ts';
@@ -78,6 +78,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
   const { client: clientOf, dispatch, now, request } = options;
   const ending = new AbortController();
   const warned = new Set<string>();
+  let wasInvalid: boolean | null = null;
   let following: AbortController | null = null;
   let sending: Promise<void> = Promise.resolve();
   let chosen: Partial<Pick<StartRun, 'model' | 'provider' | 'think' | 'chain_path'>> & { readonly trim?: number } = {};
@@ -99,7 +100,14 @@ export function createClientLink(options: LinkOptions): ClientLink {
       // The mark of a step says that its run waits.
       if (asks || entries.some(({ kind }) => kind === 'plan_changed')) options.planChanged();
       if (asks) await readAsks();
+      if (entries.some(({ kind }) => kind === 'setup_changed' || kind === 'document_changed'))
+        void lookAgain(around(client));
     }
+  };
+
+  const around = (client: RuntimeClient): OpeningDeps => {
+    const { policy, model, definitions } = options;
+    return { client, dispatch, policy, model, definitions };
   };
 
   const readAsks = async (): Promise<void> => {
@@ -198,6 +206,11 @@ export function createClientLink(options: LinkOptions): ClientLink {
           },
         },
       });
+      // A turn that was accepted has what the banner missed; a policy that broke or was mended since is said.
+      dispatch({ type: 'no-banner', id: 'setup' });
+      const invalid = started.policy.state === 'invalid';
+      if (invalid !== wasInvalid) void lookAtPolicy(around(client)).catch(() => undefined);
+      wasInvalid = invalid;
       // What holds for every turn is said once.
       for (const warning of started.warnings.filter((each) => !warned.has(each)))
         dispatch({ type: 'notice', level: 'warn', text: warning });
@@ -241,8 +254,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
       options.planChanged();
       void watchFeed(client).catch(failed);
       options.settings(await readSettings(client));
-      const { policy, model, definitions } = options;
-      void lookAround({ client, dispatch, policy, model, definitions });
+      void lookAround(around(client));
     },
     sent: () => sending,
     send(message) {

@@ -13,6 +13,8 @@ import { type Backend, type Backends, demoId, keySource } from './backends.ts';
 import { doctorIssues } from './doctor.ts';
 import type { Inspection } from './inspection.ts';
 import type { Defaults, Models } from './models.ts';
+import { addCommand } from './add-command.ts';
+import { providerTable } from '../models/providers.ts';
 import { hintFor, type Observation, type Observer, shortReason } from './observe.ts';
 import { createPreRun } from './pre-run.ts';
 import { type Probed, readinessIssues } from './readiness.ts';
@@ -155,6 +157,7 @@ export function createSetup(deps: SetupDeps) {
       root,
       database: { path: database.path, bytes: database.bytes, schema: database.schema },
       toolSources: [...toolSources],
+      keys: keysSet(secrets),
     };
   };
 
@@ -191,6 +194,15 @@ export function createSetup(deps: SetupDeps) {
     preRun: createPreRun({ ...deps, ollama, known: (defaults) => probe(defaults, false) }),
   };
 }
+
+/** Keys that lie ready for a backend. */
+const keysSet = ({ isSet }: Pick<Secrets, 'isSet'>): DoctorReport['keys'] =>
+  providerTypes.flatMap((type) => {
+    const { keyVariable, keyRequired } = providerTable[type];
+    return keyRequired && keyVariable !== null && isSet(keyVariable)
+      ? [{ variable: keyVariable, cliCommand: addCommand(type, type) }]
+      : [];
+  });
 
 /** Errors of these categories keep a run from starting (08 §12.1). */
 const blocking: ReadonlySet<SetupIssue['category']> = new Set(['defaults', 'registration', 'health']);

@@ -126,6 +126,8 @@ export const DoctorReport = type({
   root: string(),
   database: type({ path: string(), bytes: nullable(number()), schema: nullable(number()) }),
   toolSources: array(SourceCheck),
+  /** Variables with keys of providers that are set, and what registers their backends. */
+  keys: array(type({ variable: string(), cliCommand: string() })),
 });
 export type DoctorReport = Infer<typeof DoctorReport>;
 

@@ -252,7 +252,7 @@ describe('overlays', () => {
     terminal.type('\u0010');
     await terminal.saw('┌ Commands');
     terminal.type('session');
-    await terminal.saw('filter: session');
+    await terminal.saw('> session');
     terminal.type('\r');
     await terminal.saw('┌ Sessions');
     await terminal.saw(`* s${sessions}`);

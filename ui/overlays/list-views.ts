@@ -17,14 +17,12 @@ const count = (shown: number, all: number): Line => [say(`${shown} of ${all}`, '
 export function paletteView(overlay: Of<'palette'>, state: State, columns: number): OverlayView {
   const rows = paletteRows(overlay, state);
   const all = overlay.query === '' ? rows.length : paletteRows({ ...overlay, query: '' }, state).length;
+  const wide = columns >= wideColumns;
   const body = rows.map((row) => {
-    const words = columns < wideColumns ? [say(row.words)] : fitLine([say(row.words)], 30);
-    const detail: Line = columns < wideColumns ? [] : [say(` ${row.detail}`, 'dim')];
-    return spread(
-      [...words, ...detail],
-      [say(`${row.keys.padEnd(13)} `, 'dim'), say(row.slash.padEnd(11), 'dim')],
-      columns - 2,
-    );
+    const words = wide ? [...fitLine([say(row.words)], 30), say(` ${row.detail}`, 'dim')] : [say(row.words)];
+    // Keys and commands stand in columns where these leave room for what they do.
+    const right = columns < 70 ? `${row.keys} ${row.slash}`.trim() : `${row.keys.padEnd(13)} ${row.slash.padEnd(11)}`;
+    return spread(words, [say(right, 'dim')], columns - 2);
   });
   return {
     ...listed(body, overlay.at, noneOf([''], overlay.query, '')),
