@@ -61,7 +61,10 @@ function slash(state: State, ruler: Ruler, name: string, args: string, now: numb
   if (name === 'edit') return compose(state, ruler, { type: 'command', id: 'composer.editor' }, now);
   if (name === 'queue' && args === 'clear') return compose(state, ruler, { type: 'clear-queue' }, now);
   if (name === 'image') return compose(state, ruler, { type: 'image', path: args }, now);
-  return runSlash(state, ruler, name, args, now);
+  const text = `/${name} ${args}`.trim();
+  const done = runSlash(state, ruler, name, args, now);
+  if (typeof done === 'string') return compose(state, ruler, { type: 'return', text, problems: [done] }, now);
+  return { state: done.state, effects: done.effects.map((effect) => ({ do: 'typed', effect, text }) as const) };
 }
 
 /** The mentions of a message were read: it is sent, or comes back with what was wrong (10 §6.4). */

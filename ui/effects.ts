@@ -1,11 +1,13 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
-import { toWire } from '../src/schema/errors.ts';
+import { RuntimeError, toWire } from '../src/schema/errors.ts';
 import type { PolicyExplanation } from '../src/schema/policy-views.ts';
 import type { StartRun } from '../src/schema/run.ts';
+import { nearest } from '../src/text/nearest.ts';
 import { formatClock } from '../src/view/format.ts';
 import { lastTurns, plainLines } from '../src/view/plain-lines.ts';
 import { runDataLines } from '../src/view/run-lines.ts';
 import type { Action } from './actions.ts';
+import { isComposerEmpty } from './composer/composer-state.ts';
 import { copyText } from './clipboard.ts';
 import type { DefinitionEffects } from './definition-effects.ts';
 import { backendsText } from './overlays/list-views.ts';
@@ -31,7 +33,9 @@ export type EffectDeps = {
   readonly asks: { perform(intent: Extract<Effect, { do: 'ask' }>['intent']): void };
   readonly trust: TrustEffects;
   readonly definitions: DefinitionEffects;
-  readonly slash: { perform(intent: Extract<Effect, { do: 'slash' }>['intent']): void };
+  readonly slash: {
+    perform(intent: Extract<Effect, { do: 'slash' }>['intent'], failed: (message: string) => void): void;
+  };
   readonly plans: { perform(intent: Extract<Effect, { do: 'plan' }>['intent']): void; tick(): void };
   readonly composer: { perform(intent: Extract<Effect, { do: 'composer' }>['intent']): void };
   /** The policy of the turns, what is trusted for once, and the directory of `--local-exec-allowed-dir`. */
@@ -58,10 +62,21 @@ const mostPrinted = 5000;
 export function createEffects(deps: EffectDeps): Effects {
   const { link, screen, now, dispatch, state, client: clientOf } = deps;
   const say = (text: string, bad = false): void => dispatch({ type: 'say', text, bad, now: now() });
+  /** The line that is being carried out. */
+  let typed: string | null = null;
+  const failed = (): ((message: string) => void) => {
+    const line = typed;
+    return (message) => {
+      // What is being written meanwhile is not mixed with it.
+      if (line === null || !isComposerEmpty(state().composer)) return say(message, true);
+      dispatch({ type: 'compose', action: { type: 'return', text: line, problems: [message] }, now: now() });
+    };
+  };
   const attempt = (work: (client: RuntimeClient) => Promise<unknown>): void => {
+    const tell = failed();
     clientOf()
       .then(work)
-      .catch((error: unknown) => say(toWire(error).message, true));
+      .catch((error: unknown) => tell(toWire(error).message));
   };
   const showSessions = async (client: RuntimeClient): Promise<void> => {
     const rows = await client.listSessions({});
@@ -170,11 +185,20 @@ export function createEffects(deps: EffectDeps): Effects {
       }),
     'load-run': ({ run_id }) =>
       attempt(async (client) => {
+        // An overlay that waits for what is not there is none.
+        const gone = () => dispatch({ type: 'no-overlays' });
         const newest =
           run_id ??
           (await client.listRuns({ status: null, session: state().session?.name ?? null, limit: 1 })).runs[0]?.id;
-        if (newest === undefined) return say('no run is recorded yet');
-        dispatch({ type: 'overlay', overlay: { kind: 'run', run: await client.showRun({ run_id: newest }), at: 0 } });
+        if (newest === undefined) {
+          gone();
+          return say('no run is recorded yet');
+        }
+        const run = await client.showRun({ run_id: newest }).catch((error: unknown) => {
+          gone();
+          throw error;
+        });
+        dispatch({ type: 'overlay', overlay: { kind: 'run', run, at: 0 } });
       }),
     'load-run-data': ({ run_id }) =>
       attempt(async (client) => {
@@ -192,6 +216,7 @@ export function createEffects(deps: EffectDeps): Effects {
     'load-grants': () => attempt(showGrants),
     'set-model': ({ name, backend, save }) =>
       attempt(async (client) => {
+        if (backend === '') await checkServed(client, name);
         await link.useModel(name, backend);
         dispatch({ type: 'facts', facts: { model: name, backend: backend === '' ? null : backend } });
         dispatch({ type: 'no-banner', id: 'setup' });
@@ -235,7 +260,15 @@ export function createEffects(deps: EffectDeps): Effects {
     trust: (answer) => attempt(() => deps.trust.answer(answer)),
     'look-definitions': () => attempt(() => deps.definitions.look()),
     definition: (answer) => attempt(() => deps.definitions.answer(answer)),
-    slash: ({ intent }) => deps.slash.perform(intent),
+    slash: ({ intent }) => deps.slash.perform(intent, failed()),
+    typed: ({ effect, text }) => {
+      typed = text;
+      try {
+        perform(effect);
+      } finally {
+        typed = null;
+      }
+    },
     report: ({ what, of }) =>
       attempt(async (client) => {
         dispatch({
@@ -299,11 +332,13 @@ export function createEffects(deps: EffectDeps): Effects {
     },
   };
 
+  function perform(effect: Effect): void {
+    // The table has a function for exactly this kind of effect.
+    (doing[effect.do] as (effect: Effect) => void)(effect);
+  }
+
   return {
-    perform: (effect) => {
-      // The table has a function for exactly this kind of effect.
-      (doing[effect.do] as (effect: Effect) => void)(effect);
-    },
+    perform,
     tick() {
       deps.plans.tick();
       const { turn, plan, pane, said, asks, items } = state();
@@ -314,4 +349,14 @@ export function createEffects(deps: EffectDeps): Effects {
     },
     cancelAll: () => cancelAll('SIGINT'),
   };
+}
+
+/** A name that was typed. @throws RuntimeError not_found where no backend has it, and each says what it has */
+async function checkServed(client: RuntimeClient, name: string): Promise<void> {
+  const { rows, notes } = await client.listModels({ backend: null, refresh: false });
+  const served = rows.filter(({ state }) => state !== 'unreachable').map(({ model }) => model);
+  if (notes.length > 0 || served.some((model) => model === name || model === `${name}:latest`)) return;
+  const near = nearest(name, served, 2, 1)[0];
+  const hint = near === undefined ? `these are: ${served.slice(0, 5).join(', ')}` : `did you mean ${near}?`;
+  throw new RuntimeError('not_found', `no backend serves "${name}"; ${hint}`);
 }

@@ -1,5 +1,6 @@
 import { ask } from './asking.ts';
 import { compose } from './composing.ts';
+import { findCommand } from './composer/slash-commands.ts';
 import { isComposerEmpty } from './composer/composer-state.ts';
 import { isTiny, isTooSmall, layoutOf } from './layout.ts';
 import { type Ruler, scroll, toEnd, toTop } from './move.ts';
@@ -180,8 +181,15 @@ const toPane = (state: State, pane: State['pane']): Change =>
   only({ ...state, pane, reading: null, approvals: { ...state.approvals, card: null } });
 
 /** A row of the palette: a command of a key, or one of the composer. */
-const runChosen = (state: State, ruler: Ruler, id: string, now: number): Change =>
-  id.startsWith('/') ? runSlash(state, ruler, id.slice(1), '', now) : command(state, ruler, id, now);
+function runChosen(state: State, ruler: Ruler, id: string, now: number): Change {
+  if (!id.startsWith('/')) return command(state, ruler, id, now);
+  const found = findCommand(id.slice(1));
+  // What needs more words is begun in the composer.
+  if (found !== undefined && found.least > 0)
+    return compose({ ...state, pane: 'chat', reading: null }, ruler, { type: 'replace', text: `${id} ` }, now);
+  const done = runSlash(state, ruler, id.slice(1), '', now);
+  return typeof done === 'string' ? only(saying(state, done, now)) : done;
+}
 
 /** Ctrl+D (10 §12.4). */
 function endOfInput(state: State, ruler: Ruler, now: number): Change {

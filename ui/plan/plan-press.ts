@@ -209,7 +209,7 @@ export function planText(state: State, text: string, pasted: boolean): Change {
 }
 
 /** `/plan …` (10 §6.5), in the plan pane. */
-export function planSlash(given: State, ruler: Ruler, args: string, now: number): Change {
+export function planSlash(given: State, ruler: Ruler, args: string, now: number): Change | string {
   const state: State = { ...given, pane: 'plan', reading: null };
   const [, word = '', rest = ''] = /^(\S*)\s*([\s\S]*)$/.exec(args.trim()) ?? [];
   const { plan, driving } = state.plan;
@@ -228,7 +228,7 @@ export function planSlash(given: State, ruler: Ruler, args: string, now: number)
       ? only(state, ...wants({ do: 'replan', plan: plan.name, instruction: rest }))
       : told(state, busyWords);
   const ordinal = Number(rest);
-  if (!/^\d+$/.test(rest)) return told(state, `/plan ${word} needs the number of a step`);
+  if (!/^\d+$/.test(rest)) return `/plan ${word} takes the number of a step, 1 to ${plan.total}`;
   return only(state, ...wants({ do: word === 'retry' ? 'retry' : 'skip', plan: plan.name, ordinal }));
 }
 
