@@ -7,6 +7,7 @@ import { labelled } from '../../src/view/plain-lines.ts';
 import { createEffects } from '../effects.ts';
 import { readKeysFile } from '../keys/keys-file.ts';
 import { viewOf } from '../overlays/views.ts';
+import { whyText } from '../overlays/why-view.ts';
 import type { TuiOptions } from '../options.ts';
 import { firstState, type State } from '../state.ts';
 import { shortCount } from '../status-lines.ts';
@@ -74,7 +75,7 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     printer.items(state.items, state.turn?.run_id ?? null);
     for (const overlay of state.overlays) {
       if ('rows' in overlay && overlay.rows === null) continue;
-      const view = viewOf(overlay, state, Math.max(40, (output.columns || 80) - 6));
+      const view = viewOf(inLines(overlay), state, columnsFor(overlay, output.columns || 80));
       write(`note: ${view.title}`);
       for (const line of view.body) write(`note: ${textOf(line)}`.trimEnd());
       if (overlay.kind === 'question') {
@@ -300,3 +301,13 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     lines.close();
   }
 }
+
+/** Tables are for a screen: here the same is told in sentences. */
+const inLines = (overlay: Overlay): Overlay =>
+  overlay.kind === 'why'
+    ? { kind: 'explain', title: overlay.title, lines: whyText(overlay).split('\n'), at: 0 }
+    : overlay;
+
+/** Behind the label; the overview of the keys is one column. */
+const columnsFor = (overlay: Overlay, columns: number): number =>
+  overlay.kind === 'help' ? 60 : Math.max(40, columns - 6);
