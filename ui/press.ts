@@ -13,6 +13,7 @@ import { answerQuestion, closeTop, opened, overlayCommand, overlayText } from '.
 import { readingCommand, startReading } from './reading.ts';
 import { nextHit, searchField, startSearch } from './search.ts';
 import { interruptPlan, planCommand, planFieldCommand, planText } from './plan/plan-press.ts';
+import { chosenStep } from './plan/plan-state.ts';
 import { runSlash } from './slash.ts';
 import { type Change, only, type Pane, runInView, type State } from './state.ts';
 import { saying } from './sending.ts';
@@ -134,12 +135,18 @@ export function command(state: State, ruler: Ruler, id: string, now: number, key
     case 'app.models':
       return opened(state, 'models');
     case 'app.run-details':
-      return opened(state, 'run', runInView(state));
+      // A step that is done is not followed any more, but it is what is looked at.
+      return opened(
+        state,
+        'run',
+        runInView(state) ?? (state.pane === 'plan' ? (chosenStep(state.plan)?.run_id ?? null) : null),
+      );
     case 'app.read':
       return state.reading === null
         ? startReading({ ...state, pane: 'chat' }, ruler)
         : only({ ...state, reading: null });
     case 'app.next-ask':
+      if (state.asks.length === 0) return only(saying(state, 'nothing waits for an answer', now, false));
       return ask({ ...state, reading: null }, ruler, { type: 'focus-next', run_id: runInView(state) }, now);
     case 'app.repaint':
       return only(state, { do: 'repaint' });

@@ -30,7 +30,7 @@ export function overlayCommand(state: State, id: string, now: number, run: Run):
   const field = isList(top) ? top.field : null;
   if (top.kind === 'trust' && id !== 'overlay.close') return trustCommand(state, top, id, now);
   if (top.kind === 'definition' && id !== 'overlay.close') return definitionCommand(state, top, id, now);
-  if (id === 'overlay.close') return closeTop(state, now);
+  if (id === 'overlay.close' || id === 'question.no') return closeTop(state, now);
   if (isList(top) && field !== null && id.startsWith('field.')) return fieldCommand(state, top, field, id, now, run);
   if (id === 'overlay.accept' && isList(top)) return accept(state, top, run);
   if (id === 'overlay.filter' && isList(top)) return only(changed(state, { ...top, field: filterField, query: '' }));
