@@ -85,9 +85,12 @@ function waits({ asks, now }: State, id: string): string {
 }
 
 function stepRule(state: State, columns: number): Line {
-  const follows = state.plan.anchor === null && isLive(state.plan) ? ' following ─' : '';
   const left = `─ ${headWords(state).replace(/^Step/, 'step')} `;
-  return [say(`${left}${'─'.repeat(Math.max(0, columns - columnsOf(left) - columnsOf(follows)))}${follows}`, 'border')];
+  const live = state.plan.anchor === null && isLive(state.plan) ? ' following ─' : '';
+  // How the step stands goes before that it is followed.
+  const end = columnsOf(left) + columnsOf(live) <= columns ? live : '';
+  const fill = '─'.repeat(Math.max(0, columns - columnsOf(left) - columnsOf(end)));
+  return cutLine([...foreign(`${left}${fill}${end}`, 'border')], columns);
 }
 
 /** The transcript of the step that is shown, under what is known of it. */

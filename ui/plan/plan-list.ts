@@ -8,7 +8,7 @@ import { chosenStep } from './plan-state.ts';
 
 const mostSaidRows = 3;
 /** Columns of a description that a note leaves to it, where both stand in one row. */
-const leastDescription = 20;
+const leastDescription = 12;
 
 /** The list of steps. The goal stays above it and what was said below it, however far the steps are scrolled. */
 export type StepList = {

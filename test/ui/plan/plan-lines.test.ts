@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import type { Plan, PlanStep } from '../../../src/schema/plan.ts';
 import { textOf } from '../../../src/view/line.ts';
+import { columnsOf } from '../../../src/view/wrap.ts';
 import { planPaneLines } from '../../../ui/plan/plan-lines.ts';
 import { emptyPlan, type PlanState } from '../../../ui/plan/plan-state.ts';
 import { createLineCache } from '../../../ui/transcript/line-cache.ts';
 import { hintLine } from '../../../ui/hint-line.ts';
+import { anAsk } from '../approvals/an-ask.ts';
 import { pressAll, readyState } from '../reducing.ts';
 import { planOf, stepOf } from './a-plan.ts';
 
@@ -43,6 +45,16 @@ test('cuts the description before what came of the step, and loses no word of it
     '          what its budget is and where it comes',
     '          from, once more',
   ]);
+});
+
+test('has no row that is wider than the smallest screen, and names the ask of a step that waits on it', () => {
+  const asked = anAsk({ id: 'ask_yhxsfh', created_at: '2025-12-31T23:00:00.000Z' });
+  const waits = { status: 'running', run_id: 'run_123456', ask_id: asked.id, description: long } as const;
+  const state = pane({ plan: planOf(stepOf(1), stepOf(2, waits)), chosen: 'step2', run: 'run_123456' }, 60, 16);
+  const shown = lines({ ...state, asks: [asked], now: Date.parse('2026-01-01T00:00:00.000Z') });
+  for (const line of shown) expect(columnsOf(line)).toBeLessThanOrEqual(60);
+  expect(shown[2]).toContain('needs an answer: ask_yhxsfh');
+  expect(shown[3]).toContain('waiting for you 1h 00m');
 });
 
 test('names the process that works on a step, and only keys that do something', () => {
