@@ -87,6 +87,12 @@ export function createEffects(deps: EffectDeps): Effects {
     dispatch({ type: 'overlay', overlay: { ...open, rows, at } });
   };
 
+  const showRuns = async (client: RuntimeClient): Promise<void> => {
+    const { runs } = await client.listRuns({ status: null, session: null, limit: 100 });
+    const open = state().overlays.find((overlay) => overlay.kind === 'runs');
+    if (open?.kind === 'runs') dispatch({ type: 'overlay', overlay: { ...open, rows: runs } });
+  };
+
   const showGrants = async (client: RuntimeClient): Promise<void> => {
     const { session, overlays } = state();
     const rows = session === null ? [] : await client.listRemembered({ session: session.id });
@@ -118,7 +124,12 @@ export function createEffects(deps: EffectDeps): Effects {
     composer: ({ intent }) => deps.composer.perform(intent),
     'edit-text': ({ text, ask }) => deps.edit(text, ask),
     interrupt: ({ run_id }) => attempt((client) => client.cancelRun({ run_id, reason: 'operator' })),
-    'cancel-run': ({ run_id }) => attempt((client) => client.cancelRun({ run_id, reason: 'operator' })),
+    'cancel-run': ({ run_id }) =>
+      attempt(async (client) => {
+        await client.cancelRun({ run_id, reason: 'operator' });
+        await client.awaitRun({ run_id });
+        await showRuns(client);
+      }),
     'resume-run': ({ run_id }) => attempt(() => link.resume(run_id)),
     abandon: () =>
       attempt(async (client) => {
@@ -207,12 +218,7 @@ export function createEffects(deps: EffectDeps): Effects {
         const lines = runDataLines(run, { id: (id) => (id === run_id ? short : id), when: formatClock });
         dispatch({ type: 'overlay', overlay: { kind: 'view', title: `${short} · inputs and outputs`, lines, at: 0 } });
       }),
-    'load-runs': () =>
-      attempt(async (client) => {
-        const { runs } = await client.listRuns({ status: null, session: null, limit: 100 });
-        const open = state().overlays.find((overlay) => overlay.kind === 'runs');
-        if (open?.kind === 'runs') dispatch({ type: 'overlay', overlay: { ...open, rows: runs } });
-      }),
+    'load-runs': () => attempt(showRuns),
     'load-grants': () => attempt(showGrants),
     'set-model': ({ name, backend, save }) =>
       attempt(async (client) => {

@@ -239,7 +239,7 @@ function own(state: State, top: Overlay, id: string): Change {
   if (top.kind === 'runs') {
     const row = runRows(top)[top.at];
     if (row !== undefined && id === 'runs.cancel')
-      return cancelling(state, row.id, { do: 'cancel-run', run_id: row.id }, { do: 'load-runs' });
+      return cancelling(state, row.id, { do: 'cancel-run', run_id: row.id });
     if (row !== undefined && id === 'runs.resume') return closed(state, { do: 'resume-run', run_id: row.id });
   }
   if (top.kind === 'run' && top.run !== null) {

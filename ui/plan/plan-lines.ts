@@ -10,10 +10,8 @@ import type { Glyphs } from '../theme.ts';
 import type { LineCache } from '../transcript/line-cache.ts';
 import { type Anchor, type Blocks, rowsInView } from '../transcript/viewport.ts';
 import { listRows, rowsOfList, stepList } from './plan-list.ts';
-import { chosenStep, isLive, type PlanField } from './plan-state.ts';
+import { chosenStep, isLive, type PlanField, wideColumns } from './plan-state.ts';
 
-/** From here on the chosen step stands beside the list (10 §2.4). */
-const wideColumns = 110;
 const listColumns = 57;
 const mostFieldRows = 6;
 

@@ -88,6 +88,9 @@ export type PlanIntent =
   | { readonly do: 'delete'; readonly plan: string }
   | { readonly do: 'list' };
 
+/** From here on the chosen step stands beside the list (10 §2.4). */
+export const wideColumns = 110;
+
 /** A choice by a key stays for so long, whatever runs meanwhile (10 §8). */
 const keptMs = 10_000;
 
