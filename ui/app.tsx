@@ -1,6 +1,6 @@
 import { Box } from 'ink';
 import type { Line } from '../src/view/line.ts';
-import { fitLine } from '../src/view/wrap.ts';
+import { cutLine, fitLine } from '../src/view/wrap.ts';
 import { approvalsLines } from './approvals/list-view.ts';
 import { approvalsView, cardLines } from './asking.ts';
 import { blocksOf, chatLines, composerRule, newestBlocks, newLinesText, queueLines } from './chat-lines.ts';
@@ -21,7 +21,10 @@ export type AppProps = { readonly state: State; readonly theme: Theme; readonly 
 /** The whole screen but its last row (10 §2.1): layout only. */
 export function App({ state, theme, cache }: AppProps) {
   const layout = layoutOf(state);
-  const rows = (lines: readonly Line[]) => <Rows lines={lines} theme={theme} />;
+  // One row that is too wide would take the rows below it with it.
+  const rows = (lines: readonly Line[]) => (
+    <Rows lines={lines.map((line) => cutLine(line, layout.columns))} theme={theme} />
+  );
   const below = layout.queue + layout.composer + 1;
   const covered = isCovered(state, theme.glyphs);
   if (isTooSmall(state)) {

@@ -1,12 +1,7 @@
 import { columnsOf } from '../src/view/wrap.ts';
 import type { Attached } from './composer/attach.ts';
 import type { AttachIntent } from './composer/composer-effects.ts';
-import {
-  type ComposerAction,
-  type ComposerIntent,
-  type ComposerView,
-  isComposerEmpty,
-} from './composer/composer-state.ts';
+import type { ComposerAction, ComposerIntent, ComposerView } from './composer/composer-state.ts';
 import { reduceComposer } from './composer/reduce-composer.ts';
 import { literalAts, mentionsOf } from './composer/mention.ts';
 import type { Ruler } from './move.ts';
@@ -69,20 +64,10 @@ function slash(state: State, ruler: Ruler, name: string, args: string, now: numb
   if (name === 'edit') return compose(state, ruler, { type: 'command', id: 'composer.editor' }, now);
   if (name === 'queue' && args === 'clear') return compose(state, ruler, { type: 'clear-queue' }, now);
   if (name === 'image') return compose(state, ruler, { type: 'image', path: args }, now);
-  const commanded = args === '' ? null : { text: `/${name} ${args}`, at: now };
-  const done = runSlash({ ...state, said: null, commanded }, ruler, name, args, now);
-  const back = commandBack(done.state, ruler, now);
-  return { state: back.state, effects: [...done.effects, ...back.effects] };
-}
-
-/** A command whose argument was of no use comes back, as long as nothing was typed since (10 §17). */
-export function commandBack(state: State, ruler: Ruler, now: number): Change {
-  const { said, commanded, composer, pane } = state;
-  if (commanded === null || said === null) return only(state);
-  const isFree = pane === 'chat' && state.keyAt <= commanded.at && isComposerEmpty(composer);
-  const known = { ...state, commanded: null };
-  if (!said.bad || !isFree) return only(known);
-  return compose({ ...known, said: null }, ruler, { type: 'return', text: commanded.text, problems: [said.text] }, now);
+  const text = `/${name} ${args}`.trim();
+  const done = runSlash(state, ruler, name, args, now);
+  if (typeof done === 'string') return compose(state, ruler, { type: 'return', text, problems: [done] }, now);
+  return { state: done.state, effects: done.effects.map((effect) => ({ do: 'typed', effect, text }) as const) };
 }
 
 /** The mentions of a message were read: it is sent, or comes back with what was wrong (10 §6.4). */

@@ -32,6 +32,8 @@ export type Effect =
       /** The stopped turn that the operator wants to end with this message. */
       readonly ends?: string;
     }
+  /** What a line of the composer asked for; the line goes back there when it fails. */
+  | { readonly do: 'typed'; readonly effect: Effect; readonly text: string }
   /** A message goes back to where it was written. */
   | { readonly do: 'not-sent'; readonly text: string; readonly why: string }
   /** What the composer wants of the world. */

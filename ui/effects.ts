@@ -3,13 +3,16 @@ import { RuntimeError, toWire } from '../src/schema/errors.ts';
 import type { Evaluation } from '../src/schema/policy.ts';
 import type { PolicyExplanation } from '../src/schema/policy-views.ts';
 import type { StartRun } from '../src/schema/run.ts';
+import { nearest } from '../src/text/nearest.ts';
 import { formatClock } from '../src/view/format.ts';
-import { screenExplanation } from '../src/view/explanation.ts';
 import { runDataLines } from '../src/view/run-lines.ts';
 import type { Action } from './actions.ts';
+import { isComposerEmpty } from './composer/composer-state.ts';
 import { copyText } from './clipboard.ts';
 import { dumpLines } from './dump.ts';
 import type { DefinitionEffects } from './definition-effects.ts';
+import { backendsText } from './overlays/list-views.ts';
+import { rulesOf, whyOverlay } from './overlays/why-view.ts';
 import { reportOf } from './reports.ts';
 import { runningStep } from './plan/plan-state.ts';
 import { createQuitting, type Quitting } from './quitting.ts';
@@ -33,7 +36,9 @@ export type EffectDeps = {
   readonly asks: { perform(intent: Extract<Effect, { do: 'ask' }>['intent']): void };
   readonly trust: TrustEffects;
   readonly definitions: DefinitionEffects;
-  readonly slash: { perform(intent: Extract<Effect, { do: 'slash' }>['intent']): void };
+  readonly slash: {
+    perform(intent: Extract<Effect, { do: 'slash' }>['intent'], failed: (message: string) => void): void;
+  };
   readonly plans: { perform(intent: Extract<Effect, { do: 'plan' }>['intent']): void; tick(): void };
   readonly composer: { perform(intent: Extract<Effect, { do: 'composer' }>['intent']): void };
   /** The policy of the turns, what is trusted for once, and the directory of `--local-exec-allowed-dir`. */
@@ -59,15 +64,35 @@ export type Effects = {
 export function createEffects(deps: EffectDeps): Effects {
   const { link, screen, now, dispatch, state, client: clientOf } = deps;
   const say = (text: string, bad = false): void => dispatch({ type: 'say', text, bad, now: now() });
+  /** The line that is being carried out. */
+  let typed: string | null = null;
+  const failed = (): ((message: string) => void) => {
+    const line = typed;
+    return (message) => {
+      // What is being written meanwhile is not mixed with it.
+      if (line === null || !isComposerEmpty(state().composer)) return say(message, true);
+      dispatch({ type: 'compose', action: { type: 'return', text: line, problems: [message] }, now: now() });
+    };
+  };
   const attempt = (work: (client: RuntimeClient) => Promise<unknown>): void => {
+    const tell = failed();
     clientOf()
       .then(work)
-      .catch((error: unknown) => say(toWire(error).message, true));
+      .catch((error: unknown) => tell(toWire(error).message));
   };
   const showSessions = async (client: RuntimeClient): Promise<void> => {
     const rows = await client.listSessions({});
     const open = state().overlays.find((overlay) => overlay.kind === 'sessions');
-    if (open?.kind === 'sessions') dispatch({ type: 'overlay', overlay: { ...open, rows } });
+    if (open?.kind !== 'sessions') return;
+    const here = rows.findIndex(({ id }) => id === state().session?.id);
+    const at = open.rows === null && open.query === '' ? Math.max(0, here) : open.at;
+    dispatch({ type: 'overlay', overlay: { ...open, rows, at } });
+  };
+
+  const showRuns = async (client: RuntimeClient): Promise<void> => {
+    const { runs } = await client.listRuns({ status: null, session: null, limit: 100 });
+    const open = state().overlays.find((overlay) => overlay.kind === 'runs');
+    if (open?.kind === 'runs') dispatch({ type: 'overlay', overlay: { ...open, rows: runs } });
   };
 
   const showGrants = async (client: RuntimeClient): Promise<void> => {
@@ -77,11 +102,19 @@ export function createEffects(deps: EffectDeps): Effects {
     if (open?.kind === 'grants') dispatch({ type: 'overlay', overlay: { ...open, rows } });
   };
 
-  const explained = (title: string, explanation: PolicyExplanation, now: Evaluation | null = null): void =>
-    dispatch({
-      type: 'overlay',
-      overlay: { kind: 'explain', title, lines: screenExplanation(explanation, now), at: 0 },
-    });
+  /** @param now what the policy says by now, where that is another verdict than the one that was asked under */
+  const explained = async (
+    client: RuntimeClient,
+    title: string,
+    explanation: PolicyExplanation,
+    now: Evaluation | null = null,
+  ): Promise<void> => {
+    const { name, path, sha256 } = explanation.record.policy;
+    // Rules are told by their numbers; their text is that of the document, while it is still the same.
+    const used = await client.showPolicy({ policy: path ?? name }).catch(() => null);
+    const rules = used === null || used.sha256 !== sha256 ? null : rulesOf(used.text);
+    dispatch({ type: 'overlay', overlay: whyOverlay(title, explanation, rules, now) });
+  };
 
   const quitting = createQuitting({
     client: clientOf,
@@ -101,7 +134,12 @@ export function createEffects(deps: EffectDeps): Effects {
     composer: ({ intent }) => deps.composer.perform(intent),
     'edit-text': ({ text, ask }) => deps.edit(text, ask),
     interrupt: ({ run_id }) => attempt((client) => client.cancelRun({ run_id, reason: 'operator' })),
-    'cancel-run': ({ run_id }) => attempt((client) => client.cancelRun({ run_id, reason: 'operator' })),
+    'cancel-run': ({ run_id }) =>
+      attempt(async (client) => {
+        await client.cancelRun({ run_id, reason: 'operator' });
+        await client.awaitRun({ run_id });
+        await showRuns(client);
+      }),
     'resume-run': ({ run_id }) => attempt(() => link.resume(run_id)),
     abandon: () =>
       attempt(async (client) => {
@@ -151,7 +189,21 @@ export function createEffects(deps: EffectDeps): Effects {
       attempt(async (client) => {
         const { rows, notes } = await client.listModels({ backend: null, refresh: false });
         const open = state().overlays.find((overlay) => overlay.kind === 'models');
-        if (open?.kind === 'models') dispatch({ type: 'overlay', overlay: { ...open, rows, notes } });
+        if (open?.kind !== 'models') return;
+        const { model } = state().facts;
+        const at =
+          open.query === ''
+            ? Math.max(
+                0,
+                rows.findIndex((row) => row.model === model),
+              )
+            : open.at;
+        dispatch({ type: 'overlay', overlay: { ...open, rows, notes, at } });
+        // Asked behind the list, which does not wait for it.
+        const { status } = await client.doctor({ probe: true, sources: false });
+        const still = state().overlays.find((overlay) => overlay.kind === 'models');
+        if (still?.kind === 'models')
+          dispatch({ type: 'overlay', overlay: { ...still, backends: backendsText(status.backendChecks) } });
       }),
     'load-run': ({ run_id }) =>
       attempt(async (client) => {
@@ -175,18 +227,19 @@ export function createEffects(deps: EffectDeps): Effects {
       }),
     'load-bounds': ({ run_id }) =>
       attempt(async (client) => dispatch({ type: 'bounds', run: await client.showRun({ run_id }) })),
-    'load-runs': () =>
-      attempt(async (client) => {
-        const { runs } = await client.listRuns({ status: null, session: null, limit: 100 });
-        const open = state().overlays.find((overlay) => overlay.kind === 'runs');
-        if (open?.kind === 'runs') dispatch({ type: 'overlay', overlay: { ...open, rows: runs } });
-      }),
+    'load-runs': () => attempt(showRuns),
     'load-grants': () => attempt(showGrants),
     'set-model': ({ name, backend, save }) =>
       attempt(async (client) => {
+        if (backend === '') await checkServed(client, name);
         await link.useModel(name, backend);
         dispatch({ type: 'facts', facts: { model: name, backend: backend === '' ? null : backend } });
-        if (save) await client.setConfig({ key: 'default-model', value: name });
+        dispatch({ type: 'no-banner', id: 'setup' });
+        if (save) {
+          await client.setConfig({ key: 'default-model', value: name });
+          // The list under the question has done its work.
+          dispatch({ type: 'no-overlays' });
+        }
         say(save ? `${name} is the default model now` : `${name} answers from the next turn on, in this program`);
       }),
     'test-backend': ({ name }) =>
@@ -212,19 +265,27 @@ export function createEffects(deps: EffectDeps): Effects {
         const under = await deps.judgedUnder();
         // A policy that cannot be read by now is said in the banner.
         const current = await client.explainCall({ ...asked, ...under, as_asked: false }).catch(() => null);
-        explained('Why is it asking?', explanation, current?.record ?? null);
+        await explained(client, 'Why is it asking?', explanation, current?.record ?? null);
       }),
     'explain-call': ({ call }) =>
       attempt(async (client) => {
         const under = await deps.judgedUnder();
         const explanation = await client.explainCall({ call, ask: null, as_asked: false, cwd: null, ...under });
-        explained('What the policy says', explanation);
+        await explained(client, 'What the policy says', explanation);
       }),
     'review-trust': () => attempt(() => deps.trust.review(true)),
     trust: (answer) => attempt(() => deps.trust.answer(answer)),
     'look-definitions': () => attempt(() => deps.definitions.look()),
     definition: (answer) => attempt(() => deps.definitions.answer(answer)),
-    slash: ({ intent }) => deps.slash.perform(intent),
+    slash: ({ intent }) => deps.slash.perform(intent, failed()),
+    typed: ({ effect, text }) => {
+      typed = text;
+      try {
+        perform(effect);
+      } finally {
+        typed = null;
+      }
+    },
     report: ({ what, of }) =>
       attempt(async (client) => {
         dispatch({
@@ -272,11 +333,13 @@ export function createEffects(deps: EffectDeps): Effects {
     quit: () => void quitting.quit().catch(() => deps.leave(0)),
   };
 
+  function perform(effect: Effect): void {
+    // The table has a function for exactly this kind of effect.
+    (doing[effect.do] as (effect: Effect) => void)(effect);
+  }
+
   return {
-    perform: (effect) => {
-      // The table has a function for exactly this kind of effect.
-      (doing[effect.do] as (effect: Effect) => void)(effect);
-    },
+    perform,
     tick() {
       deps.plans.tick();
       const { turn, plan, pane, said, asks, items } = state();
@@ -288,4 +351,14 @@ export function createEffects(deps: EffectDeps): Effects {
     cancelAll: () => quitting.cancelAll('SIGINT'),
     ownRuns: quitting.ownRuns,
   };
+}
+
+/** A name that was typed. @throws RuntimeError not_found where no backend has it, and each says what it has */
+async function checkServed(client: RuntimeClient, name: string): Promise<void> {
+  const { rows, notes } = await client.listModels({ backend: null, refresh: false });
+  const served = rows.filter(({ state }) => state !== 'unreachable').map(({ model }) => model);
+  if (notes.length > 0 || served.some((model) => model === name || model === `${name}:latest`)) return;
+  const near = nearest(name, served, 2, 1)[0];
+  const hint = near === undefined ? `these are: ${served.slice(0, 5).join(', ')}` : `did you mean ${near}?`;
+  throw new RuntimeError('not_found', `no backend serves "${name}"; ${hint}`);
 }

@@ -47,35 +47,34 @@ export function hintLine(state: State): Line {
                 ...(state.pane === 'chat' && !isComposerEmpty(state.composer)
                   ? hints(state.keys, ['composer.send', 'composer.newline'])
                   : []),
-                ...(state.pane === 'plan'
-                  ? hints(
-                      state.keys,
-                      state.plan.field === null
-                        ? [
-                            'plan.next',
-                            'plan.auto',
-                            'plan.retry',
-                            'plan.skip',
-                            'plan.replan',
-                            'plan.new',
-                            'plan.open',
-                            'plan.details',
-                          ]
-                        : ['field.accept', 'field.newline', 'field.close'],
-                    )
-                  : []),
+                ...(state.pane === 'plan' ? planHints(state) : []),
                 ...(state.pane === 'approvals'
                   ? listHints(state.approvals, state.keys)
-                  : state.pane === 'plan' && state.plan.field !== null
+                  : state.pane === 'plan'
                     ? []
-                    : hints(
-                        state.keys,
-                        state.pane === 'plan'
-                          ? ['app.help', 'app.next-pane', 'app.palette']
-                          : ['app.next-pane', 'app.palette', 'app.read', 'app.help'],
-                      )),
+                    : hints(state.keys, ['app.next-pane', 'app.palette', 'app.read', 'app.help'])),
               ];
-  return fitLine([say(` ${whole(words, columns - 1)}`, 'dim')], columns);
+  // The plan has more keys than the other panes.
+  const gap = state.pane === 'plan' ? '  ' : '   ';
+  return fitLine([say(` ${whole(words, columns - 1, gap)}`, 'dim')], columns);
+}
+
+/** Keys of the plan pane that do something now. */
+function planHints({ keys, plan }: State): readonly string[] {
+  if (plan.field !== null) {
+    const edits = plan.field.purpose === 'goal' ? ['field.newline'] : [];
+    return hints(keys, ['field.accept', ...edits, 'field.close']);
+  }
+  const outside = ['app.help', 'app.next-pane', 'app.palette'];
+  if (plan.plan === null) return hints(keys, plan.driving === null ? ['plan.new', 'plan.open', ...outside] : outside);
+  if (plan.driving !== null) {
+    const auto = keyOf(keys, 'plan.auto');
+    const stop =
+      auto === null || plan.driving.phase !== 'step' ? [] : [`${auto} ${plan.auto ? 'stop after this step' : 'auto'}`];
+    return [...stop, ...hints(keys, ['plan.details', ...outside])];
+  }
+  const own = ['plan.next', 'plan.auto', 'plan.retry', 'plan.skip', 'plan.replan', 'plan.new', 'plan.details'];
+  return hints(keys, [...own, 'app.help', 'plan.open', 'plan.explore', 'plan.delete', 'app.next-pane', 'app.palette']);
 }
 
 /** Where the run in view waits, its ask is what the key answers. */
@@ -83,10 +82,10 @@ const nextAskHint = ({ keys }: State, waiting: boolean): string =>
   waiting ? `${keyOf(keys, 'app.next-ask') ?? 'Ctrl+N'} answers the ask` : (hints(keys, ['app.next-ask'])[0] ?? '');
 
 /** As many as fit, none of them cut. */
-function whole(words: readonly string[], columns: number): string {
+function whole(words: readonly string[], columns: number, gap: string): string {
   let line = '';
   for (const word of words) {
-    const longer = line === '' ? word : `${line}   ${word}`;
+    const longer = line === '' ? word : `${line}${gap}${word}`;
     if (columnsOf(longer) > columns) break;
     line = longer;
   }

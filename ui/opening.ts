@@ -1,7 +1,7 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
 import { plural } from '../src/view/format.ts';
 import type { Action } from './actions.ts';
-import { welcomeOf } from './welcome.ts';
+import { missing, welcomeOf } from './welcome.ts';
 
 export type OpeningDeps = {
   readonly client: RuntimeClient;
@@ -27,9 +27,17 @@ export async function lookAround(deps: OpeningDeps): Promise<void> {
     await look(deps).catch(() => undefined);
 }
 
+/** Looks at what may have been mended or broken since, here or elsewhere. Never throws. */
+export async function lookAgain(deps: OpeningDeps): Promise<void> {
+  for (const look of [lookAtPolicy, showReadiness]) await look(deps).catch(() => undefined);
+}
+
 const policyBanner = 'policy';
 
-/** The policy as it is now: its name, whether it can be used, and whether an agent may answer under it. */
+/**
+ * The policy as it is now: its name, whether an agent may answer under it, and in the banner what is wrong with it.
+ * @throws where it cannot be read at all
+ */
 export async function lookAtPolicy({
   client,
   dispatch,
@@ -41,10 +49,10 @@ export async function lookAtPolicy({
   if (!invalid) return dispatch({ type: 'no-banner', id: policyBanner });
   const [file] = await client.vetPolicies({ policies: [path ?? name] });
   const problem = file?.findings.find((finding) => finding.severity === 'error')?.message ?? 'invalid';
-  dispatch({
-    type: 'banner',
-    banner: { rank: 0, id: policyBanner, text: `policy ${path ?? name}: ${problem}; everything asks`, fixed: true },
-  });
+  // The line stands behind the file, where it is not cut off.
+  const [place = '', line] = / \(line (\d+), column \d+\)/.exec(problem) ?? [];
+  const text = `policy ${path ?? name}${line === undefined ? '' : `:${line}`}: ${problem.replace(place, '')}`;
+  dispatch({ type: 'banner', banner: { rank: 0, id: policyBanner, text, mend: 'everything asks', fixed: true } });
 }
 
 /** A server of this database in which asks can be answered too. */
@@ -69,13 +77,11 @@ async function showResting({ client, dispatch }: OpeningDeps): Promise<void> {
 /** The provider in use: asked last, since it may take seconds. Tool servers start when a run needs them (10 §1.4). */
 async function showReadiness({ client, dispatch, model }: OpeningDeps): Promise<void> {
   const report = await client.doctor({ probe: true, sources: false, ...(model === null ? {} : { model }) });
-  const issue = report.status.issues.find(({ severity }) => severity === 'error');
+  const [issue] = missing(report.status.issues);
+  dispatch({ type: 'no-banner', id: 'setup' });
   if (issue === undefined) return;
-  const mend = issue.cliCommand === null ? '' : ` · ${issue.cliCommand}`;
-  dispatch({
-    type: 'banner',
-    banner: { rank: 1, id: `setup:${issue.code}`, text: `${issue.message}${mend}`, fixed: false },
-  });
+  const { code, message: text, cliCommand: mend } = issue;
+  dispatch({ type: 'banner', banner: { rank: 1, id: `setup:${code}`, text, mend, fixed: false } });
   const isNew = (await client.sessionNames({})).length === 0;
   if (isNew) dispatch({ type: 'welcome', lines: welcomeOf(report) });
 }

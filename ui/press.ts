@@ -1,6 +1,7 @@
 import { ask } from './asking.ts';
 import { compose } from './composing.ts';
 import { unsentText } from './approvals/card-fields.ts';
+import { findCommand } from './composer/slash-commands.ts';
 import { isComposerEmpty, keepText } from './composer/composer-state.ts';
 import { isTiny, isTooSmall, layoutOf } from './layout.ts';
 import { type Ruler, scroll, toEnd, toTop } from './move.ts';
@@ -13,6 +14,7 @@ import { answerQuestion, closeTop, opened, overlayCommand, overlayText } from '.
 import { readingCommand, startReading } from './reading.ts';
 import { nextHit, searchField, startSearch } from './search.ts';
 import { interruptPlan, planCommand, planFieldCommand, planText } from './plan/plan-press.ts';
+import { chosenStep } from './plan/plan-state.ts';
 import { runSlash } from './slash.ts';
 import { type Change, only, type Pane, runInView, type State } from './state.ts';
 import { saying } from './sending.ts';
@@ -139,12 +141,18 @@ export function command(state: State, ruler: Ruler, id: string, now: number, key
     case 'app.models':
       return opened(state, 'models');
     case 'app.run-details':
-      return opened(state, 'run', runInView(state));
+      // A step that is done is not followed any more, but it is what is looked at.
+      return opened(
+        state,
+        'run',
+        runInView(state) ?? (state.pane === 'plan' ? (chosenStep(state.plan)?.run_id ?? null) : null),
+      );
     case 'app.read':
       return state.reading === null
         ? startReading({ ...state, pane: 'chat' }, ruler)
         : only({ ...state, reading: null });
     case 'app.next-ask':
+      if (state.asks.length === 0) return only(saying(state, 'nothing waits for an answer', now, false));
       return ask({ ...state, reading: null }, ruler, { type: 'focus-next', run_id: runInView(state) }, now);
     case 'app.repaint':
       return only(state, { do: 'repaint' });
@@ -190,8 +198,15 @@ function toPane(state: State, pane: State['pane']): Change {
 }
 
 /** A row of the palette: a command of a key, or one of the composer. */
-const runChosen = (state: State, ruler: Ruler, id: string, now: number): Change =>
-  id.startsWith('/') ? runSlash(state, ruler, id.slice(1), '', now) : command(state, ruler, id, now);
+function runChosen(state: State, ruler: Ruler, id: string, now: number): Change {
+  if (!id.startsWith('/')) return command(state, ruler, id, now);
+  const found = findCommand(id.slice(1));
+  // What needs more words is begun in the composer.
+  if (found !== undefined && found.least > 0)
+    return compose({ ...state, pane: 'chat', reading: null }, ruler, { type: 'replace', text: `${id} ` }, now);
+  const done = runSlash(state, ruler, id.slice(1), '', now);
+  return typeof done === 'string' ? only(saying(state, done, now)) : done;
+}
 
 /** Ctrl+D (10 §12.4). */
 function endOfInput(state: State, ruler: Ruler, now: number): Change {

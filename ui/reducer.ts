@@ -1,11 +1,12 @@
 import type { Action } from './actions.ts';
 import { boundsOf } from './bounds.ts';
 import { ask, offered } from './asking.ts';
-import { attached, commandBack, compose } from './composing.ts';
+import { attached, compose } from './composing.ts';
 import { found, searchAgain } from './search.ts';
 import { atEnd, type Ruler, scroll, withMore } from './move.ts';
 import { planned, planText } from './plan/plan-press.ts';
 import { press } from './press.ts';
+import { atMost } from './overlays/press.ts';
 import { type Change, only, type OpenSession, type State } from './state.ts';
 import { saying } from './sending.ts';
 import { bounded, withPage } from './transcript/stretch.ts';
@@ -103,7 +104,10 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
     case 'welcome':
       return only({ ...state, welcome: action.lines });
     case 'no-banner':
-      return only({ ...state, banners: state.banners.filter(({ id }) => id !== action.id) });
+      return only({
+        ...state,
+        banners: state.banners.filter(({ id }) => id !== action.id && !id.startsWith(`${action.id}:`)),
+      });
     case 'notice':
       return only({
         ...state,
@@ -113,11 +117,11 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
         ],
       });
     case 'say':
-      return commandBack(saying(state, action.text, action.now, action.bad), ruler, action.now);
+      return only(saying(state, action.text, action.now, action.bad));
     case 'overlay':
       return only({
         ...state,
-        overlays: [...state.overlays.filter(({ kind }) => kind !== action.overlay.kind), action.overlay],
+        overlays: [...state.overlays.filter(({ kind }) => kind !== action.overlay.kind), atMost(state, action.overlay)],
       });
     case 'session-gone':
       return only(state.session === null ? state : { ...state, session: { ...state.session, deleted: true } });

@@ -26,7 +26,10 @@ export type SlashDeps = {
 };
 
 /** Carries out what such a command says; what came of it is said. */
-export function createSlashEffects(deps: SlashDeps): { perform(intent: SlashIntent): void } {
+export function createSlashEffects(deps: SlashDeps): {
+  /** @param failed told why nothing came of it */
+  perform(intent: SlashIntent, failed: (message: string) => void): void;
+} {
   const { link, say, client: clientOf } = deps;
 
   const exported = async ({ format, path, force, of }: Extract<SlashIntent, { do: 'export' }>): Promise<void> => {
@@ -120,10 +123,10 @@ export function createSlashEffects(deps: SlashDeps): { perform(intent: SlashInte
     },
   };
   return {
-    perform(intent) {
+    perform(intent, failed) {
       // The table has a function for exactly this kind of intent.
       (doing[intent.do] as (intent: SlashIntent) => Promise<void>)(intent).catch((error: unknown) =>
-        say(toWire(error).message, true),
+        failed(toWire(error).message),
       );
     },
   };

@@ -1,4 +1,6 @@
 import type { Ruler } from './move.ts';
+import { emptyEditing, typeText } from './composer/editing.ts';
+import { type Field, filterField } from './overlays/overlay.ts';
 import { opened } from './overlays/press.ts';
 import { planSlash } from './plan/plan-press.ts';
 import type { ReportKind } from './effect.ts';
@@ -12,7 +14,8 @@ import { startSearch } from './search.ts';
 import { type Change, only, type State } from './state.ts';
 import { saying } from './sending.ts';
 
-type Slash = (state: State, args: string, now: number, ruler: Ruler) => Change;
+/** A string is what is wrong with the arguments: the line stays in the composer (10 §17). */
+type Slash = (state: State, args: string, now: number, ruler: Ruler) => Change | string;
 
 const named = (args: string): string | null => (args.trim() === '' ? null : args.trim());
 /** Messages that stay as they are behind a summary, unless others are asked for (07 §2.9). */
@@ -59,7 +62,7 @@ const commands: Readonly<Record<string, Slash>> = {
     const at = seq === undefined ? null : Number(seq);
     const to = named(args.replace(/--at[ =]\d+/, '').replace(/(^|\s)--summary(?=\s|$)/, ''));
     if (name === null) return quiet(state, 'there is no session yet: the first message makes one', now);
-    if (to?.startsWith('-')) return quiet(state, '/fork takes a name, --at <seq> and --summary', now);
+    if (to?.startsWith('-')) return '/fork takes a name, --at <seq> and --summary';
     return /(^|\s)--summary(?=\s|$)/.test(args)
       ? intended(state, { do: 'fork-summary', to, at, keep: keptMessages })
       : only(state, { do: 'fork-session', name, to, at });
@@ -76,10 +79,11 @@ const commands: Readonly<Record<string, Slash>> = {
       : only(state, { do: 'copy', text: block });
   },
   find: (state, args, _now, ruler) => startSearch(state, ruler, named(args)),
-  dump: (state, args, now) =>
-    /^\d*$/.test(args.trim())
-      ? only(state, { do: 'dump', turns: args.trim() === '' ? null : Number(args.trim()) })
-      : quiet(state, '/dump takes a number of turns', now),
+  dump: (state, args) => {
+    const turns = named(args);
+    if (turns !== null && !/^\d+$/.test(turns)) return '/dump takes a number of turns';
+    return only(state, { do: 'dump', turns: turns === null ? null : Number(turns) });
+  },
   model: (state, args) =>
     named(args) === null
       ? opened(state, 'models')
@@ -107,9 +111,9 @@ const commands: Readonly<Record<string, Slash>> = {
   status: (state) => only(state, { do: 'report', what: 'status' }),
   doctor: (state) => only(state, { do: 'report', what: 'doctor' }),
   runs: (state) => opened(state, 'runs'),
-  policy: (state, args, now) => {
+  policy: (state, args) => {
     const wanted = policySlash(args);
-    return typeof wanted === 'string' ? quiet(state, wanted, now) : only(state, wanted);
+    return typeof wanted === 'string' ? wanted : only(state, wanted);
   },
   usage: (state) => only(state, { do: 'report', what: 'usage' }),
   grants: (state) => opened(state, 'grants'),
@@ -119,15 +123,15 @@ const commands: Readonly<Record<string, Slash>> = {
   chain: (state, args) =>
     named(args) === null ? report(state, 'chains', '') : intended(state, { do: 'chain', name: args.trim() }),
   think: (state, args) => intended(state, { do: 'think', level: named(args) ?? 'auto' }),
-  trim: (state, args, now) =>
+  trim: (state, args) =>
     /^\d+$/.test(args.trim())
       ? intended(state, { do: 'trim', messages: Number(args.trim()) })
-      : quiet(state, '/trim takes a number of messages; 0 = all', now),
-  compact: (state, args, now) => {
+      : '/trim takes a number of messages; 0 = all',
+  compact: (state, args) => {
     const keep = named(args) ?? String(keptMessages);
     return /^\d+$/.test(keep)
       ? intended(state, { do: 'compact', keep: Number(keep) })
-      : quiet(state, '/compact takes the number of messages that stay', now);
+      : '/compact takes the number of messages that stay';
   },
   export: (state, args) => {
     const [first = '', ...rest] = args.trim().split(/\s+/);
@@ -153,10 +157,12 @@ const aliases: Readonly<Record<string, string>> = { exit: 'quit', cost: 'usage',
 const helpAbout = (state: State, word: string): Change => {
   const change = opened(state, 'help');
   const overlays = change.state.overlays.map((overlay) =>
-    overlay.kind === 'help' ? { ...overlay, query: word.trim() } : overlay,
+    overlay.kind === 'help' ? { ...overlay, query: word.trim(), field: filledField(word.trim()) } : overlay,
   );
   return { ...change, state: { ...change.state, overlays } };
 };
+
+const filledField = (text: string): Field => ({ ...filterField, editing: typeText(emptyEditing, text) });
 
 const shownText = (state: State, title: string, lines: readonly string[]): Change =>
   only({ ...state, overlays: [...state.overlays, { kind: 'explain', title, lines, at: 0 }] });
@@ -168,8 +174,8 @@ const commandHelp = ({ name, args, help, aliases, idleOnly }: SlashCommand): rea
   ...(idleOnly ? ['not while a turn is running'] : []),
 ];
 
-/** Does what a slash command says. */
-export function runSlash(state: State, ruler: Ruler, name: string, args: string, now: number): Change {
+/** Does what a slash command says. @returns a string where its arguments say nothing that could be done */
+export function runSlash(state: State, ruler: Ruler, name: string, args: string, now: number): Change | string {
   const slash = commands[aliases[name] ?? name];
   return slash === undefined
     ? quiet(state, `/${name} has nothing to work on yet`, now)

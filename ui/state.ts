@@ -39,7 +39,14 @@ export type OpenSession = {
 };
 
 /** One line above the body (10 §2.1); the smallest rank is shown. */
-export type Banner = { readonly rank: number; readonly id: string; readonly text: string; readonly fixed: boolean };
+export type Banner = {
+  readonly rank: number;
+  readonly id: string;
+  readonly text: string;
+  /** What must not be cut off: the command that mends it, or what follows from it. */
+  readonly mend?: string | null;
+  readonly fixed: boolean;
+};
 
 /** An item that a search has found. `after`: the page of stored messages behind that number has it; null = it is in memory. */
 export type Hit = { readonly id: string; readonly after: number | null };
@@ -123,8 +130,6 @@ export type State = {
   readonly dismissed: ReadonlySet<string>;
   /** A line in place of the hints, until a time. */
   readonly said: { readonly text: string; readonly bad: boolean; readonly until: number } | null;
-  /** The last command with an argument, and when: it comes back when the argument was of no use. */
-  readonly commanded: { readonly text: string; readonly at: number } | null;
   readonly overlays: readonly Overlay[];
   readonly composer: ComposerState;
   /** The files that a message mentions are being read: it is sent when they are. */
@@ -166,7 +171,6 @@ export const firstState = (given: Pick<State, 'size' | 'now' | 'keys' | 'facts' 
   banners: [],
   dismissed: new Set(),
   said: null,
-  commanded: null,
   overlays: [],
   composer: emptyComposer,
   attaching: false,

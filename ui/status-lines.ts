@@ -1,6 +1,7 @@
 import { formatRemaining } from '../src/view/format.ts';
 import { foreign, type Line, say, type Span, type Token } from '../src/view/line.ts';
 import { columnsOf, cutLine, lineColumns, spread } from '../src/view/wrap.ts';
+import { wideColumns } from './plan/plan-state.ts';
 import { activityOf, type Banner, type State } from './state.ts';
 
 const join = (parts: readonly Line[], between = ' · '): Line =>
@@ -22,7 +23,12 @@ export const bannerOf = (state: State): Banner | null =>
 
 export const bannerLine = (state: State): Line => {
   const banner = bannerOf(state);
-  return banner === null ? [] : cutLine([say('! ', 'danger'), ...foreign(banner.text, 'danger')], state.size.columns);
+  if (banner === null) return [];
+  const { columns } = state.size;
+  const mend: Line =
+    banner.mend == null ? [] : [say(' · ', 'danger'), ...foreign(banner.mend, 'danger', 'line', ['bold'])];
+  const text = cutLine([say('! ', 'danger'), ...foreign(banner.text, 'danger')], columns - lineColumns(mend));
+  return cutLine([...text, ...mend], columns);
 };
 
 export function tabBar(state: State): Line {
@@ -78,6 +84,7 @@ export function statusLine(state: State): Line {
     ...(state.editsIn !== null && state.editsIn === state.session?.id
       ? [{ line: [say('edits pass', 'warn')], drop: 3, right: false }]
       : []),
+    ...autoField(state),
     ...asksField(state),
     ...contextField(state),
     ...tokensField(state),
@@ -129,6 +136,12 @@ function policyField({ facts: { policy } }: State): Line {
     say(policy.sha256 === null ? '' : ` ${policy.sha256.slice(0, 4)}`, 'dim'),
   ];
 }
+
+/** Where the counts of the plan have no room, its one mode stands here. */
+const autoField = ({ pane, plan, size }: State): readonly Field[] =>
+  pane === 'plan' && plan.plan !== null && size.columns < wideColumns
+    ? [{ line: [say(`auto ${plan.auto ? 'on' : 'off'}`)], drop: 2, right: false }]
+    : [];
 
 function asksField({ asks, now }: State): readonly Field[] {
   if (asks.length === 0) return [];

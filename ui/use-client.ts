@@ -6,7 +6,7 @@ import type { SessionPage } from '../src/schema/session.ts';
 import { idsOf } from '../src/view/ask-card.ts';
 import { storedItems } from '../src/view/stored-items.ts';
 import type { Action } from './actions.ts';
-import { lookAround, lookAtPolicy, lookForServer, readSettings } from './opening.ts';
+import { lookAgain, lookAround, lookAtPolicy, lookForServer, type OpeningDeps, readSettings } from './opening.ts';
 import type { Effect } from './effect.ts';
 import { endStopped, stoppedTurn, stoppedQuestion } from './stopped-turn.ts';
 import type { OpenSession } from './state.ts';
@@ -127,8 +127,8 @@ export function createClientLink(options: LinkOptions): ClientLink {
       const asks = entries.some(({ kind }) => kind === 'ask' || kind === 'verdict' || kind === 'ask_updated');
       // The mark of a step says that its run waits.
       if (asks || entries.some(({ kind }) => kind === 'plan_changed')) options.planChanged();
-      if (entries.some(({ kind, data }) => kind === 'document_changed' && data['document'] === 'policy'))
-        await lookAtPolicy({ client, dispatch, policy: options.policy }).catch(failed);
+      if (entries.some(({ kind }) => kind === 'setup_changed' || kind === 'document_changed'))
+        void lookAgain(around(client));
       if (entries.some(({ kind, run_id }) => goesOn.has(kind) && run_id !== undefined && run_id === options.resting()))
         await goneOnElsewhere().catch(failed);
       if (!asks) continue;
@@ -144,6 +144,11 @@ export function createClientLink(options: LinkOptions): ClientLink {
     const resting = options.resting();
     const session = options.session();
     if (session !== null && resting !== null && !started.has(resting)) await showSession(session.name);
+  };
+
+  const around = (client: RuntimeClient): OpeningDeps => {
+    const { policy, model, definitions } = options;
+    return { client, dispatch, policy, model, definitions };
   };
 
   const readAsks = async (): Promise<void> => {
@@ -258,6 +263,8 @@ export function createClientLink(options: LinkOptions): ClientLink {
           },
         },
       });
+      // A turn that was accepted has what the banner missed.
+      dispatch({ type: 'no-banner', id: 'setup' });
       if (run.policy.sha256 !== judgedBy) void lookAtPolicy({ client, dispatch, policy: options.policy }).catch(failed);
       judgedBy = run.policy.sha256;
       // What holds for every turn is said once.
@@ -303,8 +310,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
       options.planChanged();
       void watchFeed(client).catch(failed);
       options.settings(await readSettings(client));
-      const { policy, model, definitions } = options;
-      void lookAround({ client, dispatch, policy, model, definitions });
+      void lookAround(around(client));
     },
     sent: () => sending.catch(() => undefined),
     started: () => started,

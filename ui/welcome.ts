@@ -1,17 +1,36 @@
-import type { DoctorReport } from '../src/schema/registry.ts';
+import type { DoctorReport, SetupIssue } from '../src/schema/registry.ts';
 import { plural } from '../src/view/format.ts';
 import { type Line, foreign, say } from '../src/view/line.ts';
 import { cutLine } from '../src/view/wrap.ts';
 
-/** What a new user can begin with. */
-export type WelcomeRow = { readonly label: string; readonly text: string };
+/** What a new user reads: a line of its own, or what there is of something. */
+export type WelcomeRow = { readonly label: string | null; readonly text: string };
 
-/** For somebody without a session whose set-up is not ready: what there is on this machine, and what needs nothing (10 §1.4). */
+/** What keeps a turn from being answered, in the order in which it is mended: a model is chosen of those that are served. */
+export function missing(issues: readonly SetupIssue[]): readonly SetupIssue[] {
+  const errors = issues.filter(({ severity }) => severity === 'error');
+  const chosen = errors.filter(({ code }) => code === 'missing_default_model');
+  const others = errors.filter((issue) => !chosen.includes(issue));
+  // One command may mend both.
+  return [...others, ...chosen.filter(({ cliCommand }) => others.every((each) => each.cliCommand !== cliCommand))];
+}
+
+/** For somebody without a session whose set-up is not ready: what is missing, and what this machine has (10 §1.4). */
 export function welcomeOf({ status, keysSet }: Pick<DoctorReport, 'status' | 'keysSet'>): readonly WelcomeRow[] {
-  const servers = status.backendChecks.filter(({ reachable, baseUrl }) => reachable && isLocal(baseUrl));
+  const { issues, backendChecks, reachableBackendCount } = status;
+  const project = issues.filter(({ code }) => code === 'no_project');
+  const steps = [...project, ...missing(issues)];
+  const servers = backendChecks.filter(({ reachable, baseUrl }) => reachable && isLocal(baseUrl));
+  const line = (text: string): WelcomeRow => ({ label: null, text });
   const listed = (label: string, texts: readonly string[]): readonly WelcomeRow[] =>
     (texts.length === 0 ? ['none'] : texts).map((text, index) => ({ label: index === 0 ? label : '', text }));
+  const again = project.length > 0 ? ', and start reins again there' : '';
   return [
+    ...steps.flatMap(({ message, cliCommand }, index) => [
+      line(`${index + 1}. ${message}`),
+      ...(cliCommand === null ? [] : [line(`     ${cliCommand}`)]),
+    ]),
+    line(''),
     ...listed(
       'local servers',
       servers.map(
@@ -22,7 +41,10 @@ export function welcomeOf({ status, keysSet }: Pick<DoctorReport, 'status' | 'ke
       'keys set',
       keysSet.map(({ variable, provider }) => `${variable}   reins init ${provider}`),
     ),
+    ...(reachableBackendCount === 0 ? [] : [{ label: 'models', text: 'Ctrl+X m chooses one here' }]),
     { label: 'without any', text: 'reins demo   shows the program at work with a scripted model' },
+    line(''),
+    line(`Type these in another terminal, or leave with Ctrl+D twice${again}.`),
   ];
 }
 
@@ -33,7 +55,9 @@ const labelColumns = 16;
 /** In the place of a transcript that has no message yet. */
 export const welcomeLines = (rows: readonly WelcomeRow[], columns: number): readonly Line[] => [
   [],
-  [say('  No model answers yet. What there is to begin with:', undefined, ['bold'])],
+  [say('  No model answers yet. What is missing, in this order:', undefined, ['bold'])],
   [],
-  ...rows.map(({ label, text }) => cutLine([say(`  ${label.padEnd(labelColumns)}`, 'dim'), ...foreign(text)], columns)),
+  ...rows.map(({ label, text }) =>
+    cutLine([say(`  ${label === null ? '' : label.padEnd(labelColumns)}`, 'dim'), ...foreign(text)], columns),
+  ),
 ];

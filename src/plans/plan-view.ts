@@ -64,7 +64,14 @@ export function stepView(row: StepRow, now: number): PlanStep {
     finished_at: isoOrNull(row.finished_at),
     ask_id: claim === 'none' ? null : row.ask_id,
     note: row.note,
+    run_by: claim === 'live' ? holderOf(row) : null,
   };
+}
+
+/** The process that holds the claim, as its lease names it; null where it names none. */
+export function holderOf({ lease_owner, settling }: Pick<StepRow, 'lease_owner' | 'settling'>): PlanStep['run_by'] {
+  const [, , pid, , surface] = (lease_owner ?? settling ?? '').split(' ');
+  return pid === undefined ? null : { pid: Number(pid), surface: surface ?? '-' };
 }
 
 /** Written by `plan_summary.persist`, which checks it. */

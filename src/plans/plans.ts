@@ -4,7 +4,7 @@ import type { StepRow } from '../store/plan-steps.ts';
 import type { PlanListRow, Plans } from '../store/plans.ts';
 import { findPlan, findStep } from './find-plan.ts';
 import type { Mirror } from './mirror.ts';
-import { claimOf, headView, planView } from './plan-view.ts';
+import { claimOf, headView, holderOf, planView } from './plan-view.ts';
 import { changedMeanwhile, type PlanBooks } from './settle.ts';
 import type { Feed } from '../store/feed.ts';
 
@@ -205,6 +205,4 @@ const stepBusy = (step: StepRow): RuntimeError =>
     { hints: step.ask_id === null ? [] : [`reins approvals respond ${step.ask_id} --approve`] },
   );
 
-/** @returns the process that holds the claim, as its lease names it */
-export const pidOf = (step: Pick<StepRow, 'lease_owner' | 'settling'>): string =>
-  (step.lease_owner ?? step.settling ?? '').split(' ')[2] ?? '?';
+export const pidOf = (step: Pick<StepRow, 'lease_owner' | 'settling'>): string => String(holderOf(step)?.pid ?? '?');

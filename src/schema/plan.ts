@@ -78,6 +78,8 @@ export const PlanStep = type({
   /** The open question of its run. */
   ask_id: nullable(string()),
   note: nullable(string()),
+  /** The process that works on it; null = none does. */
+  run_by: nullable(type({ pid: number(), surface: string() })),
 });
 export type PlanStep = Infer<typeof PlanStep>;
 

@@ -22,44 +22,38 @@ export function explanationLines(explanation: PolicyExplanation): readonly strin
 }
 
 /** The part that a card does not show already: how the call was read and which rules were tried. */
-export function whyLines({ record, tried, wait_s, would_change_with }: PolicyExplanation): readonly string[] {
+export function whyLines(explanation: PolicyExplanation): readonly string[] {
+  const { record, tried, wait_s, would_change_with } = explanation;
   return [
     ...analysisLines(record.analysis, tried),
     ...tried.map(ruleLine),
-    ...record.trust.map((finding) => `trust: ${typeof finding === 'string' ? finding : JSON.stringify(finding)}`),
+    ...trustLines(record),
     ...(wait_s === null ? [] : [waitLine(wait_s)]),
     ...(would_change_with === null ? [] : [`would change with: ${would_change_with}`]),
   ];
 }
 
-/**
- * The same for a screen, what answers first: the verdict, how long it waits and what would change it, the call, and at
- * the end all rules that were tried, the one that decided marked. Not escaped.
- * @param now what the policy says by now, where that is asked; told when it is another verdict
- */
-export function screenExplanation(
-  { call, record, tried, wait_s, would_change_with }: PolicyExplanation,
-  now: Evaluation | null = null,
-): readonly string[] {
-  const verdict = verdictLine(record);
-  const changed = now === null || verdictLine(now) === verdict ? [] : [`by now: ${verdictLine(now)}`];
-  return [
-    verdict,
-    ...changed,
-    ...[record.note === null ? null : `for ${record.note}`, record.detail].flatMap((text) =>
-      text === null ? [] : [`  ${text}`],
-    ),
-    ...(wait_s === null ? [] : [waitLine(wait_s)]),
-    ...(would_change_with === null ? [] : [`would change with: ${would_change_with}`]),
-    '',
-    `${call.tools}.${call.tool} in ${call.cwd}`,
-    ...Object.entries(call.args).map(([name, value]) => `  ${name}: ${JSON.stringify(value)}`),
-    ...analysisLines(record.analysis, tried),
-    ...record.trust.map((finding) => `trust: ${finding.detail}`),
-    '',
-    tried.length === 0 ? 'no rule is about such a call' : 'rules tried, in order:',
-    ...tried.map((rule) => `${rule.rule === record.matched_rule ? '>' : ' '} ${ruleLine(rule)}`),
-  ];
+const trustLines = ({ trust }: Evaluation): readonly string[] =>
+  trust.map((finding) => `trust: ${typeof finding === 'string' ? finding : JSON.stringify(finding)}`);
+
+/** How the call was read: its commands and their programs, and what is known of these. */
+export const readingLines = ({ record, tried }: PolicyExplanation): readonly string[] => [
+  ...analysisLines(record.analysis, tried),
+  ...trustLines(record),
+];
+
+/** `approve by rule 14 of 15, waits 7d, then denied`. @param rules how many the document has; null = not known */
+export function verdictText(record: Evaluation, rules: number | null, wait_s: PolicyExplanation['wait_s']): string {
+  const { action, reason, matched_rule: rule } = record;
+  const by = rule === null ? 'the default action' : `rule ${rule + 1}${rules === null ? '' : ` of ${rules}`}`;
+  const why: Readonly<Record<string, string>> = {
+    control_plane: 'a wall that no policy lifts',
+    internal_error: 'the evaluator, which failed',
+    remembered: `what was approved before in this session, under ${by}`,
+    floor: `a floor under ${by}`,
+  };
+  const broken = record.policy.state === 'invalid' ? '; the policy is invalid, so everything asks' : '';
+  return `${action} by ${why[reason] ?? by}${wait_s === null ? '' : `, ${waitLine(wait_s)}`}${broken}`;
 }
 
 /** `allow  rule 69 of hitl-policy.json (builtin default)`. */
@@ -77,10 +71,12 @@ export function verdictLine({ action, reason, matched_rule: rule, policy }: Eval
 const waitLine = (seconds: number | 'never'): string =>
   seconds === 'never' ? 'waits without a deadline' : `waits ${formatSeconds(seconds)}, then denied`;
 
-function ruleLine({ rule, outcome, conditions }: TriedRule): string {
-  const shown = conditions.length === 0 ? 'every call' : conditions.map(conditionText).join(' and ');
-  return `rule ${String(rule + 1).padEnd(3)} ${outcome.padEnd(8)}${shown}`;
-}
+const ruleLine = (tried: TriedRule): string =>
+  `rule ${String(tried.rule + 1).padEnd(3)} ${tried.outcome.padEnd(8)}${triedText(tried)}`;
+
+/** The conditions of a rule, each with what it saw. */
+export const triedText = ({ conditions }: Pick<TriedRule, 'conditions'>): string =>
+  conditions.length === 0 ? 'every call' : conditions.map(conditionText).join(' and ');
 
 type Tried = TriedRule['conditions'][number];
 

@@ -9,8 +9,16 @@ export type RunShown = { id(id: string): string; when(at: string): string };
 
 /** A captured run as text (06 §25): header, then steps and what happened in them in the order of time, then the outcome. */
 export function runLines(run: RunDetails, shown: RunShown): readonly string[] {
-  return [...header(run, shown), '', 'Steps', ...timeline(run, shown), ...outcome(run)];
+  const parts = runParts(run, shown);
+  return [...parts.header, '', 'Steps', ...parts.steps, ...parts.outcome];
 }
+
+/** The same in its parts, for a surface that has them in another order. */
+export const runParts = (run: RunDetails, shown: RunShown) => ({
+  header: header(run, shown),
+  steps: timeline(run, shown),
+  outcome: outcome(run),
+});
 
 function header(run: RunDetails, shown: RunShown): readonly string[] {
   const exit = run.exit_code === null ? '' : `, exit ${run.exit_code}`;

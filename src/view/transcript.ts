@@ -1,4 +1,4 @@
-import type { RunEvent } from '../schema/event.ts';
+import type { RunEvent, StepError } from '../schema/event.ts';
 import { appendOutput, type CallItem, type Item } from './items.ts';
 
 /** Items in order. A new value for each change: what did not change is the same object. */
@@ -284,7 +284,7 @@ function note(draft: Draft, event: RunEvent): void {
         status: 'failed',
         class: event.error.class,
         text: event.error.message,
-        fix: fixFor(event.error.class),
+        fix: fixFor(event.error),
       });
       return;
     case 'chain_cancelled':
@@ -317,10 +317,10 @@ function note(draft: Draft, event: RunEvent): void {
 }
 
 /** What mends a failure (10 §6.10); null where the message has said all. */
-function fixFor(failure: string): string | null {
+function fixFor({ class: failure, message }: StepError): string | null {
   switch (failure) {
     case 'auth':
-      return 'reins backend update <name> --api-key-env <NAME>';
+      return `reins backend update ${/backend "([^"]+)"/.exec(message)?.[1] ?? '<name>'} --api-key-env <NAME>`;
     case 'model_unavailable':
     case 'no_tool_support':
       return '/model chooses another model';

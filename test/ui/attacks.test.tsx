@@ -1,5 +1,6 @@
 import { render } from 'ink-testing-library';
 import { describe, expect, test } from 'vitest';
+import type { PolicyExplanation } from '../../src/schema/policy-views.ts';
 import type { Item } from '../../src/view/items.ts';
 import { columnsOf } from '../../src/view/wrap.ts';
 import { App } from '../../ui/app.tsx';
@@ -8,6 +9,7 @@ import { shippedKeyMap } from '../../ui/keys/key-map.ts';
 import { layoutOf } from '../../ui/layout.ts';
 import { unseen } from '../../ui/overlays/looking.ts';
 import type { Overlay } from '../../ui/overlays/overlay.ts';
+import { whyOverlay } from '../../ui/overlays/why-view.ts';
 import { firstFacts, firstState, type State } from '../../ui/state.ts';
 import { builtinTheme } from '../../ui/theme.ts';
 import { createLineCache } from '../../ui/transcript/line-cache.ts';
@@ -96,6 +98,26 @@ const session = (name: string) => ({
   active_run_id: null,
   suspended_run_id: null,
 });
+const explanationOf = (text: string): PolicyExplanation => ({
+  call: { tools: text, tool: text, args: { command: text }, cwd: text },
+  record: {
+    action: 'approve',
+    matched_rule: 0,
+    reason: 'matched_rule',
+    timeout_s: 60,
+    on_timeout: null,
+    policy: { name: text, source: 'user', path: text, sha256: text, state: 'ok' },
+    detail: text,
+    note: text,
+    trust: [],
+    exec: null,
+  },
+  tried: [{ rule: 0, outcome: text, note: text, conditions: [] }],
+  wait_s: 60,
+  would_change_with: text,
+  refused: null,
+  notes: [],
+});
 const overlaysOf = (text: string): readonly Overlay[] => [
   {
     kind: 'definition',
@@ -131,12 +153,14 @@ const overlaysOf = (text: string): readonly Overlay[] => [
         reason: text,
       },
     ],
+    backends: text,
     notes: [text],
     at: 0,
     query: '',
     field: null,
   },
-  { kind: 'explain', title: 'Why', lines: [text, text], at: 0 },
+  { kind: 'explain', title: text, lines: [text, text], at: 0 },
+  whyOverlay(text, explanationOf(text), [{ tools: text, tool: text, action: text }]),
   { kind: 'question', title: 'Sure?', lines: [text], choices: [], at: 0 },
 ];
 

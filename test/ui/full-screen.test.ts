@@ -252,7 +252,7 @@ describe('overlays', () => {
     terminal.type('\u0010');
     await terminal.saw('┌ Commands');
     terminal.type('session');
-    await terminal.saw('filter: session');
+    await terminal.saw('> session');
     terminal.type('\r');
     await terminal.saw('┌ Sessions');
     await terminal.saw(`* s${sessions}`);
@@ -263,6 +263,10 @@ describe('overlays', () => {
     await terminal.saw('┌ Keys');
     terminal.type('\u001b');
     await terminal.until((rows) => !rows.some((row) => row.includes('┌ Keys')), 'no overlay');
+    // What cannot be done stays in the composer, with the reason above it.
+    terminal.type('/switch nope\r');
+    await terminal.saw('! There is no session "nope".');
+    await terminal.saw('› /switch nope');
     clean(terminal);
   });
 

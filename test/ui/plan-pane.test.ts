@@ -87,7 +87,7 @@ test('a step is interrupted and skipped, a plan is replanned, and a step of anot
   pane.type('\u001b');
   await pane.until((rows) => !rows.some((each) => each.includes('+ 2. polish')), 'no overlay');
   const other = openTerminal(world, ['plan', 'next', ...tester]);
-  await pane.saw('run by another process');
+  await pane.saw('(cli)');
   pane.type('n');
   await pane.saw('is running in process');
   other.kill('SIGKILL');

@@ -47,8 +47,35 @@ describe('commands of the composer', () => {
     const known = { ...state, asks, approvals: { ...state.approvals, asks } };
     const found = typed(known, '/approvals bbbb');
     expect(found.state.pane).toBe('approvals');
-    expect(found.effects).toContainEqual({ do: 'focus-ask', id: 'ask_2bbbb' });
+    expect(found.effects).toContainEqual({
+      do: 'typed',
+      effect: { do: 'focus-ask', id: 'ask_2bbbb' },
+      text: '/approvals bbbb',
+    });
     expect(typed(known, '/approvals zz').state.said?.text).toBe('no open ask ends in zz');
+  });
+});
+
+describe('arguments that say nothing that could be done', () => {
+  it.each([
+    ['/xyzzy', 'there is no command /xyzzy'],
+    ['/trim x', '/trim takes a number'],
+    ['/compact x', '/compact takes the number'],
+    ['/dump x', '/dump takes a number'],
+    ['/fork --frob', '/fork takes a name'],
+    ['/policy explain foo', '/policy explain takes'],
+    ['/think maybe', '/think takes off'],
+  ])('%s stays in the composer, with what is taken', (line, why) => {
+    const { state, effects } = typed(readyState(), line);
+    expect(state.composer.editing.text).toBe(line);
+    expect(state.composer.problems[0]).toContain(why);
+    expect(effects.every((effect) => effect.do === 'composer')).toBe(true);
+  });
+
+  it('are asked for where a command comes from the palette', () => {
+    const { state } = pressAll(readyState(), 'ctrl+p', ...'/trim'.split(''), 'enter');
+    expect(state.composer.editing.text).toBe('/trim ');
+    expect(state.overlays).toEqual([]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Evaluation } from '../../src/schema/policy.ts';
 import type { PolicyExplanation, TriedRule } from '../../src/schema/policy-views.ts';
-import { explanationLines, screenExplanation, verdictLine } from '../../src/view/explanation.ts';
+import { explanationLines, verdictLine } from '../../src/view/explanation.ts';
 
 const policy = { name: 'default', source: 'builtin', path: null, sha256: 'a', state: 'ok' } as const;
 const record: Evaluation = {
@@ -46,31 +46,6 @@ it('says who decided, and what stands above every policy', () => {
   expect(verdictLine({ ...record, policy: broken })).toBe(
     'approve  default action of /h/hitl-policy-x.json (user x, invalid: everything asks)',
   );
-});
-
-it('says on a screen first what answers, and marks the rule that decided', () => {
-  const told = { ...record, matched_rule: 8, reason: 'matched_rule', detail: 'not covered: x' } as const;
-  const now = { ...record, action: 'deny', matched_rule: 2, reason: 'matched_rule' } as const;
-  const two = [
-    { ...tried[0], rule: 3, outcome: 'no', conditions: [] },
-    { ...tried[0], outcome: 'approve', conditions: [] },
-  ];
-  expect(
-    screenExplanation({ ...explanation, record: told, tried: two as never, would_change_with: 'a prefix' }, now),
-  ).toEqual([
-    'approve  rule 9 of hitl-policy.json (builtin default)',
-    'by now: deny  rule 3 of hitl-policy.json (builtin default)',
-    '  not covered: x',
-    'waits without a deadline',
-    'would change with: a prefix',
-    '',
-    'local_shell.local_shell in /w',
-    '  command: "ls | x"',
-    '',
-    'rules tried, in order:',
-    '  rule 4   no      every call',
-    '> rule 9   approve every call',
-  ]);
 });
 
 const segment = { words: ['ls'], program: '/usr/bin/ls', revealed: false, covered_by: null, why: null };

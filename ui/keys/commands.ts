@@ -2,7 +2,7 @@
 export type KeyContext =
   | 'field'
   | 'completion'
-  | `overlay.${'any' | 'palette' | 'sessions' | 'models' | 'help' | 'grants' | 'runs' | 'view' | 'run' | 'rule' | 'edit' | 'question' | 'history' | 'plans'}`
+  | `overlay.${'any' | 'palette' | 'sessions' | 'models' | 'help' | 'grants' | 'runs' | 'view' | 'run' | 'rule' | 'edit' | 'question' | 'history' | 'plans' | 'why'}`
   | `card.${'permission' | 'question' | 'unknown' | 'trust' | 'definition' | 'full'}`
   | 'card'
   | 'reading'
@@ -188,7 +188,7 @@ export const keyCommands: readonly KeyCommand[] = [
   ...rows('plan', [
     ['plan.up', 'up', 'step above'],
     ['plan.down', 'down', 'step below'],
-    ['plan.next', 'n', 'next step'],
+    ['plan.next', 'n', 'next step', { hint: 'next' }],
     ['plan.auto', 'a', 'all pending steps, or stop after this one', { hint: 'auto' }],
     ['plan.retry', 'r', 'retry the step', { hint: 'retry' }],
     ['plan.skip', 's', 'skip the step', { hint: 'skip' }],
@@ -265,6 +265,7 @@ export const keyCommands: readonly KeyCommand[] = [
     ['view.wrap', 'w', 'wrap on or off', { hint: 'wrap' }],
     ['view.copy', 'c', 'copy', { hint: 'copy' }],
   ]),
+  ...rows('overlay.why', [['why.copy', 'c', 'copy', { hint: 'copy' }]]),
   ...rows('overlay.grants', [['grants.forget', 'delete', 'forget the choice', { hint: 'forget' }]]),
   ...rows('overlay.rule', [
     ['rule.matches', 'm', 'the matching calls', { hint: 'matching calls' }],
@@ -309,6 +310,7 @@ export const contextStacks: readonly (readonly KeyContext[])[] = [
       'question',
       'history',
       'plans',
+      'why',
     ] as const
   ).flatMap((name): readonly (readonly KeyContext[])[] => [
     [`overlay.${name}`, 'overlay.any', 'global'],

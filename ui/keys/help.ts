@@ -25,7 +25,16 @@ const titles: Readonly<Partial<Record<KeyContext, string>>> = {
   reading: 'Reading',
   plan: 'Plan',
   approvals: 'Approvals',
-  'overlay.any': 'Any overlay',
+  'overlay.any': 'Any list or text that is open',
+  'overlay.sessions': 'Sessions',
+  'overlay.models': 'Models',
+  'overlay.runs': 'Runs',
+  'overlay.run': 'A run',
+  'overlay.view': 'A text',
+  'overlay.why': 'Why it asks',
+  'overlay.grants': 'What is allowed for the session',
+  'overlay.rule': 'A new rule',
+  'overlay.question': 'A question',
 };
 
 /** The help in the order in which it is most likely wanted: what is at hand first, then the rest (10 §9). */

@@ -1,12 +1,12 @@
 import { Box } from 'ink';
-import { type Line, say } from '../../src/view/line.ts';
-import { cutLine, fitLine, lineColumns } from '../../src/view/wrap.ts';
+import { foreign, type Line, say } from '../../src/view/line.ts';
+import { columnsOf, cutLine, fitLine, lineColumns } from '../../src/view/wrap.ts';
 import type { Layout } from '../layout.ts';
 import { Rows } from '../rows.tsx';
 import type { State } from '../state.ts';
 import type { Theme } from '../theme.ts';
 import { placeOf } from './place.ts';
-import type { OverlayView } from './views.ts';
+import type { OverlayView } from './overlay-view.ts';
 
 /** Over the body, centred (10 §2.1). */
 export function OverlayBox({
@@ -31,10 +31,12 @@ export function OverlayBox({
     ...(head === 0 ? [] : [edge('├', '┤', '', [], width)]),
     ...shown.map(inner),
     ...Array.from({ length: room - shown.length }, () => inner([])),
-    edge('└', '┘', view.foot, [], width),
+    ...(view.below.length === 0 ? [] : [edge('├', '┤', '', [], width)]),
+    ...view.below.map(inner),
+    edge('└', '┘', footOf(view.foot, width - 4), [], width),
   ];
   return (
-    <Box position="absolute" marginLeft={Math.floor((columns - width) / 2)} marginTop={1}>
+    <Box position="absolute" marginLeft={Math.floor((columns - width) / 2)} marginTop={1 + layout.banner}>
       <Rows lines={lines} theme={theme} />
     </Box>
   );
@@ -47,10 +49,25 @@ function place(view: OverlayView, top: number, room: number, last: number): Line
   return view.right.length === 0 ? [where] : [...view.right, say(' · ', 'dim'), where];
 }
 
+/** As many keys as fit, and the last one, which closes. */
+function footOf(words: readonly string[], columns: number): string {
+  const last = words.at(-1) ?? '';
+  let line = '';
+  for (const word of words.slice(0, -1)) {
+    const longer = `${line}${word}  `;
+    if (columnsOf(longer + last) > columns) break;
+    line = longer;
+  }
+  return (line + last).trimEnd();
+}
+
 /** A border with a text at its left and one at its right. */
 function edge(from: string, to: string, text: string, right: Line, width: number): Line {
   const end: Line = right.length === 0 ? [] : [say(' '), ...cutLine(right, Math.floor(width / 2)), say(' ')];
-  const left: Line = text === '' ? [] : cutLine([say(` ${text} `, undefined, ['bold'])], width - 2 - lineColumns(end));
+  const left: Line =
+    text === ''
+      ? []
+      : cutLine([say(' '), ...foreign(text, undefined, 'line', ['bold']), say(' ')], width - 2 - lineColumns(end));
   const fill = Math.max(0, width - 2 - lineColumns(left) - lineColumns(end));
   return [say(from, 'border'), ...left, say('─'.repeat(fill), 'border'), ...end, say(to, 'border')];
 }

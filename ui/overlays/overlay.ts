@@ -3,6 +3,7 @@ import type { UntrustedContent } from '../../src/schema/overlay.ts';
 import type { ModelRow } from '../../src/schema/registry.ts';
 import type { PlanHead } from '../../src/schema/plan.ts';
 import type { RunDetails, RunSummary } from '../../src/schema/run-record.ts';
+import type { PolicyExplanation } from '../../src/schema/policy-views.ts';
 import type { Session } from '../../src/schema/session.ts';
 import type { CallItem } from '../../src/view/items.ts';
 import { edit, type Editing, emptyEditing, isEdit } from '../composer/editing.ts';
@@ -48,7 +49,13 @@ export type Overlay =
   | (List & { readonly kind: 'help' })
   | (List & { readonly kind: 'palette' })
   | (List & { readonly kind: 'sessions'; readonly rows: readonly Session[] | null })
-  | (List & { readonly kind: 'models'; readonly rows: readonly ModelRow[] | null; readonly notes: readonly string[] })
+  | (List & {
+      readonly kind: 'models';
+      readonly rows: readonly ModelRow[] | null;
+      readonly notes: readonly string[];
+      /** How the backends stand; empty until they were asked. */
+      readonly backends: string;
+    })
   | (List & { readonly kind: 'plans'; readonly rows: readonly PlanHead[] | null })
   | (List & { readonly kind: 'runs'; readonly rows: readonly RunSummary[] | null })
   /** What was allowed for the session, until it ends. */
@@ -67,6 +74,17 @@ export type Overlay =
       readonly held: HeldDefinition;
       readonly waiting: readonly HeldDefinition[];
     })
+  /** Why a call is asked about, allowed or denied. `rules`: those of the document, where it is still the one in use. */
+  | {
+      readonly kind: 'why';
+      readonly title: string;
+      readonly explanation: PolicyExplanation;
+      readonly rules: readonly unknown[] | null;
+      /** What the policy says by now, where that is another verdict. */
+      readonly byNow: string | null;
+      /** The chosen one of the rules that were tried. */
+      readonly at: number;
+    }
   /** What a command reports. Lines are foreign until they are drawn. */
   | (Text & { readonly kind: 'explain' })
   /** A text whole, with numbered lines. */
@@ -95,6 +113,10 @@ export const isText = (overlay: Overlay): overlay is TextOverlay =>
 /** Whether text that is typed goes into a field of the overlay. */
 export const hasField = (overlay: Overlay): boolean =>
   isList(overlay) ? overlay.field !== null : isText(overlay) && overlay.find?.typing === true;
+
+/** Lists without letters of their own: their field has nothing to give way to. */
+export const hasOnlyField = (overlay: Overlay): boolean =>
+  overlay.kind === 'palette' || overlay.kind === 'plans' || overlay.kind === 'help';
 
 /** The field after a command of editing; unchanged by any other one. */
 export function editField(field: Field, command: string): Field {

@@ -2,7 +2,8 @@ import { layoutOf } from '../layout.ts';
 import type { State } from '../state.ts';
 import type { Overlay } from './overlay.ts';
 import { overlayWidth, roomOf } from './overlay-size.ts';
-import { type OverlayView, viewOf } from './views.ts';
+import type { OverlayView } from './overlay-view.ts';
+import { viewOf } from './views.ts';
 
 /** An overlay on this screen. */
 export type OverlayPlace = {
@@ -23,7 +24,7 @@ export function placeOf(state: State, overlay: Overlay): OverlayPlace {
   const width = overlayWidth(layout.columns);
   const columns = width - 4;
   const view = viewOf(overlay, state, columns);
-  const room = roomOf(view.head.length, view.body.length, layout.body);
+  const room = roomOf(view.head.length, view.body.length, layout.body, view.below.length);
   const last = Math.max(0, view.body.length - room);
   // A chosen row stays in view; a text scrolls by its first row.
   const wanted = view.chosen ? Math.max(0, view.at - Math.floor(room / 2)) : view.at;

@@ -5,6 +5,7 @@ import {
   editField,
   type Field,
   filterField,
+  hasOnlyField,
   isList,
   isText,
   type ListOverlay,
@@ -12,6 +13,7 @@ import {
   type Overlay,
   type TextOverlay,
 } from './overlay.ts';
+import { ruleView, whyText } from './why-view.ts';
 import { definitionCommand } from './definition-view.ts';
 import { placeOf } from './place.ts';
 import { findText, textCommand } from './text-overlay.ts';
@@ -28,11 +30,16 @@ export function overlayCommand(state: State, id: string, now: number, run: Run):
   const field = isList(top) ? top.field : null;
   if (top.kind === 'trust' && id !== 'overlay.close') return trustCommand(state, top, id, now);
   if (top.kind === 'definition' && id !== 'overlay.close') return definitionCommand(state, top, id, now);
-  if (id === 'overlay.close') return closeTop(state, now);
+  if (id === 'overlay.close' || id === 'question.no') return closeTop(state, now);
   if (isList(top) && field !== null && id.startsWith('field.')) return fieldCommand(state, top, field, id, now, run);
   if (id === 'overlay.accept' && isList(top)) return accept(state, top, run);
   if (id === 'overlay.filter' && isList(top)) return only(changed(state, { ...top, field: filterField, query: '' }));
   if (isText(top)) return ofText(state, top, id, now);
+  if (top.kind === 'why' && id === 'why.copy') return only(state, { do: 'copy', text: whyText(top) });
+  if (top.kind === 'why' && id === 'overlay.accept') {
+    const rule = ruleView(top);
+    return only(rule === null ? state : { ...state, overlays: [...state.overlays, rule] });
+  }
   return own(state, top, id);
 }
 
@@ -81,7 +88,9 @@ const withField = (overlay: ListOverlay, field: Field): ListOverlay =>
 function fieldCommand(state: State, top: ListOverlay, field: Field, id: string, now: number, run: Run): Change {
   switch (id) {
     case 'field.close':
-      return only({ ...changed(state, { ...top, field: null }), closedAt: now });
+      return hasOnlyField(top)
+        ? closeTop(state, now)
+        : only({ ...changed(state, { ...top, field: null }), closedAt: now });
     case 'field.up':
     case 'field.down':
       return only(changed(state, moved(state, top, id === 'field.up' ? -1 : 1)));
@@ -101,11 +110,13 @@ const sizeOf = (state: State, overlay: Overlay): number => {
     case 'plans':
       return planRows(overlay).length;
     case 'palette':
-      return paletteRows(overlay, state.keys).length;
+      return paletteRows(overlay, state).length;
     case 'grants':
       return grantRows(overlay).length;
     case 'runs':
       return runRows(overlay).length;
+    case 'why':
+      return overlay.explanation.tried.length;
     default:
       return placeOf(state, overlay).last + 1;
   }
@@ -116,7 +127,7 @@ const moved = <O extends Overlay>(state: State, overlay: O, delta: number): O =>
   atMost(state, { ...overlay, at: Math.max(0, overlay.at + delta) });
 
 /** Nobody stands behind the end: the way back would begin with keys that do nothing. */
-const atMost = <O extends Overlay>(state: State, overlay: O): O => ({
+export const atMost = <O extends Overlay>(state: State, overlay: O): O => ({
   ...overlay,
   at: Math.max(0, Math.min(overlay.at, sizeOf(state, overlay) - 1)),
 });
@@ -147,7 +158,7 @@ function accept(state: State, top: ListOverlay, run: Run): Change {
       return row === undefined ? only(state) : closed(state, { do: 'plan', intent: { do: 'switch', plan: row.name } });
     }
     case 'palette': {
-      const row = paletteRows(top, state.keys)[top.at];
+      const row = paletteRows(top, state)[top.at];
       return row === undefined ? only(state) : run({ ...state, overlays: state.overlays.slice(0, -1) }, row.id);
     }
     case 'runs': {
@@ -155,6 +166,7 @@ function accept(state: State, top: ListOverlay, run: Run): Change {
       return row === undefined ? only(state) : opened(state, 'run', row.id);
     }
     case 'help':
+      return only(state);
     case 'grants':
       return only(changed(state, { ...top, field: null }));
   }
@@ -225,7 +237,12 @@ function own(state: State, top: Overlay, id: string): Change {
   if (top.kind === 'models') {
     const row = modelRows(top)[top.at];
     if (row !== undefined && id === 'models.default')
-      return closed(state, { do: 'set-model', name: row.model, backend: row.backend, save: true });
+      return row.state === 'unreachable'
+        ? only(state)
+        : asking(state, 'Model', `${row.model} answers here from the next turn on, and wherever no model is named.`, {
+            words: 'make it default-model',
+            effects: [{ do: 'set-model', name: row.model, backend: row.backend, save: true }],
+          });
     if (row !== undefined && id === 'models.test') return only(state, { do: 'test-backend', name: row.backend });
   }
   if (top.kind === 'grants') {
@@ -235,17 +252,38 @@ function own(state: State, top: Overlay, id: string): Change {
   if (top.kind === 'runs') {
     const row = runRows(top)[top.at];
     if (row !== undefined && id === 'runs.cancel')
-      return only(state, { do: 'cancel-run', run_id: row.id }, { do: 'load-runs' });
+      return cancelling(state, row.id, { do: 'cancel-run', run_id: row.id });
     if (row !== undefined && id === 'runs.resume') return closed(state, { do: 'resume-run', run_id: row.id });
   }
   if (top.kind === 'run' && top.run !== null) {
     if (id === 'overlay.accept') return only(state, { do: 'load-run-data', run_id: top.run.id });
     if (id === 'run.export') return only(state, { do: 'slash', intent: { do: 'export-run', run_id: top.run.id } });
-    if (id === 'run.cancel') return closed(state, { do: 'cancel-run', run_id: top.run.id });
+    if (id === 'run.cancel') return cancelling(state, top.run.id, { do: 'cancel-run', run_id: top.run.id });
     if (id === 'run.resume') return closed(state, { do: 'resume-run', run_id: top.run.id });
   }
   return only(state);
 }
+
+/** One line that names the effect, and a key for it. */
+const asking = (
+  state: State,
+  title: string,
+  line: string,
+  { words, effects }: { readonly words: string; readonly effects: readonly Effect[] },
+): Change =>
+  only({
+    ...state,
+    overlays: [
+      ...state.overlays,
+      { kind: 'question', title, lines: [line], choices: [{ key: 'y', words, effects }], at: 0 },
+    ],
+  });
+
+const cancelling = (state: State, runId: string, ...effects: readonly Effect[]): Change =>
+  asking(state, `Run ${runId.slice(-6)}`, 'It ends where it is, and what it asks is withdrawn.', {
+    words: 'cancel the run',
+    effects,
+  });
 
 /** The overlay that opens, with what loads its content. */
 export function opened(
@@ -257,13 +295,13 @@ export function opened(
     only({ ...state, overlays: [...state.overlays.filter((each) => each.kind !== kind), overlay] }, ...effects);
   switch (kind) {
     case 'help':
-      return show({ ...openList('help'), field: null });
+      return show(openList('help'));
     case 'palette':
-      return show(openList('palette'));
+      return show({ ...openList('palette'), field: { ...filterField, label: '>' } });
     case 'sessions':
       return show({ ...openList('sessions'), rows: null }, { do: 'load-sessions' });
     case 'models':
-      return show({ ...openList('models'), rows: null, notes: [] }, { do: 'load-models' });
+      return show({ ...openList('models'), rows: null, notes: [], backends: '' }, { do: 'load-models' });
     case 'grants':
       return show({ ...openList('grants'), field: null, rows: null }, { do: 'load-grants' });
     case 'runs':

@@ -6,13 +6,15 @@ import type { Session } from '../../src/schema/session.ts';
 import { fuzzyBest } from '../composer/fuzzy.ts';
 import { slashCommands } from '../composer/slash-commands.ts';
 import { shownKey } from '../keys/key.ts';
-import type { KeyMap } from '../keys/key-map.ts';
+import type { State } from '../state.ts';
 import type { Overlay } from './overlay.ts';
 
 /** What the palette offers: a command of a key, or one of the composer. */
 export type PaletteRow = {
   readonly id: string;
   readonly words: string;
+  /** Where there is room for more. */
+  readonly detail: string;
   readonly keys: string;
   readonly slash: string;
 };
@@ -41,25 +43,47 @@ export const runRows = (overlay: Extract<Overlay, { kind: 'runs' }>): readonly R
 export const grantRows = (overlay: Extract<Overlay, { kind: 'grants' }>): readonly RememberedChoice[] =>
   filtered(overlay.query, overlay.rows ?? [], (row) => row.what);
 
-/** Keys that only move within what is open are no commands to look for. */
-const offered = /^(?:app|composer\.(?:resend|editor|history-search)|transcript)\b/;
+/** What is a command wherever one is; `own` adds those of the pane that is open. Moving and leaving need no list. */
+const offered = /^(?:app\.(?!palette|interrupt|end-of-input|abort)|composer\.(?:resend|editor|history-search)$)/;
+const own: Readonly<Record<State['pane'], RegExp>> = {
+  chat: /^transcript\./,
+  plan: /^plan\.(?!up|down|page|top|bottom|pane)/,
+  approvals: /^approvals\.(?:group|history|filter)/,
+};
 
-export function paletteRows(overlay: Extract<Overlay, { kind: 'palette' }>, keys: KeyMap): readonly PaletteRow[] {
+/** A key and a command of the composer that do the same. */
+const twins: Readonly<Record<string, string>> = {
+  'app.help': 'help',
+  'app.sessions': 'sessions',
+  'app.models': 'model',
+  'app.run-details': 'run',
+  'app.approvals': 'approvals',
+  'app.plan': 'plan',
+  'app.quit': 'quit',
+  'composer.editor': 'edit',
+};
+
+/** Every command that can be used now, each once (10 §9). */
+export function paletteRows(
+  overlay: Pick<Extract<Overlay, { kind: 'palette' }>, 'query'>,
+  { keys, pane, turn }: Pick<State, 'keys' | 'pane' | 'turn'>,
+): readonly PaletteRow[] {
+  const helpOf = new Map(slashCommands.map(({ name, help }) => [name, help]));
+  const ofKeys = keys.commands.filter(({ id }) => offered.test(id) || own[pane].test(id));
   const rows: PaletteRow[] = [
-    ...keys.commands
-      .filter(({ id }) => offered.test(id) && id !== 'app.palette')
-      .map(({ id, help, keys: bound }) => ({
+    ...ofKeys.map(({ id, help, keys: bound }) => {
+      const twin = twins[id];
+      return {
         id,
-        words: help,
+        words: id === 'app.help' ? 'help' : help,
+        detail: twin === undefined ? '' : (helpOf.get(twin) ?? ''),
         keys: bound[0] === undefined ? '' : shownKey(bound[0]),
-        slash: '',
-      })),
-    ...slashCommands.map((command) => ({
-      id: `/${command.name}`,
-      words: command.help,
-      keys: '',
-      slash: `/${command.name}`,
-    })),
+        slash: twin === undefined ? '' : `/${twin}`,
+      };
+    }),
+    ...slashCommands
+      .filter(({ name, idleOnly }) => !Object.values(twins).includes(name) && !(idleOnly && turn !== null))
+      .map(({ name, args, help }) => ({ id: `/${name}`, words: help, detail: args, keys: '', slash: `/${name}` })),
   ];
-  return filtered(overlay.query, rows, (row) => `${row.words} ${row.slash}`);
+  return filtered(overlay.query, rows, (row) => `${row.words} ${row.slash} ${row.detail}`);
 }

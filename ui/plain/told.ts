@@ -3,6 +3,7 @@ import { textOf } from '../../src/view/line.ts';
 import { labelled } from '../../src/view/plain-lines.ts';
 import type { Overlay } from '../overlays/overlay.ts';
 import { viewOf } from '../overlays/views.ts';
+import { whyText } from '../overlays/why-view.ts';
 import type { State } from '../state.ts';
 import { shortCount } from '../status-lines.ts';
 import { createPrinter } from './printer.ts';
@@ -27,7 +28,7 @@ export function createTeller(deps: TellerDeps) {
 
   const isLoading = (overlay: Overlay): boolean => 'rows' in overlay && overlay.rows === null;
   const show = (overlay: Overlay, state: State): void => {
-    const view = viewOf(overlay, state, Math.max(40, deps.columns() - 6));
+    const view = viewOf(inLines(overlay), state, columnsFor(overlay, deps.columns()));
     write(`note: ${view.title}`);
     for (const line of view.body) write(`note: ${textOf(line)}`.trimEnd());
     if (overlay.kind !== 'question') return;
@@ -63,3 +64,13 @@ export function createTeller(deps: TellerDeps) {
     },
   };
 }
+
+/** Tables are for a screen: here the same is told in sentences. */
+const inLines = (overlay: Overlay): Overlay =>
+  overlay.kind === 'why'
+    ? { kind: 'explain', title: overlay.title, lines: whyText(overlay).split('\n'), at: 0 }
+    : overlay;
+
+/** Behind the label; the overview of the keys is one column. */
+const columnsFor = (overlay: Overlay, columns: number): number =>
+  overlay.kind === 'help' ? 60 : Math.max(40, columns - 6);

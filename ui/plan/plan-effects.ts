@@ -52,7 +52,8 @@ export function createPlanEffects(deps: PlanEffectDeps): PlanEffects {
       if (toWire(error).code === 'not_found') return null;
       throw error;
     });
-    tell({ type: 'loaded', plan });
+    const planner = (await client.listConfig({})).find(({ key }) => key === 'planner-model')?.value ?? null;
+    tell({ type: 'loaded', plan, planner: planner === '' ? null : planner });
   };
   /** One reading at a time, and one more for what changed meanwhile. */
   const changed = (): void => {

@@ -1,22 +1,19 @@
 import type { PlanStep } from '../../src/schema/plan.ts';
-import { formatRemaining } from '../../src/view/format.ts';
-import { foreign, type Line, say, type Span, type Token } from '../../src/view/line.ts';
-import { stepMark } from '../../src/view/plan-lines.ts';
-import { columnsOf, cutLine, fitLine, spread, wrapLine } from '../../src/view/wrap.ts';
+import { foreign, type Line, say, type Span } from '../../src/view/line.ts';
+import { columnsOf, cutLine, fitLine, wrapLine } from '../../src/view/wrap.ts';
 import { isOpened } from '../chat-lines.ts';
 import { layOut } from '../composer/visual-lines.ts';
 import { layoutOf } from '../layout.ts';
 import type { State } from '../state.ts';
+import { clock } from '../status-lines.ts';
 import type { Glyphs } from '../theme.ts';
 import type { LineCache } from '../transcript/line-cache.ts';
-import { type Blocks, rowsInView } from '../transcript/viewport.ts';
-import { chosenStep, type PlanField } from './plan-state.ts';
+import { type Anchor, type Blocks, rowsInView } from '../transcript/viewport.ts';
+import { listRows, rowsOfList, stepList } from './plan-list.ts';
+import { chosenStep, isLive, type PlanField, wideColumns } from './plan-state.ts';
 
-/** From here on the chosen step stands beside the list (10 §2.4). */
-const wideColumns = 110;
 const listColumns = 57;
 const mostFieldRows = 6;
-const mostSaidRows = 3;
 
 type Part = { readonly columns: number; readonly rows: number };
 
@@ -31,7 +28,7 @@ export function paneParts(state: State): { readonly wide: boolean; readonly left
       left: { columns: listColumns, rows },
       right: { columns: columns - listColumns - 2, rows },
     };
-  const list = Math.min(Math.floor(rows / 2), listLines(state, columns).lines.length);
+  const list = Math.min(Math.floor(rows / 2), rowsOfList(stepList(state, columns, false)));
   return { wide: false, left: { columns, rows: list }, right: { columns, rows: Math.max(1, rows - list - 1) } };
 }
 
@@ -42,13 +39,14 @@ export function planPaneLines(state: State, cache: LineCache, glyphs: Glyphs, ca
   const field = state.plan.field === null ? [] : fieldLines(state.plan.field, columns);
   if (state.plan.plan === null && state.plan.driving === null) {
     const words = state.plan.loaded ? 'There is no plan. N makes one.' : 'loading…';
-    return [...filled([[say(`  ${words}`)], ...saidLines(state, columns)], body - field.length), ...field];
+    const { foot } = stepList(state, columns, false);
+    return [...filled([[say(`  ${words}`)], ...foot], body - field.length), ...field];
   }
   if (!wide && card.length > right.rows) {
     // A card that needs more than the lower part has the whole pane.
     return filled(card, body);
   }
-  const list = windowed(listLines(state, left.columns), left.rows);
+  const list = filled(listRows(stepList(state, left.columns, wide), left.rows), left.rows);
   const view = stepView(state, cache, glyphs, right, card);
   if (wide)
     return [
@@ -60,120 +58,6 @@ export function planPaneLines(state: State, cache: LineCache, glyphs: Glyphs, ca
 
 const filled = (lines: readonly Line[], rows: number): readonly Line[] =>
   Array.from({ length: Math.max(0, rows) }, (_, index) => lines[index] ?? []);
-
-type List = { readonly lines: readonly Line[]; readonly at: number };
-
-/** The rows around the chosen step. */
-const windowed = ({ lines, at }: List, rows: number): readonly Line[] => {
-  const from = Math.max(0, Math.min(at - Math.floor(rows / 2), lines.length - rows));
-  return filled(lines.slice(from), rows);
-};
-
-function listLines(state: State, columns: number): List {
-  const { plan } = state.plan;
-  if (plan === null) return { lines: [[say(' Planning…', 'accent')], ...saidLines(state, columns)], at: 0 };
-  const wide = state.size.columns >= wideColumns;
-  const chosen = chosenStep(state.plan);
-  const goal = wrapLine(foreign(plan.goal.replaceAll(/\s+/g, ' ')), columns, [say(' Goal  ', 'dim')], [say('       ')]);
-  const lines: Line[] = goal.slice(0, wide ? 2 : 1).map((line) => cutLine(line, columns));
-  if (wide) lines.push([]);
-  let at = 0;
-  for (const step of plan.steps) {
-    if (step.id === chosen?.id) at = lines.length;
-    lines.push(...stepLines(state, step, step.id === chosen?.id, columns, wide));
-  }
-  lines.push(
-    ...saidLines(state, columns),
-    ...(wide ? ['', ...feet(state)].map((text): Line => cutLine([say(` ${text}`, 'dim')], columns)) : []),
-  );
-  return { lines, at };
-}
-
-const saidLines = ({ plan: { said } }: State, columns: number): readonly Line[] =>
-  said === null
-    ? []
-    : wrapLine(foreign(`${said.bad ? '! ' : ''}${said.text}`, said.bad ? 'warn' : 'accent'), columns, [say(' ')])
-        .slice(0, mostSaidRows)
-        .map((row) => cutLine(row, columns));
-
-const markTokens: Readonly<Record<string, Token>> = {
-  '[!]': 'danger',
-  '[x]': 'ok',
-  '[~]': 'warn',
-  '[?]': 'ask',
-  '[>]': 'accent',
-  '[-]': 'dim',
-};
-
-/** A step: mark, number, what it is about and how long it took; below it what came of it. */
-function stepLines(state: State, step: PlanStep, isChosen: boolean, columns: number, wide: boolean): readonly Line[] {
-  const mark = stepMark(step);
-  const before: Line = [
-    say(isChosen ? ' > ' : '   ', 'accent'),
-    say(mark, markTokens[mark] ?? 'text'),
-    say(` ${step.ordinal}. `),
-  ];
-  const time = timeOf(state, step);
-  const end: Line = time === '' ? [] : [say(` ${time} `, 'dim')];
-  const room = columns - end.length * (time.length + 2);
-  const note = noteOf(state, step);
-  const short = wide || note === '' ? [] : foreign(` · ${note}`, 'dim');
-  const text: Line = [...foreign(firstLine(step.description), isChosen ? 'accent' : 'text'), ...short];
-  const rows = wide
-    ? wrapLine(text, room, before, [say('          ')]).slice(0, isChosen ? 4 : 2)
-    : [cutLine([...before, ...text], room)];
-  const lines = rows.map((row, index) =>
-    index === 0 ? spread(cutLine(row, room), end, columns) : cutLine(row, columns),
-  );
-  return wide && note !== '' ? [...lines, cutLine([say('       '), ...foreign(note, 'dim')], columns)] : lines;
-}
-
-const firstLine = (text: string): string => text.trimStart().split('\n', 1)[0] ?? '';
-
-function timeOf(state: State, { started_at, finished_at, status }: PlanStep): string {
-  if (started_at === null || status === 'pending') return '';
-  const end = finished_at === null ? state.now : Date.parse(finished_at);
-  return formatRemaining(Math.max(1000, end - Date.parse(started_at)));
-}
-
-/** What came of a step, in few words. */
-function noteOf({ approvals, plan }: State, step: PlanStep): string {
-  if (step.interrupted) return 'interrupted: n goes on with it';
-  if (step.ask_id !== null) return `needs an answer: ${approvals.ids[step.ask_id] ?? step.ask_id}`;
-  switch (step.status) {
-    case 'failed':
-      return `${step.failure_class ?? 'logic'}: ${firstLine(step.failure_text ?? '')}`;
-    case 'completed': {
-      if (step.summary === null) return '';
-      const files = step.summary.artifacts.length;
-      return `outcome ${step.summary.outcome}${files === 0 ? '' : ` · ${files} ${files === 1 ? 'artefact' : 'artefacts'}`}`;
-    }
-    case 'running':
-    case 'waiting':
-      return step.run_id !== null && plan.driving?.run_id !== step.run_id ? 'run by another process' : '';
-    default:
-      return step.note ?? '';
-  }
-}
-
-/** Counts, model and what holds for every step. */
-function feet(state: State): readonly string[] {
-  const { plan, auto } = state.plan;
-  const { facts } = state;
-  const count = (holds: (step: PlanStep) => boolean): number => plan?.steps.filter(holds).length ?? 0;
-  const waiting = count((step) => step.ask_id !== null);
-  return [
-    [
-      `Done ${count(({ status }) => status === 'completed')}`,
-      `Waiting ${waiting}`,
-      `Failed ${count(({ status }) => status === 'failed')}`,
-      `Skipped ${count(({ status }) => status === 'skipped')}`,
-      `Left ${count(({ status }) => status === 'pending')}`,
-    ].join('  '),
-    `Plan ${plan?.status ?? '-'}`,
-    `Auto ${auto ? 'on' : 'off'}   Shell ${facts.shell ? 'on' : 'off'}   Policy ${facts.policy?.name ?? '-'}`,
-  ];
-}
 
 const phases = {
   explore: 'looking at the workspace',
@@ -189,19 +73,31 @@ function headWords(state: State): string {
   if (driving !== null && driving.phase !== 'step') return `${phases[driving.phase]}${place}`;
   const step = chosenStep(state.plan);
   if (step === null || plan === null) return '';
-  const stands = step.interrupted ? 'interrupted' : step.ask_id !== null ? 'waiting for you' : step.status;
-  return `step ${step.ordinal} of ${plan.total} · ${stands}${place}`;
+  const stands = step.interrupted ? 'interrupted' : step.ask_id !== null ? waits(state, step.ask_id) : step.status;
+  return `Step ${step.ordinal} of ${plan.total} · ${stands}${place}`;
+}
+
+function waits({ asks, now }: State, id: string): string {
+  const ask = asks.find((each) => each.id === id);
+  return ask === undefined ? 'waiting for you' : `waiting for you ${clock(now - Date.parse(ask.created_at))}`;
 }
 
 function stepRule(state: State, columns: number): Line {
-  const follows = state.plan.anchor === null && state.plan.run !== null ? ' following ─' : '';
-  const left = `─ ${headWords(state)} `;
-  return [say(`${left}${'─'.repeat(Math.max(0, columns - columnsOf(left) - columnsOf(follows)))}${follows}`, 'border')];
+  const left = `─ ${headWords(state).replace(/^Step/, 'step')} `;
+  const live = state.plan.anchor === null && isLive(state.plan) ? ' following ─' : '';
+  // How the step stands goes before that it is followed.
+  const end = columnsOf(left) + columnsOf(live) <= columns ? live : '';
+  const fill = '─'.repeat(Math.max(0, columns - columnsOf(left) - columnsOf(end)));
+  return cutLine([...foreign(`${left}${fill}${end}`, 'border')], columns);
 }
 
 /** The transcript of the step that is shown, under what is known of it. */
 export function planBlocks(state: State, cache: LineCache, glyphs: Glyphs, columns: number): Blocks {
-  const blocks = cache.blocks(state.plan.items, {
+  const { items } = state.plan;
+  const planning = state.plan.driving !== null && state.plan.driving.phase !== 'step';
+  // What a step is asked is made of what stands here anyway: goal, steps and what was done before.
+  const own = !planning && items[0]?.kind === 'user' ? items.slice(1) : items;
+  const blocks = cache.blocks(own, {
     columns,
     glyphs,
     collapse: state.collapse,
@@ -209,8 +105,7 @@ export function planBlocks(state: State, cache: LineCache, glyphs: Glyphs, colum
     opened: (item) => isOpened(state, item),
   });
   const step = chosenStep(state.plan);
-  const planning = state.plan.driving !== null && state.plan.driving.phase !== 'step';
-  const head = planning || step === null ? [] : detailLines(step, state.plan.items.length === 0);
+  const head = planning || step === null ? [] : detailLines(step, items.length === 0);
   const lines = head.flatMap((line) => wrapLine(foreign(line), columns, [say('  ')], [say('    ')]));
   return {
     count: blocks.count + 1,
@@ -222,14 +117,16 @@ export function planBlocks(state: State, cache: LineCache, glyphs: Glyphs, colum
 
 function stepView(state: State, cache: LineCache, glyphs: Glyphs, part: Part, card: readonly Line[]): readonly Line[] {
   const wide = state.size.columns >= wideColumns;
-  const head: readonly Line[] = wide ? [cutLine([say(' '), say(headWords(state), 'dim')], part.columns), []] : [];
+  const head: readonly Line[] = wide ? [cutLine([...foreign(headWords(state), 'dim')], part.columns), []] : [];
   const rows = Math.max(0, part.rows - head.length - card.length);
   const blocks = planBlocks(state, cache, glyphs, part.columns);
-  // What is only told is read from its beginning; what runs is followed.
-  const anchor = state.plan.anchor ?? (state.plan.items.length === 0 ? { id: 'step', line: 0 } : null);
-  const shown = rowsInView(blocks, anchor, rows).map(({ line }) => line);
+  const shown = rowsInView(blocks, planAnchor(state), rows).map(({ line }) => line);
   return [...head, ...filled(shown, rows), ...card].slice(0, part.rows);
 }
+
+/** What is over is read from its beginning; what runs is followed. */
+export const planAnchor = ({ plan }: Pick<State, 'plan'>): Anchor | null =>
+  plan.anchor ?? (isLive(plan) ? null : { id: 'step', line: 0 });
 
 /** What is known of a step. @param whole with its description and all that it left behind */
 export function detailLines(step: PlanStep, whole: boolean): readonly string[] {
@@ -240,7 +137,7 @@ export function detailLines(step: PlanStep, whole: boolean): readonly string[] {
   };
   if (whole) lines.push(...step.description.split('\n'));
   if (step.status === 'failed') add(`failed (${step.failure_class ?? 'logic'})`, step.failure_text);
-  if (step.interrupted) lines.push(`interrupted: run ${step.run_id ?? '-'} can go on (n)`);
+  if (step.interrupted) lines.push('interrupted: n goes on with its run');
   if (whole) {
     add('summary', summary?.summary ?? null);
     add(
@@ -255,7 +152,7 @@ export function detailLines(step: PlanStep, whole: boolean): readonly string[] {
     add('result', step.result_text);
     if (step.status === 'pending') add('the attempt before', step.last_failure_summary);
     if (step.attempts > 0)
-      lines.push(`attempts ${step.attempts}${step.run_id === null ? '' : ` · last run ${step.run_id}`}`);
+      lines.push(`attempts ${step.attempts}${step.run_id === null ? '' : ` · last run run_${step.run_id.slice(-6)}`}`);
     if (step.note !== null) lines.push(step.note);
   }
   if (step.status === 'failed') lines.push('r retry   s skip   R replan');
@@ -266,8 +163,8 @@ export function detailLines(step: PlanStep, whole: boolean): readonly string[] {
 function fieldLines(field: PlanField, columns: number): readonly Line[] {
   const label =
     field.purpose === 'goal'
-      ? `goal of the new plan · explore ${field.explore ? 'on' : 'off'} (Tab) · Enter plans, Ctrl+J new line, Esc back`
-      : 'instruction for the new steps, may be empty · Enter replans, Esc back';
+      ? `goal of the new plan · explore ${field.explore ? 'on' : 'off'} (Tab) · Enter plans`
+      : 'instruction for the new steps, may be empty · Enter replans';
   const rule = cutLine([say(`─ ${label} ${'─'.repeat(columns)}`, 'accent')], columns, '');
   const laid = layOut(field.editing, Math.max(4, columns - 2), columnsOf);
   const from = Math.max(0, laid.row - mostFieldRows + 1);

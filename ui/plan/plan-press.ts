@@ -5,12 +5,13 @@ import { columnsOf } from '../../src/view/wrap.ts';
 import { plural } from '../../src/view/format.ts';
 import type { Effect } from '../effect.ts';
 import type { Ruler } from '../move.ts';
-import { moved } from '../transcript/viewport.ts';
+import { endPlace, moved } from '../transcript/viewport.ts';
 import { openList } from '../overlays/overlay.ts';
 import { type Change, only, type State } from '../state.ts';
-import { detailLines, paneParts, planBlocks } from './plan-lines.ts';
+import { detailLines, paneParts, planAnchor, planBlocks } from './plan-lines.ts';
 import {
   chosenStep,
+  isLive,
   type PlanField,
   type PlanIntent,
   type PlanState,
@@ -152,7 +153,11 @@ function scrolled(state: State, ruler: Ruler, id: string): Change {
   const page = Math.max(1, rows - 2);
   const by =
     { 'plan.page-up': -page, 'plan.page-down': page, 'plan.top': -1_000_000, 'plan.bottom': 1_000_000 }[id] ?? 0;
-  return only(withPlan(state, { anchor: moved(blocks, state.plan.anchor, by, rows) }));
+  const anchor = moved(blocks, planAnchor(state), by, rows);
+  // What is over has no end that would be followed: it stays where it was scrolled to.
+  const end = endPlace(blocks, rows);
+  const kept = anchor ?? (isLive(state.plan) ? null : { id: blocks.idOf(end.index), line: end.line });
+  return only(withPlan(state, { anchor: kept }));
 }
 
 /** A command while the field of the pane has the keys; Tab is one of them. */
@@ -204,7 +209,7 @@ export function planText(state: State, text: string, pasted: boolean): Change {
 }
 
 /** `/plan …` (10 §6.5), in the plan pane. */
-export function planSlash(given: State, ruler: Ruler, args: string, now: number): Change {
+export function planSlash(given: State, ruler: Ruler, args: string, now: number): Change | string {
   const state: State = { ...given, pane: 'plan', reading: null };
   const [, word = '', rest = ''] = /^(\S*)\s*([\s\S]*)$/.exec(args.trim()) ?? [];
   const { plan, driving } = state.plan;
@@ -223,7 +228,7 @@ export function planSlash(given: State, ruler: Ruler, args: string, now: number)
       ? only(state, ...wants({ do: 'replan', plan: plan.name, instruction: rest }))
       : told(state, busyWords);
   const ordinal = Number(rest);
-  if (!/^\d+$/.test(rest)) return told(state, `/plan ${word} needs the number of a step`);
+  if (!/^\d+$/.test(rest)) return `/plan ${word} takes the number of a step, 1 to ${plan.total}`;
   return only(state, ...wants({ do: word === 'retry' ? 'retry' : 'skip', plan: plan.name, ordinal }));
 }
 

@@ -27,6 +27,8 @@ export type PlanState = {
   /** The active plan; null when there is none, or it has not been read yet. */
   readonly plan: Plan | null;
   readonly loaded: boolean;
+  /** The model that plans; null = the one that carries out. */
+  readonly planner: string | null;
   /** Id of the chosen step: it stays chosen when steps are renumbered. */
   readonly chosen: string | null;
   /** When a key chose it. */
@@ -46,6 +48,7 @@ export type PlanState = {
 export const emptyPlan: PlanState = {
   plan: null,
   loaded: false,
+  planner: null,
   chosen: null,
   chosenAt: Number.NEGATIVE_INFINITY,
   run: null,
@@ -58,7 +61,7 @@ export const emptyPlan: PlanState = {
 };
 
 export type PlanAction =
-  | { readonly type: 'loaded'; readonly plan: Plan | null }
+  | { readonly type: 'loaded'; readonly plan: Plan | null; readonly planner?: string | null }
   /** This process begins a run of a plan, or has come to the end of what it began. */
   | { readonly type: 'driving'; readonly phase: Driving['phase'] | null; readonly run_id: string | null }
   | { readonly type: 'auto'; readonly on: boolean }
@@ -85,6 +88,9 @@ export type PlanIntent =
   | { readonly do: 'delete'; readonly plan: string }
   | { readonly do: 'list' };
 
+/** From here on the chosen step stands beside the list (10 §2.4). */
+export const wideColumns = 110;
+
 /** A choice by a key stays for so long, whatever runs meanwhile (10 §8). */
 const keptMs = 10_000;
 
@@ -101,6 +107,12 @@ export function drivenElsewhere(state: Pick<PlanState, 'plan' | 'driving'>): boo
   return running !== null && state.driving === null;
 }
 
+/** Whether what is shown goes on by itself: a planning, or a step that some process works on. */
+export function isLive(state: Pick<PlanState, 'plan' | 'driving' | 'chosen' | 'run'>): boolean {
+  if (state.driving !== null && state.driving.phase !== 'step') return true;
+  return state.run !== null && runningStep(state)?.id === chosenStep(state)?.id && runningStep(state) !== null;
+}
+
 export type PlanChange = { readonly state: PlanState; readonly intents: readonly PlanIntent[] };
 
 /** One step. Pure; what is to be followed afterwards comes back as an intent. */
@@ -111,7 +123,7 @@ export function reducePlan(state: PlanState, action: PlanAction, now: number): P
 function step(state: PlanState, action: PlanAction, now: number): PlanState {
   switch (action.type) {
     case 'loaded':
-      return loaded(state, action.plan, now);
+      return loaded({ ...state, planner: action.planner ?? state.planner }, action.plan, now);
     case 'driving':
       return action.phase === null
         ? { ...state, driving: null, auto: false }

@@ -1,10 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { PolicyExplanation } from '../../../src/schema/policy-views.ts';
 import type { RunDetails } from '../../../src/schema/run-record.ts';
 import type { Item } from '../../../src/view/items.ts';
 import { textOf } from '../../../src/view/line.ts';
 import { emptyCall } from '../../../src/view/transcript.ts';
 import { openList, type Overlay } from '../../../ui/overlays/overlay.ts';
 import { placeOf } from '../../../ui/overlays/place.ts';
+import { whyOverlay } from '../../../ui/overlays/why-view.ts';
 import type { State } from '../../../ui/state.ts';
 import { pressAll, readyState } from '../reducing.ts';
 
@@ -96,6 +98,90 @@ describe('keys of the overlays', () => {
     const state = over({ ...openList('grants'), field: null, rows: [grant] });
     expect(placeOf(state, top(state) as Overlay).view.body.map(textOf)[0]).toContain('local_shell.local_shell ls');
     expect(pressAll(state, 'delete').effects).toEqual([{ do: 'forget', id: 'g1' }]);
+  });
+});
+
+describe('lists', () => {
+  const shown = (state: State): readonly string[] => placeOf(state, top(state) as Overlay).view.body.map(textOf);
+
+  it('of commands have each once, those of the pane among them, and close with one Esc', () => {
+    const open = pressAll(readyState({ pane: 'plan' }), 'ctrl+p').state;
+    expect(shown(open).filter((row) => row.includes('/sessions'))).toEqual([
+      expect.stringMatching(/^ {2}switch session +Ctrl\+X s +\/sessions/),
+    ]);
+    expect(shown(open).some((row) => /replan +R/.test(row))).toBe(true);
+    expect(pressAll(open, 'escape').state.overlays).toEqual([]);
+    expect(shown(pressAll(open, ...'zzzz').state)).toEqual(['nothing matches "zzzz"']);
+  });
+
+  it('of keys are an overview, with a text those that have it, and with a slash the commands', () => {
+    const open = pressAll(readyState(), 'f1').state;
+    expect(placeOf(open, top(open) as Overlay).view.title).toBe('Keys: Chat');
+    expect(shown(open)[0]).toMatch(/^Composer +Everywhere/);
+    expect(shown(pressAll(open, ...'new line').state)[1]).toMatch(/^Ctrl\+J, Shift\+Enter, Alt\+Enter +new line/);
+    expect(shown(pressAll(open, ...'/tru').state)[0]).toMatch(/^\/trust +review untrusted/);
+    expect(pressAll(open, 'escape').state.overlays).toEqual([]);
+  });
+
+  it('ask before they set a default, and before they end a run', () => {
+    const model = { backend: 'b', model: 'm', capabilities: {}, context: 1, is_default: false, reason: null } as const;
+    const models = { ...openList('models'), field: null, rows: [{ ...model, state: 'served' as const }], notes: [] };
+    const asked = pressAll(over({ ...models, backends: '' }), 'D');
+    expect(asked.effects).toEqual([]);
+    expect(pressAll(asked.state, 'enter').effects).toEqual([]);
+    expect(pressAll(asked.state, 'y').effects).toEqual([{ do: 'set-model', name: 'm', backend: 'b', save: true }]);
+    const run = { id: 'run_1', status: 'running' } as unknown as RunDetails;
+    const ending = pressAll(over({ kind: 'run', run, at: 0 }), 'c');
+    expect(ending.effects).toEqual([]);
+    expect(pressAll(ending.state, 'y').effects).toEqual([{ do: 'cancel-run', run_id: 'run_1' }]);
+  });
+});
+
+describe('why a call is asked about', () => {
+  const record = {
+    action: 'approve',
+    matched_rule: 7,
+    reason: 'matched_rule',
+    timeout_s: 60,
+    on_timeout: null,
+    policy: { name: 'own', source: 'user', path: '/p.json', sha256: 'abcdef0123', state: 'ok' },
+    detail: null,
+    note: null,
+    trust: [],
+    exec: null,
+  } as const;
+  const why: PolicyExplanation = {
+    call: { tools: 'web', tool: 'get', args: { url: 'x' }, cwd: '/w' },
+    record,
+    tried: Array.from({ length: 40 }, (_, index) => ({
+      rule: index,
+      outcome: index === 7 ? 'approve' : 'no',
+      note: null,
+      conditions: [],
+    })),
+    wait_s: 60,
+    would_change_with: 'a rule for x',
+    refused: null,
+    notes: [],
+  };
+  const rules = Array.from({ length: 40 }, (_, index) => ({ tools: 'web', action: 'approve', index }));
+
+  it('is in view at once: the call, the verdict, the rule that decided, and what would change it', () => {
+    const state = over(whyOverlay('Why is it asking?', why, rules));
+    const { view, top: first, room } = placeOf(state, top(state) as Overlay);
+    expect(view.head.map(textOf).slice(0, 2)).toEqual([
+      'web/get {"url":"x"}',
+      '→ approve by rule 8 of 40, waits 1 min, then denied',
+    ]);
+    expect(view.body.slice(first, first + room).map(textOf)).toContainEqual(
+      expect.stringMatching(/^> +8 {2}web\.\* +approve +yes: every call$/),
+    );
+    expect(view.below.map(textOf)).toEqual(['would change with: a rule for x']);
+    const mended = { ...record, action: 'allow' } as const;
+    const later = over(whyOverlay('Why is it asking?', why, rules, mended));
+    expect(placeOf(later, top(later) as Overlay).view.head.map(textOf)[2]).toMatch(/^by now: allow {2}rule 8 of /);
+    const rule = pressAll(state, 'down', 'enter').state;
+    expect(top(rule)).toMatchObject({ kind: 'view', title: 'Rule 9', lines: expect.arrayContaining(['  "index": 8']) });
   });
 });
 

@@ -1,0 +1,44 @@
+import { afterEach, expect, test } from 'vitest';
+import { textOf } from '../../src/view/line.ts';
+import { bannerLine } from '../../ui/status-lines.ts';
+import { createWorld, type World } from '../cli/world.ts';
+import { type CliTerminal, openTerminal } from '../support/terminal.ts';
+import { readyState } from './reducing.ts';
+
+let world: World | null = null;
+let terminal: CliTerminal | null = null;
+afterEach(async () => {
+  terminal?.kill('SIGKILL');
+  await terminal?.ended;
+  world?.remove();
+});
+
+test('somebody who never had an answer reads what is missing, in order, and the banner has the first command whole', async () => {
+  world = createWorld();
+  const environment = { OPENAI_API_KEY: 'sk-of-a-test', OLLAMA_HOST: 'http://127.0.0.1:9' };
+  terminal = openTerminal(world, ['tui'], { columns: 80, rows: 24, environment });
+  await terminal.saw('Type these in another terminal');
+  const rows = terminal.rows();
+  expect(rows[1]).toMatch(/^! No backend i… · reins backend add local --type ollama --url http:\/\/127\.0\.0\.1:9$/);
+  const commands = rows.filter((row) => row.startsWith('       reins '));
+  expect(commands.map((row) => row.trim().split(' ').slice(1, 3).join(' '))).toEqual([
+    'init',
+    'backend add',
+    'config set',
+  ]);
+  expect(rows.find((row) => row.includes('OPENAI_API_KEY   reins init openai'))).toBeDefined();
+  expect(rows.at(-2)).toContain('@?');
+});
+
+test('a banner is cut before what mends it', () => {
+  const banner = {
+    rank: 0,
+    id: 'policy',
+    text: `policy ${'/far'.repeat(30)}:4: no`,
+    mend: 'everything asks',
+    fixed: true,
+  };
+  const line = textOf(bannerLine(readyState({ size: { columns: 60, rows: 16 }, banners: [banner] })));
+  expect(line).toHaveLength(60);
+  expect(line).toMatch(/^! policy \/far.*… · everything asks$/);
+});

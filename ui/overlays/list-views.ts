@@ -1,0 +1,202 @@
+import type { BackendCheck, ModelRow } from '../../src/schema/registry.ts';
+import { formatAge, plural } from '../../src/view/format.ts';
+import { foreign, type Line, say, type Token } from '../../src/view/line.ts';
+import { columnsOf, cutLine, fitLine, spread } from '../../src/view/wrap.ts';
+import type { State } from '../state.ts';
+import { shortCount } from '../status-lines.ts';
+import type { Overlay } from './overlay.ts';
+import { fieldLines, listed, listFoot, noneOf, type OverlayView } from './overlay-view.ts';
+import { grantRows, modelRows, paletteRows, planRows, runRows, sessionRows } from './rows.ts';
+
+type Of<K extends Overlay['kind']> = Extract<Overlay, { kind: K }>;
+
+/** From here on lists have room for a second description. */
+const wideColumns = 100;
+const count = (shown: number, all: number): Line => [say(`${shown} of ${all}`, 'dim')];
+
+export function paletteView(overlay: Of<'palette'>, state: State, columns: number): OverlayView {
+  const rows = paletteRows(overlay, state);
+  const all = overlay.query === '' ? rows.length : paletteRows({ ...overlay, query: '' }, state).length;
+  const wide = columns >= wideColumns;
+  const body = rows.map((row) => {
+    const words = wide ? [...fitLine([say(row.words)], 30), say(` ${row.detail}`, 'dim')] : [say(row.words)];
+    // Keys and commands stand in columns where these leave room for what they do.
+    const right = columns < 70 ? `${row.keys} ${row.slash}`.trim() : `${row.keys.padEnd(13)} ${row.slash.padEnd(11)}`;
+    return spread(words, [say(right, 'dim')], columns - 2);
+  });
+  return {
+    ...listed(body, overlay.at, noneOf([''], overlay.query, '')),
+    title: 'Commands',
+    right: count(rows.length, all),
+    head: fieldLines(overlay.field, overlay.query),
+    foot: ['↑↓ choose', 'Enter run', 'Esc close'],
+  };
+}
+
+export function plansView(overlay: Of<'plans'>, columns: number): OverlayView {
+  const rows = planRows(overlay);
+  const body = rows.map((row) =>
+    spread(
+      [say(row.active ? '* ' : '  ', 'accent'), ...foreign(row.name)],
+      [say(`[${row.done}/${row.total}]  ${row.status.padEnd(9)}`, 'dim')],
+      columns - 2,
+    ),
+  );
+  return {
+    ...listed(body, overlay.at, noneOf(overlay.rows, overlay.query, 'There is no plan yet.')),
+    title: 'Plans',
+    right: count(rows.length, overlay.rows?.length ?? 0),
+    head: fieldLines(overlay.field, overlay.query),
+    foot: listFoot(overlay, 'Enter switch', []),
+  };
+}
+
+export function sessionsView(overlay: Of<'sessions'>, state: State, columns: number): OverlayView {
+  const rows = sessionRows(overlay);
+  const nameOf = (id: string): string => overlay.rows?.find((row) => row.id === id)?.name ?? 'a deleted one';
+  const width = Math.min(30, Math.max(8, ...rows.slice(0, 50).map((row) => columnsOf(row.name))));
+  const body = rows.map((row): Line => {
+    const asks = state.asks.filter(({ session_id }) => session_id === row.id).length;
+    const notes = [
+      asks === 0 ? '' : `? ${plural(asks, 'ask')}`,
+      row.suspended_run_id !== null && asks === 0 ? '1 run suspended' : '',
+      row.active_run_id !== null ? 'a run is alive' : '',
+      row.forked_from === null ? '' : `fork of ${nameOf(row.forked_from)}`,
+    ].filter((text) => text !== '');
+    const age = formatAge(state.now - Date.parse(row.last_message_at ?? row.created_at));
+    return cutLine(
+      [
+        say(row.id === state.session?.id ? '* ' : '  ', 'accent'),
+        ...fitLine(foreign(row.name), width),
+        say(`  ${plural(row.message_count, 'message').padStart(13)}   ${age.padEnd(9)} `, 'dim'),
+        ...foreign(notes.join(', '), 'warn'),
+      ],
+      columns - 2,
+    );
+  });
+  const chosen = rows[overlay.at];
+  const open = overlay.rows?.some(({ id }) => id === state.session?.id) !== false || state.session === null;
+  const gone: readonly Line[] = open
+    ? []
+    : [
+        cutLine(
+          [say('! ', 'danger'), ...foreign(`${state.session?.name ?? ''} was deleted elsewhere`, 'warn')],
+          columns,
+        ),
+      ];
+  const last: readonly Line[] =
+    chosen === undefined || chosen.preview === ''
+      ? []
+      : [cutLine([say('last: ', 'dim'), ...foreign(`"${chosen.preview.replaceAll(/\s+/g, ' ').trim()}"`)], columns)];
+  return {
+    ...listed(body, overlay.at, noneOf(overlay.rows, overlay.query, 'There is no session yet: N makes one.')),
+    title: 'Sessions',
+    right: count(rows.length, overlay.rows?.length ?? 0),
+    head: fieldLines(overlay.field, overlay.query),
+    below: [...gone, ...last],
+    foot: listFoot(overlay, 'Enter switch', ['N new', 'R rename', 'F fork', 'D delete', 'E export']),
+  };
+}
+
+export function modelsView(overlay: Of<'models'>, { facts }: State, columns: number): OverlayView {
+  const rows = modelRows(overlay);
+  const width = Math.min(40, Math.max(8, ...rows.map((row) => columnsOf(row.model))));
+  // Before the first turn only the kind of the backend is known.
+  const isNamed = (row: ModelRow): boolean => row.model === facts.model && row.backend === facts.backend;
+  const body = rows.map((row): Line => {
+    const usable = row.state === 'served';
+    const used = row.model === facts.model && (row.backend === facts.backend || !rows.some(isNamed));
+    const can = (name: string): string => `${row.capabilities[name] === true ? '' : 'no '}${name}`;
+    const known = [
+      row.context === null ? '' : `${shortCount(row.context)} ctx`,
+      row.capabilities['tools'] === false ? 'no tools: chat only' : 'tools',
+      ...(columns < wideColumns
+        ? []
+        : [can('vision').replace('vision', 'images'), can('think').replace('think', 'reasoning')]),
+      row.is_default ? 'default' : '',
+    ].filter((text) => text !== '');
+    const words = row.state === 'unreachable' ? 'not answering' : 'not available';
+    const standing = usable ? known.join('   ') : `${words}: ${row.reason ?? 'the backend does not serve it'}`;
+    return cutLine(
+      [
+        say(used ? '* ' : '  ', 'accent'),
+        ...fitLine(foreign(row.model, usable ? undefined : 'dim'), width),
+        say('  '),
+        ...fitLine(foreign(row.backend, 'dim'), 12),
+        say('  '),
+        ...foreign(standing, 'dim'),
+      ],
+      columns - 2,
+    );
+  });
+  const none = noneOf(overlay.rows, overlay.query, overlay.notes[0] ?? 'No backend serves a model.');
+  return {
+    ...listed(body, overlay.at, none),
+    title: 'Model',
+    right: foreign(overlay.backends === '' ? (overlay.notes[0] ?? '') : overlay.backends, 'dim'),
+    head: fieldLines(overlay.field, overlay.query),
+    foot: listFoot(overlay, 'Enter this session', ['D make default', 'T test']),
+  };
+}
+
+/** `backend local ok 12 ms · openai no key`. */
+export const backendsText = (checks: readonly BackendCheck[]): string =>
+  checks.length === 0 ? '' : `backend ${checks.map((each) => `${each.name} ${standingOf(each)}`).join(' · ')}`;
+
+function standingOf({ reachable, latencyMs, errorClass, error }: BackendCheck): string {
+  if (reachable) return latencyMs === null ? 'ok' : `ok ${latencyMs} ms`;
+  if (errorClass === 'auth' || errorClass === 'permission')
+    return error?.endsWith('which is not set') === true ? 'no key' : 'key refused';
+  return 'not answering';
+}
+
+const runTokens: Readonly<Record<string, Token>> = {
+  running: 'accent',
+  waiting: 'ask',
+  suspended: 'warn',
+  interrupted: 'warn',
+  failed: 'danger',
+};
+
+export function runsView(overlay: Of<'runs'>, state: State, columns: number): OverlayView {
+  const rows = runRows(overlay);
+  const body = rows.map((row) =>
+    cutLine(
+      [
+        say(`${row.id.slice(-6)}  `, 'dim'),
+        say(row.status.padEnd(12), runTokens[row.status] ?? 'text'),
+        say(`${formatAge(state.now - Date.parse(row.created_at)).padEnd(9)} `, 'dim'),
+        ...fitLine(foreign(row.session ?? row.kind), 16),
+        say('  '),
+        ...foreign(row.input, 'dim'),
+      ],
+      columns - 2,
+    ),
+  );
+  return {
+    ...listed(body, overlay.at, noneOf(overlay.rows, overlay.query, 'No run is recorded yet.')),
+    title: 'Runs',
+    right: count(rows.length, overlay.rows?.length ?? 0),
+    head: fieldLines(overlay.field, overlay.query),
+    foot: listFoot(overlay, 'Enter details', ['R resume', 'c cancel']),
+  };
+}
+
+export function grantsView(overlay: Of<'grants'>, state: State, columns: number): OverlayView {
+  const now = state.facts.policy?.sha256 ?? null;
+  const body = grantRows(overlay).map((row) => {
+    const holds = now === null || row.policy_sha256 === now;
+    const age = formatAge(state.now - Date.parse(row.created_at));
+    return spread(foreign(row.what), [say(`${age}${holds ? '' : '  under another policy'}`, 'dim')], columns - 2);
+  });
+  const none = state.session === null ? 'There is no session yet.' : 'Nothing is remembered in this session.';
+  return {
+    ...listed(body, overlay.at, noneOf(overlay.rows, overlay.query, none)),
+    title: 'Allowed for this session',
+    head: fieldLines(overlay.field, overlay.query),
+    foot:
+      overlay.field === null && body.length === 0
+        ? ['Esc close']
+        : ['Del forget', ...(overlay.field === null ? ['/ filter', 'Esc close'] : ['Enter keep', 'Esc back'])],
+  };
+}

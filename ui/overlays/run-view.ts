@@ -1,0 +1,47 @@
+import { formatClock, formatSpan } from '../../src/view/format.ts';
+import { foreign, type Line, say } from '../../src/view/line.ts';
+import { runParts } from '../../src/view/run-lines.ts';
+import { cutLine, wrapLine } from '../../src/view/wrap.ts';
+import type { State } from '../state.ts';
+import { shortCount } from '../status-lines.ts';
+import type { BoundUse, RunDetails } from '../../src/schema/run-record.ts';
+import type { Overlay } from './overlay.ts';
+import { type OverlayView, plainView } from './overlay-view.ts';
+
+/** What can still be ended, and what can go on. */
+const alive: ReadonlySet<string> = new Set(['running', 'waiting', 'suspended', 'interrupted']);
+const resting: ReadonlySet<string> = new Set(['suspended', 'interrupted']);
+
+/** A run: what it did first, then what it was; its bounds stay at the bottom (10 §2.8). */
+export function runView(overlay: Extract<Overlay, { kind: 'run' }>, state: State, columns: number): OverlayView {
+  const { run } = overlay;
+  if (run === null) return { ...plainView, title: 'Run', body: [[say('loading…', 'dim')]], at: 0, foot: ['Esc close'] };
+  const shown = { id: (id: string) => state.approvals.ids[id] ?? shortId(id), when: formatClock };
+  const { header, steps, outcome } = runParts(run, shown);
+  const lines = [...steps.map((line) => line.replace(/^ {2}/, '')), ...outcome, '', ...header];
+  const right = `${run.status} · ${formatSpan(run.duration_ms)}`;
+  return {
+    ...plainView,
+    title: `Run ${run.id.slice(-6)}`,
+    right: foreign(right, 'dim'),
+    body: lines.flatMap((line): readonly Line[] => wrapLine(foreign(line), columns, [], [say('      ')])),
+    at: overlay.at,
+    below: [cutLine(foreign(boundsText(run), 'dim'), columns)],
+    foot: [
+      'Enter inputs and outputs',
+      ...(alive.has(run.status) ? ['c cancel run'] : []),
+      ...(resting.has(run.status) ? ['R resume'] : []),
+      'e export',
+      'Esc close',
+    ],
+  };
+}
+
+const boundsText = ({ bounds: { turns, tool_calls, tokens } }: RunDetails): string =>
+  [used('turns', turns), used('calls', tool_calls), used('tokens', tokens)].join(' · ');
+
+const used = (name: string, bound: BoundUse): string =>
+  `${name} ${shortCount(bound.used)} of ${bound.max === null ? 'none' : shortCount(bound.max)}`;
+
+/** As cards show it, where nothing is known of other ids: its kind and its end. */
+const shortId = (id: string): string => id.replace(/^([a-z]+_).*(.{6})$/, '$1$2');
