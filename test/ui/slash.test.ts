@@ -5,8 +5,6 @@ import { policySlash } from '../../ui/slash-policy.ts';
 import type { State } from '../../ui/state.ts';
 import { anAsk } from './approvals/an-ask.ts';
 import { composerText } from '../../ui/composer/composer-state.ts';
-import { reduce } from '../../ui/reducer.ts';
-import { createLineCache } from '../../ui/transcript/line-cache.ts';
 import { pressAll, readyState } from './reducing.ts';
 
 /** A line of the composer as somebody types it; Tab and Enter of the list are not in the way. */
