@@ -4,7 +4,7 @@ import { cutLine, fitLine, lineColumns } from '../src/view/wrap.ts';
 import { markHits } from './hits.ts';
 import type { Layout } from './layout.ts';
 import type { State } from './state.ts';
-import type { Glyphs } from './theme.ts';
+import type { Glyphs } from '../src/view/escape.ts';
 import type { LineCache } from './transcript/line-cache.ts';
 import { type Blocks, endPlace, rowsInView } from './transcript/viewport.ts';
 
@@ -87,7 +87,7 @@ export function queueLines(state: State, layout: Layout): readonly Line[] {
     const more =
       index === layout.queue - 1 && queue.length > layout.queue ? `  +${queue.length - layout.queue} more` : '';
     return fitLine(
-      [say('  … ', 'dim'), ...foreign(text.split('\n')[0] ?? '', 'dim'), say(more, 'dim')],
+      [say('  … ', 'dim'), ...foreign(text.split('\n')[0] ?? '', state.glyphs, 'dim'), say(more, 'dim')],
       layout.columns,
     );
   });

@@ -1,3 +1,4 @@
+import type { Glyphs } from '../src/view/escape.ts';
 import { foreign, type Line, say } from '../src/view/line.ts';
 import { columnsOf, cutLine, fitLine } from '../src/view/wrap.ts';
 import { isComposerEmpty } from './composer/composer-state.ts';
@@ -10,11 +11,11 @@ export function hintLine(state: State): Line {
   const { columns } = state.size;
   if (state.said !== null)
     return fitLine(
-      cutLine([say(' '), ...foreign(state.said.text, state.said.bad ? 'danger' : 'accent')], columns),
+      cutLine([say(' '), ...foreign(state.said.text, state.glyphs, state.said.bad ? 'danger' : 'accent')], columns),
       columns,
     );
   if (state.search !== null && state.overlays.length === 0 && state.approvals.card === null)
-    return searchLine(state.search, columns);
+    return searchLine(state.search, state.glyphs, columns);
   const active = activityOf(state);
   const waiting = active?.waiting_since != null;
   const interrupt = keyOf(state.keys, 'app.interrupt') ?? 'Esc';
@@ -101,8 +102,8 @@ function whole(words: readonly string[], columns: number): string {
 }
 
 /** The field of a search, or where it stands: `3 of 41` counted from the newest hit. */
-function searchLine({ editing, typing, query, hits, at }: Search, columns: number): Line {
-  const text: Line = typing ? fieldLine(editing) : foreign(query);
+function searchLine({ editing, typing, query, hits, at }: Search, glyphs: Glyphs, columns: number): Line {
+  const text: Line = typing ? fieldLine(editing, glyphs) : foreign(query, glyphs);
   const count = query === '' ? '' : hits.length === 0 ? 'no hit' : `${hits.length - at} of ${hits.length}`;
   const keys = typing ? 'Enter keep   Esc back' : 'n next   N previous   / search   Esc leave';
   return fitLine(

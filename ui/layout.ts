@@ -28,7 +28,8 @@ export function layoutOf(state: State): Layout {
   const banner = bannerOf(state) === null ? 0 : 1;
   const queue = state.pane === 'chat' ? Math.min(3, state.composer.queue.length) : 0;
   const most = state.size.rows < 30 ? 4 : 8;
-  const composer = state.pane === 'chat' ? composerRows(state.composer, Math.max(4, columns - 2), most) : 0;
+  const composer =
+    state.pane === 'chat' ? composerRows(state.composer, Math.max(4, columns - 2), most, state.glyphs) : 0;
   const fixed = 3 + banner + queue + (composer === 0 ? 0 : composer + 1);
   return { columns, rows, banner, queue, composer, body: Math.max(1, rows - fixed) };
 }

@@ -1,7 +1,7 @@
 import { blocksOf } from './chat-lines.ts';
 import { layoutOf } from './layout.ts';
 import { type Change, only, type State } from './state.ts';
-import type { Glyphs } from './theme.ts';
+import type { Glyphs } from '../src/view/escape.ts';
 import type { LineCache } from './transcript/line-cache.ts';
 import { type Anchor, fixedAnchor, moved, revealed } from './transcript/viewport.ts';
 

@@ -10,7 +10,8 @@ import { saying } from './sending.ts';
 import { followed, next, notSent } from './turns.ts';
 
 /** The one place where the state changes. Pure: what is to be done in the world comes back as data. */
-export function reduce(state: State, action: Action, ruler: Ruler): Change {
+export function reduce(given: State, action: Action, ruler: Ruler): Change {
+  const state = given.glyphs === ruler.glyphs ? given : { ...given, glyphs: ruler.glyphs };
   switch (action.type) {
     case 'key':
       return press(state, ruler, action.key, action.now);

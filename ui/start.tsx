@@ -252,6 +252,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
   const store = createStore(
     firstState({
       size: screen.size(),
+      glyphs: theme.glyphs,
       now: now(),
       keys: keys.map,
       thinkOpen: options.thinkOpen,

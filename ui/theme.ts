@@ -1,3 +1,4 @@
+import { asciiSigns, type Glyphs } from '../src/view/escape.ts';
 import type { Line, Mark, Span, Token } from '../src/view/line.ts';
 import { markCaret } from './caret.ts';
 
@@ -7,8 +8,6 @@ export type Rendition = {
   readonly bold?: boolean;
   readonly reverse?: boolean;
 };
-
-export type Glyphs = 'unicode' | 'ascii';
 
 /** How meanings are drawn (10 §11). `paint` gives a row with its renditions. */
 export type Theme = {
@@ -113,25 +112,11 @@ export function ownTheme(name: string, base: string, tokens: Tokens, depth: Colo
   return createTheme(name, { ...found[depth], ...Object.fromEntries(shown) }, glyphs);
 }
 
-/** Signs of the chrome where only those of ASCII can be shown; each takes one column as before (10 §11.5). */
-const asciiSigns: Readonly<Record<string, string>> = {
-  ...Object.fromEntries([...'┌┐└┘├┤┏┓┗┛'].map((corner) => [corner, '+'])),
-  '─': '-',
-  '━': '-',
-  '│': '|',
-  '┃': '#',
-  '▌': '|',
-  '▼': 'v',
-  '↑': '^',
-  '↓': 'v',
-  '→': '>',
-  '›': '>',
-  '•': '*',
-  '·': '-',
-  '…': '.',
-};
-const toAscii = (text: string): string =>
-  text.replaceAll(/[┌┐└┘├┤┏┓┗┛─━│┃▌▼↑↓→›•·…]/g, (sign) => asciiSigns[sign] ?? sign);
+const signs = new RegExp(`[${Object.keys(asciiSigns).join('')}]`, 'g');
+const toAscii = (text: string): string => text.replaceAll(signs, (sign) => asciiSigns[sign] ?? sign);
+
+/** Foreign text has no such signs in the ASCII set: what is here is ours. Where a line was cut, `...` takes the last columns. */
+const inAscii = ({ text, cut }: Span): string => toAscii(cut === true ? text.replace(/[\x20-\x7e]{2}…$/, '...') : text);
 
 const markCodes: Readonly<Record<Mark, readonly [on: string, off: string]>> = {
   bold: ['1', '22'],
@@ -152,8 +137,8 @@ export function createTheme(name: string, tokens: Tokens, glyphs: Glyphs): Theme
       on.push(markCodes[mark][0]);
       off.push(markCodes[mark][1]);
     }
-    const signs = glyphs === 'ascii' ? toAscii(span.text) : span.text;
-    const text = span.caret === true ? markCaret(signs) : signs;
+    const shown = glyphs === 'ascii' ? inAscii(span) : span.text;
+    const text = span.caret === true ? markCaret(shown) : shown;
     return on.length === 0 ? text : `\u001b[${on.join(';')}m${text}\u001b[${off.join(';')}m`;
   };
   return { name, glyphs, paint: (line) => line.map(paintSpan).join('') };

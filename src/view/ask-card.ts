@@ -1,5 +1,5 @@
 import type { Ask } from '../schema/ask.ts';
-import { escapeText, hiddenCharacters, type SafeText } from './escape.ts';
+import { escapeText, type Glyphs, hiddenCharacters, type SafeText } from './escape.ts';
 import { formatRemaining, wrap } from './format.ts';
 
 export type CardChoice =
@@ -36,17 +36,27 @@ export type AskCard = {
   readonly choices: readonly CardChoice[];
 };
 
-const line = (text: string): SafeText => escapeText(text, { mode: 'line' });
-const fact = (label: string, ...lines: readonly string[]): CardPart => ({
-  label,
-  lines: lines.map(line),
-  foldable: false,
-});
-const data = (label: string, text: string): CardPart => ({
-  label,
-  lines: splitSafe(escapeText(text, { mode: 'lines' })),
-  foldable: true,
-});
+/** How a card is written in a set of signs. */
+type Pen = ReturnType<typeof penOf>;
+const penOf = (glyphs: Glyphs) => {
+  const line = (text: string): SafeText => escapeText(text, { mode: 'line', glyphs });
+  return {
+    glyphs,
+    line,
+    arrow: glyphs === 'ascii' ? '->' : '→',
+    fact: (label: string, ...lines: readonly string[]): CardPart => ({
+      label,
+      lines: lines.map((text) => escapeText(text, { mode: 'line', glyphs, exact: true })),
+      foldable: false,
+    }),
+    data: (label: string, text: string): CardPart => ({
+      label,
+      lines: splitSafe(escapeText(text, { mode: 'lines', glyphs })),
+      foldable: true,
+    }),
+  };
+};
+const pens: Readonly<Record<Glyphs, Pen>> = { unicode: penOf('unicode'), ascii: penOf('ascii') };
 
 // Splitting a safe text at its own line breaks leaves safe lines.
 const splitSafe = (text: SafeText) =>
@@ -56,26 +66,34 @@ const splitSafe = (text: SafeText) =>
  * The card of an ask.
  * @param now milliseconds since the epoch, for the time that is left
  * @param shown an id as this surface shows it
+ * @param glyphs the signs that this surface draws with
  */
-export function askCard(ask: Ask, now: number, shown: (id: string) => string = (id) => id): AskCard {
+export function askCard(
+  ask: Ask,
+  now: number,
+  shown: (id: string) => string = (id) => id,
+  glyphs: Glyphs = 'unicode',
+): AskCard {
+  const pen = pens[glyphs];
+  const { fact, line } = pen;
   const policy = `${ask.policy.name} (${ask.policy.source}${ask.policy.sha256 === null ? '' : `, ${ask.policy.sha256.slice(0, 8)}`})`;
   return {
     title: line(`${shown(ask.id)} · ${ask.tools}.${ask.tool}`),
     deadline: ask.expires_at === null ? 'waits for ever' : formatRemaining(Date.parse(ask.expires_at) - now),
     headline: line(headline(ask)),
     parts: [
-      ...(ask.question === null ? [] : questionParts(ask.question)),
-      ...diffParts(ask),
-      ...(ask.kind === 'budget' ? budgetParts(ask.args) : argumentParts(ask.args)),
-      ...programParts(ask),
-      ...pathParts(ask),
-      ...urlParts(ask),
+      ...(ask.question === null ? [] : questionParts(ask.question, pen)),
+      ...diffParts(ask, pen),
+      ...(ask.kind === 'budget' ? budgetParts(ask.args, pen) : argumentParts(ask.args, pen)),
+      ...programParts(ask, pen),
+      ...pathParts(ask, pen),
+      ...urlParts(ask, pen),
       fact('cwd', ask.cwd),
       fact('from', origin(ask, shown)),
       fact('rule', `${ruleText(ask)} of ${policy}${ask.record.note === null ? '' : `: ${ask.record.note}`}`),
       ...(ask.record.detail === null ? [] : [fact('reason', ask.record.detail)]),
-      ...onceParts(ask),
-      ...agentParts(ask.preview.adjudicator),
+      ...onceParts(ask, pen),
+      ...agentParts(ask.preview.adjudicator, pen),
       fact('binds', ask.binding.slice(0, 12)),
     ],
     warnings: warnings(ask).map(line),
@@ -96,7 +114,7 @@ export function headline(ask: Ask): string {
   return `Call ${ask.tools}.${ask.tool}`;
 }
 
-const questionParts = (question: NonNullable<Ask['question']>): readonly CardPart[] => [
+const questionParts = (question: NonNullable<Ask['question']>, { data }: Pen): readonly CardPart[] => [
   data('question', question.text),
   ...(question.detail === undefined ? [] : [data('detail', question.detail)]),
   ...(question.choices === undefined
@@ -104,17 +122,21 @@ const questionParts = (question: NonNullable<Ask['question']>): readonly CardPar
     : [data('choices', question.choices.map((choice, index) => `${index + 1}. ${choice}`).join('\n'))]),
 ];
 
-function diffParts(ask: Ask): readonly CardPart[] {
+function diffParts(ask: Ask, { data, fact, glyphs }: Pen): readonly CardPart[] {
   const { diff, diff_note: note } = ask.preview;
   return [
-    ...(diff === undefined ? [] : [{ ...data('diff', diff), lines: data('diff', diff).lines.map(markTrailing) }]),
+    ...(diff === undefined
+      ? []
+      : [{ ...data('diff', diff), lines: data('diff', diff).lines.map((line) => markTrailing(line, glyphs)) }]),
     ...(note === undefined ? [] : [fact('diff', note)]),
   ];
 }
 
 /** Blanks at the end of a changed line are marked (03 §8); the first column belongs to the diff. */
-function markTrailing(shown: SafeText): SafeText {
+function markTrailing(shown: SafeText, glyphs: Glyphs): SafeText {
   if (!/^[+-]/.test(shown)) return shown;
+  if (glyphs === 'ascii')
+    return shown.replace(/(?<=.) +(?=(?:<CR>)?(?:<LF>)?$)/, ({ length }) => `<blank x ${length}>`) as SafeText;
   // A dot in place of a blank leaves the line as safe as it was.
   return shown.replace(/(?<=.) +(?=␍?⏎?$)/, (blanks) => '·'.repeat(blanks.length)) as SafeText;
 }
@@ -123,7 +145,7 @@ function markTrailing(shown: SafeText): SafeText {
  * Every argument, sorted by name, in full: what is shown is what will run. Names come from the model: `arg` stands
  * before them, so that none can pass for a fact of the runtime.
  */
-function argumentParts(args: unknown): readonly CardPart[] {
+function argumentParts(args: unknown, { data, fact, line }: Pen): readonly CardPart[] {
   if (typeof args !== 'object' || args === null || Array.isArray(args))
     return [data('arguments', JSON.stringify(args))];
   const entries = Object.entries(args).sort(([left], [right]) => (left < right ? -1 : 1));
@@ -140,7 +162,7 @@ const counted: Readonly<Record<string, string>> = {
 };
 
 /** The bound, what is used of it, and what one more grant means (10 §7.8). The runtime wrote these arguments. */
-function budgetParts(args: unknown): readonly CardPart[] {
+function budgetParts(args: unknown, { fact }: Pen): readonly CardPart[] {
   const { bound, used, limit, more } = args as { bound: string; used: number; limit: number; more: number };
   const unit = counted[bound] ?? bound;
   return [
@@ -150,7 +172,7 @@ function budgetParts(args: unknown): readonly CardPart[] {
   ];
 }
 
-function programParts(ask: Ask): readonly CardPart[] {
+function programParts(ask: Ask, { fact }: Pen): readonly CardPart[] {
   const { exec } = ask.record;
   if (exec === null) return [];
   const words = exec.argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');
@@ -160,25 +182,25 @@ function programParts(ask: Ask): readonly CardPart[] {
   ];
 }
 
-const pathParts = (ask: Ask): readonly CardPart[] =>
+const pathParts = (ask: Ask, { arrow, fact }: Pen): readonly CardPart[] =>
   (ask.preview.paths ?? []).map((path) =>
     fact(
       'path',
-      `${path.given}${path.real === path.given ? '' : ` → ${path.real}`}${path.inside ? '' : ' (outside the workspace)'}${path.link ? ' (through a link)' : ''}`,
+      `${path.given}${path.real === path.given ? '' : ` ${arrow} ${path.real}`}${path.inside ? '' : ' (outside the workspace)'}${path.link ? ' (through a link)' : ''}`,
     ),
   );
 
 /** Why the answer is not remembered, unless that is why it was asked. */
-const onceParts = ({ preview: { reserved }, record }: Ask): readonly CardPart[] =>
+const onceParts = ({ preview: { reserved }, record }: Ask, { fact }: Pen): readonly CardPart[] =>
   reserved === undefined || reserved === record.detail ? [] : [fact('once', `asked each time: ${reserved}`)];
 
 /** The agent that may answer in the operator's place (03 §7.7). */
-const agentParts = (agent: Ask['preview']['adjudicator']): readonly CardPart[] =>
+const agentParts = (agent: Ask['preview']['adjudicator'], { fact }: Pen): readonly CardPart[] =>
   agent === undefined
     ? []
     : [fact('agent', `${agent.chain}, ${agent.used} of ${agent.cap} answers, adjudicator: ${agent.state}`)];
 
-function urlParts(ask: Ask): readonly CardPart[] {
+function urlParts(ask: Ask, { fact }: Pen): readonly CardPart[] {
   const { url } = ask.preview;
   return url === undefined ? [] : [fact('url', `${url.method} ${url.scheme}://${url.host}:${url.port}${url.path}`)];
 }

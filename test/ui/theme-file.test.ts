@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { say } from '../../src/view/line.ts';
+import { cutLine } from '../../src/view/wrap.ts';
 import { readThemeFile } from '../../ui/theme-file.ts';
 import { builtinTheme, type ColourDepth, ownTheme } from '../../ui/theme.ts';
 
@@ -40,4 +41,5 @@ it.each([
 it('draws the chrome with signs of ASCII where the locale has no others, in as many columns', () => {
   const theme = builtinTheme('mono', 'none', 'ascii');
   expect(theme?.paint([say('┌─ › • … · ▼ ↑↓ ─┐')])).toBe('+- > * . - v ^v -+');
+  expect(theme?.paint(cutLine([say('src/http/retry.ts')], 10))).toBe('src/htt...');
 });

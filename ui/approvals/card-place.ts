@@ -1,3 +1,4 @@
+import type { Glyphs } from '../../src/view/escape.ts';
 import type { CardChoice } from '../../src/view/ask-card.ts';
 import type { CardFacts } from './card-state.ts';
 import type { CardData } from './card-text.ts';
@@ -6,7 +7,7 @@ export type CardPlace = {
   readonly columns: number;
   /** Rows that the card may take. */
   readonly rows: number;
-  readonly glyphs: 'unicode' | 'ascii';
+  readonly glyphs: Glyphs;
 };
 
 /** Columns between the borders. */

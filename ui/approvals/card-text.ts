@@ -2,7 +2,7 @@ import type { Ask } from '../../src/schema/ask.ts';
 import { type AskCard, askCard, type CardPart } from '../../src/view/ask-card.ts';
 import { wrap } from '../../src/view/format.ts';
 import { type Line, say, shown, type Token } from '../../src/view/line.ts';
-import type { SafeText } from '../../src/view/escape.ts';
+import type { Glyphs, SafeText } from '../../src/view/escape.ts';
 import { columnsOf } from '../../src/view/wrap.ts';
 import { holds, type Seen } from './seen.ts';
 
@@ -25,17 +25,18 @@ export type CardText = {
 /** The lines of a card that nothing is approved without: what came from outside, in the order of the parts. */
 export type CardData = {
   readonly card: AskCard;
+  readonly glyphs: Glyphs;
   /** `at`: where a line begins in all of them together, each with one unit for its end. */
   readonly lines: readonly { readonly text: SafeText; readonly part: number; readonly at: number }[];
 };
 
-const kept = new WeakMap<Ask, CardData>();
+const kept: Readonly<Record<Glyphs, WeakMap<Ask, CardData>>> = { unicode: new WeakMap(), ascii: new WeakMap() };
 
-/** The card of an ask without its deadline, which moves; made once for each row that was read. */
-export function cardData(ask: Ask, shownId: (id: string) => string): CardData {
-  const found = kept.get(ask);
+/** The card of an ask without its deadline, which moves; made once for each row that was read and each set of signs. */
+export function cardData(ask: Ask, glyphs: Glyphs, shownId: (id: string) => string): CardData {
+  const found = kept[glyphs].get(ask);
   if (found !== undefined) return found;
-  const card = askCard(ask, 0, shownId);
+  const card = askCard(ask, 0, shownId, glyphs);
   const lines: CardData['lines'][number][] = [];
   let at = 0;
   for (const [part, { foldable, lines: texts }] of card.parts.entries()) {
@@ -45,8 +46,8 @@ export function cardData(ask: Ask, shownId: (id: string) => string): CardData {
       at += text.length + 1;
     }
   }
-  const data = { card, lines };
-  kept.set(ask, data);
+  const data = { card, lines, glyphs };
+  kept[glyphs].set(ask, data);
   return data;
 }
 
@@ -75,8 +76,10 @@ const laid = new WeakMap<CardData, Map<string, CardText>>();
 const narrow = 40;
 
 function newCardText(data: CardData, columns: number, most: number, numbered: boolean): CardText {
-  const { card } = data;
-  const width = columns < narrow ? 0 : labelWidth(card);
+  const { card, glyphs } = data;
+  // A number stands between a label and its line.
+  const longest = numbered ? Math.max(0, ...card.parts.map(({ lines, foldable }) => (foldable ? lines.length : 0))) : 0;
+  const width = columns < narrow ? 0 : labelWidth(card) + (longest > 1 ? String(longest).length : 0);
   const rows: CardRow[] = [];
   let folded = 0;
   const put = (label: string, token: Token, text: SafeText, own: Token | undefined, owner: number | null) => {
@@ -84,11 +87,11 @@ function newCardText(data: CardData, columns: number, most: number, numbered: bo
     let at = 0;
     for (const [index, piece] of wrap(text, room, columnsOf).entries()) {
       const before = say((index === 0 ? label : '').padEnd(width + 2), token);
-      rows.push({ line: [before, ...shown(piece as SafeText, own)], owner, from: at, to: at + piece.length });
+      rows.push({ line: [before, ...shown(piece as SafeText, glyphs, own)], owner, from: at, to: at + piece.length });
       at += piece.length;
     }
   };
-  rows.push({ line: shown(card.headline, 'text', ['bold']), owner: null, from: 0, to: 0 });
+  rows.push({ line: shown(card.headline, glyphs, 'text', ['bold']), owner: null, from: 0, to: 0 });
   const warn = () => {
     for (const [index, text] of card.warnings.entries())
       put(index === 0 && width > 0 ? 'warning' : '', 'warn', `! ${text}` as SafeText, 'warn', null);
@@ -100,7 +103,7 @@ function newCardText(data: CardData, columns: number, most: number, numbered: bo
     const own = part.foldable && part.lines.length > most + 1 ? part.lines.slice(0, most) : part.lines;
     // The name of an argument comes from outside and may be of any length.
     const apart = part.label.length > width && part.lines.length > 0;
-    if (apart) rows.push(...labelRows(part, columns));
+    if (apart) rows.push(...labelRows(part, columns, glyphs));
     const digits = numbered && part.foldable && part.lines.length > 1 ? String(part.lines.length).length : 0;
     for (const [index, text] of own.entries()) {
       const number = digits === 0 ? '' : `${String(index + 1).padStart(digits)} `;
@@ -133,10 +136,10 @@ const foldRow = (width: number, hidden: number, total: number): CardRow => ({
   to: 0,
 });
 
-const labelRows = ({ label }: CardPart, columns: number): readonly CardRow[] =>
+const labelRows = ({ label }: CardPart, columns: number, glyphs: Glyphs): readonly CardRow[] =>
   wrap(label, columns, columnsOf).map((piece) => ({
     // A part of a safe label is safe.
-    line: shown(piece as SafeText, 'accent'),
+    line: shown(piece as SafeText, glyphs, 'accent'),
     owner: null,
     from: 0,
     to: 0,

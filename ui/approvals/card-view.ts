@@ -1,4 +1,5 @@
 import type { Ask } from '../../src/schema/ask.ts';
+import type { Glyphs } from '../../src/view/escape.ts';
 import { formatRemaining } from '../../src/view/format.ts';
 import { type Line, foreign, say } from '../../src/view/line.ts';
 import { markHits } from '../hits.ts';
@@ -43,9 +44,9 @@ export function cardView(
 ): CardView {
   const frame = frames[place.glyphs];
   const inner = innerColumns(place);
-  const below = footRows(card, facts, keys, inner, place.rows);
+  const below = footRows(card, facts, keys, inner, place);
   const room = Math.max(1, place.rows - below.length - 2);
-  const body = bodyRows(card, facts, inner, room);
+  const body = bodyRows(card, facts, inner, room, place.glyphs);
   const lastTop = Math.max(0, body.length - room);
   const top = Math.min(card.top, lastTop);
   const rows = body.slice(top, top + room);
@@ -58,10 +59,10 @@ export function cardView(
   const more = lastTop === 0 ? '' : ` lines ${top + 1}-${top + rows.length} of ${body.length} · PgUp PgDn`;
   return {
     lines: [
-      titleLine(facts.ask, frame, place.columns, now, shownId),
+      titleLine(facts.ask, place, now, shownId),
       ...rows.map(({ line }) => side(query === '' ? line : markHits(line, query))),
       ...below.map(side),
-      footLine(facts.ask, frame, place.columns, more, shownId),
+      footLine(facts.ask, place, more, shownId),
     ],
     visible:
       card.mode.at === 'choices' || card.mode.at === 'sending' || card.mode.at === 'find'
@@ -74,10 +75,11 @@ export function cardView(
 
 type Frame = (typeof frames)['unicode' | 'ascii'];
 
-function titleLine(ask: Ask, frame: Frame, columns: number, now: number, shownId: (id: string) => string): Line {
+function titleLine(ask: Ask, { columns, glyphs }: CardPlace, now: number, shownId: (id: string) => string): Line {
+  const frame = frames[glyphs];
   const left: Line = [
     say(`${frame.top} ASK `, 'ask'),
-    ...foreign(`${shownId(ask.id)} · ${ask.tools}.${ask.tool} `, 'ask'),
+    ...foreign(`${shownId(ask.id)} · ${ask.tools}.${ask.tool} `, glyphs, 'ask'),
   ];
   const ms = ask.expires_at === null ? null : Date.parse(ask.expires_at) - now;
   // Where there is hardly room, the time alone stands at the edge.
@@ -87,11 +89,17 @@ function titleLine(ask: Ask, frame: Frame, columns: number, now: number, shownId
   return ruled(left, right, frame, columns);
 }
 
-function footLine(ask: Ask, frame: Frame, columns: number, more: string, shownId: (id: string) => string): Line {
+function footLine(ask: Ask, { columns, glyphs }: CardPlace, more: string, shownId: (id: string) => string): Line {
+  const frame = frames[glyphs];
   const verdict = ask.kind === 'permission' || ask.kind === 'budget' ? ' --approve|--deny' : '';
   const also = ` also: reins approvals respond ${shownId(ask.id)}${verdict} `;
   const words = more === '' ? also : `${more} `;
-  return ruled([say(frame.bottom, 'ask'), ...foreign(words, 'dim')], [say(frame.bottomEnd, 'ask')], frame, columns);
+  return ruled(
+    [say(frame.bottom, 'ask'), ...foreign(words, glyphs, 'dim')],
+    [say(frame.bottomEnd, 'ask')],
+    frame,
+    columns,
+  );
 }
 
 /** A border with words at both ends; those at the left give way. */
@@ -101,10 +109,10 @@ function ruled(left: Line, right: Line, frame: Frame, columns: number): Line {
   return [...kept, say(frame.rule.repeat(gap), 'ask'), ...right];
 }
 
-function bodyRows(card: CardState, facts: Drawn, inner: number, room: number): readonly CardRow[] {
+function bodyRows(card: CardState, facts: Drawn, inner: number, room: number, glyphs: Glyphs): readonly CardRow[] {
   const { mode } = card;
-  if (mode.at === 'rule') return plainRows(ruleRows(mode, inner));
-  if (mode.at === 'edit') return plainRows(editRows(mode, inner));
+  if (mode.at === 'rule') return plainRows(ruleRows(mode, inner, glyphs));
+  if (mode.at === 'edit') return plainRows(editRows(mode, inner, glyphs));
   if (card.full) return cardText(facts.data, inner, Number.POSITIVE_INFINITY, true).rows;
   const whole = (most: number) => cardText(facts.data, inner, most, false).rows;
   for (let most = mostLines; most > 3; most -= 3) {

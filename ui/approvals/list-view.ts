@@ -1,4 +1,5 @@
 import type { Ask } from '../../src/schema/ask.ts';
+import type { Glyphs } from '../../src/view/escape.ts';
 import { formatClock, formatRemaining, formatShort, plural } from '../../src/view/format.ts';
 import { foreign, type Line, say, type Span } from '../../src/view/line.ts';
 import { columnsOf, cutLine, fitLine, spread, wrapLine } from '../../src/view/wrap.ts';
@@ -29,8 +30,9 @@ export function approvalsLines(
   policy: string,
 ): readonly Line[] {
   const { columns, rows } = place;
-  if (state.denying !== null) return filled(denyingLines(state, state.denying.ids, columns), rows);
-  if (state.asks.length === 0 && state.history === null) return filled(emptyLines(state, policy, columns), rows);
+  if (state.denying !== null) return filled(denyingLines(state, state.denying.ids, columns, view.place.glyphs), rows);
+  if (state.asks.length === 0 && state.history === null)
+    return filled(emptyLines(state, policy, columns, view.place.glyphs), rows);
   if (columns >= wideColumns) {
     const list = filled(listLines(state, view, listColumns, rows), rows);
     const side = filled(cardSide(state, view, cardColumns(columns), rows), rows);
@@ -65,16 +67,20 @@ function cardSide(state: ApprovalsState, view: ApprovalsView, columns: number, r
 }
 
 function listLines(state: ApprovalsState, view: ApprovalsView, columns: number, rows: number): readonly Line[] {
+  const { glyphs } = view.place;
   const asks = grouped(state, listed(state));
   const head: Line = cutLine([say('    AGE    EXPIRES  FROM         TOOL · WHAT', 'dim')], columns);
   const foot: Line = [
     say(`${state.asks.length} open${state.marked.size === 0 ? '' : ` · ${state.marked.size} selected`}`, 'dim'),
   ];
-  const said: readonly Line[] = state.said === null ? [] : wrapLine(foreign(`! ${state.said}`, 'warn'), columns);
-  const filter = state.filter.typing || state.filter.editing.text !== '' ? [filterLine(state, columns)] : [];
-  const results = state.results.map(({ ask, mine }) => resultLine(ask, mine, columns));
+  const said: readonly Line[] =
+    state.said === null ? [] : wrapLine(foreign(`! ${state.said}`, glyphs, 'warn'), columns);
+  const filter = state.filter.typing || state.filter.editing.text !== '' ? [filterLine(state, columns, glyphs)] : [];
+  const results = state.results.map(({ ask, mine }) => resultLine(ask, mine, columns, glyphs));
   const history =
-    state.history === null ? [] : [[say('answered', 'dim')], ...state.history.map((ask) => historyLine(ask, columns))];
+    state.history === null
+      ? []
+      : [[say('answered', 'dim')], ...state.history.map((ask) => historyLine(ask, columns, glyphs))];
   const tail = [foot, ...said, ...results, ...history];
   const room = Math.max(2, rows - 1 - filter.length - Math.min(tail.length, 4));
   const each = asks.map(({ ask, alike }) => askLines(state, view, ask, alike, columns));
@@ -104,12 +110,13 @@ function askLines(
   alike: number,
   columns: number,
 ): readonly Line[] {
+  const { glyphs } = view.place;
   const isChosen = ask.id === state.selected;
   const mark = `${isChosen ? '>' : ' '}${state.marked.has(ask.id) ? 'x' : ' '} `;
   const age = formatShort(view.now - Date.parse(ask.created_at)).padStart(5);
   const left = ask.expires_at === null ? 'never' : formatRemaining(Date.parse(ask.expires_at) - view.now);
   const soon = ask.expires_at !== null && Date.parse(ask.expires_at) - view.now < 60_000;
-  const from = cutLine(foreign(ask.session_name ?? ask.chain_id ?? 'a run', 'dim'), 12);
+  const from = cutLine(foreign(ask.session_name ?? ask.chain_id ?? 'a run', glyphs, 'dim'), 12);
   const token = isChosen ? 'accent' : 'text';
   const more = alike === 1 ? '' : `  ${alike} alike`;
   const first: Line = [
@@ -118,16 +125,16 @@ function askLines(
     say(`${left.padStart(8)}  `, soon ? 'danger' : 'dim'),
     ...fitLine(from, 12),
     say(' '),
-    ...foreign(`${ask.tools}.${ask.tool}`, token),
+    ...foreign(`${ask.tools}.${ask.tool}`, glyphs, token),
     say(more, 'warn'),
   ];
-  const second: Line = [say('      '), ...foreign(ask.summary, isChosen ? 'text' : 'dim')];
+  const second: Line = [say('      '), ...foreign(ask.summary, glyphs, isChosen ? 'text' : 'dim')];
   return [cutLine(first, columns), cutLine(second, columns)];
 }
 
-function filterLine({ filter }: ApprovalsState, columns: number): Line {
+function filterLine({ filter }: ApprovalsState, columns: number, glyphs: Glyphs): Line {
   const before: Line = [say(`${filter.by === 'tool' ? 'tool' : 'filter'}: `, 'dim')];
-  const { lines } = layOut(filter.editing, Math.max(4, columns - 10), columnsOf);
+  const { lines } = layOut(filter.editing, Math.max(4, columns - 10), columnsOf, glyphs);
   const cells = lines[0]?.cells ?? [];
   const spans: Span[] = cells.map(({ shown, at }) =>
     filter.typing && at === filter.editing.caret ? { text: shown, caret: true } : { text: shown },
@@ -137,7 +144,7 @@ function filterLine({ filter }: ApprovalsState, columns: number): Line {
   return cutLine([...before, ...spans, ...end], columns);
 }
 
-function historyLine(ask: Ask, columns: number): Line {
+function historyLine(ask: Ask, columns: number, glyphs: Glyphs): Line {
   const resolved = ask.resolved_at ?? ask.updated_at;
   const waited = formatShort(Date.parse(resolved) - Date.parse(ask.created_at));
   return cutLine(
@@ -146,6 +153,7 @@ function historyLine(ask: Ask, columns: number): Line {
       say(ask.state.padEnd(9), ask.state === 'approved' || ask.state === 'answered' ? 'ok' : 'danger'),
       ...foreign(
         ` ${(ask.verdict?.by ?? 'system').padEnd(16)} ${ask.tools}.${ask.tool} ${ask.summary} · waited ${waited}`,
+        glyphs,
         'dim',
       ),
     ],
@@ -153,7 +161,7 @@ function historyLine(ask: Ask, columns: number): Line {
   );
 }
 
-function denyingLines(state: ApprovalsState, ids: readonly string[], columns: number): readonly Line[] {
+function denyingLines(state: ApprovalsState, ids: readonly string[], columns: number, glyphs: Glyphs): readonly Line[] {
   const shownId = shownIdOf(state);
   const asks = state.asks.filter(({ id }) => ids.includes(id));
   return [
@@ -164,15 +172,17 @@ function denyingLines(state: ApprovalsState, ids: readonly string[], columns: nu
       ),
     ],
     [],
-    ...asks.map((ask) => cutLine(foreign(`  ${shownId(ask.id)}  ${ask.tools}.${ask.tool} ${ask.summary}`), columns)),
+    ...asks.map((ask) =>
+      cutLine(foreign(`  ${shownId(ask.id)}  ${ask.tools}.${ask.tool} ${ask.summary}`, glyphs), columns),
+    ),
   ];
 }
 
-function emptyLines(state: ApprovalsState, policy: string, columns: number): readonly Line[] {
+function emptyLines(state: ApprovalsState, policy: string, columns: number, glyphs: Glyphs): readonly Line[] {
   return [
     [say('  Nothing waits for an answer.')],
     [],
-    ...state.results.slice(-3).map(({ ask, mine }) => resultLine(ask, mine, columns)),
-    cutLine([say('  '), ...foreign(policy, 'dim'), say('   h shows what was answered', 'dim')], columns),
+    ...state.results.slice(-3).map(({ ask, mine }) => resultLine(ask, mine, columns, glyphs)),
+    cutLine([say('  '), ...foreign(policy, glyphs, 'dim'), say('   h shows what was answered', 'dim')], columns),
   ];
 }

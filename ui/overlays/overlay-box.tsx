@@ -31,7 +31,7 @@ export function OverlayBox({
     ...(head === 0 ? [] : [edge('├', '┤', '', [], width)]),
     ...shown.map(inner),
     ...Array.from({ length: room - shown.length }, () => inner([])),
-    edge('└', '┘', view.foot, [], width),
+    edge('└', '┘', theme.glyphs === 'ascii' ? view.foot.replace('↑↓', 'Up Down') : view.foot, [], width),
   ];
   return (
     <Box position="absolute" marginLeft={Math.floor((columns - width) / 2)} marginTop={1}>

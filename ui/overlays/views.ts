@@ -1,3 +1,4 @@
+import type { Glyphs } from '../../src/view/escape.ts';
 import { foreign, type Line, say, type Token } from '../../src/view/line.ts';
 import { formatAge, formatClock, plural } from '../../src/view/format.ts';
 import { runLines } from '../../src/view/run-lines.ts';
@@ -28,13 +29,14 @@ export type OverlayView = {
 
 /** @param columns inside of the borders */
 export function viewOf(overlay: Overlay, state: State, columns: number): OverlayView {
+  const { glyphs } = state;
   const plain = { right: [], head: [], chosen: false };
   switch (overlay.kind) {
     case 'help':
       return {
         ...plain,
         title: 'Keys',
-        head: fieldLines(overlay.field, overlay.query),
+        head: fieldLines(overlay.field, overlay.query, glyphs),
         body: helpLines(state, overlay.query),
         at: overlay.at,
         foot: 'PgDn more  Esc close',
@@ -48,7 +50,7 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
         ...plain,
         ...list(body, overlay.at),
         title: 'Commands',
-        head: fieldLines(overlay.field, overlay.query),
+        head: fieldLines(overlay.field, overlay.query, glyphs),
         foot: '↑↓ choose  Enter run  Esc close',
       };
     }
@@ -58,7 +60,7 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
       const rows = planRows(overlay);
       const body = rows.map((row) =>
         spread(
-          [say(row.active ? '* ' : '  ', 'accent'), ...foreign(row.name)],
+          [say(row.active ? '* ' : '  ', 'accent'), ...foreign(row.name, glyphs)],
           [say(`[${row.done}/${row.total}]  ${row.status.padEnd(9)}`, 'dim')],
           columns - 2,
         ),
@@ -68,12 +70,12 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
         ...list(overlay.rows === null ? [[say('loading…', 'dim')]] : body, overlay.at),
         title: 'Plans',
         right: [say(`${rows.length} of ${overlay.rows?.length ?? 0}`, 'dim')],
-        head: fieldLines(overlay.field, overlay.query),
+        head: fieldLines(overlay.field, overlay.query, glyphs),
         foot: 'Enter switch  Esc close',
       };
     }
     case 'models':
-      return modelsView(overlay, columns);
+      return modelsView(overlay, columns, glyphs);
     case 'run': {
       if (overlay.run === null)
         return { ...plain, title: 'Run', body: [[say('loading…', 'dim')]], at: 0, foot: 'Esc close' };
@@ -81,8 +83,10 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
       return {
         ...plain,
         title: `Run ${shortId(overlay.run.id)}`,
-        right: foreign(overlay.run.status),
-        body: runLines(overlay.run, shown).flatMap((line) => wrapLine(foreign(line), columns, [], [say('      ')])),
+        right: foreign(overlay.run.status, glyphs),
+        body: runLines(overlay.run, shown).flatMap((line) =>
+          wrapLine(foreign(line, glyphs), columns, [], [say('      ')]),
+        ),
         at: overlay.at,
         foot: 'Enter inputs and outputs  c cancel run  R resume  e export  Esc close',
       };
@@ -93,8 +97,8 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
         ...plain,
         title: overlay.title,
         right: findPlace(overlay),
-        head: findLines(overlay),
-        body: textLines(overlay, columns),
+        head: findLines(overlay, glyphs),
+        body: textLines(overlay, { columns, glyphs }),
         at: overlay.at,
         foot:
           overlay.find?.typing === true
@@ -111,9 +115,9 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
             say(`${row.id.slice(-6)}  `, 'dim'),
             say(row.status.padEnd(12), runTokens[row.status] ?? 'text'),
             say(`${formatAge(state.now - Date.parse(row.created_at)).padEnd(9)} `, 'dim'),
-            ...fitLine(foreign(row.session ?? row.kind), 16),
+            ...fitLine(foreign(row.session ?? row.kind, glyphs), 16),
             say('  '),
-            ...foreign(row.input, 'dim'),
+            ...foreign(row.input, glyphs, 'dim'),
           ],
           columns - 2,
         ),
@@ -125,7 +129,7 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
         ...(rows.length === 0 ? { body: none, chosen: false } : {}),
         title: 'Runs',
         right: [say(`${rows.length} of ${overlay.rows?.length ?? 0}`, 'dim')],
-        head: overlay.field === null ? [] : fieldLines(overlay.field, overlay.query),
+        head: overlay.field === null ? [] : fieldLines(overlay.field, overlay.query, glyphs),
         foot: 'Enter details  R resume  c cancel  / filter  Esc close',
       };
     }
@@ -135,7 +139,7 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
       const rows = grantRows(overlay);
       const body = rows.map((row) =>
         spread(
-          foreign(row.what),
+          foreign(row.what, glyphs),
           [
             say(
               `${formatAge(state.now - Date.parse(row.created_at))}${holds(row) ? '' : '  under another policy'}`,
@@ -151,7 +155,7 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
         ...list(overlay.rows === null ? [[say('loading…', 'dim')]] : body, overlay.at),
         ...(rows.length === 0 && overlay.rows !== null ? { body: [[say(none)]], chosen: false } : {}),
         title: 'Allowed for this session',
-        head: overlay.field === null ? [] : fieldLines(overlay.field, overlay.query),
+        head: overlay.field === null ? [] : fieldLines(overlay.field, overlay.query, glyphs),
         foot: 'Del forget  / filter  Esc close',
       };
     }
@@ -160,8 +164,8 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
         ...plain,
         title: trustTitle(overlay),
         right: overlay.waiting.length === 0 ? [] : [say(`${overlay.waiting.length} more`, 'dim')],
-        head: trustHead(overlay, columns),
-        body: trustBody(overlay.content, columns),
+        head: trustHead(overlay, columns, glyphs),
+        body: trustBody(overlay.content, columns, glyphs),
         at: overlay.at,
         foot: 'y trust   o use once   n refuse   PgDn more   Esc refuse',
       };
@@ -170,8 +174,8 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
         ...plain,
         title: overlay.held.change === 'program' ? 'Accept this program?' : 'Accept this tool definition?',
         right: overlay.waiting.length === 0 ? [] : [say(`${overlay.waiting.length} more`, 'dim')],
-        head: definitionHead(overlay, columns),
-        body: definitionBody(overlay.held, columns),
+        head: definitionHead(overlay, columns, glyphs),
+        body: definitionBody(overlay.held, columns, glyphs),
         at: overlay.at,
         foot: 'y accept   n keep it out   PgDn more   Esc later',
       };
@@ -179,7 +183,7 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
       return {
         ...plain,
         title: overlay.title,
-        body: overlay.lines.flatMap((line) => wrapLine(foreign(line), columns)),
+        body: overlay.lines.flatMap((line) => wrapLine(foreign(line, glyphs), columns)),
         at: 0,
         foot: [...overlay.choices.map(({ key, words }) => `${key} ${words}`), 'Esc back'].join('   '),
       };
@@ -204,21 +208,21 @@ const list = (body: readonly Line[], at: number) => ({
   chosen: true,
 });
 
-const fieldLines = (field: Field | null, query: string): readonly Line[] => [
+const fieldLines = (field: Field | null, query: string, glyphs: Glyphs): readonly Line[] => [
   field === null
-    ? [say('filter: ', 'dim'), ...foreign(query)]
-    : [say(`${field.label}: `, 'dim'), ...fieldLine(field.editing)],
+    ? [say('filter: ', 'dim'), ...foreign(query, glyphs)]
+    : [say(`${field.label}: `, 'dim'), ...fieldLine(field.editing, glyphs)],
 ];
 
-const findLines = ({ find }: TextOverlay): readonly Line[] =>
-  find?.typing === true ? fieldLines({ label: 'find', purpose: 'find', editing: find.editing }, '') : [];
+const findLines = ({ find }: TextOverlay, glyphs: Glyphs): readonly Line[] =>
+  find?.typing === true ? fieldLines({ label: 'find', purpose: 'find', editing: find.editing }, '', glyphs) : [];
 
 function helpLines(state: State, filter: string): readonly Line[] {
   return helpSections(state.keys, contextsBelow(state), filter).flatMap((section): readonly Line[] => [
     [say(section.title, undefined, ['bold'])],
     ...section.lines.map(
       (line): Line => [
-        ...fitLine(foreign(line.keys, 'accent'), 31),
+        ...fitLine(foreign(line.keys, state.glyphs, 'accent'), 31),
         say(' '),
         say(line.help),
         ...(line.remapped ? [say('  (keys.json)', 'dim')] : []),
@@ -229,6 +233,7 @@ function helpLines(state: State, filter: string): readonly Line[] {
 }
 
 function sessionsView(overlay: Extract<Overlay, { kind: 'sessions' }>, state: State, columns: number): OverlayView {
+  const { glyphs } = state;
   const rows = sessionRows(overlay);
   const name = Math.min(30, Math.max(8, ...rows.slice(0, 50).map((row) => columnsOf(row.name))));
   const body = rows.map((row): Line => {
@@ -239,7 +244,7 @@ function sessionsView(overlay: Extract<Overlay, { kind: 'sessions' }>, state: St
     return cutLine(
       [
         say(row.name === state.session?.name ? '* ' : '  ', 'accent'),
-        ...fitLine(foreign(row.name), name),
+        ...fitLine(foreign(row.name, glyphs), name),
         say(`  ${plural(row.message_count, 'message').padEnd(14)} ${age.padEnd(10)} `, 'dim'),
         say([rests, fork].filter((text) => text !== '').join(', '), 'warn'),
       ],
@@ -250,17 +255,20 @@ function sessionsView(overlay: Extract<Overlay, { kind: 'sessions' }>, state: St
   const last: Line[] =
     chosen === undefined
       ? []
-      : [[], cutLine([say('last: ', 'dim'), ...foreign(chosen.preview === '' ? '-' : chosen.preview)], columns)];
+      : [
+          [],
+          cutLine([say('last: ', 'dim'), ...foreign(chosen.preview === '' ? '-' : chosen.preview, glyphs)], columns),
+        ];
   return {
     ...list(overlay.rows === null ? [[say('loading…', 'dim')]] : body, overlay.at),
     title: 'Sessions',
     right: [say(`${rows.length} of ${overlay.rows?.length ?? 0}`, 'dim')],
-    head: [...fieldLines(overlay.field, overlay.query), ...last.slice(1)],
+    head: [...fieldLines(overlay.field, overlay.query, glyphs), ...last.slice(1)],
     foot: 'Enter switch  Esc, then N new  R rename  F fork  D delete  E export',
   };
 }
 
-function modelsView(overlay: Extract<Overlay, { kind: 'models' }>, columns: number): OverlayView {
+function modelsView(overlay: Extract<Overlay, { kind: 'models' }>, columns: number, glyphs: Glyphs): OverlayView {
   const rows = modelRows(overlay);
   const width = Math.min(40, Math.max(8, ...rows.map((row) => columnsOf(row.model))));
   const body = rows.map((row): Line => {
@@ -272,11 +280,11 @@ function modelsView(overlay: Extract<Overlay, { kind: 'models' }>, columns: numb
     return cutLine(
       [
         say(row.is_default ? '* ' : '  ', 'accent'),
-        ...fitLine(foreign(row.model, usable ? undefined : 'dim'), width),
+        ...fitLine(foreign(row.model, glyphs, usable ? undefined : 'dim'), width),
         say('  '),
-        ...fitLine(foreign(row.backend, 'dim'), 12),
+        ...fitLine(foreign(row.backend, glyphs, 'dim'), 12),
         say('  '),
-        ...foreign(facts, 'dim'),
+        ...foreign(facts, glyphs, 'dim'),
       ],
       columns - 2,
     );
@@ -284,8 +292,8 @@ function modelsView(overlay: Extract<Overlay, { kind: 'models' }>, columns: numb
   return {
     ...list(overlay.rows === null ? [[say('loading…', 'dim')]] : body, overlay.at),
     title: 'Model',
-    right: foreign(overlay.notes[0] ?? '', 'warn'),
-    head: fieldLines(overlay.field, overlay.query),
+    right: foreign(overlay.notes[0] ?? '', glyphs, 'warn'),
+    head: fieldLines(overlay.field, overlay.query, glyphs),
     foot: 'Enter this session  Esc, then D make default  T test',
   };
 }

@@ -7,7 +7,7 @@ import { isOpened } from '../chat-lines.ts';
 import { layOut } from '../composer/visual-lines.ts';
 import { layoutOf } from '../layout.ts';
 import type { State } from '../state.ts';
-import type { Glyphs } from '../theme.ts';
+import type { Glyphs } from '../../src/view/escape.ts';
 import type { LineCache } from '../transcript/line-cache.ts';
 import { type Blocks, rowsInView } from '../transcript/viewport.ts';
 import { chosenStep, type PlanField } from './plan-state.ts';
@@ -23,7 +23,7 @@ type Part = { readonly columns: number; readonly rows: number };
 /** The places of the list and of the chosen step; the field of the pane takes its rows from both. */
 export function paneParts(state: State): { readonly wide: boolean; readonly left: Part; readonly right: Part } {
   const { columns, body } = layoutOf(state);
-  const field = state.plan.field === null ? 0 : fieldLines(state.plan.field, columns).length;
+  const field = state.plan.field === null ? 0 : fieldLines(state.plan.field, columns, state.glyphs).length;
   const rows = Math.max(1, body - field);
   if (columns >= wideColumns)
     return {
@@ -39,7 +39,7 @@ export function paneParts(state: State): { readonly wide: boolean; readonly left
 export function planPaneLines(state: State, cache: LineCache, glyphs: Glyphs, card: readonly Line[]): readonly Line[] {
   const { columns, body } = layoutOf(state);
   const { wide, left, right } = paneParts(state);
-  const field = state.plan.field === null ? [] : fieldLines(state.plan.field, columns);
+  const field = state.plan.field === null ? [] : fieldLines(state.plan.field, columns, state.glyphs);
   if (state.plan.plan === null && state.plan.driving === null) {
     const words = state.plan.loaded ? 'There is no plan. N makes one.' : 'loading…';
     return [...filled([[say(`  ${words}`)], ...saidLines(state, columns)], body - field.length), ...field];
@@ -74,7 +74,12 @@ function listLines(state: State, columns: number): List {
   if (plan === null) return { lines: [[say(' Planning…', 'accent')], ...saidLines(state, columns)], at: 0 };
   const wide = state.size.columns >= wideColumns;
   const chosen = chosenStep(state.plan);
-  const goal = wrapLine(foreign(plan.goal.replaceAll(/\s+/g, ' ')), columns, [say(' Goal  ', 'dim')], [say('       ')]);
+  const goal = wrapLine(
+    foreign(plan.goal.replaceAll(/\s+/g, ' '), state.glyphs),
+    columns,
+    [say(' Goal  ', 'dim')],
+    [say('       ')],
+  );
   const lines: Line[] = goal.slice(0, wide ? 2 : 1).map((line) => cutLine(line, columns));
   if (wide) lines.push([]);
   let at = 0;
@@ -89,10 +94,12 @@ function listLines(state: State, columns: number): List {
   return { lines, at };
 }
 
-const saidLines = ({ plan: { said } }: State, columns: number): readonly Line[] =>
+const saidLines = ({ plan: { said }, glyphs }: State, columns: number): readonly Line[] =>
   said === null
     ? []
-    : wrapLine(foreign(`${said.bad ? '! ' : ''}${said.text}`, said.bad ? 'warn' : 'accent'), columns, [say(' ')])
+    : wrapLine(foreign(`${said.bad ? '! ' : ''}${said.text}`, glyphs, said.bad ? 'warn' : 'accent'), columns, [
+        say(' '),
+      ])
         .slice(0, mostSaidRows)
         .map((row) => cutLine(row, columns));
 
@@ -107,6 +114,7 @@ const markTokens: Readonly<Record<string, Token>> = {
 
 /** A step: mark, number, what it is about and how long it took; below it what came of it. */
 function stepLines(state: State, step: PlanStep, isChosen: boolean, columns: number, wide: boolean): readonly Line[] {
+  const { glyphs } = state;
   const mark = stepMark(step);
   const before: Line = [
     say(isChosen ? ' > ' : '   ', 'accent'),
@@ -117,15 +125,15 @@ function stepLines(state: State, step: PlanStep, isChosen: boolean, columns: num
   const end: Line = time === '' ? [] : [say(` ${time} `, 'dim')];
   const room = columns - end.length * (time.length + 2);
   const note = noteOf(state, step);
-  const short = wide || note === '' ? [] : foreign(` · ${note}`, 'dim');
-  const text: Line = [...foreign(firstLine(step.description), isChosen ? 'accent' : 'text'), ...short];
+  const short = wide || note === '' ? [] : foreign(` · ${note}`, glyphs, 'dim');
+  const text: Line = [...foreign(firstLine(step.description), glyphs, isChosen ? 'accent' : 'text'), ...short];
   const rows = wide
     ? wrapLine(text, room, before, [say('          ')]).slice(0, isChosen ? 4 : 2)
     : [cutLine([...before, ...text], room)];
   const lines = rows.map((row, index) =>
     index === 0 ? spread(cutLine(row, room), end, columns) : cutLine(row, columns),
   );
-  return wide && note !== '' ? [...lines, cutLine([say('       '), ...foreign(note, 'dim')], columns)] : lines;
+  return wide && note !== '' ? [...lines, cutLine([say('       '), ...foreign(note, glyphs, 'dim')], columns)] : lines;
 }
 
 const firstLine = (text: string): string => text.trimStart().split('\n', 1)[0] ?? '';
@@ -211,7 +219,7 @@ export function planBlocks(state: State, cache: LineCache, glyphs: Glyphs, colum
   const step = chosenStep(state.plan);
   const planning = state.plan.driving !== null && state.plan.driving.phase !== 'step';
   const head = planning || step === null ? [] : detailLines(step, state.plan.items.length === 0);
-  const lines = head.flatMap((line) => wrapLine(foreign(line), columns, [say('  ')], [say('    ')]));
+  const lines = head.flatMap((line) => wrapLine(foreign(line, glyphs), columns, [say('  ')], [say('    ')]));
   return {
     count: blocks.count + 1,
     idOf: (index) => (index === 0 ? 'step' : blocks.idOf(index - 1)),
@@ -263,13 +271,13 @@ export function detailLines(step: PlanStep, whole: boolean): readonly string[] {
 }
 
 /** The field of the pane: a rule that says what Enter does, and the rows around the caret. */
-function fieldLines(field: PlanField, columns: number): readonly Line[] {
+function fieldLines(field: PlanField, columns: number, glyphs: Glyphs): readonly Line[] {
   const label =
     field.purpose === 'goal'
       ? `goal of the new plan · explore ${field.explore ? 'on' : 'off'} (Tab) · Enter plans, Ctrl+J new line, Esc back`
       : 'instruction for the new steps, may be empty · Enter replans, Esc back';
   const rule = cutLine([say(`─ ${label} ${'─'.repeat(columns)}`, 'accent')], columns, '');
-  const laid = layOut(field.editing, Math.max(4, columns - 2), columnsOf);
+  const laid = layOut(field.editing, Math.max(4, columns - 2), columnsOf, glyphs);
   const from = Math.max(0, laid.row - mostFieldRows + 1);
   const rows = laid.lines.slice(from, from + mostFieldRows).map((line, index): Line => {
     const here = from + index === laid.row;
