@@ -2,18 +2,23 @@ import type { RuntimeClient } from '../../src/client/operations.ts';
 import type { Ask } from '../../src/schema/ask.ts';
 import { explanationLines } from '../../src/view/explanation.ts';
 import { escapeText } from '../../src/view/escape.ts';
-import { formatSpan } from '../../src/view/format.ts';
+import { labelled, type PlainLook } from '../../src/view/plain-lines.ts';
+import { spokenTime } from '../../src/view/spoken.ts';
 import type { State } from '../state.ts';
-import { askLines, choicesOf, type PlainChoice } from './ask-lines.ts';
+import { askLines, choicesOf, type PlainChoice, shortId } from './ask-lines.ts';
 
 export type PlainAskDeps = {
   readonly client: () => Promise<RuntimeClient>;
   readonly write: (line: string) => void;
-  /** Choices are numbered, and times are said in words (10 §10.2). */
-  readonly reader: boolean;
-  readonly columns: () => number;
+  readonly look: () => PlainLook;
   readonly bell: () => void;
   readonly now: () => number;
+  /** What came sooner after the prompt was written than this many milliseconds was not typed for it. */
+  readonly guardMs: () => number;
+  /** Drops what is being typed. */
+  readonly drop: () => void;
+  /** Calls after so many milliseconds. @returns takes it back */
+  readonly later: (ms: number, call: () => void) => () => void;
   /** Goes on with the resting run of an ask that was answered here. */
   readonly goOn: (ask: Ask) => Promise<void>;
 };
@@ -26,38 +31,74 @@ export type PlainAsks = {
   prompt(): string | null;
   /** @throws what the runtime answers to it */
   answer(text: string): Promise<void>;
+  close(): void;
 };
 
 /** The question that the next line answers. */
-type Asked = { readonly ask: Ask; readonly choices: readonly PlainChoice[]; hidden: number; words: boolean };
+type Asked = {
+  readonly ask: Ask;
+  readonly choices: readonly PlainChoice[];
+  readonly hidden: number;
+  readonly at: number;
+  words: boolean;
+};
 
-const shortId = ({ id }: Ask): string => `ask_${id.slice(-6)}`;
+/** Told aloud when so many minutes are left. */
+const toldMinutes = [10, 1];
+/** A timer holds no more milliseconds; who waits for weeks is told at the next start. */
+const mostTimer = 2 ** 31;
 
 export function createPlainAsks(deps: PlainAskDeps): PlainAsks {
-  const { write, reader, now } = deps;
+  const { write, look, now } = deps;
   let asked: Asked | null = null;
+  let warnings: readonly (() => void)[] = [];
   /** Answered here, or left for later. */
   const settled = new Set<string>();
 
   const put = (ask: Ask, whole: boolean): void => {
-    const shown = askLines(ask, now(), deps.columns(), whole);
+    const shown = askLines(ask, now(), look(), whole);
+    // What is being typed was not meant for this question.
+    deps.drop();
     for (const each of shown.lines) write(each);
-    asked = { ask, choices: choicesOf(ask, now()), hidden: shown.hidden, words: false };
-    if (shown.hidden > 0) write(`note: ${shown.hidden} lines are hidden: v shows all, and nothing unseen is approved`);
-    if (reader) {
-      for (const [index, { words }] of asked.choices.entries()) write(`${index + 1}. ${words}`);
-      if (ask.expires_at !== null)
-        write(`note: it can be answered for ${formatSpan(Date.parse(ask.expires_at) - now())}`);
-    }
+    asked = { ask, choices: choicesOf(ask, now()), hidden: shown.hidden, at: now(), words: false };
+    if (look().spoken) for (const [index, { words }] of asked.choices.entries()) write(`${index + 1}. ${words}`);
+    if (shown.hidden > 0)
+      write(`note: ${shown.hidden} lines are hidden: view all shows them; nothing unseen is approved`);
     deps.bell();
+    if (look().spoken && !whole) warn(ask);
   };
 
-  const send = async ({ ask }: Asked, over: Partial<Parameters<RuntimeClient['answerAsk']>[0]> = {}): Promise<void> => {
+  /** Tells the time that is left before it is too late to answer (10 §10.2). */
+  const warn = ({ expires_at: end }: Ask): void => {
+    quiet();
+    if (end === null) return;
+    const left = Date.parse(end) - now();
+    warnings = toldMinutes
+      .map((minutes) => minutes * 60_000)
+      .filter((ms) => left > ms && left - ms < mostTimer)
+      .map((ms) => deps.later(left - ms, () => write(`note: ${spokenTime(ms)} left to answer`)));
+  };
+  const quiet = (): void => {
+    for (const take of warnings) take();
+    warnings = [];
+  };
+  const over = (): void => {
+    asked = null;
+    quiet();
+  };
+
+  const send = async ({ ask }: Asked, how: Partial<Parameters<RuntimeClient['answerAsk']>[0]> = {}): Promise<void> => {
     settled.add(ask.id);
     const given = { id: ask.id, feedback: null, text: null, remember: null, binding: ask.binding } as const;
-    const { ask: row, rests } = await (await deps.client()).answerAsk({ ...given, outcome: 'approve', ...over });
-    write(`note: ${row.state} ${shortId(ask)}`);
-    asked = null;
+    const client = await deps.client();
+    const { ask: row, rests } = await client
+      .answerAsk({ ...given, outcome: 'approve', ...how })
+      .catch((error: unknown) => {
+        settled.delete(ask.id);
+        throw error;
+      });
+    write(`note: ${row.state} ${shortId(ask.id)}`);
+    over();
     if (rests) await deps.goOn(ask);
   };
 
@@ -70,14 +111,17 @@ export function createPlainAsks(deps: PlainAskDeps): PlainAsks {
   const explain = async ({ ask }: Asked): Promise<void> => {
     const none = { call: null, cwd: null, policy: null, trust: [], allowed_dir: null };
     const why = await (await deps.client()).explainCall({ ...none, ask: ask.id, as_asked: true });
-    for (const each of explanationLines(why)) write(`note: ${escapeText(each, { mode: 'line' })}`);
+    for (const each of explanationLines(why)) for (const line of labelled('note: ', each, look())) write(line);
   };
+
+  const visible = (text: string): string =>
+    escapeText(text.trim().slice(0, 20), { mode: 'line', glyphs: look().glyphs });
 
   return {
     look(state) {
       if (asked !== null && !state.asks.some(({ id }) => id === asked?.ask.id)) {
         if (!settled.has(asked.ask.id)) write('note: it was answered elsewhere');
-        asked = null;
+        over();
       }
       const runs = [state.turn?.run_id, state.plan.driving?.run_id];
       const next = state.asks.find(({ run_id, id }) => run_id !== null && runs.includes(run_id) && !settled.has(id));
@@ -86,15 +130,21 @@ export function createPlainAsks(deps: PlainAskDeps): PlainAsks {
     prompt() {
       if (asked === null) return null;
       if (asked.words) return 'words: ';
-      if (reader) return `Enter a number, 1 to ${asked.choices.length}: `;
-      return `${shortId(asked.ask)}: ${asked.choices.map(({ letter }) => letter).join(' ')}> `;
+      if (look().spoken) return `Enter a number, 1 to ${asked.choices.length}: `;
+      return `${shortId(asked.ask.id)}: ${asked.choices.map(({ letter }) => letter).join(' ')}> `;
     },
     async answer(text) {
       const question = asked;
       if (question === null) return;
+      if (now() - question.at < deps.guardMs())
+        return write(`note: "${visible(text)}" came before the question was read: it answers nothing`);
+      if (question.words && text.trim() === '') {
+        question.words = false;
+        return write('note: no words: nothing was answered');
+      }
       if (question.words) return sendWords(question, text);
       const line = text.trim();
-      const chosen = reader
+      const chosen = look().spoken
         ? question.choices[Number(line) - 1]
         : question.choices.find(({ letter }) => letter === line);
       const approves = chosen !== undefined && ['once', 'session', 'run_again'].includes(chosen.choice);
@@ -120,12 +170,13 @@ export function createPlainAsks(deps: PlainAskDeps): PlainAsks {
           return explain(question);
         case 'later':
           settled.add(question.ask.id);
-          write(`note: it stays open: reins approvals respond ${shortId(question.ask)} --approve|--deny`);
-          asked = null;
+          write(`note: it stays open: reins approvals respond ${shortId(question.ask.id)} --approve|--deny`);
+          over();
           return;
         default:
-          if (line !== '') write(`note: "${escapeText(line.slice(0, 20), { mode: 'line' })}" is none of the choices`);
+          if (line !== '') write(`note: "${visible(line)}" is none of the choices`);
       }
     },
+    close: quiet,
   };
 }

@@ -1,24 +1,26 @@
 import { createInterface } from 'node:readline';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { RuntimeError, toWire } from '../../src/schema/errors.ts';
-import { escapeText } from '../../src/view/escape.ts';
-import { formatSpan } from '../../src/view/format.ts';
-import { labelled } from '../../src/view/plain-lines.ts';
+import type { Glyphs } from '../../src/view/escape.ts';
+import { formatSpan, plural } from '../../src/view/format.ts';
+import { labelled, type PlainLook } from '../../src/view/plain-lines.ts';
 import { createEffects } from '../effects.ts';
 import { readKeysFile } from '../keys/keys-file.ts';
-import { viewOf } from '../overlays/views.ts';
+import { textOfItem } from '../item-text.ts';
 import type { TuiOptions } from '../options.ts';
-import { firstState, type State } from '../state.ts';
+import { settingsOf } from '../settings.ts';
+import { firstState, type Search, type State } from '../state.ts';
 import { shortCount } from '../status-lines.ts';
 import { createStore } from '../store.ts';
 import { createJudgedUnder } from '../judged-under.ts';
 import { createLineCache } from '../transcript/line-cache.ts';
 import { createClientLink } from '../use-client.ts';
-import { textOf } from '../../src/view/line.ts';
 import { createComposerEffects } from '../composer/composer-effects.ts';
 import { createHistoryFile, historyPath } from '../composer/history-file.ts';
 import { createPlainAsks } from './plain-asks.ts';
-import type { Overlay } from '../overlays/overlay.ts';
+import { createPlainOverlays } from './plain-overlays.ts';
+import { createPromptLine } from './prompt-line.ts';
+import { echoDeleted } from './echo-deleted.ts';
 import { createSlashEffects } from '../slash-effects.ts';
 import { createPlanEffects } from '../plan/plan-effects.ts';
 import { planLines } from '../../src/view/plan-lines.ts';
@@ -28,6 +30,12 @@ export type PlainOptions = TuiOptions & {
   /** Why the screen reader mode is on; null = plain mode. */
   readonly reader: 'flag' | 'environment' | 'config' | null;
 };
+
+/** A tool that took longer is told by a bell where nobody looks. */
+const longMs = 5000;
+const firstPromptMs = 1000;
+/** Hits of a search that are told. */
+const mostHits = 20;
 
 /**
  * The same program as lines that are only ever appended (10 §10): one client, one state, no screen.
@@ -48,13 +56,31 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     historySize: options.mostHistory,
     history: (await history.read()).filter((text) => !text.includes('\n')).reverse(),
   });
-  const write = (text: string): void => {
-    output.write(`${text}\n`);
+  const bottom = createPromptLine({ lines, output, edits: !dumb, holds: reader !== null });
+  const { write } = bottom;
+  let glyphs: Glyphs = options.theme({ theme: null, glyphs: null }).glyphs;
+  // Signs that a voice leaves out would hide what they stand for.
+  const look = (): PlainLook => ({
+    glyphs: reader === null ? glyphs : 'ascii',
+    columns: output.columns || 80,
+    spoken: reader !== null,
+  });
+  const noted = (label: string, text: string, atOnce?: true): void => {
+    for (const line of labelled(label, text, look())) write(line, atOnce);
   };
-  const printer = createPrinter(write, () => options.thinkOpen);
+  const printer = createPrinter({
+    line: write,
+    think: () => options.thinkOpen,
+    look,
+    ended: ({ ms }) => {
+      if ((ms ?? 0) > longMs) bell();
+    },
+  });
   let announced: State | null = null;
-  /** What the next line may choose from, where a question was put. */
-  let choosing: Extract<Overlay, { kind: 'question' }> | null = null;
+  /** Lines that were continued. */
+  let pending = '';
+  /** Who listens is told where they are before a prompt comes (10 §10.2). */
+  let begun = reader === null;
   let leave: (code: number) => void = () => undefined;
   let fail: (error: unknown) => void = () => undefined;
   const left = new Promise<number>((resolve, reject) => {
@@ -65,31 +91,23 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     if (reader !== null) output.write('\u0007');
   };
 
+  /** A prompt stands only where something is waited for: what runs is told above it. */
   const prompt = (): void => {
-    lines.setPrompt(asks.prompt() ?? '> ');
-    lines.prompt(true);
+    const { phase, turn, plan } = store.state();
+    const rests = phase === 'ready' && turn === null && plan.driving === null && begun;
+    bottom.show(asks.prompt() ?? overlays.prompt() ?? (rests ? (pending === '' ? '> ' : '| ') : null));
   };
 
   const draw = (state: State): void => {
     printer.items(state.items, state.turn?.run_id ?? null);
-    for (const overlay of state.overlays) {
-      if ('rows' in overlay && overlay.rows === null) continue;
-      const view = viewOf(overlay, state, Math.max(40, (output.columns || 80) - 6));
-      write(`note: ${view.title}`);
-      for (const line of view.body) write(`note: ${textOf(line)}`.trimEnd());
-      if (overlay.kind === 'question') {
-        choosing = overlay;
-        for (const { key, words } of overlay.choices)
-          write(`note: ${key} and Enter: ${words}; anything else does nothing`);
-      }
-      queueMicrotask(() => store.dispatch({ type: 'no-overlays' }));
-    }
+    overlays.look(state);
     if (state.composer.problems !== announced?.composer.problems)
-      for (const problem of state.composer.problems) for (const each of labelled('warning: ', problem)) write(each);
+      for (const problem of state.composer.problems) noted('warning: ', problem);
     if (state.said !== null && state.said !== announced?.said)
-      for (const each of labelled(state.said.bad ? 'warning: ' : 'note: ', state.said.text)) write(each);
+      noted(state.said.bad ? 'warning: ' : 'note: ', state.said.text);
     if (state.plan.said !== null && state.plan.said !== announced?.plan.said)
-      for (const each of labelled(state.plan.said.bad ? 'warning: ' : 'note: ', state.plan.said.text)) write(each);
+      noted(state.plan.said.bad ? 'warning: ' : 'note: ', state.plan.said.text);
+    if (state.search !== null && state.search.hits !== announced?.search?.hits) found(state, state.search);
     if (announced?.turn != null && state.turn === null) {
       const { context, tokens } = state.facts;
       const took = formatSpan(now() - announced.turn.started_at);
@@ -97,24 +115,50 @@ export async function startPlain(options: PlainOptions): Promise<number> {
         context === null
           ? ''
           : `, context ${shortCount(context.used)} of ${context.limit === null ? '?' : shortCount(context.limit)}`;
-      write(`note: ${took}, ${shortCount(tokens.in)} tokens in, ${shortCount(tokens.out)} out${used}`);
+      noted('note: ', `${took}, ${shortCount(tokens.in)} tokens in, ${shortCount(tokens.out)} out${used}`);
       bell();
     }
     asks.look(state);
-    const wasBusy = announced?.turn != null;
     announced = state;
-    if (state.phase === 'ready' && (asks.prompt() !== null || state.turn === null || wasBusy !== (state.turn !== null)))
-      prompt();
+    prompt();
+  };
+  /** Hits of a search, the newest last, as they would be printed. */
+  const found = (state: State, { query, hits }: Search): void => {
+    noted('note: ', `${plural(hits.length, 'hit')} for "${query}"`);
+    for (const [index, id] of hits.slice(-mostHits).entries()) {
+      const item = state.items.find((one) => one.id === id);
+      const text =
+        item === undefined
+          ? ''
+          : (textOfItem(item)
+              .split('\n')
+              .find((line) => line.includes(query)) ??
+            textOfItem(item).split('\n')[0] ??
+            '');
+      if (item !== undefined) noted(`${index + 1}. `, `${item.kind}: ${text}`);
+    }
   };
 
   const asks = createPlainAsks({
     client: options.client,
     write,
-    reader: reader !== null,
-    columns: () => output.columns || 80,
+    look,
     bell,
     now,
+    guardMs: () => store.state().guardMs,
+    drop: bottom.drop,
+    later: (ms, call) => {
+      const timer = setTimeout(call, ms);
+      return () => clearTimeout(timer);
+    },
     goOn: (ask) => link.goOn(ask),
+  });
+  const overlays = createPlainOverlays({
+    write,
+    look,
+    dispatch: (action) => store.dispatch(action),
+    perform: (effect) => effects.perform(effect),
+    now,
   });
   const link = createClientLink({
     client: options.client,
@@ -123,7 +167,11 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     session: () => store.state().session,
     policy: options.policy,
     model: options.model,
-    settings: () => undefined,
+    settings: (given) => {
+      const settings = settingsOf(given);
+      glyphs = options.theme(settings).glyphs;
+      store.dispatch({ type: 'collapse', lines: settings.collapse, guardMs: settings.guardMs });
+    },
     planChanged: () => plans.changed(),
     // The notice of a run names the command that shows them.
     definitions: async () => undefined,
@@ -231,35 +279,37 @@ export async function startPlain(options: PlainOptions): Promise<number> {
         shell: options.shell,
       },
     }),
-    { cache, glyphs: 'unicode' },
+    {
+      cache,
+      get glyphs() {
+        return look().glyphs;
+      },
+    },
     effects.perform,
     draw,
   );
 
   let interrupted = Number.NEGATIVE_INFINITY;
-  let pending = '';
   // What answers a question is no message to be taken back.
   lines.on('history', (entries) => {
-    if (asks.prompt() !== null) entries.shift();
+    if (asks.prompt() !== null || overlays.prompt() !== null) entries.shift();
   });
   lines.on('line', (line) => {
+    bottom.taken();
     if (asks.prompt() !== null) {
       asks
         .answer(line)
-        .catch((error: unknown) => write(`error: ${escapeText(toWire(error).message, { mode: 'line' })}`))
+        .catch((error: unknown) => noted('error: ', toWire(error).message))
         .finally(prompt);
       return;
     }
-    if (choosing !== null) {
-      const choice = choosing.choices.find(({ key }) => key === line.trim());
-      const { otherwise } = choosing;
-      choosing = null;
-      for (const effect of choice?.effects ?? otherwise ?? []) effects.perform(effect);
+    if (overlays.prompt() !== null) {
+      overlays.answer(line);
       return prompt();
     }
     if (line.endsWith('\\')) {
       pending += `${line.slice(0, -1)}\n`;
-      return;
+      return prompt();
     }
     const text = pending + line;
     pending = '';
@@ -267,15 +317,21 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     if (/^\/plan(?:\s+show)?\s*$/.test(text)) {
       const { plan } = store.state().plan;
       for (const each of plan === null ? ['there is no plan: /plan new <goal>'] : planLines(plan))
-        for (const part of labelled('note: ', each)) write(part);
+        noted('note: ', each);
       return prompt();
     }
+    if (text.trim() === '/') return store.dispatch({ type: 'submit', text: '/help', now: now() });
     store.dispatch({ type: 'submit', text, now: now() });
   });
   lines.on('SIGINT', () => {
     const { turn, plan } = store.state();
     const runId = turn?.run_id ?? plan.driving?.run_id ?? null;
     if (runId !== null) return effects.perform({ do: 'interrupt', run_id: runId, at_once: false });
+    if (lines.line !== '' || pending !== '') {
+      pending = '';
+      bottom.drop();
+      return prompt();
+    }
     if (now() - interrupted < 2000) return leave(0);
     interrupted = now();
     write('note: press Ctrl+C again to quit');
@@ -287,12 +343,26 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     process.on(signal, listener);
     return () => process.off(signal, listener);
   });
+  const listens = (): void => {
+    const begin = (): void => {
+      clearTimeout(timer);
+      begun = true;
+      prompt();
+    };
+    const timer = setTimeout(begin, firstPromptMs);
+    input.once('keypress', begin);
+  };
+  const silent =
+    reader === null ? () => undefined : echoDeleted(input, lines, (text) => noted('note: ', `deleted "${text}"`, true));
   try {
     if (reader !== null) write(`screen reader mode: on via ${reader}`);
+    if (reader !== null) listens();
     link.open(options.session).catch(fail);
     return await left;
   } finally {
     for (const stop of stops) stop();
+    silent();
+    asks.close();
     await composer.close();
     link.close();
     plans.close();
