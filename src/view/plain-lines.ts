@@ -63,9 +63,7 @@ export function plainLines(item: Item, think: boolean, look: PlainLook = plainLo
 /** A text of the assistant, or a piece of it that ends at a line end. @param goesOn lines of it were printed before */
 export function answerLines(text: string, look: PlainLook, goesOn = false): readonly string[] {
   const further = look.spoken ? 'reins: ' : '     | ';
-  const lines = rowsOf(goesOn ? further : 'reins: ', look.spoken ? spoken(text) : text, look, further);
-  // An empty line is a pause for the eye alone.
-  return look.spoken ? lines.filter((line) => line !== 'reins:') : lines;
+  return rowsOf(goesOn ? further : 'reins: ', look.spoken ? spoken(text) : text, look, further);
 }
 
 /**
@@ -78,6 +76,8 @@ export const labelled = (label: string, text: string, look: PlainLook): readonly
 const rowsOf = (label: string, text: string, look: PlainLook, further: string): readonly string[] =>
   escapeText(text, { mode: 'prose', glyphs: look.glyphs })
     .split('\n')
+    // An empty line is a pause for the eye alone.
+    .filter((line) => !look.spoken || line.trim() !== '')
     // A part of a safe text is safe.
     .flatMap((line, index) => labelledRows(index === 0 ? label : further, line as SafeText, look, further));
 

@@ -9,9 +9,12 @@ import { columnsOf } from '../../src/view/wrap.ts';
 /** How a line answers an ask: a letter and the words that stand for it. */
 export type PlainChoice = { readonly letter: string; readonly words: string; readonly choice: CardChoice };
 
-const letters: Readonly<Partial<Record<CardChoice, readonly [letter: string, words: string]>>> = {
+const letters: Readonly<Record<CardChoice, readonly [letter: string, words: string]>> = {
   once: ['y', 'allow once'],
   session: ['s', 'allow for this session'],
+  edits: ['w', 'allow, and edits here for this session'],
+  rule: ['r', 'allow and add a rule'],
+  edit: ['e', 'edit the arguments'],
   deny: ['n', 'deny'],
   deny_feedback: ['f', 'deny and say why'],
   answer: ['a', 'answer'],
@@ -23,11 +26,11 @@ const letters: Readonly<Partial<Record<CardChoice, readonly [letter: string, wor
   later: ['l', 'later: it stays open'],
 };
 
-/** What this ask may be answered with here; rules and edited arguments need a screen, or `reins approvals respond`. */
+/** What this ask may be answered with. */
 export const choicesOf = (ask: Ask, now: number): readonly PlainChoice[] =>
-  askCard(ask, now).choices.flatMap((choice) => {
-    const known = letters[choice];
-    return known === undefined ? [] : [{ letter: known[0], words: known[1], choice }];
+  askCard(ask, now).choices.map((choice) => {
+    const [letter, words] = letters[choice];
+    return { letter, words, choice };
   });
 
 /** A card longer than this is cut in its middle, until it was asked for whole: from here to there, and what is hidden in it. */

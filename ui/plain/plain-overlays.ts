@@ -37,10 +37,10 @@ export function createPlainOverlays({ write, look, dispatch, perform, now }: Pla
   };
 
   const question = (overlay: Extract<Overlay, { kind: 'question' }>): Choosing => {
-    for (const [index, { key, words }] of overlay.choices.entries())
-      if (look().spoken) write(`${index + 1}. ${words}`);
-      else say(`${key} and Enter: ${words}`);
-    say('anything else does nothing');
+    if (look().spoken)
+      for (const [index, words] of [...overlay.choices.map((choice) => choice.words), 'go back'].entries())
+        write(`${index + 1}. ${words}`);
+    else for (const { key, words } of overlay.choices) say(`${key} and Enter: ${words}; anything else does nothing`);
     return { of: 'question', choices: overlay.choices, otherwise: overlay.otherwise ?? [] };
   };
 
@@ -87,7 +87,7 @@ export function createPlainOverlays({ write, look, dispatch, perform, now }: Pla
       if (choosing === null) return null;
       if (choosing.of === 'list') return `Enter a number, 1 to ${choosing.count}, or nothing: `;
       return look().spoken
-        ? `Enter a number, 1 to ${choosing.choices.length}: `
+        ? `Enter a number, 1 to ${choosing.choices.length + 1}: `
         : `${choosing.choices.map(({ key }) => key).join(' ')}> `;
     },
     answer(text) {

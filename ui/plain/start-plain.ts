@@ -2,15 +2,12 @@ import { createInterface } from 'node:readline';
 import type { ReadStream, WriteStream } from 'node:tty';
 import { RuntimeError, toWire } from '../../src/schema/errors.ts';
 import type { Glyphs } from '../../src/view/escape.ts';
-import { formatSpan, plural } from '../../src/view/format.ts';
 import { labelled, type PlainLook } from '../../src/view/plain-lines.ts';
 import { createEffects } from '../effects.ts';
 import { readKeysFile } from '../keys/keys-file.ts';
-import { textOfItem } from '../item-text.ts';
 import type { TuiOptions } from '../options.ts';
 import { settingsOf } from '../settings.ts';
-import { firstState, type Search, type State } from '../state.ts';
-import { shortCount } from '../status-lines.ts';
+import { firstState, type State } from '../state.ts';
 import { createStore } from '../store.ts';
 import { createJudgedUnder } from '../judged-under.ts';
 import { createLineCache } from '../transcript/line-cache.ts';
@@ -23,19 +20,16 @@ import { createPromptLine } from './prompt-line.ts';
 import { echoDeleted } from './echo-deleted.ts';
 import { createSlashEffects } from '../slash-effects.ts';
 import { createPlanEffects } from '../plan/plan-effects.ts';
-import { planLines } from '../../src/view/plan-lines.ts';
-import { createPrinter } from './printer.ts';
+import { planLines, spokenPlan } from '../../src/view/plan-lines.ts';
+import { createTelling } from './telling.ts';
 
 export type PlainOptions = TuiOptions & {
   /** Why the screen reader mode is on; null = plain mode. */
   readonly reader: 'flag' | 'environment' | 'config' | null;
 };
 
-/** A tool that took longer is told by a bell where nobody looks. */
-const longMs = 5000;
+/** Who listens hears where they are before a prompt comes (10 §10.2). */
 const firstPromptMs = 1000;
-/** Hits of a search that are told. */
-const mostHits = 20;
 
 /**
  * The same program as lines that are only ever appended (10 §10): one client, one state, no screen.
@@ -68,15 +62,6 @@ export async function startPlain(options: PlainOptions): Promise<number> {
   const noted = (label: string, text: string, atOnce?: true): void => {
     for (const line of labelled(label, text, look())) write(line, atOnce);
   };
-  const printer = createPrinter({
-    line: write,
-    think: () => options.thinkOpen,
-    look,
-    ended: ({ ms }) => {
-      if ((ms ?? 0) > longMs) bell();
-    },
-  });
-  let announced: State | null = null;
   /** Lines that were continued. */
   let pending = '';
   /** Who listens is told where they are before a prompt comes (10 §10.2). */
@@ -98,50 +83,18 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     bottom.show(asks.prompt() ?? overlays.prompt() ?? (rests ? (pending === '' ? '> ' : '| ') : null));
   };
 
+  const tell = createTelling({ write, look, think: options.thinkOpen, bell, now });
   const draw = (state: State): void => {
-    printer.items(state.items, state.turn?.run_id ?? null);
+    tell(state);
     overlays.look(state);
-    if (state.composer.problems !== announced?.composer.problems)
-      for (const problem of state.composer.problems) noted('warning: ', problem);
-    if (state.said !== null && state.said !== announced?.said)
-      noted(state.said.bad ? 'warning: ' : 'note: ', state.said.text);
-    if (state.plan.said !== null && state.plan.said !== announced?.plan.said)
-      noted(state.plan.said.bad ? 'warning: ' : 'note: ', state.plan.said.text);
-    if (state.search !== null && state.search.hits !== announced?.search?.hits) found(state, state.search);
-    if (announced?.turn != null && state.turn === null) {
-      const { context, tokens } = state.facts;
-      const took = formatSpan(now() - announced.turn.started_at);
-      const used =
-        context === null
-          ? ''
-          : `, context ${shortCount(context.used)} of ${context.limit === null ? '?' : shortCount(context.limit)}`;
-      noted('note: ', `${took}, ${shortCount(tokens.in)} tokens in, ${shortCount(tokens.out)} out${used}`);
-      bell();
-    }
     asks.look(state);
-    announced = state;
     prompt();
-  };
-  /** Hits of a search, the newest last, as they would be printed. */
-  const found = (state: State, { query, hits }: Search): void => {
-    noted('note: ', `${plural(hits.length, 'hit')} for "${query}"`);
-    for (const [index, id] of hits.slice(-mostHits).entries()) {
-      const item = state.items.find((one) => one.id === id);
-      const text =
-        item === undefined
-          ? ''
-          : (textOfItem(item)
-              .split('\n')
-              .find((line) => line.includes(query)) ??
-            textOfItem(item).split('\n')[0] ??
-            '');
-      if (item !== undefined) noted(`${index + 1}. `, `${item.kind}: ${text}`);
-    }
   };
 
   const asks = createPlainAsks({
     client: options.client,
     write,
+    judgedUnder: () => judged.under(),
     look,
     bell,
     now,
@@ -316,7 +269,11 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     if (text.trim() === '') return prompt();
     if (/^\/plan(?:\s+show)?\s*$/.test(text)) {
       const { plan } = store.state().plan;
-      for (const each of plan === null ? ['there is no plan: /plan new <goal>'] : planLines(plan))
+      for (const each of plan === null
+        ? ['there is no plan: /plan new <goal>']
+        : reader === null
+          ? planLines(plan)
+          : spokenPlan(plan))
         noted('note: ', each);
       return prompt();
     }
