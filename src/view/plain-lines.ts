@@ -96,7 +96,7 @@ export function labelledRows(
 }
 
 /** A label and some words have room, however narrow the terminal says it is. */
-const leastColumns = 20;
+const leastColumns = 12;
 
 /** `local_fs.read_file src/a.ts - allowed rule 3 - ok, 96 lines`. */
 export function callLine(item: CallItem): string {

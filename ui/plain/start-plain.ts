@@ -16,6 +16,8 @@ import { createComposerEffects } from '../composer/composer-effects.ts';
 import { createHistoryFile, historyPath } from '../composer/history-file.ts';
 import { createPlainAsks } from './plain-asks.ts';
 import { createPlainOverlays } from './plain-overlays.ts';
+import { watchPastes } from './pasting.ts';
+import { plural } from '../../src/view/format.ts';
 import { createPromptLine } from './prompt-line.ts';
 import { echoDeleted } from './echo-deleted.ts';
 import { createSlashEffects } from '../slash-effects.ts';
@@ -249,6 +251,10 @@ export async function startPlain(options: PlainOptions): Promise<number> {
   });
   lines.on('line', (line) => {
     bottom.taken();
+    if (pastes?.now() === true) {
+      pending += `${line}\n`;
+      return;
+    }
     if (asks.prompt() !== null) {
       asks
         .answer(line)
@@ -309,6 +315,22 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     const timer = setTimeout(begin, firstPromptMs);
     input.once('keypress', begin);
   };
+  const pastes = dumb
+    ? null
+    : watchPastes(input, output, () => {
+        const asked = (asks.prompt() ?? overlays.prompt()) !== null;
+        if (pending !== '')
+          noted(
+            'note: ',
+            asked ? 'a paste answers nothing' : `pasted ${plural(pending.split('\n').length - 1, 'line')}: Enter sends`,
+            true,
+          );
+        if (asked) {
+          pending = '';
+          bottom.drop();
+        }
+        prompt();
+      });
   const silent =
     reader === null ? () => undefined : echoDeleted(input, lines, (text) => noted('note: ', `deleted "${text}"`, true));
   try {
@@ -319,6 +341,7 @@ export async function startPlain(options: PlainOptions): Promise<number> {
   } finally {
     for (const stop of stops) stop();
     silent();
+    pastes?.close();
     asks.close();
     await composer.close();
     link.close();
