@@ -23,7 +23,6 @@ const black = 0;
 const red = 1;
 const green = 2;
 const yellow = 3;
-const blue = 4;
 const cyan = 6;
 const grey = 8;
 const brightBlue = 12;
@@ -32,7 +31,8 @@ const brightMagenta = 13;
 const standard: Tokens = {
   dim: { fg: grey },
   accent: { fg: cyan },
-  tool: { fg: blue },
+  // Plain blue cannot be read on black in many terminals; the bright one can on black and on white.
+  tool: { fg: brightBlue },
   ask: { fg: yellow, bold: true },
   danger: { fg: red },
   warn: { fg: yellow },
@@ -46,7 +46,7 @@ const standard: Tokens = {
 };
 const daltonized: Tokens = {
   ...standard,
-  accent: { fg: blue },
+  accent: { fg: brightBlue },
   danger: { fg: brightMagenta, bold: true },
   ok: { fg: brightBlue },
   add: { fg: brightBlue },
@@ -75,8 +75,27 @@ const light: Tokens = {
   ok: { fg: 28 },
   add: { fg: 28 },
 };
-const darkBlindRed: Tokens = { ...daltonized, dim: { fg: 245 }, border: { fg: 240 } };
-const lightBlindRed: Tokens = { ...daltonized, dim: { fg: 243 }, border: { fg: 250 }, warn: { fg: 130 } };
+const darkBlindRed: Tokens = {
+  ...daltonized,
+  dim: { fg: 245 },
+  border: { fg: 240 },
+  accent: { fg: 75 },
+  tool: { fg: 75 },
+};
+/** Yellow is no colour on white. */
+const lightBlindRed: Tokens = {
+  ...daltonized,
+  dim: { fg: 243 },
+  border: { fg: 250 },
+  accent: { fg: 25 },
+  tool: { fg: 25 },
+  ok: { fg: 25 },
+  add: { fg: 25 },
+  warn: { fg: 130 },
+  ask: { fg: 130, bold: true },
+  remove: { fg: 130 },
+  danger: { fg: 127, bold: true },
+};
 
 /** The themes of the program; those with 256 colours fall back to one with 16. */
 export const themes: Readonly<Record<string, { readonly rich: Tokens; readonly plain: Tokens }>> = {

@@ -42,6 +42,9 @@ export const say = (text: string, token?: Token, marks?: readonly Mark[]): Span 
   ...(marks === undefined ? {} : { marks }),
 });
 
+/** Where a line ends or a tab stands hides nothing: were every line marked like an attack, none would be seen. */
+const lineMark = /^(?:[⏎⇥]+|<LF>|<TAB>)$/;
+
 /** A text that passed the boundary, with what the boundary made visible in its own colour (10 §4.1). */
 export function shown(text: SafeText, glyphs: Glyphs, token?: Token, marks?: readonly Mark[]): Line {
   const span = (piece: string, own?: Token): Span => ({
@@ -51,7 +54,9 @@ export function shown(text: SafeText, glyphs: Glyphs, token?: Token, marks?: rea
     ...(marks === undefined ? {} : { marks }),
   });
   const pieces = text.split(notation[glyphs]);
-  return pieces.flatMap((piece, index) => (piece === '' ? [] : [span(piece, index % 2 === 1 ? 'hidden' : token)]));
+  return pieces.flatMap((piece, index) =>
+    piece === '' ? [] : [span(piece, index % 2 === 1 ? (lineMark.test(piece) ? 'dim' : 'hidden') : token)],
+  );
 }
 
 /** Foreign text as spans of one line. */

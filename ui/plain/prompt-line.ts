@@ -10,6 +10,8 @@ export type PromptLine = {
   taken(): void;
   /** What is typed by now is dropped: it was meant for something else. */
   drop(): void;
+  /** Leaves a line of its own for what comes behind the program. */
+  close(): void;
 };
 
 export type PromptDeps = {
@@ -83,6 +85,11 @@ export function createPromptLine({ lines, output, edits, holds }: PromptDeps): P
       // The only way to empty the line: it is drawn anew with the next prompt.
       lines.write(null, { ctrl: true, name: 'e' });
       lines.write(null, { ctrl: true, name: 'u' });
+    },
+    close() {
+      clearImmediate(redraw);
+      if (stands || typing()) output.write('\n');
+      stands = false;
     },
   };
 }

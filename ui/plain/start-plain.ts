@@ -341,6 +341,7 @@ export async function startPlain(options: PlainOptions): Promise<number> {
   } finally {
     for (const stop of stops) stop();
     silent();
+    bottom.close();
     pastes?.close();
     asks.close();
     await composer.close();
