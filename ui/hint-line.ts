@@ -25,68 +25,70 @@ export function hintLine(state: State): Line {
       : state.overlays.length > 0
         ? // What lies on top has the keys; its own ones stand at its foot.
           hints(state.keys, ['overlay.close'])
-        : state.approvals.card !== null && state.overlays.length === 0
-          ? [
-              'card has the keys',
-              ...(state.approvals.card.full ? hints(state.keys, ['card.page', 'card.find', 'card.next-flag']) : []),
-              ...hints(state.keys, ['card.leave', 'app.next-ask', 'card.explain', 'card.full', 'app.help']),
-            ]
-          : state.reading !== null
+        : state.composer.search !== null && state.pane === 'chat' && state.approvals.card === null
+          ? ['Enter takes it', 'Up Down choose', 'Esc back']
+          : state.approvals.card !== null && state.overlays.length === 0
             ? [
-                'reading',
-                ...hints(state.keys, [
-                  'reading.toggle',
-                  'reading.full',
-                  'reading.explain',
-                  'reading.copy',
-                  'reading.search',
-                  'reading.leave',
-                ]),
+                'card has the keys',
+                ...(state.approvals.card.full ? hints(state.keys, ['card.page', 'card.find', 'card.next-flag']) : []),
+                ...hints(state.keys, ['card.leave', 'app.next-ask', 'card.explain', 'card.full', 'app.help']),
               ]
-            : [
-                ...(active !== null && state.pane !== 'approvals'
-                  ? [`${interrupt} interrupts${waiting ? ' and withdraws the ask' : ''}`]
-                  : []),
-                ...(state.pane === 'chat' && !isComposerEmpty(state.composer)
-                  ? hints(state.keys, ['composer.send', 'composer.newline'])
-                  : []),
-                ...(state.asks.length > 0 ? hints(state.keys, ['app.next-ask']) : []),
-                ...(state.pane === 'plan'
-                  ? hints(
-                      state.keys,
-                      state.plan.field === null
-                        ? [
-                            'plan.next',
-                            'plan.auto',
-                            'plan.retry',
-                            'plan.skip',
-                            'plan.replan',
-                            'plan.new',
-                            'plan.open',
-                            'plan.details',
-                          ]
-                        : ['field.accept', 'field.newline', 'field.close'],
-                    )
-                  : []),
-                ...(state.pane === 'approvals'
-                  ? hints(state.keys, [
-                      'approvals.open',
-                      'approvals.select',
-                      'approvals.deny',
-                      'approvals.history',
-                      'approvals.filter',
-                      'app.next-pane',
-                      'app.help',
-                    ])
-                  : state.pane === 'plan' && state.plan.field !== null
-                    ? []
-                    : hints(
+            : state.reading !== null
+              ? [
+                  'reading',
+                  ...hints(state.keys, [
+                    'reading.toggle',
+                    'reading.full',
+                    'reading.explain',
+                    'reading.copy',
+                    'reading.search',
+                    'reading.leave',
+                  ]),
+                ]
+              : [
+                  ...(active !== null && state.pane !== 'approvals'
+                    ? [`${interrupt} interrupts${waiting ? ' and withdraws the ask' : ''}`]
+                    : []),
+                  ...(state.pane === 'chat' && !isComposerEmpty(state.composer)
+                    ? hints(state.keys, ['composer.send', 'composer.newline'])
+                    : []),
+                  ...(state.asks.length > 0 ? hints(state.keys, ['app.next-ask']) : []),
+                  ...(state.pane === 'plan'
+                    ? hints(
                         state.keys,
-                        state.pane === 'plan'
-                          ? ['app.help', 'app.next-pane', 'app.palette']
-                          : ['app.next-pane', 'app.palette', 'app.read', 'app.help'],
-                      )),
-              ];
+                        state.plan.field === null
+                          ? [
+                              'plan.next',
+                              'plan.auto',
+                              'plan.retry',
+                              'plan.skip',
+                              'plan.replan',
+                              'plan.new',
+                              'plan.open',
+                              'plan.details',
+                            ]
+                          : ['field.accept', 'field.newline', 'field.close'],
+                      )
+                    : []),
+                  ...(state.pane === 'approvals'
+                    ? hints(state.keys, [
+                        'approvals.open',
+                        'approvals.select',
+                        'approvals.deny',
+                        'approvals.history',
+                        'approvals.filter',
+                        'app.next-pane',
+                        'app.help',
+                      ])
+                    : state.pane === 'plan' && state.plan.field !== null
+                      ? []
+                      : hints(
+                          state.keys,
+                          state.pane === 'plan'
+                            ? ['app.help', 'app.next-pane', 'app.palette']
+                            : ['app.next-pane', 'app.palette', 'app.read', 'app.help'],
+                        )),
+                ];
   return fitLine([say(` ${whole(words, columns - 1)}`, 'dim')], columns);
 }
 

@@ -184,7 +184,8 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     mostHistory,
     root: judged.root,
     readable: async (path) => {
-      const call = { tools: 'local_fs', tool: 'read_file', args: { path } };
+      const tool = path.endsWith('/') ? 'list_dir' : 'read_file';
+      const call = { tools: 'local_fs', tool, args: { path } };
       const under = await judged.under();
       const client = await options.client();
       const told = await client.explainCall({ call, ask: null, as_asked: false, cwd: null, ...under });

@@ -293,7 +293,7 @@ describe('without a screen', () => {
     terminal.type('/xyzzy\r');
     await terminal.saw('warning: there is no command /xyzzy');
     terminal.type('look at @hostile.txt\r');
-    await terminal.saw('warning: @hostile.txt was not attached');
+    await terminal.saw('warning: @hostile.txt was not attached: binary_file: ');
     world.write('words.txt', 'some words\n');
     terminal.type('look at @words.txt\r');
     await terminal.saw('tool: local_fs.read_file words.txt');

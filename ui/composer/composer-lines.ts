@@ -1,6 +1,6 @@
 import type { Glyphs } from '../../src/view/escape.ts';
 import { foreign, type Line, say, type Span } from '../../src/view/line.ts';
-import { columnsOf, cutLine, spread } from '../../src/view/wrap.ts';
+import { columnsOf, cutLine, spread, wrapLine } from '../../src/view/wrap.ts';
 import { keyOf, type KeyMap } from '../keys/key-map.ts';
 import type { ComposerState } from './composer-state.ts';
 import { found } from './composer-lists.ts';
@@ -38,6 +38,7 @@ export function composerLines(
 }
 
 const mostRows = 8;
+const mostProblemRows = 3;
 
 /** What stands above the composer's rule: a list to choose from, entries of the history, or what was refused. */
 export function aboveComposer(state: ComposerState, columns: number, keys: KeyMap, glyphs: Glyphs): readonly Line[] {
@@ -62,7 +63,9 @@ export function aboveComposer(state: ComposerState, columns: number, keys: KeyMa
     const hint = `  ${keyOf(keys, 'completion.accept') ?? 'Tab'} takes it   ${items.length} fit`;
     return [...chosenOf(rows, state.chosen, columns), [say(hint, 'dim')]];
   }
-  return state.problems.map((text) => cutLine(foreign(`! ${text}`, glyphs, 'warn'), columns));
+  return state.problems.flatMap((text) =>
+    wrapLine(foreign(text, glyphs, 'warn'), columns, [say('! ', 'warn')], [say('  ')]).slice(0, mostProblemRows),
+  );
 }
 
 /** The rows around the chosen one, which is marked. */
