@@ -62,7 +62,12 @@ function slash(state: State, ruler: Ruler, name: string, args: string, now: numb
   if (name === 'edit') return compose(state, ruler, { type: 'command', id: 'composer.editor' }, now);
   if (name === 'queue' && args === 'clear') return compose(state, ruler, { type: 'clear-queue' }, now);
   if (name === 'image') return compose(state, ruler, { type: 'image', path: args }, now);
-  return runSlash(state, ruler, name, args, now);
+  const done = runSlash(state, ruler, name, args, now);
+  const { said } = done.state;
+  // What was refused is there to be mended (10 §17).
+  if (said === null || said === state.said || !said.bad || done.effects.length > 0) return done;
+  const text = `/${name}${args === '' ? '' : ` ${args}`}`;
+  return compose({ ...done.state, said: state.said }, ruler, { type: 'return', text, problems: [said.text] }, now);
 }
 
 /** The mentions of a message were read: it is sent, or comes back with what was wrong (10 §6.4). */
