@@ -43,7 +43,9 @@ export async function callAsOperator(deps: OperatorCallDeps, { tools, tool, args
 /** In the operator's words: what the run was told is meant for a model. */
 function whyNot({ permission_denials: [denied], error, status }: RunResult): string {
   if (denied !== undefined)
-    return denied.rule === null ? `denied by ${denied.by}` : `rule ${denied.rule + 1} of the policy denies it`;
+    return denied.rule === null || !denied.by.endsWith('policy')
+      ? `denied by ${denied.by}`
+      : `rule ${denied.rule + 1} of the policy denies it`;
   return error?.message.replace(/^task call failed after \d+ attempts?: (?:[\w.]+: )?/, '') ?? `it is ${status}`;
 }
 
