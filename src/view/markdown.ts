@@ -1,7 +1,7 @@
 import { Marked, type Token as Markdown, type Tokens } from 'marked';
 import { escapeText, type Glyphs } from './escape.ts';
 import { type Line, type Mark, say, shown, type Span, type Token } from './line.ts';
-import { tableLines } from './markdown-table.ts';
+import { tableLines, toldTable } from './markdown-table.ts';
 import { expandTabs, wrapLine } from './wrap.ts';
 
 /** How the lines are drawn: escapes, and the bars of code and quotes, differ by the set of signs. */
@@ -164,4 +164,12 @@ function listLines(list: Tokens.List, look: MarkdownLook): readonly Line[] {
     for (const line of lines.slice(1)) out.push(line.length === 0 ? line : [say(' '.repeat(mark.length)), ...line]);
   }
   return out;
+}
+
+/** Markdown for ears (10 §10.2): a table is told cell by cell, each with its header; everything else stays as it is. */
+export function toldMarkdown(text: string): string {
+  if (!/^ {0,3}\|?[ :|-]*-[ :|-]*$/m.test(text)) return text;
+  return blocksOf(prepared(text))
+    .map((block) => (block.type === 'table' ? toldTable(block as Tokens.Table) : block.raw))
+    .join('');
 }

@@ -4,7 +4,7 @@ import { escapeText, type Glyphs, type SafeText } from './escape.ts';
 import { formatSpan, plural } from './format.ts';
 import type { CallItem, Item } from './items.ts';
 import { say, textOf } from './line.ts';
-import { spoken } from './spoken.ts';
+import { toldMarkdown } from './markdown.ts';
 import { expandTabs, wrapLine } from './wrap.ts';
 
 /** Most lines of a tool's output where everything is printed for good. */
@@ -63,7 +63,7 @@ export function plainLines(item: Item, think: boolean, look: PlainLook = plainLo
 /** A text of the assistant, or a piece of it that ends at a line end. @param goesOn lines of it were printed before */
 export function answerLines(text: string, look: PlainLook, goesOn = false): readonly string[] {
   const further = look.spoken ? 'reins: ' : '     | ';
-  return rowsOf(goesOn ? further : 'reins: ', look.spoken ? spoken(text) : text, look, further);
+  return rowsOf(goesOn ? further : 'reins: ', look.spoken ? toldMarkdown(text) : text, look, further);
 }
 
 /**

@@ -1,19 +1,3 @@
-import type { Tokens } from 'marked';
-import { blocksOf, prepared } from './markdown.ts';
-
-/** Markdown for ears (10 §10.2): a table is told cell by cell, each with its header; everything else stays as it is. */
-export function spoken(text: string): string {
-  if (!/^ {0,3}\|?[ :|-]*-[ :|-]*$/m.test(text)) return text;
-  return blocksOf(prepared(text))
-    .map((block) => (block.type === 'table' ? told(block as Tokens.Table) : block.raw))
-    .join('');
-}
-
-const told = ({ header, rows, raw }: Tokens.Table): string => {
-  const lines = rows.map((row) => row.map((cell, index) => `${header[index]?.text ?? ''}: ${cell.text}`).join('\n'));
-  return `${lines.join('\n\n')}${/\n*$/.exec(raw)?.[0] ?? ''}`;
-};
-
 const units: readonly (readonly [name: string, ms: number])[] = [
   ['day', 86_400_000],
   ['hour', 3_600_000],

@@ -3,7 +3,8 @@ import { createInterface } from 'node:readline';
 import { describe, expect, it } from 'vitest';
 import type { Item } from '../../../src/view/items.ts';
 import { labelled, type PlainLook, plainLook } from '../../../src/view/plain-lines.ts';
-import { spoken, spokenTime } from '../../../src/view/spoken.ts';
+import { toldMarkdown } from '../../../src/view/markdown.ts';
+import { spokenTime } from '../../../src/view/spoken.ts';
 import { askLines } from '../../../ui/plain/ask-lines.ts';
 import { createPlainAsks, type PlainAskDeps } from '../../../ui/plain/plain-asks.ts';
 import { createPrinter } from '../../../ui/plain/printer.ts';
@@ -47,7 +48,7 @@ describe('lines with labels', () => {
 
 describe('for ears', () => {
   it('tells a table cell by cell, and leaves everything else', () => {
-    expect(spoken('a\n\n| N | V |\n|---|--:|\n| x | 1 |\n| y | 2 |\n\n```\n|b|\n```\n')).toBe(
+    expect(toldMarkdown('a\n\n| N | V |\n|---|--:|\n| x | 1 |\n| y | 2 |\n\n```\n|b|\n```\n')).toBe(
       'a\n\nN: x\nV: 1\n\nN: y\nV: 2\n\n```\n|b|\n```\n',
     );
   });
