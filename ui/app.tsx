@@ -81,7 +81,8 @@ function ChatBody({ state, theme, cache }: AppProps) {
     const above = chatLines(state, blocksOf(state, cache, theme.glyphs), Math.max(0, room));
     return <Rows lines={[...above, ...card]} theme={theme} />;
   }
-  const below = card.length > 0 ? card : aboveComposer(state.composer, columns, state.keys).slice(0, body - 1);
+  const below =
+    card.length > 0 ? card : aboveComposer(state.composer, columns, state.keys, state.glyphs).slice(0, body - 1);
   // A card stands apart from the transcript, where there is room.
   const gap = card.length > 0 && body - card.length > 2 ? [[]] : [];
   const lines = chatLines(state, blocksOf(state, cache, theme.glyphs), body - below.length - gap.length);
@@ -95,7 +96,7 @@ function ComposerArea({ state, theme, cache }: AppProps) {
   const lines = [
     ...queueLines(state, layout),
     composerRule(state, news),
-    ...composerLines(state.composer, composerColumns(layout.columns), layout.composer, focused),
+    ...composerLines(state.composer, composerColumns(layout.columns), layout.composer, focused, state.glyphs),
   ];
   return <Rows lines={lines} theme={theme} />;
 }

@@ -9,7 +9,7 @@ import type { Ruler } from './move.ts';
 import { saying } from './sending.ts';
 import { paneParts } from './plan/plan-lines.ts';
 import { type Change, only, runInView, type State } from './state.ts';
-import type { Glyphs } from './theme.ts';
+import type { Glyphs } from '../src/view/escape.ts';
 import { cardColumns } from './approvals/list-view.ts';
 
 /** A frame takes a moment to be written. */

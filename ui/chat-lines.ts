@@ -5,7 +5,7 @@ import { cutLine, fitLine, lineColumns } from '../src/view/wrap.ts';
 import { markHits } from './hits.ts';
 import type { Layout } from './layout.ts';
 import type { State } from './state.ts';
-import type { Glyphs } from './theme.ts';
+import type { Glyphs } from '../src/view/escape.ts';
 import type { LineCache } from './transcript/line-cache.ts';
 import { welcomeLines } from './welcome.ts';
 import { shownItems } from './transcript/stretch.ts';
@@ -43,7 +43,7 @@ export function chatLines(state: State, blocks: Blocks, rows: number): readonly 
     return selected !== null && item?.id === selected && line.length > 0 ? chosen(found) : found;
   });
   const isNew = state.welcome !== null && state.session === null && state.turn === null;
-  const welcome = isNew ? welcomeLines(state.welcome ?? [], state.size.columns) : [];
+  const welcome = isNew ? welcomeLines(state.welcome ?? [], state.size.columns, state.glyphs) : [];
   const said = [...lines, ...welcome.slice(0, Math.max(0, rows - lines.length))];
   const empty: readonly Line[] = Array.from({ length: Math.max(0, rows - said.length) }, () => []);
   // A short transcript stands at the top, like a page.
@@ -110,7 +110,7 @@ export function queueLines(state: State, layout: Layout): readonly Line[] {
     const more =
       index === layout.queue - 1 && queue.length > layout.queue ? `  +${queue.length - layout.queue} more` : '';
     return fitLine(
-      [say('  … ', 'dim'), ...foreign(text.split('\n')[0] ?? '', 'dim'), say(more, 'dim')],
+      [say('  … ', 'dim'), ...foreign(text.split('\n')[0] ?? '', state.glyphs, 'dim'), say(more, 'dim')],
       layout.columns,
     );
   });

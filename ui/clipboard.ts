@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ulid } from '../src/text/ids.ts';
-import { hiddenCharacters } from '../src/view/escape.ts';
+import { escapeText, hiddenCharacters } from '../src/view/escape.ts';
 
 /** Longest text that terminals take by OSC 52. */
 const longest = 74_994;
@@ -15,7 +15,14 @@ export type Copied = { readonly bytes: string | null; readonly said: string };
  */
 export function copyText(text: string, way: 'osc52' | 'file', inTmux: boolean, now: number): Copied {
   const hidden = hiddenCharacters(text);
-  const warning = hidden.length === 0 ? '' : `; it holds hidden characters: ${hidden.slice(0, 3).join(', ')}`;
+  // What is copied is the text as it came, not as it was read on the screen (10 §4.1.6).
+  const escaped = escapeText(text, { mode: 'prose' }) !== text.replaceAll('\r\n', '\n');
+  const warning =
+    hidden.length > 0
+      ? `; it holds hidden characters: ${hidden.slice(0, 3).join(', ')}`
+      : escaped
+        ? '; it holds characters that are shown escaped'
+        : '';
   const size = Buffer.byteLength(text);
   if (way === 'osc52' && size <= longest) {
     const sequence = `\u001b]52;c;${Buffer.from(text).toString('base64')}\u0007`;

@@ -17,6 +17,7 @@ const viewOf = (state: State): ComposerView => ({
   columns: composerColumns(state.size.columns),
   busy: state.turn !== null || state.attaching || state.phase === 'starting',
   width: columnsOf,
+  glyphs: state.glyphs,
 });
 
 /** One step of the composer, with what it leads to. */

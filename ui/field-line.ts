@@ -1,14 +1,14 @@
-import { escapeText } from '../src/view/escape.ts';
+import { escapeText, type Glyphs } from '../src/view/escape.ts';
 import { foreign, type Line } from '../src/view/line.ts';
 import { clustersOf } from '../src/view/wrap.ts';
 import type { Editing } from './composer/editing.ts';
 
 /** The text of a single-line field, with the caret on a whole character. */
-export function fieldLine({ text, caret }: Editing): Line {
+export function fieldLine({ text, caret }: Editing, glyphs: Glyphs): Line {
   const [under = ''] = clustersOf(text.slice(caret));
   return [
-    ...foreign(text.slice(0, caret)),
-    { text: escapeText(under === '' ? ' ' : under, { mode: 'line' }), caret: true },
-    ...foreign(text.slice(caret + under.length)),
+    ...foreign(text.slice(0, caret), glyphs),
+    { text: escapeText(under === '' ? ' ' : under, { mode: 'line', glyphs }), caret: true },
+    ...foreign(text.slice(caret + under.length), glyphs),
   ];
 }

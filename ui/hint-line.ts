@@ -1,3 +1,4 @@
+import type { Glyphs } from '../src/view/escape.ts';
 import { foreign, type Line, say } from '../src/view/line.ts';
 import { columnsOf, cutLine, fitLine } from '../src/view/wrap.ts';
 import { cardHints, listHints } from './approvals/card-hints.ts';
@@ -11,11 +12,11 @@ export function hintLine(state: State): Line {
   const { columns } = state.size;
   if (state.said !== null)
     return fitLine(
-      cutLine([say(' '), ...foreign(state.said.text, state.said.bad ? 'danger' : 'accent')], columns),
+      cutLine([say(' '), ...foreign(state.said.text, state.glyphs, state.said.bad ? 'danger' : 'accent')], columns),
       columns,
     );
   if (state.search !== null && state.overlays.length === 0 && state.approvals.card === null)
-    return searchLine(state.search, columns);
+    return searchLine(state.search, state.glyphs, columns);
   const active = activityOf(state);
   const waiting = active?.waiting_since != null;
   const interrupt = keyOf(state.keys, 'app.interrupt') ?? 'Esc';
@@ -25,35 +26,37 @@ export function hintLine(state: State): Line {
       : state.overlays.length > 0
         ? // What lies on top has the keys; its own ones stand at its foot.
           hints(state.keys, ['overlay.close'])
-        : state.approvals.card !== null && state.overlays.length === 0
-          ? cardHints(state.approvals, state.keys)
-          : state.reading !== null
-            ? [
-                'reading',
-                ...hints(state.keys, [
-                  'reading.toggle',
-                  'reading.full',
-                  'reading.explain',
-                  'reading.copy',
-                  'reading.search',
-                  'reading.leave',
-                ]),
-              ]
-            : [
-                ...(state.asks.length > 0 && state.pane !== 'approvals' ? [nextAskHint(state, waiting)] : []),
-                ...(active !== null && state.pane !== 'approvals'
-                  ? [`${interrupt} interrupts${waiting ? ' and withdraws the ask' : ''}`]
-                  : []),
-                ...(state.pane === 'chat' && !isComposerEmpty(state.composer)
-                  ? hints(state.keys, ['composer.send', 'composer.newline'])
-                  : []),
-                ...(state.pane === 'plan' ? planHints(state) : []),
-                ...(state.pane === 'approvals'
-                  ? listHints(state.approvals, state.keys)
-                  : state.pane === 'plan'
-                    ? []
-                    : hints(state.keys, ['app.next-pane', 'app.palette', 'app.read', 'app.help'])),
-              ];
+        : state.composer.search !== null && state.pane === 'chat' && state.approvals.card === null
+          ? ['Enter takes it', 'Up Down choose', 'Esc back']
+          : state.approvals.card !== null && state.overlays.length === 0
+            ? cardHints(state.approvals, state.keys)
+            : state.reading !== null
+              ? [
+                  'reading',
+                  ...hints(state.keys, [
+                    'reading.toggle',
+                    'reading.full',
+                    'reading.explain',
+                    'reading.copy',
+                    'reading.search',
+                    'reading.leave',
+                  ]),
+                ]
+              : [
+                  ...(state.asks.length > 0 && state.pane !== 'approvals' ? [nextAskHint(state, waiting)] : []),
+                  ...(active !== null && state.pane !== 'approvals'
+                    ? [`${interrupt} interrupts${waiting ? ' and withdraws the ask' : ''}`]
+                    : []),
+                  ...(state.pane === 'chat' && !isComposerEmpty(state.composer)
+                    ? hints(state.keys, ['composer.send', 'composer.newline'])
+                    : []),
+                  ...(state.pane === 'plan' ? planHints(state) : []),
+                  ...(state.pane === 'approvals'
+                    ? listHints(state.approvals, state.keys)
+                    : state.pane === 'plan'
+                      ? []
+                      : hints(state.keys, ['app.next-pane', 'app.palette', 'app.read', 'app.help'])),
+                ];
   // The plan has more keys than the other panes.
   const gap = state.pane === 'plan' ? '  ' : '   ';
   return fitLine([say(` ${whole(words, columns - 1, gap)}`, 'dim')], columns);
@@ -93,8 +96,8 @@ function whole(words: readonly string[], columns: number, gap: string): string {
 }
 
 /** The field of a search, or where it stands: `3 of 41` counted from the newest hit. */
-function searchLine({ editing, typing, query, hits, at }: Search, columns: number): Line {
-  const text: Line = typing ? fieldLine(editing) : foreign(query);
+function searchLine({ editing, typing, query, hits, at }: Search, glyphs: Glyphs, columns: number): Line {
+  const text: Line = typing ? fieldLine(editing, glyphs) : foreign(query, glyphs);
   const count = query === '' ? '' : hits.length === 0 ? 'no hit' : `${hits.length - at} of ${hits.length}`;
   const keys = typing ? 'Enter keep   Esc back' : 'n next   N previous   / search   Esc leave';
   return fitLine(

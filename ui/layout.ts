@@ -30,7 +30,8 @@ export function layoutOf(state: State): Layout {
   const banner = bannerOf(state) === null ? 0 : 1;
   const queue = state.pane === 'chat' ? Math.min(3, state.composer.queue.length) : 0;
   const most = state.size.rows < 30 ? 4 : 8;
-  const composer = state.pane === 'chat' ? composerRows(state.composer, Math.max(4, columns - 2), most) : 0;
+  const composer =
+    state.pane === 'chat' ? composerRows(state.composer, Math.max(4, columns - 2), most, state.glyphs) : 0;
   const fixed = 3 + banner + queue + (composer === 0 ? 0 : composer + 1);
   return { columns, rows, banner, queue, composer, body: Math.max(1, rows - fixed) };
 }
@@ -49,7 +50,10 @@ export function tooSmallLines(state: State): readonly Line[] {
       ? [say('No open asks.')]
       : [say(wide ? `Open asks: ${asks}   ${next} opens the next` : `asks ${asks}: ${next}`, 'ask')],
     // What became of the last answer has no other place here.
-    cutLine(state.said === null ? [] : foreign(state.said.text, state.said.bad ? 'danger' : 'accent'), columns),
+    cutLine(
+      state.said === null ? [] : foreign(state.said.text, state.glyphs, state.said.bad ? 'danger' : 'accent'),
+      columns,
+    ),
     [say(wide ? 'p plain mode   q quit' : 'p plain   q quit')],
   ];
 }

@@ -1,7 +1,7 @@
 import { blocksOf, newestBlocks } from './chat-lines.ts';
 import { layoutOf } from './layout.ts';
 import { type Change, only, type State } from './state.ts';
-import type { Glyphs } from './theme.ts';
+import type { Glyphs } from '../src/view/escape.ts';
 import type { LineCache } from './transcript/line-cache.ts';
 import type { PageWish, Place } from './transcript/pages.ts';
 import { shownItems, wishOf } from './transcript/stretch.ts';

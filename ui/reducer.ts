@@ -14,7 +14,8 @@ import { begun, followed, next, notSent } from './turns.ts';
 import { numbered } from './numbered.ts';
 
 /** The one place where the state changes. Pure: what is to be done in the world comes back as data. */
-export function reduce(state: State, action: Action, ruler: Ruler): Change {
+export function reduce(given: State, action: Action, ruler: Ruler): Change {
+  const state = given.glyphs === ruler.glyphs ? given : { ...given, glyphs: ruler.glyphs };
   const change = changed(state, action, ruler);
   const ends = state.search !== null && change.state.search === null;
   return ends ? only(change.state, ...change.effects, { do: 'end-find' }) : change;

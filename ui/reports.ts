@@ -182,14 +182,14 @@ async function usageLines(client: RuntimeClient, state: State): Promise<readonly
   const { tokens } = state.facts;
   const run = await newestRun(client, state);
   const about = tokens.estimated ? 'about ' : '';
-  const session = `this program  ${about}${tokens.in} tokens in, ${tokens.out} out`;
+  const session = `so far    ${about}${tokens.in} tokens in, ${tokens.out} out`;
   if (run === null) return [session];
   const waited = run.waits.reduce((sum, { waited_ms }) => sum + (waited_ms ?? 0), 0);
   return [
     session,
-    `last run      ${run.usage.estimated ? 'about ' : ''}${run.usage.input_tokens} tokens in, ${run.usage.output_tokens} out`,
-    `time          ${formatSpan(run.duration_ms)}, of which ${formatSpan(waited)} waited for you`,
-    `asks          ${run.waits.length}`,
-    `bounds        ${bounds(run)}`,
+    `last run  ${run.usage.estimated ? 'about ' : ''}${run.usage.input_tokens} tokens in, ${run.usage.output_tokens} out`,
+    `time      ${formatSpan(run.duration_ms)}, of which ${formatSpan(waited)} waited for you`,
+    `asks      ${run.waits.length}`,
+    `bounds    ${bounds(run)}`,
   ];
 }

@@ -49,6 +49,7 @@ export type Rooms = {
   readonly effects: Effects;
   readonly composer: ComposerEffects;
   readonly trust: EffectDeps['trust'];
+  readonly judgedUnder: () => Promise<JudgedUnder>;
   /** Ends what still listens. */
   close(): void;
 };
@@ -136,6 +137,7 @@ export function createRooms(face: Face): Rooms {
     effects,
     composer,
     trust: questions.trust,
+    judgedUnder: judged.under,
     close() {
       link.close();
       plans.close();

@@ -115,7 +115,8 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     history: createHistoryFile(historyPath(options.home, options.root), look.mostHistory, now),
     mostHistory: look.mostHistory,
     async readable(path, under) {
-      const call = { tools: 'local_fs', tool: 'read_file', args: { path } };
+      const tool = path.endsWith('/') ? 'list_dir' : 'read_file';
+      const call = { tools: 'local_fs', tool, args: { path } };
       const judged = await under();
       const client = await options.client();
       const told = await client.explainCall({ call, ask: null, as_asked: false, cwd: null, ...judged });
@@ -132,6 +133,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
   const store = createStore(
     firstState({
       size: screen.size(),
+      glyphs: look.theme().glyphs,
       now: now(),
       keys: keys.map,
       thinkOpen: options.thinkOpen,

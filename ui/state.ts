@@ -1,4 +1,5 @@
 import type { Ask } from '../src/schema/ask.ts';
+import type { Glyphs } from '../src/view/escape.ts';
 import type { Item } from '../src/view/items.ts';
 import { type ApprovalsState, emptyApprovals } from './approvals/approvals-state.ts';
 import type { Editing } from './composer/editing.ts';
@@ -94,6 +95,8 @@ export const firstFacts = ({ cwd, shell }: Pick<Facts, 'cwd' | 'shell'>): Facts 
 
 export type State = {
   readonly size: Size;
+  /** Of the theme, as it was at the last action: escapes take more room in the ASCII set. */
+  readonly glyphs: Glyphs;
   readonly now: number;
   readonly phase: 'starting' | 'ready' | 'leaving';
   readonly pane: Pane;
@@ -146,7 +149,10 @@ export type State = {
   readonly editsIn: string | null;
 };
 
-export const firstState = (given: Pick<State, 'size' | 'now' | 'keys' | 'facts' | 'thinkOpen'>): State => ({
+export const firstState = (
+  given: Pick<State, 'size' | 'now' | 'keys' | 'facts' | 'thinkOpen'> & Partial<Pick<State, 'glyphs'>>,
+): State => ({
+  glyphs: 'unicode',
   ...given,
   phase: 'starting',
   pane: 'chat',

@@ -26,13 +26,18 @@ export const bannerLine = (state: State): Line => {
   if (banner === null) return [];
   const { columns } = state.size;
   const mend: Line =
-    banner.mend == null ? [] : [say(' · ', 'danger'), ...foreign(banner.mend, 'danger', 'line', ['bold'])];
-  const text = cutLine([say('! ', 'danger'), ...foreign(banner.text, 'danger')], columns - lineColumns(mend));
+    banner.mend == null
+      ? []
+      : [say(' · ', 'danger'), ...foreign(banner.mend, state.glyphs, 'danger', 'line', ['bold'])];
+  const text = cutLine(
+    [say('! ', 'danger'), ...foreign(banner.text, state.glyphs, 'danger')],
+    columns - lineColumns(mend),
+  );
   return cutLine([...text, ...mend], columns);
 };
 
 export function tabBar(state: State): Line {
-  const { facts, asks, session, plan } = state;
+  const { facts, asks, session, plan, glyphs } = state;
   const tab = (name: string, open: boolean): Span =>
     open ? say(`[${name}]`, 'accent', ['bold']) : say(name, name.endsWith('!') ? 'ask' : undefined);
   // The pane of the plan has the plan's name at the right.
@@ -53,15 +58,15 @@ export function tabBar(state: State): Line {
     tab(`3 Approvals${asks.length === 0 ? '' : ` ${asks.length}!`}`, state.pane === 'approvals'),
   ];
   const right = join([
-    foreign(facts.cwd, 'dim'),
-    ...(name === null ? [] : [foreign(name)]),
+    foreign(facts.cwd, glyphs, 'dim'),
+    ...(name === null ? [] : [foreign(name, glyphs)]),
     ...(facts.shell ? [[say('shell on', 'warn')]] : []),
   ]);
   // The directory gives way first, from its beginning.
   const room = state.size.columns - lineColumns(left) - 2;
   return lineColumns(right) <= room
     ? spread(left, right, state.size.columns)
-    : spread(left, name === null || columnsOf(name) > room ? [] : foreign(name), state.size.columns);
+    : spread(left, name === null || columnsOf(name) > room ? [] : foreign(name, glyphs), state.size.columns);
 }
 
 const planTab = ({ plan: { plan } }: State): string => (plan === null ? '2 Plan' : `2 Plan ${plan.done}/${plan.total}`);
@@ -123,16 +128,16 @@ function stateField(state: State): Line {
   }
   if (state.pane === 'plan') return [say('idle')];
   if (ended !== null && 'suspended' in ended) return [say('= suspended', 'warn')];
-  if (ended !== null) return [say('! failed: ', 'danger'), ...foreign(ended.failed, 'danger')];
+  if (ended !== null) return [say('! failed: ', 'danger'), ...foreign(ended.failed, state.glyphs, 'danger')];
   return [say('idle')];
 }
 
-function policyField({ facts: { policy } }: State): Line {
+function policyField({ facts: { policy }, glyphs }: State): Line {
   if (policy === null) return [say('policy -', 'dim')];
   if (policy.invalid) return [say('policy: INVALID, everything asks', 'danger')];
   return [
     say('policy '),
-    ...foreign(policy.name),
+    ...foreign(policy.name, glyphs),
     say(policy.sha256 === null ? '' : ` ${policy.sha256.slice(0, 4)}`, 'dim'),
   ];
 }
@@ -150,8 +155,8 @@ function asksField({ asks, now }: State): readonly Field[] {
   return [{ line: [say(`asks ${asks.length}, next ${when}`, 'ask')], drop: never, right: true }];
 }
 
-function modelField({ facts: { model, backend } }: State): readonly Field[] {
-  return model === null ? [] : [{ line: foreign(`${model}@${backend || '?'}`), drop: 6, right: false }];
+function modelField({ facts: { model, backend }, glyphs }: State): readonly Field[] {
+  return model === null ? [] : [{ line: foreign(`${model}@${backend || '?'}`, glyphs), drop: 6, right: false }];
 }
 
 function contextField({ facts: { context } }: State): readonly Field[] {

@@ -1,3 +1,4 @@
+import { asciiSigns, type Glyphs } from '../src/view/escape.ts';
 import type { Line, Mark, Span, Token } from '../src/view/line.ts';
 import { markCaret } from './caret.ts';
 
@@ -7,8 +8,6 @@ export type Rendition = {
   readonly bold?: boolean;
   readonly reverse?: boolean;
 };
-
-export type Glyphs = 'unicode' | 'ascii';
 
 /** How meanings are drawn (10 §11). `paint` gives a row with its renditions. */
 export type Theme = {
@@ -24,7 +23,6 @@ const black = 0;
 const red = 1;
 const green = 2;
 const yellow = 3;
-const blue = 4;
 const cyan = 6;
 const grey = 8;
 const brightBlue = 12;
@@ -33,7 +31,8 @@ const brightMagenta = 13;
 const standard: Tokens = {
   dim: { fg: grey },
   accent: { fg: cyan },
-  tool: { fg: blue },
+  // Plain blue cannot be read on black in many terminals; the bright one can on black and on white.
+  tool: { fg: brightBlue },
   ask: { fg: yellow, bold: true },
   danger: { fg: red },
   warn: { fg: yellow },
@@ -47,7 +46,7 @@ const standard: Tokens = {
 };
 const daltonized: Tokens = {
   ...standard,
-  accent: { fg: blue },
+  accent: { fg: brightBlue },
   danger: { fg: brightMagenta, bold: true },
   ok: { fg: brightBlue },
   add: { fg: brightBlue },
@@ -76,8 +75,27 @@ const light: Tokens = {
   ok: { fg: 28 },
   add: { fg: 28 },
 };
-const darkBlindRed: Tokens = { ...daltonized, dim: { fg: 245 }, border: { fg: 240 } };
-const lightBlindRed: Tokens = { ...daltonized, dim: { fg: 243 }, border: { fg: 250 }, warn: { fg: 130 } };
+const darkBlindRed: Tokens = {
+  ...daltonized,
+  dim: { fg: 245 },
+  border: { fg: 240 },
+  accent: { fg: 75 },
+  tool: { fg: 75 },
+};
+/** Yellow is no colour on white. */
+const lightBlindRed: Tokens = {
+  ...daltonized,
+  dim: { fg: 243 },
+  border: { fg: 250 },
+  accent: { fg: 25 },
+  tool: { fg: 25 },
+  ok: { fg: 25 },
+  add: { fg: 25 },
+  warn: { fg: 130 },
+  ask: { fg: 130, bold: true },
+  remove: { fg: 130 },
+  danger: { fg: 127, bold: true },
+};
 
 /** The themes of the program; those with 256 colours fall back to one with 16. */
 export const themes: Readonly<Record<string, { readonly rich: Tokens; readonly plain: Tokens }>> = {
@@ -113,25 +131,11 @@ export function ownTheme(name: string, base: string, tokens: Tokens, depth: Colo
   return createTheme(name, { ...found[depth], ...Object.fromEntries(shown) }, glyphs);
 }
 
-/** Signs of the chrome where only those of ASCII can be shown; each takes one column as before (10 §11.5). */
-const asciiSigns: Readonly<Record<string, string>> = {
-  ...Object.fromEntries([...'┌┐└┘├┤┏┓┗┛'].map((corner) => [corner, '+'])),
-  '─': '-',
-  '━': '-',
-  '│': '|',
-  '┃': '#',
-  '▌': '|',
-  '▼': 'v',
-  '↑': '^',
-  '↓': 'v',
-  '→': '>',
-  '›': '>',
-  '•': '*',
-  '·': '-',
-  '…': '.',
-};
-const toAscii = (text: string): string =>
-  text.replaceAll(/[┌┐└┘├┤┏┓┗┛─━│┃▌▼↑↓→›•·…]/g, (sign) => asciiSigns[sign] ?? sign);
+const signs = new RegExp(`[${Object.keys(asciiSigns).join('')}]`, 'g');
+const toAscii = (text: string): string => text.replaceAll(signs, (sign) => asciiSigns[sign] ?? sign);
+
+/** Foreign text has no such signs in the ASCII set: what is here is ours. Where a line was cut, `...` takes the last columns. */
+const inAscii = ({ text, cut }: Span): string => toAscii(cut === true ? text.replace(/[\x20-\x7e]{2}…$/, '...') : text);
 
 const markCodes: Readonly<Record<Mark, readonly [on: string, off: string]>> = {
   bold: ['1', '22'],
@@ -152,8 +156,8 @@ export function createTheme(name: string, tokens: Tokens, glyphs: Glyphs): Theme
       on.push(markCodes[mark][0]);
       off.push(markCodes[mark][1]);
     }
-    const signs = glyphs === 'ascii' ? toAscii(span.text) : span.text;
-    const text = span.caret === true ? markCaret(signs) : signs;
+    const shown = glyphs === 'ascii' ? inAscii(span) : span.text;
+    const text = span.caret === true ? markCaret(shown) : shown;
     return on.length === 0 ? text : `\u001b[${on.join(';')}m${text}\u001b[${off.join(';')}m`;
   };
   return { name, glyphs, paint: (line) => line.map(paintSpan).join('') };

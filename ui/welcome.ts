@@ -1,3 +1,4 @@
+import type { Glyphs } from '../src/view/escape.ts';
 import type { DoctorReport, SetupIssue } from '../src/schema/registry.ts';
 import { plural } from '../src/view/format.ts';
 import { type Line, foreign, say } from '../src/view/line.ts';
@@ -53,11 +54,11 @@ const isLocal = (url: string): boolean => /^https?:\/\/(?:127\.|localhost\b|\[::
 const labelColumns = 16;
 
 /** In the place of a transcript that has no message yet. */
-export const welcomeLines = (rows: readonly WelcomeRow[], columns: number): readonly Line[] => [
+export const welcomeLines = (rows: readonly WelcomeRow[], columns: number, glyphs: Glyphs): readonly Line[] => [
   [],
   [say('  No model answers yet. What is missing, in this order:', undefined, ['bold'])],
   [],
   ...rows.map(({ label, text }) =>
-    cutLine([say(`  ${label === null ? '' : label.padEnd(labelColumns)}`, 'dim'), ...foreign(text)], columns),
+    cutLine([say(`  ${label === null ? '' : label.padEnd(labelColumns)}`, 'dim'), ...foreign(text, glyphs)], columns),
   ),
 ];

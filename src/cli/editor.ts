@@ -25,7 +25,7 @@ export async function editText(environment: Environment, name: string, text: str
   try {
     writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
     const ended = await run(editor, path, environment);
-    if (ended !== null) return failed(`the editor ${ended}`);
+    if (ended !== null) return failed(ended);
     if (statSync(path).size > maxBytes) return failed(`the file has more than ${maxBytes} bytes`);
     return { kind: 'saved', text: readFileSync(path, 'utf8') };
   } catch (error) {
@@ -35,12 +35,26 @@ export async function editText(environment: Environment, name: string, text: str
   }
 }
 
-/** Editors are named with their options, as a shell reads them. @returns null when it ended well, else how it ended */
+/** Without a shell, so that nothing in the name is run beside it. @returns null when it ended well, else what is wrong */
 const run = (editor: string, path: string, environment: Environment): Promise<string | null> =>
   new Promise((settle) => {
-    const child = spawn('/bin/sh', ['-c', `${editor} "$1"`, 'sh', path], { stdio: 'inherit', env: { ...environment } });
-    child.on('error', (error) => settle(`cannot be started: ${error.message}`));
+    const [file = '', ...args] = wordsOf(editor);
+    const child = spawn(file, [...args, path], { stdio: 'inherit', env: { ...environment } });
+    child.on('error', (error) =>
+      settle(`the editor "${file}" cannot be started (${codeOf(error)}): set VISUAL or EDITOR`),
+    );
     child.on('close', (code, signal) =>
-      settle(code === 0 ? null : `ended with ${signal ?? code ?? 'an unknown code'}`),
+      settle(code === 0 ? null : `the editor ended with ${signal ?? code ?? 'an unknown code'}; nothing was changed`),
     );
   });
+
+const codeOf = (error: NodeJS.ErrnoException): string => error.code ?? error.message;
+
+/** A program and its options, each a word or quoted: `code --wait`, `"/opt/my editor/bin" -a ''`. */
+const wordsOf = (editor: string): readonly string[] =>
+  Array.from(editor.matchAll(/(?:"[^"]*"|'[^']*'|[^\s"']+|["'])+/g), ([word]) =>
+    word.replace(
+      /"([^"]*)"|'([^']*)'/g,
+      (_quoted, double: string | undefined, single: string | undefined) => double ?? single ?? '',
+    ),
+  );

@@ -1,7 +1,7 @@
 import type { Ask } from '../schema/ask.ts';
-import { callParts, type CardPart, data, fact } from './card-parts.ts';
+import { callParts, type CardPart, type Pen, pens } from './card-parts.ts';
 import { cardWarnings } from './card-warnings.ts';
-import { escapeText, type SafeText } from './escape.ts';
+import type { Glyphs, SafeText } from './escape.ts';
 import { formatRemaining, wrap } from './format.ts';
 
 export type CardChoice =
@@ -30,28 +30,34 @@ export type AskCard = {
   readonly choices: readonly CardChoice[];
 };
 
-const line = (text: string): SafeText => escapeText(text, { mode: 'line' });
-
 /**
  * The card of an ask.
  * @param now milliseconds since the epoch, for the time that is left
  * @param shown an id as this surface shows it
+ * @param glyphs the signs that this surface draws with
  */
-export function askCard(ask: Ask, now: number, shown: (id: string) => string = (id) => id): AskCard {
+export function askCard(
+  ask: Ask,
+  now: number,
+  shown: (id: string) => string = (id) => id,
+  glyphs: Glyphs = 'unicode',
+): AskCard {
+  const pen = pens[glyphs];
+  const { fact, line } = pen;
   return {
     title: line(`${shown(ask.id)} · ${ask.tools}.${ask.tool}`),
     deadline: ask.expires_at === null ? 'waits for ever' : formatRemaining(Date.parse(ask.expires_at) - now),
     headline: line(headline(ask)),
     parts: [
-      ...(ask.question === null ? [] : questionParts(ask.question)),
-      ...(ask.kind === 'budget' ? budgetParts(ask.args) : ask.kind === 'question' ? [] : callParts(ask)),
+      ...(ask.question === null ? [] : questionParts(ask.question, pen)),
+      ...(ask.kind === 'budget' ? budgetParts(ask.args, pen) : ask.kind === 'question' ? [] : callParts(ask, pen)),
       ...(ask.preview.started_at === undefined ? [] : [fact('started', ask.preview.started_at)]),
       fact('cwd', ask.cwd),
       fact('from', origin(ask, shown)),
-      fact('rule', ruleText(ask)),
+      fact('rule', ruleText(ask, pen)),
       ...(ask.record.detail === null ? [] : [fact('reason', ask.record.detail)]),
-      ...onceParts(ask),
-      ...agentParts(ask.preview.adjudicator),
+      ...onceParts(ask, pen),
+      ...agentParts(ask.preview.adjudicator, pen),
       fact('binds', ask.binding.slice(0, 12)),
     ],
     warnings: cardWarnings(ask).map(line),
@@ -77,7 +83,7 @@ export function headline(ask: Ask): string {
   return `Call ${ask.tools}.${ask.tool}`;
 }
 
-const questionParts = (question: NonNullable<Ask['question']>): readonly CardPart[] => [
+const questionParts = (question: NonNullable<Ask['question']>, { data }: Pen): readonly CardPart[] => [
   data('question', question.text),
   ...(question.detail === undefined ? [] : [data('detail', question.detail)]),
   ...(question.choices === undefined
@@ -92,7 +98,7 @@ const counted: Readonly<Record<string, string>> = {
 };
 
 /** The bound, what is used of it, and what one more grant means (10 §7.8). The runtime wrote these arguments. */
-function budgetParts(args: unknown): readonly CardPart[] {
+function budgetParts(args: unknown, { fact }: Pen): readonly CardPart[] {
   const { bound, used, limit, more } = args as { bound: string; used: number; limit: number; more: number };
   const unit = counted[bound] ?? bound;
   return [
@@ -103,11 +109,11 @@ function budgetParts(args: unknown): readonly CardPart[] {
 }
 
 /** Why the answer is not remembered, unless that is why it was asked. */
-const onceParts = ({ preview: { reserved }, record }: Ask): readonly CardPart[] =>
+const onceParts = ({ preview: { reserved }, record }: Ask, { fact }: Pen): readonly CardPart[] =>
   reserved === undefined || reserved === record.detail ? [] : [fact('once', `asked each time: ${reserved}`)];
 
 /** The agent that may answer in the operator's place (03 §7.7). */
-const agentParts = (agent: Ask['preview']['adjudicator']): readonly CardPart[] =>
+const agentParts = (agent: Ask['preview']['adjudicator'], { fact }: Pen): readonly CardPart[] =>
   agent === undefined
     ? []
     : [fact('agent', `${agent.chain}, ${agent.used} of ${agent.cap} answers, adjudicator: ${agent.state}`)];
@@ -124,7 +130,7 @@ function origin(ask: Ask, shown: (id: string) => string): string {
 }
 
 /** `default 51d0c7aa (builtin) · rule 14 of 15 → approve: note`. Counted from 1 for people; JSON counts from 0. */
-function ruleText({ policy, record, preview }: Ask): string {
+function ruleText({ policy, record, preview }: Ask, { arrow, dot }: Pen): string {
   const { matched_rule: rule, reason, action, note } = record;
   const digest = policy.sha256 === null ? '' : ` ${policy.sha256.slice(0, 8)}`;
   // The count is of the policy that it was asked under.
@@ -134,7 +140,7 @@ function ruleText({ policy, record, preview }: Ask): string {
     reason === 'floor'
       ? `floor${own === null ? '' : ` under ${own}`}`
       : (own ?? (reason === 'default_action' ? 'default action' : reason.replaceAll('_', ' ')));
-  return `${policy.name}${digest} (${policy.source}) · ${by} → ${action}${note === null ? '' : `: ${note}`}`;
+  return `${policy.name}${digest} (${policy.source}) ${dot} ${by} ${arrow} ${action}${note === null ? '' : `: ${note}`}`;
 }
 
 /** 03 §8 `choices`: what this ask may be answered with; the runtime checks it once more. */

@@ -2,7 +2,7 @@ import { callSummary } from './call-summary.ts';
 import { formatSpan, plural } from './format.ts';
 import type { CallItem } from './items.ts';
 import { foreign, type Line, say, type Token } from './line.ts';
-import { foreignRows, type ItemLook, proseRows } from './rows.ts';
+import { foreignRows, type ItemLook, proseRows, signs } from './rows.ts';
 import { lineColumns, spread, wrapLine } from './wrap.ts';
 
 /** Lines of a diff that are shown before it is collapsed. */
@@ -14,9 +14,9 @@ export function callLines(item: CallItem, look: ItemLook): readonly Line[] {
   const name = item.tools === '' ? item.tool : `${item.tools}.${item.tool}`;
   const summary = callSummary(item.args);
   const left: Line = [
-    say(bad ? '! ' : `${look.signs.call} `, bad ? 'danger' : 'tool'),
-    ...foreign(name, bad ? 'danger' : 'tool'),
-    ...(summary === '' ? [] : [say('  '), ...foreign(summary)]),
+    say(bad ? '! ' : `${signs[look.glyphs].call} `, bad ? 'danger' : 'tool'),
+    ...foreign(name, look.glyphs, bad ? 'danger' : 'tool'),
+    ...(summary === '' ? [] : [say('  '), ...foreign(summary, look.glyphs)]),
   ];
   const right = outcome(item, look);
   // What was decided is never hidden by a long command: it takes a row of its own.
@@ -32,7 +32,7 @@ export function callLines(item: CallItem, look: ItemLook): readonly Line[] {
 
 function outcome(item: CallItem, look: ItemLook): Line {
   const parts: Line[] = [];
-  const decided = decisionWords(item);
+  const decided = decisionWords(item, look);
   if (decided !== null) parts.push([decided]);
   const result = resultWords(item, look);
   if (result !== null) parts.push(...result);
@@ -42,19 +42,19 @@ function outcome(item: CallItem, look: ItemLook): Line {
 
 const canOpen = (item: CallItem): boolean => item.result !== null || item.args !== null;
 
-function decisionWords(item: CallItem): Line[number] | null {
+function decisionWords(item: CallItem, look: ItemLook): Line[number] | null {
   const { decision, verdict } = item;
   if (verdict !== null) {
     const at = new Date(verdict.at).toTimeString().slice(0, 5);
     const token: Token = verdict.verdict === 'approved' ? 'ok' : 'danger';
-    return foreign(`asked, ${verdict.verdict} by ${verdict.by} ${at}`, token)[0] ?? null;
+    return foreign(`asked, ${verdict.verdict} by ${verdict.by} ${at}`, look.glyphs, token)[0] ?? null;
   }
   if (decision === null) return null;
   const rule = decision.rule === null ? decision.reason.replaceAll('_', ' ') : `rule ${decision.rule + 1}`;
   if (decision.action === 'allow')
-    return foreign(decision.reason === 'remembered' ? 'remembered' : `allowed ${rule}`, 'ok')[0] ?? null;
-  if (decision.action === 'deny') return foreign(`denied ${rule}`, 'danger')[0] ?? null;
-  return foreign(item.ask_id === null ? `asks ${rule}` : 'waiting for an answer', 'ask')[0] ?? null;
+    return foreign(decision.reason === 'remembered' ? 'remembered' : `allowed ${rule}`, look.glyphs, 'ok')[0] ?? null;
+  if (decision.action === 'deny') return foreign(`denied ${rule}`, look.glyphs, 'danger')[0] ?? null;
+  return foreign(item.ask_id === null ? `asks ${rule}` : 'waiting for an answer', look.glyphs, 'ask')[0] ?? null;
 }
 
 function resultWords(item: CallItem, look: ItemLook): readonly Line[] | null {
@@ -69,9 +69,9 @@ function resultWords(item: CallItem, look: ItemLook): readonly Line[] | null {
       return [[say(since < 1000 ? 'running' : `running ${formatSpan(Math.floor(since / 1000) * 1000)}`, 'accent')]];
     }
     case 'failed':
-      return [[...foreign(`error ${item.error ?? ''}`.trim(), 'danger')], ...took(item)];
+      return [[...foreign(`error ${item.error ?? ''}`.trim(), look.glyphs, 'danger')], ...took(item)];
     case 'ok':
-      return [[...foreign(exitOf(item) ?? 'ok')], ...size(item), ...took(item)];
+      return [[...foreign(exitOf(item) ?? 'ok', look.glyphs)], ...size(item), ...took(item)];
   }
 }
 
@@ -117,7 +117,9 @@ function closedLines(item: CallItem, look: ItemLook): readonly Line[] {
   if (item.state === 'running' || (item.state === 'pending' && item.output !== ''))
     return foreignRows(item.output, look, look.collapse, 'last');
   if (item.state === 'denied' && item.decision?.detail != null)
-    return proseRows(item.decision.detail, look.columns - 2, 'dim').map((line): Line => [say('    '), ...line]);
+    return proseRows(item.decision.detail, look.columns - 2, look.glyphs, 'dim').map(
+      (line): Line => [say('    '), ...line],
+    );
   if (item.diff !== null && item.state !== 'pending') return diffRows(item.diff, look, shownDiff);
   if (item.state === 'failed') return foreignRows(readable(item), look, Math.min(3, look.collapse), 'first');
   // What was read is for the model; what a command said is for both.
@@ -130,17 +132,19 @@ function diffRows(diff: string, look: ItemLook, most: number): readonly Line[] {
   const body = lines.filter((line, index) => !(index < 4 && /^(?:---|\+\+\+|Index|===)/.test(line)));
   const rows = body.slice(0, most).flatMap((line) => {
     const token: Token | undefined = line.startsWith('+') ? 'add' : line.startsWith('-') ? 'remove' : undefined;
-    return wrapLine(foreign(line, line.startsWith('@@') ? 'dim' : token, 'line'), look.columns, [say('  ')]);
+    return wrapLine(foreign(line, look.glyphs, line.startsWith('@@') ? 'dim' : token, 'line'), look.columns, [
+      say('  '),
+    ]);
   });
   const hidden = body.length - most;
-  return hidden <= 0 ? rows : [...rows, [say('  '), say(`${look.signs.more} ${hidden} more lines`, 'dim')]];
+  return hidden <= 0 ? rows : [...rows, [say('  '), say(`${signs[look.glyphs].more} ${hidden} more lines`, 'dim')]];
 }
 
 function openedLines(item: CallItem, look: ItemLook): readonly Line[] {
   const { decision } = item;
   const labelled = (label: string, text: string): readonly Line[] => [
     [say('    '), say(label, 'dim')],
-    ...proseRows(text, look.columns - 4).map((line): Line => [say('      '), ...line]),
+    ...proseRows(text, look.columns - 4, look.glyphs).map((line): Line => [say('      '), ...line]),
   ];
   const args = typeof item.args === 'string' ? item.args : JSON.stringify(item.args, null, 2);
   const why =

@@ -1,5 +1,5 @@
 import type { Ask } from '../schema/ask.ts';
-import { escapeText, type SafeText } from './escape.ts';
+import { escapeText, type Glyphs, type SafeText } from './escape.ts';
 
 /** Labelled lines of a card; what came from outside may be folded and stands apart from what the runtime established. */
 export type CardPart = {
@@ -14,38 +14,50 @@ export type CardPart = {
   readonly danger?: true;
 };
 
-const line = (text: string): SafeText => escapeText(text, { mode: 'line' });
+/** How a card is written in a set of signs. */
+export type Pen = {
+  readonly glyphs: Glyphs;
+  readonly line: (text: string) => SafeText;
+  /** Signs of our own; in the texts of others every character counts. */
+  readonly arrow: string;
+  readonly dot: string;
+  readonly cut: string;
+  /** What the runtime says; whatever in it came from outside is made visible all the same. */
+  readonly fact: (label: string, ...lines: readonly string[]) => CardPart;
+  /** Text from outside, in full. */
+  readonly data: (label: string, text: string) => CardPart;
+};
 
-/** What the runtime says; whatever in it came from outside is made visible all the same. */
-export const fact = (label: string, ...lines: readonly string[]): CardPart => ({
-  label,
-  lines: lines.map(line),
-  foldable: false,
-});
-
-/** Text from outside, in full. */
-export const data = (label: string, text: string): CardPart => ({
-  label,
-  lines: splitSafe(escapeText(text, { mode: 'lines' })),
-  foldable: true,
+const penOf = (glyphs: Glyphs): Pen => ({
+  glyphs,
+  line: (text) => escapeText(text, { mode: 'line', glyphs }),
+  ...(glyphs === 'ascii' ? { arrow: '->', dot: '-', cut: '...' } : { arrow: '→', dot: '·', cut: '…' }),
+  fact: (label, ...lines) => ({
+    label,
+    lines: lines.map((text) => escapeText(text, { mode: 'line', glyphs, exact: true })),
+    foldable: false,
+  }),
+  data: (label, text) => ({ label, lines: splitSafe(escapeText(text, { mode: 'lines', glyphs })), foldable: true }),
 });
 
 // Splitting a safe text at its own line breaks leaves safe lines.
 const splitSafe = (text: SafeText) =>
   text.split('\n').filter((each, index, all) => each !== '' || index < all.length - 1) as SafeText[];
 
+export const pens: Readonly<Record<Glyphs, Pen>> = { unicode: penOf('unicode'), ascii: penOf('ascii') };
+
 /** What the call is: its line, its file or its arguments, and what would run. */
-export const callParts = (ask: Ask): readonly CardPart[] => [
-  ...editedParts(ask),
-  ...pathParts(ask),
-  ...argumentParts(ask),
-  ...programParts(ask),
-  ...urlParts(ask),
-  ...diffParts(ask),
+export const callParts = (ask: Ask, pen: Pen): readonly CardPart[] => [
+  ...editedParts(ask, pen),
+  ...pathParts(ask, pen),
+  ...argumentParts(ask, pen),
+  ...programParts(ask, pen),
+  ...urlParts(ask, pen),
+  ...diffParts(ask, pen),
 ];
 
 /** What the model had asked for, where the operator has changed it. */
-function editedParts({ args, preview: { anew } }: Ask): readonly CardPart[] {
+function editedParts({ args, preview: { anew } }: Ask, { data, fact }: Pen): readonly CardPart[] {
   if (anew?.edited !== true) return [];
   const entries = (value: unknown) =>
     new Map(
@@ -74,7 +86,7 @@ const inDiff: Readonly<Record<string, readonly string[]>> = {
  * before them, so that none can pass for a fact of the runtime. The line of the shell and the path of a file tool are
  * named by us.
  */
-function argumentParts(ask: Ask): readonly CardPart[] {
+function argumentParts(ask: Ask, { data, fact, line }: Pen): readonly CardPart[] {
   const { args, tools, tool, preview } = ask;
   if (typeof args !== 'object' || args === null || Array.isArray(args))
     return [data('arguments', JSON.stringify(args))];
@@ -90,9 +102,9 @@ function argumentParts(ask: Ask): readonly CardPart[] {
   });
 }
 
-function pathParts({ cwd, preview }: Ask): readonly CardPart[] {
+function pathParts({ cwd, preview }: Ask, { arrow, fact }: Pen): readonly CardPart[] {
   return (preview.paths ?? []).map(({ given, real, inside, link }) => {
-    const leads = real === given || real === `${cwd}/${given}` ? '' : ` → ${real}`;
+    const leads = real === given || real === `${cwd}/${given}` ? '' : ` ${arrow} ${real}`;
     return fact(
       'path',
       `${given}${leads} (${inside ? 'in' : 'outside'} the workspace${link ? ', through a link' : ''})`,
@@ -103,7 +115,8 @@ function pathParts({ cwd, preview }: Ask): readonly CardPart[] {
 /** The first lines of segments that a card shows before it folds (10 §7.2). */
 export const mostSegments = 6;
 
-function programParts(ask: Ask): readonly CardPart[] {
+function programParts(ask: Ask, pen: Pen): readonly CardPart[] {
+  const { cut, data, fact } = pen;
   const { exec, trust } = ask.record;
   if (exec === null) return [];
   const words = exec.argv.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');
@@ -115,7 +128,7 @@ function programParts(ask: Ask): readonly CardPart[] {
   const file = exec.form === 'sh' && isOne ? (own[0]?.program ?? null) : exec.file;
   const through = exec.form === 'sh' && isOne ? ', through /bin/sh' : '';
   const sha256 = exec.trusted?.find(({ program }) => program === file)?.binary.sha256 ?? null;
-  const digest = sha256 === null ? '' : `  sha256 ${sha256.slice(0, 8)}…, trusted`;
+  const digest = sha256 === null ? '' : `  sha256 ${sha256.slice(0, 8)}${cut}, trusted`;
   return [
     ...(runs === given ? [] : [data('runs', runs)]),
     ...(isOne || own.length === 0
@@ -125,7 +138,7 @@ function programParts(ask: Ask): readonly CardPart[] {
             ...(file === null ? { danger: true as const } : {}),
           },
         ]
-      : [segmentsPart(ask)]),
+      : [segmentsPart(ask, pen)]),
     ...trust.map((finding) => ({ ...fact('trust', `not trusted: ${finding.detail}`), danger: true as const })),
   ];
 }
@@ -134,15 +147,15 @@ const commandOf = (args: unknown): unknown =>
   typeof args === 'object' && args !== null && !('args' in args) ? Reflect.get(args, 'command') : null;
 
 /** Each command with the program behind its word, and the allowlist entry that covers it or the first failing point. */
-function segmentsPart({ preview: { commands } }: Ask): CardPart {
+function segmentsPart({ preview: { commands } }: Ask, { arrow, cut, dot, fact }: Pen): CardPart {
   const { first, total } = commands ?? { first: [], total: 0 };
   const lines = first.map(({ words, program, revealed, covered_by, why }, index) => {
     const said = words.join(' ');
-    const short = [...said].length > 60 ? `${[...said].slice(0, 59).join('')}…` : said;
+    const short = [...said].length > 60 ? `${[...said].slice(0, 59).join('')}${cut}` : said;
     const own = `: ${said}`;
     const cause = why?.endsWith(own) === true ? why.slice(0, -own.length) : why;
     const verdict = revealed ? 'inside another' : covered_by === null ? cause : `covered by ${covered_by}`;
-    return `${index + 1} ${short} → ${program ?? 'not resolved'}${verdict === null ? '' : ` · ${verdict}`}`;
+    return `${index + 1} ${short} ${arrow} ${program ?? 'not resolved'}${verdict === null ? '' : ` ${dot} ${verdict}`}`;
   });
   const more = total === null ? 'and what could not be read' : `and ${total - first.length} more`;
   return {
@@ -152,12 +165,12 @@ function segmentsPart({ preview: { commands } }: Ask): CardPart {
   };
 }
 
-function urlParts({ preview: { url } }: Ask): readonly CardPart[] {
+function urlParts({ preview: { url } }: Ask, { fact }: Pen): readonly CardPart[] {
   return url === undefined ? [] : [fact('url', `${url.method} ${url.scheme}://${url.host}:${url.port}${url.path}`)];
 }
 
 /** The change with the numbers of its lines; its file is named above, and its size by our own counting. */
-function diffParts({ preview: { diff, diff_note: note } }: Ask): readonly CardPart[] {
+function diffParts({ preview: { diff, diff_note: note } }: Ask, { data, fact, glyphs }: Pen): readonly CardPart[] {
   const noted = note === undefined ? [] : [fact('diff', note)];
   if (diff === undefined) return noted;
   const whole = diff.split('\n');
@@ -170,7 +183,7 @@ function diffParts({ preview: { diff, diff_note: note } }: Ask): readonly CardPa
     ...(note === undefined ? [fact('diff', `${count('+')} added, ${count('-')} removed`)] : []),
     {
       ...shown,
-      lines: shown.lines.map(markTrailing),
+      lines: shown.lines.map((line) => markTrailing(line, glyphs)),
       numbers: numbersOf(body, hunks[0] ?? '').slice(0, shown.lines.length),
     },
   ];
@@ -205,8 +218,10 @@ function startOf(hunk: string): [old: number, now: number] {
 }
 
 /** Blanks at the end of a changed line are marked (03 §8); the first column belongs to the diff. */
-function markTrailing(shown: SafeText): SafeText {
+function markTrailing(shown: SafeText, glyphs: Glyphs): SafeText {
   if (!/^[+-]/.test(shown)) return shown;
+  if (glyphs === 'ascii')
+    return shown.replace(/(?<=.) +(?=(?:<CR>)?(?:<LF>)?$)/, ({ length }) => `<blank x ${length}>`) as SafeText;
   // A dot in place of a blank leaves the line as safe as it was.
   return shown.replace(/(?<=.) +(?=␍?⏎?$)/, (blanks) => '·'.repeat(blanks.length)) as SafeText;
 }

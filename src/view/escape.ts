@@ -1,11 +1,15 @@
 /**
  * The one boundary between foreign text and a screen (03 §8.1, 10 §4.1): what could hide, move or fake text is shown
- * as `⟨U+202E⟩`, `␛`, `⏎`. Nothing is dropped and nothing is passed through.
+ * as `⟨U+202E⟩`, `␛`, `⏎`, or as `<U+202E>`, `<ESC>`, `<LF>` in the ASCII set. Nothing is dropped and nothing is passed
+ * through.
  */
 
 declare const safe: unique symbol;
 /** Text that passed `escapeText` and may be written to a screen. */
 export type SafeText = string & { readonly [safe]: true };
+
+/** The signs that a face draws with (10 §11.5). */
+export type Glyphs = 'unicode' | 'ascii';
 
 export type EscapeOptions = {
   /**
@@ -13,7 +17,12 @@ export type EscapeOptions = {
    * `line`: the same in one line.
    */
   readonly mode: 'prose' | 'lines' | 'line';
-  readonly glyphs?: 'unicode' | 'ascii';
+  /**
+   * `ascii` writes escapes in ASCII, and the signs of our own chrome too: as they are drawn there in `prose` and `line`,
+   * as code points in `lines`, or with `exact`, where every character counts. Letters of any script stay.
+   */
+  readonly glyphs?: Glyphs;
+  readonly exact?: true;
 };
 
 const controlNames =
@@ -48,7 +57,7 @@ const invisible: readonly Range[] = [
   [0xe0000, 0xe0fff],
 ];
 /** Our own notation: shown as code points, so that a shown escape is never ambiguous. */
-const notation: readonly Range[] = [
+const ownMarks: readonly Range[] = [
   [0x21e5, 0x21e5],
   [0x23ce, 0x23ce],
   [0x2400, 0x2426],
@@ -56,14 +65,49 @@ const notation: readonly Range[] = [
 ];
 const otherBlank = /^[\u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]$/u;
 
+const asciiMark = `U\\+[0-9A-F]{4,6}>|(?:${controlNames.join('|')}|DEL|sgr)>|\\+\\d+ marks>|blank x \\d+>`;
+
+/** The pieces of a safe text: every second one is what an escape made. */
+export const notation: Readonly<Record<Glyphs, RegExp>> = {
+  unicode: /(⟨[^⟩]*⟩|[\u2400-\u2426\u21e5\u23ce]+)/,
+  ascii: new RegExp(`(<(?:${asciiMark}))`),
+};
+
+/** A `<` that would read as the beginning of an escape of ours. */
+const ambiguous = new RegExp(`<(?:U\\+|${asciiMark})`);
+const longestMark = 24;
+
+/** What is drawn in place of a sign of the chrome where only ASCII can be, one column for one column. */
+export const asciiSigns: Readonly<Record<string, string>> = {
+  ...Object.fromEntries([...'┌┐└┘├┤┏┓┗┛'].map((corner) => [corner, '+'])),
+  '─': '-',
+  '━': '-',
+  '│': '|',
+  '┃': '#',
+  '▌': '|',
+  '▼': 'v',
+  '↑': '^',
+  '↓': 'v',
+  '→': '>',
+  '›': '>',
+  '•': '*',
+  '·': '-',
+  '…': '.',
+};
+/** In a text there is room for the whole of it. */
+const wideSigns: Readonly<Record<string, string>> = { '…': '...', '→': '->', '┃': '|' };
+
 const mostMarks = 8;
 const mostBlanks = 8;
+/** Code is indented by more; what stands behind it is still in view. */
+const mostIndent = 32;
 
 /** Makes foreign text visible. Takes time proportional to its length; never throws, lone surrogates included. */
 export function escapeText(text: string, options: EscapeOptions): SafeText {
   const plain = options.mode === 'prose' ? /^[\x20-\x7e\n\t]*$/ : /^(?!.* {9})[\x20-\x7e]*$/;
-  // True because nothing in it needs an escape; `<U+` is ambiguous in the ascii set alone.
-  if (plain.test(text) && !(options.glyphs === 'ascii' && text.includes('<U+'))) return text as SafeText;
+  const ascii = options.glyphs === 'ascii';
+  // True because nothing in it needs an escape; `<ESC>` is ambiguous in the ascii set alone.
+  if (plain.test(text) && !(ascii && ambiguous.test(text))) return text as SafeText;
   return escapeSlowly([...text], options) as SafeText;
 }
 
@@ -98,28 +142,39 @@ function escapeSlowly(points: readonly string[], options: EscapeOptions): string
     } else if (code === 0x20 && options.mode !== 'prose') {
       let length = 1;
       while (points[index + length] === ' ') length += 1;
+      const most = isIndent(points, index - 1, column) ? mostIndent : mostBlanks;
       index += length - 1;
-      put(length > mostBlanks ? bracket(`blank x ${length}`, ascii) : ' '.repeat(length));
-    } else put(shown(points, index, options.mode, ascii));
+      put(length > most ? bracket(`blank x ${length}`, ascii) : ' '.repeat(length));
+    } else put(shown(points, index, options));
   }
   if (marks > mostMarks) put(bracket(`+${marks - mostMarks} marks`, ascii));
   return out.join('');
 }
 
+/** Blanks at the beginning of a line, or behind the sign of a diff. @param before index of the code point before them */
+const isIndent = (points: readonly string[], before: number, column: number): boolean =>
+  column === 0 || (column === 1 && (points[before] === '+' || points[before] === '-'));
+
 /** One code point that is neither blank, tab, line end nor mark. */
-function shown(points: readonly string[], index: number, mode: EscapeOptions['mode'], ascii: boolean): string {
+function shown(points: readonly string[], index: number, { mode, glyphs, exact }: EscapeOptions): string {
+  const ascii = glyphs === 'ascii';
   const point = points[index] ?? '';
   const code = point.codePointAt(0) ?? 0;
   if (code < 0x20) return ascii ? `<${controlNames[code]}>` : String.fromCharCode(0x2400 + code);
   if (code === 0x7f) return ascii ? '<DEL>' : '␡';
   if (code < 0x7f) {
-    const opens = ascii && point === '<' && points[index + 1] === 'U' && points[index + 2] === '+';
+    const opens =
+      ascii && point === '<' && ambiguous.exec(points.slice(index, index + longestMark).join(''))?.index === 0;
     return opens ? codePoint(code, ascii) : point;
   }
   if (code <= 0x9f || (code >= 0xd800 && code <= 0xdfff)) return codePoint(code, ascii);
-  if (within(code, bidirectional) || within(code, invisible) || within(code, notation)) return codePoint(code, ascii);
+  if (within(code, bidirectional) || within(code, invisible) || within(code, ownMarks)) return codePoint(code, ascii);
   if (code === 0x200c || code === 0x200d) return joins(points, index) ? point : codePoint(code, ascii);
   if (isSelector(code)) return selects(points, index) ? point : codePoint(code, ascii);
+  if (ascii && asciiSigns[point] !== undefined)
+    return mode === 'lines' || exact === true
+      ? codePoint(code, ascii)
+      : (wideSigns[point] ?? asciiSigns[point] ?? point);
   if (mode !== 'prose' && otherBlank.test(point)) return codePoint(code, ascii);
   return point;
 }

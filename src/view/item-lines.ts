@@ -2,7 +2,7 @@ import { callLines } from './call-lines.ts';
 import { formatSpan } from './format.ts';
 import type { Item } from './items.ts';
 import { foreign, type Line, say } from './line.ts';
-import { foreignRows, type ItemLook, indent, moreLine, proseRows, wrapped } from './rows.ts';
+import { foreignRows, type ItemLook, indent, moreLine, proseRows, signs, wrapped } from './rows.ts';
 
 /** The rows of an item, without the empty one that may stand before it. Columns 1 and 2 hold nothing foreign. */
 export function itemLines(item: Item, look: ItemLook): readonly Line[] {
@@ -28,7 +28,11 @@ export function itemLines(item: Item, look: ItemLook): readonly Line[] {
     case 'ask': {
       const verdict = item.verdict === null ? 'waits for an answer' : `${item.verdict.verdict} by ${item.verdict.by}`;
       return wrapped(
-        [...foreign(`${item.tools}.${item.tool} ${item.summary}`), say(' · ', 'dim'), ...foreign(verdict, 'ask')],
+        [
+          ...foreign(`${item.tools}.${item.tool} ${item.summary}`, look.glyphs),
+          say(' · ', 'dim'),
+          ...foreign(verdict, look.glyphs, 'ask'),
+        ],
         '? ',
         'ask',
         look,
@@ -37,7 +41,7 @@ export function itemLines(item: Item, look: ItemLook): readonly Line[] {
     case 'notice': {
       const bad = item.level === 'error';
       return wrapped(
-        foreign(item.text, bad ? 'danger' : 'dim', 'prose'),
+        foreign(item.text, look.glyphs, bad ? 'danger' : 'dim', 'prose'),
         bad ? '! ' : '- ',
         bad ? 'danger' : 'dim',
         look,
@@ -47,9 +51,9 @@ export function itemLines(item: Item, look: ItemLook): readonly Line[] {
       return endLines(item, look);
     case 'shell':
       return [
-        ...wrapped(foreign(item.line), '$ ', 'accent', look),
+        ...wrapped(foreign(item.line, look.glyphs), '$ ', 'accent', look),
         ...foreignRows(item.output, look, look.opened ? Number.POSITIVE_INFINITY : look.collapse, 'last'),
-        ...(item.note === null ? [] : wrapped(foreign(item.note, 'dim'), '- ', 'dim', look)),
+        ...(item.note === null ? [] : wrapped(foreign(item.note, look.glyphs, 'dim'), '- ', 'dim', look)),
       ];
   }
 }
@@ -59,12 +63,12 @@ const longMessage = 20;
 const shownOfLong = 10;
 
 function userLines(item: Extract<Item, { kind: 'user' }>, look: ItemLook): readonly Line[] {
-  const all = proseRows(item.text, look.columns, item.state === 'pending' ? 'dim' : undefined);
+  const all = proseRows(item.text, look.columns, look.glyphs, item.state === 'pending' ? 'dim' : undefined);
   const most = look.opened || all.length <= longMessage ? all.length : shownOfLong;
   return [
     ...all
       .slice(0, most)
-      .map((line, index): Line => [say(index === 0 ? `${look.signs.user} ` : '  ', 'accent'), ...line]),
+      .map((line, index): Line => [say(index === 0 ? `${signs[look.glyphs].user} ` : '  ', 'accent'), ...line]),
     ...moreLine(all.length - most, look),
   ];
 }
@@ -80,19 +84,19 @@ function reasoningLines(item: Extract<Item, { kind: 'reasoning' }>, look: ItemLo
   if (!look.opened) return [title];
   return [
     title,
-    ...proseRows(item.text, look.columns, 'dim')
+    ...proseRows(item.text, look.columns, look.glyphs, 'dim')
       .slice(-2000)
       .map((line): Line => [...indent, ...line]),
   ];
 }
 
 function endLines(item: Extract<Item, { kind: 'end' }>, look: ItemLook): readonly Line[] {
-  const fix = item.fix === null ? [] : wrapped(foreign(item.fix, 'dim'), '  ', undefined, look);
+  const fix = item.fix === null ? [] : wrapped(foreign(item.fix, look.glyphs, 'dim'), '  ', undefined, look);
   if (item.status === 'failed' || item.status === 'exhausted')
     return [
-      ...wrapped(foreign(`failed (${item.class}): ${item.text}`, 'danger', 'prose'), '! ', 'danger', look),
+      ...wrapped(foreign(`failed (${item.class}): ${item.text}`, look.glyphs, 'danger', 'prose'), '! ', 'danger', look),
       ...fix,
     ];
   const words = item.status === 'cancelled' ? 'cancelled' : 'suspended';
-  return [...wrapped(foreign(`${words} ${item.text}`, 'dim'), '- ', 'dim', look), ...fix];
+  return [...wrapped(foreign(`${words} ${item.text}`, look.glyphs, 'dim'), '- ', 'dim', look), ...fix];
 }

@@ -1,4 +1,4 @@
-import { type EscapeOptions, escapeText, type SafeText } from './escape.ts';
+import { type EscapeOptions, escapeText, type Glyphs, notation, type SafeText } from './escape.ts';
 
 /** What a text means; a face gives it a colour (10 §11). Nothing is said by it alone. */
 export type Token =
@@ -25,6 +25,8 @@ export type Span = {
   readonly token?: Token;
   readonly marks?: readonly Mark[];
   readonly caret?: true;
+  /** It ends in the sign of what was cut off. */
+  readonly cut?: true;
 };
 
 /** One row of the screen, or less of it. It holds no line break. */
@@ -40,29 +42,32 @@ export const say = (text: string, token?: Token, marks?: readonly Mark[]): Span 
   ...(marks === undefined ? {} : { marks }),
 });
 
-const notation = /⟨[^⟩]*⟩|[\u2400-\u2426\u21e5\u23ce]/;
+/** Where a line ends or a tab stands hides nothing: were every line marked like an attack, none would be seen. */
+const lineMark = /^(?:[⏎⇥]+|<LF>|<TAB>)$/;
 
 /** A text that passed the boundary, with what the boundary made visible in its own colour (10 §4.1). */
-export function shown(text: SafeText, token?: Token, marks?: readonly Mark[]): Line {
+export function shown(text: SafeText, glyphs: Glyphs, token?: Token, marks?: readonly Mark[]): Line {
   const span = (piece: string, own?: Token): Span => ({
     // A part of a safe text is safe.
     text: piece as SafeText,
     ...(own === undefined ? {} : { token: own }),
     ...(marks === undefined ? {} : { marks }),
   });
-  if (!notation.test(text)) return text === '' ? [] : [span(text, token)];
-  return text
-    .split(/(⟨[^⟩]*⟩|[\u2400-\u2426\u21e5\u23ce]+)/)
-    .flatMap((piece, index) => (piece === '' ? [] : [span(piece, index % 2 === 1 ? 'hidden' : token)]));
+  const pieces = text.split(notation[glyphs]);
+  return pieces.flatMap((piece, index) =>
+    piece === '' ? [] : [span(piece, index % 2 === 1 ? (lineMark.test(piece) ? 'dim' : 'hidden') : token)],
+  );
 }
 
 /** Foreign text as spans of one line. */
 export const foreign = (
   text: string,
+  glyphs: Glyphs,
   token?: Token,
   mode: EscapeOptions['mode'] = 'line',
   marks?: readonly Mark[],
-): Line => shown(escapeText(mode === 'prose' ? text.replaceAll('\t', '    ') : text, { mode }), token, marks);
+): Line =>
+  shown(escapeText(mode === 'prose' ? text.replaceAll('\t', '    ') : text, { mode, glyphs }), glyphs, token, marks);
 
 /** The text of a line without its colours. */
 export const textOf = (line: Line): string => line.map((span) => span.text).join('');

@@ -34,3 +34,9 @@ function listed(head: readonly Line[], body: readonly (readonly Line[])[], colum
     ...row.flatMap((cell, at) => wrapLine([...(head[at] ?? []), say(': '), ...cell], columns, [], [say('  ')])),
   ]);
 }
+
+/** A table for ears: each cell with its header, rows apart. */
+export function toldTable({ header, rows, raw }: Tokens.Table): string {
+  const lines = rows.map((row) => row.map((cell, index) => `${header[index]?.text ?? ''}: ${cell.text}`).join('\n'));
+  return `${lines.join('\n\n')}${/\n*$/.exec(raw)?.[0] ?? ''}`;
+}

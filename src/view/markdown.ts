@@ -1,11 +1,12 @@
 import { Marked, type Token as Markdown, type Tokens } from 'marked';
-import { escapeText } from './escape.ts';
+import { escapeText, type Glyphs } from './escape.ts';
 import { type Line, type Mark, say, shown, type Span, type Token } from './line.ts';
-import { tableLines } from './markdown-table.ts';
+import { tableLines, toldTable } from './markdown-table.ts';
 import { expandTabs, wrapLine } from './wrap.ts';
 
-/** How the lines are drawn: bars of code and quotes differ by the set of signs. */
-export type MarkdownLook = { readonly columns: number; readonly bar: string };
+/** How the lines are drawn: escapes, and the bars of code and quotes, differ by the set of signs. */
+export type MarkdownLook = { readonly columns: number; readonly glyphs: Glyphs };
+const bars: Readonly<Record<Glyphs, string>> = { unicode: '│', ascii: '|' };
 
 /**
  * References between blocks are not followed: a definition at the end of a text would change what stands above it.
@@ -19,8 +20,8 @@ const loneReturn = '\ufffe';
 export const prepared = (text: string): string =>
   text.includes('\r') ? text.replaceAll('\r\n', '\n').replaceAll('\r', loneReturn) : text;
 
-const visible = (text: string) =>
-  escapeText(text.includes(loneReturn) ? text.replaceAll(loneReturn, '\r') : text, { mode: 'prose' });
+const visible = (text: string, glyphs: Glyphs) =>
+  escapeText(text.includes(loneReturn) ? text.replaceAll(loneReturn, '\r') : text, { mode: 'prose', glyphs });
 
 /** Blocks of a prepared text; `raw` is each one's own part of it. */
 export const blocksOf = (text: string): readonly Markdown[] => marked.lexer(text);
@@ -43,7 +44,10 @@ function linesOf(block: Markdown, look: MarkdownLook): readonly Line[] {
       return [];
     case 'heading':
       return rows(
-        [say(`${'#'.repeat((block as Tokens.Heading).depth)} `, undefined, ['bold']), ...inlineOf(block, ['bold'])],
+        [
+          say(`${'#'.repeat((block as Tokens.Heading).depth)} `, undefined, ['bold']),
+          ...inlineOf(block, ['bold'], look.glyphs),
+        ],
         look,
       );
     case 'code':
@@ -55,10 +59,10 @@ function linesOf(block: Markdown, look: MarkdownLook): readonly Line[] {
     case 'hr':
       return [[say('─'.repeat(Math.min(look.columns, 40)), 'border')]];
     case 'table':
-      return tableLines(block as Tokens.Table, look.columns, (cell) => inlineOf(cell, []));
+      return tableLines(block as Tokens.Table, look.columns, (cell) => inlineOf(cell, [], look.glyphs));
     case 'paragraph':
     case 'text':
-      return rows(inlineOf(block, []), look);
+      return rows(inlineOf(block, [], look.glyphs), look);
     default:
       return plainLines(block.raw, look);
   }
@@ -84,63 +88,63 @@ function brokenAt(spans: Line): readonly Line[] {
 }
 
 const plainLines = (text: string, look: MarkdownLook): readonly Line[] =>
-  rows(leaf(text.replace(/\n+$/, ''), []), look);
+  rows(leaf(text.replace(/\n+$/, ''), [], look.glyphs), look);
 
-const leaf = (text: string, marks: readonly Mark[], token?: Token): Line =>
-  shown(visible(text.replaceAll('\t', ' ')), token, marks.length === 0 ? undefined : marks);
+const leaf = (text: string, marks: readonly Mark[], glyphs: Glyphs, token?: Token): Line =>
+  shown(visible(text.replaceAll('\t', ' '), glyphs), glyphs, token, marks.length === 0 ? undefined : marks);
 
 type Inline = { readonly tokens?: readonly Markdown[] | undefined; readonly text?: string };
 
-function inlineOf({ tokens, text }: Inline, marks: readonly Mark[]): Line {
-  if (tokens === undefined) return leaf(text ?? '', marks);
-  return tokens.flatMap((token) => inlineSpans(token, marks));
+function inlineOf({ tokens, text }: Inline, marks: readonly Mark[], glyphs: Glyphs): Line {
+  if (tokens === undefined) return leaf(text ?? '', marks, glyphs);
+  return tokens.flatMap((token) => inlineSpans(token, marks, glyphs));
 }
 
-function inlineSpans(token: Markdown, marks: readonly Mark[]): Line {
+function inlineSpans(token: Markdown, marks: readonly Mark[], glyphs: Glyphs): Line {
   switch (token.type) {
     case 'strong':
-      return inlineOf(token as Tokens.Strong, [...marks, 'bold']);
+      return inlineOf(token as Tokens.Strong, [...marks, 'bold'], glyphs);
     case 'em':
-      return inlineOf(token as Tokens.Em, [...marks, 'italic']);
+      return inlineOf(token as Tokens.Em, [...marks, 'italic'], glyphs);
     case 'del':
-      return inlineOf(token as Tokens.Del, [...marks, 'strike']);
+      return inlineOf(token as Tokens.Del, [...marks, 'strike'], glyphs);
     case 'codespan':
-      return leaf((token as Tokens.Codespan).text, marks, 'accent');
+      return leaf((token as Tokens.Codespan).text, marks, glyphs, 'accent');
     case 'br':
       return [say('\n')];
     case 'link': {
       const { href, text } = token as Tokens.Link;
-      const inner = inlineOf(token as Tokens.Link, [...marks, 'underline']);
+      const inner = inlineOf(token as Tokens.Link, [...marks, 'underline'], glyphs);
       const same = href === text || href === `mailto:${text}` || href === `http://${text}`;
-      return same ? inner : [...inner, ...leaf(` (${href})`, marks, 'dim')];
+      return same ? inner : [...inner, ...leaf(` (${href})`, marks, glyphs, 'dim')];
     }
     case 'image': {
       const { href, text } = token as Tokens.Image;
-      return leaf(`[image: ${text}] (${href})`, marks);
+      return leaf(`[image: ${text}] (${href})`, marks, glyphs);
     }
     case 'text':
     case 'escape':
-      return inlineOf(token as Tokens.Text, marks);
+      return inlineOf(token as Tokens.Text, marks, glyphs);
     default:
-      return leaf(token.raw, marks);
+      return leaf(token.raw, marks, glyphs);
   }
 }
 
 /** Wrapped and never cut: a row that goes on ends in `\` (10 §5.3). */
-function codeLines(code: Tokens.Code, { columns, bar }: MarkdownLook): readonly Line[] {
-  const edge = say(`${bar} `, 'border');
-  const language = code.lang === undefined || code.lang === '' ? [] : [[edge, ...leaf(code.lang, [], 'dim')]];
-  return [...language, ...code.text.split('\n').flatMap((line) => codeRows(line, columns, edge))];
+function codeLines(code: Tokens.Code, { columns, glyphs }: MarkdownLook): readonly Line[] {
+  const edge = say(`${bars[glyphs]} `, 'border');
+  const language = code.lang === undefined || code.lang === '' ? [] : [[edge, ...leaf(code.lang, [], glyphs, 'dim')]];
+  return [...language, ...code.text.split('\n').flatMap((line) => codeRows(line, columns, glyphs, edge))];
 }
 
-function codeRows(text: string, columns: number, edge: Span): readonly Line[] {
-  const line = shown(visible(expandTabs(text)));
+function codeRows(text: string, columns: number, glyphs: Glyphs, edge: Span): readonly Line[] {
+  const line = shown(visible(expandTabs(text), glyphs), glyphs);
   const wrapped = wrapLine(line, columns - 1, [edge]);
   return wrapped.map((row, index) => (index < wrapped.length - 1 ? [...row, say('\\', 'dim')] : row));
 }
 
 function quoted(tokens: readonly Markdown[], look: MarkdownLook): readonly Line[] {
-  const edge = say(`${look.bar} `, 'dim');
+  const edge = say(`${bars[look.glyphs]} `, 'dim');
   return blockLines(tokens, { ...look, columns: Math.max(8, look.columns - 2) }).map((line) => [
     edge,
     ...line.map((span): Span => (span.token === undefined ? { ...span, token: 'dim' } : span)),
@@ -160,4 +164,12 @@ function listLines(list: Tokens.List, look: MarkdownLook): readonly Line[] {
     for (const line of lines.slice(1)) out.push(line.length === 0 ? line : [say(' '.repeat(mark.length)), ...line]);
   }
   return out;
+}
+
+/** Markdown for ears (10 §10.2): a table is told cell by cell, each with its header; everything else stays as it is. */
+export function toldMarkdown(text: string): string {
+  if (!/^ {0,3}\|?[ :|-]*-[ :|-]*$/m.test(text)) return text;
+  return blocksOf(prepared(text))
+    .map((block) => (block.type === 'table' ? toldTable(block as Tokens.Table) : block.raw))
+    .join('');
 }

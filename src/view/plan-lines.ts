@@ -40,6 +40,15 @@ export const planLines = (plan: Plan): readonly string[] => [
   ...plan.steps.map(stepLine),
 ];
 
+/** The same for ears: states in words in place of marks (10 §10.2). */
+export const spokenPlan = (plan: Plan): readonly string[] => [
+  `Plan: ${plan.name} (${plan.status}), ${plan.done} of ${plan.total} done`,
+  ...plan.steps.map((step) => {
+    const stands = step.interrupted ? 'interrupted' : step.ask_id !== null ? 'waiting for you' : step.status;
+    return `step ${step.ordinal}, ${stands}: ${step.description}`;
+  }),
+];
+
 /** The Markdown form of a plan (07 §4.9), without the remark that its file begins with. */
 export function planMarkdown(plan: Plan): string {
   const quoted = (text: string): string => (text === '' ? '' : `\n  > ${text.split('\n').join('\n  > ')}`);

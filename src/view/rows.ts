@@ -1,4 +1,4 @@
-import { escapeText, type SafeText } from './escape.ts';
+import { escapeText, type Glyphs, type SafeText } from './escape.ts';
 import { type Line, say, shown, type Token } from './line.ts';
 import { expandTabs, wrapLine } from './wrap.ts';
 
@@ -6,17 +6,16 @@ import { expandTabs, wrapLine } from './wrap.ts';
 export type Signs = {
   readonly user: string;
   readonly call: string;
-  readonly bar: string;
   readonly more: string;
 };
-export const signs: Readonly<Record<'unicode' | 'ascii', Signs>> = {
-  unicode: { user: '›', call: '•', bar: '│', more: '…' },
-  ascii: { user: '>', call: '*', bar: '|', more: '...' },
+export const signs: Readonly<Record<Glyphs, Signs>> = {
+  unicode: { user: '›', call: '•', more: '…' },
+  ascii: { user: '>', call: '*', more: '...' },
 };
 
 export type ItemLook = {
   readonly columns: number;
-  readonly signs: Signs;
+  readonly glyphs: Glyphs;
   readonly opened: boolean;
   /** Lines of tool output that are shown before it is collapsed. */
   readonly collapse: number;
@@ -52,17 +51,17 @@ function brokenLines(line: Line): readonly Line[] {
 }
 
 /** Rows of foreign prose without their indentation. */
-export function proseRows(text: string, columns: number, token?: Token): readonly Line[] {
+export function proseRows(text: string, columns: number, glyphs: Glyphs, token?: Token): readonly Line[] {
   // Blanks in place of tabs leave a text as safe as it was.
-  const safe = expandTabs(escapeText(text.replace(/\n+$/, ''), { mode: 'prose' })) as SafeText;
-  return safe.split('\n').flatMap((line) => wrapLine(shown(line as SafeText, token), columns - 2));
+  const safe = expandTabs(escapeText(text.replace(/\n+$/, ''), { mode: 'prose', glyphs })) as SafeText;
+  return safe.split('\n').flatMap((line) => wrapLine(shown(line as SafeText, glyphs, token), columns - 2));
 }
 
 /** The number of rows that are hidden is always said. */
 export function moreLine(hidden: number, look: ItemLook): readonly Line[] {
   return hidden <= 0
     ? []
-    : [[...indent, say(`${look.signs.more} ${hidden} more ${hidden === 1 ? 'line' : 'lines'}`, 'dim')]];
+    : [[...indent, say(`${signs[look.glyphs].more} ${hidden} more ${hidden === 1 ? 'line' : 'lines'}`, 'dim')]];
 }
 
 /** Output of a tool: the first rows of it, or the last ones while it runs. */
@@ -73,7 +72,7 @@ export function foreignRows(text: string, look: ItemLook, most: number, which: '
   const part = text.length <= cap ? text : which === 'first' ? text.slice(0, cap) : text.slice(-cap);
   const outside = text.length - part.length;
   const inside = { ...look, columns: look.columns - 2 };
-  const rows = outputRows(part, inside.columns).map((line): Line => [say('    '), ...line]);
+  const rows = outputRows(part, inside).map((line): Line => [say('    '), ...line]);
   const hidden = Math.max(0, rows.length - most);
   const kept = hidden === 0 ? rows : which === 'first' ? rows.slice(0, most) : rows.slice(-most);
   const note =
@@ -82,17 +81,24 @@ export function foreignRows(text: string, look: ItemLook, most: number, which: '
       : [
           [
             say('    '),
-            say(outside > 0 ? `${look.signs.more} more` : `${look.signs.more} ${hidden} more lines`, 'dim'),
+            say(
+              outside > 0 ? `${signs[look.glyphs].more} more` : `${signs[look.glyphs].more} ${hidden} more lines`,
+              'dim',
+            ),
           ],
         ];
   return which === 'first' ? [...kept, ...note] : [...note, ...kept];
 }
 
+const colours: Readonly<Record<Glyphs, { readonly run: RegExp; readonly mark: string }>> = {
+  unicode: { run: /(?:\u241b\[[\d;:]*m)+/g, mark: '⟨sgr⟩' },
+  ascii: { run: /(?:<ESC>\[[\d;:]*m)+/g, mark: '<sgr>' },
+};
+
 /** Runs of colours in the output of a program are one short mark; all else is shown byte by byte (10 §4.1). */
-function outputRows(text: string, columns: number): readonly Line[] {
-  const safe = expandTabs(escapeText(text.replace(/\n+$/, ''), { mode: 'prose' })).replaceAll(
-    /(?:\u241b\[[\d;:]*m)+/g,
-    '⟨sgr⟩',
-  ) as SafeText;
-  return safe.split('\n').flatMap((line) => wrapLine(shown(line as SafeText), columns - 2));
+function outputRows(text: string, { columns, glyphs }: Pick<ItemLook, 'columns' | 'glyphs'>): readonly Line[] {
+  const { run, mark } = colours[glyphs];
+  const safe = expandTabs(escapeText(text.replace(/\n+$/, ''), { mode: 'prose', glyphs })).replaceAll(run, mark);
+  // What is ours in place of what was made visible leaves a text as safe as it was.
+  return safe.split('\n').flatMap((line) => wrapLine(shown(line as SafeText, glyphs), columns - 2));
 }

@@ -38,7 +38,7 @@ export function cutLine(line: Line, columns: number, end = '…'): Line {
       kept += cluster;
       used += columnsOf(cluster);
     }
-    out.push({ ...span, text: (kept + end) as SafeText });
+    out.push({ ...span, text: (kept + end) as SafeText, ...(end === '' ? {} : { cut: true }) });
     break;
   }
   return out;

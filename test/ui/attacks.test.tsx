@@ -1,6 +1,7 @@
 import { render } from 'ink-testing-library';
 import { describe, expect, test } from 'vitest';
 import type { PolicyExplanation } from '../../src/schema/policy-views.ts';
+import type { Glyphs } from '../../src/view/escape.ts';
 import type { Item } from '../../src/view/items.ts';
 import { columnsOf } from '../../src/view/wrap.ts';
 import { App } from '../../ui/app.tsx';
@@ -11,7 +12,7 @@ import { unseen } from '../../ui/overlays/looking.ts';
 import type { Overlay } from '../../ui/overlays/overlay.ts';
 import { whyOverlay } from '../../ui/overlays/why-view.ts';
 import { firstFacts, firstState, type State } from '../../ui/state.ts';
-import { builtinTheme } from '../../ui/theme.ts';
+import { builtinTheme, type Theme } from '../../ui/theme.ts';
 import { createLineCache } from '../../ui/transcript/line-cache.ts';
 import { emptyCall } from '../../src/view/transcript.ts';
 
@@ -39,7 +40,14 @@ const attacks = [
 
 const columns = 100;
 const rows = 30;
-const theme = builtinTheme('default', 'plain', 'unicode') as NonNullable<ReturnType<typeof builtinTheme>>;
+const themeOf = (glyphs: Glyphs) => builtinTheme('default', 'plain', glyphs) as Theme;
+/** Marks in column 1 and borders of overlays, in each set of signs. */
+const marks = {
+  unicode: { first: /^(?: {2}|[›~•!$-] |$)/, box: /[┌│├└]/ },
+  ascii: { first: /^(?: {2}|[>~*!$-] |$)/, box: /^ +[+|]/ },
+} as const;
+/** Letters of the attacks, which no set of signs changes. */
+const letters = /\p{Script=Hangul}|\p{Extended_Pictographic}|\p{M}|\u200d|⟩/gu;
 const base = firstState({
   size: { columns, rows },
   now: 0,
@@ -49,9 +57,9 @@ const base = firstState({
 });
 
 /** The whole screen as it is handed to the terminal, without the renditions of the theme. */
-function screen(over: Partial<State>): readonly string[] {
-  const state: State = { ...base, phase: 'ready', ...over };
-  const { lastFrame, unmount } = render(<App state={state} theme={theme} cache={createLineCache()} />);
+function screen(glyphs: Glyphs, over: Partial<State>): readonly string[] {
+  const state: State = { ...base, phase: 'ready', glyphs, ...over };
+  const { lastFrame, unmount } = render(<App state={state} theme={themeOf(glyphs)} cache={createLineCache()} />);
   const frame = lastFrame() ?? '';
   unmount();
   const height = layoutOf(state).rows;
@@ -62,6 +70,7 @@ function screen(over: Partial<State>): readonly string[] {
     expect(row).not.toMatch(
       /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\u200b\u200e\u200f\u061c\u2028\u2029]/,
     );
+    if (glyphs === 'ascii') expect(row.replaceAll(letters, '')).toMatch(/^[\x20-\x7e]*$/);
   }
   return shown;
 }
@@ -164,13 +173,16 @@ const overlaysOf = (text: string): readonly Overlay[] => [
   { kind: 'question', title: 'Sure?', lines: [text], choices: [], at: 0 },
 ];
 
-describe.each(attacks.map((text) => [JSON.stringify(text).slice(0, 40), text]))('%s', (_name, text) => {
+const cases = attacks.flatMap((text): readonly [string, Glyphs, string][] =>
+  (['unicode', 'ascii'] as const).map((glyphs) => [JSON.stringify(text).slice(0, 40), glyphs, text]),
+);
+describe.each(cases)('%s in %s', (_name, glyphs, text) => {
   test('stays in its rows in the transcript, opened and closed, and below column 2', () => {
     for (const item of itemsOf(text)) {
       for (const toggled of [new Set<string>(), new Set([item.id])]) {
-        const shown = screen({ items: [item], toggled, anchor: { id: item.id, line: 0 } });
+        const shown = screen(glyphs, { items: [item], toggled, anchor: { id: item.id, line: 0 } });
         expect(shown[0]).toMatch(/^ reins {2}\[1 Chat\]/);
-        for (const row of shown.slice(1, 25)) expect([row, /^(?: {2}|[›~•!$-] |$)/.test(row)]).toEqual([row, true]);
+        for (const row of shown.slice(1, 25)) expect([row, marks[glyphs].first.test(row)]).toEqual([row, true]);
         expect(shown[28]).toMatch(/^ idle/);
       }
     }
@@ -185,7 +197,7 @@ describe.each(attacks.map((text) => [JSON.stringify(text).slice(0, 40), text]))(
       policy: { name: text, sha256: null, invalid: false },
     };
     const named = { id: 's', name: text, before: null, loading: false, deleted: false };
-    const shown = screen({
+    const shown = screen(glyphs, {
       facts,
       session: named,
       banners: [{ rank: 1, id: 'b', text, fixed: false }],
@@ -194,8 +206,8 @@ describe.each(attacks.map((text) => [JSON.stringify(text).slice(0, 40), text]))(
     expect(shown[0]).toMatch(/^ reins {2}\[1 Chat\]/);
     expect(shown[1]).toMatch(/^! /);
     for (const overlay of overlaysOf(text)) {
-      const over = screen({ overlays: [overlay] });
-      const box = over.filter((row) => /[┌│├└]/.test(row));
+      const over = screen(glyphs, { overlays: [overlay] });
+      const box = over.filter((row) => marks[glyphs].box.test(row));
       expect(box.length).toBeGreaterThan(3);
       for (const row of box) expect(columnsOf(row.trimEnd())).toBe(columnsOf(box[0]?.trimEnd() ?? ''));
     }

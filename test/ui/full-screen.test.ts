@@ -21,6 +21,11 @@ beforeAll(async () => {
         tool_calls: [{ name: 'local_fs.read_file', arguments: { path: 'hostile.txt' } }],
       },
     },
+    {
+      name: 'write',
+      match: { role: 'user', last_user: { equals: 'write' } },
+      reply: { tool_calls: [{ name: 'local_fs.write_file', arguments: { path: 'made.txt', content: 'x' } }] },
+    },
     { name: 'read', match: { role: 'tool' }, reply: { text: 'It is read.' } },
     { name: 'long', match: { role: 'user', last_user: { equals: 'long' } }, reply: { text: many } },
     {
@@ -292,7 +297,7 @@ describe('without a screen', () => {
     terminal.type('/xyzzy\r');
     await terminal.saw('warning: there is no command /xyzzy');
     terminal.type('look at @hostile.txt\r');
-    await terminal.saw('warning: @hostile.txt was not attached');
+    await terminal.saw('warning: @hostile.txt was not attached: binary_file: ');
     world.write('words.txt', 'some words\n');
     terminal.type('look at @words.txt\r');
     await terminal.saw('tool: local_fs.read_file words.txt');
@@ -312,7 +317,25 @@ describe('without a screen', () => {
     await terminal.saw('screen reader mode: on via flag');
     terminal.type('hello\r');
     await terminal.saw('reins: Hello.');
-    expect(terminal.screen()).not.toMatch(/[─│┏›•]/);
+    await terminal.saw('tokens in');
+    terminal.type('write\r');
+    await terminal.saw('ask: arg path: made.txt');
+    await terminal.saw('Enter a number, 1 to 10:');
+    terminal.type('\u001b[200~1\r\u001b[201~');
+    await terminal.saw('note: a paste answers nothing');
+    // A question takes no answer for a moment, however long that is here.
+    await terminal.press('7\r', 'words:');
+    terminal.type('not there\r');
+    await terminal.saw('note: denied ask_');
+    await terminal.saw('reins: It is read.');
+    terminal.type('/sessions\r');
+    await terminal.saw('1. reader, open now');
+    await terminal.saw('or nothing:');
+    terminal.type('\r');
+    terminal.type('twice said\u0017');
+    await terminal.saw('note: deleted "said"');
+    terminal.type('\u0015');
+    expect(terminal.screen()).not.toMatch(/[^\x20-\x7e\n]/);
     terminal.type('\u0004');
     expect((await terminal.ended).code).toBe(0);
   });

@@ -50,7 +50,9 @@ describe('commands of the composer', () => {
       effect: { do: 'focus-ask', id: 'ask_2bbbb' },
       text: '/approvals bbbb',
     });
-    expect(typed(known, '/approvals zz').state.said?.text).toBe('no open ask ends in zz');
+    const { composer } = typed(known, '/approvals zz').state;
+    // What was refused is there to be mended.
+    expect([composer.problems, composer.editing.text]).toEqual([['no open ask ends in zz'], '/approvals zz']);
   });
 });
 

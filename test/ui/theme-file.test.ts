@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import { say } from '../../src/view/line.ts';
+import { cutLine } from '../../src/view/wrap.ts';
 import { readThemeFile } from '../../ui/theme-file.ts';
-import { builtinTheme, type ColourDepth, ownTheme } from '../../ui/theme.ts';
+import { themes, builtinTheme, type ColourDepth, ownTheme } from '../../ui/theme.ts';
 
 const mine = (tokens: object, base = 'default') => readThemeFile(JSON.stringify({ version: 1, base, tokens }));
 const painted = (tokens: object, depth: ColourDepth): string => {
@@ -40,4 +41,41 @@ it.each([
 it('draws the chrome with signs of ASCII where the locale has no others, in as many columns', () => {
   const theme = builtinTheme('mono', 'none', 'ascii');
   expect(theme?.paint([say('┌─ › • … · ▼ ↑↓ ─┐')])).toBe('+- > * . - v ^v -+');
+  expect(theme?.paint(cutLine([say('src/http/retry.ts')], 10))).toBe('src/htt...');
+});
+
+/** Of the colours 0 to 15 as xterm has them; the others are a cube and greys. */
+const palette =
+  '000000 cd0000 00cd00 cdcd00 0000ee cd00cd 00cdcd e5e5e5 7f7f7f ff0000 00ff00 ffff00 5c5cff ff00ff 00ffff ffffff'.split(
+    ' ',
+  );
+const rgbOf = (colour: number): readonly number[] => {
+  if (colour < 16) return [0, 2, 4].map((at) => Number.parseInt((palette[colour] ?? '').slice(at, at + 2), 16));
+  if (colour > 231) return [8 + (colour - 232) * 10, 8 + (colour - 232) * 10, 8 + (colour - 232) * 10];
+  return [36, 6, 1].map((step) => [0, 95, 135, 175, 215, 255][Math.floor((colour - 16) / step) % 6] ?? 0);
+};
+const light = (colour: number): number => {
+  const [r = 0, g = 0, b = 0] = rgbOf(colour).map((part) =>
+    part / 255 <= 0.04045 ? part / 255 / 12.92 : ((part / 255 + 0.055) / 1.055) ** 2.4,
+  );
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+};
+const contrast = (one: number, other: number): number => {
+  const [dark = 0, bright = 0] = [light(one), light(other)].sort((a, b) => a - b);
+  return (bright + 0.05) / (dark + 0.05);
+};
+
+it.each([
+  ['default', 'plain', 0],
+  ['dark', 'rich', 0],
+  ['daltonized', 'plain', 0],
+  ['daltonized-dark', 'rich', 0],
+  ['light', 'rich', 15],
+  ['daltonized-light', 'rich', 15],
+] as const)('can be read: every colour of %s with %s colours', (name, depth, background) => {
+  const tokens = Object.entries(themes[name]?.[depth] ?? {}).filter(([token]) => token !== 'border');
+  const faint = tokens.flatMap(([token, { fg, bg }]) =>
+    typeof fg === 'number' && contrast(fg, typeof bg === 'number' ? bg : background) < 3 ? [token] : [],
+  );
+  expect(faint).toEqual([]);
 });

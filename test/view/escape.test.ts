@@ -41,6 +41,11 @@ describe('escapeText', () => {
     expect(line('ls\tx')).toBe('ls⇥ x');
     expect(line(`ls${' '.repeat(800)}; rm`)).toBe('ls⟨blank x 800⟩; rm');
     expect(line('a        b')).toBe('a        b');
+    const indented = ' '.repeat(12);
+    expect(line(`+${indented}return x${indented};`)).toBe(`+${indented}return x⟨blank x 12⟩;`);
+    expect(escapeText(`{\n${indented}a\n${' '.repeat(33)}b`, { mode: 'lines' })).toBe(
+      `{⏎\n${indented}a⏎\n⟨blank x 33⟩b`,
+    );
     expect(line('a\u00a0b')).toBe('a⟨U+00A0⟩b');
     expect(prose('a\u3000b')).toBe('a\u3000b');
   });
@@ -48,6 +53,18 @@ describe('escapeText', () => {
   test('has an ascii notation that stays unambiguous', () => {
     const ascii: EscapeOptions = { mode: 'line', glyphs: 'ascii' };
     expect(escapeText('\x1b[2J\r\n\t\u202e<U+202E>', ascii)).toBe('<ESC>[2J<CR><LF><TAB><U+202E><U+003C>U+202E>');
+    expect(escapeText('<ESC> <LF> <blank x 9> <+3 marks> <sgr> <Esc> a<b', ascii)).toBe(
+      '<U+003C>ESC> <U+003C>LF> <U+003C>blank x 9> <U+003C>+3 marks> <U+003C>sgr> <Esc> a<b',
+    );
+    expect(escapeText(`a${' '.repeat(12)}b`, ascii)).toBe('a<blank x 12>b');
+  });
+
+  test('writes our own signs in ascii too: as code points where every character counts', () => {
+    const text = 'cp a…b → ┃c · 漢';
+    expect(escapeText(text, { mode: 'prose', glyphs: 'ascii' })).toBe('cp a...b -> |c - 漢');
+    const exact = 'cp a<U+2026>b <U+2192> <U+2503>c <U+00B7> 漢';
+    expect(escapeText(text, { mode: 'lines', glyphs: 'ascii' })).toBe(exact);
+    expect(escapeText(text, { mode: 'line', glyphs: 'ascii', exact: true })).toBe(exact);
   });
 
   test('leaves plain text as it is', () => {

@@ -3,7 +3,8 @@ import { textOf } from '../../src/view/line.ts';
 import { createMarkdownStream } from '../../src/view/markdown-stream.ts';
 import { columnsOf } from '../../src/view/wrap.ts';
 
-const drawn = (text: string, columns = 60) => createMarkdownStream({ columns, bar: '│' }).lines(text).map(textOf);
+const drawn = (text: string, columns = 60) =>
+  createMarkdownStream({ columns, glyphs: 'unicode' }).lines(text).map(textOf);
 const rows = (text: string, columns = 60) => drawn(text, columns).map((row) => row.trimEnd());
 
 const everything = [
@@ -53,7 +54,7 @@ describe('markdown', () => {
   });
 
   it.each([20, 37, 60, 118])('is the same after every character as at once, in %i columns', (columns) => {
-    const stream = createMarkdownStream({ columns, bar: '│' });
+    const stream = createMarkdownStream({ columns, glyphs: 'unicode' });
     for (let end = 1; end <= everything.length; end += 1) {
       const part = everything.slice(0, end);
       const streamed = stream.lines(part).map(textOf);
@@ -69,7 +70,7 @@ describe('markdown', () => {
   });
 
   it('begins anew with another text', () => {
-    const stream = createMarkdownStream({ columns: 40, bar: '│' });
+    const stream = createMarkdownStream({ columns: 40, glyphs: 'unicode' });
     stream.lines('first\n\nsecond\n\nthird');
     expect(stream.lines('other\n\ntext').map(textOf)).toEqual(['other', '', 'text']);
   });

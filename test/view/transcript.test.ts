@@ -5,7 +5,6 @@ import type { Item } from '../../src/view/items.ts';
 import { textOf } from '../../src/view/line.ts';
 import { createMarkdownStream } from '../../src/view/markdown-stream.ts';
 import { lastTurns, plainLines } from '../../src/view/plain-lines.ts';
-import { signs } from '../../src/view/rows.ts';
 import { storedItems } from '../../src/view/stored-items.ts';
 import { emptyCall, emptyTranscript, reduceTranscript } from '../../src/view/transcript.ts';
 
@@ -29,12 +28,12 @@ const policy = { name: 'default', sha256: null };
 const fold = (...events: readonly RunEvent[]) => reduceTranscript(emptyTranscript, events).items;
 const look = (columns = 80, opened = false) => ({
   columns,
-  signs: signs.unicode,
+  glyphs: 'unicode' as const,
   opened,
   collapse: 3,
   now: Date.parse('2026-01-05T10:00:05.000Z'),
   markdown: (_id: string, text: string, width: number) =>
-    createMarkdownStream({ columns: width, bar: '│' }).lines(text),
+    createMarkdownStream({ columns: width, glyphs: 'unicode' }).lines(text),
 });
 const rows = (item: Item | undefined, columns = 80, opened = false) =>
   item === undefined ? [] : itemLines(item, look(columns, opened)).map((line) => textOf(line).trimEnd());

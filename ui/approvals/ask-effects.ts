@@ -5,6 +5,8 @@ import type { RuleProposals } from '../../src/schema/policy-views.ts';
 import { plural } from '../../src/view/format.ts';
 import type { ApprovalsAction, ApprovalsIntent } from './approvals-state.ts';
 import type { CardAnswer, CardIntent } from './card-state.ts';
+import type { JudgedUnder } from '../judged-under.ts';
+import { judgeEdit } from './judge-edit.ts';
 
 export type AskEffectDeps = {
   readonly client: () => Promise<RuntimeClient>;
@@ -16,11 +18,7 @@ export type AskEffectDeps = {
   readonly say: (text: string, bad: boolean) => void;
   readonly now: () => number;
   /** Directories and policy that the calls of this program are judged under. */
-  readonly judgedUnder: () => Promise<{
-    readonly policy: string | null;
-    readonly trust: readonly string[];
-    readonly allowed_dir: string | null;
-  }>;
+  readonly judgedUnder: () => Promise<JudgedUnder>;
 };
 
 const mostHistory = 100;
@@ -56,30 +54,8 @@ export function createAskEffects(deps: AskEffectDeps): { perform(intent: Intent)
   };
 
   const judge = async ({ id, args, text }: Extract<CardIntent, { do: 'judge-edit' }>): Promise<void> => {
-    const client = await clientOf();
-    try {
-      const ask = await client.showAsk({ id });
-      const under = await deps.judgedUnder();
-      const { record, refused: why } = await client.explainCall({
-        call: { tools: ask.tools, tool: ask.tool, args },
-        ask: null,
-        as_asked: false,
-        cwd: ask.cwd,
-        ...under,
-        trust: [...under.trust],
-      });
-      if (why !== null) dispatch({ type: 'edit-judged', id, verdict: { action: 'deny', why }, args, text });
-      else {
-        const told = record.matched_rule === null ? '' : `rule ${record.matched_rule + 1}: `;
-        const verdict = {
-          action: record.action,
-          why: `${told}${record.detail ?? record.reason}${record.note === null ? '' : ` (${record.note})`}`,
-        };
-        dispatch({ type: 'edit-judged', id, verdict, args, text });
-      }
-    } catch (error) {
-      dispatch({ type: 'edit-judged', id, verdict: { action: 'deny', why: toWire(error).message }, args, text });
-    }
+    const verdict = await judgeEdit(await clientOf(), id, args, await deps.judgedUnder());
+    dispatch({ type: 'edit-judged', id, verdict, args, text });
   };
 
   const edit = async ({ id, binding, args }: Extract<CardIntent, { do: 'edit' }>): Promise<void> => {

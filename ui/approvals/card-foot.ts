@@ -1,3 +1,4 @@
+import type { Glyphs } from '../../src/view/escape.ts';
 import type { Ask } from '../../src/schema/ask.ts';
 import { plural } from '../../src/view/format.ts';
 import { type Line, type Span, foreign, say } from '../../src/view/line.ts';
@@ -6,17 +7,29 @@ import { cutLine, wrapLine } from '../../src/view/wrap.ts';
 import { type KeyMap, keyOf } from '../keys/key-map.ts';
 import type { CardMode, CardState } from './card-state.ts';
 import { whyNot } from './card-choices.ts';
-import { type Drawn, choiceCommands, choiceLabel, shortColumns } from './card-place.ts';
+import { type CardPlace, type Drawn, choiceCommands, choiceLabel, shortColumns } from './card-place.ts';
 import { textRows } from './card-forms.ts';
 
 /** What stands under the data: a field, a question, or the choices. */
-export function footRows(card: CardState, facts: Drawn, keys: KeyMap, inner: number, rows: number): readonly Line[] {
+export function footRows(
+  card: CardState,
+  facts: Drawn,
+  keys: KeyMap,
+  inner: number,
+  place: CardPlace,
+): readonly Line[] {
   const said: readonly Line[] =
-    card.said === null ? [] : wrapLine(foreign(`! ${card.said}`, 'warn'), inner).slice(0, 2);
-  return [...said, ...modeRows(card, facts, keys, inner, rows)];
+    card.said === null ? [] : wrapLine(foreign(`! ${card.said}`, place.glyphs, 'warn'), inner).slice(0, 2);
+  return [...said, ...modeRows(card, facts, keys, inner, place)];
 }
 
-function modeRows(card: CardState, facts: Drawn, keys: KeyMap, inner: number, rows: number): readonly Line[] {
+function modeRows(
+  card: CardState,
+  facts: Drawn,
+  keys: KeyMap,
+  inner: number,
+  { rows, glyphs }: CardPlace,
+): readonly Line[] {
   const { mode } = card;
   switch (mode.at) {
     case 'sending':
@@ -51,14 +64,14 @@ function modeRows(card: CardState, facts: Drawn, keys: KeyMap, inner: number, ro
       );
     case 'find':
       return [
-        [say('find: ', 'accent'), ...fieldLine(mode.editing)],
+        [say('find: ', 'accent'), ...fieldLine(mode.editing, glyphs)],
         ...wrapLine([say('Enter next hit   Up former hit   Esc back', 'dim')], inner),
       ];
     case 'field':
-      return fieldRows(mode, inner, Math.max(1, Math.min(6, rows - 8)));
+      return fieldRows(mode, inner, Math.max(1, Math.min(6, rows - 8)), glyphs);
     case 'choices':
       return [
-        ...questionRows(card, facts.ask, inner),
+        ...questionRows(card, facts.ask, inner, glyphs),
         ...(card.marked === null ? [] : [[say('Enter sends what is marked', 'accent')]]),
         ...(rows < 12 || card.said !== null ? [] : unseenRows(card, facts, keys, inner)),
         ...choiceRows(card, facts, keys, inner),
@@ -72,21 +85,26 @@ const asks: Readonly<Record<Extract<CardMode, { at: 'field' }>['for'], string>> 
   done: 'its result, as the model will read it (Enter sends, Esc goes back)',
 };
 
-function fieldRows(mode: Extract<CardMode, { at: 'field' }>, inner: number, most: number): readonly Line[] {
+function fieldRows(
+  mode: Extract<CardMode, { at: 'field' }>,
+  inner: number,
+  most: number,
+  glyphs: Glyphs,
+): readonly Line[] {
   return [
     [say(asks[mode.for], 'dim')],
-    ...textRows(mode.editing, inner - 2, most).map((line) => [say('› ', 'accent'), ...line]),
+    ...textRows(mode.editing, inner - 2, most, glyphs).map((line) => [say('› ', 'accent'), ...line]),
   ];
 }
 
-function questionRows(card: CardState, ask: Ask, inner: number): readonly Line[] {
+function questionRows(card: CardState, ask: Ask, inner: number, glyphs: Glyphs): readonly Line[] {
   // Only these have keys of their own; the others are reached with Up and Down.
   const digits = 9;
   return (ask.question?.choices ?? []).flatMap((words, index) => {
     const token = card.marked === index ? 'accent' : undefined;
     const key = index < digits ? String(index + 1) : ' ';
     return wrapLine(
-      foreign(words, token ?? 'text'),
+      foreign(words, glyphs, token ?? 'text'),
       inner,
       [say(`${card.marked === index ? '>' : ' '} ${key} `, token ?? 'dim')],
       [say('    ')],

@@ -1,4 +1,5 @@
 import type { AskKind } from '../../src/schema/ask.ts';
+import type { Glyphs } from '../../src/view/escape.ts';
 import type { CardChoice } from '../../src/view/ask-card.ts';
 import type { CardFacts } from './card-state.ts';
 import type { CardData } from './card-text.ts';
@@ -7,7 +8,7 @@ export type CardPlace = {
   readonly columns: number;
   /** Rows that the card may take. */
   readonly rows: number;
-  readonly glyphs: 'unicode' | 'ascii';
+  readonly glyphs: Glyphs;
   /** Where a server of this database listens, in which it can be answered too; null = there is none. */
   readonly server?: number | null;
 };

@@ -3,7 +3,7 @@ import { type AskCard, askCard } from '../../src/view/ask-card.ts';
 import { type CardPart, mostSegments } from '../../src/view/card-parts.ts';
 import { wrap, wrapWords } from '../../src/view/format.ts';
 import { type Line, say, shown, type Token } from '../../src/view/line.ts';
-import type { SafeText } from '../../src/view/escape.ts';
+import type { Glyphs, SafeText } from '../../src/view/escape.ts';
 import { columnsOf } from '../../src/view/wrap.ts';
 import { holds, type Seen } from './seen.ts';
 
@@ -30,17 +30,18 @@ export type CardData = {
   readonly owners: readonly (number | null)[];
   /** The owner of the first warning. */
   readonly warnings: number;
+  readonly glyphs: Glyphs;
   /** `at`: where a line begins in all of them together, each with one unit for its end. */
   readonly lines: readonly { readonly text: SafeText; readonly at: number }[];
 };
 
-const kept = new WeakMap<Ask, CardData>();
+const kept: Readonly<Record<Glyphs, WeakMap<Ask, CardData>>> = { unicode: new WeakMap(), ascii: new WeakMap() };
 
-/** The card of an ask without its deadline, which moves; made once for each row that was read. */
-export function cardData(ask: Ask, shownId: (id: string) => string): CardData {
-  const found = kept.get(ask);
+/** The card of an ask without its deadline, which moves; made once for each row that was read and each set of signs. */
+export function cardData(ask: Ask, glyphs: Glyphs, shownId: (id: string) => string): CardData {
+  const found = kept[glyphs].get(ask);
   if (found !== undefined) return found;
-  const full = askCard(ask, 0, shownId);
+  const full = askCard(ask, 0, shownId, glyphs);
   // The choices of a question stand beside their keys.
   const card = { ...full, parts: full.parts.filter(({ label }) => label !== 'choices') };
   const lines: CardData['lines'][number][] = [];
@@ -54,8 +55,8 @@ export function cardData(ask: Ask, shownId: (id: string) => string): CardData {
     return owner;
   };
   const owners = card.parts.map((part) => (part.extra === undefined ? add(part.lines) : null));
-  const data = { card, owners, warnings: add(card.warnings), lines };
-  kept.set(ask, data);
+  const data = { card, owners, warnings: add(card.warnings), lines, glyphs };
+  kept[glyphs].set(ask, data);
   return data;
 }
 
@@ -88,7 +89,7 @@ const hanging = 2;
 const narrow = 40;
 
 function newCardText(data: CardData, columns: number, most: number, whole: boolean): CardText {
-  const { card } = data;
+  const { card, glyphs } = data;
   const parts = card.parts.map((part, index) => ({ part, owner: data.owners[index] ?? null }));
   const drawn = parts.filter(({ part }) => whole || part.extra !== 'told');
   const width = columns < narrow ? 0 : labelWidth(drawn.map(({ part }) => part));
@@ -103,12 +104,12 @@ function newCardText(data: CardData, columns: number, most: number, whole: boole
     let at = 0;
     for (const [index, piece] of (words ? wrapWords : wrap)(text, room, columnsOf).entries()) {
       const first = index === 0 ? before : [say(' '.repeat(taken + under))];
-      rows.push({ line: [...first, ...shown(piece as SafeText, own)], owner, from: at, to: at + piece.length });
+      rows.push({ line: [...first, ...shown(piece as SafeText, glyphs, own)], owner, from: at, to: at + piece.length });
       at += piece.length;
     }
   };
   for (const piece of wrapWords(card.headline, columns, columnsOf))
-    rows.push({ line: shown(piece as SafeText, 'text', ['bold']), owner: null, from: 0, to: 0 });
+    rows.push({ line: shown(piece as SafeText, glyphs, 'text', ['bold']), owner: null, from: 0, to: 0 });
   const warn = () => {
     for (const [index, text] of card.warnings.entries())
       put(
@@ -126,7 +127,7 @@ function newCardText(data: CardData, columns: number, most: number, whole: boole
     const own = part.foldable && part.lines.length > room + 1 ? part.lines.slice(0, room) : part.lines;
     // The name of an argument comes from outside and may be of any length.
     const apart = part.label.length > width && part.lines.length > 0;
-    if (apart) rows.push(...labelRows(part, columns));
+    if (apart) rows.push(...labelRows(part, columns, glyphs));
     const numbers =
       part.numbers ??
       (whole && part.foldable && part.lines.length > 1 ? part.lines.map((_, index) => String(index + 1)) : []);
@@ -155,10 +156,10 @@ const foldRow = (width: number, hidden: number, total: number): CardRow => ({
   to: 0,
 });
 
-const labelRows = ({ label }: CardPart, columns: number): readonly CardRow[] =>
+const labelRows = ({ label }: CardPart, columns: number, glyphs: Glyphs): readonly CardRow[] =>
   wrap(label, columns, columnsOf).map((piece) => ({
     // A part of a safe label is safe.
-    line: shown(piece as SafeText, 'accent'),
+    line: shown(piece as SafeText, glyphs, 'accent'),
     owner: null,
     from: 0,
     to: 0,

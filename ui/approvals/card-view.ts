@@ -1,4 +1,5 @@
 import { type Ask, verdictsFor } from '../../src/schema/ask.ts';
+import type { Glyphs } from '../../src/view/escape.ts';
 import { formatRemaining } from '../../src/view/format.ts';
 import { type Line, foreign, say } from '../../src/view/line.ts';
 import { markHits } from '../hits.ts';
@@ -47,13 +48,13 @@ export function cardView(
   const frame = frames[place.glyphs];
   const inner = innerColumns(place);
   const roomOver = (foot: readonly Line[]): number => Math.max(1, place.rows - foot.length - 2);
-  const bare = look ? [] : footRows(card, { ...facts, unseen: 0 }, keys, inner, place.rows);
-  const most = bodyRows(card, facts, inner, roomOver(bare));
+  const bare = look ? [] : footRows(card, { ...facts, unseen: 0 }, keys, inner, place);
+  const most = bodyRows(card, facts, inner, roomOver(bare), place.glyphs);
   // What is all in view is not spoken of as unseen: the row for that would take the place of its last line.
   const isWhole = look || (most.folded === 0 && most.rows.length <= roomOver(bare));
-  const foot = isWhole ? bare : footRows(card, facts, keys, inner, place.rows);
+  const foot = isWhole ? bare : footRows(card, facts, keys, inner, place);
   const room = roomOver(foot);
-  const body = isWhole ? most.rows : bodyRows(card, facts, inner, room).rows;
+  const body = isWhole ? most.rows : bodyRows(card, facts, inner, room, place.glyphs).rows;
   // What is decided stands apart from what is told, where there is room for it.
   const below = foot.length > 0 && body.length < room ? [[], ...foot] : foot;
   const lastTop = Math.max(0, body.length - room);
@@ -72,10 +73,10 @@ export function cardView(
       : ` lines ${top + 1}-${top + rows.length} of ${body.length} · PgUp PgDn`;
   return {
     lines: [
-      titleLine(facts.ask, frame, place.columns, now, shownId),
+      titleLine(facts.ask, place, now, shownId),
       ...rows.map(({ line }) => side(query === '' ? line : markHits(line, query))),
       ...below.map(side),
-      footLine(facts.ask, frame, place, more, shownId),
+      footLine(facts.ask, place, more, shownId),
     ],
     visible:
       card.mode.at === 'choices' || card.mode.at === 'sending' || card.mode.at === 'find'
@@ -88,9 +89,12 @@ export function cardView(
 
 type Frame = (typeof frames)['unicode' | 'ascii'];
 
-function titleLine(ask: Ask, frame: Frame, columns: number, now: number, shownId: (id: string) => string): Line {
-  const name = foreign(`${shownId(ask.id)} · ${ask.tools}.${ask.tool} `, 'ask');
-  const left: Line = [say(`${frame.top} ASK `, 'ask'), ...name];
+function titleLine(ask: Ask, { columns, glyphs }: CardPlace, now: number, shownId: (id: string) => string): Line {
+  const frame = frames[glyphs];
+  const left: Line = [
+    say(`${frame.top} ASK `, 'ask'),
+    ...foreign(`${shownId(ask.id)} · ${ask.tools}.${ask.tool} `, glyphs, 'ask'),
+  ];
   const ms = ask.expires_at === null ? null : Date.parse(ask.expires_at) - now;
   // Where there is hardly room, the time alone stands at the edge.
   const wordy = columns >= shortColumns && lineColumns(left) + 'expires in 6d 23h'.length + 3 <= columns;
@@ -101,8 +105,9 @@ function titleLine(ask: Ask, frame: Frame, columns: number, now: number, shownId
 }
 
 /** Who else can answer, in as many words as there is room for. */
-function footLine(ask: Ask, frame: Frame, place: CardPlace, more: string, shownId: (id: string) => string): Line {
-  const { columns, server = null } = place;
+function footLine(ask: Ask, place: CardPlace, more: string, shownId: (id: string) => string): Line {
+  const { columns, glyphs, server = null } = place;
+  const frame = frames[glyphs];
   const verdict = ` ${verdictsFor(ask.kind)}`;
   const command = `reins approvals respond ${shownId(ask.id)}`;
   const ways =
@@ -116,7 +121,12 @@ function footLine(ask: Ask, frame: Frame, place: CardPlace, more: string, shownI
         ];
   const also = ways.find((words) => columnsOf(words) <= columns - 2) ?? ways.at(-1) ?? '';
   const words = more === '' ? also : `${more} `;
-  return ruled([say(frame.bottom, 'ask'), ...foreign(words, 'dim')], [say(frame.bottomEnd, 'ask')], frame, columns);
+  return ruled(
+    [say(frame.bottom, 'ask'), ...foreign(words, glyphs, 'dim')],
+    [say(frame.bottomEnd, 'ask')],
+    frame,
+    columns,
+  );
 }
 
 /** A border with words at both ends; those at the left give way. */
@@ -126,10 +136,10 @@ function ruled(left: Line, right: Line, frame: Frame, columns: number): Line {
   return [...kept, say(frame.rule.repeat(gap), 'ask'), ...right];
 }
 
-function bodyRows(card: CardState, facts: Drawn, inner: number, room: number): CardText {
+function bodyRows(card: CardState, facts: Drawn, inner: number, room: number, glyphs: Glyphs): CardText {
   const { mode } = card;
-  if (mode.at === 'rule') return plain(ruleRows(mode, inner));
-  if (mode.at === 'edit') return plain(editRows(mode, inner));
+  if (mode.at === 'rule') return plain(ruleRows(mode, inner, glyphs));
+  if (mode.at === 'edit') return plain(editRows(mode, inner, glyphs));
   if (card.full) return cardText(facts.data, inner, Number.POSITIVE_INFINITY, true);
   return foldedRows(facts.data, inner, room);
 }

@@ -14,7 +14,7 @@ export function drawnCard(state: ApprovalsState, view: ApprovalsView): Drawn | n
   const ask = focusedAsk(state);
   if (ask === null || state.card === null) return null;
   const shownId = shownIdOf(state);
-  const data = cardData(ask, shownId);
+  const data = cardData(ask, view.place.glyphs, shownId);
   const unseen = view.look === true ? 0 : unseenLines(data, state.seen[seenKey(ask)] ?? []);
   const hidden = !/^[\x20-\x7e]*$/.test(JSON.stringify(ask.args)) && hiddenCharacters(allText(ask.args)).length > 0;
   const base = { ask, choices: data.card.choices, unseen, hidden, guardMs: view.guardMs };

@@ -1,4 +1,5 @@
 import type { Ask } from '../../src/schema/ask.ts';
+import type { Glyphs } from '../../src/view/escape.ts';
 import { formatClock, formatRemaining, formatShort, plural } from '../../src/view/format.ts';
 import { foreign, type Line, say, type Span } from '../../src/view/line.ts';
 import { columnsOf, cutLine, fitLine, wrapLine } from '../../src/view/wrap.ts';
@@ -31,8 +32,9 @@ export function approvalsLines(
   policy: string,
 ): readonly Line[] {
   const { columns, rows } = place;
-  if (state.denying !== null) return filled(denyingLines(state, state.denying.ids, columns), rows);
-  if (state.asks.length === 0 && state.history === null) return filled(emptyLines(state, policy, columns), rows);
+  if (state.denying !== null) return filled(denyingLines(state, state.denying.ids, columns, view.place.glyphs), rows);
+  if (state.asks.length === 0 && state.history === null)
+    return filled(emptyLines(state, policy, columns, view.place.glyphs), rows);
   if (columns >= wideColumns) {
     const list = filled(listLines(state, view, listColumns, rows), rows);
     const side = filled(cardSide(state, view, cardColumns(columns), rows), rows);
@@ -45,14 +47,17 @@ export function approvalsLines(
   const words = ask === null ? '' : ' Enter opens the card ─';
   const fill = Math.max(0, columns - 1 - columnsOf(name) - words.length);
   const rule = cutLine([say(`─${name}${'─'.repeat(fill)}${words}`, 'border')], columns);
-  return filled([...listLines(state, view, columns, above), rule, ...glance(state, columns, rows - above - 1)], rows);
+  return filled(
+    [...listLines(state, view, columns, above), rule, ...glance(state, view.place.glyphs, columns, rows - above - 1)],
+    rows,
+  );
 }
 
 /** The chosen ask in few rows, where there is no room for its card beside the list. It has no keys and no frame. */
-function glance(state: ApprovalsState, columns: number, rows: number): readonly Line[] {
+function glance(state: ApprovalsState, glyphs: Glyphs, columns: number, rows: number): readonly Line[] {
   const ask = chosen(state);
   if (ask === null) return [];
-  const data = cardData(ask, shownIdOf(state));
+  const data = cardData(ask, glyphs, shownIdOf(state));
   const text = foldedRows(data, columns - 2, rows).rows;
   const hidden = text.length - rows;
   const kept = hidden > 0 ? text.slice(0, rows - 1) : text;
@@ -80,14 +85,16 @@ function cardSide(state: ApprovalsState, view: ApprovalsView, columns: number, r
 }
 
 function listLines(state: ApprovalsState, view: ApprovalsView, columns: number, rows: number): readonly Line[] {
+  const { glyphs } = view.place;
   const asks = grouped(state, listed(state));
   const head: Line = cutLine([say('    AGE    EXPIRES  FROM         TOOL · WHAT', 'dim')], columns);
   const foot: Line = [
     say(`${state.asks.length} open${state.marked.size === 0 ? '' : ` · ${state.marked.size} selected`}`, 'dim'),
   ];
-  const said: readonly Line[] = state.said === null ? [] : wrapLine(foreign(`! ${state.said}`, 'warn'), columns);
-  const filter = state.filter.typing || state.filter.editing.text !== '' ? [filterLine(state, columns)] : [];
-  const tail = [foot, ...said, ...answeredLines(state, columns)];
+  const said: readonly Line[] =
+    state.said === null ? [] : wrapLine(foreign(`! ${state.said}`, glyphs, 'warn'), columns);
+  const filter = state.filter.typing || state.filter.editing.text !== '' ? [filterLine(state, columns, glyphs)] : [];
+  const tail = [foot, ...said, ...answeredLines(state, columns, glyphs)];
   const room = Math.max(2, rows - 1 - filter.length - Math.min(tail.length, 4));
   const each = asks.map(({ ask, alike }) => askLines(state, view, ask, alike, columns));
   const at = Math.max(
@@ -116,6 +123,7 @@ function askLines(
   alike: number,
   columns: number,
 ): readonly Line[] {
+  const { glyphs } = view.place;
   const isChosen = ask.id === state.selected;
   const mark = `${isChosen ? '>' : ' '}${state.marked.has(ask.id) ? 'x' : ' '} `;
   const ms = Math.max(0, view.now - Date.parse(ask.created_at));
@@ -123,7 +131,7 @@ function askLines(
   const left = ask.expires_at === null ? 'never' : formatRemaining(Date.parse(ask.expires_at) - view.now);
   const soon = ask.expires_at !== null && Date.parse(ask.expires_at) - view.now < 60_000;
   const origin = ask.plan_name === null ? (ask.session_name ?? ask.chain_id ?? 'a run') : `plan ${ask.plan_name}`;
-  const from = cutLine(foreign(origin, 'dim'), 12);
+  const from = cutLine(foreign(origin, glyphs, 'dim'), 12);
   const token = isChosen ? 'accent' : 'text';
   const more = alike === 1 ? '' : `  ${alike} alike`;
   const first: Line = [
@@ -132,16 +140,16 @@ function askLines(
     say(`${left.padStart(8)}  `, soon ? 'danger' : 'dim'),
     ...fitLine(from, 12),
     say(' '),
-    ...foreign(`${ask.tools}.${ask.tool}`, token),
+    ...foreign(`${ask.tools}.${ask.tool}`, glyphs, token),
     say(more, 'warn'),
   ];
-  const second: Line = [say('      '), ...foreign(ask.summary, isChosen ? 'text' : 'dim')];
+  const second: Line = [say('      '), ...foreign(ask.summary, glyphs, isChosen ? 'text' : 'dim')];
   return [cutLine(first, columns), cutLine(second, columns)];
 }
 
-function filterLine({ filter }: ApprovalsState, columns: number): Line {
+function filterLine({ filter }: ApprovalsState, columns: number, glyphs: Glyphs): Line {
   const before: Line = [say(`${filter.by === 'tool' ? 'tool' : 'filter'}: `, 'dim')];
-  const { lines } = layOut(filter.editing, Math.max(4, columns - 10), columnsOf);
+  const { lines } = layOut(filter.editing, Math.max(4, columns - 10), columnsOf, glyphs);
   const cells = lines[0]?.cells ?? [];
   const spans: Span[] = cells.map(({ shown, at }) =>
     filter.typing && at === filter.editing.caret ? { text: shown, caret: true } : { text: shown },
@@ -152,17 +160,17 @@ function filterLine({ filter }: ApprovalsState, columns: number): Line {
 }
 
 /** The newest that were answered here, or with `h` all of them. */
-function answeredLines({ history, results }: ApprovalsState, columns: number): readonly Line[] {
+function answeredLines({ history, results }: ApprovalsState, columns: number, glyphs: Glyphs): readonly Line[] {
   const asks = history ?? results.map(({ ask }) => ask).reverse();
   const shown = history === null ? asks.slice(0, mostAnswered) : asks;
   if (shown.length === 0) return history === null ? [] : [[], [say('Nothing was answered yet.', 'dim')]];
   const title = history === null ? 'Answered (h shows all)' : `Answered: the last ${history.length} (h closes)`;
-  return [[], [say(title, 'dim')], ...shown.map((ask) => historyLine(ask, columns))];
+  return [[], [say(title, 'dim')], ...shown.map((ask) => historyLine(ask, columns, glyphs))];
 }
 
 const mostAnswered = 3;
 
-function historyLine(ask: Ask, columns: number): Line {
+function historyLine(ask: Ask, columns: number, glyphs: Glyphs): Line {
   const resolved = ask.resolved_at ?? ask.updated_at;
   const waited = formatShort(Date.parse(resolved) - Date.parse(ask.created_at));
   return cutLine(
@@ -171,6 +179,7 @@ function historyLine(ask: Ask, columns: number): Line {
       say(ask.state.padEnd(9), ask.state === 'approved' || ask.state === 'answered' ? 'ok' : 'danger'),
       ...foreign(
         ` ${(ask.verdict?.by ?? 'system').padEnd(16)} ${ask.tools}.${ask.tool} ${ask.summary} · waited ${waited}`,
+        glyphs,
         'dim',
       ),
     ],
@@ -178,7 +187,7 @@ function historyLine(ask: Ask, columns: number): Line {
   );
 }
 
-function denyingLines(state: ApprovalsState, ids: readonly string[], columns: number): readonly Line[] {
+function denyingLines(state: ApprovalsState, ids: readonly string[], columns: number, glyphs: Glyphs): readonly Line[] {
   const shownId = shownIdOf(state);
   const asks = state.asks.filter(({ id }) => ids.includes(id));
   return [
@@ -189,15 +198,17 @@ function denyingLines(state: ApprovalsState, ids: readonly string[], columns: nu
       ),
     ],
     [],
-    ...asks.map((ask) => cutLine(foreign(`  ${shownId(ask.id)}  ${ask.tools}.${ask.tool} ${ask.summary}`), columns)),
+    ...asks.map((ask) =>
+      cutLine(foreign(`  ${shownId(ask.id)}  ${ask.tools}.${ask.tool} ${ask.summary}`, glyphs), columns),
+    ),
   ];
 }
 
-function emptyLines(state: ApprovalsState, policy: string, columns: number): readonly Line[] {
+function emptyLines(state: ApprovalsState, policy: string, columns: number, glyphs: Glyphs): readonly Line[] {
   return [
     [say('  Nothing waits for an answer.')],
     [],
-    ...state.results.slice(-3).map(({ ask, mine }) => resultLine(ask, mine, columns)),
-    cutLine([say('  '), ...foreign(policy, 'dim'), say('   h shows what was answered', 'dim')], columns),
+    ...state.results.slice(-3).map(({ ask, mine }) => resultLine(ask, mine, columns, glyphs)),
+    cutLine([say('  '), ...foreign(policy, glyphs, 'dim'), say('   h shows what was answered', 'dim')], columns),
   ];
 }

@@ -136,7 +136,7 @@ function cardCommand(
 }
 
 const wholeOf = (state: ApprovalsState, view: ApprovalsView, facts: CardFacts): Whole => ({
-  data: cardData(facts.ask, shownIdOf(state)),
+  data: cardData(facts.ask, view.place.glyphs, shownIdOf(state)),
   facts,
   columns: innerColumns(view.place),
 });
@@ -164,7 +164,14 @@ function fieldCommand(
   if (name === 'up' || name === 'down') {
     const { mode } = card;
     if (mode.at !== 'field' && mode.at !== 'edit') return only(state);
-    const moved = moveRow(mode.editing, name === 'up' ? -1 : 1, fieldColumns(view.place), columnsOf, null);
+    const moved = moveRow(
+      mode.editing,
+      name === 'up' ? -1 : 1,
+      fieldColumns(view.place),
+      columnsOf,
+      null,
+      view.place.glyphs,
+    );
     if (moved === null) return only(state);
     return only({ ...state, card: { ...card, mode: { ...mode, editing: moveTo(mode.editing, moved.caret) } } });
   }

@@ -1,16 +1,17 @@
 import type { Ask } from '../../src/schema/ask.ts';
+import type { Glyphs } from '../../src/view/escape.ts';
 import { formatClock } from '../../src/view/format.ts';
 import { type Line, foreign, say } from '../../src/view/line.ts';
 import { cutLine } from '../../src/view/wrap.ts';
 
 /** What became of an ask, in one row (10 §7.6). */
-export function resultLine(ask: Ask, mine: boolean, columns: number): Line {
+export function resultLine(ask: Ask, mine: boolean, columns: number, glyphs: Glyphs): Line {
   const token = ask.state === 'approved' || ask.state === 'answered' ? 'ok' : 'danger';
   return cutLine(
     [
       say('- ', 'dim'),
-      ...foreign(verdictWords(ask, mine), token),
-      ...foreign(` · ${ask.tools}.${ask.tool} ${ask.summary}`, 'dim'),
+      ...foreign(verdictWords(ask, mine), glyphs, token),
+      ...foreign(` · ${ask.tools}.${ask.tool} ${ask.summary}`, glyphs, 'dim'),
     ],
     columns,
   );

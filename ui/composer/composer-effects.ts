@@ -82,7 +82,7 @@ export function createComposerEffects(deps: ComposerEffectDeps): ComposerEffects
     for (const path of matched) {
       // A newer question has been asked meanwhile: its answer counts.
       if (own !== asked) return;
-      if (path.endsWith('/') || (await deps.readable(path))) found.push(path);
+      if (await deps.readable(path)) found.push(path);
     }
     dispatch({ type: 'paths', query, found });
   };

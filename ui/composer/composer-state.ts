@@ -1,3 +1,4 @@
+import type { Glyphs } from '../../src/view/escape.ts';
 import type { SavedDraft } from '../../src/schema/draft.ts';
 import type { Completion, CompletionWords, Wanted } from './completion.ts';
 import { emptyDraft, wholeText } from './draft.ts';
@@ -66,6 +67,7 @@ export type ComposerView = {
   readonly columns: number;
   readonly busy: boolean;
   readonly width: (text: string) => number;
+  readonly glyphs: Glyphs;
 };
 
 export type Composed = { readonly state: ComposerState; readonly intents: readonly ComposerIntent[] };

@@ -2,7 +2,7 @@ import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RuntimeClient } from '../../src/client/operations.ts';
 import { toWire } from '../../src/schema/errors.ts';
-import type { StartRun } from '../../src/schema/run.ts';
+import type { RunResult, StartRun } from '../../src/schema/run.ts';
 
 export type OperatorCallDeps = {
   readonly client: () => Promise<RuntimeClient>;
@@ -34,10 +34,19 @@ export async function callAsOperator(deps: OperatorCallDeps, { tools, tool, args
     await deps.watch(run_id);
     const result = await client.awaitRun({ run_id, full: true });
     if (result.status === 'completed') return { ok: true, text: result.text };
-    return { ok: false, why: result.error?.message ?? `it is ${result.status}` };
+    return { ok: false, why: whyNot(result) };
   } catch (error) {
     return { ok: false, why: toWire(error).message };
   }
+}
+
+/** In the operator's words: what the run was told is meant for a model. */
+function whyNot({ permission_denials: [denied], error, status }: RunResult): string {
+  if (denied !== undefined)
+    return denied.rule === null || !denied.by.endsWith('policy')
+      ? `denied by ${denied.by}`
+      : `rule ${denied.rule + 1} of the policy denies it`;
+  return error?.message.replace(/^task call failed after \d+ attempts?: (?:[\w.]+: )?/, '') ?? `it is ${status}`;
 }
 
 /** The chain of one such call. Its arguments are the input, which is no template. */

@@ -155,7 +155,7 @@ function runCommand(state: ComposerState, id: string, view: ComposerView): Compo
 }
 
 function vertical(state: ComposerState, by: 1 | -1, view: ComposerView): Composed {
-  const moved = moveRow(state.editing, by, view.columns, view.width, state.goal);
+  const moved = moveRow(state.editing, by, view.columns, view.width, state.goal, view.glyphs);
   if (moved !== null) return only({ ...state, editing: moveTo(state.editing, moved.caret), goal: moved.goal });
   if (by === -1 && isComposerEmpty(state) && state.queue.length > 0) return takeQueued(state);
   const stepped = step(state.history, by === -1 ? 1 : -1, state.editing);

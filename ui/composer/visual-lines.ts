@@ -1,4 +1,4 @@
-import { escapeText, type SafeText } from '../../src/view/escape.ts';
+import { escapeText, type Glyphs, type SafeText } from '../../src/view/escape.ts';
 import { clustersOf } from './clusters.ts';
 import { type Draft, pasteLabel, pasteOf } from './draft.ts';
 
@@ -22,11 +22,11 @@ const tab = 4;
  * The text in rows of at most `columns`, and where the caret stands. Control characters are shown escaped (10 §6.2); a
  * cluster is never cut in half. Takes time proportional to the text; rows that were laid out before are kept.
  */
-export function layOut(draft: Draft, columns: number, width: Width): Laid {
+export function layOut(draft: Draft, columns: number, width: Width, glyphs: Glyphs): Laid {
   const lines: VisualLine[] = [];
   let start = 0;
   for (const line of draft.text.split('\n')) {
-    for (const row of rowsOf(line, draft, columns, width)) {
+    for (const row of rowsOf(line, draft, columns, width, glyphs)) {
       lines.push(start === 0 ? row : shifted(row, start));
     }
     start += line.length + 1;
@@ -63,13 +63,13 @@ const kept = new Map<string, readonly VisualLine[]>();
 const mostKept = 200_000;
 let keptSize = 0;
 
-function rowsOf(line: string, draft: Draft, columns: number, width: Width): readonly VisualLine[] {
+function rowsOf(line: string, draft: Draft, columns: number, width: Width, glyphs: Glyphs): readonly VisualLine[] {
   // Marks mean something in their own draft only.
   const marked = draft.pastes.some(({ mark }) => line.includes(mark));
-  const name = `${columns} ${line}`;
+  const name = `${columns} ${glyphs} ${line}`;
   const found = marked ? undefined : kept.get(name);
   if (found !== undefined) return found;
-  const rows = newRows(line, draft, columns, width);
+  const rows = newRows(line, draft, columns, width, glyphs);
   if (marked) return rows;
   if (keptSize + line.length > mostKept) {
     kept.clear();
@@ -80,14 +80,14 @@ function rowsOf(line: string, draft: Draft, columns: number, width: Width): read
   return rows;
 }
 
-function newRows(line: string, draft: Draft, columns: number, width: Width): readonly VisualLine[] {
+function newRows(line: string, draft: Draft, columns: number, width: Width, glyphs: Glyphs): readonly VisualLine[] {
   const rows: VisualLine[] = [];
   let cells: Cell[] = [];
   let from = 0;
   let used = 0;
   let at = 0;
   for (const cluster of clustersOf(line)) {
-    const cell = cellOf(cluster, at, used, draft, columns, width);
+    const cell = cellOf(cluster, at, used, draft, columns, width, glyphs);
     if (used + cell.width > columns && cells.length > 0) {
       rows.push({ from, to: at, cells });
       cells = [];
@@ -104,7 +104,15 @@ function newRows(line: string, draft: Draft, columns: number, width: Width): rea
   return rows;
 }
 
-function cellOf(cluster: string, at: number, used: number, draft: Draft, columns: number, width: Width): Cell {
+function cellOf(
+  cluster: string,
+  at: number,
+  used: number,
+  draft: Draft,
+  columns: number,
+  width: Width,
+  glyphs: Glyphs,
+): Cell {
   const paste = pasteOf(draft, cluster);
   if (paste !== undefined) {
     const label = pasteLabel(paste);
@@ -114,7 +122,7 @@ function cellOf(cluster: string, at: number, used: number, draft: Draft, columns
     const size = tab - (used % tab);
     return { at, shown: ' '.repeat(size) as SafeText, width: size, paste: false };
   }
-  const shown = escapeText(cluster, { mode: 'prose' });
+  const shown = escapeText(cluster, { mode: 'prose', glyphs });
   return { at, shown, width: width(shown), paste: false };
 }
 
@@ -122,8 +130,8 @@ function cellOf(cluster: string, at: number, used: number, draft: Draft, columns
  * Where the caret goes when it moves a row up or down; null where there is no such row, and history begins.
  * @param goal the column that the first of several such moves began in
  */
-export function moveRow(draft: Draft, by: 1 | -1, columns: number, width: Width, goal: number | null) {
-  const { lines, row, column } = layOut(draft, columns, width);
+export function moveRow(draft: Draft, by: 1 | -1, columns: number, width: Width, goal: number | null, glyphs: Glyphs) {
+  const { lines, row, column } = layOut(draft, columns, width, glyphs);
   const line = lines[row + by];
   if (line === undefined) return null;
   const wanted = goal ?? column;

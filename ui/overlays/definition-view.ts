@@ -1,3 +1,4 @@
+import type { Glyphs } from '../../src/view/escape.ts';
 import { foreign, type Line, say, type Token } from '../../src/view/line.ts';
 import { cutLine, wrapLine } from '../../src/view/wrap.ts';
 import type { HeldDefinition } from '../held-definition.ts';
@@ -11,8 +12,8 @@ export type DefinitionOverlay = Extract<Overlay, { kind: 'definition' }>;
 const colours: Readonly<Record<string, Token>> = { '+': 'add', '-': 'remove' };
 
 /** What has to be looked at, as rows: the definition that was accepted against the one that is described now. */
-export const definitionBody = ({ lines }: HeldDefinition, columns: number): readonly Line[] =>
-  lines.flatMap((line) => wrapLine(foreign(line, colours[line.slice(0, 1)]), columns, [say('│ ', 'border')]));
+export const definitionBody = ({ lines }: HeldDefinition, columns: number, glyphs: Glyphs): readonly Line[] =>
+  lines.flatMap((line) => wrapLine(foreign(line, glyphs, colours[line.slice(0, 1)]), columns, [say('│ ', 'border')]));
 
 const sentences = {
   changed: 'described otherwise than you accepted it: its calls are refused until you do again',
@@ -21,10 +22,13 @@ const sentences = {
 } as const;
 
 /** What it is about, which stays in view. */
-export function definitionHead({ held, said }: DefinitionOverlay, columns: number): readonly Line[] {
+export function definitionHead({ held, said }: DefinitionOverlay, columns: number, glyphs: Glyphs): readonly Line[] {
   const of = held.kind === 'hook' ? 'hook' : 'MCP server';
   return [
-    ...wrapLine([...foreign(named(held)), say(` of the ${of} `, 'dim'), ...foreign(held.source)], columns),
+    ...wrapLine(
+      [...foreign(named(held), glyphs), say(` of the ${of} `, 'dim'), ...foreign(held.source, glyphs)],
+      columns,
+    ),
     ...wrapLine([say(sentences[held.change], 'warn')], columns),
     ...(said === null ? [] : [cutLine([say(`! ${said}`, 'warn')], columns)]),
   ];
@@ -37,7 +41,10 @@ const answers = { 'card.accept': 'accept', 'card.keep-out': 'keep' } as const;
 /** A key of the question; nothing unseen is accepted (10 §7.4, §7.8). */
 export function definitionCommand(state: State, top: DefinitionOverlay, id: string, now: number): Change {
   const inner = innerColumns(state);
-  const rows = { head: definitionHead(top, inner).length, body: definitionBody(top.held, inner).length };
+  const rows = {
+    head: definitionHead(top, inner, state.glyphs).length,
+    body: definitionBody(top.held, inner, state.glyphs).length,
+  };
   const how = Object.hasOwn(answers, id) ? answers[id as keyof typeof answers] : null;
   const { looking, counts } = look(state, top, rows, id, how === null ? null : how === 'keep' ? 'no' : 'yes', now);
   const below = state.overlays.slice(0, -1);

@@ -1,3 +1,4 @@
+import type { Glyphs } from '../../src/view/escape.ts';
 import { foreign, type Line, say } from '../../src/view/line.ts';
 import { cutLine, fitLine, lineColumns, wrapLine } from '../../src/view/wrap.ts';
 import { type HelpSection, helpSections } from '../keys/help.ts';
@@ -19,39 +20,40 @@ const keyColumns = 11;
 /** The keys in effect: an overview in columns; with a filter each key in full, or the commands that begin with a slash. */
 export function helpView(overlay: HelpOverlay, state: State, columns: number): OverlayView {
   const { query } = overlay;
+  const { glyphs } = state;
   return {
     ...plainView,
     title: `Keys: ${paneNames[state.pane]}`,
-    head: [...fieldLines(overlay.field, query), ...remapped(state, columns)],
+    head: [...fieldLines(overlay.field, query, glyphs), ...remapped(state, columns)],
     body: query.startsWith('/')
-      ? commandRows(query.slice(1), columns)
+      ? commandRows(query.slice(1), columns, glyphs)
       : query === ''
-        ? overview(helpSections(state.keys, contextsBelow(state)), columns)
-        : fullRows(helpSections(state.keys, contextsBelow(state), query), query),
+        ? overview(helpSections(state.keys, contextsBelow(state)), columns, glyphs)
+        : fullRows(helpSections(state.keys, contextsBelow(state), query), query, glyphs),
     at: overlay.at,
     foot: ['PgDn more', 'type to search', '/ commands', 'Esc close'],
   };
 }
 
 /** What the operator's own file has changed. */
-function remapped({ keys }: State, columns: number): readonly Line[] {
+function remapped({ glyphs, keys }: State, columns: number): readonly Line[] {
   const own = keys.commands.filter(({ id }) => keys.remapped.has(id));
   if (own.length === 0) return [];
   const words = own.map(({ id, keys: bound }) => `${id} = ${bound.map(shownKey).join(', ') || 'none'}`);
-  return wrapLine(foreign(`From keys.json: ${words.join('; ')}`), columns, [], [say('  ')])
+  return wrapLine(foreign(`From keys.json: ${words.join('; ')}`, glyphs), columns, [], [say('  ')])
     .slice(0, 2)
     .map((line) => cutLine(line, columns));
 }
 
 /** The sections in columns, each below the one that is the shortest so far. */
-function overview(sections: readonly HelpSection[], columns: number): readonly Line[] {
+function overview(sections: readonly HelpSection[], columns: number, glyphs: Glyphs): readonly Line[] {
   const count = Math.max(1, Math.floor((columns + gapColumns) / (cellColumns + gapColumns)));
   const width = Math.floor((columns + gapColumns) / count) - gapColumns;
   const stacks: Line[][] = Array.from({ length: count }, () => []);
   for (const section of sections) {
     const shortest = stacks.reduce((a, b) => (b.length < a.length ? b : a));
     shortest.push(...(shortest.length === 0 ? [] : [[]]), [say(section.title, undefined, ['bold'])]);
-    for (const line of section.lines) shortest.push(...cell(line.keys, line.help, width));
+    for (const line of section.lines) shortest.push(...cell(line.keys, line.help, width, glyphs));
   }
   const rows = Math.max(...stacks.map(({ length }) => length));
   return Array.from({ length: rows }, (_, row) =>
@@ -63,22 +65,22 @@ function overview(sections: readonly HelpSection[], columns: number): readonly L
 }
 
 /** The first key, or as many as have room, and what they do. */
-function cell(keys: string, help: string, width: number): readonly Line[] {
+function cell(keys: string, help: string, width: number, glyphs: Glyphs): readonly Line[] {
   const all = keys.split(', ');
   const fits = all.filter((_, index) => all.slice(0, index + 1).join(', ').length <= keyColumns);
-  const shown = foreign((fits.length === 0 ? all.slice(0, 1) : fits).join(', '), 'accent');
+  const shown = foreign((fits.length === 0 ? all.slice(0, 1) : fits).join(', '), glyphs, 'accent');
   const before: Line = lineColumns(shown) <= keyColumns ? fitLine(shown, keyColumns) : shown;
   return wrapLine([say(help)], width, [...before, say(' ')], [say(' '.repeat(keyColumns + 1))]);
 }
 
-const fullRows = (sections: readonly HelpSection[], query: string): readonly Line[] =>
+const fullRows = (sections: readonly HelpSection[], query: string, glyphs: Glyphs): readonly Line[] =>
   sections.length === 0
-    ? [[say('no key does '), ...foreign(`"${query}"`)]]
+    ? [[say('no key does '), ...foreign(`"${query}"`, glyphs)]]
     : sections.flatMap((section): readonly Line[] => [
         [say(section.title, undefined, ['bold'])],
         ...section.lines.map(
           (line): Line => [
-            ...fitLine(foreign(line.keys, 'accent'), 31),
+            ...fitLine(foreign(line.keys, glyphs, 'accent'), 31),
             say(' '),
             say(line.help),
             ...(line.remapped ? [say('  (keys.json)', 'dim')] : []),
@@ -88,12 +90,12 @@ const fullRows = (sections: readonly HelpSection[], query: string): readonly Lin
       ]);
 
 /** The commands of the composer whose name or help has the words. */
-function commandRows(query: string, columns: number): readonly Line[] {
+function commandRows(query: string, columns: number, glyphs: Glyphs): readonly Line[] {
   const wanted = query.trim().toLowerCase();
   const found = slashCommands.filter((command) =>
     `${command.name} ${command.aliases.join(' ')} ${command.help}`.toLowerCase().includes(wanted),
   );
-  if (found.length === 0) return [[say('no command is called '), ...foreign(`"/${query}"`)]];
+  if (found.length === 0) return [[say('no command is called '), ...foreign(`"/${query}"`, glyphs)]];
   return found.flatMap(({ name, args, aliases, help }) =>
     wrapLine(
       [

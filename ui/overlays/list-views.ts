@@ -25,28 +25,28 @@ export function paletteView(overlay: Of<'palette'>, state: State, columns: numbe
     return spread(words, [say(right, 'dim')], columns - 2);
   });
   return {
-    ...listed(body, overlay.at, noneOf([''], overlay.query, '')),
+    ...listed(body, overlay.at, noneOf([''], overlay.query, ''), state.glyphs),
     title: 'Commands',
     right: count(rows.length, all),
-    head: fieldLines(overlay.field, overlay.query),
+    head: fieldLines(overlay.field, overlay.query, state.glyphs),
     foot: ['↑↓ choose', 'Enter run', 'Esc close'],
   };
 }
 
-export function plansView(overlay: Of<'plans'>, columns: number): OverlayView {
+export function plansView(overlay: Of<'plans'>, state: State, columns: number): OverlayView {
   const rows = planRows(overlay);
   const body = rows.map((row) =>
     spread(
-      [say(row.active ? '* ' : '  ', 'accent'), ...foreign(row.name)],
+      [say(row.active ? '* ' : '  ', 'accent'), ...foreign(row.name, state.glyphs)],
       [say(`[${row.done}/${row.total}]  ${row.status.padEnd(9)}`, 'dim')],
       columns - 2,
     ),
   );
   return {
-    ...listed(body, overlay.at, noneOf(overlay.rows, overlay.query, 'There is no plan yet.')),
+    ...listed(body, overlay.at, noneOf(overlay.rows, overlay.query, 'There is no plan yet.'), state.glyphs),
     title: 'Plans',
     right: count(rows.length, overlay.rows?.length ?? 0),
-    head: fieldLines(overlay.field, overlay.query),
+    head: fieldLines(overlay.field, overlay.query, state.glyphs),
     foot: listFoot(overlay, 'Enter switch', []),
   };
 }
@@ -67,9 +67,9 @@ export function sessionsView(overlay: Of<'sessions'>, state: State, columns: num
     return cutLine(
       [
         say(row.id === state.session?.id ? '* ' : '  ', 'accent'),
-        ...fitLine(foreign(row.name), width),
+        ...fitLine(foreign(row.name, state.glyphs), width),
         say(`  ${plural(row.message_count, 'message').padStart(13)}   ${age.padEnd(9)} `, 'dim'),
-        ...foreign(notes.join(', '), 'warn'),
+        ...foreign(notes.join(', '), state.glyphs, 'warn'),
       ],
       columns - 2,
     );
@@ -80,25 +80,36 @@ export function sessionsView(overlay: Of<'sessions'>, state: State, columns: num
     ? []
     : [
         cutLine(
-          [say('! ', 'danger'), ...foreign(`${state.session?.name ?? ''} was deleted elsewhere`, 'warn')],
+          [say('! ', 'danger'), ...foreign(`${state.session?.name ?? ''} was deleted elsewhere`, state.glyphs, 'warn')],
           columns,
         ),
       ];
   const last: readonly Line[] =
     chosen === undefined || chosen.preview === ''
       ? []
-      : [cutLine([say('last: ', 'dim'), ...foreign(`"${chosen.preview.replaceAll(/\s+/g, ' ').trim()}"`)], columns)];
+      : [
+          cutLine(
+            [say('last: ', 'dim'), ...foreign(`"${chosen.preview.replaceAll(/\s+/g, ' ').trim()}"`, state.glyphs)],
+            columns,
+          ),
+        ];
   return {
-    ...listed(body, overlay.at, noneOf(overlay.rows, overlay.query, 'There is no session yet: N makes one.')),
+    ...listed(
+      body,
+      overlay.at,
+      noneOf(overlay.rows, overlay.query, 'There is no session yet: N makes one.'),
+      state.glyphs,
+    ),
     title: 'Sessions',
     right: count(rows.length, overlay.rows?.length ?? 0),
-    head: fieldLines(overlay.field, overlay.query),
+    head: fieldLines(overlay.field, overlay.query, state.glyphs),
     below: [...gone, ...last],
     foot: listFoot(overlay, 'Enter switch', ['N new', 'R rename', 'F fork', 'D delete', 'E export']),
   };
 }
 
-export function modelsView(overlay: Of<'models'>, { facts }: State, columns: number): OverlayView {
+export function modelsView(overlay: Of<'models'>, state: State, columns: number): OverlayView {
+  const { facts } = state;
   const rows = modelRows(overlay);
   const width = Math.min(40, Math.max(8, ...rows.map((row) => columnsOf(row.model))));
   // Before the first turn only the kind of the backend is known.
@@ -120,21 +131,21 @@ export function modelsView(overlay: Of<'models'>, { facts }: State, columns: num
     return cutLine(
       [
         say(used ? '* ' : '  ', 'accent'),
-        ...fitLine(foreign(row.model, usable ? undefined : 'dim'), width),
+        ...fitLine(foreign(row.model, state.glyphs, usable ? undefined : 'dim'), width),
         say('  '),
-        ...fitLine(foreign(row.backend, 'dim'), 12),
+        ...fitLine(foreign(row.backend, state.glyphs, 'dim'), 12),
         say('  '),
-        ...foreign(standing, 'dim'),
+        ...foreign(standing, state.glyphs, 'dim'),
       ],
       columns - 2,
     );
   });
   const none = noneOf(overlay.rows, overlay.query, overlay.notes[0] ?? 'No backend serves a model.');
   return {
-    ...listed(body, overlay.at, none),
+    ...listed(body, overlay.at, none, state.glyphs),
     title: 'Model',
-    right: foreign(overlay.backends === '' ? (overlay.notes[0] ?? '') : overlay.backends, 'dim'),
-    head: fieldLines(overlay.field, overlay.query),
+    right: foreign(overlay.backends === '' ? (overlay.notes[0] ?? '') : overlay.backends, state.glyphs, 'dim'),
+    head: fieldLines(overlay.field, overlay.query, state.glyphs),
     foot: listFoot(overlay, 'Enter this session', ['D make default', 'T test']),
   };
 }
@@ -166,18 +177,18 @@ export function runsView(overlay: Of<'runs'>, state: State, columns: number): Ov
         say(`${row.id.slice(-6)}  `, 'dim'),
         say(row.status.padEnd(12), runTokens[row.status] ?? 'text'),
         say(`${formatAge(state.now - Date.parse(row.created_at)).padEnd(9)} `, 'dim'),
-        ...fitLine(foreign(row.session ?? row.kind), 16),
+        ...fitLine(foreign(row.session ?? row.kind, state.glyphs), 16),
         say('  '),
-        ...foreign(row.input, 'dim'),
+        ...foreign(row.input, state.glyphs, 'dim'),
       ],
       columns - 2,
     ),
   );
   return {
-    ...listed(body, overlay.at, noneOf(overlay.rows, overlay.query, 'No run is recorded yet.')),
+    ...listed(body, overlay.at, noneOf(overlay.rows, overlay.query, 'No run is recorded yet.'), state.glyphs),
     title: 'Runs',
     right: count(rows.length, overlay.rows?.length ?? 0),
-    head: fieldLines(overlay.field, overlay.query),
+    head: fieldLines(overlay.field, overlay.query, state.glyphs),
     foot: listFoot(overlay, 'Enter details', ['R resume', 'c cancel']),
   };
 }
@@ -187,13 +198,17 @@ export function grantsView(overlay: Of<'grants'>, state: State, columns: number)
   const body = grantRows(overlay).map((row) => {
     const holds = now === null || row.policy_sha256 === now;
     const age = formatAge(state.now - Date.parse(row.created_at));
-    return spread(foreign(row.what), [say(`${age}${holds ? '' : '  under another policy'}`, 'dim')], columns - 2);
+    return spread(
+      foreign(row.what, state.glyphs),
+      [say(`${age}${holds ? '' : '  under another policy'}`, 'dim')],
+      columns - 2,
+    );
   });
   const none = state.session === null ? 'There is no session yet.' : 'Nothing is remembered in this session.';
   return {
-    ...listed(body, overlay.at, noneOf(overlay.rows, overlay.query, none)),
+    ...listed(body, overlay.at, noneOf(overlay.rows, overlay.query, none), state.glyphs),
     title: 'Allowed for this session',
-    head: fieldLines(overlay.field, overlay.query),
+    head: fieldLines(overlay.field, overlay.query, state.glyphs),
     foot:
       overlay.field === null && body.length === 0
         ? ['Esc close']

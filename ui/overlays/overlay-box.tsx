@@ -1,3 +1,4 @@
+import type { Glyphs } from '../../src/view/escape.ts';
 import { Box } from 'ink';
 import { foreign, type Line, say } from '../../src/view/line.ts';
 import { columnsOf, cutLine, fitLine, lineColumns } from '../../src/view/wrap.ts';
@@ -25,15 +26,17 @@ export function OverlayBox({
   const head = view.head.length;
   const inner = (line: Line): Line => [say('│ ', 'border'), ...fitLine(line, width - 4), say(' │', 'border')];
   const shown = view.body.slice(top, top + room);
+  const { glyphs } = theme;
+  const keys = glyphs === 'ascii' ? view.foot.map((word) => word.replace('↑↓', 'Up Down')) : view.foot;
   const lines = [
-    edge('┌', '┐', view.title, place(view, top, room, last), width),
+    edge('┌┐', view.title, place(view, top, room, last), width, glyphs),
     ...view.head.map(inner),
-    ...(head === 0 ? [] : [edge('├', '┤', '', [], width)]),
+    ...(head === 0 ? [] : [edge('├┤', '', [], width, glyphs)]),
     ...shown.map(inner),
     ...Array.from({ length: room - shown.length }, () => inner([])),
-    ...(view.below.length === 0 ? [] : [edge('├', '┤', '', [], width)]),
+    ...(view.below.length === 0 ? [] : [edge('├┤', '', [], width, glyphs)]),
     ...view.below.map(inner),
-    edge('└', '┘', footOf(view.foot, width - 4), [], width),
+    edge('└┘', footOf(keys, width - 4), [], width, glyphs),
   ];
   return (
     <Box position="absolute" marginLeft={Math.floor((columns - width) / 2)} marginTop={1 + layout.banner}>
@@ -61,13 +64,17 @@ function footOf(words: readonly string[], columns: number): string {
   return (line + last).trimEnd();
 }
 
-/** A border with a text at its left and one at its right. */
-function edge(from: string, to: string, text: string, right: Line, width: number): Line {
+/** A border with a text at its left and one at its right. @param ends its two corners */
+function edge(ends: string, text: string, right: Line, width: number, glyphs: Glyphs): Line {
+  const [from = '', to = ''] = ends;
   const end: Line = right.length === 0 ? [] : [say(' '), ...cutLine(right, Math.floor(width / 2)), say(' ')];
   const left: Line =
     text === ''
       ? []
-      : cutLine([say(' '), ...foreign(text, undefined, 'line', ['bold']), say(' ')], width - 2 - lineColumns(end));
+      : cutLine(
+          [say(' '), ...foreign(text, glyphs, undefined, 'line', ['bold']), say(' ')],
+          width - 2 - lineColumns(end),
+        );
   const fill = Math.max(0, width - 2 - lineColumns(left) - lineColumns(end));
   return [say(from, 'border'), ...left, say('─'.repeat(fill), 'border'), ...end, say(to, 'border')];
 }

@@ -1,3 +1,4 @@
+import type { Glyphs } from '../../src/view/escape.ts';
 import { foreign, type Line, say } from '../../src/view/line.ts';
 import { fieldLine } from '../field-line.ts';
 import type { Field, ListOverlay } from './overlay.ts';
@@ -21,9 +22,9 @@ export type OverlayView = {
 export const plainView = { right: [], head: [], below: [], chosen: false } as const;
 
 /** The rows of a list with a mark before the chosen one; `none` in their place where there are none. */
-export const listed = (body: readonly Line[], at: number, none: string) =>
+export const listed = (body: readonly Line[], at: number, none: string, glyphs: Glyphs) =>
   body.length === 0
-    ? { ...plainView, body: [foreign(none, 'dim')], at: 0 }
+    ? { ...plainView, body: [foreign(none, glyphs, 'dim')], at: 0 }
     : {
         ...plainView,
         body: body.map((line, index): Line => [index === at ? say('> ', 'accent') : say('  '), ...line]),
@@ -36,10 +37,10 @@ export const noneOf = (rows: readonly unknown[] | null, query: string, none: str
   rows === null ? 'loading…' : rows.length > 0 && query !== '' ? `nothing matches "${query}"` : none;
 
 /** The field of a list, or what it filters by. The palette has its own sign for it. */
-export const fieldLines = (field: Field | null, query: string): readonly Line[] => {
-  if (field === null) return query === '' ? [] : [[say('filter: ', 'dim'), ...foreign(query)]];
+export const fieldLines = (field: Field | null, query: string, glyphs: Glyphs): readonly Line[] => {
+  if (field === null) return query === '' ? [] : [[say('filter: ', 'dim'), ...foreign(query, glyphs)]];
   const label = field.label === '>' ? '> ' : `${field.label}: `;
-  return [[say(label, 'dim'), ...fieldLine(field.editing)]];
+  return [[say(label, 'dim'), ...fieldLine(field.editing, glyphs)]];
 };
 
 /** The keys of a list: with a field they are letters of its text. */

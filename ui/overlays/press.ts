@@ -47,7 +47,7 @@ export function overlayCommand(state: State, id: string, now: number, run: Run):
 function ofText(state: State, top: TextOverlay, id: string, now: number): Change {
   if (id === 'view.copy') return only(state, { do: 'copy', text: top.lines.join('\n') });
   const { columns, room } = placeOf(state, top);
-  const next = textCommand(top, id, columns, room);
+  const next = textCommand(top, id, { columns, glyphs: state.glyphs }, room);
   const other = nextPart(state, top, id);
   if (other !== null) return other;
   if (next === null) return own(state, top, id);
@@ -70,7 +70,12 @@ function nextPart(state: State, top: TextOverlay, id: string): Change | null {
 export function overlayText(state: State, text: string): Change {
   const top = state.overlays.at(-1);
   if (top !== undefined && isText(top) && top.find?.typing === true)
-    return only(changed(state, atMost(state, findText(top, top.find, text, placeOf(state, top).columns))));
+    return only(
+      changed(
+        state,
+        atMost(state, findText(top, top.find, text, { columns: placeOf(state, top).columns, glyphs: state.glyphs })),
+      ),
+    );
   if (top === undefined || !isList(top) || top.field === null) return only(state);
   return only(changed(state, withField(top, { ...top.field, editing: typeText(top.field.editing, text) })));
 }

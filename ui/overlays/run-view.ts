@@ -23,10 +23,10 @@ export function runView(overlay: Extract<Overlay, { kind: 'run' }>, state: State
   return {
     ...plainView,
     title: `Run ${run.id.slice(-6)}`,
-    right: foreign(right, 'dim'),
-    body: lines.flatMap((line): readonly Line[] => wrapLine(foreign(line), columns, [], [say('      ')])),
+    right: foreign(right, state.glyphs, 'dim'),
+    body: lines.flatMap((line): readonly Line[] => wrapLine(foreign(line, state.glyphs), columns, [], [say('      ')])),
     at: overlay.at,
-    below: [cutLine(foreign(boundsText(run), 'dim'), columns)],
+    below: [cutLine(foreign(boundsText(run), state.glyphs, 'dim'), columns)],
     foot: [
       'Enter inputs and outputs',
       ...(alive.has(run.status) ? ['c cancel run'] : []),

@@ -1,6 +1,6 @@
 import type { UntrustedContent } from '../../src/schema/overlay.ts';
 import { foreign, type Line, say } from '../../src/view/line.ts';
-import { escapeText } from '../../src/view/escape.ts';
+import { escapeText, type Glyphs } from '../../src/view/escape.ts';
 import { cutLine, wrapLine } from '../../src/view/wrap.ts';
 import { type Change, only, type State } from '../state.ts';
 import { innerColumns, look } from './look.ts';
@@ -10,13 +10,13 @@ import type { Overlay } from './overlay.ts';
 export type TrustOverlay = Extract<Overlay, { kind: 'trust' }>;
 
 /** What has to be looked at, as rows: the text, or what has changed since it was trusted. */
-export function trustBody({ former, text }: UntrustedContent, columns: number): readonly Line[] {
+export function trustBody({ former, text }: UntrustedContent, columns: number, glyphs: Glyphs): readonly Line[] {
   const shown = (former?.diff ?? text).replace(/\n$/, '');
-  return shown.split('\n').flatMap((line) => wrapLine(foreign(line), columns, [say('│ ', 'border')]));
+  return shown.split('\n').flatMap((line) => wrapLine(foreign(line, glyphs), columns, [say('│ ', 'border')]));
 }
 
 /** Facts about the content, which stay in view. */
-export function trustHead({ content, said }: TrustOverlay, columns: number): readonly Line[] {
+export function trustHead({ content, said }: TrustOverlay, columns: number, glyphs: Glyphs): readonly Line[] {
   const { former } = content;
   const changed =
     former === null
@@ -31,7 +31,7 @@ export function trustHead({ content, said }: TrustOverlay, columns: number): rea
           ),
         ];
   return [
-    ...wrapLine(foreign(content.path), columns),
+    ...wrapLine(foreign(content.path, glyphs), columns),
     [say(`${content.bytes} bytes, sha256`, 'dim')],
     ...wrapLine([say(content.sha256, 'dim')], columns),
     ...changed,
@@ -47,7 +47,10 @@ const answers = { 'card.trust': 'trust', 'card.trust-once': 'once', 'card.refuse
 /** A key of the question of trust. */
 export function trustCommand(state: State, top: TrustOverlay, id: string, now: number): Change {
   const inner = innerColumns(state);
-  const rows = { head: trustHead(top, inner).length, body: trustBody(top.content, inner).length };
+  const rows = {
+    head: trustHead(top, inner, state.glyphs).length,
+    body: trustBody(top.content, inner, state.glyphs).length,
+  };
   const how = Object.hasOwn(answers, id) ? answers[id as keyof typeof answers] : null;
   const answer = how === null ? null : how === 'refuse' ? 'no' : 'yes';
   const { looking, counts } = look(state, top, rows, id, answer, now);

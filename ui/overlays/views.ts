@@ -1,3 +1,4 @@
+import type { Glyphs } from '../../src/view/escape.ts';
 import { foreign, say } from '../../src/view/line.ts';
 import { wrapLine } from '../../src/view/wrap.ts';
 import { layoutOf } from '../layout.ts';
@@ -14,6 +15,7 @@ import { whyBelow, whyBody, whyHead } from './why-view.ts';
 
 /** @param columns inside of the borders */
 export function viewOf(overlay: Overlay, state: State, columns: number): OverlayView {
+  const { glyphs } = state;
   switch (overlay.kind) {
     case 'help':
       return helpView(overlay, state, columns);
@@ -22,7 +24,7 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
     case 'sessions':
       return sessionsView(overlay, state, columns);
     case 'plans':
-      return plansView(overlay, columns);
+      return plansView(overlay, state, columns);
     case 'models':
       return modelsView(overlay, state, columns);
     case 'runs':
@@ -37,12 +39,12 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
       const where = columns < 100 || path === null ? '' : ` · ${path}`;
       return {
         title: overlay.title,
-        right: foreign(`policy ${name} ${sha256?.slice(0, 8) ?? ''}${where}`, 'dim'),
-        head: whyHead(overlay, columns, body),
-        body: whyBody(overlay, columns),
+        right: foreign(`policy ${name} ${sha256?.slice(0, 8) ?? ''}${where}`, glyphs, 'dim'),
+        head: whyHead(overlay, { columns, glyphs }, body),
+        body: whyBody(overlay, { columns, glyphs }),
         at: overlay.at,
         chosen: overlay.explanation.tried.length > 0,
-        below: whyBelow(overlay, columns, body),
+        below: whyBelow(overlay, { columns, glyphs }, body),
         foot: ['↑↓ rules', 'Enter rule JSON', 'c copy', 'Esc close'],
       };
     }
@@ -52,8 +54,8 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
         ...plainView,
         title: overlay.title,
         right: findPlace(overlay),
-        head: findLines(overlay),
-        body: textLines(overlay, columns),
+        head: findLines(overlay, glyphs),
+        body: textLines(overlay, { columns, glyphs }),
         at: overlay.at,
         foot: textFoot(overlay),
       };
@@ -62,8 +64,8 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
         ...plainView,
         title: trustTitle(overlay),
         right: overlay.waiting.length === 0 ? [] : [say(`${overlay.waiting.length} more`, 'dim')],
-        head: trustHead(overlay, columns),
-        body: trustBody(overlay.content, columns),
+        head: trustHead(overlay, columns, glyphs),
+        body: trustBody(overlay.content, columns, glyphs),
         at: overlay.at,
         foot: ['y trust', 'o use once', 'n refuse', 'PgDn more', 'Esc refuse'],
       };
@@ -72,8 +74,8 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
         ...plainView,
         title: overlay.held.change === 'program' ? 'Accept this program?' : 'Accept this tool definition?',
         right: overlay.waiting.length === 0 ? [] : [say(`${overlay.waiting.length} more`, 'dim')],
-        head: definitionHead(overlay, columns),
-        body: definitionBody(overlay.held, columns),
+        head: definitionHead(overlay, columns, glyphs),
+        body: definitionBody(overlay.held, columns, glyphs),
         at: overlay.at,
         foot: ['y accept', 'n keep it out', 'PgDn more', 'Esc later'],
       };
@@ -81,7 +83,7 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
       return {
         ...plainView,
         title: overlay.title,
-        body: overlay.lines.flatMap((line) => wrapLine(foreign(line), columns)),
+        body: overlay.lines.flatMap((line) => wrapLine(foreign(line, glyphs), columns)),
         at: 0,
         foot: [...overlay.choices.map(({ key, words }) => `${key} ${words}`), 'Esc back'],
       };
@@ -94,5 +96,5 @@ function textFoot({ find }: TextOverlay): readonly string[] {
   return ['↑↓ Space page', '/ find', '] next flag', 'w wrap', 'c copy', 'Esc close'];
 }
 
-const findLines = ({ find }: TextOverlay) =>
-  find?.typing === true ? fieldLines({ label: 'find', purpose: 'find', editing: find.editing }, '') : [];
+const findLines = ({ find }: TextOverlay, glyphs: Glyphs) =>
+  find?.typing === true ? fieldLines({ label: 'find', purpose: 'find', editing: find.editing }, '', glyphs) : [];

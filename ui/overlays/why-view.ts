@@ -4,6 +4,7 @@ import { explanationLines, readingLines, triedText, verdictLine, verdictText } f
 import { foreign, type Line, say, type Token } from '../../src/view/line.ts';
 import { columnsOf, cutLine, fitLine, wrapLine } from '../../src/view/wrap.ts';
 import type { Overlay, TextOverlay } from './overlay.ts';
+import type { TextPlace } from './text-overlay.ts';
 
 export type WhyOverlay = Extract<Overlay, { kind: 'why' }>;
 
@@ -47,17 +48,18 @@ const word = (value: unknown): string => (typeof value === 'string' ? value : ''
 const roomyBody = 14;
 
 /** The call and the verdict, which stay in view: what it is about to do, and why it is asked. */
-export function whyHead(overlay: WhyOverlay, columns: number, body: number): readonly Line[] {
+export function whyHead(overlay: WhyOverlay, place: TextPlace, body: number): readonly Line[] {
+  const { columns, glyphs } = place;
   const { call, record, wait_s, tried, refused } = overlay.explanation;
   const { detail, note } = record;
   const verdict = refused === null ? verdictText(record, overlay.rules?.length ?? null, wait_s) : `refused: ${refused}`;
   const roomy = body >= roomyBody;
   const two = (text: string, token?: Token): readonly Line[] =>
     roomy
-      ? wrapLine(foreign(text, token), columns, [], [say('  ')])
+      ? wrapLine(foreign(text, glyphs, token), columns, [], [say('  ')])
           .slice(0, 2)
           .map((line) => cutLine(line, columns))
-      : [cutLine(foreign(text, token), columns)];
+      : [cutLine(foreign(text, glyphs, token), columns)];
   return [
     ...two(`${call.tools}/${call.tool} ${JSON.stringify(call.args)}`),
     ...two(`→ ${verdict}`, record.action === 'allow' ? 'ok' : record.action === 'deny' ? 'danger' : 'ask'),
@@ -66,18 +68,18 @@ export function whyHead(overlay: WhyOverlay, columns: number, body: number): rea
     ...(note === null || !roomy ? [] : two(`  for ${note}`)),
     ...(tried.length === 0 || !roomy
       ? []
-      : [tableRow(overlay, columns, ['rule', 'tools', 'action', 'result'], false, 'dim')]),
+      : [tableRow(overlay, place, ['rule', 'tools', 'action', 'result'], false, 'dim')]),
   ];
 }
 
 /** One row for each rule that was tried. */
-export function whyBody(overlay: WhyOverlay, columns: number): readonly Line[] {
+export function whyBody(overlay: WhyOverlay, place: TextPlace): readonly Line[] {
   const { tried } = overlay.explanation;
   if (tried.length === 0) return [[say('No rule was tried.')]];
   return tried.map((each, index) => {
     const { tools, tool, action } = ruleAt(overlay, each.rule);
     const cells = [String(each.rule + 1), toolOf(tools, tool), word(action), resultOf(each)] as const;
-    return tableRow(overlay, columns, cells, index === overlay.at, undefined);
+    return tableRow(overlay, place, cells, index === overlay.at, undefined);
   });
 }
 
@@ -90,7 +92,7 @@ const resultOf = (each: TriedRule): string =>
 /** Rule, tools, action and result in columns; without the document only rule and result are known. */
 function tableRow(
   overlay: WhyOverlay,
-  columns: number,
+  { columns, glyphs }: TextPlace,
   [rule, tools, action, result]: readonly [string, string, string, string],
   isChosen: boolean,
   token: Token | undefined,
@@ -100,9 +102,11 @@ function tableRow(
   return cutLine(
     [
       say(isChosen ? '> ' : '  ', 'accent'),
-      ...foreign(`${rule.padStart(4)}  `, token),
-      ...(known ? [...fitLine(foreign(tools, token), width), ...foreign(`  ${action.padEnd(7)}  `, token)] : []),
-      ...foreign(result, token ?? (isChosen ? 'accent' : undefined)),
+      ...foreign(`${rule.padStart(4)}  `, glyphs, token),
+      ...(known
+        ? [...fitLine(foreign(tools, glyphs, token), width), ...foreign(`  ${action.padEnd(7)}  `, glyphs, token)]
+        : []),
+      ...foreign(result, glyphs, token ?? (isChosen ? 'accent' : undefined)),
     ],
     columns,
   );
@@ -123,13 +127,14 @@ const toolsWidth = (overlay: WhyOverlay): number =>
 const mostBelow = 5;
 
 /** How a command was read, and what would change the verdict; it stays below the rules. */
-export function whyBelow({ explanation }: WhyOverlay, columns: number, body: number): readonly Line[] {
+export function whyBelow({ explanation }: WhyOverlay, { columns, glyphs }: TextPlace, body: number): readonly Line[] {
   if (body < roomyBody) return [];
   const { would_change_with: change } = explanation;
   const reading = readingLines(explanation).flatMap((line) =>
-    wrapLine(foreign(line), columns, [], [say('     ')]).slice(0, 2),
+    wrapLine(foreign(line, glyphs), columns, [], [say('     ')]).slice(0, 2),
   );
-  const end = change === null ? [] : wrapLine(foreign(`would change with: ${change}`), columns, [], [say('  ')]);
+  const end =
+    change === null ? [] : wrapLine(foreign(`would change with: ${change}`, glyphs), columns, [], [say('  ')]);
   return [...reading.slice(0, mostBelow - Math.min(2, end.length)), ...end.slice(0, 2)].map((line) =>
     cutLine(line, columns),
   );

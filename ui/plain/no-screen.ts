@@ -35,14 +35,13 @@ export const plainQuestions = (write: (line: string) => void): Questions => ({
 /** What lines have no place for. */
 export const withoutScreen: Pick<
   Face,
-  'setTheme' | 'setNotify' | 'keys' | 'settings' | 'inTmux' | 'clipboard' | 'themes' | 'readable' | 'drafts'
+  'setTheme' | 'setNotify' | 'keys' | 'inTmux' | 'clipboard' | 'themes' | 'readable' | 'drafts'
 > = {
   setTheme() {
     throw new RuntimeError('usage', 'lines have no colours: themes belong to the full-screen mode');
   },
   setNotify: nothing,
   keys: () => null,
-  settings: nothing,
   inTmux: false,
   clipboard: () => 'file',
   themes: () => [],

@@ -2,18 +2,28 @@ import type { RuntimeClient } from '../../src/client/operations.ts';
 import { type Ask, verdictsFor } from '../../src/schema/ask.ts';
 import { explanationLines } from '../../src/view/explanation.ts';
 import { escapeText } from '../../src/view/escape.ts';
-import { formatSpan } from '../../src/view/format.ts';
+import { labelled, type PlainLook } from '../../src/view/plain-lines.ts';
+import { spokenTime } from '../../src/view/spoken.ts';
 import { restingRun, type State } from '../state.ts';
-import { askLines, choicesOf, type PlainChoice } from './ask-lines.ts';
+import { type Answer, editStep, ruleStep, type Step, type StepDeps, wordsStep } from './ask-steps.ts';
+import type { CardChoice } from '../../src/view/ask-card.ts';
+import { askFlags } from '../../src/view/card-warnings.ts';
+import type { JudgedUnder } from '../judged-under.ts';
+import { askLines, choicesOf, type PlainChoice, shortId } from './ask-lines.ts';
 
 export type PlainAskDeps = {
   readonly client: () => Promise<RuntimeClient>;
   readonly write: (line: string) => void;
-  /** Choices are numbered, and times are said in words (10 §10.2). */
-  readonly reader: boolean;
-  readonly columns: () => number;
+  readonly judgedUnder: () => Promise<JudgedUnder>;
+  readonly look: () => PlainLook;
   readonly bell: () => void;
   readonly now: () => number;
+  /** What came sooner after the prompt was written than this many milliseconds was not typed for it. */
+  readonly guardMs: () => number;
+  /** Drops what is being typed. */
+  readonly drop: () => void;
+  /** Calls after so many milliseconds. @returns takes it back */
+  readonly later: (ms: number, call: () => void) => () => void;
   /** Goes on with the resting run of an ask that was answered here. */
   readonly goOn: (ask: Ask) => Promise<void>;
 };
@@ -26,58 +36,117 @@ export type PlainAsks = {
   prompt(): string | null;
   /** @throws what the runtime answers to it */
   answer(text: string): Promise<void>;
+  close(): void;
 };
 
-/** The question that the next line answers. */
-type Asked = { readonly ask: Ask; readonly choices: readonly PlainChoice[]; hidden: number; words: boolean };
+/** The question that the next line answers; `step`: a line that the answer needs first. */
+type Asked = {
+  readonly ask: Ask;
+  readonly choices: readonly PlainChoice[];
+  readonly hidden: number;
+  readonly at: number;
+  step: Step | null;
+};
 
-const shortId = ({ id }: Ask): string => `ask_${id.slice(-6)}`;
+const approving: ReadonlySet<CardChoice> = new Set(['once', 'session', 'edits', 'rule', 'edit', 'run_again']);
+
+/** Why a choice does nothing now; null where it can be taken. */
+function whyNotHere(choice: CardChoice, { ask, hidden }: Asked): string | null {
+  if (!approving.has(choice)) return null;
+  if (hidden > 0) return 'not everything was shown: v shows all';
+  const lasts = choice === 'session' || choice === 'edits';
+  return lasts && askFlags(ask).includes('hidden_characters') ? 'hidden characters: answer this once' : null;
+}
+
+/** Told aloud when so many minutes are left. */
+const toldMinutes = [10, 1];
+/** A timer holds no more milliseconds; who waits for weeks is told at the next start. */
+const mostTimer = 2 ** 31;
 
 export function createPlainAsks(deps: PlainAskDeps): PlainAsks {
-  const { write, reader, now } = deps;
+  const { write, look, now } = deps;
   let asked: Asked | null = null;
+  let warnings: readonly (() => void)[] = [];
   /** Answered here, or left for later. */
   const settled = new Set<string>();
 
-  const put = (ask: Ask, whole: boolean): void => {
-    const shown = askLines(ask, now(), deps.columns(), whole);
-    for (const each of shown.lines) write(each);
-    asked = { ask, choices: choicesOf(ask, now()), hidden: shown.hidden, words: false };
-    if (shown.hidden > 0) write(`note: ${shown.hidden} lines are hidden: v shows all, and nothing unseen is approved`);
-    if (reader) {
-      for (const [index, { words }] of asked.choices.entries()) write(`${index + 1}. ${words}`);
-      if (ask.expires_at !== null)
-        write(`note: it can be answered for ${formatSpan(Date.parse(ask.expires_at) - now())}`);
-    }
-    deps.bell();
+  const note = (text: string): void => {
+    for (const line of labelled('note: ', text, look())) write(line);
   };
 
-  const send = async ({ ask }: Asked, over: Partial<Parameters<RuntimeClient['answerAsk']>[0]> = {}): Promise<void> => {
-    settled.add(ask.id);
-    const given = { id: ask.id, feedback: null, text: null, remember: null, binding: ask.binding } as const;
-    const { ask: row, rests } = await (await deps.client()).answerAsk({ ...given, outcome: 'approve', ...over });
-    write(`note: ${row.state} ${shortId(ask)}`);
+  const put = (ask: Ask, whole: boolean): void => {
+    const shown = askLines(ask, now(), look(), whole);
+    // What is being typed was not meant for this question.
+    deps.drop();
+    for (const each of shown.lines) write(each);
+    asked = { ask, choices: choicesOf(ask, now()), hidden: shown.hidden, at: now(), step: null };
+    if (look().spoken) for (const [index, { words }] of asked.choices.entries()) write(`${index + 1}. ${words}`);
+    if (shown.hidden > 0)
+      write(`note: ${shown.hidden} lines are hidden: view all shows them; nothing unseen is approved`);
+    deps.bell();
+    if (look().spoken && !whole) warn(ask);
+  };
+
+  /** Tells the time that is left before it is too late to answer (10 §10.2). */
+  const warn = ({ expires_at: end }: Ask): void => {
+    quiet();
+    if (end === null) return;
+    const left = Date.parse(end) - now();
+    warnings = toldMinutes
+      .map((minutes) => minutes * 60_000)
+      .filter((ms) => left > ms && left - ms < mostTimer)
+      .map((ms) => deps.later(left - ms, () => write(`note: ${spokenTime(ms)} left to answer`)));
+  };
+  const quiet = (): void => {
+    for (const take of warnings) take();
+    warnings = [];
+  };
+  const over = (): void => {
     asked = null;
+    quiet();
+  };
+
+  /** What became of an answer; a question that could not be answered stays. */
+  const settle = async (ask: Ask, answered: Promise<{ readonly ask: Ask; readonly rests: boolean }>): Promise<void> => {
+    settled.add(ask.id);
+    const { ask: row, rests } = await answered.catch((error: unknown) => {
+      settled.delete(ask.id);
+      throw error;
+    });
+    note(row.state === 'cancelled' ? 'changed by you: the new call is judged' : `${row.state} ${shortId(ask.id)}`);
+    over();
     if (rests) await deps.goOn(ask);
   };
-
-  const sendWords = (question: Asked, text: string): Promise<void> => {
-    const { kind } = question.ask;
-    if (kind !== 'question' && kind !== 'unknown_outcome') return send(question, { outcome: 'deny', feedback: text });
-    return send(question, { outcome: 'answer', text, ...(kind === 'question' ? {} : { treat_as: 'done' }) });
+  const send = async (ask: Ask, how: Partial<Answer>): Promise<void> => {
+    const given = { feedback: null, text: null, remember: null, outcome: 'approve', ...how } as const;
+    await settle(ask, (await deps.client()).answerAsk({ id: ask.id, binding: ask.binding, ...given }));
   };
+  const steps = (ask: Ask): StepDeps => ({
+    client: deps.client,
+    note,
+    judgedUnder: deps.judgedUnder,
+    send: (how) => send(ask, how),
+    sendEdited: async (args) => settle(ask, (await deps.client()).editAsk({ id: ask.id, binding: ask.binding, args })),
+  });
 
   const explain = async ({ ask }: Asked): Promise<void> => {
     const none = { call: null, cwd: null, policy: null, trust: [], allowed_dir: null };
     const why = await (await deps.client()).explainCall({ ...none, ask: ask.id, as_asked: true });
-    for (const each of explanationLines(why)) write(`note: ${escapeText(each, { mode: 'line' })}`);
+    for (const each of explanationLines(why)) note(each);
   };
+
+  const visible = (text: string): string =>
+    escapeText(text.trim().slice(0, 20), { mode: 'line', glyphs: look().glyphs });
 
   return {
     look(state) {
       if (asked !== null && !state.asks.some(({ id }) => id === asked?.ask.id)) {
-        if (!settled.has(asked.ask.id)) write('note: it was answered elsewhere');
-        asked = null;
+        if (!settled.has(asked.ask.id)) {
+          // What is being typed was an answer to it, and no message.
+          deps.drop();
+          write('note: it was answered elsewhere');
+        }
+        over();
       }
       const runs = [state.turn?.run_id, state.plan.driving?.run_id, restingRun(state)];
       const next = state.asks.find(({ run_id, id }) => run_id !== null && runs.includes(run_id) && !settled.has(id));
@@ -85,49 +154,67 @@ export function createPlainAsks(deps: PlainAskDeps): PlainAsks {
     },
     prompt() {
       if (asked === null) return null;
-      if (asked.words) return 'words: ';
-      if (reader) return `Enter a number, 1 to ${asked.choices.length}: `;
-      return `${shortId(asked.ask)}: ${asked.choices.map(({ letter }) => letter).join(' ')}> `;
+      if (asked.step !== null) return asked.step.prompt;
+      if (look().spoken) return `Enter a number, 1 to ${asked.choices.length}: `;
+      return `${shortId(asked.ask.id)}: ${asked.choices.map(({ letter }) => letter).join(' ')}> `;
     },
     async answer(text) {
       const question = asked;
       if (question === null) return;
-      if (question.words) return sendWords(question, text);
+      if (now() - question.at < deps.guardMs())
+        return write(`note: "${visible(text)}" came before the question was read: it answers nothing`);
+      if (question.step !== null) {
+        const { step } = question;
+        question.step = null;
+        question.step = await step.take(text);
+        return;
+      }
       const line = text.trim();
-      const chosen = reader
+      const chosen = look().spoken
         ? question.choices[Number(line) - 1]
         : question.choices.find(({ letter }) => letter === line);
-      const approves = chosen !== undefined && ['once', 'session', 'run_again'].includes(chosen.choice);
-      if (approves && question.hidden > 0) return write('note: not everything was shown: v shows all');
+      const why = chosen === undefined ? null : whyNotHere(chosen.choice, question);
+      if (why !== null) return note(why);
+      const { ask } = question;
+      const words = (answer: (text: string) => Partial<Answer>): void => {
+        question.step = wordsStep(steps(ask), answer);
+      };
       switch (chosen?.choice) {
         case 'once':
-          return send(question);
+          return send(ask, {});
         case 'session':
-          return send(question, { remember: 'session' });
-        case 'deny':
-          return send(question, { outcome: 'deny' });
-        case 'deny_feedback':
-        case 'answer':
-        case 'done':
-          question.words = true;
+        case 'edits':
+          return send(ask, { remember: chosen.choice });
+        case 'rule':
+          question.step = await ruleStep(steps(ask), ask);
           return;
+        case 'edit':
+          question.step = editStep(steps(ask), ask);
+          return;
+        case 'deny':
+          return send(ask, { outcome: 'deny' });
+        case 'deny_feedback':
+          return words((feedback) => ({ outcome: 'deny', feedback }));
+        case 'answer':
+          return words((given) => ({ outcome: 'answer', text: given }));
+        case 'done':
+          return words((given) => ({ outcome: 'answer', text: given, treat_as: 'done' }));
         case 'run_again':
         case 'skip':
-          return send(question, { outcome: 'answer', treat_as: chosen.choice });
+          return send(ask, { outcome: 'answer', treat_as: chosen.choice });
         case 'full':
-          return put(question.ask, true);
+          return put(ask, true);
         case 'explain':
           return explain(question);
         case 'later':
-          settled.add(question.ask.id);
-          write(
-            `note: it stays open: reins approvals respond ${shortId(question.ask)} ${verdictsFor(question.ask.kind)}`,
-          );
-          asked = null;
+          settled.add(ask.id);
+          note(`it stays open: reins approvals respond ${shortId(ask.id)} ${verdictsFor(ask.kind)}`);
+          over();
           return;
         default:
-          if (line !== '') write(`note: "${escapeText(line.slice(0, 20), { mode: 'line' })}" is none of the choices`);
+          if (line !== '') write(`note: "${visible(line)}" is none of the choices`);
       }
     },
+    close: quiet,
   };
 }

@@ -1,5 +1,5 @@
 import type { Item } from '../../src/view/items.ts';
-import { labelled, lastTurns, plainLines } from '../../src/view/plain-lines.ts';
+import { answerLines, lastTurns, plainLines, type PlainLook } from '../../src/view/plain-lines.ts';
 
 /** Appends what has become certain of a transcript; nothing that was printed is printed again (10 §10.1). */
 export type Printer = {
@@ -10,13 +10,19 @@ export type Printer = {
 /** Turns of a session that are shown when it is opened. */
 const firstTurns = 3;
 
-/**
- * @param line writes one line
- * @param think with the reasoning
- */
-export function createPrinter(line: (text: string) => void, think: () => boolean): Printer {
+export type PrinterDeps = {
+  /** Writes one line. */
+  readonly line: (text: string) => void;
+  /** With the reasoning. */
+  readonly think: () => boolean;
+  readonly look: () => PlainLook;
+  /** Called with each call that is over and was not stored before. */
+  readonly ended: (item: Extract<Item, { kind: 'call' }>) => void;
+};
+
+export function createPrinter({ line, think, look, ended }: PrinterDeps): Printer {
   const printed = new Set<string>();
-  /** Whole lines of the answer that streams, by its id. */
+  /** Characters of the answer that streams that were printed, by its id. */
   const begun = new Map<string, number>();
 
   const finished = (item: Item, live: string | null): boolean => {
@@ -28,11 +34,13 @@ export function createPrinter(line: (text: string) => void, think: () => boolean
   };
 
   const answer = (item: Extract<Item, { kind: 'assistant' }>, whole: boolean): void => {
-    const text = whole ? item.text : item.text.slice(0, item.text.lastIndexOf('\n') + 1);
-    const lines = text.trim() === '' ? [] : labelled('reins: ', text, '     | ');
     const from = begun.get(item.id) ?? 0;
-    for (const each of lines.slice(from)) line(each);
-    begun.set(item.id, Math.max(from, lines.length));
+    // A table is one only when it is complete, so what is read aloud comes by paragraphs.
+    const to = whole ? item.text.length : item.text.lastIndexOf(look().spoken ? '\n\n' : '\n') + 1;
+    const piece = item.text.slice(from, to).replace(whole ? /\n+$/ : /\n$/, '');
+    if (to <= from || (piece.trim() === '' && (from === 0 || whole))) return;
+    for (const each of answerLines(piece, look(), from > 0)) line(each);
+    begun.set(item.id, to);
   };
 
   return {
@@ -51,7 +59,8 @@ export function createPrinter(line: (text: string) => void, think: () => boolean
         if (item.kind === 'assistant') {
           if (item.state === 'partial') line('note: interrupted; this is what arrived');
         } else if (!(item.kind === 'user' && item.id.startsWith('pending:'))) {
-          for (const each of plainLines(item, think())) line(each);
+          for (const each of plainLines(item, think(), look())) line(each);
+          if (item.kind === 'call') ended(item);
         }
       }
     },

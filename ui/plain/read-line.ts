@@ -1,17 +1,19 @@
-import { labelled } from '../../src/view/plain-lines.ts';
-import { planLines } from '../../src/view/plan-lines.ts';
+import { planLines, spokenPlan } from '../../src/view/plan-lines.ts';
 import type { Action } from '../actions.ts';
-import type { Effect } from '../effect.ts';
 import type { State } from '../state.ts';
 import type { PlainAsks } from './plain-asks.ts';
-import type { Question } from './told.ts';
+import type { PlainOverlays } from './plain-overlays.ts';
 
 export type LineDeps = {
   readonly asks: Pick<PlainAsks, 'prompt' | 'answer'>;
+  readonly overlays: Pick<PlainOverlays, 'prompt' | 'answer'>;
+  /** It is read out: a plan is told in words. */
+  readonly spoken: boolean;
+  /** The line is part of what is being pasted. */
+  readonly pasting: () => boolean;
   readonly state: () => State;
   readonly dispatch: (action: Action) => void;
-  readonly perform: (effect: Effect) => void;
-  readonly write: (line: string) => void;
+  readonly noted: (label: string, text: string) => void;
   readonly prompt: () => void;
   readonly failed: (error: unknown) => void;
   readonly now: () => number;
@@ -19,41 +21,46 @@ export type LineDeps = {
 
 /** What a whole line of the operator is: an answer, a choice, a part of a message, or a message. */
 export function createLineReader(deps: LineDeps) {
-  let choosing: Question | null = null;
+  const { asks, overlays, dispatch } = deps;
+  /** Lines that were continued or pasted. */
   let pending = '';
 
-  const choose = ({ choices, otherwise }: Question, line: string): void => {
-    const choice = choices.find(({ key }) => key === line.trim());
-    for (const effect of choice?.effects ?? otherwise ?? []) deps.perform(effect);
-    deps.prompt();
-  };
   const showPlan = (): void => {
     const { plan } = deps.state().plan;
-    for (const each of plan === null ? ['there is no plan: /plan new <goal>'] : planLines(plan))
-      for (const part of labelled('note: ', each)) deps.write(part);
+    const told =
+      plan === null ? ['there is no plan: /plan new <goal>'] : deps.spoken ? spokenPlan(plan) : planLines(plan);
+    for (const each of told) deps.noted('note: ', each);
     deps.prompt();
+  };
+  const send = (text: string): void => {
+    if (text.trim() === '') deps.prompt();
+    else if (/^\/plan(?:\s+show)?\s*$/.test(text)) showPlan();
+    else dispatch({ type: 'submit', text: text.trim() === '/' ? '/help' : text, now: deps.now() });
   };
 
   return {
-    /** The next line chooses. */
-    ask(question: Question): void {
-      choosing = question;
+    /** What stands before the next line of a message. */
+    prompt: (): string => (pending === '' ? '> ' : '| '),
+    pending: (): string => pending,
+    /** What was written so far is dropped. */
+    drop(): void {
+      pending = '';
     },
     take(line: string): void {
-      if (deps.asks.prompt() !== null) {
-        void deps.asks.answer(line).catch(deps.failed).finally(deps.prompt);
-      } else if (choosing !== null) {
-        const question = choosing;
-        choosing = null;
-        choose(question, line);
+      if (deps.pasting()) {
+        pending += `${line}\n`;
+      } else if (asks.prompt() !== null) {
+        void asks.answer(line).catch(deps.failed).finally(deps.prompt);
+      } else if (overlays.prompt() !== null) {
+        overlays.answer(line);
+        deps.prompt();
       } else if (line.endsWith('\\')) {
         pending += `${line.slice(0, -1)}\n`;
+        deps.prompt();
       } else {
         const text = pending + line;
         pending = '';
-        if (text.trim() === '') deps.prompt();
-        else if (/^\/plan(?:\s+show)?\s*$/.test(text)) showPlan();
-        else deps.dispatch({ type: 'submit', text, now: deps.now() });
+        send(text);
       }
     },
   };

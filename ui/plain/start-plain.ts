@@ -1,19 +1,26 @@
 import { createInterface } from 'node:readline';
 import { toWire } from '../../src/schema/errors.ts';
-import { escapeText } from '../../src/view/escape.ts';
+import type { Glyphs } from '../../src/view/escape.ts';
+import { plural } from '../../src/view/format.ts';
+import { labelled, type PlainLook } from '../../src/view/plain-lines.ts';
 import { createHistoryFile, historyPath } from '../composer/history-file.ts';
 import { deferred } from '../deferred.ts';
 import { farewell, lastLook } from '../farewell.ts';
 import { readKeysFile } from '../keys/keys-file.ts';
 import type { TuiOptions } from '../options.ts';
 import { createRooms } from '../rooms.ts';
+import { settingsOf } from '../settings.ts';
 import { firstFacts, firstState, type State } from '../state.ts';
 import { createStore } from '../store.ts';
 import { createLineCache } from '../transcript/line-cache.ts';
+import { echoDeleted } from './echo-deleted.ts';
 import { noScreen, plainQuestions, withoutScreen } from './no-screen.ts';
+import { watchPastes } from './pasting.ts';
 import { createPlainAsks } from './plain-asks.ts';
+import { createPlainOverlays } from './plain-overlays.ts';
+import { createPromptLine } from './prompt-line.ts';
 import { createLineReader } from './read-line.ts';
-import { createTeller } from './told.ts';
+import { createTelling } from './telling.ts';
 
 export type PlainOptions = TuiOptions & {
   /** Why the screen reader mode is on; null = plain mode. */
@@ -22,33 +29,48 @@ export type PlainOptions = TuiOptions & {
 
 /** A second Ctrl+C within this time quits. */
 const quitMs = 2000;
+/** Who listens hears where they are before a prompt comes (10 §10.2). */
+const firstPromptMs = 1000;
 
 /**
  * The same program as lines that are only ever appended (10 §10): one client, one state, no screen.
  * @returns the exit code
  */
 export async function startPlain(options: PlainOptions): Promise<number> {
-  const { now, reader, input, output } = options;
+  const { now, reader, input, output, editsLines } = options;
   const history = createHistoryFile(historyPath(options.home, options.root), () => options.mostHistory, now);
   const lines = createInterface({
     input,
     output,
-    terminal: options.editsLines,
+    terminal: editsLines,
     prompt: '> ',
     historySize: options.mostHistory,
     history: (await history.read()).filter((text) => !text.includes('\n')).reverse(),
   });
-  const left = deferred<number>();
+  const bottom = createPromptLine({ lines, output, edits: editsLines, holds: reader !== null });
+  const { write } = bottom;
+  let glyphs: Glyphs = options.theme({ theme: null, glyphs: null }).glyphs;
   const columns = (): number => output.columns || 80;
-  const write = (text: string): void => void output.write(`${text}\n`);
+  // Signs that a voice leaves out would hide what they stand for.
+  const look = (): PlainLook => ({
+    glyphs: reader === null ? glyphs : 'ascii',
+    columns: columns(),
+    spoken: reader !== null,
+  });
+  const noted = (label: string, text: string, atOnce?: true): void => {
+    for (const line of labelled(label, text, look())) write(line, atOnce);
+  };
+  const left = deferred<number>();
   const bell = (): void => {
     if (reader !== null) output.write('\u0007');
   };
+  let begun = reader === null;
+  /** A prompt stands only where something is waited for: what runs is told above it. */
   const prompt = (): void => {
-    lines.setPrompt(asks.prompt() ?? '> ');
-    lines.prompt(true);
+    const { phase, turn, plan } = store.state();
+    const rests = phase === 'ready' && turn === null && plan.driving === null && begun;
+    bottom.show(asks.prompt() ?? overlays.prompt() ?? (rests ? typed.prompt() : null));
   };
-  const failed = (error: unknown): void => write(`error: ${escapeText(toWire(error).message, { mode: 'line' })}`);
 
   const rooms = createRooms({
     ...withoutScreen,
@@ -59,7 +81,14 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     screen: noScreen(() => ({ columns: columns(), rows: output.rows || 24 })),
     leave: (how) => left.resolve(typeof how === 'number' ? how : 0),
     edit: () => write('note: the external editor belongs to the full-screen mode'),
-    print: async (given) => given.forEach(write),
+    async print(given) {
+      for (const line of given) write(line);
+    },
+    settings(given) {
+      const settings = settingsOf(given);
+      glyphs = options.theme(settings).glyphs;
+      store.dispatch({ type: 'collapse', lines: settings.collapse, guardMs: settings.guardMs });
+    },
     history,
     mostHistory: () => options.mostHistory,
     questions: () => plainQuestions(write),
@@ -67,29 +96,43 @@ export async function startPlain(options: PlainOptions): Promise<number> {
   const asks = createPlainAsks({
     client: options.client,
     write,
-    reader: reader !== null,
-    columns,
+    judgedUnder: rooms.judgedUnder,
+    look,
     bell,
     now,
+    guardMs: () => store.state().guardMs,
+    drop: bottom.drop,
+    later: (ms, call) => {
+      const timer = setTimeout(call, ms);
+      return () => clearTimeout(timer);
+    },
     goOn: (ask) => rooms.link.goOn(ask),
+  });
+  const overlays = createPlainOverlays({
+    write,
+    look,
+    dispatch: (action) => store.dispatch(action),
+    perform: rooms.effects.perform,
+    now,
   });
   const typed = createLineReader({
     asks,
+    overlays,
+    spoken: reader !== null,
+    pasting: () => pastes?.now() === true,
     state: () => store.state(),
     dispatch: (action) => store.dispatch(action),
-    perform: rooms.effects.perform,
-    write,
+    noted,
     prompt,
-    failed,
+    failed: (error) => noted('error: ', toWire(error).message),
     now,
   });
-  const teller = createTeller({ write, thinkOpen: options.thinkOpen, columns, now, bell, asked: typed.ask });
+  const tell = createTelling({ write, look, think: options.thinkOpen, bell, now });
   const draw = (state: State): void => {
-    const { turned, showed } = teller.tell(state);
-    // Lines have no layers.
-    if (showed) queueMicrotask(() => store.dispatch({ type: 'no-overlays' }));
+    tell(state);
+    overlays.look(state);
     asks.look(state);
-    if (state.phase === 'ready' && (asks.prompt() !== null || state.turn === null || turned)) prompt();
+    prompt();
   };
   const store = createStore(
     firstState({
@@ -99,21 +142,35 @@ export async function startPlain(options: PlainOptions): Promise<number> {
       thinkOpen: options.thinkOpen,
       facts: firstFacts(options),
     }),
-    { cache: createLineCache(), glyphs: 'unicode' },
+    {
+      cache: createLineCache(),
+      get glyphs() {
+        return look().glyphs;
+      },
+    },
     rooms.effects.perform,
     draw,
   );
 
   let interrupted = Number.NEGATIVE_INFINITY;
+  const isAsked = (): boolean => (asks.prompt() ?? overlays.prompt()) !== null;
   // What answers a question is no message to be taken back.
   lines.on('history', (entries) => {
-    if (asks.prompt() !== null) entries.shift();
+    if (isAsked()) entries.shift();
   });
-  lines.on('line', typed.take);
+  lines.on('line', (line) => {
+    bottom.taken();
+    typed.take(line);
+  });
   lines.on('SIGINT', () => {
     const { turn, plan } = store.state();
     const runId = turn?.run_id ?? plan.driving?.run_id ?? null;
     if (runId !== null) return rooms.effects.perform({ do: 'interrupt', run_id: runId, at_once: false });
+    if (lines.line !== '' || typed.pending() !== '') {
+      typed.drop();
+      bottom.drop();
+      return prompt();
+    }
     if (now() - interrupted < quitMs) return left.resolve(0);
     interrupted = now();
     write('note: press Ctrl+C again to quit');
@@ -125,18 +182,49 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     process.on(signal, listener);
     return () => process.off(signal, listener);
   });
+  const listens = (): void => {
+    const begin = (): void => {
+      clearTimeout(timer);
+      begun = true;
+      prompt();
+    };
+    const timer = setTimeout(begin, firstPromptMs);
+    input.once('keypress', begin);
+  };
+  const pasted = (): void => {
+    const text = typed.pending();
+    const told = isAsked()
+      ? 'a paste answers nothing'
+      : `pasted ${plural(text.split('\n').length - 1, 'line')}: Enter sends`;
+    if (text !== '') noted('note: ', told, true);
+    if (isAsked()) {
+      typed.drop();
+      bottom.drop();
+    }
+    prompt();
+  };
+  const pastes = editsLines ? watchPastes(input, output, pasted) : null;
+  const silent =
+    reader === null ? () => undefined : echoDeleted(input, lines, (text) => noted('note: ', `deleted "${text}"`, true));
   try {
-    if (reader !== null) write(`screen reader mode: on via ${reader}`);
+    if (reader !== null) {
+      write(`screen reader mode: on via ${reader}`);
+      listens();
+    }
     rooms.link.open(options.session).catch(left.reject);
     const code = await left.promise;
     const last = await lastLook(options.client, rooms.effects.ownRuns, store.state());
     // The last line is a prompt.
+    bottom.close();
     lines.close();
-    output.write('\n');
     for (const line of farewell(store.state(), last)) options.say(line);
     return code;
   } finally {
     for (const stop of stops) stop();
+    silent();
+    bottom.close();
+    pastes?.close();
+    asks.close();
     await rooms.composer.close();
     rooms.close();
     store.close();

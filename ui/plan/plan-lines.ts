@@ -6,7 +6,7 @@ import { layOut } from '../composer/visual-lines.ts';
 import { layoutOf } from '../layout.ts';
 import type { State } from '../state.ts';
 import { clock } from '../status-lines.ts';
-import type { Glyphs } from '../theme.ts';
+import type { Glyphs } from '../../src/view/escape.ts';
 import type { LineCache } from '../transcript/line-cache.ts';
 import { type Anchor, type Blocks, rowsInView } from '../transcript/viewport.ts';
 import { listRows, rowsOfList, stepList } from './plan-list.ts';
@@ -20,7 +20,7 @@ type Part = { readonly columns: number; readonly rows: number };
 /** The places of the list and of the chosen step; the field of the pane takes its rows from both. */
 export function paneParts(state: State): { readonly wide: boolean; readonly left: Part; readonly right: Part } {
   const { columns, body } = layoutOf(state);
-  const field = state.plan.field === null ? 0 : fieldLines(state.plan.field, columns).length;
+  const field = state.plan.field === null ? 0 : fieldLines(state.plan.field, columns, state.glyphs).length;
   const rows = Math.max(1, body - field);
   if (columns >= wideColumns)
     return {
@@ -36,7 +36,7 @@ export function paneParts(state: State): { readonly wide: boolean; readonly left
 export function planPaneLines(state: State, cache: LineCache, glyphs: Glyphs, card: readonly Line[]): readonly Line[] {
   const { columns, body } = layoutOf(state);
   const { wide, left, right } = paneParts(state);
-  const field = state.plan.field === null ? [] : fieldLines(state.plan.field, columns);
+  const field = state.plan.field === null ? [] : fieldLines(state.plan.field, columns, state.glyphs);
   if (state.plan.plan === null && state.plan.driving === null) {
     const words = state.plan.loaded ? 'There is no plan. N makes one.' : 'loading…';
     const { foot } = stepList(state, columns, false);
@@ -88,7 +88,7 @@ function stepRule(state: State, columns: number): Line {
   // How the step stands goes before that it is followed.
   const end = columnsOf(left) + columnsOf(live) <= columns ? live : '';
   const fill = '─'.repeat(Math.max(0, columns - columnsOf(left) - columnsOf(end)));
-  return cutLine([...foreign(`${left}${fill}${end}`, 'border')], columns);
+  return cutLine([...foreign(`${left}${fill}${end}`, state.glyphs, 'border')], columns);
 }
 
 /** The transcript of the step that is shown, under what is known of it. */
@@ -106,7 +106,7 @@ export function planBlocks(state: State, cache: LineCache, glyphs: Glyphs, colum
   });
   const step = chosenStep(state.plan);
   const head = planning || step === null ? [] : detailLines(step, items.length === 0);
-  const lines = head.flatMap((line) => wrapLine(foreign(line), columns, [say('  ')], [say('    ')]));
+  const lines = head.flatMap((line) => wrapLine(foreign(line, glyphs), columns, [say('  ')], [say('    ')]));
   return {
     count: blocks.count + 1,
     idOf: (index) => (index === 0 ? 'step' : blocks.idOf(index - 1)),
@@ -117,7 +117,9 @@ export function planBlocks(state: State, cache: LineCache, glyphs: Glyphs, colum
 
 function stepView(state: State, cache: LineCache, glyphs: Glyphs, part: Part, card: readonly Line[]): readonly Line[] {
   const wide = state.size.columns >= wideColumns;
-  const head: readonly Line[] = wide ? [cutLine([...foreign(headWords(state), 'dim')], part.columns), []] : [];
+  const head: readonly Line[] = wide
+    ? [cutLine([...foreign(headWords(state), state.glyphs, 'dim')], part.columns), []]
+    : [];
   const rows = Math.max(0, part.rows - head.length - card.length);
   const blocks = planBlocks(state, cache, glyphs, part.columns);
   const shown = rowsInView(blocks, planAnchor(state), rows).map(({ line }) => line);
@@ -160,13 +162,13 @@ export function detailLines(step: PlanStep, whole: boolean): readonly string[] {
 }
 
 /** The field of the pane: a rule that says what Enter does, and the rows around the caret. */
-function fieldLines(field: PlanField, columns: number): readonly Line[] {
+function fieldLines(field: PlanField, columns: number, glyphs: Glyphs): readonly Line[] {
   const label =
     field.purpose === 'goal'
       ? `goal of the new plan · explore ${field.explore ? 'on' : 'off'} (Tab) · Enter plans`
       : 'instruction for the new steps, may be empty · Enter replans';
   const rule = cutLine([say(`─ ${label} ${'─'.repeat(columns)}`, 'accent')], columns, '');
-  const laid = layOut(field.editing, Math.max(4, columns - 2), columnsOf);
+  const laid = layOut(field.editing, Math.max(4, columns - 2), columnsOf, glyphs);
   const from = Math.max(0, laid.row - mostFieldRows + 1);
   const rows = laid.lines.slice(from, from + mostFieldRows).map((line, index): Line => {
     const here = from + index === laid.row;

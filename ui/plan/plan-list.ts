@@ -1,3 +1,4 @@
+import type { Glyphs } from '../../src/view/escape.ts';
 import type { PlanStep } from '../../src/schema/plan.ts';
 import { formatRemaining, plural } from '../../src/view/format.ts';
 import { foreign, type Line, say, type Token } from '../../src/view/line.ts';
@@ -33,7 +34,12 @@ export function stepList(state: State, columns: number, wide: boolean): StepList
   const { plan } = state.plan;
   const said = saidLines(state, columns);
   if (plan === null) return { head: [[say(' Planning…', 'accent')]], steps: [], at: 0, foot: said };
-  const goal = wrapLine(foreign(plan.goal.replaceAll(/\s+/g, ' ')), columns, [say(' Goal  ', 'dim')], [say('       ')]);
+  const goal = wrapLine(
+    foreign(plan.goal.replaceAll(/\s+/g, ' '), state.glyphs),
+    columns,
+    [say(' Goal  ', 'dim')],
+    [say('       ')],
+  );
   const head = [...goal.slice(0, wide ? 2 : 1), ...(wide ? [[]] : [])];
   const chosen = chosenStep(state.plan);
   const steps: Line[] = [];
@@ -43,15 +49,17 @@ export function stepList(state: State, columns: number, wide: boolean): StepList
     steps.push(...stepLines(state, step, step.id === chosen?.id, columns, wide));
   }
   const foot = wide
-    ? ['', ...feet(state)].map((text): Line => cutLine([say(' '), ...foreign(text, 'dim')], columns))
+    ? ['', ...feet(state)].map((text): Line => cutLine([say(' '), ...foreign(text, state.glyphs, 'dim')], columns))
     : [];
   return { head: head.map((line) => cutLine(line, columns)), steps, at, foot: [...said, ...foot] };
 }
 
-const saidLines = ({ plan: { said } }: State, columns: number): readonly Line[] =>
+const saidLines = ({ glyphs, plan: { said } }: State, columns: number): readonly Line[] =>
   said === null
     ? []
-    : wrapLine(foreign(`${said.bad ? '! ' : ''}${said.text}`, said.bad ? 'warn' : 'accent'), columns, [say(' ')])
+    : wrapLine(foreign(`${said.bad ? '! ' : ''}${said.text}`, glyphs, said.bad ? 'warn' : 'accent'), columns, [
+        say(' '),
+      ])
         .slice(0, mostSaidRows)
         .map((row) => cutLine(row, columns));
 
@@ -77,21 +85,21 @@ function stepLines(state: State, step: PlanStep, isChosen: boolean, columns: num
   // `spread` keeps a blank between the two.
   const room = columns - (time === '' ? 0 : lineColumns(end) + 1);
   const note = noteOf(state, step, wide);
-  const text = foreign(firstLine(step.description), isChosen ? 'accent' : 'text');
-  if (!wide) return [spread(inOneRow(before, text, note, room), end, columns)];
+  const text = foreign(firstLine(step.description), state.glyphs, isChosen ? 'accent' : 'text');
+  if (!wide) return [spread(inOneRow(before, text, note, room, state.glyphs), end, columns)];
   const [first = [], ...more] = wrapLine(text, room, before, [say('          ')]).slice(0, isChosen ? 4 : 2);
   return [
     spread(first, end, columns),
     ...more.map((row) => cutLine(row, columns)),
-    ...(note === '' ? [] : [cutLine([say('       '), ...foreign(note, 'dim')], columns)]),
+    ...(note === '' ? [] : [cutLine([say('       '), ...foreign(note, state.glyphs, 'dim')], columns)]),
   ];
 }
 
 /** What came of a step decides what is done next: the description gives way to it. */
-function inOneRow(before: Line, text: Line, note: string, columns: number): Line {
+function inOneRow(before: Line, text: Line, note: string, columns: number, glyphs: Glyphs): Line {
   const row = [...before, ...text];
   if (note === '') return cutLine(row, columns);
-  const behind: Line = [say(' · ', 'dim'), ...foreign(note, 'dim')];
+  const behind: Line = [say(' · ', 'dim'), ...foreign(note, glyphs, 'dim')];
   const room = Math.max(lineColumns(before) + leastDescription, columns - lineColumns(behind));
   return cutLine([...cutLine(row, room), ...behind], columns);
 }

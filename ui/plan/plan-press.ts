@@ -176,7 +176,14 @@ export function planFieldCommand(state: State, id: string, now: number): Change 
       return edited(typeText(field.editing, '\n'));
     case 'field.up':
     case 'field.down': {
-      const row = moveRow(field.editing, id === 'field.up' ? -1 : 1, fieldColumns(state), columnsOf, null);
+      const row = moveRow(
+        field.editing,
+        id === 'field.up' ? -1 : 1,
+        fieldColumns(state),
+        columnsOf,
+        null,
+        state.glyphs,
+      );
       return row === null ? only(state) : edited({ ...field.editing, caret: row.caret, typing: false });
     }
     case 'field.accept': {

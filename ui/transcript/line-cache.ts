@@ -2,8 +2,8 @@ import { itemLines } from '../../src/view/item-lines.ts';
 import type { Item } from '../../src/view/items.ts';
 import type { Line } from '../../src/view/line.ts';
 import { createMarkdownStream, type MarkdownStream } from '../../src/view/markdown-stream.ts';
-import { type ItemLook, signs } from '../../src/view/rows.ts';
-import type { Glyphs } from '../theme.ts';
+import type { ItemLook } from '../../src/view/rows.ts';
+import type { Glyphs } from '../../src/view/escape.ts';
 import type { Blocks } from './viewport.ts';
 
 /** Most items whose lines are kept, and most bytes of them, the least recently shown first out (10 §5.2). */
@@ -28,14 +28,17 @@ type Kept = { readonly item: Item; readonly key: string; readonly lines: readonl
 export function createLineCache() {
   const kept = new Map<string, Kept>();
   let bytes = 0;
-  const streams = new Map<string, { readonly columns: number; readonly stream: MarkdownStream }>();
+  const streams = new Map<
+    string,
+    { readonly columns: number; readonly glyphs: Glyphs; readonly stream: MarkdownStream }
+  >();
 
   const markdown =
     (glyphs: Glyphs) =>
     (id: string, text: string, columns: number): readonly Line[] => {
       let own = streams.get(id);
-      if (own === undefined || own.columns !== columns) {
-        own = { columns, stream: createMarkdownStream({ columns, bar: signs[glyphs].bar }) };
+      if (own === undefined || own.columns !== columns || own.glyphs !== glyphs) {
+        own = { columns, glyphs, stream: createMarkdownStream({ columns, glyphs }) };
         streams.set(id, own);
       }
       return own.stream.lines(text);
@@ -55,7 +58,7 @@ export function createLineCache() {
     bytes -= before?.bytes ?? 0;
     const itemLook: ItemLook = {
       columns: look.columns,
-      signs: signs[look.glyphs],
+      glyphs: look.glyphs,
       opened,
       collapse: look.collapse,
       now: look.now,

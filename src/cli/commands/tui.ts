@@ -73,7 +73,7 @@ export const openTui: Handler = async (context: Context) => {
     cwd: shortDirectory(process.cwd, environment['HOME']),
     shell: globals.shell,
     thinkOpen: globals.think.show,
-    edit: (name, text) => editText({ EDITOR: 'vi', ...environment }, name, text),
+    edit: (name, text) => editText({ ...environment, EDITOR: emptyAsNull(environment['EDITOR']) ?? 'vi' }, name, text),
     home,
     mostHistory,
     root: process.cwd,

@@ -71,7 +71,7 @@ describe.each(Object.entries(attacks))('%s', (_name, text) => {
   });
 
   it('is shown and not sent where it is typed, pasted, remembered or offered', () => {
-    const view = { columns: 58, busy: false, width: columnsOf };
+    const view = { columns: 58, busy: false, width: columnsOf, glyphs: 'unicode' as const };
     const typed = reduceComposer(emptyComposer, { type: 'paste', text }, view).state;
     const history = reduceComposer(emptyComposer, { type: 'history', entries: [text], most: 9 }, view).state;
     const searched = reduceComposer(history, { type: 'command', id: 'composer.history-search' }, view).state;
@@ -79,7 +79,10 @@ describe.each(Object.entries(attacks))('%s', (_name, text) => {
     const offered = reduceComposer(mention, { type: 'paths', query: '', found: [text] }, view).state;
     const back = reduceComposer(emptyComposer, { type: 'return', text, problems: [text] }, view).state;
     for (const state of [typed, searched, offered, back]) {
-      const lines = [...composerLines(state, 58, 8, true), ...aboveComposer(state, 60, shippedKeyMap())].map(textOf);
+      const lines = [
+        ...composerLines(state, 58, 8, true, 'unicode'),
+        ...aboveComposer(state, 60, shippedKeyMap(), 'unicode'),
+      ].map(textOf);
       expect(lines.filter((line) => raw.test(line) || columnsOf(line) > 60)).toEqual([]);
     }
   });

@@ -13,7 +13,7 @@ import { found } from '../../../ui/composer/composer-lists.ts';
 import { reduceComposer } from '../../../ui/composer/reduce-composer.ts';
 import { readLine, slashCommands } from '../../../ui/composer/slash-commands.ts';
 
-const idle: ComposerView = { columns: 78, busy: false, width: stringWidth };
+const idle: ComposerView = { columns: 78, busy: false, width: stringWidth, glyphs: 'unicode' };
 const busy: ComposerView = { ...idle, busy: true };
 
 /** A composer that is driven as a person would, and what it wants done beside saving its draft. */

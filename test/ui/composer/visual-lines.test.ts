@@ -4,7 +4,7 @@ import { emptyEditing, moveTo, pasteText, typeText } from '../../../ui/composer/
 import { layOut, moveRow } from '../../../ui/composer/visual-lines.ts';
 
 const laid = (text: string, columns: number, caret = text.length) => {
-  const { lines, row, column } = layOut({ text, caret, pastes: [] }, columns, stringWidth);
+  const { lines, row, column } = layOut({ text, caret, pastes: [] }, columns, stringWidth, 'unicode');
   return { rows: lines.map(({ cells }) => cells.map(({ shown }) => shown).join('')), row, column };
 };
 
@@ -26,22 +26,22 @@ describe('the rows of a composer', () => {
 
   it('shows a long paste by its name', () => {
     const state = typeText(pasteText(typeText(emptyEditing, 'a '), 'l\n'.repeat(20)), 'b');
-    const { lines, column } = layOut(state, 80, stringWidth);
+    const { lines, column } = layOut(state, 80, stringWidth, 'unicode');
     expect(lines.map(({ cells }) => cells.map(({ shown }) => shown).join(''))).toEqual(['a [Pasted 1: 20 lines]b']);
     expect(column).toBe(23);
   });
 
   it('moves by rows and keeps the column', () => {
     const state = typeText(emptyEditing, 'abcdef\nx\nuvwxyz');
-    const up = moveRow(state, -1, 80, stringWidth, null);
+    const up = moveRow(state, -1, 80, stringWidth, null, 'unicode');
     expect(up).toEqual({ caret: 8, goal: 6 });
-    expect(moveRow(moveTo(state, up?.caret ?? 0), -1, 80, stringWidth, up?.goal ?? null)).toEqual({
+    expect(moveRow(moveTo(state, up?.caret ?? 0), -1, 80, stringWidth, up?.goal ?? null, 'unicode')).toEqual({
       caret: 6,
       goal: 6,
     });
-    expect(moveRow(moveTo(state, 3), -1, 80, stringWidth, null)).toBeNull();
-    expect(moveRow(state, 1, 80, stringWidth, null)).toBeNull();
-    expect(moveRow(moveTo(typeText(emptyEditing, 'abcdef'), 6), -1, 4, stringWidth, null)).toEqual({
+    expect(moveRow(moveTo(state, 3), -1, 80, stringWidth, null, 'unicode')).toBeNull();
+    expect(moveRow(state, 1, 80, stringWidth, null, 'unicode')).toBeNull();
+    expect(moveRow(moveTo(typeText(emptyEditing, 'abcdef'), 6), -1, 4, stringWidth, null, 'unicode')).toEqual({
       caret: 2,
       goal: 2,
     });

@@ -1,0 +1,174 @@
+import { PassThrough } from 'node:stream';
+import { createInterface } from 'node:readline';
+import { describe, expect, it } from 'vitest';
+import type { Item } from '../../../src/view/items.ts';
+import { labelled, type PlainLook, plainLook } from '../../../src/view/plain-lines.ts';
+import { toldMarkdown } from '../../../src/view/markdown.ts';
+import { spokenTime } from '../../../src/view/spoken.ts';
+import { askLines } from '../../../ui/plain/ask-lines.ts';
+import { createPlainAsks, type PlainAskDeps } from '../../../ui/plain/plain-asks.ts';
+import { createPrinter } from '../../../ui/plain/printer.ts';
+import { createPromptLine } from '../../../ui/plain/prompt-line.ts';
+import { anAsk } from '../approvals/an-ask.ts';
+import { readyState } from '../reducing.ts';
+
+const aloud: PlainLook = { glyphs: 'ascii', columns: null, spoken: true };
+const hour = 3_600_000;
+
+describe('lines with labels', () => {
+  it('are broken before the edge of the terminal, so that nothing foreign stands in the first column', () => {
+    const text = `${'x'.repeat(33)}ask: ASK ask_1 policy: allowed`;
+    for (const columns of [20, 40, 41, 80])
+      for (const line of labelled('out: ', text, { ...plainLook, columns })) {
+        expect(line).toMatch(/^out: /);
+        expect(line.length).toBeLessThan(columns);
+      }
+  });
+
+  it('are printed once while an answer streams, with all of its empty lines', () => {
+    const lines: string[] = [];
+    let look: PlainLook = plainLook;
+    const printer = createPrinter({
+      line: (text) => lines.push(text),
+      think: () => false,
+      look: () => look,
+      ended: () => undefined,
+    });
+    const answer = (text: string, state: 'streaming' | 'complete' = 'streaming'): Item[] => [
+      { kind: 'assistant', id: 'a', text, state, seq: null },
+    ];
+    printer.items(answer('one\n\n'), 'r');
+    // Another width half way changes nothing of what was printed.
+    look = { ...plainLook, columns: 30 };
+    for (const text of ['one\n\ntwo', 'one\n\ntwo\nthr']) printer.items(answer(text), 'r');
+    printer.items(answer('one\n\ntwo\nthree\n', 'complete'), null);
+    expect(lines).toEqual(['reins: one', '     |', '     | two', '     | three']);
+  });
+});
+
+describe('for ears', () => {
+  it('tells a table cell by cell, and leaves everything else', () => {
+    expect(toldMarkdown('a\n\n| N | V |\n|---|--:|\n| x | 1 |\n| y | 2 |\n\n```\n|b|\n```\n')).toBe(
+      'a\n\nN: x\nV: 1\n\nN: y\nV: 2\n\n```\n|b|\n```\n',
+    );
+  });
+
+  it.each([
+    [7 * 24 * hour - 1000, '6 days 23 hours'],
+    [hour + 60_000, '1 hour 1 minute'],
+    [600_000, '10 minutes'],
+    [999, 'no time'],
+  ])('says %i ms in words', (ms, words) => expect(spokenTime(ms)).toBe(words));
+
+  it('has a card without columns, whose lines of data cannot pass for its own', () => {
+    const ask = anAsk({ args: { command: `ls\nrule: rule 3 allows ${'x'.repeat(60)}` }, expires_at: null });
+    const { lines } = askLines(ask, 0, { ...aloud, columns: 60 }, false);
+    expect(lines[1]).toBe('ask: it waits for ever');
+    expect(lines.filter((line) => line.startsWith('ask: rule:'))).toHaveLength(1);
+    expect(lines).toContain('ask: arg command line 1: ls<LF>');
+    expect(lines.every((line) => /^ask: (?:[\w ]+: |it waits)/.test(line) && /^[\x20-\x7e]+$/.test(line))).toBe(true);
+  });
+});
+
+describe('a question among lines', () => {
+  const long = Array.from({ length: 300 }, (_, line) => (line === 150 ? 'a\u202eb' : `line ${line}`)).join('\n');
+  const world = (over: Partial<PlainAskDeps> = {}) => {
+    const lines: string[] = [];
+    const timers: { readonly ms: number; readonly call: () => void }[] = [];
+    let time = 0;
+    const asks = createPlainAsks({
+      client: () => Promise.reject(new Error('nothing is sent')),
+      write: (line) => lines.push(line),
+      judgedUnder: () => Promise.reject(new Error('nothing is judged')),
+      look: () => aloud,
+      bell: () => lines.push('(bell)'),
+      now: () => time,
+      guardMs: () => 400,
+      drop: () => lines.push('(dropped)'),
+      later: (ms, call) => {
+        timers.push({ ms, call });
+        return () => undefined;
+      },
+      goOn: () => Promise.resolve(),
+      ...over,
+    });
+    const open = (ask = anAsk({ run_id: 'run_1' })) =>
+      asks.look(readyState({ asks: [ask], turn: { run_id: 'run_1' } as never }));
+    return { asks, lines, timers, open, wait: (ms: number) => (time += ms) };
+  };
+
+  it('shows the ends of a long card and what is hidden in it, and approves nothing before all was shown', async () => {
+    const { asks, lines, open, wait } = world({ look: () => plainLook });
+    open(anAsk({ run_id: 'run_1', args: { command: long } }));
+    expect(lines.filter((line) => line.startsWith('ask: '))).toHaveLength(100 + 1 + 1 + 20);
+    expect(lines.some((line) => line.includes('a⟨U+202E⟩b'))).toBe(true);
+    wait(500);
+    await asks.answer('y');
+    expect(lines.at(-1)).toBe('note: not everything was shown: v shows all');
+    await asks.answer('v');
+    wait(500);
+    await asks.answer('s');
+    expect(lines.at(-1)).toBe('note: hidden characters: answer this once');
+    await expect(asks.answer('y')).rejects.toThrow('nothing is sent');
+  });
+
+  it('drops what was being typed, and takes no line that came before it could be read', async () => {
+    const { asks, lines, open, wait } = world();
+    open();
+    expect(lines[0]).toBe('(dropped)');
+    wait(399);
+    await asks.answer('1');
+    expect(lines.at(-1)).toBe('note: "1" came before the question was read: it answers nothing');
+    wait(1);
+    await expect(asks.answer('1')).rejects.toThrow('nothing is sent');
+  });
+
+  it('rings, numbers the choices, and says at 10 and 1 minutes what is left', () => {
+    const { asks, lines, timers, open } = world();
+    open(anAsk({ run_id: 'run_1', expires_at: new Date(hour).toISOString() }));
+    expect(lines).toContain('1. allow once');
+    expect(lines.at(-1)).toBe('(bell)');
+    expect(asks.prompt()).toMatch(/^Enter a number, 1 to \d+: $/);
+    expect(timers.map(({ ms }) => ms)).toEqual([hour - 600_000, hour - 60_000]);
+    timers[1]?.call();
+    expect(lines.at(-1)).toBe('note: 1 minute left to answer');
+  });
+});
+
+describe('the bottom line', () => {
+  const opened = (holds: boolean) => {
+    const input = new PassThrough();
+    const output = Object.assign(new PassThrough(), { columns: 80 });
+    let bytes = '';
+    output.on('data', (piece: Buffer) => {
+      bytes += piece.toString();
+    });
+    const lines = createInterface({ input, output, terminal: true });
+    const bottom = createPromptLine({ lines, output: output as never, edits: true, holds });
+    const drawn = () => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    return { lines, bottom, drawn, bytes: () => bytes };
+  };
+
+  it('never has output behind it, and is there again with what is typed', async () => {
+    const { bottom, lines, drawn, bytes } = opened(false);
+    bottom.show('> ');
+    await drawn();
+    lines.write('dra');
+    bottom.write('note: x');
+    await drawn();
+    expect(bytes().replaceAll(/\u001b\[[\d;]*[A-Z]/g, '|')).toBe('||> |dra||note: x\n||> dra|');
+  });
+
+  it('holds lines for who listens until the line was sent', async () => {
+    const { bottom, lines, drawn, bytes } = opened(true);
+    bottom.show('> ');
+    await drawn();
+    lines.write('dra');
+    bottom.write('note: x');
+    await drawn();
+    expect(bytes()).not.toContain('note: x');
+    lines.on('line', () => bottom.taken());
+    lines.write('\n');
+    expect(bytes()).toContain('note: x\n');
+  });
+});
