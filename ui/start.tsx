@@ -64,6 +64,8 @@ export async function startTui(options: TuiOptions): Promise<Left> {
       for (const event of events) {
         if (event.type === 'key') notifier.key();
         if (event.type === 'focus' || event.type === 'blur') notifier.focus(event.type === 'focus');
+        // What is typed as the terminal comes to the front was begun elsewhere: the guard of a card begins anew.
+        if (event.type === 'focus') store.dispatch({ type: 'approve', action: { type: 'redrawn' }, now: now() });
         if (event.type === 'key') store.dispatch({ type: 'key', key: event, now: now() });
         else if (event.type === 'paste') store.dispatch({ type: 'paste', text: event.text, now: now() });
         else if (event.type === 'mouse') store.dispatch({ type: 'wheel', delta: event.wheel === 'up' ? -3 : 3 });
