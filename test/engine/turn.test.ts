@@ -264,7 +264,7 @@ describe('what a reply brings', () => {
     expect(second).toMatchObject({ prompt: 51, estimated: true, run_total: 35 + 51 + 1 });
   });
 
-  it('says once that a call was written as text, and does not execute it', async () => {
+  it('LLM-002: says once that a call was written as text, and does not execute it', async () => {
     const text = '```json\n{"name": "local_fs.read_file", "arguments": {"path": "x"}}\n```';
     const loop = {
       branches: [
@@ -277,6 +277,17 @@ describe('what a reply brings', () => {
       script: [says(text), says('<tool_call>{"name":"read_file"}</tool_call>')],
     });
     expect(played.calls).toEqual([]);
+    for (const written of [
+      '{"name":"local_fs.read_file","arguments":{"path":"x"',
+      '[TOOL_CALLS][{"name":"read_file"}]',
+    ]) {
+      const broken = await play({ chain: agent(), script: [says(written)] });
+      expect([broken.calls, spoken(broken).at(-1), broken.end.kind]).toEqual([
+        [],
+        `assistant: ${written}`,
+        'completed',
+      ]);
+    }
     expect(ofKind(played, 'notice').map((event) => event.code)).toEqual(['text_tool_call']);
     const innocent = await play({ chain: agent(), script: [says('I would read_file with ```ls```.')] });
     expect(ofKind(innocent, 'notice')).toEqual([]);
@@ -304,7 +315,7 @@ describe('what a reply brings', () => {
     expect(ofKind(played, 'notice').map((event) => event.code)).toEqual(['think_unsupported']);
   });
 
-  it('asks an ollama server for a context that never shrinks', async () => {
+  it('LLM-001: asks an ollama server for a context that never shrinks', async () => {
     const ollama = { ...route, type: 'ollama', context: 131_072, num_ctx: { fixed: null, cap: 65_536 } };
     const long = 'x'.repeat(40_000);
     const played = await play({
