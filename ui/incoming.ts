@@ -22,6 +22,8 @@ export const incoming =
         case 'focus':
         case 'blur':
           notifier.focus(event.type === 'focus');
+          // What is typed as the terminal comes to the front was begun elsewhere: the guard of a card begins anew.
+          if (event.type === 'focus') dispatch({ type: 'approve', action: { type: 'redrawn' }, now: now() });
           break;
         case 'paste':
           dispatch({ type: 'paste', text: event.text, now: now() });

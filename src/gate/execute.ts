@@ -111,6 +111,10 @@ async function act(
     emit: (event) => deps.feed.commit('normal', (record) => record(run.ref, event)),
     judge: (tools, tool, args) => evaluate(run.policy(), { tools, tool, args }, run.host(prepared.cwd)).action,
   };
+  if (prepared.dropped.length > 0) {
+    const message = `The model's value for ${prepared.dropped.join(', ')} of ${prepared.found.tools}.${prepared.found.name} was dropped: the operator's is sent.`;
+    context.emit({ kind: 'notice', level: 'warn', code: 'argument_dropped', message });
+  }
   try {
     return await prepared.found.tool.execute(prepared.args, context);
   } catch (error) {

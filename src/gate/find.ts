@@ -24,6 +24,8 @@ export type Prepared = {
   readonly call: { readonly tools: string; readonly tool: string; readonly args: Readonly<Record<string, unknown>> };
   /** The arguments as they are written down and shown: injected ones by name only. */
   readonly shown: Readonly<Record<string, unknown>>;
+  /** Names for which the model had a value of its own, in whose place the operator's is sent. */
+  readonly dropped: readonly string[];
   readonly facts: unknown;
   readonly site: ToolSite;
   readonly cwd: string;
@@ -93,6 +95,7 @@ export async function prepareCall(run: GateRun, request: CallRequest, found: Fou
     args,
     call: { tools, tool: name, args: injected.args },
     shown: shownArguments(injected),
+    dropped: injected.hidden.filter((hidden) => Object.hasOwn(parsed.record, hidden)),
     facts: prepared.facts,
     site,
     cwd: prepared.cwd,

@@ -198,7 +198,7 @@ describe('one round of calls', () => {
 });
 
 describe('a model that goes in circles', () => {
-  it('notes the 3rd equal result, refuses the 5th call and ends the run at the 8th', async () => {
+  it('LLM-004: notes the 3rd equal result, refuses the 5th call and ends the run at the 8th', async () => {
     const played = await play({
       chain: agent(),
       script: Array.from({ length: 8 }, (_, index) => calls(read(`r${index}`, 'same'))),

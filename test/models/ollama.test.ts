@@ -60,7 +60,7 @@ describe('request of an Ollama server', () => {
     });
   });
 
-  it('always says num_ctx and keep_alive', async () => {
+  it('LLM-001: always says num_ctx and keep_alive', async () => {
     const { model } = await start('ollama', ok, { keep_alive: '-1' });
     await collect(model);
     expect(body()).toEqual({
@@ -149,7 +149,7 @@ describe('reply of an Ollama server', () => {
     expect((await collect(model)).at(-1)).toEqual({ kind: 'finish', reason: 'other' });
   });
 
-  it('warns when the context was filled', async () => {
+  it('LLM-001: warns when the context was filled', async () => {
     const { model } = await start('ollama', sends('ollama', done({ prompt_eval_count: 8000, eval_count: 191 })));
     expect((await collect(model))[1]).toEqual({
       kind: 'notice',
@@ -159,7 +159,7 @@ describe('reply of an Ollama server', () => {
     });
   });
 
-  it('warns when the server read much less than was sent', async () => {
+  it('LLM-001: warns when the server read much less than was sent', async () => {
     const { model } = await start('ollama', sends('ollama', done({ prompt_eval_count: 4096, eval_count: 5 })));
     const wanted = request({ messages: [user('word '.repeat(8000))], num_ctx: 8192 });
     expect((await collect(model, wanted)).map((part) => part.kind)).toEqual(['text', 'notice', 'usage', 'finish']);
@@ -183,7 +183,7 @@ describe('reply of an Ollama server', () => {
     expect(kinds).toEqual(['model_loading', 'text', 'finish']);
   });
 
-  it('keeps a call that is written as text as text', async () => {
+  it('LLM-002: keeps a call that is written as text as text', async () => {
     const text = '{"name":"local_fs_read_file","arguments":{"path":"a"}}';
     const { model } = await start('ollama', sends('ollama', done({ message: { role: 'assistant', content: text } })));
     expect(await collect(model, request({ tools: [readFile] }))).toEqual([

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { asks, done, executor, type PlanApp, planApp, plans, reply } from './support.ts';
 
@@ -109,6 +111,39 @@ describe('plan_manager', () => {
     expect(
       rows("SELECT count(*) AS n FROM tool_calls WHERE started_at IS NOT NULL AND tools <> 'plan_summary'"),
     ).toEqual([{ n: 3 }]);
+  });
+
+  test('SEM-012: gives a run that it starts nothing that the chat may not have: no shell, no denied tool, no other model', async () => {
+    const model = (name: string) => ({ name, context: 100_000, capabilities: ['chat', 'tools'] });
+    app = await planApp({
+      models: [model('m'), model('m2')],
+      turns: [
+        ...driving,
+        plans(['one']),
+        asks('local_shell.local_shell', { command: 'touch', args: ['made'] }, { ...executor, role: 'user' }),
+        asks('local_fs.write_file', { path: 'made', content: 'x' }, { ...executor, tool: { count: 1 } }),
+        ...done,
+      ],
+      policy: {
+        ...allowed,
+        rules: [{ tools: 'local_shell', action: 'deny' }, { tool: 'write_file', action: 'deny' }, ...allowed.rules],
+        compute: { modelAllowlist: ['m'] },
+      },
+    });
+    const { client, rows, place } = app;
+    await client.setConfig({ key: 'plan-manager', value: 'true' });
+    await client.setConfig({ key: 'planner-model', value: 'm2' });
+    expect(await told('plan')).toMatchObject({ ok: false, message: expect.stringContaining('m2') });
+    await app.plan('g', { from: '- one' });
+    await told('run');
+    const made = rows(
+      "SELECT tools, state, json_extract(record, '$.action') AS action FROM tool_calls WHERE tools LIKE 'local%' ORDER BY started_at",
+    );
+    expect(made).toEqual([
+      { tools: 'local_shell', state: 'skipped', action: null },
+      { tools: 'local_fs', state: 'skipped', action: 'deny' },
+    ]);
+    expect(existsSync(join(place.workspace, 'made'))).toBe(false);
   });
 
   test('says that a step waits, and the chat goes on', async () => {

@@ -206,7 +206,7 @@ it.each([
   await running.client.awaitRun({ run_id });
 });
 
-it('names one entry for each command of a line, and never the line', async () => {
+it('SEM-008: names one entry for each command of a line, and never the line', async () => {
   const running = await withCalls(shell('touch -c one && mkdir -p two'), shell('mkdir -p three && touch four'));
   const { run_id, ask_id } = await firstAsk(running);
   const { candidates } = await running.client.proposeRules({ id: ask_id });
@@ -218,6 +218,44 @@ it('names one entry for each command of a line, and never the line', async () =>
   await running.client.answerAsk(asRule(ask_id, candidates, 2));
   expect((await running.client.awaitRun({ run_id })).asks).toHaveLength(1);
   expect(existsSync(join(running.place.workspace, 'three'))).toBe(true);
+});
+
+it('SEM-008: covers no other line that begins like the one that was approved', async () => {
+  const running = await withCalls(shell('cd src && touch one'), shell('touch two'), shell('cd / && rm -rf src'));
+  mkdirSync(join(running.place.workspace, 'src'));
+  const { run_id, ask_id } = await firstAsk(running);
+  const { candidates } = await running.client.proposeRules({ id: ask_id });
+  expect(candidates).toEqual([]);
+  await running.client.answerAsk(answer(ask_id, { remember: 'session' }));
+  const asked: string[] = [];
+  for await (const batch of running.client.watch({ run_id, after: 0, signal: new AbortController().signal })) {
+    for (const event of batch) {
+      if (event.kind !== 'ask' || event.ask_id === ask_id) continue;
+      asked.push(event.summary);
+      await running.client.answerAsk(answer(event.ask_id, { outcome: 'deny' }));
+    }
+  }
+  expect(asked).toEqual(['touch two', 'cd / && rm -rf src']);
+  expect(existsSync(join(running.place.workspace, 'src'))).toBe(true);
+});
+
+it('SEM-009: a rule for a path with blanks and quotes covers the same call again, and none is offered for a line end', async () => {
+  const odd = write('a "b" \'c\'  d ');
+  const running = await withCalls(odd, odd, write('a'), write('a "b"\n  d'));
+  const { run_id, ask_id } = await firstAsk(running);
+  const { candidates } = await running.client.proposeRules({ id: ask_id });
+  await running.client.answerAsk(asRule(ask_id, candidates, 0));
+  const other: string[] = [];
+  for await (const batch of running.client.watch({ run_id, after: 0, signal: new AbortController().signal })) {
+    for (const event of batch) {
+      if (event.kind !== 'ask' || event.ask_id === ask_id) continue;
+      other.push(event.summary);
+      await running.client.answerAsk(answer(event.ask_id, { outcome: 'deny' }));
+    }
+  }
+  expect(other).toEqual(['a']);
+  const states = running.rows('SELECT state FROM tool_calls WHERE run_id = ? ORDER BY seq', run_id);
+  expect(states.map(({ state }) => state)).toEqual(['done', 'done', 'skipped', 'skipped']);
 });
 
 it('names the host of a request, and offers no rule that is too long to be read', async () => {

@@ -27,6 +27,20 @@ function flood(stream, piece) {
   more();
 }
 
+/** Asks for the same thing without end, and reads no answer. */
+function beg() {
+  process.stdin.pause();
+  let id = 1000;
+  const more = () => {
+    while (id < 1_000_000) {
+      id += 1;
+      const request = { jsonrpc: '2.0', id, method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } };
+      if (!process.stdout.write(`${JSON.stringify(request)}\n`)) return void process.stdout.once('drain', more);
+    }
+  };
+  more();
+}
+
 mark(`start ${process.pid}`);
 if (mode === 'exit') {
   process.stderr.write('no configuration found\n');
@@ -138,6 +152,7 @@ const handle = (line) => {
     }
     if (params.name === 'wrong') return say({ id, error: { code: -32602, message: 'path is missing' } });
     if (params.name === 'broken') return say({ id, error: { code: -32603, message: 'out of luck' } });
+    if (params.name === 'beg') return beg();
     if (params.name === 'wait') return;
     if (params.name === 'slow') {
       // Tells of progress for longer than one time limit.

@@ -116,7 +116,7 @@ describe('a card in the terminal', () => {
     expect(stdout).toContain('not y here');
   });
 
-  test('is left with Esc, stays open, and shows who answered it elsewhere', async () => {
+  test('HTTP-017: is left with Esc, stays open, and shows who answered it elsewhere', async () => {
     await addScript(world, writingTurns);
     const terminal = await open();
     await asked(terminal);

@@ -96,7 +96,7 @@ I look.
     expect(markdownHead({ ...session, name: 'a\u001bb' })).toContain('# a␛b\n');
   });
 
-  it('lets no message pass for another one', () => {
+  it('LLM-005: lets no message pass for another one', () => {
     expect(body({ text: 'a\n## user · now\n## Users\n  # tool · x' })).toBe(
       'a\n\\## user · now\n## Users\n  \\# tool · x',
     );

@@ -226,7 +226,7 @@ describe('rows of an item', () => {
 });
 
 describe('plain lines', () => {
-  it('label every line, so that content cannot pose as something else', () => {
+  it('LLM-005: label every line, so that content cannot pose as something else', () => {
     const answer: Item = { kind: 'assistant', id: 'a', text: 'one\nask: ok\u001b[2J', state: 'complete', seq: 1 };
     expect(plainLines(answer, false)).toEqual(['reins: one', '     | ask: ok␛[2J']);
     expect(

@@ -44,7 +44,7 @@ it('approves nothing that was not displayed, and shows what hides', async () => 
   expect(world.problems).toEqual([]);
 });
 
-it('shows in every open tab within a second who has answered', async () => {
+it('HTTP-017: shows in every open tab within a second who has answered', async () => {
   const one = await world.open('/approvals');
   const other = await world.open('/approvals', { viewport: phone, scheme: 'dark' });
   await one.locator('article.card').waitFor();
@@ -129,5 +129,69 @@ it('leads from a goal to its plan, and asks in the place of the step', async () 
   await page.getByLabel('What is to be reached?').waitFor();
   await page.keyboard.press('?');
   await page.getByRole('heading', { name: 'Keys' }).waitFor();
+  expect(world.problems).toEqual([]);
+});
+
+it('HTTP-017: tells a late press who has answered', async () => {
+  const run = await world.served.run();
+  const { ask_id } = await world.served.app.seen(run, 'ask');
+  const page = await (await world.context()).newPage();
+  // This page is told of nothing that happens.
+  await page.route('**/api/events*', (route) => route.abort());
+  await page.goto(`${world.served.url}/approvals/${ask_id}`);
+  const deny = page.getByRole('button', { name: 'Deny', exact: true });
+  await deny.waitFor();
+  const { binding } = await world.served.client.getApproval({ id: ask_id });
+  await world.served.client.answerApproval({ id: ask_id, binding, outcome: 'deny', feedback: 'not now' });
+  const line = page.locator('.outcome');
+  await expect
+    .poll(
+      () =>
+        deny.click({ timeout: 500 }).then(
+          () => line.count(),
+          () => line.count(),
+        ),
+      { timeout: 10_000 },
+    )
+    .toBe(1);
+  expect(await line.textContent()).toMatch(/^denied.*by operator:web.*“not now”$/);
+  expect((await world.served.client.getApproval({ id: ask_id })).verdict?.feedback).toBe('not now');
+});
+
+it('APR-010: takes no press that brings its window to the front', async () => {
+  const run = await world.served.run();
+  const { ask_id } = await world.served.app.seen(run, 'ask');
+  const page = await world.open(`/approvals/${ask_id}`);
+  const state = async () => (await world.served.client.getApproval({ id: ask_id })).state;
+  await page.getByRole('button', { name: /^Show \d+ hidden lines$/ }).click();
+  const approve = page.getByRole('button', { name: 'Approve once' });
+  await approve.waitFor();
+  // Past the guard, by the clock of the page.
+  const armed = () =>
+    page.evaluate(`new Promise((resolve) => {
+      const from = performance.now();
+      const look = () => (performance.now() > from + 600 ? resolve() : requestAnimationFrame(look));
+      look();
+    })`);
+  // Whichever comes first of the two, and where there is no event at all.
+  for (const order of ['before', 'behind', 'none']) {
+    await page.evaluate(`window.stop?.();
+      if ('${order}' === 'none') document.hasFocus = () => false;
+      else {
+        const focused = () => window.dispatchEvent(new Event('focus'));
+        addEventListener('pointerdown', focused, '${order}' === 'before');
+        window.stop = () => removeEventListener('pointerdown', focused, '${order}' === 'before');
+      }`);
+    await armed();
+    await approve.click();
+    expect([order, await state()]).toEqual([order, 'pending']);
+  }
+  await page.locator('article.card').focus();
+  await page.keyboard.press('a');
+  expect(await state()).toBe('pending');
+  await page.evaluate('delete document.hasFocus');
+  await armed();
+  await approve.click();
+  await page.locator('.outcome[data-state=approved]').waitFor();
   expect(world.problems).toEqual([]);
 });

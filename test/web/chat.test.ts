@@ -9,6 +9,24 @@ const hostile = [
   'A picture: <img src=https://x.test/?d=1> and ![p](https://x.test/p.png)',
   '<script>document.title = "owned"</script>',
   '[here](javascript:alert(1)) and [there](https://x.test/there)',
+  ...[
+    'JaVaScRiPt:alert(1)',
+    '&#106;avascript:alert(1)',
+    '&#x1;javascript:alert(1)',
+    'java&#9;script:alert(1)',
+    'vbscript:msgbox(1)',
+  ]
+    .concat([
+      'data:text/html,<script>alert(1)</script>',
+      'data:image/svg+xml,<svg/onload=alert(1)>',
+      'blob:x',
+      'file:///etc/passwd',
+    ])
+    .map((url) => `[bad](<${url}>)`),
+  '![s](https://x.test/?q=secret "t") ![r][r] <https://x.test/auto> <javascript:alert(1)>\n\n[r]: https://x.test/r.png',
+  '<svg xmlns="http://www.w3.org/2000/svg"><script>document.title = "owned"</script></svg><math><mi xlink:href="javascript:alert(1)">m</mi></math>',
+  '<style>@import "https://x.test/s.css"</style><link rel=prefetch href="https://x.test/l"><base href="https://x.test/"><meta http-equiv=refresh content="0;url=https://x.test/m">',
+  '<iframe srcdoc="x"></iframe><form action="https://x.test/f"><button>Send</button></form><video poster="https://x.test/v"></video>',
   'hidden \u202e reversed \u200b and &#x202E; by reference',
   '<article class="card"><button>Approve once</button></article>',
 ].join('\n\n');
@@ -23,6 +41,8 @@ beforeAll(async () => {
       }),
       { match: { role: 'user', last_user: 'slow' }, reply: { text: long, delay_ms: 60 } },
       says(hostile, { role: 'user', last_user: 'hostile' }),
+      calls([call('local_fs.read_file', { path: 'hostile.html' })], { role: 'user', last_user: 'show the file' }),
+      says('That was the file.', { tool: { name: { equals: 'local_fs.read_file' } } }),
       says('Here is **what I found**.'),
     ].map((turn, index) => ({ name: `turn ${index}`, ...turn })),
     policy: { default_action: 'approve', rules: [] },
@@ -30,6 +50,7 @@ beforeAll(async () => {
   await world.served.client.putConfigItem({ key: 'default-model', value: 'm' });
   await world.served.client.putConfigItem({ key: 'default-provider', value: 'scripted' });
   writeFileSync(join(world.served.app.place.workspace, 'seen.txt'), 'seen\n');
+  writeFileSync(join(world.served.app.place.workspace, 'hostile.html'), hostile);
 }, 60_000);
 afterAll(() => world?.close());
 
@@ -84,7 +105,7 @@ it('shows a message that streams from its first word after a reload in its middl
   expect(world.problems).toEqual([]);
 });
 
-it('draws hostile text of a model as text', async () => {
+it('HTTP-018 and DSP-005: draws hostile text of a model as text, and asks nobody for its pictures', async () => {
   const page = await world.open('/chat');
   await page.getByRole('textbox', { name: 'Message' }).fill('hostile please');
   await page.keyboard.press('Enter');
@@ -103,11 +124,26 @@ it('draws hostile text of a model as text', async () => {
   expect(await Promise.all(links.map((link) => link.getAttribute('href')))).toEqual([
     'https://x.test/?d=1%3E',
     'https://x.test/there',
+    'https://x.test/auto',
   ]);
-  expect(await Promise.all(links.map((link) => link.getAttribute('rel')))).toEqual([
-    'noopener noreferrer',
-    'noopener noreferrer',
-  ]);
+  expect(await Promise.all(links.map((link) => link.getAttribute('rel')))).toEqual(
+    Array(3).fill('noopener noreferrer'),
+  );
+  const drawn = 'svg, math, style, link, base, meta, iframe, form, video';
+  expect([await said.locator(drawn).count(), await page.title()]).toEqual([0, 'Chat · Reins']);
+
+  // The same as what a tool gives.
+  await page.getByRole('textbox', { name: 'Message' }).fill('show the file');
+  await page.keyboard.press('Enter');
+  await page.locator('article.card').waitFor();
+  const [ask] = (await world.served.client.pageApprovals({})).items;
+  await world.served.client.answerApproval({ id: ask?.id ?? '', binding: ask?.binding ?? '', outcome: 'approve' });
+  await page.getByText('That was the file.').waitFor();
+  await page.locator('.call-line').last().click();
+  const call = page.locator('.call').last();
+  await call.getByText('javascript:alert(1)').first().waitFor();
+  expect(await call.textContent()).toContain(hostile.split('\n\n')[1]);
+  expect(await call.locator(`a, img, script, article, ${drawn}`).count()).toBe(0);
   expect(world.problems).toEqual([]);
 });
 

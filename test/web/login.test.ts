@@ -29,14 +29,25 @@ it('takes the default password and has another one set before anything else', as
   expect(world.problems).toEqual([]);
 });
 
-it('opens with a one-time link, which leaves the address bar and works once', async () => {
+it('HTTP-015: opens with a one-time link, which leaves the address bar and the history, is in no address that is asked for, and works once', async () => {
   const code = 'c'.repeat(43);
   const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(code));
   const ground = await world.served.app.ground();
   ground.logins.addCode(Buffer.from(digest).toString('hex'), Date.now() + 60_000);
-  const page = await world.open(`/#code=${code}`, { stranger: true });
+  const page = await (await world.context({ stranger: true })).newPage();
+  world.watch(page);
+  const asked: string[] = [];
+  page.on('request', (request) => asked.push(`${request.url()} ${request.headers()['referer'] ?? ''}`));
+  await page.goto(`${world.served.url}/#code=${code}`);
   await page.getByRole('navigation', { name: 'Pages', exact: true }).waitFor();
-  expect(await page.evaluate('location.hash')).toBe('');
+  expect(await page.evaluate('[location.hash, history.length]')).toEqual(['', 2]);
+  // The page before this one is the empty tab, and the one behind it has no code.
+  await page.goBack();
+  await page.goForward();
+  await page.getByRole('navigation', { name: 'Pages', exact: true }).waitFor();
+  expect(page.url()).not.toContain('code');
+  expect(asked.length).toBeGreaterThan(5);
+  expect(asked.filter((line) => line.includes(code) || line.includes('code='))).toEqual([]);
   // Nothing is set up: that comes first, and can be tried without.
   await page.getByRole('button', { name: 'Try without a model' }).click();
   await page.getByRole('heading', { name: 'Run', exact: true }).waitFor();

@@ -47,7 +47,11 @@ export function useGuard(element: RefObject<HTMLElement | null>, version: string
     };
   }, [element, version]);
 
-  const isArmed = useCallback(() => performance.now() - since.current >= guardMs, []);
+  const isArmed = useCallback(
+    // Before the window has the focus, a press is one that brings it to the front.
+    () => document.hasFocus() && performance.now() - since.current >= guardMs,
+    [],
+  );
   const press = useCallback(
     (act: () => void) => ({
       onPointerDown: () => {

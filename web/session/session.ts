@@ -19,13 +19,14 @@ const usedLink = 'This link was already used or has expired: run "reins beam lin
 
 /** Finds out who is there, at the start of the page. Takes a one-time code out of the address and its history. */
 export async function openSession(): Promise<void> {
-  const code = /^#code=([\w-]+)$/.exec(location.hash)?.[1];
+  const code = /^#code=(.+)$/.exec(location.hash)?.[1];
   let said: string | null = null;
   if (code !== undefined) {
+    // Whatever stands there: a code that was copied with something behind it is one all the same.
     history.replaceState(null, '', location.pathname + location.search);
     session.set({ at: 'opening' });
     try {
-      entered(await auth.link(code));
+      entered(await auth.link(/^[\w-]*/.exec(code)?.[0] ?? ''));
       return;
     } catch {
       said = usedLink;

@@ -98,8 +98,10 @@ export async function openClient(route: Route, deps: ClientDeps, signal: AbortSi
   const refused = new Set<string>();
   client.fallbackRequestHandler = async ({ method }) => {
     const shown = method.slice(0, 100);
-    if (!refused.has(shown) && refused.size < 20) deps.notice(`it asked for ${shown}, which Reins does not offer`);
-    refused.add(shown);
+    if (!refused.has(shown) && refused.size < 20) {
+      refused.add(shown);
+      deps.notice(`it asked for ${shown}, which Reins does not offer`);
+    }
     throw new McpError(methodNotFound, `${shown} is not offered`);
   };
   client.fallbackNotificationHandler = async ({ method, params }) => {

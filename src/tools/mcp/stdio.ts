@@ -19,6 +19,8 @@ export type StdioDeps = { readonly guard: GroupGuard; readonly ring: Ring };
 /** How long a server has to end by itself once its input is closed, and after SIGTERM. */
 const endByItselfMs = 500;
 const endBySignalMs = 2_000;
+/** Messages that a server has not read: our calls are four at a time, so the rest are answers to what it asked for. */
+const maxUnread = 1000;
 
 /**
  * A server as a child process that leads its own session and group (05 §10.3): messages are lines of its standard input and
@@ -31,6 +33,7 @@ export function createStdioPipe(launch: StdioLaunch, { guard, ring }: StdioDeps)
   let failure: string | null = null;
   let lastWords: string | null = null;
   let closing: Promise<void> | null = null;
+  let unread = 0;
 
   const listen = (own: ChildProcess, pid: number, listener: PipeListener): void => {
     const closed = new Promise<void>((resolve) => own.once('close', () => resolve()));
@@ -104,8 +107,11 @@ export function createStdioPipe(launch: StdioLaunch, { guard, ring }: StdioDeps)
       if (stdin == null || isGone || !stdin.writable) {
         return Promise.reject(fault('the server has ended', { kind: 'network', sent: false }));
       }
+      unread += 1;
+      if (unread > maxUnread) fail('the server asks on and on, and does not read what it is answered');
       return new Promise((resolve, reject) => {
         stdin.write(`${JSON.stringify(message)}\n`, (error) => {
+          unread -= 1;
           if (error == null) {
             resolve();
             return;

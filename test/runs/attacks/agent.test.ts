@@ -115,7 +115,7 @@ it('APR-015: an agent that names another ask answers neither', async () => {
   expect(made()).toEqual([]);
 });
 
-it('APR-015: an agent has no word on a call that the policy denies', async () => {
+it('APR-015 and SEM-006: an agent has no word on a call that the policy denies', async () => {
   await open([agent(asked), ...writes], policy({ rules: [{ tools: 'local_fs', action: 'deny' }] }));
   await app.run({ on_ask: 'wait' });
   expect([asks(), looks(), made()]).toEqual([[], [], []]);

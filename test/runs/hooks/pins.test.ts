@@ -221,7 +221,7 @@ describe('the description of a hook', () => {
 });
 
 describe('what the operator registered', () => {
-  it('is sent with every call, and is in nothing that is shown, stored or told to a model (HOOK-008)', async () => {
+  it('is sent with every call in place of a value of the model, and is in nothing that is shown, stored or told to a model (HOOK-008, SEM-004)', async () => {
     const parameters = [{ name: 'tenant', in: 'query', required: true, schema: { type: 'string' } }];
     service = await startService({
       openapi: '3.0.3',
@@ -251,7 +251,7 @@ describe('what the operator registered', () => {
       headers: { Authorization: `Bearer \${env:SVC_TOKEN}`, 'X-Plain': 'plain-registered' },
       inject: { tenant: 'acme-tenant' },
     });
-    const { results, run_id } = await resultsOf(app);
+    const { results, run_id, events } = await resultsOf(app);
     expect(service.arrived.map(({ url, body, headers }) => [url, body, headers['authorization']])).toEqual([
       ['/it?tenant=acme-tenant', '', 'Bearer token-from-environment'],
       ['/it', '{"text":"hello","tenant":"acme-tenant"}', 'Bearer token-from-environment'],
@@ -264,6 +264,7 @@ describe('what the operator registered', () => {
     for (const secret of ['acme-tenant', 'token-from-environment', 'plain-registered']) {
       expect(stored).not.toContain(secret);
     }
+    expect(noticesOf(events).filter((code) => code === 'argument_dropped')).toHaveLength(2);
     expect(app.rows('SELECT args FROM tool_calls WHERE run_id = ? ORDER BY seq', run_id)).toEqual([
       { args: '{"tenant":"(injected)"}' },
       { args: '{"text":"hello","tenant":"(injected)"}' },
@@ -290,10 +291,12 @@ describe('what the operator registered', () => {
     expect(app.rows('SELECT id FROM asks')).toEqual([]);
   });
 
-  it('is judged as it is: a rule sees the injected value, and a person its name', async () => {
+  it('SEM-004: is judged as it is: a rule sees the injected value, and a person its name', async () => {
     service = await startService(document({ read: {} }));
     const rule = (value: string) => ({ tools: 'svc', when: [{ key: 'tenant', op: 'eq', value }], action: 'allow' });
-    app = await appCalling([['svc.read', {}]], { policy: { default_action: 'approve', rules: [rule('acme')] } });
+    // A rule about what the model says in its place covers nothing.
+    const policy = { default_action: 'approve', rules: [rule('acme'), rule('evil')] };
+    app = await appCalling([['svc.read', { tenant: 'evil' }]], { policy });
     await addHook(app, 'svc', { url: service.url, inject: { tenant: 'acme' } });
     expect((await resultsOf(app)).results).toEqual([{}]);
     await app.client.updateHook({

@@ -55,17 +55,19 @@ describe('a server that cannot be used is one clear sentence', () => {
   });
 
   it.each(['flood-lines', 'flood-one-line'])(
-    'when it floods its output (%s), and memory stays as it was',
+    'MCP-005: when it floods its output (%s), and memory stays as it was',
     async (mode) => {
       const before = process.memoryUsage().rss;
-      expect(await failure(start(mode))).toBe('the server writes something else than messages to its standard output');
+      const connection = start(mode);
+      expect(await failure(connection)).toBe('the server writes something else than messages to its standard output');
+      expect(connection.state()).toBe('failed');
       expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
     },
   );
 });
 
 describe('a server that floods its stderr', () => {
-  it('works, and of its words the last are kept', async () => {
+  it('MCP-005: works, and of its words the last are kept', async () => {
     const before = process.memoryUsage().rss;
     const connection = start('flood-stderr');
     expect(await failure(connection)).toBe('ready');
@@ -120,7 +122,7 @@ describe('the list of tools', () => {
 });
 
 describe('a call', () => {
-  it('keeps the server from what it asks for', async () => {
+  it('MCP-008: keeps the server from what it asks for', async () => {
     const connection = start('asks');
     await connection.connect(false);
     await resultOf(connection, 'echo', { message: 'x' });
@@ -135,6 +137,19 @@ describe('a call', () => {
       'it asked for elicitation/create, which Reins does not offer',
       'it asked for roots/list, which Reins does not offer',
     ]);
+  });
+
+  it('MCP-008: ends with a server that asks without end and reads no answer', async () => {
+    const connection = start('tools');
+    await connection.connect(false);
+    const before = process.memoryUsage().rss;
+    expect((await callWith(connection, 'beg', {})).end).toEqual({
+      kind: 'lost',
+      reason: 'the server asks on and on, and does not read what it is answered',
+    });
+    expect(process.memoryUsage().rss - before).toBeLessThan(64 * 1024 * 1024);
+    expect(connection.notices).toEqual(['it asked for sampling/createMessage, which Reins does not offer']);
+    expect(await resultOf(connection, 'echo', { message: 'on' })).toMatchObject({ content: [{ text: 'on' }] });
   });
 
   it('of which the server dies is unknown, is not sent again, and the next one reconnects', async () => {
@@ -187,7 +202,7 @@ describe('a call', () => {
 });
 
 describe('a child', () => {
-  it('gets the base list of variables and what its record declares, and its arguments as they are', async () => {
+  it('MCP-011: gets the base list of variables and what its record declares, and its arguments as they are', async () => {
     process.env['OPENAI_API_KEY'] = 'sk-never-given';
     const connection = start('tools', { more: ['a', 'b c', '$(x)'] });
     const text = async (tool: string) => {

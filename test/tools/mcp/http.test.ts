@@ -58,15 +58,32 @@ describe('every request', () => {
 });
 
 describe('what a server may not do', () => {
-  it('send elsewhere: no other origin and no private address is asked, and no token leaves', async () => {
+  it('MCP-007: send elsewhere: no other origin and no private address is asked, and no token leaves', async () => {
     const other = await serve();
-    for (const location of [other.url, 'http://169.254.169.254/latest/meta-data', 'https://127.0.0.1:1/mcp']) {
-      const fake = await serve((_message, _request, response) => {
-        response.writeHead(307, { location }).end();
+    const locations = [
+      other.url,
+      'http://169.254.169.254/latest/meta-data',
+      'https://127.0.0.1:1/mcp',
+      'http://[::ffff:169.254.169.254]/',
+      'http://2852039166/',
+      'file:///etc/passwd',
+      '//169.254.169.254/',
+    ];
+    for (const [index, location] of locations.entries()) {
+      // From the first word on, and when a tool is called.
+      let calls = false;
+      const fake = await serve((message, _request, response) => {
+        if (calls && message?.method !== 'tools/call') return false;
+        response.writeHead([301, 302, 303, 307, 308][index % 5] ?? 307, { location }).end();
         return true;
       });
       const connection = connect(fake.url, { bearer: async () => 'tok-1' });
-      expect(await reason(connection)).toMatch(/redirect/i);
+      expect([location, await reason(connection)]).toEqual([location, expect.stringMatching(/redirect/i)]);
+      calls = true;
+      const again = connect(fake.url, { bearer: async () => 'tok-1' });
+      expect(await reason(again)).toBe('ready');
+      const { end } = await callWith(again, 'echo', {});
+      expect([location, end.kind, JSON.stringify(end)]).toEqual([location, 'http', expect.stringMatching(/redirect/i)]);
     }
     expect(other.seen).toEqual([]);
   });
@@ -106,7 +123,7 @@ describe('a call', () => {
     [401, { kind: 'auth', reason: 'the server wants a sign-in (401)' }],
     [403, { kind: 'auth', reason: 'the server refuses these credentials (403)' }],
     [500, { kind: 'http', status: 500 }],
-  ])('of which the answer is %i says so', async (status, end) => {
+  ])('MCP-007: of which the answer is %i says so', async (status, end) => {
     const fake = await serve((message, _request, response) => {
       if (message?.method !== 'tools/call') return false;
       response.writeHead(status).end('out of luck');
