@@ -11,7 +11,10 @@ export function welcomeOf({ status, keysSet }: Pick<DoctorReport, 'status' | 'ke
   const servers = status.backendChecks.filter(({ reachable, baseUrl }) => reachable && isLocal(baseUrl));
   const listed = (label: string, texts: readonly string[]): readonly WelcomeRow[] =>
     (texts.length === 0 ? ['none'] : texts).map((text, index) => ({ label: index === 0 ? label : '', text }));
+  const needsProject = status.issues.some(({ code }) => code === 'no_project');
   return [
+    // Everything else belongs to a project.
+    ...(needsProject ? [{ label: 'this directory', text: 'reins init   makes it a project, with its chains' }] : []),
     ...listed(
       'local servers',
       servers.map(

@@ -35,12 +35,19 @@ it('names to a new user what answers on this machine, and keys by their variable
       chatModelCount: 1,
       ...over,
     }) as BackendCheck;
-  const known = (backendChecks: BackendCheck[]) => ({ status: { backendChecks } as never, keysSet: [] });
+  const known = (backendChecks: BackendCheck[], codes: readonly string[] = []) => ({
+    status: { backendChecks, issues: codes.map((code) => ({ code })) } as never,
+    keysSet: [],
+  });
   expect(welcomeOf(known([check({}), check({ baseUrl: 'https://api.openai.com/v1' })]))).toEqual([
     { label: 'local servers', text: 'ollama at http://127.0.0.1:11434, 1 chat model' },
     { label: 'keys set', text: 'none' },
     { label: 'without any', text: 'reins demo   shows the program at work with a scripted model' },
   ]);
+  expect(welcomeOf(known([], ['no_project']))[0]).toEqual({
+    label: 'this directory',
+    text: 'reins init   makes it a project, with its chains',
+  });
   const keys = welcomeOf({ ...known([]), keysSet: [{ variable: 'OPENAI_API_KEY', provider: 'openai' }] });
   expect(keys.map(({ text }) => text)).toEqual([
     'none',
