@@ -1,4 +1,4 @@
-import { type Line, say } from '../src/view/line.ts';
+import { foreign, type Line, say } from '../src/view/line.ts';
 import { composerRows } from './composer/composer-lines.ts';
 import { bannerOf } from './status-lines.ts';
 import type { State } from './state.ts';
@@ -43,5 +43,6 @@ export function tooSmallLines(state: State): readonly Line[] {
     [say(state.asks.length === 0 ? 'No open asks.' : `Open asks: ${state.asks.length}`, 'ask')],
     [],
     [say('p plain mode   q quit')],
+    ...(state.said === null ? [] : [foreign(state.said.text)]),
   ];
 }
