@@ -5,7 +5,7 @@ import { cardHints, listHints } from './approvals/card-hints.ts';
 import { isComposerEmpty } from './composer/composer-state.ts';
 import { fieldLine } from './field-line.ts';
 import { hints, keyOf } from './keys/key-map.ts';
-import { activityOf, type Search, type State } from './state.ts';
+import { activityOf, type Search, type State, openAsksOf } from './state.ts';
 
 /** The keys that do something now, the most useful ones first; or what has just been said (10 §2.1). */
 export function hintLine(state: State): Line {
@@ -45,7 +45,7 @@ export function hintLine(state: State): Line {
               : [
                   ...(state.asks.length > 0 && state.pane !== 'approvals' ? [nextAskHint(state, waiting)] : []),
                   ...(active !== null && state.pane !== 'approvals'
-                    ? [`${interrupt} interrupts${waiting ? ' and withdraws the ask' : ''}`]
+                    ? [`${interrupt} interrupts${waiting ? ` and withdraws ${openAsksOf(state, active.run_id)}` : ''}`]
                     : []),
                   ...(state.pane === 'chat' && !isComposerEmpty(state.composer)
                     ? hints(state.keys, ['composer.send', 'composer.newline'])

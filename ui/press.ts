@@ -16,7 +16,7 @@ import { nextHit, searchField, startSearch } from './search.ts';
 import { interruptPlan, planCommand, planFieldCommand, planText } from './plan/plan-press.ts';
 import { chosenStep } from './plan/plan-state.ts';
 import { runSlash } from './slash.ts';
-import { type Change, only, type Pane, runInView, type State } from './state.ts';
+import { type Change, only, type Pane, runInView, type State, openAsksOf } from './state.ts';
 import { saying } from './sending.ts';
 
 /** A second key of the same kind within this time counts as the second of two. */
@@ -83,7 +83,8 @@ function typeText(state: State, ruler: Ruler, text: string, now: number): Change
 
 function smallScreen(state: State, ruler: Ruler, key: Key, now: number): Change {
   if (key.ctrl && key.name === 'n') return ask(state, ruler, { type: 'focus-next', run_id: null }, now);
-  if (key.name === 'q' || (key.ctrl && key.name === 'c')) return only(state, { do: 'quit' });
+  // There is no room for the question what is to become of a run: it rests, as is offered first elsewhere.
+  if (key.name === 'q' || (key.ctrl && key.name === 'c')) return only(state, { do: 'leave', cancel: false });
   if (key.name === 'p') return only(state, { do: 'plain' });
   return only(saying(state, 'make the terminal larger', now));
 }
@@ -242,7 +243,7 @@ function interrupt(state: State, ruler: Ruler, now: number, isEscape: boolean): 
     const again = state.quitting?.key === 'interrupt' && now - state.quitting.at <= twiceMs;
     if (isEscape && waits && !again)
       return only({
-        ...saying(state, 'Esc again interrupts and withdraws the ask', now, false),
+        ...saying(state, `Esc again interrupts and withdraws ${openAsksOf(state, turn.run_id)}`, now, false),
         quitting: { key: 'interrupt', at: now },
       });
     const second = turn.interrupted_at !== null && now - turn.interrupted_at <= twiceMs;

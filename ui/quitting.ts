@@ -42,7 +42,12 @@ export function createQuitting({ client: clientOf, link, state, dispatch, say, l
 
   const cancelAll = async (reason: string): Promise<void> => {
     const client = await clientOf();
-    for (const { id } of await going()) await client.cancelRun({ run_id: id, reason }).catch(() => undefined);
+    const ended = (await going()).map(async ({ id }) => {
+      await client.cancelRun({ run_id: id, reason });
+      await client.awaitRun({ run_id: id });
+    });
+    // One that has ended meanwhile needs no end.
+    await Promise.allSettled(ended);
   };
   const restAll = async (): Promise<void> => {
     const client = await clientOf();

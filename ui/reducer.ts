@@ -41,7 +41,7 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
       return only({
         ...(isSwitch(state, action.session) ? compose(state, ruler, { type: 'switch' }, state.now).state : state),
         session: action.session,
-        items: action.items,
+        items: [...action.items, ...saidBefore(state)],
         ...atEnd,
         reading: null,
         search: null,
@@ -152,6 +152,10 @@ function pasted(state: State, ruler: Ruler, text: string, now: number): Change {
     ? compose(fresh, ruler, { type: 'paste', text }, now)
     : ask(fresh, ruler, { type: 'paste', text }, now);
 }
+
+/** What was said while nothing was open yet: of the keys, the theme, the history. */
+const saidBefore = ({ phase, session, items }: State): State['items'] =>
+  phase === 'starting' && session === null ? items.filter(({ kind }) => kind === 'notice') : [];
 
 /** Each session has its own draft (10 §6.9); what a deleted one leaves in the composer has no other place. */
 const isSwitch = ({ session }: State, next: OpenSession | null): boolean =>

@@ -1,5 +1,6 @@
 import type { Ask } from '../src/schema/ask.ts';
 import type { Glyphs } from '../src/view/escape.ts';
+import { plural } from '../src/view/format.ts';
 import type { Item } from '../src/view/items.ts';
 import { type ApprovalsState, emptyApprovals } from './approvals/approvals-state.ts';
 import type { Editing } from './composer/editing.ts';
@@ -206,3 +207,7 @@ export const runInView = ({
   ended,
 }: Pick<State, 'pane' | 'turn' | 'plan' | 'ended'>): string | null =>
   pane === 'plan' ? plan.run : turn === null ? restingRun({ ended }) : turn.run_id;
+
+/** `1 ask`: what ends with a run that is interrupted. */
+export const openAsksOf = ({ asks }: Pick<State, 'asks'>, runId: string | null): string =>
+  plural(Math.max(1, asks.filter(({ run_id }) => run_id === runId).length), 'ask');

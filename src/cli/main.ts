@@ -34,6 +34,7 @@ if (only === '--version' || only === '-v' || only === 'version') {
   process.stderr.write('reins: the working directory is gone; change to one that is there\n');
   process.exitCode = 1;
 } else {
+  process.on('exit', endWithTerminal);
   void import('./start.ts').then(({ start }) =>
     start({
       argv,
@@ -60,6 +61,19 @@ if (only === '--version' || only === '-v' || only === 'version') {
       ...(FAIL_POINTS ? { failPoint } : {}),
     }),
   );
+}
+
+/**
+ * Node puts terminals back as they were when it ends, and calls it a bug of its own (SIGABRT, a core file) when one of
+ * them is gone. The signal of a closed window ends the process before that; the shell sees 143 (10 §1.5).
+ */
+function endWithTerminal(): void {
+  const { isatty } = process.getBuiltinModule('node:tty');
+  if (![process.stdout, process.stderr].some(({ isTTY, fd }) => isTTY && !isatty(fd))) return;
+  // Node has a handler of its own, which would put terminals back too: listening and stopping leaves the system's.
+  process.on('SIGTERM', () => undefined);
+  process.removeAllListeners('SIGTERM');
+  process.kill(process.pid, 'SIGTERM');
 }
 
 /** Test build only: the process kills itself at the named point, or at its n-th durable write (`#n`). */

@@ -95,7 +95,7 @@ test('/fork --summary of the screen opens the copy, and one with words that it d
   await terminal.until((rows) => rows.some((row) => row.startsWith(' idle')), 'idle');
   terminal.type('/fork --brief\r');
   await terminal.saw('/fork takes a name, --at <seq> and --summary');
-  terminal.type('/fork brief --summary\r');
+  terminal.type('\u0015/fork brief --summary\r');
   await terminal.saw('forked default: a summary stands for 2 messages');
   terminal.type('\u0018\u0003');
   expect((await terminal.ended).code).toBe(0);

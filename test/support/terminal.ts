@@ -24,6 +24,8 @@ export type CliTerminal = {
   /** What a program can leave switched on: screen, cursor, paste, focus and mouse reports. */
   modes(): Readonly<Record<'alternate' | 'paste' | 'focus' | 'mouse', boolean>>;
   resize(columns: number, rows: number): void;
+  /** The window is closed: whoever reads or writes its terminal finds it gone. */
+  close(): void;
   /** Resolves when the rows in view are as wanted. @throws when the program ends before */
   until(holds: (rows: readonly string[]) => boolean, what: string): Promise<void>;
   readonly ended: Promise<{ readonly code: number; readonly signal: number | undefined }>;
@@ -141,6 +143,8 @@ export function openTerminal(
     },
     type: (keys) => pty.write(keys),
     kill: (signal) => pty.kill(signal),
+    // The stream of the other end is not in the type.
+    close: () => (pty as unknown as { _socket: { destroy(): void } })._socket.destroy(),
     ended,
   };
 }

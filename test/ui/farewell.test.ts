@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { farewell } from '../../ui/farewell.ts';
 import { anAsk } from './approvals/an-ask.ts';
-import { readyState } from './reducing.ts';
+import { pressAll, readyState } from './reducing.ts';
 
 const asks = ['a', 'b', 'c', 'd'].map((letter) => anAsk({ id: `ask_01k000000000000000000${letter}` }));
 
@@ -23,4 +23,10 @@ it('names the list where several runs rest, and the way that an ask of another k
     'reins: 2 runs can go on: reins state list',
     'reins: open: reins approvals respond ask_u --treat-as run-again|done|skip',
   ]);
+});
+
+it('needs no question where there is no room for one: the runs rest', () => {
+  const small = readyState({ size: { columns: 40, rows: 12 } });
+  expect(pressAll(small, 'q').effects).toEqual([{ do: 'leave', cancel: false }]);
+  expect(pressAll(small, 'ctrl+c').effects).toEqual([{ do: 'leave', cancel: false }]);
 });

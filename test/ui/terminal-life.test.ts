@@ -94,16 +94,28 @@ describe('leaving', () => {
     }
   });
 
-  test('SIGTERM during a question leaves the run to be resumed', async () => {
+  test.each([
+    ['SIGTERM', 143, undefined, 'interrupted'],
+    ['a closed window', 0, 15, 'interrupted'],
+    ['a key', 0, undefined, 'suspended'],
+  ])('%s during a question leaves the run to be resumed', async (way, code, signal, status) => {
     await addScript(world, writingTurns);
     const terminal = open(['tui', ...tester]);
     await ready(terminal);
     terminal.type('write\r');
     await terminal.saw('waiting for you');
-    terminal.kill('SIGTERM');
-    expect((await terminal.ended).code).toBe(143);
-    const runs = JSON.parse((await world.run(['state', 'list', '--json'])).stdout);
-    expect(runs[0].status).toMatch(/interrupted|suspended/);
+    if (way === 'SIGTERM') terminal.kill(way);
+    else if (way === 'a key') terminal.type('\u0018\u0003');
+    else terminal.close();
+    const ended = await terminal.ended;
+    expect([ended.code, ended.signal || undefined]).toEqual([code, signal]);
+    const [run] = JSON.parse((await world.run(['state', 'list', '--json'])).stdout);
+    expect(run.status).toBe(status);
+    // What is left behind is said where somebody can read it.
+    if (way !== 'a closed window')
+      expect(terminal.screen()).toMatch(
+        /reins: session \S+, 2 messages\nreins: (run_\w+) can go on: reins state resume \1\nreins: open: reins approvals respond ask_\w+ --approve\|--deny/,
+      );
   });
 });
 

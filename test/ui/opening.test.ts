@@ -1,0 +1,58 @@
+import { expect, it } from 'vitest';
+import type { BackendCheck } from '../../src/schema/registry.ts';
+import { textOf } from '../../src/view/line.ts';
+import { reduce } from '../../ui/reducer.ts';
+import { runInView } from '../../ui/state.ts';
+import { statusLine } from '../../ui/status-lines.ts';
+import { createLineCache } from '../../ui/transcript/line-cache.ts';
+import { welcomeOf } from '../../ui/welcome.ts';
+import { readyState } from './reducing.ts';
+
+const ruler = { cache: createLineCache(), glyphs: 'unicode' } as const;
+const session = { id: 's1', name: 'work', before: null, loading: false, deleted: false };
+
+it('keeps what was said before a session was open', () => {
+  const first = readyState({ phase: 'starting', session: null });
+  const said = reduce(first, { type: 'notice', level: 'warn', text: 'keys.json: no' }, ruler).state;
+  const opened = reduce(said, { type: 'opened', session, items: [], resting: null }, ruler).state;
+  expect(opened.items).toMatchObject([{ kind: 'notice', text: 'keys.json: no' }]);
+  const other = { ...session, id: 's2', name: 'other' };
+  expect(reduce(opened, { type: 'opened', session: other, items: [], resting: null }, ruler).state.items).toEqual([]);
+});
+
+it('says of a session whose turn rests that it does, and has its question in view', () => {
+  const { state } = reduce(readyState(), { type: 'opened', session, items: [], resting: 'run_1' }, ruler);
+  expect(textOf(statusLine(state))).toMatch(/^ = suspended /);
+  expect(runInView(state)).toBe('run_1');
+});
+
+it('names to a new user what answers on this machine, and keys by their variables', () => {
+  const check = (over: Partial<BackendCheck>) =>
+    ({
+      type: 'ollama',
+      baseUrl: 'http://127.0.0.1:11434',
+      reachable: true,
+      chatModelCount: 1,
+      ...over,
+    }) as BackendCheck;
+  const known = (backendChecks: BackendCheck[], codes: readonly string[] = []) => ({
+    status: {
+      backendChecks,
+      issues: codes.map((code) => ({ code, severity: 'info', message: code, cliCommand: 'reins init' })),
+    } as never,
+    keysSet: [],
+  });
+  const facts = (...given: Parameters<typeof welcomeOf>) => welcomeOf(...given).filter(({ label }) => label !== null);
+  expect(facts(known([check({}), check({ baseUrl: 'https://api.openai.com/v1' })]))).toEqual([
+    { label: 'local servers', text: 'ollama at http://127.0.0.1:11434, 1 chat model' },
+    { label: 'keys set', text: 'none' },
+    { label: 'without any', text: 'reins demo   shows the program at work with a scripted model' },
+  ]);
+  expect(
+    welcomeOf(known([], ['no_project']))
+      .slice(0, 2)
+      .map(({ text }) => text),
+  ).toEqual(['1. no_project', '     reins init']);
+  const keys = facts({ ...known([]), keysSet: [{ variable: 'OPENAI_API_KEY', provider: 'openai' }] });
+  expect(keys[1]).toEqual({ label: 'keys set', text: 'OPENAI_API_KEY   reins init openai' });
+});
