@@ -6,6 +6,8 @@ type Going = { readonly live: LiveRun; readonly finished: Promise<Finished> };
 
 /** How many results are kept for who asks late. The events and rows of a run are in the database in any case. */
 const keptResults = 64;
+/** Of how many of them the whole history is kept too: it has all messages that the run began with. */
+const keptWhole = 4;
 
 /** The runs of this process by id: those that are going, and the results of those that ended last. */
 export function createLiveRuns() {
@@ -16,8 +18,22 @@ export function createLiveRuns() {
   const forget = (runId: string, finished: Promise<Finished>): void => {
     going.delete(runId);
     results.set(runId, finished);
-    const [oldest] = results.keys();
+    const ids = [...results.keys()];
+    const [oldest] = ids;
     if (results.size > keptResults && oldest !== undefined) results.delete(oldest);
+    const old = ids.at(-1 - keptWhole);
+    if (old !== undefined) letGoOfOutput(old);
+  };
+  const letGoOfOutput = (runId: string): void => {
+    const whole = results.get(runId);
+    const shorten = ({ result }: Finished): void => {
+      const output = (): never => {
+        throw notHere(runId);
+      };
+      if (results.get(runId) === whole) results.set(runId, Promise.resolve({ result, output }));
+    };
+    // One that failed holds nothing, and reaches whoever awaits it.
+    whole?.then(shorten, () => undefined);
   };
   const notHere = (runId: string): RuntimeError =>
     new RuntimeError('run_not_active', `run ${runId} is not running in this process`);
