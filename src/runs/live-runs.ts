@@ -27,16 +27,11 @@ export function createLiveRuns() {
   const letGoOfOutput = (runId: string): void => {
     const whole = results.get(runId);
     const shorten = ({ result }: Finished): void => {
-      const output = (): never => {
-        throw notHere(runId);
-      };
-      if (results.get(runId) === whole) results.set(runId, Promise.resolve({ result, output }));
+      if (results.get(runId) === whole) results.set(runId, Promise.resolve(withoutOutput(result)));
     };
     // One that failed holds nothing, and reaches whoever awaits it.
     whole?.then(shorten, () => undefined);
   };
-  const notHere = (runId: string): RuntimeError =>
-    new RuntimeError('run_not_active', `run ${runId} is not running in this process`);
 
   return {
     /** Keeps a run that has begun until it has finished. */
@@ -68,3 +63,14 @@ export function createLiveRuns() {
     all: (): readonly Going[] => [...going.values()],
   };
 }
+
+const notHere = (runId: string): RuntimeError =>
+  new RuntimeError('run_not_active', `run ${runId} is not running in this process`);
+
+/** Made here, out of reach of what the history is held by. */
+const withoutOutput = (result: Finished['result']): Finished => ({
+  result,
+  output() {
+    throw notHere(result.run_id);
+  },
+});
