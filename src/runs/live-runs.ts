@@ -6,6 +6,8 @@ type Going = { readonly live: LiveRun; readonly finished: Promise<Finished> };
 
 /** How many results are kept for who asks late. The events and rows of a run are in the database in any case. */
 const keptResults = 64;
+/** Of how many of them the whole history is kept too: it has all messages that the run began with. */
+const keptWhole = 4;
 
 /** The runs of this process by id: those that are going, and the results of those that ended last. */
 export function createLiveRuns() {
@@ -16,11 +18,20 @@ export function createLiveRuns() {
   const forget = (runId: string, finished: Promise<Finished>): void => {
     going.delete(runId);
     results.set(runId, finished);
-    const [oldest] = results.keys();
+    const ids = [...results.keys()];
+    const [oldest] = ids;
     if (results.size > keptResults && oldest !== undefined) results.delete(oldest);
+    const old = ids.at(-1 - keptWhole);
+    if (old !== undefined) letGoOfOutput(old);
   };
-  const notHere = (runId: string): RuntimeError =>
-    new RuntimeError('run_not_active', `run ${runId} is not running in this process`);
+  const letGoOfOutput = (runId: string): void => {
+    const whole = results.get(runId);
+    const shorten = ({ result }: Finished): void => {
+      if (results.get(runId) === whole) results.set(runId, Promise.resolve(withoutOutput(result)));
+    };
+    // One that failed holds nothing, and reaches whoever awaits it.
+    whole?.then(shorten, () => undefined);
+  };
 
   return {
     /** Keeps a run that has begun until it has finished. */
@@ -52,3 +63,14 @@ export function createLiveRuns() {
     all: (): readonly Going[] => [...going.values()],
   };
 }
+
+const notHere = (runId: string): RuntimeError =>
+  new RuntimeError('run_not_active', `run ${runId} is not running in this process`);
+
+/** Made here, out of reach of what the history is held by. */
+const withoutOutput = (result: Finished['result']): Finished => ({
+  result,
+  output() {
+    throw notHere(result.run_id);
+  },
+});

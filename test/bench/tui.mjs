@@ -88,7 +88,20 @@ writeFileSync(
   JSON.stringify({
     script: 1,
     models: [{ name: 'bench', context: 1_000_000, capabilities: ['chat', 'tools'] }],
-    turns: [{ name: 'code', reply: { text: `\`\`\`ts\n${code}\`\`\`\ndone streaming`, chunk: 'word', delay_ms: 5 } }],
+    turns: [
+      {
+        name: 'code',
+        match: { role: 'user', last_user: { equals: 'go' } },
+        reply: { text: `\`\`\`ts\n${code}\`\`\`\ndone streaming`, chunk: 'word', delay_ms: 5 },
+      },
+      {
+        // 100,000 pieces.
+        name: 'flood',
+        match: { role: 'user', last_user: { equals: 'flood' } },
+        reply: { text: `\`\`\`ts\n${code}\`\`\`\n\n`.repeat(14), chunk: 'word', delay_ms: 0 },
+      },
+      { name: 'summary', reply: { text: 'A summary.' } },
+    ],
   }),
 );
 reins('backend', 'add', 'b', '--type', 'scripted', '--url', join(place, 'script.json'));
@@ -179,7 +192,16 @@ say(
   (terminal.frames.length / (performance.now() - pages)) * 1000,
   '/s',
 );
-await pause(1000);
+terminal.type('\u001b[1;5F');
+await pause(500);
+terminal.clear();
+terminal.type('flood\r');
+await terminal.saw('working 00:');
+terminal.clear();
+await terminal.saw(' idle');
+const rss = () => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${terminal.pid}/status`, 'utf8'))?.[1]) / 1024;
+say('memory when 100,000 tokens have just streamed', rss(), 'MiB');
+await pause(8000);
 const used = () => {
   const [, utime, stime] =
     /\) \S+(?: \S+){10} (\d+) (\d+)/.exec(readFileSync(`/proc/${terminal.pid}/stat`, 'utf8')) ?? [];
@@ -188,8 +210,7 @@ const used = () => {
 const before = used();
 await pause(10_000);
 say('processor time of 10 idle seconds (goal below 100)', used() - before);
-const rss = Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${terminal.pid}/status`, 'utf8'))?.[1]) / 1024;
-say('memory after that (goal 200)', rss, 'MiB');
+say('memory after that (goal 200)', rss(), 'MiB');
 terminal.type('\u0018\u0003');
 await Promise.race([terminal.ended, pause(3000)]);
 process.exit(0);
