@@ -1,6 +1,5 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
 import { toWire } from '../src/schema/errors.ts';
-import type { Evaluation } from '../src/schema/policy.ts';
 import type { PolicyExplanation } from '../src/schema/policy-views.ts';
 import type { StartRun } from '../src/schema/run.ts';
 import { formatClock } from '../src/view/format.ts';
@@ -76,11 +75,8 @@ export function createEffects(deps: EffectDeps): Effects {
     if (open?.kind === 'grants') dispatch({ type: 'overlay', overlay: { ...open, rows } });
   };
 
-  const explained = (title: string, explanation: PolicyExplanation, now: Evaluation | null = null): void =>
-    dispatch({
-      type: 'overlay',
-      overlay: { kind: 'explain', title, lines: screenExplanation(explanation, now), at: 0 },
-    });
+  const explained = (title: string, explanation: PolicyExplanation): void =>
+    dispatch({ type: 'overlay', overlay: { kind: 'explain', title, lines: screenExplanation(explanation), at: 0 } });
 
   const cancelAll = async (reason: string): Promise<void> => {
     // A message that is on its way is a run in a moment.
@@ -201,7 +197,11 @@ export function createEffects(deps: EffectDeps): Effects {
         const under = await deps.judgedUnder();
         // A policy that cannot be read by now is said in the banner.
         const current = await client.explainCall({ ...asked, ...under, as_asked: false }).catch(() => null);
-        explained('Why is it asking?', explanation, current?.record ?? null);
+        const lines = screenExplanation(explanation, current?.record ?? null);
+        dispatch({
+          type: 'overlay',
+          overlay: { kind: 'explain', title: 'Why is it asking?', lines, at: 0, ask: ask_id },
+        });
       }),
     'explain-call': ({ call }) =>
       attempt(async (client) => {

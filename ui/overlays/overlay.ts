@@ -56,7 +56,11 @@ export type Overlay =
       readonly waiting: readonly HeldDefinition[];
     })
   /** What a command reports. Lines are foreign until they are drawn. */
-  | (Text & { readonly kind: 'explain' })
+  | (Text & {
+      readonly kind: 'explain';
+      /** The ask that it is about. */
+      readonly ask?: string;
+    })
   /** A text whole, with numbered lines. */
   | (Text & { readonly kind: 'view' })
   | {
