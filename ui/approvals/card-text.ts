@@ -94,14 +94,14 @@ function newCardText(data: CardData, columns: number, most: number, whole: boole
   const width = columns < narrow ? 0 : labelWidth(drawn.map(({ part }) => part));
   const rows: CardRow[] = [];
   let folded = 0;
-  const put = (before: Line, text: SafeText, own: Token | undefined, owner: number | null, words: boolean) => {
+  const put = (before: Line, text: SafeText, own: Token | undefined, owner: number | null, isDiff: boolean) => {
     const taken = before.reduce((sum, span) => sum + columnsOf(span.text), 0);
     const wide = Math.max(4, columns - taken);
     // What goes on in a diff may begin with a sign: it does not stand in the column of the signs.
-    const under = words || columnsOf(text) <= wide ? 0 : hanging;
+    const under = !isDiff || columnsOf(text) <= wide ? 0 : hanging;
     const room = Math.max(4, wide - under);
     let at = 0;
-    for (const [index, piece] of (words ? wrapWords : wrap)(text, room, columnsOf).entries()) {
+    for (const [index, piece] of wrapWords(text, room, columnsOf).entries()) {
       const first = index === 0 ? before : [say(' '.repeat(taken + under))];
       rows.push({ line: [...first, ...shown(piece as SafeText, own)], owner, from: at, to: at + piece.length });
       at += piece.length;
@@ -116,7 +116,7 @@ function newCardText(data: CardData, columns: number, most: number, whole: boole
         text,
         'warn',
         data.warnings + index,
-        true,
+        false,
       );
   };
   for (const { part, owner } of drawn) {
@@ -135,7 +135,7 @@ function newCardText(data: CardData, columns: number, most: number, whole: boole
       const label = say((index === 0 && !apart ? part.label : '').padEnd(width + 2), labelToken(part));
       const number = digits === 0 ? [] : [say(`${(numbers[index] ?? '').padStart(digits)} `, 'dim')];
       const token = part.danger === true ? 'danger' : part.numbers === undefined ? undefined : diffToken(text);
-      put([label, ...number], text, token, owner === null ? null : owner + index, part.numbers === undefined);
+      put([label, ...number], text, token, owner === null ? null : owner + index, part.numbers !== undefined);
     }
     const hidden = part.lines.length - own.length;
     if (part.extra === undefined) folded += hidden;
