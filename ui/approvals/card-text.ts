@@ -14,6 +14,8 @@ export type CardRow = {
   /** UTF-16 units of that line. */
   readonly from: number;
   readonly to: number;
+  /** A warning names this line. */
+  readonly flagged?: true;
 };
 
 /** The inside of a card at one width. */
@@ -28,6 +30,8 @@ export type CardData = {
   readonly card: AskCard;
   /** Of each part, the owner of its first line; null for one that need not be seen. */
   readonly owners: readonly (number | null)[];
+  /** Lines of the command that a warning names, counted from 1. */
+  readonly flagged: ReadonlySet<number>;
   /** The owner of the first warning. */
   readonly warnings: number;
   /** `at`: where a line begins in all of them together, each with one unit for its end. */
@@ -54,7 +58,8 @@ export function cardData(ask: Ask, shownId: (id: string) => string): CardData {
     return owner;
   };
   const owners = card.parts.map((part) => (part.extra === undefined ? add(part.lines) : null));
-  const data = { card, owners, warnings: add(card.warnings), lines };
+  const flagged = new Set((ask.preview.flags ?? []).flatMap((flag) => flag.lines));
+  const data = { card, owners, flagged, warnings: add(card.warnings), lines };
   kept.set(ask, data);
   return data;
 }
@@ -94,30 +99,17 @@ function newCardText(data: CardData, columns: number, most: number, whole: boole
   const width = columns < narrow ? 0 : labelWidth(drawn.map(({ part }) => part));
   const rows: CardRow[] = [];
   let folded = 0;
-  const put = (before: Line, text: SafeText, own: Token | undefined, owner: number | null, isDiff: boolean) => {
-    const taken = before.reduce((sum, span) => sum + columnsOf(span.text), 0);
-    const wide = Math.max(4, columns - taken);
-    // What goes on in a diff may begin with a sign: it does not stand in the column of the signs.
-    const under = !isDiff || columnsOf(text) <= wide ? 0 : hanging;
-    const room = Math.max(4, wide - under);
-    let at = 0;
-    for (const [index, piece] of wrapWords(text, room, columnsOf).entries()) {
-      const first = index === 0 ? before : [say(' '.repeat(taken + under))];
-      rows.push({ line: [...first, ...shown(piece as SafeText, own)], owner, from: at, to: at + piece.length });
-      at += piece.length;
-    }
-  };
+  const put = (piece: Piece): void => void rows.push(...pieceRows(piece, columns));
   for (const piece of wrapWords(card.headline, columns, columnsOf))
     rows.push({ line: shown(piece as SafeText, 'text', ['bold']), owner: null, from: 0, to: 0 });
   const warn = () => {
     for (const [index, text] of card.warnings.entries())
-      put(
-        [say((index === 0 && width > 0 ? 'warning' : '').padEnd(width + 2), 'warn'), say('! ', 'warn')],
+      put({
+        before: [say((index === 0 && width > 0 ? 'warning' : '').padEnd(width + 2), 'warn'), say('! ', 'warn')],
         text,
-        'warn',
-        data.warnings + index,
-        false,
-      );
+        token: 'warn',
+        owner: data.warnings + index,
+      });
   };
   for (const { part, owner } of drawn) {
     if (part.label === 'rule') warn();
@@ -133,9 +125,17 @@ function newCardText(data: CardData, columns: number, most: number, whole: boole
     const digits = Math.max(0, ...numbers.map((number) => number.length));
     for (const [index, text] of own.entries()) {
       const label = say((index === 0 && !apart ? part.label : '').padEnd(width + 2), labelToken(part));
-      const number = digits === 0 ? [] : [say(`${(numbers[index] ?? '').padStart(digits)} `, 'dim')];
-      const token = part.danger === true ? 'danger' : part.numbers === undefined ? undefined : diffToken(text);
-      put([label, ...number], text, token, owner === null ? null : owner + index, part.numbers !== undefined);
+      const flagged = part.label === 'command' && data.flagged.has(index + 1);
+      const mark = say(flagged ? '!' : ' ', 'warn');
+      const number = digits === 0 ? [] : [say((numbers[index] ?? '').padStart(digits), 'dim'), mark];
+      put({
+        before: [label, ...number],
+        text,
+        token: part.danger === true ? 'danger' : part.numbers === undefined ? undefined : diffToken(text),
+        owner: owner === null ? null : owner + index,
+        ...(part.numbers === undefined ? {} : { diff: true }),
+        ...(flagged ? { flagged } : {}),
+      });
     }
     const hidden = part.lines.length - own.length;
     if (part.extra === undefined) folded += hidden;
@@ -143,6 +143,37 @@ function newCardText(data: CardData, columns: number, most: number, whole: boole
   }
   if (!card.parts.some(({ label }) => label === 'rule')) warn();
   return { rows, folded };
+}
+
+/** A line of a card, with what stands before it. */
+type Piece = {
+  readonly before: Line;
+  readonly text: SafeText;
+  readonly token: Token | undefined;
+  readonly owner: number | null;
+  readonly diff?: true;
+  readonly flagged?: true;
+};
+
+/** Broken for the columns that there are, every character of it in order. */
+function pieceRows({ before, text, token, owner, diff, flagged }: Piece, columns: number): readonly CardRow[] {
+  const taken = before.reduce((sum, span) => sum + columnsOf(span.text), 0);
+  const wide = Math.max(4, columns - taken);
+  // What goes on in a diff may begin with a sign: it does not stand in the column of the signs.
+  const under = diff !== true || columnsOf(text) <= wide ? 0 : hanging;
+  let at = 0;
+  return wrapWords(text, Math.max(4, wide - under), columnsOf).map((piece, index) => {
+    const first = index === 0 ? before : [say(' '.repeat(taken + under))];
+    const from = at;
+    at += piece.length;
+    return {
+      line: [...first, ...shown(piece as SafeText, token)],
+      owner,
+      from,
+      to: at,
+      ...(flagged === undefined ? {} : { flagged }),
+    };
+  });
 }
 
 const labelToken = (part: CardPart): Token =>
