@@ -69,7 +69,7 @@ export function headline(ask: Ask): string {
   if (ask.preview.diff !== undefined) return ask.preview.new_file === true ? 'Create a file' : 'Change a file';
   if (ask.record.exec !== null) {
     const { first = [], total = 1 } = ask.preview.commands ?? {};
-    if (total === null) return first.length > 1 ? `Run ${first.length} commands or more` : 'Run a command';
+    if (total === null) return first.length > 1 ? `Run more than ${first.length} commands` : 'Run a command';
     const own = total - first.filter(({ revealed }) => revealed).length;
     return own > 1 ? `Run ${own} commands` : 'Run a command';
   }

@@ -89,6 +89,9 @@ const laid = new WeakMap<CardData, Map<string, CardText>>();
 /** How far the rest of a broken line of a diff stands behind its beginning. */
 const hanging = 2;
 
+/** What is left of a part when there is no room: its beginning. */
+const leastLines = 3;
+
 /** Below this width labels stand on rows of their own. */
 const narrow = 40;
 
@@ -113,7 +116,8 @@ function newCardText(data: CardData, columns: number, most: number, whole: boole
   };
   for (const { part, owner } of drawn) {
     if (part.label === 'rule') warn();
-    const room = part.extra === 'help' ? Math.min(most, mostSegments) : most;
+    // What only helps gives way first.
+    const room = part.extra === 'help' ? Math.min(most, mostSegments) : Math.max(most, leastLines);
     // A fold takes a row itself: one line is not worth it.
     const own = part.foldable && part.lines.length > room + 1 ? part.lines.slice(0, room) : part.lines;
     // The name of an argument comes from outside and may be of any length.
@@ -138,8 +142,10 @@ function newCardText(data: CardData, columns: number, most: number, whole: boole
       });
     }
     const hidden = part.lines.length - own.length;
+    // Its label stands with what is left of it.
+    const label = own.length === 0 && !apart ? part.label : '';
     if (part.extra === undefined) folded += hidden;
-    if (hidden > 0) rows.push(foldRow(width, hidden, part.lines.length));
+    if (hidden > 0) rows.push(foldRow(label.padEnd(width + 2), hidden, part.lines.length));
   }
   if (!card.parts.some(({ label }) => label === 'rule')) warn();
   return { rows, folded };
@@ -179,8 +185,8 @@ function pieceRows({ before, text, token, owner, diff, flagged }: Piece, columns
 const labelToken = (part: CardPart): Token =>
   part.danger === true ? 'danger' : part.foldable && part.extra !== 'help' ? 'accent' : 'dim';
 
-const foldRow = (width: number, hidden: number, total: number): CardRow => ({
-  line: [say(`${''.padEnd(width + 2)}… ${hidden} of ${total} lines hidden: v`, 'warn')],
+const foldRow = (label: string, hidden: number, total: number): CardRow => ({
+  line: [say(label, 'dim'), say(`… ${hidden} of ${total} lines hidden: v`, 'warn')],
   owner: null,
   from: 0,
   to: 0,

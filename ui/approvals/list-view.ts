@@ -9,7 +9,7 @@ import { listed } from './on-list.ts';
 import { newCard } from './card-state.ts';
 import { cardData } from './card-text.ts';
 import { foldedRows } from './card-view.ts';
-import { resultLine } from './result-line.ts';
+import { resultLine, whatOf } from './result-line.ts';
 
 export type ListPlace = { readonly columns: number; readonly rows: number };
 
@@ -135,7 +135,7 @@ function askLines(
     ...foreign(`${ask.tools}.${ask.tool}`, token),
     say(more, 'warn'),
   ];
-  const second: Line = [say('      '), ...foreign(ask.summary, isChosen ? 'text' : 'dim')];
+  const second: Line = [say('      '), ...foreign(whatOf(ask), isChosen ? 'text' : 'dim')];
   return [cutLine(first, columns), cutLine(second, columns)];
 }
 
@@ -170,7 +170,7 @@ function historyLine(ask: Ask, columns: number): Line {
       say(`    ${formatClock(resolved).slice(0, 5)}  `, 'dim'),
       say(ask.state.padEnd(9), ask.state === 'approved' || ask.state === 'answered' ? 'ok' : 'danger'),
       ...foreign(
-        ` ${(ask.verdict?.by ?? 'system').padEnd(16)} ${ask.tools}.${ask.tool} ${ask.summary} · waited ${waited}`,
+        ` ${(ask.verdict?.by ?? 'system').padEnd(16)} ${ask.tools}.${ask.tool} ${whatOf(ask)} · waited ${waited}`,
         'dim',
       ),
     ],
@@ -189,7 +189,7 @@ function denyingLines(state: ApprovalsState, ids: readonly string[], columns: nu
       ),
     ],
     [],
-    ...asks.map((ask) => cutLine(foreign(`  ${shownId(ask.id)}  ${ask.tools}.${ask.tool} ${ask.summary}`), columns)),
+    ...asks.map((ask) => cutLine(foreign(`  ${shownId(ask.id)}  ${ask.tools}.${ask.tool} ${whatOf(ask)}`), columns)),
   ];
 }
 
