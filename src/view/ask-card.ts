@@ -51,6 +51,7 @@ export function askCard(ask: Ask, now: number, shown: (id: string) => string = (
       fact('rule', ruleText(ask)),
       ...(ask.record.detail === null ? [] : [fact('reason', ask.record.detail)]),
       ...onceParts(ask),
+      ...(ask.preview.tool_says === undefined ? [] : [saysPart(ask.preview.tool_says)]),
       ...agentParts(ask.preview.adjudicator),
       fact('binds', ask.binding.slice(0, 12)),
     ],
@@ -100,6 +101,14 @@ function budgetParts(args: unknown): readonly CardPart[] {
     fact('used', `${used} of ${limit} ${unit}`),
     fact('grant', `${more} more ${unit} for this run; then it asks again`),
   ];
+}
+
+const mostSaid = 3;
+
+/** Always under its label, and nobody has to have read it: a tool may say anything of itself (10 §7.2). */
+function saysPart(text: string): CardPart {
+  const part = data('tool says', text);
+  return { ...part, lines: part.lines.slice(0, mostSaid), extra: 'help' };
 }
 
 /** Why the answer is not remembered, unless that is why it was asked. */
