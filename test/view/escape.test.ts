@@ -63,6 +63,6 @@ test('a stream escaper joins what was cut between two pieces', () => {
 
 test('names the hidden characters and mixed words of a command', () => {
   expect(hiddenCharacters('rm \u202e-rf\u200b')).toEqual(['U+202E', 'U+200B']);
-  expect(hiddenCharacters('cat p\u0430sswd')).toEqual(['p\u0430sswd']);
+  expect(hiddenCharacters('cat p\u0430sswd')).toEqual(['p\u0430sswd (U+0430)']);
   expect(hiddenCharacters('ls -la\n\t.')).toEqual([]);
 });
