@@ -151,7 +151,8 @@ describe('a card in the terminal', () => {
     await terminal.saw('waiting for an answer');
     await terminal.press(nextAsk, 'w edits here');
     await letter(terminal, 'w', 'It is written.');
-    terminal.type('write b');
+    // A letter that was pressed once more than needed on a slow machine is text by now.
+    terminal.type('\u0015write b');
     await terminal.saw('› write b');
     terminal.type('\r');
     await terminal.until(
