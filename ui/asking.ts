@@ -51,6 +51,16 @@ export function ask(given: State, ruler: Ruler, action: ApprovalsAction, now: nu
   let next: State = { ...state, approvals, closedAt: left ? now : state.closedAt };
   if (action.type === 'resolved' && action.ask.verdict?.remember === 'edits')
     next = { ...next, editsIn: action.ask.session_id };
+  // What is being read about it stays, and says in its title that there is nothing left to answer.
+  if (action.type === 'resolved' && state.approvals.card?.id === action.ask.id)
+    next = {
+      ...next,
+      overlays: next.overlays.map((overlay) =>
+        overlay.kind === 'why' && overlay.ask === action.ask.id
+          ? { ...overlay, title: `${overlay.title} · ${verdictWords(action.ask, action.mine)}` }
+          : overlay,
+      ),
+    };
   const kept = intents.some((intent) => intent.do === 'keep-text') ? ' · Ctrl+Y has what you typed' : '';
   if (action.type === 'resolved') next = saying(next, `${resultWords(action)}${kept}`, now, false);
   else if (approvals.said !== null && approvals.said !== state.approvals.said && state.pane === 'chat')

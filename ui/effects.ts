@@ -102,18 +102,18 @@ export function createEffects(deps: EffectDeps): Effects {
     if (open?.kind === 'grants') dispatch({ type: 'overlay', overlay: { ...open, rows } });
   };
 
-  /** @param now what the policy says by now, where that is another verdict than the one that was asked under */
+  /** @param about the ask that it is about, and what the policy says of it by now */
   const explained = async (
     client: RuntimeClient,
     title: string,
     explanation: PolicyExplanation,
-    now: Evaluation | null = null,
+    about: { readonly now: Evaluation | null; readonly ask: string } | null = null,
   ): Promise<void> => {
     const { name, path, sha256 } = explanation.record.policy;
     // Rules are told by their numbers; their text is that of the document, while it is still the same.
     const used = await client.showPolicy({ policy: path ?? name }).catch(() => null);
     const rules = used === null || used.sha256 !== sha256 ? null : rulesOf(used.text);
-    dispatch({ type: 'overlay', overlay: whyOverlay(title, explanation, rules, now) });
+    dispatch({ type: 'overlay', overlay: whyOverlay(title, explanation, rules, about) });
   };
 
   const quitting = createQuitting({
@@ -265,7 +265,7 @@ export function createEffects(deps: EffectDeps): Effects {
         const under = await deps.judgedUnder();
         // A policy that cannot be read by now is said in the banner.
         const current = await client.explainCall({ ...asked, ...under, as_asked: false }).catch(() => null);
-        await explained(client, 'Why is it asking?', explanation, current?.record ?? null);
+        await explained(client, 'Why is it asking?', explanation, { now: current?.record ?? null, ask: ask_id });
       }),
     'explain-call': ({ call }) =>
       attempt(async (client) => {

@@ -120,6 +120,8 @@ export function command(state: State, ruler: Ruler, id: string, now: number, key
       return only(toEnd(state));
     case 'app.next-pane':
     case 'app.previous-pane':
+      // In a field of a card these keys are part of typing (10 §7.5).
+      if (isTyping(state)) return only(state);
       return toPane(state, beside(state.pane, id === 'app.next-pane' ? 1 : -1));
     case 'app.chat':
     case 'approvals.pane-1':
@@ -189,6 +191,9 @@ const composerCommand = (state: State, ruler: Ruler, id: string, now: number): C
   id === 'composer.line-end' && isComposerEmpty(state.composer)
     ? only(toEnd(state))
     : compose(state, ruler, { type: 'command', id }, now);
+
+const isTyping = ({ approvals: { card } }: State): boolean =>
+  card !== null && (card.mode.at === 'field' || card.mode.at === 'edit' || card.mode.at === 'find');
 
 /** Another pane; a card gives its keys back, and its ask stays open. */
 function toPane(state: State, pane: State['pane']): Change {

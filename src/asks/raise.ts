@@ -47,7 +47,8 @@ export function raiseAsk(deps: RaiseDeps, record: Record, input: RaiseInput): st
   const { evaluation } = input;
   const expires_at = deadline(evaluation.timeout_s, at, deps.ceilingMs());
   const summary = cutSummary(input.summary);
-  const repeat = input.kind === 'permission' ? rows.timesAsked(input.ref.run_id, input.call_hash) + 1 : 1;
+  const repeat =
+    input.kind === 'permission' ? rows.askedBefore(input.ref.run_id, input.call_hash, input.call_id) + 1 : 1;
   rows.insert({
     id,
     tenant_id: deps.tenant,

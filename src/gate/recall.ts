@@ -2,6 +2,7 @@ import { commandFlags } from '../policy/command-flags.ts';
 import { evaluate } from '../policy/evaluate.ts';
 import { editedRoot, reservedForPeople } from '../policy/reserved.ts';
 import type { Preview } from '../schema/ask.ts';
+import { builtInProviders } from '../schema/tool-names.ts';
 import type { CommandSegment } from '../schema/policy-views.ts';
 import { editsKey, type Remembered } from '../store/remembered.ts';
 import type { Judged } from './find.ts';
@@ -45,11 +46,25 @@ function editsAsk(deps: RecallDeps, run: GateRun, { prepared }: Judged, sha256: 
 
 /** What a card shows of a call: its commands, why the answer to it cannot be remembered, or what else may be. */
 export function previewOf(run: GateRun, judged: Judged, preview: Preview): Preview {
-  const known: Preview = { ...preview, ...commandsOf(run, judged), rules: run.policy().policy.rules.length };
+  const known: Preview = {
+    ...preview,
+    ...commandsOf(run, judged),
+    ...saysOf(judged),
+    rules: run.policy().policy.rules.length,
+  };
   const reserved = reservedCall(run, judged);
   if (reserved !== null) return { ...known, reserved };
   const root = editedRoot(judged.prepared.call, run.host(judged.prepared.cwd));
   return root === null ? known : { ...known, edits_root: root };
+}
+
+const mostSaid = 400;
+
+/** The description of a tool that is not the program's own, which a person has not read in its documents. */
+function saysOf({ prepared: { found } }: Judged): Pick<Preview, 'tool_says'> {
+  const { tools, description } = found.tool.spec;
+  const own: readonly string[] = builtInProviders;
+  return own.includes(tools) || description === '' ? {} : { tool_says: description.slice(0, mostSaid) };
 }
 
 /** A card shows a few; a line of thousands is read on the line itself. */

@@ -65,6 +65,8 @@ export type Preview = {
    *  not all of it could be read. */
   readonly commands?: { readonly first: readonly CommandSegment[]; readonly total: number | null };
   readonly flags?: readonly CallFlag[];
+  /** What a tool from outside says of itself, its beginning: foreign text. */
+  readonly tool_says?: string;
   /** When a call of unknown outcome had started. */
   readonly started_at?: string;
   /** It takes the place of an ask before it: one whose arguments the operator changed, those of the model being `args`, or

@@ -156,17 +156,6 @@ export function createAsks(sql: Sql, tenant: string) {
       );
     },
 
-    /** How often a run has asked about this very call. */
-    timesAsked(runId: string, callHash: string): number {
-      const row = sql.get<{ n: number }>(
-        `SELECT count(*) AS n FROM asks WHERE run_id = ? AND call_hash = ? AND kind = 'permission' AND tenant_id = ?`,
-        runId,
-        callHash,
-        tenant,
-      );
-      return row?.n ?? 0;
-    },
-
     /** How many asks of this kind agents have answered in a mission (03 §7.5). */
     agentVerdicts(missionId: string, kind: AskKind): number {
       const row = sql.get<{ n: number }>(`SELECT count(*) AS n ${agentVerdicts('?', '?')}`, missionId, kind);
@@ -286,11 +275,12 @@ export function createAsks(sql: Sql, tenant: string) {
         .map((row) => row.id);
     },
 
-    /** How often this very call was asked before (03 §8 `repeat n`). */
-    askedBefore(callHash: string): number {
+    /** How many other calls of a run, the same as this one, were asked about (03 §8 `repeat n`). */
+    askedBefore(runId: string, callHash: string, callId: string | null): number {
       // Its calls have an index by hash; asks have none.
-      const asked = 'SELECT count(*) AS n FROM tool_calls WHERE call_hash = ? AND ask_id IS NOT NULL';
-      return sql.get<{ n: number }>(asked, callHash)?.n ?? 0;
+      const asked = `SELECT count(*) AS n FROM tool_calls
+        WHERE call_hash = ? AND run_id = ? AND call_id IS NOT ? AND ask_id IS NOT NULL`;
+      return sql.get<{ n: number }>(asked, callHash, runId, callId)?.n ?? 0;
     },
   };
 }

@@ -57,6 +57,7 @@ export function askCard(
       fact('rule', ruleText(ask, pen)),
       ...(ask.record.detail === null ? [] : [fact('reason', ask.record.detail)]),
       ...onceParts(ask, pen),
+      ...(ask.preview.tool_says === undefined ? [] : [saysPart(ask.preview.tool_says, pen)]),
       ...agentParts(ask.preview.adjudicator, pen),
       fact('binds', ask.binding.slice(0, 12)),
     ],
@@ -75,7 +76,7 @@ export function headline(ask: Ask): string {
   if (ask.preview.diff !== undefined) return ask.preview.new_file === true ? 'Create a file' : 'Change a file';
   if (ask.record.exec !== null) {
     const { first = [], total = 1 } = ask.preview.commands ?? {};
-    if (total === null) return first.length > 1 ? `Run ${first.length} commands or more` : 'Run a command';
+    if (total === null) return first.length > 1 ? `Run more than ${first.length} commands` : 'Run a command';
     const own = total - first.filter(({ revealed }) => revealed).length;
     return own > 1 ? `Run ${own} commands` : 'Run a command';
   }
@@ -106,6 +107,14 @@ function budgetParts(args: unknown, { fact }: Pen): readonly CardPart[] {
     fact('used', `${used} of ${limit} ${unit}`),
     fact('grant', `${more} more ${unit} for this run; then it asks again`),
   ];
+}
+
+const mostSaid = 3;
+
+/** Always under its label, and nobody has to have read it: a tool may say anything of itself (10 §7.2). */
+function saysPart(text: string, { data }: Pen): CardPart {
+  const part = data('tool says', text);
+  return { ...part, lines: part.lines.slice(0, mostSaid), extra: 'help' };
 }
 
 /** Why the answer is not remembered, unless that is why it was asked. */

@@ -24,7 +24,7 @@ export function cardWarnings(ask: Ask): readonly string[] {
 
 /** 03 §8 `flags`: what a person should know before answering, as words for programs. */
 export const askFlags = (ask: Ask): readonly string[] => [
-  ...(hiddenCharacters(JSON.stringify(ask.args)).length > 0 ? ['hidden_characters'] : []),
+  ...(hiddenCharacters(allText(ask.args)).length > 0 ? ['hidden_characters'] : []),
   ...((ask.preview.paths ?? []).some((path) => !path.inside) ? ['outside_workspace'] : []),
   ...(ask.preview.flags?.some(({ flag }) => flag === 'runs_code') === true ? ['runs_code'] : []),
   ...(ask.preview.url !== undefined || ask.preview.flags?.some(({ flag }) => flag === 'network') === true

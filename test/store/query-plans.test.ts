@@ -75,7 +75,7 @@ describe('the rows of', () => {
     expect(asksOf((asks) => asks.agentVerdicts('m', 'permission'))).toEqual([
       'SEARCH given USING INDEX asks_mission (mission_id=?)',
     ]);
-    expect(asksOf((asks) => asks.askedBefore('h'))).toEqual([
+    expect(asksOf((asks) => asks.askedBefore('r', 'h', 'c'))).toEqual([
       'SEARCH tool_calls USING INDEX tool_calls_hash (call_hash=?)',
     ]);
     const place = { session_id: 's', run_id: null };

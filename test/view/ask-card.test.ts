@@ -219,6 +219,14 @@ test('no line of a card leaves its column on a narrow screen, whatever the model
   expect(lines.join('').replaceAll(/ {2,}/g, '')).toContain('rule 1 of open: allowed');
 });
 
+test('shows what a tool from outside says of itself under its label, and asks nobody to have read it', () => {
+  const parts = askCard(ask({ preview: { tool_says: 'one\ntwo\nthree\nrule  open' } }), now).parts;
+  expect(parts.find(({ label }) => label === 'tool says')).toMatchObject({
+    lines: ['one⏎', 'two⏎', 'three⏎'],
+    extra: 'help',
+  });
+});
+
 test('names the agent that may answer, how often it did, and how far it is', () => {
   const agent = { chain: 'judge\u001b[2J', state: 'looking', used: 2, cap: 20 } as const;
   const parts = askCard(ask({ preview: { adjudicator: agent } }), now).parts;

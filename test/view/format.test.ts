@@ -10,6 +10,7 @@ import {
   measure,
   plural,
   wrap,
+  wrapWords,
 } from '../../src/view/format.ts';
 
 test('ages have one unit', () => {
@@ -77,4 +78,12 @@ test('what is one column each is measured without the package, and the package s
   // A blank without width is none of them.
   const soft = await measure(['a\u00ADb']);
   expect(soft('a\u00ADb')).toBe(2);
+});
+
+test('rows break behind blanks, and hold every character in order', () => {
+  const width = (text: string) => text.length;
+  expect(wrapWords('git status && npm test && make', 12, width)).toEqual(['git status ', '&& npm test ', '&& make']);
+  expect(wrapWords('a'.repeat(10), 4, width)).toEqual(['aaaa', 'aaaa', 'aa']);
+  // A word that would leave more than half of the row empty is cut.
+  expect(wrapWords('a bbbbbbbbbbbb', 8, width)).toEqual(['a bbbbbb', 'bbbbbb']);
 });

@@ -46,11 +46,14 @@ export function lookFor(card: CardState, whole: Whole, by: 1 | 0 | -1): CardStat
   );
 }
 
-/** The next row with something in it that cannot be seen; round to the first one behind the last. */
+/** The next row that stands out, or that has something in it which cannot be seen; round to the first one behind the last. */
 export function nextFlag(card: CardState, whole: Whole): CardState {
   if (!card.full) return card;
-  const rows = rowsOf(whole).flatMap((row, at) => (/⟨|[\u2400-\u2426]/.test(row) ? [at] : []));
-  if (rows.length === 0) return { ...card, said: 'nothing is hidden in it' };
+  const drawn = cardText(whole.data, whole.columns, Number.POSITIVE_INFINITY, true).rows;
+  const rows = drawn.flatMap(({ line, flagged }, at) =>
+    flagged || /⟨|[\u2400-\u2426]/.test(textOf(line)) ? [at] : [],
+  );
+  if (rows.length === 0) return { ...card, said: 'no line stands out, and nothing is hidden in it' };
   return atRow({ ...card, said: null }, whole, rows.find((at) => at > card.top + margin) ?? rows[0] ?? null);
 }
 

@@ -48,7 +48,7 @@ export function cardHints(approvals: Pick<ApprovalsState, 'asks' | 'card'>, keys
       return [
         'card has the keys',
         ...(card.full
-          ? [...hints(keys, ['card.page', 'card.find', 'card.next-flag']), back]
+          ? [...hints(keys, ['card.line-up', 'card.page', 'card.find', 'card.next-flag']), back]
           : hints(keys, ['card.leave'])),
         ...(approvals.asks.length > 1 ? hints(keys, ['app.next-ask']) : []),
         ...hints(keys, [

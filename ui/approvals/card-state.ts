@@ -111,7 +111,10 @@ export const answer = (card: CardState, given: CardAnswer): Carded =>
     { do: 'answer', id: card.id, binding: card.binding, answer: given },
   );
 
-export function scrollCard(card: CardState, facts: CardFacts, pages: 1 | -1): CardState {
-  const by = Math.max(1, facts.page - 1) * pages;
-  return { ...card, top: Math.max(0, Math.min(facts.lastTop, card.top + by)) };
-}
+export const scrollCard = (card: CardState, facts: CardFacts, pages: 1 | -1): CardState =>
+  scrollLines(card, facts, Math.max(1, facts.page - 1) * pages);
+
+export const scrollLines = (card: CardState, facts: CardFacts, by: number): CardState => ({
+  ...card,
+  top: Math.max(0, Math.min(facts.lastTop, card.top + by)),
+});

@@ -14,6 +14,8 @@ export type CardRow = {
   /** UTF-16 units of that line. */
   readonly from: number;
   readonly to: number;
+  /** A warning names this line. */
+  readonly flagged?: true;
 };
 
 /** The inside of a card at one width. */
@@ -28,6 +30,8 @@ export type CardData = {
   readonly card: AskCard;
   /** Of each part, the owner of its first line; null for one that need not be seen. */
   readonly owners: readonly (number | null)[];
+  /** Lines of the command that a warning names, counted from 1. */
+  readonly flagged: ReadonlySet<number>;
   /** The owner of the first warning. */
   readonly warnings: number;
   readonly glyphs: Glyphs;
@@ -55,7 +59,8 @@ export function cardData(ask: Ask, glyphs: Glyphs, shownId: (id: string) => stri
     return owner;
   };
   const owners = card.parts.map((part) => (part.extra === undefined ? add(part.lines) : null));
-  const data = { card, owners, warnings: add(card.warnings), lines, glyphs };
+  const flagged = new Set((ask.preview.flags ?? []).flatMap((flag) => flag.lines));
+  const data = { card, owners, flagged, warnings: add(card.warnings), lines, glyphs };
   kept[glyphs].set(ask, data);
   return data;
 }
@@ -85,6 +90,9 @@ const laid = new WeakMap<CardData, Map<string, CardText>>();
 /** How far the rest of a broken line of a diff stands behind its beginning. */
 const hanging = 2;
 
+/** What is left of a part when there is no room: its beginning. */
+const leastLines = 3;
+
 /** Below this width labels stand on rows of their own. */
 const narrow = 40;
 
@@ -95,34 +103,22 @@ function newCardText(data: CardData, columns: number, most: number, whole: boole
   const width = columns < narrow ? 0 : labelWidth(drawn.map(({ part }) => part));
   const rows: CardRow[] = [];
   let folded = 0;
-  const put = (before: Line, text: SafeText, own: Token | undefined, owner: number | null, words: boolean) => {
-    const taken = before.reduce((sum, span) => sum + columnsOf(span.text), 0);
-    const wide = Math.max(4, columns - taken);
-    // What goes on in a diff may begin with a sign: it does not stand in the column of the signs.
-    const under = words || columnsOf(text) <= wide ? 0 : hanging;
-    const room = Math.max(4, wide - under);
-    let at = 0;
-    for (const [index, piece] of (words ? wrapWords : wrap)(text, room, columnsOf).entries()) {
-      const first = index === 0 ? before : [say(' '.repeat(taken + under))];
-      rows.push({ line: [...first, ...shown(piece as SafeText, glyphs, own)], owner, from: at, to: at + piece.length });
-      at += piece.length;
-    }
-  };
+  const put = (piece: Piece): void => void rows.push(...pieceRows(piece, columns, glyphs));
   for (const piece of wrapWords(card.headline, columns, columnsOf))
     rows.push({ line: shown(piece as SafeText, glyphs, 'text', ['bold']), owner: null, from: 0, to: 0 });
   const warn = () => {
     for (const [index, text] of card.warnings.entries())
-      put(
-        [say((index === 0 && width > 0 ? 'warning' : '').padEnd(width + 2), 'warn'), say('! ', 'warn')],
+      put({
+        before: [say((index === 0 && width > 0 ? 'warning' : '').padEnd(width + 2), 'warn'), say('! ', 'warn')],
         text,
-        'warn',
-        data.warnings + index,
-        true,
-      );
+        token: 'warn',
+        owner: data.warnings + index,
+      });
   };
   for (const { part, owner } of drawn) {
     if (part.label === 'rule') warn();
-    const room = part.extra === 'help' ? Math.min(most, mostSegments) : most;
+    // What only helps gives way first.
+    const room = part.extra === 'help' ? Math.min(most, mostSegments) : Math.max(most, leastLines);
     // A fold takes a row itself: one line is not worth it.
     const own = part.foldable && part.lines.length > room + 1 ? part.lines.slice(0, room) : part.lines;
     // The name of an argument comes from outside and may be of any length.
@@ -134,23 +130,68 @@ function newCardText(data: CardData, columns: number, most: number, whole: boole
     const digits = Math.max(0, ...numbers.map((number) => number.length));
     for (const [index, text] of own.entries()) {
       const label = say((index === 0 && !apart ? part.label : '').padEnd(width + 2), labelToken(part));
-      const number = digits === 0 ? [] : [say(`${(numbers[index] ?? '').padStart(digits)} `, 'dim')];
-      const token = part.danger === true ? 'danger' : part.numbers === undefined ? undefined : diffToken(text);
-      put([label, ...number], text, token, owner === null ? null : owner + index, part.numbers === undefined);
+      const flagged = part.label === 'command' && data.flagged.has(index + 1);
+      const mark = say(flagged ? '!' : ' ', 'warn');
+      const number = digits === 0 ? [] : [say((numbers[index] ?? '').padStart(digits), 'dim'), mark];
+      put({
+        before: [label, ...number],
+        text,
+        token: part.danger === true ? 'danger' : part.numbers === undefined ? undefined : diffToken(text),
+        owner: owner === null ? null : owner + index,
+        ...(part.numbers === undefined ? {} : { diff: true }),
+        ...(flagged ? { flagged } : {}),
+      });
     }
     const hidden = part.lines.length - own.length;
+    // Its label stands with what is left of it.
+    const label = own.length === 0 && !apart ? part.label : '';
     if (part.extra === undefined) folded += hidden;
-    if (hidden > 0) rows.push(foldRow(width, hidden, part.lines.length));
+    if (hidden > 0) rows.push(foldRow(label.padEnd(width + 2), hidden, part.lines.length));
   }
   if (!card.parts.some(({ label }) => label === 'rule')) warn();
   return { rows, folded };
 }
 
+/** A line of a card, with what stands before it. */
+type Piece = {
+  readonly before: Line;
+  readonly text: SafeText;
+  readonly token: Token | undefined;
+  readonly owner: number | null;
+  readonly diff?: true;
+  readonly flagged?: true;
+};
+
+/** Broken for the columns that there are, every character of it in order. */
+function pieceRows(
+  { before, text, token, owner, diff, flagged }: Piece,
+  columns: number,
+  glyphs: Glyphs,
+): readonly CardRow[] {
+  const taken = before.reduce((sum, span) => sum + columnsOf(span.text), 0);
+  const wide = Math.max(4, columns - taken);
+  // What goes on in a diff may begin with a sign: it does not stand in the column of the signs.
+  const under = diff !== true || columnsOf(text) <= wide ? 0 : hanging;
+  let at = 0;
+  return wrapWords(text, Math.max(4, wide - under), columnsOf).map((piece, index) => {
+    const first = index === 0 ? before : [say(' '.repeat(taken + under))];
+    const from = at;
+    at += piece.length;
+    return {
+      line: [...first, ...shown(piece as SafeText, glyphs, token)],
+      owner,
+      from,
+      to: at,
+      ...(flagged === undefined ? {} : { flagged }),
+    };
+  });
+}
+
 const labelToken = (part: CardPart): Token =>
   part.danger === true ? 'danger' : part.foldable && part.extra !== 'help' ? 'accent' : 'dim';
 
-const foldRow = (width: number, hidden: number, total: number): CardRow => ({
-  line: [say(`${''.padEnd(width + 2)}… ${hidden} of ${total} lines hidden: v`, 'warn')],
+const foldRow = (label: string, hidden: number, total: number): CardRow => ({
+  line: [say(label, 'dim'), say(`… ${hidden} of ${total} lines hidden: v`, 'warn')],
   owner: null,
   from: 0,
   to: 0,

@@ -29,8 +29,6 @@ const frames = {
 
 /** Most lines of one part of the data that a card shows before it folds. */
 const mostLines = 24;
-/** What is left of a part when there is no room: its beginning. */
-const leastLines = 3;
 
 /**
  * The card with the focus. Title, choices and foot are always in view; what does not fit between them is folded, and
@@ -147,10 +145,10 @@ function bodyRows(card: CardState, facts: Drawn, inner: number, room: number, gl
 /** The inside of a card with as much of each part as there is room for. */
 export function foldedRows(data: CardData, inner: number, room: number): CardText {
   const folded = (most: number) => cardText(data, inner, most, false);
-  let text = folded(leastLines);
+  let text = folded(0);
   if (text.rows.length > room) return text;
   // As much of each part as fits: every layout costs, so the number is searched for by halves.
-  for (let least = leastLines, most = mostLines; least < most; ) {
+  for (let least = 0, most = mostLines; least < most; ) {
     const middle = Math.ceil((least + most) / 2);
     const more = folded(middle);
     if (more.rows.length <= room) {

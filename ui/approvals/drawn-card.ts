@@ -1,4 +1,5 @@
 import type { Ask } from '../../src/schema/ask.ts';
+import { allText } from '../../src/view/card-warnings.ts';
 import { hiddenCharacters } from '../../src/view/escape.ts';
 import type { CardFacts } from './card-state.ts';
 import { type CardData, cardData, unseenLines } from './card-text.ts';
@@ -21,15 +22,6 @@ export function drawnCard(state: ApprovalsState, view: ApprovalsView): Drawn | n
   const drawn = cardView(state.card, { ...base, data }, view.keys, view.place, view.now, shownId, view.look === true);
   return { view: drawn, facts: { ...base, page: drawn.page, lastTop: drawn.lastTop }, data };
 }
-
-const allText = (value: unknown): string =>
-  typeof value === 'string'
-    ? value
-    : typeof value === 'object' && value !== null
-      ? Object.entries(value)
-          .map(([key, each]) => `${key}\n${allText(each)}`)
-          .join('\n')
-      : '';
 
 export function withSeen(state: ApprovalsState, view: ApprovalsView): ApprovalsState {
   const ask = focusedAsk(state);

@@ -10,7 +10,7 @@ import { listed } from './on-list.ts';
 import { newCard } from './card-state.ts';
 import { cardData } from './card-text.ts';
 import { foldedRows } from './card-view.ts';
-import { resultLine } from './result-line.ts';
+import { resultLine, whatOf } from './result-line.ts';
 
 export type ListPlace = { readonly columns: number; readonly rows: number };
 
@@ -143,7 +143,7 @@ function askLines(
     ...foreign(`${ask.tools}.${ask.tool}`, glyphs, token),
     say(more, 'warn'),
   ];
-  const second: Line = [say('      '), ...foreign(ask.summary, glyphs, isChosen ? 'text' : 'dim')];
+  const second: Line = [say('      '), ...foreign(whatOf(ask), glyphs, isChosen ? 'text' : 'dim')];
   return [cutLine(first, columns), cutLine(second, columns)];
 }
 
@@ -178,7 +178,7 @@ function historyLine(ask: Ask, columns: number, glyphs: Glyphs): Line {
       say(`    ${formatClock(resolved).slice(0, 5)}  `, 'dim'),
       say(ask.state.padEnd(9), ask.state === 'approved' || ask.state === 'answered' ? 'ok' : 'danger'),
       ...foreign(
-        ` ${(ask.verdict?.by ?? 'system').padEnd(16)} ${ask.tools}.${ask.tool} ${ask.summary} · waited ${waited}`,
+        ` ${(ask.verdict?.by ?? 'system').padEnd(16)} ${ask.tools}.${ask.tool} ${whatOf(ask)} · waited ${waited}`,
         glyphs,
         'dim',
       ),
@@ -199,7 +199,7 @@ function denyingLines(state: ApprovalsState, ids: readonly string[], columns: nu
     ],
     [],
     ...asks.map((ask) =>
-      cutLine(foreign(`  ${shownId(ask.id)}  ${ask.tools}.${ask.tool} ${ask.summary}`, glyphs), columns),
+      cutLine(foreign(`  ${shownId(ask.id)}  ${ask.tools}.${ask.tool} ${whatOf(ask)}`, glyphs), columns),
     ),
   ];
 }

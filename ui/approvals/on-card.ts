@@ -11,7 +11,15 @@ import {
   typeInCard,
   unsentText,
 } from './card-fields.ts';
-import { type CardFacts, type CardIntent, type CardState, guarded, scrollCard, newCard } from './card-state.ts';
+import {
+  type CardFacts,
+  type CardIntent,
+  type CardState,
+  guarded,
+  scrollCard,
+  scrollLines,
+  newCard,
+} from './card-state.ts';
 import { choose, markChoice, moveChoice, pressLetter, ruleKey, takeChoice, tickCard } from './card-choices.ts';
 import { editFind, findInCard, lookFor, nextFlag, typeFind, type Whole } from './card-find.ts';
 import { cardData } from './card-text.ts';
@@ -120,6 +128,9 @@ function cardCommand(
       return only({ ...state, card: findInCard(card) });
     case 'card.next-flag':
       return only({ ...state, card: nextFlag(card, wholeOf(state, view, facts)) });
+    case 'card.line-up':
+    case 'card.line-down':
+      return only({ ...state, card: scrollLines(card, facts, id === 'card.line-up' ? -1 : 1) });
     case 'card.page-up':
     case 'card.page-down':
     case 'card.page':

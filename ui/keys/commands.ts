@@ -159,6 +159,8 @@ export const keyCommands: readonly KeyCommand[] = [
     ['card.keep-out', 'n', 'keep the tool out', { hint: 'keep out' }],
   ]),
   ...rows('card.full', [
+    ['card.line-up', 'up', 'one line up', { hint: 'line', hides: ['card.up'] }],
+    ['card.line-down', 'down', 'one line down', { hides: ['card.down'] }],
     ['card.page', 'space', 'page down', { hint: 'page' }],
     ['card.find', '/', 'find in the call', { hint: 'find' }],
     ['card.next-flag', ']', 'next line with something hidden in it', { hint: 'next flag' }],

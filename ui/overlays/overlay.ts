@@ -82,6 +82,8 @@ export type Overlay =
       readonly rules: readonly unknown[] | null;
       /** What the policy says by now, where that is another verdict. */
       readonly byNow: string | null;
+      /** The ask that it is about; null = none is. */
+      readonly ask: string | null;
       /** The chosen one of the rules that were tried. */
       readonly at: number;
     }

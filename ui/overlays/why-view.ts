@@ -13,18 +13,27 @@ type Rule = { readonly tools?: unknown; readonly tool?: unknown; readonly action
 
 /**
  * The row of the rule that decided, which is the one that is asked about; else the last one that was tried.
- * @param now what the policy says by now, where that is asked
+ * @param about the ask that it is about, and what the policy says of it by now
  */
 export function whyOverlay(
   title: string,
   explanation: PolicyExplanation,
   rules: readonly unknown[] | null,
-  now: Evaluation | null = null,
+  about: { readonly now: Evaluation | null; readonly ask: string } | null = null,
 ): WhyOverlay {
   const { record } = explanation;
+  const now = about?.now ?? null;
   const byNow = now === null || verdictLine(now) === verdictLine(record) ? null : verdictLine(now);
   const at = explanation.tried.findIndex(({ rule }) => rule === explanation.record.matched_rule);
-  return { kind: 'why', title, explanation, rules, byNow, at: at < 0 ? Math.max(0, explanation.tried.length - 1) : at };
+  return {
+    kind: 'why',
+    title,
+    explanation,
+    rules,
+    byNow,
+    ask: about?.ask ?? null,
+    at: at < 0 ? Math.max(0, explanation.tried.length - 1) : at,
+  };
 }
 
 /** The rules of a document that is the one of the record. */

@@ -142,6 +142,15 @@ describe('a card', () => {
     ).toEqual(['-old', '+xxx']);
   });
 
+  it('marks the line of 512 that a warning names, and goes to it; what was jumped over is not seen', () => {
+    const flags = [{ flag: 'runs_code', what: 'sh', lines: [390] }] as const;
+    const one = desk([anAsk({ args: long(512).args, preview: { flags } })]).focus();
+    expect(one.lines().join('\n')).toContain('! runs code that it is given: sh (line 390)');
+    one.answer('card.full').wait(500).press('card.line-down').press('card.next-flag');
+    expect(one.lines().join('\n')).toMatch(/390!echo 389 \| sh/);
+    expect(one.answer('card.once').said()).toMatch(/^4\d\d lines not seen: Space$/);
+  });
+
   it('lets nothing be approved whose facts have scrolled out of sight unseen', () => {
     const one = desk([anAsk()], { columns: 60, rows: 8 }).focus();
     expect(one.answer('card.once').said()).toMatch(/^\d lines? not seen: v$/);
@@ -187,7 +196,7 @@ describe('a card', () => {
     const one = desk([anAsk()]).focus();
     expect(hints(one)).toBe('card has the keys  Esc later  x explain  v view all  Tab panes  F1 help');
     expect(hints(one.answer('card.full').wait(500))).toBe(
-      'card has the keys  Space page  / find  ] next flag  Esc back  x explain  Tab panes  F1 help',
+      'card has the keys  Up line  Space page  / find  ] next flag  Esc back  x explain  Tab panes  F1 help',
     );
     expect(hints(desk([anAsk()]).focus().answer('card.deny-feedback'))).toBe(
       'the field has the keys  Enter done  Esc back  F1 help',
@@ -453,7 +462,7 @@ describe('a card that is viewed whole', () => {
       .press('card.full')
       .wait(500);
     expect(one.press('card.next-flag').lines().join('\n')).toContain('⟨U+202E⟩');
-    expect(viewed().press('card.next-flag').said()).toBe('nothing is hidden in it');
+    expect(viewed().press('card.next-flag').said()).toBe('no line stands out, and nothing is hidden in it');
   });
 });
 

@@ -178,7 +178,7 @@ describe('why a call is asked about', () => {
     );
     expect(view.below.map(textOf)).toEqual(['would change with: a rule for x']);
     const mended = { ...record, action: 'allow' } as const;
-    const later = over(whyOverlay('Why is it asking?', why, rules, mended));
+    const later = over(whyOverlay('Why is it asking?', why, rules, { now: mended, ask: 'ask_1' }));
     expect(placeOf(later, top(later) as Overlay).view.head.map(textOf)[2]).toMatch(/^by now: allow {2}rule 8 of /);
     const rule = pressAll(state, 'down', 'enter').state;
     expect(top(rule)).toMatchObject({ kind: 'view', title: 'Rule 9', lines: expect.arrayContaining(['  "index": 8']) });

@@ -1,0 +1,49 @@
+import { afterEach, expect, it } from 'vitest';
+import type { Ask } from '../../src/schema/ask.ts';
+import { call, calls, type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
+
+let app: ScriptedApp | undefined;
+afterEach(async () => {
+  await app?.close();
+  app = undefined;
+});
+
+const line = 'ssh -V\ntouch two | sh';
+const shell = call('local_shell.local_shell', { command: line });
+
+const verdict = (id: string) => ({ id, feedback: null, text: null, remember: null, binding: null });
+
+it('stores with an ask what its card tells of each command, how often it was asked, and what was edited', async () => {
+  const running = await scriptedApp({
+    turns: [says('done', { tool: { count: 2 } }), calls([shell], { tool: { count: 1 } }), calls([shell])],
+    policy: { default_action: 'approve', rules: [{ tools: 'echo', tool: '*', action: 'allow' }] },
+  });
+  app = running;
+  const { client } = running;
+  const { run_id } = await running.start({ on_ask: 'wait' });
+  const seen: Ask[] = [];
+  for await (const batch of client.watch({ run_id, after: 0, signal: new AbortController().signal })) {
+    for (const event of batch) {
+      if (event.kind !== 'ask') continue;
+      const ask = await client.showAsk({ id: event.ask_id });
+      seen.push(ask);
+      // The first is approved and made once more; the second is edited, and the new one denied.
+      if (seen.length === 2) await client.editAsk({ id: ask.id, args: { command: 'touch three' }, binding: null });
+      else await client.answerAsk({ ...verdict(ask.id), outcome: seen.length === 1 ? 'approve' : 'deny' });
+    }
+    if (seen.length === 3) break;
+  }
+  await client.awaitRun({ run_id });
+  const [first, second, third] = seen.map(({ preview }) => preview);
+  const command = (...words: readonly string[]) => expect.objectContaining({ words, revealed: false });
+  expect(first).toMatchObject({
+    rules: 1,
+    commands: { total: 3, first: [command('ssh', '-V'), command('touch', 'two'), command('sh')] },
+    flags: [
+      { flag: 'network', what: 'ssh', lines: [1] },
+      { flag: 'runs_code', what: 'sh', lines: [2] },
+    ],
+  });
+  expect([first?.repeat, second?.repeat, third?.repeat]).toEqual([undefined, 2, undefined]);
+  expect(third?.anew).toEqual({ edited: true, args: { command: line }, why: [] });
+});
