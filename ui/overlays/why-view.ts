@@ -45,14 +45,14 @@ export function whyHead(overlay: WhyOverlay, columns: number, body: number): rea
   const { detail, note } = record;
   const verdict = refused === null ? verdictText(record, overlay.rules?.length ?? null, wait_s) : `refused: ${refused}`;
   const roomy = body >= roomyBody;
-  const two = (text: string, token?: Token): readonly Line[] =>
-    roomy
+  const two = (text: string, token?: Token, always = false): readonly Line[] =>
+    roomy || always
       ? wrapLine(foreign(text, token), columns, [], [say('  ')])
           .slice(0, 2)
           .map((line) => cutLine(line, columns))
       : [cutLine(foreign(text, token), columns)];
   return [
-    ...two(`${call.tools}/${call.tool} ${JSON.stringify(call.args)}`),
+    ...two(`${call.tools}/${call.tool} ${JSON.stringify(call.args)}`, undefined, true),
     ...two(`→ ${verdict}`, record.action === 'allow' ? 'ok' : record.action === 'deny' ? 'danger' : 'ask'),
     ...(detail === null ? [] : two(`  ${detail}`)),
     ...(note === null || !roomy ? [] : two(`  for ${note}`)),
@@ -79,6 +79,9 @@ const verdicts: ReadonlySet<string> = new Set(['allow', 'approve', 'deny']);
 const resultOf = (each: TriedRule): string =>
   `${verdicts.has(each.outcome) ? 'yes' : each.outcome}: ${triedText(each)}`;
 
+/** With fewer, the result needs the room of the tools, which are those of the call anyway. */
+const tableColumns = 70;
+
 /** Rule, tools, action and result in columns; without the document only rule and result are known. */
 function tableRow(
   overlay: WhyOverlay,
@@ -87,7 +90,7 @@ function tableRow(
   isChosen: boolean,
   token: Token | undefined,
 ): Line {
-  const known = overlay.rules !== null;
+  const known = overlay.rules !== null && columns >= tableColumns;
   const width = known ? toolsWidth(overlay) : 0;
   return cutLine(
     [
