@@ -119,6 +119,7 @@ describe('lists', () => {
     expect(placeOf(open, top(open) as Overlay).view.title).toBe('Keys: Chat');
     expect(shown(open)[0]).toMatch(/^Composer +Everywhere/);
     expect(shown(pressAll(open, ...'new line').state)[1]).toMatch(/^Ctrl\+J, Shift\+Enter, Alt\+Enter +new line/);
+    expect(shown(pressAll(open, ...'card of a call').state)).toContainEqual(expect.stringMatching(/^y +allow once/));
     expect(shown(pressAll(open, ...'/tru').state)[0]).toMatch(/^\/trust +review untrusted/);
     expect(pressAll(open, 'escape').state.overlays).toEqual([]);
   });
