@@ -1,11 +1,12 @@
 import type { Action } from './actions.ts';
 import { ask, offered } from './asking.ts';
 import { attached, compose } from './composing.ts';
-import { searchAgain } from './search.ts';
+import { searchAgain, searchField } from './search.ts';
 import { type Ruler, scroll } from './move.ts';
 import { planned, planText } from './plan/plan-press.ts';
 import { press } from './press.ts';
-import { atMost } from './overlays/press.ts';
+import { hasField } from './overlays/overlay.ts';
+import { atMost, overlayText } from './overlays/press.ts';
 import { type Change, only, type OpenSession, type State } from './state.ts';
 import { saying } from './sending.ts';
 import { followed, next, notSent } from './turns.ts';
@@ -31,7 +32,8 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
       return only({
         ...(isSwitch(state, action.session) ? compose(state, ruler, { type: 'switch' }, state.now).state : state),
         session: action.session,
-        items: action.items,
+        // What was said before the first session was there is about the program, and stays.
+        items: state.phase === 'starting' ? [...action.items, ...state.items] : action.items,
         anchor: null,
         paused: null,
         reading: null,
@@ -121,7 +123,12 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
 /** A paste goes where text is written, and answers nothing. */
 function pasted(state: State, ruler: Ruler, text: string, now: number): Change {
   const fresh = { ...state, now, keyAt: now };
-  if (state.overlays.length > 0 || state.reading !== null) return only(fresh);
+  const top = state.overlays.at(-1);
+  // A field has one line.
+  const line = text.replaceAll(/\s*[\r\n]+\s*/g, ' ').replaceAll(/\p{Cc}/gu, '');
+  if (top !== undefined) return hasField(top) ? overlayText(fresh, line) : only(fresh);
+  if (state.search?.typing === true && state.approvals.card === null) return searchField(fresh, ruler, null, line);
+  if (state.reading !== null) return only(fresh);
   if (state.pane === 'plan' && state.approvals.card === null) return planText(fresh, text, true);
   return state.pane === 'chat' && state.approvals.card === null
     ? compose(fresh, ruler, { type: 'paste', text }, now)
