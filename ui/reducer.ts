@@ -32,6 +32,8 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
       return only({
         ...(isSwitch(state, action.session) ? compose(state, ruler, { type: 'switch' }, state.now).state : state),
         session: action.session,
+        // What the context of the other session held says nothing about this one.
+        facts: isSwitch(state, action.session) ? { ...state.facts, context: null } : state.facts,
         // What was said before the first session was there is about the program, and stays.
         items: state.phase === 'starting' ? [...action.items, ...state.items] : action.items,
         anchor: null,
@@ -58,7 +60,8 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
         turn: {
           run_id: action.run_id,
           started_at: action.now,
-          waiting_since: null,
+          // What it asked before is not told again.
+          waiting_since: state.asks.some(({ run_id }) => run_id === action.run_id) ? action.now : null,
           waited_ms: 0,
           heard_at: action.now,
           interrupted_at: null,
