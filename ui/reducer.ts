@@ -45,12 +45,15 @@ export function reduce(state: State, action: Action, ruler: Ruler): Change {
       });
     case 'older':
       return only(searchAgain(withOlderItems(state, action)));
-    case 'accepted':
-      return only({
-        ...state,
-        session: action.session ?? state.session,
-        turn: state.turn === null ? null : { ...state.turn, run_id: action.run_id },
-      });
+    case 'accepted': {
+      const { turn } = state;
+      const given = { ...state, session: action.session ?? state.session };
+      if (turn === null) return only(given);
+      const accepted: State = { ...given, turn: { ...turn, run_id: action.run_id } };
+      return turn.interrupted_at === null
+        ? only(accepted)
+        : only(accepted, { do: 'interrupt', run_id: action.run_id, at_once: false });
+    }
     case 'not-sent':
       return notSent(state, ruler, action.text, action.why, action.now);
     case 'following':

@@ -6,7 +6,7 @@ import { type CliTerminal, openTerminal } from '../support/terminal.ts';
 import { reduce } from '../../ui/reducer.ts';
 import type { State } from '../../ui/state.ts';
 import { createLineCache } from '../../ui/transcript/line-cache.ts';
-import { readyState } from './reducing.ts';
+import { pressAll, readyState } from './reducing.ts';
 
 let world: World | null = null;
 let terminal: CliTerminal | null = null;
@@ -42,6 +42,14 @@ test('what is wrong with the keys of ones own is still there when the session is
   const opened = (state: State) => reduce(state, { type: 'opened', session, items: [] }, ruler).state.items;
   expect(opened(said)).toEqual([expect.objectContaining({ kind: 'notice', text: 'keys.json: no' })]);
   expect(opened({ ...said, phase: 'ready' })).toEqual([]);
+});
+
+test('a turn that is interrupted before its run is there is interrupted when it is', () => {
+  const ruler = { cache: createLineCache(), glyphs: 'unicode' as const };
+  const pressed = pressAll(readyState(), 'h', 'i', 'enter', 'escape');
+  expect(pressed.effects.map((effect) => effect.do)).not.toContain('interrupt');
+  const { effects } = reduce(pressed.state, { type: 'accepted', run_id: 'r1', session: null }, ruler);
+  expect(effects).toEqual([{ do: 'interrupt', run_id: 'r1', at_once: false }]);
 });
 
 test('a banner is cut before what mends it', () => {
