@@ -84,7 +84,9 @@ export function createEffects(deps: EffectDeps): Effects {
     const rows = await client.listSessions({});
     const open = state().overlays.find((overlay) => overlay.kind === 'sessions');
     if (open?.kind !== 'sessions') return;
-    const here = rows.findIndex(({ id }) => id === state().session?.id);
+    const { session } = state();
+    const here = rows.findIndex(({ id }) => id === session?.id);
+    if (session !== null && !session.deleted && here < 0) dispatch({ type: 'session-gone' });
     const at = open.rows === null && open.query === '' ? Math.max(0, here) : open.at;
     dispatch({ type: 'overlay', overlay: { ...open, rows, at } });
   };

@@ -77,7 +77,7 @@ function planHints({ keys, plan }: State): readonly string[] {
     return [...stop, ...hints(keys, ['plan.details', ...outside])];
   }
   const own = ['plan.next', 'plan.auto', 'plan.retry', 'plan.skip', 'plan.replan', 'plan.new', 'plan.details'];
-  return hints(keys, [...own, 'app.help', 'plan.open', 'plan.explore', 'plan.delete', 'app.next-pane', 'app.palette']);
+  return hints(keys, [...own, 'app.help', 'plan.open', 'app.next-pane', 'plan.explore', 'plan.delete', 'app.palette']);
 }
 
 /** Where the run in view waits, its ask is what the key answers. */

@@ -243,7 +243,10 @@ function interrupt(state: State, ruler: Ruler, now: number, isEscape: boolean): 
     state.pane === 'plan' && !(isEscape && now - state.closedAt < layerMs) ? interruptPlan(state, now) : null;
   if (other !== null) return other;
   const { turn } = state;
-  if (turn !== null && state.pane !== 'plan' && turn.run_id !== null && !(isEscape && now - state.closedAt < layerMs)) {
+  const interrupts = turn !== null && state.pane !== 'plan' && !(isEscape && now - state.closedAt < layerMs);
+  // Until its run is there, the wish waits for it.
+  if (interrupts && turn.run_id === null) return only({ ...state, turn: { ...turn, interrupted_at: now } });
+  if (interrupts && turn.run_id !== null) {
     const waits = turn.waiting_since !== null;
     const again = state.quitting?.key === 'interrupt' && now - state.quitting.at <= twiceMs;
     if (isEscape && waits && !again)

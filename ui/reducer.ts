@@ -2,11 +2,12 @@ import type { Action } from './actions.ts';
 import { boundsOf } from './bounds.ts';
 import { ask, offered } from './asking.ts';
 import { attached, compose } from './composing.ts';
-import { found, searchAgain } from './search.ts';
+import { found, searchAgain, searchField } from './search.ts';
 import { atEnd, type Ruler, scroll, withMore } from './move.ts';
 import { planned, planText } from './plan/plan-press.ts';
 import { press } from './press.ts';
-import { atMost } from './overlays/press.ts';
+import { hasField } from './overlays/overlay.ts';
+import { atMost, overlayText } from './overlays/press.ts';
 import { type Change, only, type OpenSession, type State } from './state.ts';
 import { saying } from './sending.ts';
 import { bounded, withPage } from './transcript/stretch.ts';
@@ -47,7 +48,8 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
         search: null,
         toggled: new Set(),
         ended: action.resting === null ? null : { suspended: action.resting },
-        facts: { ...state.facts, bounds: null },
+        // What the context of the other session held says nothing about this one.
+        facts: { ...state.facts, bounds: null, ...(isSwitch(state, action.session) ? { context: null } : {}) },
       });
     case 'page':
       return withMore(searchAgain(withPage(state, action.session, action.wish, action.page)));
@@ -55,13 +57,19 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
       return found(state, ruler, action.query, action.hits);
     case 'stored':
       return only({ ...state, items: numbered(state.items, action.numbers) });
-    case 'accepted':
-      return begun({
+    case 'accepted': {
+      const { turn } = state;
+      const taken = turn === null ? null : { ...turn, run_id: action.run_id };
+      const { state: next, effects } = begun({
         ...state,
         ended: null,
         session: action.session ?? state.session,
-        turn: state.turn === null ? null : { ...state.turn, run_id: action.run_id },
+        turn: taken,
       });
+      return turn === null || turn.interrupted_at === null
+        ? only(next, ...effects)
+        : only(next, ...effects, { do: 'interrupt', run_id: action.run_id, at_once: false });
+    }
     case 'not-sent':
       return notSent(state, ruler, action.text, action.why, action.now);
     case 'following':
@@ -71,7 +79,8 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
         turn: {
           run_id: action.run_id,
           started_at: action.now,
-          waiting_since: null,
+          // What it asked before is not told again.
+          waiting_since: state.asks.some(({ run_id }) => run_id === action.run_id) ? action.now : null,
           waited_ms: 0,
           heard_at: action.now,
           interrupted_at: null,
@@ -146,7 +155,12 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
 /** A paste goes where text is written, and answers nothing. */
 function pasted(state: State, ruler: Ruler, text: string, now: number): Change {
   const fresh = { ...state, now, keyAt: now };
-  if (state.overlays.length > 0 || state.reading !== null) return only(fresh);
+  const top = state.overlays.at(-1);
+  // A field has one line.
+  const line = text.replaceAll(/\s*[\r\n]+\s*/g, ' ').replaceAll(/\p{Cc}/gu, '');
+  if (top !== undefined) return hasField(top) ? overlayText(fresh, line) : only(fresh);
+  if (state.search?.typing === true && state.approvals.card === null) return searchField(fresh, ruler, null, line);
+  if (state.reading !== null) return only(fresh);
   if (state.pane === 'plan' && state.approvals.card === null) return planText(fresh, text, true);
   return state.pane === 'chat' && state.approvals.card === null
     ? compose(fresh, ruler, { type: 'paste', text }, now)

@@ -28,6 +28,7 @@ export async function reportOf(
           `session   ${state.session?.name ?? '-'}`,
           `data      ${dataDir ?? '-'}`,
           `database  ${database.path}`,
+          `trust     ${await trustText(client)}`,
           `shell     ${facts.shell ? 'on' : 'off'}`,
           ...(await boundLines(client, state)),
         ],
@@ -137,10 +138,10 @@ export async function reportOf(
       const chains = await client.listChains({});
       return {
         title: 'Chains',
-        lines: chains.map(
-          (row) =>
-            `${row.name} · ${row.id ?? 'unreadable'} · ${row.path ?? row.source} · ${row.trust} · ${row.sha256.slice(0, 8)}`,
-        ),
+        lines: chains.map(({ name, id, path, source, trust, sha256 }) => {
+          const own = [...(id === name ? [] : [id ?? 'unreadable']), path ?? source];
+          return [name, ...own, ...(trust === source ? [] : [trust]), sha256.slice(0, 8)].join(' · ');
+        }),
       };
     }
     case 'policies': {
@@ -151,6 +152,13 @@ export async function reportOf(
       };
     }
   }
+}
+
+/** What the next turn would use of this project and nobody trusts yet. */
+async function trustText(client: RuntimeClient): Promise<string> {
+  const open = await client.untrusted({ chain: 'chat', chain_path: null, policy: null, trust: [] });
+  if (open.length === 0) return 'nothing waits for it';
+  return `${open.map(({ kind, path }) => `${kind} ${path}`).join(', ')}: /trust reviews it`;
 }
 
 const dayMs = 86_400_000;
@@ -182,7 +190,7 @@ async function usageLines(client: RuntimeClient, state: State): Promise<readonly
   const { tokens } = state.facts;
   const run = await newestRun(client, state);
   const about = tokens.estimated ? 'about ' : '';
-  const session = `so far    ${about}${tokens.in} tokens in, ${tokens.out} out`;
+  const session = `here      ${about}${tokens.in} tokens in, ${tokens.out} out`;
   if (run === null) return [session];
   const waited = run.waits.reduce((sum, { waited_ms }) => sum + (waited_ms ?? 0), 0);
   return [

@@ -145,7 +145,7 @@ function policyField({ facts: { policy }, glyphs }: State): Line {
 /** Where the counts of the plan have no room, its one mode stands here. */
 const autoField = ({ pane, plan, size }: State): readonly Field[] =>
   pane === 'plan' && plan.plan !== null && size.columns < wideColumns
-    ? [{ line: [say(`auto ${plan.auto ? 'on' : 'off'}`)], drop: 2, right: false }]
+    ? [{ line: [say(`auto ${plan.auto ? 'on' : 'off'}`)], drop: 5, right: false }]
     : [];
 
 function asksField({ asks, now }: State): readonly Field[] {

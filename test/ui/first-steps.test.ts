@@ -3,7 +3,10 @@ import { textOf } from '../../src/view/line.ts';
 import { bannerLine } from '../../ui/status-lines.ts';
 import { createWorld, type World } from '../cli/world.ts';
 import { type CliTerminal, openTerminal } from '../support/terminal.ts';
-import { readyState } from './reducing.ts';
+import { reduce } from '../../ui/reducer.ts';
+import type { State } from '../../ui/state.ts';
+import { createLineCache } from '../../ui/transcript/line-cache.ts';
+import { pressAll, readyState } from './reducing.ts';
 
 let world: World | null = null;
 let terminal: CliTerminal | null = null;
@@ -28,6 +31,25 @@ test('somebody who never had an answer reads what is missing, in order, and the 
   ]);
   expect(rows.find((row) => row.includes('OPENAI_API_KEY   reins init openai'))).toBeDefined();
   expect(rows.at(-2)).toContain('@?');
+});
+
+test('what is wrong with the keys of ones own is still there when the session is', () => {
+  const ruler = { cache: createLineCache(), glyphs: 'unicode' as const };
+  const notice = { type: 'notice', level: 'warn', text: 'keys.json: no' } as const;
+  const said = reduce({ ...readyState(), phase: 'starting', session: null }, notice, ruler).state;
+  const session = { id: 's', name: 's', before: null, loading: false, deleted: false };
+  const opened = (state: State) =>
+    reduce(state, { type: 'opened', session, items: [], resting: null }, ruler).state.items;
+  expect(opened(said)).toEqual([expect.objectContaining({ kind: 'notice', text: 'keys.json: no' })]);
+  expect(opened({ ...said, phase: 'ready' })).toEqual([]);
+});
+
+test('a turn that is interrupted before its run is there is interrupted when it is', () => {
+  const ruler = { cache: createLineCache(), glyphs: 'unicode' as const };
+  const pressed = pressAll(readyState(), 'h', 'i', 'enter', 'escape');
+  expect(pressed.effects.map((effect) => effect.do)).not.toContain('interrupt');
+  const { effects } = reduce(pressed.state, { type: 'accepted', run_id: 'r1', session: null }, ruler);
+  expect(effects).toEqual([{ do: 'interrupt', run_id: 'r1', at_once: false }]);
 });
 
 test('a banner is cut before what mends it', () => {

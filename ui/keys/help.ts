@@ -43,6 +43,8 @@ export function helpSections(map: KeyMap, at: readonly KeyContext[], filter = ''
   const order = [...at, ...every.filter((context) => !at.includes(context))];
   const wanted = filter.toLowerCase();
   return order.flatMap((context) => {
+    const title = titles[context] ?? `Overlay: ${context.slice('overlay.'.length)}`;
+    const whole = title.toLowerCase().includes(wanted);
     const lines = commandsIn(map, context)
       .map((command) => ({
         id: command.id,
@@ -50,8 +52,7 @@ export function helpSections(map: KeyMap, at: readonly KeyContext[], filter = ''
         help: command.help,
         remapped: map.remapped.has(command.id),
       }))
-      .filter(({ keys, help }) => wanted === '' || `${keys} ${help}`.toLowerCase().includes(wanted));
-    const title = titles[context] ?? `Overlay: ${context.slice('overlay.'.length)}`;
+      .filter(({ keys, help }) => whole || `${keys} ${help}`.toLowerCase().includes(wanted));
     return lines.length === 0 ? [] : [{ title, lines }];
   });
 }

@@ -80,7 +80,10 @@ export function sessionsView(overlay: Of<'sessions'>, state: State, columns: num
     ? []
     : [
         cutLine(
-          [say('! ', 'danger'), ...foreign(`${state.session?.name ?? ''} was deleted elsewhere`, state.glyphs, 'warn')],
+          [
+            say('! ', 'danger'),
+            ...foreign(`${state.session?.name ?? ''} was deleted: /new starts another one`, state.glyphs, 'warn'),
+          ],
           columns,
         ),
       ];

@@ -63,14 +63,14 @@ export function whyHead(overlay: WhyOverlay, place: TextPlace, body: number): re
   const { detail, note } = record;
   const verdict = refused === null ? verdictText(record, overlay.rules?.length ?? null, wait_s) : `refused: ${refused}`;
   const roomy = body >= roomyBody;
-  const two = (text: string, token?: Token): readonly Line[] =>
-    roomy
+  const two = (text: string, token?: Token, always = false): readonly Line[] =>
+    roomy || always
       ? wrapLine(foreign(text, glyphs, token), columns, [], [say('  ')])
           .slice(0, 2)
           .map((line) => cutLine(line, columns))
       : [cutLine(foreign(text, glyphs, token), columns)];
   return [
-    ...two(`${call.tools}/${call.tool} ${JSON.stringify(call.args)}`),
+    ...two(`${call.tools}/${call.tool} ${JSON.stringify(call.args)}`, undefined, true),
     ...two(`→ ${verdict}`, record.action === 'allow' ? 'ok' : record.action === 'deny' ? 'danger' : 'ask'),
     ...(overlay.byNow === null ? [] : two(`by now: ${overlay.byNow}`, 'warn')),
     ...(detail === null ? [] : two(`  ${detail}`)),
@@ -98,6 +98,9 @@ const verdicts: ReadonlySet<string> = new Set(['allow', 'approve', 'deny']);
 const resultOf = (each: TriedRule): string =>
   `${verdicts.has(each.outcome) ? 'yes' : each.outcome}: ${triedText(each)}`;
 
+/** With fewer, the result needs the room of the tools, which are those of the call anyway. */
+const tableColumns = 70;
+
 /** Rule, tools, action and result in columns; without the document only rule and result are known. */
 function tableRow(
   overlay: WhyOverlay,
@@ -106,7 +109,7 @@ function tableRow(
   isChosen: boolean,
   token: Token | undefined,
 ): Line {
-  const known = overlay.rules !== null;
+  const known = overlay.rules !== null && columns >= tableColumns;
   const width = known ? toolsWidth(overlay) : 0;
   return cutLine(
     [

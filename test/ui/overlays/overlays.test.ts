@@ -7,7 +7,9 @@ import { emptyCall } from '../../../src/view/transcript.ts';
 import { openList, type Overlay } from '../../../ui/overlays/overlay.ts';
 import { placeOf } from '../../../ui/overlays/place.ts';
 import { whyOverlay } from '../../../ui/overlays/why-view.ts';
+import { reduce } from '../../../ui/reducer.ts';
 import type { State } from '../../../ui/state.ts';
+import { createLineCache } from '../../../ui/transcript/line-cache.ts';
 import { pressAll, readyState } from '../reducing.ts';
 
 const over = (overlay: Overlay): State => readyState({ overlays: [overlay] });
@@ -119,8 +121,18 @@ describe('lists', () => {
     expect(placeOf(open, top(open) as Overlay).view.title).toBe('Keys: Chat');
     expect(shown(open)[0]).toMatch(/^Composer +Everywhere/);
     expect(shown(pressAll(open, ...'new line').state)[1]).toMatch(/^Ctrl\+J, Shift\+Enter, Alt\+Enter +new line/);
+    expect(shown(pressAll(open, ...'card of a call').state)).toContainEqual(expect.stringMatching(/^y +allow once/));
     expect(shown(pressAll(open, ...'/tru').state)[0]).toMatch(/^\/trust +review untrusted/);
     expect(pressAll(open, 'escape').state.overlays).toEqual([]);
+  });
+
+  it('take what is pasted into their field as one line, and nothing where there is none', () => {
+    const ruler = { cache: createLineCache(), glyphs: 'unicode' as const };
+    const paste = (state: State): State =>
+      reduce(state, { type: 'paste', text: 'new\nli\u001bne', now: 1 }, ruler).state;
+    expect(top(paste(pressAll(readyState(), 'f1').state))).toMatchObject({ query: 'new line' });
+    const closed = over({ ...openList('sessions'), field: null, rows: [] });
+    expect(paste(closed).overlays).toEqual(closed.overlays);
   });
 
   it('ask before they set a default, and before they end a run', () => {
