@@ -40,7 +40,8 @@ export async function lookAtPolicy({
   dispatch({ type: 'facts', facts: { policy: { name, sha256, invalid }, agentAnswers: agent_answers } });
   if (!invalid) return dispatch({ type: 'no-banner', id: policyBanner });
   const [file] = await client.vetPolicies({ policies: [path ?? name] });
-  const problem = file?.findings.find((finding) => finding.severity === 'error')?.message ?? 'invalid';
+  const first = file?.findings.find((finding) => finding.severity === 'error');
+  const problem = first === undefined ? 'invalid' : `${first.path}: ${first.message}`;
   dispatch({
     type: 'banner',
     banner: { rank: 0, id: policyBanner, text: `policy ${path ?? name}: ${problem}; everything asks`, fixed: true },
