@@ -48,7 +48,9 @@ export async function lookAtPolicy({
   dispatch({ type: 'facts', facts: { policy: { name, sha256, invalid }, agentAnswers: agent_answers } });
   if (!invalid) return dispatch({ type: 'no-banner', id: policyBanner });
   const [file] = await client.vetPolicies({ policies: [path ?? name] });
-  const problem = file?.findings.find((finding) => finding.severity === 'error')?.message ?? 'invalid';
+  const first = file?.findings.find((finding) => finding.severity === 'error');
+  const at = first === undefined || first.path === '' || first.path === '$' ? '' : `${first.path}: `;
+  const problem = `${at}${first?.message ?? 'invalid'}`;
   // The line stands behind the file, where it is not cut off.
   const [place = '', line] = / \(line (\d+), column \d+\)/.exec(problem) ?? [];
   const text = `policy ${path ?? name}${line === undefined ? '' : `:${line}`}: ${problem.replace(place, '')}`;

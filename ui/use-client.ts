@@ -88,7 +88,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
   const warned = new Set<string>();
   const started = new Set<string>();
   /** The policy of the last turn: another one has other things to say in the status line. */
-  let judgedBy: string | null = null;
+  let judgedBy = '';
   let following: AbortController | null = null;
   let sending: Promise<void> = Promise.resolve();
   /** Of the newest message whose number is known. */
@@ -265,8 +265,10 @@ export function createClientLink(options: LinkOptions): ClientLink {
       });
       // A turn that was accepted has what the banner missed.
       dispatch({ type: 'no-banner', id: 'setup' });
-      if (run.policy.sha256 !== judgedBy) void lookAtPolicy({ client, dispatch, policy: options.policy }).catch(failed);
-      judgedBy = run.policy.sha256;
+      const judged = `${run.policy.state} ${run.policy.sha256}`;
+      if (judged !== judgedBy) void lookAtPolicy({ client, dispatch, policy: options.policy }).catch(failed);
+      judgedBy = judged;
+      void lookForServer({ client, dispatch }).catch(failed);
       // What holds for every turn is said once.
       for (const warning of run.warnings.filter((each) => !warned.has(each)))
         dispatch({ type: 'notice', level: 'warn', text: warning });

@@ -45,9 +45,8 @@ export type Terminal = {
   flush(): Promise<void>;
 };
 
-/** `CI` set and not `false` means that nobody sits there (06 §4). */
-export const inCi = (environment: Environment): boolean =>
-  environment['CI'] !== undefined && environment['CI'] !== 'false';
+/** `CI` set, neither empty nor `false`, means that nobody sits there (06 §4, 10 §1.1). */
+export const inCi = (environment: Environment): boolean => !['', 'false'].includes(environment['CI'] ?? '');
 
 const hasColour = (isTerminal: boolean, wanted: boolean, environment: Environment): boolean => {
   if (!wanted || (environment['NO_COLOR'] ?? '') !== '') return false;

@@ -25,8 +25,12 @@ const ready = (terminal: CliTerminal) => terminal.until((rows) => rows.some((row
 const asBefore = { alternate: false, paste: false, focus: false, mouse: false };
 
 describe('opening', () => {
-  test.each([[['tui']], [[]], [['chat']]])('reins %j opens the screen, and leaves it with 0', async (argv) => {
-    const terminal = open(argv);
+  test.each([
+    [['tui'], {}],
+    [[], { CI: '' }],
+    [['chat'], { CI: 'false' }],
+  ])('reins %j opens the screen, and leaves it with 0', async (argv, environment) => {
+    const terminal = open(argv, { environment });
     await ready(terminal);
     expect(terminal.modes()).toEqual({ ...asBefore, alternate: true, paste: true, focus: true });
     expect(terminal.rows()[0]).toMatch(/^ reins \[1 Chat\] 2 Plan 3 Approvals +\S/);
