@@ -42,5 +42,6 @@ export function verdictWords(ask: Ask, mine: boolean): string {
 
 function keptWords({ session_id }: Ask, remember: 'session' | 'edits' | 'rule'): string {
   if (remember === 'rule') return 'with a new rule';
-  return `${remember === 'edits' ? 'with edits here ' : ''}for this ${session_id === null ? 'run' : 'session'}`;
+  const until = `this ${session_id === null ? 'run' : 'session'}`;
+  return remember === 'edits' ? `with edits here ${until}` : `for ${until}`;
 }
