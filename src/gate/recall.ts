@@ -1,10 +1,16 @@
 import { editedRoot, reservedForPeople } from '../policy/reserved.ts';
 import type { Preview } from '../schema/ask.ts';
+import { builtInProviders } from '../schema/tool-names.ts';
 import { editsKey, type Remembered } from '../store/remembered.ts';
+import type { Tool } from '../tools/tool.ts';
 import type { Judged } from './find.ts';
 import type { GateRun } from './run.ts';
 
 export type RecallDeps = { readonly remembered: Pick<Remembered, 'askOf'> };
+
+/** As much of what a tool says of itself as fits beside the facts. */
+const claimLines = 3;
+const claimLength = 500;
 
 /** Every other reason is the runtime's own: what it asks about is answered each time, by a person. */
 const decidedByRules: ReadonlySet<string> = new Set(['matched_rule', 'default_action']);
@@ -41,9 +47,19 @@ function editsAsk(deps: RecallDeps, run: GateRun, { prepared }: Judged, sha256: 
 }
 
 /** What a card shows of a call, with why the answer to it cannot be remembered, or what else may be. */
-export function previewOf(run: GateRun, judged: Judged, preview: Preview): Preview {
+export function previewOf(run: GateRun, judged: Judged, given: Preview): Preview {
+  const says = claimOf(judged.prepared.found.tool);
+  const preview = says === '' ? given : { ...given, tool_says: says };
   const reserved = reservedCall(run, judged);
   if (reserved !== null) return { ...preview, reserved };
   const root = editedRoot(judged.prepared.call, run.host(judged.prepared.cwd));
   return root === null ? preview : { ...preview, edits_root: root };
+}
+
+/** The beginning of what a tool that is not ours says of itself (09 §8.7.2, 10 §7.2). */
+function claimOf({ spec: { tools, description } }: Tool): string {
+  if ((builtInProviders as readonly string[]).includes(tools)) return '';
+  const lines = description.trim().split('\n').slice(0, claimLines).join('\n');
+  const text = lines.slice(0, claimLength);
+  return text.length < description.trim().length ? `${text}…` : text;
 }

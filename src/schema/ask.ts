@@ -34,6 +34,8 @@ export type Preview = {
     readonly used: number;
     readonly cap: number;
   };
+  /** What a tool of a hook or a server says of itself, cut: a claim of somebody else, never a fact. */
+  readonly tool_says?: string;
   /** Why the answer to this call cannot be remembered, nor become a rule (03 §9). */
   readonly reserved?: string;
   /** The workspace whose edits may be let through for the session: the call writes a file below it. */

@@ -76,6 +76,7 @@ export function askCard(ask: Ask, now: number, shown: (id: string) => string = (
       ...(ask.record.detail === null ? [] : [fact('reason', ask.record.detail)]),
       ...onceParts(ask),
       ...agentParts(ask.preview.adjudicator),
+      ...(ask.preview.tool_says === undefined ? [] : [data('tool says', ask.preview.tool_says)]),
       fact('binds', ask.binding.slice(0, 12)),
     ],
     warnings: warnings(ask).map(line),
