@@ -12,7 +12,8 @@ const measured: Readonly<Record<string, string>> = {
 type Case = { readonly id: string; readonly checks?: readonly unknown[] };
 // A format fixed by the case file itself.
 const { cases } = readFixture('attack-cases.json') as { readonly cases: readonly Case[] };
-const idOf = /\b[A-Z]+-\d{3}\b/g;
+const kinds = [...new Set(cases.map(({ id }) => id.replace(/-.*/, '')))];
+const idOf = new RegExp(`\\b(?:${kinds.join('|')})-\\d{3}\\b`, 'g');
 
 /** A node of a parsed file; its members depend on its type. */
 type Node = { readonly type: string; readonly [member: string]: unknown };
@@ -84,11 +85,12 @@ const literalOf = (node: Node | undefined): string => {
 };
 
 /** Texts of a table that are ids and nothing else; a table by its name is that constant of the file. */
-function rowsOf(node: Node, constants: ReadonlyMap<string, Node>): readonly string[] {
-  if (node.type === 'Literal') {
+function rowsOf(table: Node, constants: ReadonlyMap<string, Node>): readonly string[] {
+  const idsIn = (node: Node): readonly string[] => {
+    if (node.type !== 'Literal') return nodesIn(node).flatMap(idsIn);
     const text = String(node['value']);
     return text.match(idOf)?.[0] === text ? [text] : [];
-  }
-  const constant = node.type === 'Identifier' ? constants.get(String(node['name'])) : undefined;
-  return [...(constant === undefined ? [] : [constant]), ...nodesIn(node)].flatMap((below) => rowsOf(below, constants));
+  };
+  const named = table.type === 'Identifier' ? constants.get(String(table['name'])) : undefined;
+  return idsIn(named ?? table);
 }

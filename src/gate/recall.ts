@@ -62,9 +62,12 @@ const mostSaid = 400;
 
 /** The description of a tool that is not the program's own, which a person has not read in its documents. */
 function saysOf({ prepared: { found } }: Judged): Pick<Preview, 'tool_says'> {
-  const { tools, description } = found.tool.spec;
+  const { tools } = found.tool.spec;
+  const description = found.tool.spec.description.trim();
   const own: readonly string[] = builtInProviders;
-  return own.includes(tools) || description === '' ? {} : { tool_says: description.slice(0, mostSaid) };
+  if (own.includes(tools) || description === '') return {};
+  const said = description.slice(0, mostSaid);
+  return { tool_says: said === description ? said : `${said}…` };
 }
 
 /** A card shows a few; a line of thousands is read on the line itself. */

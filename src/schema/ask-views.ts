@@ -76,6 +76,8 @@ export type AskCardData = {
   readonly paths: NonNullable<Preview['paths']>;
   readonly diff: { readonly text: string; readonly new_file: boolean; readonly note: string | null } | null;
   readonly url: NonNullable<Preview['url']> | null;
+  /** What a tool that is not ours says of itself. */
+  readonly tool_says: string | null;
   readonly why: {
     readonly rule: number | null;
     readonly reason: string;

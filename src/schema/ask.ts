@@ -55,6 +55,8 @@ export type Preview = {
     readonly used: number;
     readonly cap: number;
   };
+  /** What a tool of a hook or a server says of itself, cut: a claim of somebody else, never a fact. */
+  readonly tool_says?: string;
   /** Why the answer to this call cannot be remembered, nor become a rule (03 §9). */
   readonly reserved?: string;
   /** The workspace whose edits may be let through for the session: the call writes a file below it. */
@@ -65,8 +67,6 @@ export type Preview = {
    *  not all of it could be read. */
   readonly commands?: { readonly first: readonly CommandSegment[]; readonly total: number | null };
   readonly flags?: readonly CallFlag[];
-  /** What a tool from outside says of itself, its beginning: foreign text. */
-  readonly tool_says?: string;
   /** When a call of unknown outcome had started. */
   readonly started_at?: string;
   /** It takes the place of an ask before it: one whose arguments the operator changed, those of the model being `args`, or

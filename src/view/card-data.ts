@@ -31,6 +31,7 @@ export function cardData(ask: Ask, now: number, segments: unknown): AskCardData 
         ? null
         : { text: preview.diff, new_file: preview.new_file === true, note: preview.diff_note ?? null },
     url: preview.url ?? null,
+    tool_says: preview.tool_says ?? null,
     why: {
       rule: record.matched_rule,
       reason: record.reason,

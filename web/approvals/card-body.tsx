@@ -199,6 +199,14 @@ export function CardBody({
           <span className="mono">{card.binding}</span>
         </Fact>
       </dl>
+      {card.tool_says === null ? null : (
+        <div className="says">
+          <h4>The tool says of itself</h4>
+          <p className="wrap small">
+            <Safe text={card.tool_says} mode="prose" />
+          </p>
+        </div>
+      )}
     </>
   );
 }
