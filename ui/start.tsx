@@ -284,7 +284,14 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     },
   });
   process.once('exit', restore);
-  const rest = createRest(createHeap());
+  const heap = createHeap();
+  const rest = createRest({
+    used: heap.used,
+    collect() {
+      cache.shorten();
+      heap.collect();
+    },
+  });
   let seconds = 0;
   const clock = setInterval(() => {
     seconds += 1;
