@@ -39,6 +39,8 @@ export type Action =
       readonly wish: PageWish;
       readonly page: Page;
     }
+  /** They could not be read: the next move asks again. */
+  | { readonly type: 'no-page' }
   /** Where a search has hits in what is stored before the items in memory: the newest pages come first. */
   | { readonly type: 'found'; readonly query: string; readonly hits: readonly Hit[] }
   /** The numbers of messages that came while they were written. */

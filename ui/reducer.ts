@@ -53,6 +53,10 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
       });
     case 'page':
       return withMore(searchAgain(withPage(state, action.session, action.wish, action.page)));
+    case 'no-page':
+      return only(
+        state.session === null ? state : { ...state, going: null, session: { ...state.session, loading: false } },
+      );
     case 'found':
       return found(state, ruler, action.query, action.hits);
     case 'stored':

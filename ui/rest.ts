@@ -12,8 +12,8 @@ export type Heap = {
 const quietMs = 4000;
 /** Less rubbish than this is left where it is. */
 const worthBytes = 8 * 1024 * 1024;
-/** The second one gives back the pages that the first one has found to be nearly empty. */
-const rounds = 2;
+/** The later ones give back the pages that the first has found to be nearly empty, and what is kept for new objects. */
+const rounds = 3;
 
 /**
  * Gives memory back to the system when the program rests (10 §14). An engine that has nothing to do collects nothing, so

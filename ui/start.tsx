@@ -165,7 +165,14 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     },
   });
   process.once('exit', restore);
-  const rest = createRest(createHeap());
+  const heap = createHeap();
+  const rest = createRest({
+    used: heap.used,
+    collect() {
+      cache.shorten();
+      heap.collect();
+    },
+  });
   const stopClock = everySecond((seconds) => {
     rest(store.state(), now());
     if (!look.settings().calm || seconds % calmSeconds === 0) rooms.effects.tick();

@@ -378,8 +378,13 @@ export function createClientLink(options: LinkOptions): ClientLink {
     async loadPage(wish) {
       const session = options.session();
       if (session === null) return;
-      const page = await pageOf(await clientOf(), session.id, wish);
-      dispatch({ type: 'page', session: session.id, wish, page });
+      try {
+        const page = await pageOf(await clientOf(), session.id, wish);
+        dispatch({ type: 'page', session: session.id, wish, page });
+      } catch (error) {
+        dispatch({ type: 'no-page' });
+        throw error;
+      }
     },
     async find(query, before) {
       const session = options.session();

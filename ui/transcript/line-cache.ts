@@ -9,6 +9,8 @@ import type { Blocks } from './viewport.ts';
 /** Most items whose lines are kept, and most bytes of them, the least recently shown first out (10 §5.2). */
 const mostItems = 4000;
 const mostBytes = 32 * 1024 * 1024;
+/** Items whose lines are kept while nothing happens: some screens full. */
+const mostAtRest = 200;
 
 export type CacheLook = {
   readonly columns: number;
@@ -85,6 +87,14 @@ export function createLineCache() {
   };
 
   return {
+    /** Keeps only what was shown last: the rest is laid out again when somebody scrolls to it. */
+    shorten(): void {
+      for (const [name, { bytes: gone }] of kept) {
+        if (kept.size <= mostAtRest) break;
+        kept.delete(name);
+        bytes -= gone;
+      }
+    },
     /** What is kept now, to be held against the limits. */
     held: () => ({ items: kept.size, bytes }),
     /** The items as blocks, an empty row before each that does not belong to the one above it. */

@@ -42,6 +42,11 @@ test('keeps at most 4,000 items and 32 MiB, the least recently shown first out',
   for (let index = 0; index < small.length; index += 1) blocks.linesOf(index);
   expect(cache.held().items).toBe(4000);
 
+  const lastShown = blocks.linesOf(4009);
+  cache.shorten();
+  expect(cache.held().items).toBe(200);
+  expect(blocks.linesOf(4009)).toBe(lastShown);
+
   // A closed call has one row, and keeps its whole result alive.
   const large = Array.from({ length: 12 }, (_, index) => call(`l${index}`, 'x'.repeat(4 * mib)));
   const shown = cache.blocks(large, look);

@@ -16,7 +16,7 @@ import { createLineCache } from '../../../ui/transcript/line-cache.ts';
 import { shownItems } from '../../../ui/transcript/stretch.ts';
 import { rowsInView } from '../../../ui/transcript/viewport.ts';
 import { anAsk } from '../approvals/an-ask.ts';
-import { keyOfWords, readyState } from '../reducing.ts';
+import { keyOfWords, pressAll, readyState } from '../reducing.ts';
 
 const total = 6000;
 const message = (seq: number, over: Partial<SessionMessage> = {}): SessionMessage => ({
@@ -152,6 +152,17 @@ test('lets go of what came while it was written, once its numbers are known', as
   await screen.dispatch({ type: 'events', run_id: 'run', events: [], now: 1 });
   expect(screen.state().items).toHaveLength(2000);
   expect(screen.state().session?.before).toBe(total + 1001);
+});
+
+test('a page that could not be read is asked for again', () => {
+  const state = readyState({
+    items: storedItems(all.slice(-pageSize)),
+    session: { id: 's1', name: 'work', before: total - pageSize + 1, loading: false, deleted: false },
+  });
+  const top = pressAll(state, 'ctrl+home');
+  expect(top.effects).toHaveLength(1);
+  const failed = reduce(top.state, { type: 'no-page' }, { cache: createLineCache(), glyphs: 'unicode' });
+  expect(pressAll(failed.state, 'pageup').effects).toMatchObject([{ do: 'load-page', wish: { toward: 'older' } }]);
 });
 
 test('a view that is paused stays where it is when what was queued is sent', async () => {
