@@ -48,8 +48,8 @@ describe('lines with labels', () => {
 
 describe('for ears', () => {
   it('tells a table cell by cell, and leaves everything else', () => {
-    expect(toldMarkdown('a\n\n| N | V |\n|---|--:|\n| x | 1 |\n| y | 2 |\n\n```\n|b|\n```\n')).toBe(
-      'a\n\nN: x\nV: 1\n\nN: y\nV: 2\n\n```\n|b|\n```\n',
+    expect(toldMarkdown('a\rb\n\n| N | V |\n|---|--:|\n| x | 1 |\n| y | 2 |\n\n```\n|b|\n```\n')).toBe(
+      'a\rb\n\nN: x\nV: 1\n\nN: y\nV: 2\n\n```\n|b|\n```\n',
     );
   });
 
