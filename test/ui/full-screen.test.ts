@@ -337,6 +337,8 @@ describe('without a screen', () => {
     terminal.type('\u0015');
     expect(terminal.screen()).not.toMatch(/[^\x20-\x7e\n]/);
     terminal.type('\u0004');
+    await terminal.saw('note: press Ctrl+D again to quit');
+    terminal.type('\u0004');
     expect((await terminal.ended).code).toBe(0);
   });
 });

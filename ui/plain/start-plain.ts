@@ -17,6 +17,7 @@ import { createHistoryFile, historyPath } from '../composer/history-file.ts';
 import { createPlainAsks } from './plain-asks.ts';
 import { createPlainOverlays } from './plain-overlays.ts';
 import { watchPastes } from './pasting.ts';
+import { quitAtSecond } from './quit-key.ts';
 import { plural } from '../../src/view/format.ts';
 import { createPromptLine } from './prompt-line.ts';
 import { echoDeleted } from './echo-deleted.ts';
@@ -331,6 +332,15 @@ export async function startPlain(options: PlainOptions): Promise<number> {
         }
         prompt();
       });
+  const stay = dumb
+    ? () => undefined
+    : quitAtSecond({
+        input,
+        lines,
+        now,
+        asked: () => (asks.prompt() ?? overlays.prompt()) !== null,
+        again: () => noted('note: ', 'press Ctrl+D again to quit'),
+      });
   const silent =
     reader === null ? () => undefined : echoDeleted(input, lines, (text) => noted('note: ', `deleted "${text}"`, true));
   try {
@@ -341,6 +351,7 @@ export async function startPlain(options: PlainOptions): Promise<number> {
   } finally {
     for (const stop of stops) stop();
     silent();
+    stay();
     bottom.close();
     pastes?.close();
     asks.close();
