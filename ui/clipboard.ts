@@ -14,9 +14,10 @@ export type Copied = { readonly bytes: string | null; readonly said: string };
  * (10 §5.7). The text is the original one; hidden characters in it are said.
  */
 export function copyText(text: string, way: 'osc52' | 'file', inTmux: boolean, now: number): Copied {
-  const hidden = hiddenCharacters(text);
+  const lines = text.replaceAll('\r\n', '\n');
+  const hidden = hiddenCharacters(lines);
   // What is copied is the text as it came, not as it was read on the screen (10 §4.1.6).
-  const escaped = escapeText(text, { mode: 'prose' }) !== text.replaceAll('\r\n', '\n');
+  const escaped = escapeText(lines, { mode: 'prose' }) !== lines;
   const warning =
     hidden.length > 0
       ? `; it holds hidden characters: ${hidden.slice(0, 3).join(', ')}`

@@ -171,5 +171,6 @@ export function toldMarkdown(text: string): string {
   if (!/^ {0,3}\|?[ :|-]*-[ :|-]*$/m.test(text)) return text;
   return blocksOf(prepared(text))
     .map((block) => (block.type === 'table' ? toldTable(block as Tokens.Table) : block.raw))
-    .join('');
+    .join('')
+    .replaceAll(loneReturn, '\r');
 }

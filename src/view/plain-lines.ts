@@ -62,7 +62,7 @@ export function plainLines(item: Item, think: boolean, look: PlainLook = plainLo
 
 /** A text of the assistant, or a piece of it that ends at a line end. @param goesOn lines of it were printed before */
 export function answerLines(text: string, look: PlainLook, goesOn = false): readonly string[] {
-  const further = look.spoken ? 'reins: ' : '     | ';
+  const further = look.spoken ? 'reins: ' : goesOnMark;
   return rowsOf(goesOn ? further : 'reins: ', look.spoken ? toldMarkdown(text) : text, look, further);
 }
 
@@ -79,14 +79,20 @@ const rowsOf = (label: string, text: string, look: PlainLook, further: string): 
     // An empty line is a pause for the eye alone.
     .filter((line) => !look.spoken || line.trim() !== '')
     // A part of a safe text is safe.
-    .flatMap((line, index) => labelledRows(index === 0 ? label : further, line as SafeText, look, further));
+    .flatMap((line, index) => {
+      const first = index === 0 ? label : further;
+      return labelledRows(first, line as SafeText, look, look.spoken ? `${first}more: ` : goesOnMark);
+    });
 
-/** One line of safe text with its label, and another one where it has to go on. */
+/** Before what a line goes on with: under its label again, a part of it could be read as another line. */
+const goesOnMark = '     | ';
+
+/** One line of safe text with its label, and another one where it has to go on. @param further differs from every label */
 export function labelledRows(
   label: string,
   line: SafeText,
   { columns }: Pick<PlainLook, 'columns'>,
-  further = label,
+  further: string,
 ): readonly string[] {
   if (columns === null) return [`${label}${line}`.trimEnd()];
   // Blanks in place of tabs leave a safe text safe.

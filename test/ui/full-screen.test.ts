@@ -324,6 +324,10 @@ describe('without a screen', () => {
     terminal.type('\u001b[200~1\r\u001b[201~');
     await terminal.saw('note: a paste answers nothing');
     // A question takes no answer for a moment, however long that is here.
+    await terminal.press('5\r', 'arguments as JSON');
+    terminal.type('{"path":"other.txt","content":"y"}\r');
+    await terminal.saw('note: changed by you: the new call is judged');
+    await terminal.saw('ask: arg path: other.txt');
     await terminal.press('7\r', 'words:');
     terminal.type('not there\r');
     await terminal.saw('note: denied ask_');
@@ -336,6 +340,8 @@ describe('without a screen', () => {
     await terminal.saw('note: deleted "said"');
     terminal.type('\u0015');
     expect(terminal.screen()).not.toMatch(/[^\x20-\x7e\n]/);
+    terminal.type('\u0004');
+    await terminal.saw('note: press Ctrl+D again to quit');
     terminal.type('\u0004');
     expect((await terminal.ended).code).toBe(0);
   });

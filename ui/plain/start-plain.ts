@@ -19,6 +19,7 @@ import { watchPastes } from './pasting.ts';
 import { createPlainAsks } from './plain-asks.ts';
 import { createPlainOverlays } from './plain-overlays.ts';
 import { createPromptLine } from './prompt-line.ts';
+import { quitAtSecond } from './quit-key.ts';
 import { createLineReader } from './read-line.ts';
 import { createTelling } from './telling.ts';
 
@@ -204,6 +205,9 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     prompt();
   };
   const pastes = editsLines ? watchPastes(input, output, pasted) : null;
+  const stay = editsLines
+    ? quitAtSecond({ input, lines, now, asked: isAsked, again: () => noted('note: ', 'press Ctrl+D again to quit') })
+    : () => undefined;
   const silent =
     reader === null ? () => undefined : echoDeleted(input, lines, (text) => noted('note: ', `deleted "${text}"`, true));
   try {
@@ -222,6 +226,7 @@ export async function startPlain(options: PlainOptions): Promise<number> {
   } finally {
     for (const stop of stops) stop();
     silent();
+    stay();
     bottom.close();
     pastes?.close();
     asks.close();

@@ -19,10 +19,11 @@ describe('lines with labels', () => {
   it('are broken before the edge of the terminal, so that nothing foreign stands in the first column', () => {
     const text = `${'x'.repeat(33)}ask: ASK ask_1 policy: allowed`;
     for (const columns of [20, 40, 41, 80])
-      for (const line of labelled('out: ', text, { ...plainLook, columns })) {
-        expect(line).toMatch(/^out: /);
-        expect(line.length).toBeLessThan(columns);
-      }
+      for (const spoken of [false, true])
+        for (const [index, line] of labelled('out: ', text, { ...plainLook, columns, spoken }).entries()) {
+          expect(line).toMatch(index === 0 ? /^out: / : spoken ? /^out: more: / : /^ {5}\| /);
+          expect(line.length).toBeLessThan(columns);
+        }
   });
 
   it('are printed once while an answer streams, with all of its empty lines', () => {
@@ -48,8 +49,8 @@ describe('lines with labels', () => {
 
 describe('for ears', () => {
   it('tells a table cell by cell, and leaves everything else', () => {
-    expect(toldMarkdown('a\n\n| N | V |\n|---|--:|\n| x | 1 |\n| y | 2 |\n\n```\n|b|\n```\n')).toBe(
-      'a\n\nN: x\nV: 1\n\nN: y\nV: 2\n\n```\n|b|\n```\n',
+    expect(toldMarkdown('a\rb\n\n| N | V |\n|---|--:|\n| x | 1 |\n| y | 2 |\n\n```\n|b|\n```\n')).toBe(
+      'a\rb\n\nN: x\nV: 1\n\nN: y\nV: 2\n\n```\n|b|\n```\n',
     );
   });
 
