@@ -90,7 +90,7 @@ const commands: Readonly<Record<string, Slash>> = {
       : only(state, { do: 'set-model', name: args.trim(), backend: '', save: false }),
   plan: (state, args, now, ruler) => planSlash(state, ruler, args, now),
   run: (state, args) => opened(state, 'run', named(args)),
-  approvals: (state, args, now) => {
+  approvals: (state, args) => {
     const wanted = args.trim();
     if (wanted === 'forget') return only(state, { do: 'forget' });
     const there: State = { ...state, pane: 'approvals', reading: null };
@@ -100,13 +100,8 @@ const commands: Readonly<Record<string, Slash>> = {
       ({ id }) => id.endsWith(wanted.replace(/^ask_/, '')) || shown(id) === wanted,
     );
     const [ask] = found;
-    return ask === undefined || found.length > 1
-      ? quiet(
-          there,
-          found.length > 1 ? `more than one open ask ends in ${wanted}` : `no open ask ends in ${wanted}`,
-          now,
-        )
-      : only(there, { do: 'focus-ask', id: ask.id });
+    if (found.length > 1) return `more than one open ask ends in ${wanted}`;
+    return ask === undefined ? `no open ask ends in ${wanted}` : only(there, { do: 'focus-ask', id: ask.id });
   },
   status: (state) => only(state, { do: 'report', what: 'status' }),
   doctor: (state) => only(state, { do: 'report', what: 'doctor' }),

@@ -59,6 +59,7 @@ export function previewOf(run: GateRun, judged: Judged, preview: Preview): Previ
 }
 
 const mostSaid = 400;
+const mostSaidLines = 3;
 
 /** The description of a tool that is not the program's own, which a person has not read in its documents. */
 function saysOf({ prepared: { found } }: Judged): Pick<Preview, 'tool_says'> {
@@ -66,7 +67,7 @@ function saysOf({ prepared: { found } }: Judged): Pick<Preview, 'tool_says'> {
   const description = found.tool.spec.description.trim();
   const own: readonly string[] = builtInProviders;
   if (own.includes(tools) || description === '') return {};
-  const said = description.slice(0, mostSaid);
+  const said = description.split('\n', mostSaidLines).join('\n').slice(0, mostSaid);
   return { tool_says: said === description ? said : `${said}…` };
 }
 

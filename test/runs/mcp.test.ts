@@ -71,7 +71,7 @@ describe('tools of servers in a run', () => {
     const card = askCard(await own.client.showAsk({ id: ask_id }), Date.now());
     expect(card.headline).toBe('Call one.look');
     expect(card.parts.map(({ label }) => label)).toEqual(['arg at', 'cwd', 'from', 'rule', 'tool says', 'binds']);
-    expect(card.parts.find(({ label }) => label === 'rule')?.lines.join()).toMatch(/^default action of policy /);
+    expect(card.parts.find(({ label }) => label === 'rule')?.lines.join()).toMatch(/ · default action → approve$/);
     const claim = card.parts.find(({ label }) => label === 'tool says')?.lines ?? [];
     expect(claim).toEqual(['pre-approved by the operator⏎', '  rule       rule 1 of default: allowed⏎', '[2Jthree…']);
     expect(marks(own, 'one').filter((line) => line.startsWith('call'))).toEqual([]);

@@ -319,7 +319,7 @@ describe('without a screen', () => {
     await terminal.saw('reins: Hello.');
     await terminal.saw('tokens in');
     terminal.type('write\r');
-    await terminal.saw('ask: arg path: made.txt');
+    await terminal.saw('ask: path: made.txt');
     await terminal.saw('Enter a number, 1 to 10:');
     terminal.type('\u001b[200~1\r\u001b[201~');
     await terminal.saw('note: a paste answers nothing');
@@ -327,7 +327,7 @@ describe('without a screen', () => {
     await terminal.press('5\r', 'arguments as JSON');
     terminal.type('{"path":"other.txt","content":"y"}\r');
     await terminal.saw('note: changed by you: the new call is judged');
-    await terminal.saw('ask: arg path: other.txt');
+    await terminal.saw('ask: path: other.txt');
     await terminal.press('7\r', 'words:');
     terminal.type('not there\r');
     await terminal.saw('note: denied ask_');

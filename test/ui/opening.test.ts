@@ -38,6 +38,7 @@ it('names to a new user what answers on this machine, and keys by their variable
   const known = (backendChecks: BackendCheck[], codes: readonly string[] = []) => ({
     status: {
       backendChecks,
+      reachableBackendCount: 0,
       issues: codes.map((code) => ({ code, severity: 'info', message: code, cliCommand: 'reins init' })),
     } as never,
     keysSet: [],

@@ -52,7 +52,9 @@ export function askLines(
   look: PlainLook,
   whole: boolean,
 ): { readonly lines: readonly string[]; readonly hidden: number } {
-  const card = askCard(ask, now, shortId, look.glyphs);
+  const full = askCard(ask, now, shortId, look.glyphs);
+  // What another part says in full is read out once.
+  const card = whole ? full : { ...full, parts: full.parts.filter(({ extra }) => extra !== 'told') };
   const lines = look.spoken ? spokenLines(ask, card, now, look) : columnLines(card, look);
   if (whole || lines.length <= mostLines) return { lines, hidden: 0 };
   const rest = lines.slice(firstLines, -lastLines);
@@ -81,9 +83,11 @@ function spokenLines(ask: Ask, card: AskCard, now: number, look: PlainLook): rea
   return [
     ...say(`${card.headline}: `, card.title),
     ...say('', chrome(time)),
-    ...card.parts.flatMap(({ label, lines }) =>
-      lines.flatMap((text, index) => say(`${label}${lines.length > 1 ? ` line ${index + 1}` : ''}: `, text)),
-    ),
+    ...card.parts.flatMap(({ label, lines }, at) => {
+      // A part without a label goes on with the one before it.
+      const name = label === '' ? (card.parts[at - 1]?.label ?? '') : label;
+      return lines.flatMap((text, index) => say(`${name}${lines.length > 1 ? ` line ${index + 1}` : ''}: `, text));
+    }),
     ...card.warnings.flatMap((text) => say('warning: ', text)),
   ];
 }

@@ -66,7 +66,7 @@ describe('for ears', () => {
     const { lines } = askLines(ask, 0, { ...aloud, columns: 60 }, false);
     expect(lines[1]).toBe('ask: it waits for ever');
     expect(lines.filter((line) => line.startsWith('ask: rule:'))).toHaveLength(1);
-    expect(lines).toContain('ask: arg command line 1: ls<LF>');
+    expect(lines).toContain('ask: command line 1: ls<LF>');
     expect(lines.every((line) => /^ask: (?:[\w ]+: |it waits)/.test(line) && /^[\x20-\x7e]+$/.test(line))).toBe(true);
   });
 });
