@@ -1,14 +1,16 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
-import { RuntimeError, toWire } from '../src/schema/errors.ts';
+import { toWire } from '../src/schema/errors.ts';
 import type { Ask } from '../src/schema/ask.ts';
 import type { StartRun } from '../src/schema/run.ts';
-import type { SessionPage } from '../src/schema/session.ts';
 import { idsOf } from '../src/view/ask-card.ts';
 import { storedItems } from '../src/view/stored-items.ts';
 import type { Action } from './actions.ts';
 import { lookAgain, lookAround, lookAtPolicy, lookForServer, type OpeningDeps, readSettings } from './opening.ts';
 import type { Effect } from './effect.ts';
-import { endStopped, stoppedTurn, stoppedQuestion } from './stopped-turn.ts';
+import { createNumbering } from './numbering.ts';
+import { type Chosen, createSender } from './send-message.ts';
+import { stoppedTurn } from './stopped-turn.ts';
+import { createSummaries, type Summaries } from './summaries.ts';
 import type { OpenSession } from './state.ts';
 import { createFinder, pageOf, pageSize, wholeFrom } from './stored-pages.ts';
 import type { PageWish } from './transcript/pages.ts';
@@ -40,13 +42,8 @@ export type ClientLink = {
   useModel(model: string, backend: string): Promise<void>;
   /** For the turns that follow, in this program. */
   choose(over: Partial<Pick<StartRun, 'think' | 'chain_path'>> & { readonly trim?: number }): void;
-  /** Sums up all but the last `keep` messages, in view. @returns what the summary replaces, and how its run ended */
-  compact(session: string, keep: number): Promise<{ readonly messages: number; readonly ended: string }>;
-  /** A copy that begins with a summary of all but the last `keep` messages. @returns its name; null when its run failed */
-  forkWithSummary(
-    session: string,
-    fork: { readonly to: string | null; readonly at: number | null; readonly keep: number },
-  ): Promise<{ readonly name: string | null; readonly summarised: number; readonly ended: string }>;
+  compact: Summaries['compact'];
+  forkWithSummary: Summaries['fork'];
   /** Shows a run in view to its end. @returns its status */
   endOf(runId: string): Promise<string>;
   /** Reads the open asks again. */
@@ -91,10 +88,9 @@ export function createClientLink(options: LinkOptions): ClientLink {
   let judgedBy = '';
   let following: AbortController | null = null;
   let sending: Promise<void> = Promise.resolve();
-  /** Of the newest message whose number is known. */
-  let newest: { readonly of: string | null; readonly seq: number } = { of: null, seq: 0 };
+  const numbering = createNumbering({ session: options.session, dispatch });
   const finder = createFinder((query, hits) => dispatch({ type: 'found', query, hits }));
-  let chosen: Partial<Pick<StartRun, 'model' | 'provider' | 'think' | 'chain_path'>> & { readonly trim?: number } = {};
+  let chosen: Chosen = {};
 
   const follow = async (client: RuntimeClient, runId: string, after: number): Promise<void> => {
     following?.abort();
@@ -104,21 +100,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
     for await (const events of client.watch({ run_id: runId, after, signal })) {
       dispatch({ type: 'events', run_id: runId, events, now: now() });
     }
-    await number(client);
-  };
-
-  /** Messages that came while they were written have their numbers when their run has ended. */
-  const number = async (client: RuntimeClient): Promise<void> => {
-    const id = options.session()?.id;
-    if (id === undefined || ending.signal.aborted) return;
-    const numbers = new Map<string, number>();
-    for (let after: number | null = newest.of === id ? newest.seq : 0; after !== null; ) {
-      const page: SessionPage = await client.exportSession({ session: { id }, after });
-      for (const message of page.messages) numbers.set(message.id, message.seq);
-      newest = { of: id, seq: page.messages.at(-1)?.seq ?? after };
-      after = page.next;
-    }
-    dispatch({ type: 'stored', numbers });
+    if (!ending.signal.aborted) await numbering.read(client);
   };
 
   const watchFeed = async (client: RuntimeClient): Promise<void> => {
@@ -185,7 +167,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
       loading: false,
       deleted: false,
     };
-    newest = { of: session.id, seq: messages.at(-1)?.seq ?? 0 };
+    numbering.begin(session.id, messages.at(-1)?.seq ?? 0);
     const active = view.session.active_run_id;
     // A run whose process is gone has no more to tell: its end is offered with the next message.
     const stopped = await stoppedTurn(client, session.name);
@@ -205,64 +187,31 @@ export function createClientLink(options: LinkOptions): ClientLink {
     return session;
   };
 
-  /** The run of a summary is asked for like a turn, but without its text and its chain. */
-  const summaryRequest = async (client: RuntimeClient): Promise<StartRun> => {
-    const { trim: _trim, ...over } = chosen;
-    return { ...(await request(client)), ...over, input: { type: 'string', value: '' }, chain_path: null };
-  };
-
   const failed = (error: unknown): void => {
     if (!ending.signal.aborted) dispatch({ type: 'notice', level: 'error', text: toWire(error).message });
   };
 
-  /** What became of a session that is not found by its name any more; null where that is not what went wrong. */
-  const nameNow = async (client: RuntimeClient, name: string, error: unknown): Promise<string | 'gone' | null> => {
-    const open = options.session();
-    if (toWire(error).code !== 'not_found' || open?.name !== name) return null;
-    const rows = await client.listSessions({});
-    if (rows.some((row) => row.name === name)) return null;
-    return rows.find(({ id }) => id === open.id)?.name ?? 'gone';
-  };
-
-  const sendNow = async (message: Message): Promise<void> => {
-    const { text, images, session } = message;
+  const watch = async (runId: string): Promise<void> => {
     const client = await clientOf();
-    try {
-      const stopped = await stoppedTurn(client, session);
-      if (stopped !== null && message.ends !== stopped.run_id)
-        return dispatch({ type: 'overlay', overlay: stoppedQuestion(stopped, message) });
-      if (stopped !== null && stopped.unknown.length > 0) {
-        started.add(stopped.run_id);
-        const { timeout_ms } = await request(client);
-        await endStopped({ client, dispatch, now, signal: ending.signal }, stopped.run_id, timeout_ms);
-      }
-      const run = await client.sendMessage({
-        ...(await request(client)),
-        trim: 0,
-        ...chosen,
-        input: { type: 'string', value: text },
-        images: images.map((path) => ({ path })),
-        session,
-        abandon: false,
-      });
-      started.add(run.run_id);
-      const known: OpenSession | null =
-        run.session_id === null || run.session_name === null
-          ? null
-          : { id: run.session_id, name: run.session_name, before: null, loading: false, deleted: false };
-      dispatch({ type: 'accepted', run_id: run.run_id, session: session === null ? known : null });
-      dispatch({
-        type: 'facts',
-        facts: {
-          model: run.model,
-          backend: run.backend,
-          policy: {
-            name: run.policy.name,
-            sha256: run.policy.sha256,
-            invalid: run.policy.state === 'invalid',
-          },
-        },
-      });
+    started.add(runId);
+    dispatch({ type: 'following', run_id: runId, now: now() });
+    await follow(client, runId, 0);
+  };
+  const endOf = async (runId: string): Promise<string> => {
+    await watch(runId);
+    return (await (await clientOf()).awaitRun({ run_id: runId })).status;
+  };
+  const summaries = createSummaries({ client: clientOf, request, chosen: () => chosen, endOf });
+  const sendNow = createSender({
+    client: clientOf,
+    request,
+    dispatch,
+    now,
+    session: options.session,
+    chosen: () => chosen,
+    signal: ending.signal,
+    started: (runId) => started.add(runId),
+    accepted(client, run) {
       // A turn that was accepted has what the banner missed.
       dispatch({ type: 'no-banner', id: 'setup' });
       const judged = `${run.policy.state} ${run.policy.sha256}`;
@@ -274,26 +223,8 @@ export function createClientLink(options: LinkOptions): ClientLink {
         dispatch({ type: 'notice', level: 'warn', text: warning });
       for (const warning of run.warnings) warned.add(warning);
       void follow(client, run.run_id, 0).catch(failed);
-    } catch (error) {
-      const named = session === null ? null : await nameNow(client, session, error);
-      if (named === 'gone') {
-        dispatch({ type: 'session-gone' });
-        const why = ['this session was deleted elsewhere: /new starts another one'];
-        return dispatch({ type: 'not-sent', text: message.typed ?? text, why, now: now() });
-      }
-      if (named !== null) {
-        dispatch({ type: 'renamed', name: named });
-        dispatch({ type: 'notice', level: 'info', text: `this session was renamed elsewhere: ${session} is ${named}` });
-        return sendNow({ ...message, session: named });
-      }
-      dispatch({
-        type: 'not-sent',
-        text: message.typed ?? text,
-        why: [toWire(error).message, ...hintsOf(error)],
-        now: now(),
-      });
-    }
-  };
+    },
+  });
 
   return {
     openSession,
@@ -330,12 +261,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
       dispatch({ type: 'following', run_id: run.run_id, now: now() });
       void follow(client, run.run_id, run.resumed?.from_seq ?? 0).catch(failed);
     },
-    async watch(runId) {
-      const client = await clientOf();
-      started.add(runId);
-      dispatch({ type: 'following', run_id: runId, now: now() });
-      await follow(client, runId, 0);
-    },
+    watch,
     async goOn(ask) {
       if (ask.run_id === null) return;
       if (ask.plan_name !== null) return options.goOnWithPlan(ask.plan_name);
@@ -354,27 +280,9 @@ export function createClientLink(options: LinkOptions): ClientLink {
     choose(over) {
       chosen = { ...chosen, ...over };
     },
-    async compact(session, keep) {
-      const client = await clientOf();
-      const started = await client.compactSession({ ...(await summaryRequest(client)), name: session, keep });
-      return { messages: started.compacted.messages, ended: await this.endOf(started.run_id) };
-    },
-    async forkWithSummary(session, fork) {
-      const client = await clientOf();
-      const { to, at, keep } = fork;
-      const wanted = { name: session, new_name: to, at, keep };
-      const started = await client.forkWithSummary({ ...(await summaryRequest(client)), ...wanted });
-      const ended = await this.endOf(started.run_id);
-      const { session_id, summarised } = started.fork;
-      if (ended !== 'completed') return { name: null, summarised, ended };
-      const page = await client.exportSession({ session: { id: session_id }, after: 0 });
-      return { name: page.session.name, summarised, ended };
-    },
-    async endOf(runId) {
-      const client = await clientOf();
-      await this.watch(runId);
-      return (await client.awaitRun({ run_id: runId })).status;
-    },
+    compact: (session, keep) => summaries.compact(session, keep),
+    forkWithSummary: (session, fork) => summaries.fork(session, fork),
+    endOf,
     async loadPage(wish) {
       const session = options.session();
       if (session === null) return;
@@ -396,13 +304,4 @@ export function createClientLink(options: LinkOptions): ClientLink {
       ending.abort();
     },
   };
-}
-
-/** Commands that mend it, where the error knows some. */
-function hintsOf(error: unknown): readonly string[] {
-  if (!(error instanceof RuntimeError)) return [];
-  // What the error names are commands for a shell.
-  return error.code === 'run_suspended'
-    ? ['its question is answered first; or /abandon gives the turn up']
-    : error.hints;
 }

@@ -1,0 +1,114 @@
+import type { RuntimeClient } from '../src/client/operations.ts';
+import { RuntimeError, toWire } from '../src/schema/errors.ts';
+import type { RunStarted, StartRun } from '../src/schema/run.ts';
+import type { Action } from './actions.ts';
+import type { Effect } from './effect.ts';
+import type { OpenSession } from './state.ts';
+import { endStopped, stoppedQuestion, stoppedTurn } from './stopped-turn.ts';
+
+type Message = Extract<Effect, { readonly do: 'send' }>;
+
+/** What the turns of this program have that differs from what is configured. */
+export type Chosen = Partial<Pick<StartRun, 'model' | 'provider' | 'think' | 'chain_path'>> & {
+  readonly trim?: number;
+};
+
+export type SendDeps = {
+  readonly client: () => Promise<RuntimeClient>;
+  readonly request: (client: RuntimeClient) => Promise<Omit<StartRun, 'input'>>;
+  readonly dispatch: (action: Action) => void;
+  readonly now: () => number;
+  readonly session: () => OpenSession | null;
+  readonly chosen: () => Chosen;
+  /** Aborted when the program is left. */
+  readonly signal: AbortSignal;
+  /** A run is driven by this program from now on. */
+  readonly started: (runId: string) => void;
+  /** The turn of the message has begun. */
+  readonly accepted: (client: RuntimeClient, run: RunStarted) => void;
+};
+
+/** Sends messages; one that could not be sent is told as `not-sent`, with why. Rejects where the client cannot be had. */
+export function createSender(deps: SendDeps): (message: Message) => Promise<void> {
+  const { client: clientOf, request, dispatch, now, signal, started } = deps;
+
+  /** What became of a session that is not found by its name any more; null where that is not what went wrong. */
+  const nameNow = async (client: RuntimeClient, name: string, error: unknown): Promise<string | 'gone' | null> => {
+    const open = deps.session();
+    if (toWire(error).code !== 'not_found' || open?.name !== name) return null;
+    const rows = await client.listSessions({});
+    if (rows.some((row) => row.name === name)) return null;
+    return rows.find(({ id }) => id === open.id)?.name ?? 'gone';
+  };
+
+  const send = async (message: Message): Promise<void> => {
+    const { text, images, session } = message;
+    const client = await clientOf();
+    try {
+      const stopped = await stoppedTurn(client, session);
+      if (stopped !== null && message.ends !== stopped.run_id)
+        return dispatch({ type: 'overlay', overlay: stoppedQuestion(stopped, message) });
+      if (stopped !== null && stopped.unknown.length > 0) {
+        started(stopped.run_id);
+        const { timeout_ms } = await request(client);
+        await endStopped({ client, dispatch, now, signal }, stopped.run_id, timeout_ms);
+      }
+      const run = await client.sendMessage({
+        ...(await request(client)),
+        trim: 0,
+        ...deps.chosen(),
+        input: { type: 'string', value: text },
+        images: images.map((path) => ({ path })),
+        session,
+        abandon: false,
+      });
+      started(run.run_id);
+      const known: OpenSession | null =
+        run.session_id === null || run.session_name === null
+          ? null
+          : { id: run.session_id, name: run.session_name, before: null, loading: false, deleted: false };
+      dispatch({ type: 'accepted', run_id: run.run_id, session: session === null ? known : null });
+      dispatch({
+        type: 'facts',
+        facts: {
+          model: run.model,
+          backend: run.backend,
+          policy: {
+            name: run.policy.name,
+            sha256: run.policy.sha256,
+            invalid: run.policy.state === 'invalid',
+          },
+        },
+      });
+      deps.accepted(client, run);
+    } catch (error) {
+      const named = session === null ? null : await nameNow(client, session, error);
+      if (named === 'gone') {
+        dispatch({ type: 'session-gone' });
+        const why = ['this session was deleted elsewhere: /new starts another one'];
+        return dispatch({ type: 'not-sent', text: message.typed ?? text, why, now: now() });
+      }
+      if (named !== null) {
+        dispatch({ type: 'renamed', name: named });
+        dispatch({ type: 'notice', level: 'info', text: `this session was renamed elsewhere: ${session} is ${named}` });
+        return send({ ...message, session: named });
+      }
+      dispatch({
+        type: 'not-sent',
+        text: message.typed ?? text,
+        why: [toWire(error).message, ...hintsOf(error)],
+        now: now(),
+      });
+    }
+  };
+  return send;
+}
+
+/** Commands that mend it, where the error knows some. */
+function hintsOf(error: unknown): readonly string[] {
+  if (!(error instanceof RuntimeError)) return [];
+  // What the error names are commands for a shell.
+  return error.code === 'run_suspended'
+    ? ['its question is answered first; or /abandon gives the turn up']
+    : error.hints;
+}
