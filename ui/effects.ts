@@ -3,7 +3,6 @@ import { RuntimeError, toWire } from '../src/schema/errors.ts';
 import type { Evaluation } from '../src/schema/policy.ts';
 import type { PolicyExplanation } from '../src/schema/policy-views.ts';
 import type { StartRun } from '../src/schema/run.ts';
-import { nearest } from '../src/text/nearest.ts';
 import { formatClock } from '../src/view/format.ts';
 import { runDataLines } from '../src/view/run-lines.ts';
 import type { Action } from './actions.ts';
@@ -11,14 +10,16 @@ import { isComposerEmpty } from './composer/composer-state.ts';
 import { copyText } from './clipboard.ts';
 import { dumpLines } from './dump.ts';
 import type { DefinitionEffects } from './definition-effects.ts';
-import { backendsText } from './overlays/list-views.ts';
 import { rulesOf, whyOverlay } from './overlays/why-view.ts';
+import { modelEffects } from './model-effects.ts';
 import { reportOf } from './reports.ts';
+import { sessionEffects } from './session-effects.ts';
 import { runningStep } from './plan/plan-state.ts';
 import { createQuitting, type Quitting } from './quitting.ts';
 import type { TrustEffects } from './trust-effects.ts';
 import type { Screen } from './screen.ts';
 import type { Effect } from './effect.ts';
+import type { Doing, EffectGround } from './effect-ground.ts';
 import type { State } from './state.ts';
 import type { ClientLink } from './use-client.ts';
 import { wholeResult } from './whole-result.ts';
@@ -49,7 +50,6 @@ export type EffectDeps = {
   readonly print: (lines: readonly string[]) => Promise<void>;
 };
 
-type Doing = { readonly [K in Effect['do']]: (effect: Extract<Effect, { do: K }>) => void };
 export type Effects = {
   perform(effect: Effect): void;
   /** A second has passed: drawn only where something shows a time. */
@@ -80,17 +80,6 @@ export function createEffects(deps: EffectDeps): Effects {
       .then(work)
       .catch((error: unknown) => tell(toWire(error).message));
   };
-  const showSessions = async (client: RuntimeClient): Promise<void> => {
-    const rows = await client.listSessions({});
-    const open = state().overlays.find((overlay) => overlay.kind === 'sessions');
-    if (open?.kind !== 'sessions') return;
-    const { session } = state();
-    const here = rows.findIndex(({ id }) => id === session?.id);
-    if (session !== null && !session.deleted && here < 0) dispatch({ type: 'session-gone' });
-    const at = open.rows === null && open.query === '' ? Math.max(0, here) : open.at;
-    dispatch({ type: 'overlay', overlay: { ...open, rows, at } });
-  };
-
   const showRuns = async (client: RuntimeClient): Promise<void> => {
     const { runs } = await client.listRuns({ status: null, session: null, limit: 100 });
     const open = state().overlays.find((overlay) => overlay.kind === 'runs');
@@ -127,7 +116,10 @@ export function createEffects(deps: EffectDeps): Effects {
     leave: deps.leave,
   });
 
+  const ground: EffectGround = { attempt, say, dispatch, state, link };
   const doing: Doing = {
+    ...sessionEffects(ground),
+    ...modelEffects(ground),
     send: (message) => attempt(() => link.send(message)),
     'not-sent': ({ text, why }) => dispatch({ type: 'not-sent', text, why: [why], now: now() }),
     ask: ({ intent }) => deps.asks.perform(intent),
@@ -156,57 +148,6 @@ export function createEffects(deps: EffectDeps): Effects {
     'load-page': ({ wish }) => attempt(() => link.loadPage(wish)),
     find: ({ query, before }) => attempt(() => link.find(query, before)),
     'end-find': () => link.endFind(),
-    'switch-session': ({ name }) =>
-      attempt(async (client) => {
-        await client.switchSession({ name });
-        await link.openSession(name);
-      }),
-    'new-session': ({ name }) =>
-      attempt(async (client) => {
-        const made = await client.newSession({ name });
-        await link.openSession(made.name);
-      }),
-    'rename-session': ({ name, to }) =>
-      attempt(async (client) => {
-        const made = await client.renameSession({ name, new_name: to });
-        if (state().session?.name === name) dispatch({ type: 'renamed', name: made.name });
-        await showSessions(client);
-        say(`renamed ${name} to ${made.name}`);
-      }),
-    'fork-session': ({ name, to, at }) =>
-      attempt(async (client) => {
-        const fork = await client.forkSession({ name, new_name: to, at });
-        await link.openSession(fork.session.name);
-        say(`forked ${fork.from}: ${fork.messages} messages`);
-      }),
-    'delete-session': ({ name, force }) =>
-      attempt(async (client) => {
-        const gone = await client.deleteSession({ name, force });
-        if (state().session?.name === name) dispatch({ type: 'session-gone' });
-        await showSessions(client);
-        say(`deleted ${gone.name}, ${gone.messages} messages`);
-      }),
-    'load-sessions': () => attempt(showSessions),
-    'load-models': () =>
-      attempt(async (client) => {
-        const { rows, notes } = await client.listModels({ backend: null, refresh: false });
-        const open = state().overlays.find((overlay) => overlay.kind === 'models');
-        if (open?.kind !== 'models') return;
-        const { model } = state().facts;
-        const at =
-          open.query === ''
-            ? Math.max(
-                0,
-                rows.findIndex((row) => row.model === model),
-              )
-            : open.at;
-        dispatch({ type: 'overlay', overlay: { ...open, rows, notes, at } });
-        // Asked behind the list, which does not wait for it.
-        const { status } = await client.doctor({ probe: true, sources: false });
-        const still = state().overlays.find((overlay) => overlay.kind === 'models');
-        if (still?.kind === 'models')
-          dispatch({ type: 'overlay', overlay: { ...still, backends: backendsText(status.backendChecks) } });
-      }),
     'load-run': ({ run_id }) =>
       attempt(async (client) => {
         const session = state().session?.name ?? null;
@@ -231,29 +172,6 @@ export function createEffects(deps: EffectDeps): Effects {
       attempt(async (client) => dispatch({ type: 'bounds', run: await client.showRun({ run_id }) })),
     'load-runs': () => attempt(showRuns),
     'load-grants': () => attempt(showGrants),
-    'set-model': ({ name, backend, save }) =>
-      attempt(async (client) => {
-        if (backend === '') await checkServed(client, name);
-        await link.useModel(name, backend);
-        dispatch({ type: 'facts', facts: { model: name, backend: backend === '' ? null : backend } });
-        dispatch({ type: 'no-banner', id: 'setup' });
-        if (save) {
-          await client.setConfig({ key: 'default-model', value: name });
-          // The list under the question has done its work.
-          dispatch({ type: 'no-overlays' });
-        }
-        say(save ? `${name} is the default model now` : `${name} answers from the next turn on, in this program`);
-      }),
-    'test-backend': ({ name }) =>
-      attempt(async (client) => {
-        const tested = await client.testBackend({ name });
-        say(
-          tested.reachable
-            ? `${name} answers after ${tested.latency_ms} ms with ${tested.chat_models} models`
-            : `${name}: ${tested.error ?? 'not reachable'}`,
-          !tested.reachable,
-        );
-      }),
     'explain-ask': ({ ask_id }) =>
       attempt(async (client) => {
         const asked = { call: null, ask: ask_id, cwd: null } as const;
@@ -353,14 +271,4 @@ export function createEffects(deps: EffectDeps): Effects {
     cancelAll: () => quitting.cancelAll('SIGINT'),
     ownRuns: quitting.ownRuns,
   };
-}
-
-/** A name that was typed. @throws RuntimeError not_found where no backend has it, and each says what it has */
-async function checkServed(client: RuntimeClient, name: string): Promise<void> {
-  const { rows, notes } = await client.listModels({ backend: null, refresh: false });
-  const served = rows.filter(({ state }) => state !== 'unreachable').map(({ model }) => model);
-  if (notes.length > 0 || served.some((model) => model === name || model === `${name}:latest`)) return;
-  const near = nearest(name, served, 2, 1)[0];
-  const hint = near === undefined ? `these are: ${served.slice(0, 5).join(', ')}` : `did you mean ${near}?`;
-  throw new RuntimeError('not_found', `no backend serves "${name}"; ${hint}`);
 }

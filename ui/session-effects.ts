@@ -1,0 +1,52 @@
+import type { RuntimeClient } from '../src/client/operations.ts';
+import type { Doing, EffectGround } from './effect-ground.ts';
+
+type Own = 'switch-session' | 'new-session' | 'rename-session' | 'fork-session' | 'delete-session' | 'load-sessions';
+
+/** What is done with sessions as a whole. */
+export function sessionEffects({ attempt, say, dispatch, state, link }: EffectGround): Pick<Doing, Own> {
+  const showSessions = async (client: RuntimeClient): Promise<void> => {
+    const rows = await client.listSessions({});
+    const open = state().overlays.find((overlay) => overlay.kind === 'sessions');
+    if (open?.kind !== 'sessions') return;
+    const { session } = state();
+    const here = rows.findIndex(({ id }) => id === session?.id);
+    if (session !== null && !session.deleted && here < 0) dispatch({ type: 'session-gone' });
+    const at = open.rows === null && open.query === '' ? Math.max(0, here) : open.at;
+    dispatch({ type: 'overlay', overlay: { ...open, rows, at } });
+  };
+
+  return {
+    'switch-session': ({ name }) =>
+      attempt(async (client) => {
+        await client.switchSession({ name });
+        await link.openSession(name);
+      }),
+    'new-session': ({ name }) =>
+      attempt(async (client) => {
+        const made = await client.newSession({ name });
+        await link.openSession(made.name);
+      }),
+    'rename-session': ({ name, to }) =>
+      attempt(async (client) => {
+        const made = await client.renameSession({ name, new_name: to });
+        if (state().session?.name === name) dispatch({ type: 'renamed', name: made.name });
+        await showSessions(client);
+        say(`renamed ${name} to ${made.name}`);
+      }),
+    'fork-session': ({ name, to, at }) =>
+      attempt(async (client) => {
+        const fork = await client.forkSession({ name, new_name: to, at });
+        await link.openSession(fork.session.name);
+        say(`forked ${fork.from}: ${fork.messages} messages`);
+      }),
+    'delete-session': ({ name, force }) =>
+      attempt(async (client) => {
+        const gone = await client.deleteSession({ name, force });
+        if (state().session?.name === name) dispatch({ type: 'session-gone' });
+        await showSessions(client);
+        say(`deleted ${gone.name}, ${gone.messages} messages`);
+      }),
+    'load-sessions': () => attempt(showSessions),
+  };
+}
