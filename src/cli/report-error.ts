@@ -64,7 +64,8 @@ export function printFailure(failure: Failure, terminal: Terminal, trace: boolea
   const safe = (text: string) => (terminal.stderrIsTerminal ? escapeText(text, { mode: 'prose' }) : text);
   const lines = [
     ...failure.findings.map((line) => `  ${safe(line)}`),
-    `${terminal.style('err', 'red', 'reins:')} ${safe(failure.message)}`,
+    // What was mistyped is told before the terminal is touched in any way (10 §1.1).
+    `${failure.code === 'usage' ? 'reins:' : terminal.style('err', 'red', 'reins:')} ${safe(failure.message)}`,
     ...failure.hints.map((hint) => `  ${safe(hint)}`),
     ...(trace && failure.stack !== null ? [safe(failure.stack)] : []),
   ];

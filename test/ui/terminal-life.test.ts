@@ -64,7 +64,7 @@ describe('opening', () => {
   test.each([[['--frobnicate']], [['tui', '--json']], [['tui', '--theme', 'nope']]])(
     'a bad flag is told before an escape byte is written: %j',
     async (argv) => {
-      const terminal = open(argv, { environment: { NO_COLOR: '1' } });
+      const terminal = open(argv);
       expect((await terminal.ended).code).toBe(2);
       expect(terminal.bytes()).not.toContain('\u001b');
     },
