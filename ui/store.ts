@@ -8,6 +8,8 @@ import type { State } from './state.ts';
 const frameMs = 40;
 /** With reduced motion: a text grows by what has come in a second, not letter by letter. */
 const calmFrameMs = 1000;
+/** Nor this soon after a key: the frame of the next one shows the stream too, and would wait behind a frame of its own. */
+const typingMs = 120;
 
 export type Store = {
   state(): State;
@@ -29,6 +31,7 @@ export function createStore(
   let state = first;
   let drawn: State | null = null;
   let drawnAt = Number.NEGATIVE_INFINITY;
+  let pressedAt = Number.NEGATIVE_INFINITY;
   let timer: NodeJS.Timeout | undefined;
   let immediate: NodeJS.Immediate | undefined;
   let closed = false;
@@ -54,8 +57,13 @@ export function createStore(
       for (const effect of effects) perform(effect);
       if (state === drawn || closed) return;
       // All keys of one read are one frame.
-      if (urgent.has(action.type)) immediate ??= setImmediate(flush);
-      else timer ??= setTimeout(flush, Math.max(0, drawnAt + betweenMs - performance.now()));
+      if (urgent.has(action.type)) {
+        if (action.type === 'key') pressedAt = performance.now();
+        immediate ??= setImmediate(flush);
+      } else {
+        const due = Math.max(drawnAt + betweenMs, pressedAt + typingMs);
+        timer ??= setTimeout(flush, Math.max(0, due - performance.now()));
+      }
     },
     flush,
     calm(on) {

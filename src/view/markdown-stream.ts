@@ -11,6 +11,9 @@ export function createMarkdownStream(look: MarkdownLook): MarkdownStream {
   let before = '';
   let closedAt = 0;
   let closed: Line[] = [];
+  // A block of code stays open for long: of a thousand lines only the last one is new.
+  const laid = new Map<string, readonly Line[]>();
+  const own: MarkdownLook = { ...look, laid };
 
   return {
     lines(given) {
@@ -27,9 +30,10 @@ export function createMarkdownStream(look: MarkdownLook): MarkdownStream {
       const done = blocks.slice(0, Math.max(0, last));
       if (done.length > 0) {
         closed = joined(closed, blockLines(done, look));
+        laid.clear();
         closedAt += done.reduce((sum, block) => sum + block.raw.length, 0);
       }
-      return joined(closed, blockLines(blocksOf(text.slice(closedAt)), look));
+      return joined(closed, blockLines(blocksOf(text.slice(closedAt)), own));
     },
   };
 }

@@ -5,7 +5,11 @@ import { tableLines, toldTable } from './markdown-table.ts';
 import { expandTabs, wrapLine } from './wrap.ts';
 
 /** How the lines are drawn: escapes, and the bars of code and quotes, differ by the set of signs. */
-export type MarkdownLook = { readonly columns: number; readonly glyphs: Glyphs };
+export type MarkdownLook = {
+  readonly columns: number;
+  readonly glyphs: Glyphs /** Rows of lines of code by width and text, kept by who lays out the same block again and again. */;
+  readonly laid?: Map<string, readonly Line[]>;
+};
 const bars: Readonly<Record<Glyphs, string>> = { unicode: '│', ascii: '|' };
 
 /**
@@ -131,10 +135,19 @@ function inlineSpans(token: Markdown, marks: readonly Mark[], glyphs: Glyphs): L
 }
 
 /** Wrapped and never cut: a row that goes on ends in `\` (10 §5.3). */
-function codeLines(code: Tokens.Code, { columns, glyphs }: MarkdownLook): readonly Line[] {
+function codeLines(code: Tokens.Code, { columns, glyphs, laid }: MarkdownLook): readonly Line[] {
   const edge = say(`${bars[glyphs]} `, 'border');
   const language = code.lang === undefined || code.lang === '' ? [] : [[edge, ...leaf(code.lang, [], glyphs, 'dim')]];
-  return [...language, ...code.text.split('\n').flatMap((line) => codeRows(line, columns, glyphs, edge))];
+  const lines = code.text.split('\n');
+  const rowsOf = (line: string, index: number): readonly Line[] => {
+    // The last one may grow yet.
+    if (laid === undefined || index === lines.length - 1) return codeRows(line, columns, glyphs, edge);
+    const key = `${columns} ${line}`;
+    const rows = laid.get(key) ?? codeRows(line, columns, glyphs, edge);
+    laid.set(key, rows);
+    return rows;
+  };
+  return [...language, ...lines.flatMap(rowsOf)];
 }
 
 function codeRows(text: string, columns: number, glyphs: Glyphs, edge: Span): readonly Line[] {
