@@ -1,14 +1,13 @@
 // Bundles the program with esbuild: `node test/support/build.mjs [--out DIR] [--fail-points]`.
 // Entry points are the command line and each worker; they are split into parts, and parts are put together to code files, each
 // with its bytecode beside it.
-import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, transform } from 'esbuild';
 import { buildWeb } from './build-web.mjs';
 import { codeFiles } from './code-files.mjs';
+import { keepBytecode } from './try-program.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -107,7 +106,7 @@ export async function buildAll({ outdir = 'dist', failPoints = false } = {}) {
   }
   // Node reads "type" from the nearest package.json; that of the published package says "module".
   writeFileSync(join(place, 'package.json'), '{"type":"commonjs"}\n');
-  keepBytecode(place);
+  await keepBytecode(place);
   rmSync(made, { recursive: true, force: true });
   renameSync(place, made);
 }
@@ -207,36 +206,6 @@ function packagesOf({ outputs }) {
       [...new Set(names.flatMap((name) => inputsOf.get(name)).map(nameOf))].filter((name) => name !== undefined),
     ]),
   );
-}
-
-/** Tries the program on its own demo and keeps the bytecode: a short run that starts from it takes a quarter less. */
-function keepBytecode(place) {
-  const home = mkdtempSync(join(tmpdir(), 'reins-build-'));
-  const cwd = join(home, 'work');
-  mkdirSync(cwd);
-  const env = { PATH: process.env.PATH, HOME: home };
-  const hook = join(root, 'test/support/keep-bytecode.cjs');
-  const attempt = (argv, wanted = 0) => {
-    const command = ['--require', hook, join(place, 'src/cli/main.js'), ...argv];
-    const tried = spawnSync(process.execPath, command, { cwd, env, encoding: 'utf8', stdio: 'pipe' });
-    if (tried.status !== wanted)
-      console.warn(`build: "reins ${argv.join(' ')}" ended with ${tried.status}: ${tried.stderr}`);
-    return tried.stdout;
-  };
-  const tries = ['init scripted', 'session list', 'run --quiet hello', 'chat --quiet hello', 'demo'];
-  for (const line of tries) attempt(line.split(' '));
-  // A run that rests for an answer, and the answer: whoever answers waits for the program to start.
-  attempt(['run', '--quiet', '--on-ask', 'suspend', '--input', 'write a file'], 4);
-  attempt(['approvals', 'list']);
-  const [id] = /ask_[0-9a-z]+/.exec(attempt(['approvals', 'list', '--json'])) ?? [];
-  attempt(['approvals', 'show', id ?? '']);
-  attempt(['approvals', 'respond', id ?? '', '--approve']);
-  // Everything that a server loads has been loaded when it refuses this address.
-  attempt(['beam', '--host', '0.0.0.0'], 3);
-  rmSync(home, { recursive: true, force: true });
-  // A thread may be terminated while it writes.
-  const code = join(place, 'code');
-  for (const name of readdirSync(code)) if (name.endsWith('.part')) rmSync(join(code, name));
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

@@ -49,10 +49,12 @@ export function kindFault(facts: PathFacts): ToolFailure | null {
     : fail('not_regular', `"${facts.given}" is not a regular file, so it is not opened.`);
 }
 
-/** @param mayName whether a name of the same directory may be told; at most 3 similar ones are (05 §4.1.7) */
-export function notFound(facts: PathFacts, mayName: (path: string) => boolean = () => false): ToolFailure {
+/** @param mayName whether a name of the same directory may be told; at most 3 similar ones are (05 §4.1.7), without it none */
+export function notFound(facts: PathFacts, mayName?: (path: string) => boolean): ToolFailure {
   const similar =
-    facts.missing.length > 0 ? [] : similarNames(facts).filter((name) => mayName(join(facts.parent.path, name)));
+    mayName === undefined || facts.missing.length > 0
+      ? []
+      : similarNames(facts).filter((name) => mayName(join(facts.parent.path, name)));
   const near = similar.length === 0 ? '' : ` Similar names: ${similar.join(', ')}.`;
   return fail('not_found', `"${facts.given}" does not exist.${near}`, { similar });
 }

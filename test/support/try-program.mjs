@@ -1,0 +1,142 @@
+// Tries a fresh build on what people do with it and keeps the bytecode of what that compiled (`keep-bytecode.cjs`): reading
+// code that was compiled before takes a tenth of compiling it. Everything happens in a directory of its own, on loopback.
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+const hook = fileURLToPath(new URL('keep-bytecode.cjs', import.meta.url));
+const modelServer = fileURLToPath(new URL('../bench/fakellm.mjs', import.meta.url));
+const toolServer = fileURLToPath(new URL('bad-mcp-server.mjs', import.meta.url));
+
+/** @param place directory of the build; its bytecode files are written there */
+export async function keepBytecode(place) {
+  const home = mkdtempSync(join(tmpdir(), 'reins-build-'));
+  const machine = { home, cwd: join(home, 'work'), main: join(place, 'src/cli/main.js') };
+  mkdirSync(machine.cwd);
+  try {
+    const attempt = (...argv) => run(machine, argv);
+    for (const line of ['init scripted', 'session list', 'run --quiet hello', 'chat --quiet hello', 'demo'])
+      attempt(...line.split(' '));
+    answerAnAsk(machine);
+    await talkToServers(machine).catch((error) => console.warn(`build: ${error.message}`));
+    await openTerminal(machine, []);
+    await openTerminal(machine, ['tui', '--plain']);
+    // Everything that a server loads has been loaded when it refuses this address.
+    run(machine, ['beam', '--host', '0.0.0.0'], 3);
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
+  // A thread may be terminated while it writes.
+  const code = join(place, 'code');
+  for (const name of readdirSync(code)) if (name.endsWith('.part')) rmSync(join(code, name));
+}
+
+const environmentOf = ({ home }, more = {}) => ({
+  PATH: process.env.PATH,
+  HOME: home,
+  TERM: 'xterm-256color',
+  ...more,
+});
+
+/** What the program printed; says so when it ended with another code than it should. */
+function run(machine, argv, wanted = 0) {
+  const command = ['--require', hook, machine.main, ...argv];
+  const tried = spawnSync(process.execPath, command, {
+    cwd: machine.cwd,
+    env: environmentOf(machine, { ANTHROPIC_API_KEY: 'none', GEMINI_API_KEY: 'none', OPENAI_API_KEY: 'none' }),
+    encoding: 'utf8',
+    stdio: 'pipe',
+  });
+  if (tried.status !== wanted)
+    console.warn(`build: "reins ${argv.join(' ')}" ended with ${tried.status}: ${tried.stderr}`);
+  return tried.stdout;
+}
+
+/** A run that rests for an answer, and the answer: whoever answers waits for the program to start. */
+function answerAnAsk(machine) {
+  run(machine, ['run', '--quiet', '--on-ask', 'suspend', '--input', 'write a file'], 4);
+  run(machine, ['approvals', 'list']);
+  const [id = ''] = /ask_[0-9a-z]+/.exec(run(machine, ['approvals', 'list', '--json'])) ?? [];
+  run(machine, ['approvals', 'show', id]);
+  run(machine, ['approvals', 'respond', id, '--approve']);
+}
+
+/** A run with tools through every wire format, and one with the tools of a server of tools. */
+async function talkToServers(machine) {
+  const script = join(machine.home, 'script.json');
+  const portFile = join(machine.home, 'port');
+  const file = join(machine.cwd, 'a.txt');
+  const policy = join(machine.home, 'policy.json');
+  writeFileSync(file, 'text\n');
+  writeFileSync(policy, JSON.stringify({ default_action: 'allow', rules: [] }));
+  const calls = [
+    { name: 'local_fs_read_file', args: { path: file } },
+    { name: 'local_shell_local_shell', args: { command: 'true' } },
+    { name: 'local_shell_local_shell', args: { command: 'true | cat', shell: true } },
+    { name: 'local_fs_list_dir', args: { path: machine.cwd } },
+  ];
+  const turns = [...calls.map((call) => ({ toolCalls: [call] })), { text: { content: 'done' } }];
+  writeFileSync(script, JSON.stringify({ name: 'build', turns }));
+  const server = spawn(process.execPath, [modelServer, '--script', script, '--port-file', portFile], {
+    stdio: 'ignore',
+  });
+  try {
+    await until(() => existsSync(portFile) && readFileSync(portFile, 'utf8') !== '', 'the model server of the bench');
+    const base = `http://127.0.0.1:${readFileSync(portFile, 'utf8')}`;
+    const allowed = ['--policy', policy, '--shell', '--local-exec-allowed-dir', machine.cwd];
+    const urls = {
+      ollama: base,
+      gemini: base,
+      anthropic: base,
+      openai: `${base}/v1`,
+      'openai-compatible': `${base}/v1`,
+    };
+    for (const [type, url] of Object.entries(urls)) {
+      run(machine, ['backend', 'add', type, '--type', type, '--url', url]);
+      run(machine, ['model', 'add', `build-${type}`, '--backend', type, '--context', '32k', '--capability', 'tools']);
+      run(machine, ['run', '--quiet', '--provider', type, '--model', `build-${type}`, ...allowed, 'go']);
+    }
+    run(machine, ['mcp', 'add', 'add', '--command', process.execPath, '--arg', toolServer, '--arg', 'good']);
+    run(machine, ['run', '--quiet', 'hello']);
+  } finally {
+    server.kill();
+  }
+}
+
+/** The panes or the line mode, with a question and its answer; ended from outside. */
+async function openTerminal(machine, argv) {
+  const child = spawn(process.execPath, ['--require', hook, machine.main, ...argv], {
+    cwd: machine.cwd,
+    env: environmentOf(machine, { REINS_BUILD_TERMINAL: '1' }),
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let shown = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (data) => (shown += data));
+  const ended = new Promise((done) => child.once('exit', done));
+  const name = `the terminal of "reins ${argv.join(' ')}"`;
+  try {
+    await until(() => shown !== '', `${name} to open`);
+    await delay(200);
+    child.stdin.write('hello');
+    await delay(100);
+    child.stdin.write('\r');
+    await until(() => shown.includes('(scripted demo)'), `an answer in ${name}`);
+    await delay(200);
+  } catch (error) {
+    console.warn(`build: ${error.message}; it shows: ${shown}`);
+  }
+  child.kill('SIGTERM');
+  await ended;
+}
+
+/** @throws Error after 10 s */
+async function until(isSo, what) {
+  const end = Date.now() + 10_000;
+  while (!isSo()) {
+    if (Date.now() > end) throw new Error(`waited 10 s for ${what}`);
+    await delay(10);
+  }
+}
