@@ -24,8 +24,7 @@ export async function keepBytecode(place) {
     await talkToServers(machine).catch((error) => console.warn(`build: ${error.message}`));
     await openTerminal(machine, []);
     await openTerminal(machine, ['tui', '--plain']);
-    // Everything that a server loads has been loaded when it refuses this address.
-    run(machine, ['beam', '--host', '0.0.0.0'], 3);
+    await askServer(machine).catch((error) => console.warn(`build: ${error.message}`));
   } finally {
     rmSync(home, { recursive: true, force: true });
   }
@@ -130,6 +129,33 @@ async function openTerminal(machine, argv) {
   }
   child.kill('SIGTERM');
   await ended;
+}
+
+/** The server, with what a page asks for first. */
+async function askServer(machine) {
+  const child = spawn(process.execPath, ['--require', hook, machine.main, 'beam', '--port', '0', '--json'], {
+    cwd: machine.cwd,
+    env: environmentOf(machine),
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  let said = '';
+  child.stdout.on('data', (data) => (said += data));
+  const ended = new Promise((done) => child.once('exit', done));
+  try {
+    await until(() => said.endsWith('\n'), 'the server');
+    const { url, token_file: file } = JSON.parse(said);
+    const authorization = `Bearer ${readFileSync(file, 'utf8').trim()}`;
+    for (const path of ['', 'api/health', 'api/sessions', 'api/runs', 'api/approvals', 'api/openapi.json']) {
+      const { status } = await fetch(`${url}/${path}`, {
+        headers: { authorization },
+        signal: AbortSignal.timeout(10_000),
+      });
+      if (status !== 200) console.warn(`build: ${path} answered with ${status}`);
+    }
+  } finally {
+    child.kill('SIGTERM');
+    await ended;
+  }
 }
 
 /** @throws Error after 10 s */
