@@ -17,13 +17,9 @@ export async function keepBytecode(place) {
   const machine = { home, cwd: join(home, 'work'), main: join(place, 'src/cli/main.js') };
   mkdirSync(machine.cwd);
   try {
-    const attempt = (...argv) => run(machine, argv);
-    for (const line of ['init scripted', 'session list', 'run --quiet hello', 'chat --quiet hello', 'demo'])
-      attempt(...line.split(' '));
+    for (const line of ['init scripted', 'session list', 'doctor']) run(machine, line.split(' '));
     answerAnAsk(machine);
     await talkToServers(machine).catch((error) => console.warn(`build: ${error.message}`));
-    await openTerminal(machine, []);
-    await openTerminal(machine, ['tui', '--plain']);
     await askServer(machine).catch((error) => console.warn(`build: ${error.message}`));
   } finally {
     rmSync(home, { recursive: true, force: true });
@@ -77,7 +73,7 @@ async function talkToServers(machine) {
     { name: 'local_shell_local_shell', args: { command: 'true | cat', shell: true } },
     { name: 'local_fs_list_dir', args: { path: machine.cwd } },
   ];
-  const turns = [...calls.map((call) => ({ toolCalls: [call] })), { text: { content: 'done' } }];
+  const turns = [...calls.map((call) => ({ toolCalls: [call] })), { text: { content: 'That was all.' } }];
   writeFileSync(script, JSON.stringify({ name: 'build', turns }));
   const server = spawn(process.execPath, [modelServer, '--script', script, '--port-file', portFile], {
     stdio: 'ignore',
@@ -85,21 +81,27 @@ async function talkToServers(machine) {
   try {
     await until(() => existsSync(portFile) && readFileSync(portFile, 'utf8') !== '', 'the model server of the bench');
     const base = `http://127.0.0.1:${readFileSync(portFile, 'utf8')}`;
-    const allowed = ['--policy', policy, '--shell', '--local-exec-allowed-dir', machine.cwd];
-    const urls = {
-      ollama: base,
-      gemini: base,
-      anthropic: base,
-      openai: `${base}/v1`,
-      'openai-compatible': `${base}/v1`,
+    const all = ['--policy', policy, '--shell', '--local-exec-allowed-dir', machine.cwd];
+    const shipped = ['--shell', '--on-ask', 'deny'];
+    const tries = {
+      ollama: { url: base, flags: shipped },
+      gemini: { url: base, flags: shipped },
+      anthropic: { url: base, flags: shipped },
+      'openai-compatible': { url: `${base}/v1`, flags: all },
+      openai: { url: `${base}/v1`, flags: all },
     };
-    for (const [type, url] of Object.entries(urls)) {
+    for (const [type, { url, flags }] of Object.entries(tries)) {
       run(machine, ['backend', 'add', type, '--type', type, '--url', url]);
       run(machine, ['model', 'add', `build-${type}`, '--backend', type, '--context', '32k', '--capability', 'tools']);
-      run(machine, ['run', '--quiet', '--provider', type, '--model', `build-${type}`, ...allowed, 'go']);
+      run(machine, ['run', '--quiet', '--provider', type, '--model', `build-${type}`, ...flags, 'go']);
     }
     run(machine, ['mcp', 'add', 'add', '--command', process.execPath, '--arg', toolServer, '--arg', 'good']);
-    run(machine, ['run', '--quiet', 'hello']);
+    const chat = ['--provider', 'openai', '--model', 'build-openai', ...all];
+    run(machine, ['chat', '--quiet', ...chat, 'go']);
+    for (const plain of [[], ['--plain']]) {
+      run(machine, ['session', 'new']);
+      await openTerminal(machine, ['tui', ...plain, ...chat]);
+    }
   } finally {
     server.kill();
   }
@@ -122,7 +124,7 @@ async function openTerminal(machine, argv) {
     child.stdin.write('hello');
     await delay(100);
     child.stdin.write('\r');
-    await until(() => shown.includes('(scripted demo)'), `an answer in ${name}`);
+    await until(() => shown.includes('That was all.'), `an answer in ${name}`);
     await delay(200);
   } catch (error) {
     console.warn(`build: ${error.message}; it shows: ${shown}`);
