@@ -110,7 +110,9 @@ function prefixList(operand: string, action: Action): Parsed<CommandTest> {
 
 /** The words of the commands: as they would run, or of a line that is not granted as far as they were read. */
 const wordsOf = ({ grant, commands }: Analysis): readonly (readonly string[])[] =>
-  grant.ok ? grant.line.commands.map(({ words }) => words) : commands.map(({ words }) => words.map(({ text }) => text));
+  grant.ok
+    ? grant.line.commands.map(({ words }) => words)
+    : commands.flatMap(({ words }) => (words.length === 0 ? [] : [words.map(({ text }) => text)]));
 
 /** Under `deny` and `approve`: programs by basename, options not judged; what was not read is scanned. */
 function covered(entries: readonly Entry[], analysis: Analysis, host: PolicyHost): Reading {

@@ -17,6 +17,8 @@ const globals: readonly string[] = [
     'protocol.ext.allow=never',
     'protocol.allow=user',
     'log.showSignature=false',
+    // `%G?` in a format asks who signed.
+    ...['', 'openpgp.', 'x509.', 'ssh.'].map((format) => `gpg.${format}program=false`),
     'diff.submodule=short',
     'status.submoduleSummary=false',
     'submodule.recurse=false',

@@ -1,4 +1,5 @@
 import type { BuiltInProvider } from '../schema/tool-names.ts';
+import type { CommandTables } from '../schema/command-tables.ts';
 import type { CommandWord } from '../schema/command.ts';
 import { type Analysis, programName } from './analysis.ts';
 import { collectPaths, placesOfWord, standardFiles } from './named-paths.ts';
@@ -27,7 +28,8 @@ const protectedSource =
   '(^|/)(\\.(git|hg|svn|husky|githooks|vscode|idea|devcontainer|cursor|claude|codex|gemini|ssh)' +
   '|\\.config/(git|fish|autostart|systemd)|\\.github/workflows|Library/LaunchAgents)(/|$)' +
   '|(^|/)(\\.gitmodules|\\.gitattributes|\\.gitconfig|\\.envrc|\\.npmrc|\\.yarnrc[^/]*|\\.pnpmfile\\.cjs|\\.pypirc|pip\\.conf' +
-  '|\\.pre-commit-config\\.yaml|\\.mcp\\.json|\\.gitlab-ci\\.yml|\\.profile|\\.bash[^/]*|\\.zsh[^/]*|\\.?crontab)$' +
+  '|\\.pre-commit-config\\.yaml|\\.mcp\\.json|\\.gitlab-ci\\.yml|\\.bash[^/]*|\\.zsh[^/]*|\\.z?profile|\\.zlog(in|out)|\\.kshrc' +
+  '|\\.inputrc|\\.xprofile|\\.xinitrc|\\.pam_environment|\\.?crontab)$' +
   '|^/var/spool/cron(/|$)|^/etc/cron[^/]*(/|$)';
 const protectedPath = new RegExp(protectedSource);
 const protectedFolded = new RegExp(protectedSource, 'i');
@@ -76,15 +78,12 @@ function shellWall(scope: Scope): string | null {
 function writtenBy(analysis: Analysis, scope: Scope): readonly string[] {
   const known = analysis.commands.flatMap((command) => {
     const targets = command.redirects.flatMap(({ target, writes }) => (writes && target !== null ? [target] : []));
-    const operands = operandsOf(command.words, scope).filter(({ kind }) => kind === 'write');
-    return [...targets, ...operands.map(({ text }) => literal(text))].flatMap((word) =>
+    return [...targets, ...written(operandsOf(command.words, scope, scope.host.commandTables) ?? [])].flatMap((word) =>
       placesOfWord(word, command, scope.host),
     );
   });
   return analysis.unread === null ? known : [...known, ...redirectTargets(analysis)];
 }
-
-const literal = (text: string): CommandWord => ({ text, path: text, open: false });
 
 function shellFloor(scope: Scope): string | null {
   const analysis = scope.analysis();
@@ -121,14 +120,11 @@ function undetermined({ commands }: Analysis, { host }: Scope): CommandWord | nu
   return null;
 }
 
-/** What the words behind a program and the redirections name, but for what the option table says is only read. */
+/** What the words behind a program and the redirections name, but for what an option table says is only read. */
 function touchedBy(analysis: Analysis, scope: Scope): readonly PathValue[] {
   const touched = collectPaths(scope.path);
   for (const command of analysis.commands) {
-    const [, ...words] = command.words;
-    const read = operandsOf(command.words, scope).filter(({ kind }) => kind === 'read' || kind === 'rev');
-    const onlyRead = new Set(read.map(({ text }) => text));
-    for (const word of words) if (!onlyRead.has(word.text)) touched.add(placesOfWord(word, command, scope.host));
+    for (const word of touchingWords(command.words, scope)) touched.add(placesOfWord(word, command, scope.host));
     for (const { target } of command.redirects) {
       if (target !== null) touched.add(placesOfWord(target, command, scope.host));
     }
@@ -136,17 +132,33 @@ function touchedBy(analysis: Analysis, scope: Scope): readonly PathValue[] {
   return touched.paths;
 }
 
-/** The operands of a command whose every option its table lists; of any other nothing is known. */
-function operandsOf(words: readonly CommandWord[], { host }: Scope): readonly Operand[] {
+/**
+ * The programs of the shipped tables change what they call written and nothing else: a pattern of `grep` or a directory to
+ * leave out is no path that is touched. A table of the operator vouches for what it calls read.
+ */
+function touchingWords(words: readonly CommandWord[], scope: Scope): readonly CommandWord[] {
+  const shipped = operandsOf(words, scope, undefined);
+  if (shipped !== null) return written(shipped);
+  const own = operandsOf(words, scope, scope.host.commandTables) ?? [];
+  const read = new Set(own.flatMap(({ text, kind }) => (kind === 'read' || kind === 'rev' ? [text] : [])));
+  return words.slice(1).filter((word) => !read.has(word.text));
+}
+
+const written = (operands: readonly Operand[]): readonly CommandWord[] =>
+  operands.flatMap(({ text, kind }) => (kind === 'write' ? [{ text, path: text, open: false }] : []));
+
+/** The operands of a command whose every option its table lists; null for any other, of which nothing is known. */
+function operandsOf(
+  words: readonly CommandWord[],
+  { host }: Scope,
+  tables: CommandTables | undefined,
+): readonly Operand[] | null {
   const [program, ...rest] = words;
-  const table = program === undefined ? undefined : tableOf(programName(program.text, host), host.commandTables);
-  if (table === undefined) return [];
-  const judged = judgeWords(
-    table,
-    rest.map((word) => word.text),
-    host.commandTables,
-  );
-  return judged.ok ? judged.operands : [];
+  const table = program === undefined ? undefined : tableOf(programName(program.text, host), tables);
+  if (table === undefined) return null;
+  const texts = rest.map((word) => word.text);
+  const judged = judgeWords(table, texts, tables);
+  return judged.ok ? judged.operands : null;
 }
 
 /** What stands behind a `>` of a line that no grammar has read; quotes do not hide it. */

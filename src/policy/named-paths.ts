@@ -12,6 +12,7 @@ export function namedPaths(analysis: Analysis, host: PolicyHost, read: ReadPath)
   for (const command of analysis.commands) {
     for (const word of command.words) named.add(placesOfWord(word, command, host));
     for (const { target } of command.redirects) if (target !== null) named.add(placesOfWord(target, command, host));
+    for (const value of command.values) named.add(placesOfWord(value, command, host));
   }
   if (analysis.unread !== null) named.add(analysis.pieces().map((piece) => expandHome(piece, host)));
   return named.paths;
@@ -61,13 +62,17 @@ function placed(part: string, base: string, host: PolicyHost): string {
   return whole.replaceAll('\0', host.home);
 }
 
-/** A word, and what stands behind its first `=`, `@`, `:` or `,` or behind an attached short option (02 §7.3). */
+/**
+ * A word, and what stands behind its first `=`, `@`, `:` or `,` or behind an attached short option (02 §7.3); what stands
+ * between them too: `-v ~/.ssh:/x`, `type=bind,src=/etc,dst=/x`.
+ */
 function partsOf(word: string): readonly string[] {
   const parts = [word];
   for (const separator of '=@:,') {
     const at = word.indexOf(separator);
     if (at !== -1) parts.push(word.slice(at + 1));
   }
+  if (parts.length > 1) parts.push(...word.split(/[=@:,]/, maxPieces));
   if (/^-[^-]./.test(word)) {
     parts.push(word.slice(2));
     // A bundle may end in an option with its value: `-xf/etc/x`.
@@ -75,6 +80,9 @@ function partsOf(word: string): readonly string[] {
   }
   return parts;
 }
+
+/** Most pieces of one word that are looked at. */
+const maxPieces = 32;
 
 function expandHome(piece: string, host: PolicyHost): string {
   if (piece === '~' || piece === '$HOME') return host.home;

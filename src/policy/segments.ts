@@ -25,7 +25,9 @@ function segmentsOf(
   const { host } = scope;
   const own = commands.filter(({ revealed }) => !revealed);
   const judged = grant.ok && grant.line.commands.length === own.length ? grant.line.commands : null;
-  return commands.map((command) => {
+  // A redirection of a group, or a value, is no command of its own.
+  const started = commands.filter(({ words }) => words.length > 0);
+  return started.map((command) => {
     const words = command.words.map(({ text }) => text);
     const program = host.resolveProgram(words[0] ?? '', host.cwd)?.real ?? null;
     const { revealed } = command;

@@ -1,5 +1,6 @@
 import type { CommandTables } from '../schema/command-tables.ts';
 import type { BinaryState, Condition, Policy, PolicyFinding, Rule } from '../schema/policy.ts';
+import { launches } from '../shell/launchers.ts';
 import { builtInTools } from './built-in-tools.ts';
 import { listEntries } from './commands.ts';
 import { isCommandOperator, selector } from './compile.ts';
@@ -111,7 +112,7 @@ function vetAllowlist(rule: Rule, value: string, path: string, { commandTables: 
   for (const entry of entries) {
     const [program = '', ...rest] = entry.split(/[ \t]+/);
     const name = program.slice(program.lastIndexOf('/') + 1);
-    if (isLauncher(name)) dead(`${entry} grants nothing: ${name} starts another program`);
+    if (isLauncher(name) || launches(name, rest)) dead(`${entry} grants nothing: ${name} starts another program`);
     else if (isInterpreter(name)) {
       if (isDeadInterpreter(name, rest, own))
         dead(`${entry} grants nothing: ${name} runs any program that it is given`);

@@ -22,6 +22,8 @@ export type CommandRedirect = {
 export type FoundCommand = {
   readonly words: readonly CommandWord[];
   readonly redirects: readonly CommandRedirect[];
+  /** What the line gives to a name: no word of any program, but a place that it speaks of. */
+  readonly values: readonly CommandWord[];
   /** Where its relative paths may lie, after a literal `cd` before it: below the call's directory (`''`), or elsewhere. */
   readonly directories: readonly string[];
   readonly revealed: boolean;

@@ -65,6 +65,8 @@ function createFinder(parse: ParseScript | null) {
 
   const assign = ({ name, words, certain }: Extract<Step, { kind: 'values' }>): void => {
     const values = words.flatMap((word) => expandWord(word, variables, Number.POSITIVE_INFINITY));
+    // Nothing is started by it: it counts as revealed, and stands in no list of commands that is granted.
+    if (values.length > 0) commands.push({ words: [], redirects: [], values, directories, revealed: true });
     const known = values.flatMap((value) => (value.open ? [] : [value.path]));
     const before = variables.get(name)?.values ?? [];
     variables.set(name, {
@@ -75,6 +77,9 @@ function createFinder(parse: ParseScript | null) {
 
   const readStep = (step: Extract<Step, { kind: 'command' }>, around: Around): void => {
     const choices = Math.min(choicesOf(step.words, variables), maxChoices);
+    // One shell expands it, and another one looks for a program of that name.
+    const brace = step.words[0]?.find((piece) => piece.kind === 'brace');
+    if (brace !== undefined) unnamed ??= `the program ${brace.text} is no literal`;
     const own = inputOf(step);
     const input = own.length > 0 ? own : around.input;
     for (let choice = choices - 1; choice >= 0; choice -= 1) {
@@ -127,7 +132,7 @@ function createFinder(parse: ParseScript | null) {
       unread ??= `more than ${maxRevealed} commands stand in the words of others`;
       return;
     }
-    commands.push({ words, redirects, directories, revealed: isRevealed });
+    commands.push({ words, redirects, values: [], directories, revealed: isRevealed });
     const [program] = words;
     if (program === undefined) return;
     if (program.open) unnamed ??= `the program ${program.text} is no literal`;

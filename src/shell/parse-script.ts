@@ -1,5 +1,6 @@
 import { forEachChild, parse } from 'unbash';
 import type { Assignment, Command, ParsedScript, Redirection, SyntaxNode, Word, WordPart } from 'unbash';
+import { looseCommand, loosePart, looseRedirect, looseText } from './loose-parse.ts';
 import type { Piece, Script, ScriptRedirect, ScriptWord, Step } from './script.ts';
 import { hereText, tooOpen, unquotedPieces } from './script-text.ts';
 
@@ -26,7 +27,7 @@ const posixOperations: ReadonlySet<string> = new Set(['Default', 'Remove']);
  * does not parse, or is beyond a limit, has an `error`, and the steps that were found so far.
  */
 export function parseScript(text: string): Script {
-  const walk = createWalk();
+  const walk = createWalk(text);
   const open = tooOpen(text);
   if (open !== null) return { ...walk.result(), error: open };
   try {
@@ -55,7 +56,7 @@ function foreignConstruct(node: SyntaxNode): string | null {
 
 class Beyond extends Error {}
 
-function createWalk() {
+function createWalk(text: string) {
   const steps: Step[] = [];
   const singleQuoted: [number, number][] = [];
   let error: string | null = null;
@@ -68,7 +69,7 @@ function createWalk() {
   let lists: Step[][] = [steps];
   let input: readonly Step[] = [];
 
-  const fail = (why: string): void => {
+  const fail = (why: string | null): void => {
     error ??= why;
   };
   const add = (step: Step): void => {
@@ -156,6 +157,7 @@ function createWalk() {
   const command = (node: Command, depth: number): void => {
     commands += 1;
     if (commands > maxCommands) beyond(`the line has more than ${maxCommands} commands`);
+    fail(looseCommand(node, text));
     const from = input;
     input = [];
     const words: ScriptWord[] = node.name === undefined ? [] : [word(node.name, depth)];
@@ -184,8 +186,8 @@ function createWalk() {
         certain: certain && node.append !== true,
       });
     } else {
-      forEachChild(node.value, (child) => visit(child, depth));
-      add({ kind: 'values', name: node.name, words: [], certain: false });
+      const words = node.value.elements.map((element) => word(element, depth));
+      add({ kind: 'values', name: node.name, words, certain: false });
     }
   };
 
@@ -198,6 +200,7 @@ function createWalk() {
   const redirect = (node: Redirection, depth: number): ScriptRedirect => {
     // A plainer shell ends the command at the `&`, and what follows the target is another one.
     if (node.operator.startsWith('&')) fail('&> means something else in another shell');
+    fail(looseRedirect(node));
     if (node.type === 'HereDoc') {
       visit(node.body, depth);
       return { operator: node.operator, target: null, body: hereText(node.body.text, node.delimiter?.quoted === true) };
@@ -208,11 +211,15 @@ function createWalk() {
   const word = (node: Word, depth: number): ScriptWord => {
     nodes += 1;
     const parts = node.parts;
-    if (parts === undefined) return unquotedPieces(node.text, node.value, true);
+    if (parts === undefined) {
+      fail(looseText(node.text));
+      return unquotedPieces(node.text, node.value, true);
+    }
     return parts.flatMap((part, index) => pieces(part, depth, false, index === 0));
   };
 
   const pieces = (part: WordPart, depth: number, quoted: boolean, first: boolean): readonly Piece[] => {
+    fail(loosePart(part));
     switch (part.type) {
       case 'Literal':
         return quoted ? [{ kind: 'text', value: part.value }] : unquotedPieces(part.text, part.value, first);

@@ -85,7 +85,12 @@ function readLine(line: string, shell: boolean | null, parse: ParseScript | null
     unquoted: outsideQuotes(line),
     grant,
     refusal: shell === false && glob !== undefined ? needsShell(unquotedGlob(glob)) : null,
-    ...judged(found),
+    // A shell would look for files here: no list can know what is meant. `[` alone is a program.
+    ...judged(
+      glob !== undefined && glob === simple.words[0] && glob !== '['
+        ? { ...found, unnamed: `the program ${glob} is no literal` }
+        : found,
+    ),
   };
 }
 

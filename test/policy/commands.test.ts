@@ -123,7 +123,13 @@ describe('command_path', () => {
     ['tar -xf/home/u/.ssh/x', true],
     ['ls > ~/.ssh/x', true],
     ["cat /home/u/.s''sh/id | wc", true],
+    ['docker run -v ~/.ssh:/x y', true],
+    ['docker run --mount type=bind,src=/home/u/.ssh,dst=/x y', true],
+    ['KEY=~/.ssh/id ls', true],
+    ['for f in ~/.ssh/*; do cat $f; done', true],
+    ['a=(~/.ssh/id); cat $\u007ba[0]\u007d', true],
     ['cat docs/ssh.md', false],
+    ['X=docs:ssh ls', false],
   ])('on %j: %s', async (line, expected) => {
     expect(await denies('command_path', '**/.ssh/**', line)).toBe(expected);
   });

@@ -106,6 +106,8 @@ describe('the floors', () => {
     '.bash_aliases',
     '.zshrc',
     '.profile',
+    '.zlogin',
+    '.xinitrc',
     '.config/fish/config.fish',
     'Library/LaunchAgents/x.plist',
     'crontab',
@@ -150,14 +152,29 @@ describe('the floors', () => {
     expect(shell('ls > .git/config')).toBe('approve protected path: .git/config');
     expect(shell('ls > /opt/x')).toBe('approve write outside the workspace: /opt/x');
     expect(shell('cat src/a.ts')).toBe('allow');
+    expect(shell('docker ps -v .git:/x')).toBe('approve protected path: .git');
     const guarded = { secrets: [], secretPrefixes: [], plane: ['/usr/bin/ls'], path: [] };
     expect(shell('ls', { host: { guarded } })).toBe('approve the program belongs to Reins itself: ls');
+  });
+
+  it('leave alone what a listed program takes for a pattern, a name or a text', () => {
+    expect(shell('grep -rn --exclude-dir=.git --exclude-dir .husky x .')).toBe('allow');
+    expect(shell('find . -path ./.git -prune -o -name .envrc')).toBe('allow');
+    expect(shell('git log --grep=.npmrc -- .github/workflows')).toBe('allow');
+    expect(shell('echo .git && touch .git')).toBe('approve protected path: .git');
+    const table = { flags: [], values: ['--skip'], operands: 'text' as const };
+    const commandTables = { format: 1 as const, programs: { cat: table } };
+    expect(shell('cat .git', { host: { commandTables } })).toBe('allow');
+    expect(shell('cat --skip .git', { host: { commandTables } })).toBe('approve protected path: .git');
   });
 
   it('ask about what is not read: lines, payloads, other shells', () => {
     expect(shell('ls; "id')).toMatch(/^approve the line is unreadable: the line does not parse: /);
     expect(shell('ls; id')).toBe('allow');
     expect(shell('ls; $X id')).toBe('approve the line is unnameable: the program $X is no literal');
+    expect(shell('l? id')).toBe('approve the call is unnameable: the program l? is no literal');
+    expect(shell("'l?' id && [ -f x ]")).toBe('allow');
+    expect(shell('{ls,id}')).toBe('approve the line is unnameable: the program {ls,id} is no literal');
     expect(shell('env --new-option ls')).toBe(
       'approve the call is unreadable: not read: env with the option --new-option',
     );

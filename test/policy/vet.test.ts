@@ -42,6 +42,8 @@ describe('vetPolicy', () => {
     'ls,,make',
     'sh --version',
     'node -p',
+    'docker run',
+    'npm exec',
   ])('finds that the entry %s grants nothing', async (entries) => {
     expect(await vet({ rules: [shellRule('allow', 'command_prefix_allowlist', entries)] })).toEqual([
       'error $.rules[0].when[0].value dead_entry',

@@ -77,6 +77,7 @@ describe('programs', () => {
     await range.start(record.exec, `${early}:${programs}`);
     const started = range.started().map((words) => words.join(' '));
     expect(started.sort()).toEqual(['head -3', 'ls']);
+
     expect(readdirSync(home.dir)).not.toContain('canary');
   });
 
@@ -162,6 +163,15 @@ describe('granted git', () => {
     const identity = ['-c', 'user.name=u', '-c', 'user.email=u@x.test', '-c', 'core.hooksPath=/dev/null'];
     execFileSync('git', [...identity, ...words], { cwd: home.workspace, env, stdio: 'pipe' });
   };
+  /** Puts a signature, which is none, on the last commit. */
+  const sign = (): void => {
+    const at = { cwd: home.workspace, encoding: 'utf8' } as const;
+    const commit = execFileSync('git', ['cat-file', 'commit', 'HEAD'], at);
+    const signature = 'gpgsig -----BEGIN PGP SIGNATURE-----\n \n eA==\n -----END PGP SIGNATURE-----\n';
+    const input = commit.replace('\n\n', `\n${signature}\n`);
+    const id = execFileSync('git', ['hash-object', '-t', 'commit', '-w', '--stdin'], { ...at, input }).trim();
+    git('update-ref', 'HEAD', id);
+  };
   /** Every command that is granted, on the real `git`. */
   const commands = ['git status', 'git status --short', 'git log -p', 'git diff', 'git show', 'git blame notes'];
   const canary = (): string => join(home.dir, 'canary');
@@ -195,13 +205,16 @@ describe('granted git', () => {
   });
 
   it('starts nothing that the configuration of the user names', async () => {
-    const evil = `touch ${canary()}`;
+    const evil = `: > ${canary()}`;
+    sign();
+    writeFileSync(join(home.dir, 'gpg'), `#!/bin/sh\n${evil}\n`, { mode: 0o755 });
     writeFileSync(
       join(home.home, '.gitconfig'),
       `[core]\n\tfsmonitor = "${evil}; false"\n\tpager = "${evil}"\n\tsshCommand = ${evil}\n` +
-        `[diff]\n\texternal = "${evil}"\n[diff "evil"]\n\ttextconv = "${evil};cat"\n\tcommand = "${evil}"\n`,
+        `[diff]\n\texternal = "${evil}"\n[diff "evil"]\n\ttextconv = "${evil};cat"\n\tcommand = "${evil}"\n` +
+        `[gpg]\n\tprogram = ${join(home.dir, 'gpg')}\n[log]\n\tshowSignature = true\n`,
     );
-    for (const command of commands) expect(await run(command), command).toBe(0);
+    for (const command of [...commands, 'git log --format=%G?']) expect(await run(command), command).toBe(0);
     expect(readdirSync(home.dir)).not.toContain('canary');
   });
 

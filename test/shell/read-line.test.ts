@@ -58,6 +58,20 @@ describe('a call without args', () => {
     });
   });
 
+  it.each([
+    ...['ls (', 'ls (x', 'ls; case a in a) ls (;; esac', 'echo ${ ls', 'echo $\u007b ls; }', 'echo ${|', 'echo $[1'],
+    ...["ls; cat <<' x", 'ls <<${ x', 'ls !(a)', 'ls @(a|b)'],
+  ])('does not read %j, which no shell runs, or not every one alike', async (command) => {
+    expect(await readCall({ command })).toMatchObject({ form: 'sh', verdict: 'unreadable', grant: { ok: false } });
+  });
+
+  it.each(['f() { ls; }; f', 'ls \\\n -l', 'cat <<E x\na (b\nE', 'x=(1 2); ls', '(ls) && (id)', "ls '${' \\$["])(
+    'reads %j',
+    async (command) => {
+      expect(await readCall({ command })).toMatchObject({ form: 'sh', verdict: 'readable' });
+    },
+  );
+
   it('refuses without a shell what a shell would expand, and names it', async () => {
     expect(await readCall({ command: 'ls *.ts', shell: false })).toMatchObject({
       form: 'argv',

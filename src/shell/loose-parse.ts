@@ -1,0 +1,48 @@
+import type { Command, Redirection, WordPart } from 'unbash';
+
+/**
+ * What the parser lets pass and the shell refuses, or reads as something else: such a line does not parse (02 §9.3). Each
+ * answer says what it is, or is null.
+ */
+
+/** Between the parts of a simple command stand blanks alone, and no parenthesis opens behind it. */
+export function looseCommand(node: Command, text: string): string | null {
+  const parts = [...(node.name === undefined ? [] : [node.name]), ...node.prefix, ...node.suffix];
+  parts.sort((left, right) => left.pos - right.pos);
+  const { name } = node;
+  // Within old substitutions the places count in another text.
+  if (name !== undefined && text.slice(name.pos, name.end) !== name.text) return null;
+  const gaps = parts.slice(1).map((part, index) => text.slice(parts[index]?.end ?? part.pos, part.pos));
+  if (gaps.some((gap) => /\S/.test(gap.replace(/\\\n/g, '')))) return 'the line does not parse: a stray parenthesis';
+  const opens = /(?:[ \t]|\\\n)*\(/y;
+  opens.lastIndex = parts.at(-1)?.end ?? node.end;
+  return opens.test(text) ? 'the line does not parse: a parenthesis behind a command' : null;
+}
+
+/** A delimiter with a quote that is not closed, or with what looks like an expansion. */
+export function looseRedirect(node: Redirection): string | null {
+  if (node.type !== 'HereDoc') return null;
+  const whole = /^(?:[^'"\\$`]|\\.|\$(?![[{(])|'[^']*'|"(?:[^"\\]|\\.)*")*$/s.test(node.delimiter?.text ?? '"');
+  return whole ? null : 'the line does not parse: an open quote or an expansion behind <<';
+}
+
+/** Patterns and expansions of single shells, and openers that are left as text. */
+export function loosePart(part: WordPart): string | null {
+  switch (part.type) {
+    case 'ExtendedGlob':
+      return `${part.text.slice(0, 40)} means something else in another shell`;
+    case 'CommandExpansion':
+      // `${ cmd; }`
+      return part.text.startsWith('$\u007b')
+        ? 'a group of commands in an expansion means something else in another shell'
+        : null;
+    case 'Literal':
+      return looseText(part.text);
+    default:
+      return null;
+  }
+}
+
+/** Unquoted text in which an opener was left as it is. */
+export const looseText = (text: string): string | null =>
+  /(?:^|[^\\])(?:\\\\)*\$[[{(]/.test(text) ? `${text.slice(0, 40)} means something else in another shell` : null;
