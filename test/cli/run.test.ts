@@ -147,8 +147,15 @@ describe('a run in a project', () => {
     expect((await world.run([...tester, 'hi'])).stdout).toBe(`${text}\n`);
   });
 
-  test('a disk that is full under stdout is a failure, said in one line', async () => {
-    const child = spawn('sh', ['-c', '"$@" > /dev/full', 'sh', process.execPath, program, 'config', 'list'], {
+  test.each([
+    ['a listing', 'config list'],
+    ['an object', 'config list --json'],
+    ['the lines of a run', `${tester.join(' ')} --output-format stream-json hi`],
+    ['help', '--help'],
+  ])('a disk that is full under stdout is a failure, said in one line: %s', async (_what, words) => {
+    await addScript(world, [{ name: 'hi', reply: { text: 'hello' } }]);
+    const argv = [process.execPath, program, ...words.split(' ')];
+    const child = spawn('sh', ['-c', '"$@" > /dev/full', 'sh', ...argv], {
       cwd: world.workspace,
       env: { ...cliEnvironment(world) },
       stdio: ['ignore', 'pipe', 'pipe'],
