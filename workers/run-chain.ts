@@ -7,6 +7,7 @@ import { defaultDeps } from '../src/models/wire-model.ts';
 import { toWire } from '../src/schema/errors.ts';
 import type { RunJob } from '../src/schema/protocol.ts';
 import { newId, ulid } from '../src/text/ids.ts';
+import { longestTimerMs } from '../src/text/quantities.ts';
 import { createPortHost } from './port-host.ts';
 
 declare const FAIL_POINTS: boolean;
@@ -16,6 +17,15 @@ for (const part of [import('node:http'), import('../src/models/exchange.ts')]) p
 
 /** Kept over the runs of this thread: fields that a server has refused are not tried again (08 §5.3). */
 const wire = defaultDeps();
+
+/** An aborted wait ends at once; the engine looks at the signal itself. */
+async function sleep(ms: number, signal: AbortSignal): Promise<void> {
+  let left = ms;
+  do {
+    await wait(Math.min(left, longestTimerMs), undefined, { signal }).catch(() => {});
+    left -= longestTimerMs;
+  } while (left > 0 && !signal.aborted);
+}
 
 /** Engine, models and port put together. Catches everything: what it cannot explain becomes a failed end. */
 export default async function run({ job, port }: { job: RunJob; port: MessagePort }): Promise<void> {
@@ -31,8 +41,7 @@ export default async function run({ job, port }: { job: RunJob; port: MessagePor
           createModel: (route) => createModel(route, wire),
           now: Date.now,
           newId: (kind) => (kind === 'message' ? ulid(Date.now()) : newId(kind, Date.now())),
-          // An aborted wait ends at once; the engine looks at the signal itself.
-          sleep: (ms, sleepSignal) => wait(ms, undefined, { signal: sleepSignal }).catch(() => {}),
+          sleep,
           random: Math.random,
         },
         signal,

@@ -1,4 +1,4 @@
-import { accessSync, constants, readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Binaries } from '../gate/binaries.ts';
 import { agentsMayAnswer } from '../policy/attention.ts';
@@ -8,6 +8,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import { hasPassword } from '../store/logins.ts';
 import type { Chains } from '../workspace/chains.ts';
 import { declaredStates } from '../workspace/declared-binaries.ts';
+import { defaultFiles } from '../workspace/find-chain.ts';
 import type { Workspace } from '../workspace/paths.ts';
 import { failureLines, type Policies } from '../workspace/policies.ts';
 import type { DatabaseProblem } from './database-problem.ts';
@@ -54,7 +55,7 @@ export const inspectWith = (deps: InspectDeps) => async (): Promise<Inspection> 
       bytes: sizeOf(workspace.dbPath),
       schema: deps.problem === null && sizeOf(workspace.dbPath) !== null ? store.store.schema : null,
       problem: deps.problem,
-      auditBreak: await auditBreak(store),
+      auditBreak: deps.problem === null ? await auditBreak(store) : null,
     },
     openPermissions: openPermissions([
       workspace.dbPath,
@@ -94,7 +95,7 @@ async function inspectChains({ chains, workspace }: InspectDeps) {
       await chains.loadChain({ use, path: null, trust: [] });
     } catch (error) {
       if (!(error instanceof RuntimeError)) throw error;
-      const path = pathIn(error.data) ?? `the default chain of ${use}`;
+      const path = pathIn(error.data) ?? join(workspace.dataDir ?? '', defaultFiles[use]);
       if (error.code === 'chain_untrusted') untrusted.push({ kind: 'chain', path });
       else if (error.code !== 'chain_not_found') invalid.push({ path, defect: error.message });
     }
@@ -144,9 +145,16 @@ function textIn(data: unknown, member: string): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-function sizeOf(path: string): number | null {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? null;
+/** null when nothing is there, or nothing that may be looked at. */
+function statsOf(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
 }
+
+const sizeOf = (path: string): number | null => statsOf(path)?.size ?? null;
 
 /** The path itself, or the nearest directory above it that exists. */
 function nearest(path: string): string {
@@ -155,8 +163,8 @@ function nearest(path: string): string {
 
 function isWritable(path: string): boolean {
   try {
-    accessSync(path, constants.W_OK);
-    return true;
+    accessSync(path, constants.W_OK | constants.X_OK);
+    return statSync(path).isDirectory();
   } catch {
     return false;
   }
@@ -164,8 +172,8 @@ function isWritable(path: string): boolean {
 
 function openPermissions(paths: readonly string[]): Inspection['openPermissions'] {
   return paths.flatMap((path) => {
-    const stats = statSync(path, { throwIfNoEntry: false });
-    if (stats === undefined || process.platform === 'win32' || (stats.mode & 0o077) === 0) return [];
+    const stats = statsOf(path);
+    if (stats === null || process.platform === 'win32' || (stats.mode & 0o077) === 0) return [];
     return [{ path, message: `${path} can be read by others`, mend: `chmod 600 ${quote(path)}` }];
   });
 }

@@ -106,7 +106,7 @@ export function capInput(input: Value, maxBytes: number): Value {
 /** A whole decimal number, with or without fraction and exponent; null for anything else. */
 export function strictNumber(text: string): number | null {
   const trimmed = text.trim();
-  if (!/^[+-]?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(trimmed)) return null;
+  if (!/^[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(trimmed)) return null;
   const value = Number(trimmed);
   return Number.isFinite(value) ? value : null;
 }

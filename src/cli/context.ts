@@ -7,6 +7,7 @@ import { type Column, renderTable } from './columns.ts';
 import { appOptions, type Globals } from './globals.ts';
 import type { Invocation } from './parse.ts';
 import type { Process } from './process.ts';
+import { oneLine } from './report-error.ts';
 import type { Terminal } from './terminal.ts';
 
 export type App = AppHandle<RuntimeClient, RouteClient>;
@@ -55,7 +56,7 @@ export function createContext(
   const visible = (isTerminal: boolean, text: string): string =>
     isTerminal ? escapeText(text, { mode: 'prose' }) : text;
   const safe = (text: string) => visible(terminal.stderrIsTerminal, text);
-  const warn = (message: string) => terminal.err(`reins: warning: ${safe(message)}\n`);
+  const warn = (message: string) => terminal.err(`reins: warning: ${safe(oneLine(message))}\n`);
   const { name, command } = parts.invocation;
   const notInside = command?.insideTool === 'refused' ? name : undefined;
   const options = (): AppOptions =>
@@ -114,6 +115,3 @@ export const jsonPrinter =
         ? `${escapeText(JSON.stringify(value, null, 2), { mode: 'prose' })}\n`
         : `${JSON.stringify(value)}\n`,
     );
-
-/** A cell stays in its row. */
-const oneLine = (text: string): string => text.replaceAll(/[\r\n]+/g, ' ');

@@ -7,7 +7,7 @@ import type { Context } from './context.ts';
 import { createOutput, type Output } from './output.ts';
 import { createProgress, type Progress } from './progress.ts';
 import type { Signal } from './process.ts';
-import { failureOf, printFailure } from './report-error.ts';
+import { failureOf, oneLine, printFailure } from './report-error.ts';
 import { type ShownError, type Turn, wholeMessage } from './result-json.ts';
 
 export type FollowOptions = {
@@ -105,7 +105,7 @@ export async function followRun(
     }
     await asks.done();
     const result = await whole;
-    return await finish(context, client, output, progress, result, { bound, warn, options });
+    return await finish(context, client, output, progress, result, { bound, warn, warned, options });
   } catch (error) {
     // The run goes to rest when the app closes; a JSON reader gets its last object here.
     const failure = failureOf(error);
@@ -121,6 +121,8 @@ export async function followRun(
 type Ending = {
   readonly bound: string | null;
   warn(message: string): void;
+  /** Every warning of the run, in its order. */
+  readonly warned: ReadonlySet<string>;
   readonly options: FollowOptions;
 };
 
@@ -145,7 +147,7 @@ async function finish(
     exit,
     error,
     hint: hints[0] ?? null,
-    warnings: result.warnings,
+    warnings: [...ending.warned],
     bound: ending.bound,
     ...(turns === undefined ? {} : { turns }),
   });
@@ -162,7 +164,7 @@ async function finish(
       `${prefix} the run stopped at its last checkpoint; reins state resume ${result.run_id} goes on with it\n`,
     );
   else if (failure !== null) {
-    terminal.err(`${prefix} ${context.safe(failureText(failure))}\n`);
+    terminal.err(`${prefix} ${context.safe(oneLine(failureText(failure)))}\n`);
     for (const hint of hints) terminal.err(`  ${context.safe(hint)}\n`);
   }
   return exit;

@@ -24,9 +24,9 @@ function workingDirectory(): string | null {
 }
 
 if (only === '--version' || only === '-v' || only === 'version') {
-  process.stdout.write(`reins ${REINS_VERSION}\n`);
+  print(`reins ${REINS_VERSION}\n`);
 } else if (only === '--help' || only === '-h' || only === 'help') {
-  process.stdout.write(REINS_ROOT_HELP);
+  print(REINS_ROOT_HELP);
 } else if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`reins: Node ${process.versions.node} is too old: 20.19 or newer is needed\n`);
   process.exitCode = 2;
@@ -61,6 +61,16 @@ if (only === '--version' || only === '-v' || only === 'version') {
       ...(FAIL_POINTS ? { failPoint } : {}),
     }),
   );
+}
+
+/** Writes to stdout. A reader that left is no failure of ours, a full disk is (06 §2.1.4). */
+function print(text: string): void {
+  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+    if (code === 'EPIPE' || code === 'EIO') return;
+    process.stderr.write(`reins: standard output cannot be written (${code})\n`);
+    process.exitCode = 1;
+  });
+  process.stdout.write(text);
 }
 
 /**

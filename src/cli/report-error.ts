@@ -59,15 +59,19 @@ function findingsOf(data: unknown): readonly string[] {
   });
 }
 
+/** What a server or a chain said stays in its line: the next one would look like words of this program. */
+export const oneLine = (text: string): string => text.replaceAll(/[\r\n]+\s*/g, ' ');
+
 /** Findings, one error line, at most three hints; the stack only with --trace (06 §2.3). */
 export function printFailure(failure: Failure, terminal: Terminal, trace: boolean): void {
-  const safe = (text: string) => (terminal.stderrIsTerminal ? escapeText(text, { mode: 'prose' }) : text);
+  const visible = (text: string) => (terminal.stderrIsTerminal ? escapeText(text, { mode: 'prose' }) : text);
+  const safe = (text: string) => visible(oneLine(text));
   const lines = [
     ...failure.findings.map((line) => `  ${safe(line)}`),
     // What was mistyped is told before the terminal is touched in any way (10 §1.1).
     `${failure.code === 'usage' ? 'reins:' : terminal.style('err', 'red', 'reins:')} ${safe(failure.message)}`,
     ...failure.hints.map((hint) => `  ${safe(hint)}`),
-    ...(trace && failure.stack !== null ? [safe(failure.stack)] : []),
+    ...(trace && failure.stack !== null ? [visible(failure.stack)] : []),
   ];
   terminal.err(`${lines.join('\n')}\n`);
 }

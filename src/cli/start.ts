@@ -9,7 +9,7 @@ import { withShownIds } from './ids.ts';
 import { modules } from './load.ts';
 import { parse } from './parse.ts';
 import type { Process } from './process.ts';
-import { failureJson, failureOf, printFailure } from './report-error.ts';
+import { type Failure, failureJson, failureOf, printFailure } from './report-error.ts';
 import { type Scan, scan } from './scan.ts';
 import { findCommand } from './table.ts';
 import { createTerminal, inCi, type Terminal } from './terminal.ts';
@@ -129,17 +129,23 @@ async function report(
   context: Context | null,
 ): Promise<number> {
   const failure = withUsageHint(failureOf(error), form.path);
-  if (form.format !== 'text') {
-    const printJson = jsonPrinter(terminal);
-    if (form.ofRun) {
-      const { createOutput } = await import('./output.ts');
-      const globals = { format: form.format, raw: false };
-      await createOutput({ process, terminal, printJson, globals }).failed(failure);
-    } else await printJson(failureJson(failure));
+  try {
+    if (form.format !== 'text') await printObject(failure, process, terminal, form);
+  } catch {
+    // The first failure is the one to tell, often the very one of stdout.
   }
   const shown = context === null ? failure : await withShownIds(context, failure);
   printFailure(shown, terminal, form.trace);
   return failure.exit;
+}
+
+/** The failure as the object of a JSON format. @throws RuntimeError storage when stdout cannot be written */
+async function printObject(failure: Failure, process: Process, terminal: Terminal, form: FailureForm): Promise<void> {
+  const printJson = jsonPrinter(terminal);
+  if (!form.ofRun) return printJson(failureJson(failure));
+  const { createOutput } = await import('./output.ts');
+  const globals = { format: form.format, raw: false };
+  return createOutput({ process, terminal, printJson, globals }).failed(failure);
 }
 
 /** Help to stdout when it was asked for, else to stderr (06 §2.1). */

@@ -2,6 +2,7 @@ import { evaluate } from '../policy/evaluate.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
 import type { Feed } from '../store/feed.ts';
+import { longestTimerMs } from '../text/quantities.ts';
 import type { ToolContext, ToolPorts, ToolResult } from '../tools/tool.ts';
 import { changeBytes, withChange } from './changed.ts';
 import type { Started } from './entries.ts';
@@ -24,6 +25,8 @@ const recordPauseMs = 250;
 /** Most commands have ended by then: their pid is of no use to anybody, and its row would cost as much as they do. */
 const pidAfterMs = 25;
 
+const timerMs = (left: number): number => Math.min(Math.max(Math.ceil(left), 1), longestTimerMs);
+
 /** Steps 8 and 9: acts on the facts that were judged, then writes the outcome down before anybody hears of it. */
 export async function executeCall(
   deps: ExecuteDeps,
@@ -37,7 +40,7 @@ export async function executeCall(
   const signal =
     request.time_left_ms === undefined
       ? run.signal
-      : AbortSignal.any([run.signal, AbortSignal.timeout(Math.max(Math.ceil(request.time_left_ms), 1))]);
+      : AbortSignal.any([run.signal, AbortSignal.timeout(timerMs(request.time_left_ms))]);
   const result = deps.maskResult(await act(deps, ledger, run, judged, started, signal));
   if (!run.records()) throw new RuntimeError('cancelled', 'stopped');
   const text = resultText(result);

@@ -23,7 +23,7 @@ export function failure(
   const told = errorClass === 'context_exceeded' ? contextIn(message) : null;
   return {
     class: errorClass,
-    message: maskSecrets(message, origin).toWellFormed().slice(0, maxMessage),
+    message: maskSecrets(message, origin).slice(0, maxMessage).toWellFormed(),
     ...details,
     ...(told === null ? {} : { context_tokens: told }),
   };
@@ -291,7 +291,8 @@ export function httpFailure(
   origin: Origin,
   reply: { readonly status: number; readonly headers: Headers; readonly body: string; readonly now: number },
 ): ModelFailure {
-  const error = readServerError(reply.body);
+  // Masked before anything is cut: half a key would not be known again.
+  const error = readServerError(maskSecrets(reply.body, origin));
   const wait = retryAfter(reply.headers, reply.now) ?? error.retry_after_ms ?? null;
   const requestId = headerOf(reply.headers, 'x-request-id') ?? headerOf(reply.headers, 'request-id');
   const said = error.message === '' ? '' : `: ${error.message}`;

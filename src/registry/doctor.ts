@@ -17,7 +17,7 @@ export type OwnFindings = {
 
 type Draft = Omit<SetupIssue, 'fixPath' | 'cliCommand' | 'subject'> & {
   readonly fixPath?: string;
-  readonly cliCommand?: string;
+  readonly cliCommand?: string | null;
   readonly subject?: string;
 };
 
@@ -83,7 +83,7 @@ function* projectIssues(found: Inspection): Generator<SetupIssue> {
   }
 }
 
-function* databaseIssues({ database }: Inspection): Generator<SetupIssue> {
+function* databaseIssues({ database, unwritable }: Inspection): Generator<SetupIssue> {
   const { problem, auditBreak, path } = database;
   if (auditBreak !== null) {
     yield issue({
@@ -96,10 +96,12 @@ function* databaseIssues({ database }: Inspection): Generator<SetupIssue> {
     });
   }
   if (problem === null) return;
+  // The directory that cannot be written is the cause, and is told below.
+  if (problem.code === 'unusable' && (unwritable.dataDir ?? unwritable.home) !== null) return;
   const category = problem.code === 'foreign' ? 'security' : 'storage';
   const about = { severity: 'error', category, message: problem.message, subject: path } as const;
   if (problem.code === 'foreign') yield issue({ code: 'database_foreign', ...about, cliCommand: 'reins trust' });
-  else yield issue({ code: `database_${problem.code}`, ...about });
+  else yield issue({ code: `database_${problem.code}`, ...about, cliCommand: problem.mend });
 }
 
 function* directoryIssues(found: Inspection): Generator<SetupIssue> {

@@ -31,7 +31,13 @@ export type Inspection = {
     readonly path: string;
     readonly bytes: number | null;
     readonly schema: number | null;
-    readonly problem: { readonly code: 'foreign' | 'corrupt' | 'newer'; readonly message: string } | null;
+    readonly problem: {
+      /** `unusable`: the system does not give the file, or what belongs to it, to this process. */
+      readonly code: 'foreign' | 'corrupt' | 'newer' | 'unusable';
+      readonly message: string;
+      /** The command that helps, where one is known. */
+      readonly mend: string | null;
+    } | null;
     /** Where the audit log breaks; null when it is whole. */
     readonly auditBreak: string | null;
   };

@@ -1,3 +1,5 @@
+import { longestTimerMs } from '../text/quantities.ts';
+
 /** Counts the active time of a run: time in which a person is waited for does not count (06 §2.2). */
 export type ActiveClock = {
   pause(): void;
@@ -22,10 +24,9 @@ export function createActiveClock(limitMs: number, now: () => number, onLimit: (
   const active = (): number => (pausedAt ?? now()) - started - waited;
   const arm = (): void => {
     if (limitMs === 0) return;
-    // A timer holds at most 2^31 ms.
     timer = setTimeout(
       () => (active() >= limitMs ? onLimit() : arm()),
-      Math.min(Math.max(limitMs - active(), 1), 2 ** 31 - 1),
+      Math.min(Math.max(limitMs - active(), 1), longestTimerMs),
     );
   };
   arm();

@@ -1,7 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs';
 import type { Handle } from './connection.ts';
+import { unopened } from './failure.ts';
 import { isEmpty, sizeOf } from './inspect.ts';
-import { codeOf } from './private-file.ts';
+import { codeOf, reason } from './private-file.ts';
 
 /**
  * Opens a path, or the bytes of a database to be read from memory. `alone` reads a file that nobody else may use
@@ -18,12 +19,24 @@ export function connectForReading(path: string, connect: Connect): Handle {
     return connect(path, 'read');
   } catch (error) {
     if (isWithoutRoom(error)) return connect(path, 'alone');
-    if (codeOf(error) !== 'SQLITE_CANTOPEN' || sizeOf(`${path}-wal`) > 0) throw error;
-    const bytes = readFileSync(path);
+    if (!isWithoutCompanions(error) || sizeOf(`${path}-wal`) > 0) throw error;
+    const bytes = bytesOf(path);
     // File format 2 means WAL, which a database in memory cannot have; 1 is the same file without it.
     bytes[18] = 1;
     bytes[19] = 1;
     return connect(bytes, 'write');
+  }
+}
+
+const isWithoutCompanions = (error: unknown): boolean =>
+  codeOf(error) === 'SQLITE_CANTOPEN' || codeOf(error) === 'SQLITE_READONLY_DIRECTORY';
+
+/** @throws RuntimeError config_invalid */
+function bytesOf(path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw unopened(path, `cannot be read: ${reason(error)}`, error);
   }
 }
 

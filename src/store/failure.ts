@@ -27,13 +27,18 @@ export function storeError(error: unknown, path: string): unknown {
     );
   }
   if (code.startsWith('SQLITE_READONLY') || code.startsWith('SQLITE_CANTOPEN') || code === 'SQLITE_PERM') {
-    return new RuntimeError('config_invalid', `The database ${path} cannot be opened for writing: ${reason(error)}.`, {
-      ...cause,
-      data: { path },
-    });
+    return unopened(path, `cannot be opened for writing: ${reason(error)}`, error);
   }
   return error;
 }
+
+/** A file that the system does not give to this process. */
+export const unopened = (path: string, what: string, cause: unknown): RuntimeError =>
+  new RuntimeError('config_invalid', `The database ${path} ${what}.`, {
+    cause,
+    data: { path },
+    hints: [`ls -ld ${quote(dirname(path))} ${quote(path)}`, 'reins doctor'],
+  });
 
 export const busy = (path: string, cause?: unknown): RuntimeError =>
   new RuntimeError('database_busy', `The database ${path} is locked by another process; try again when it has ended.`, {

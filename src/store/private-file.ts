@@ -120,7 +120,7 @@ export function readPrivateFile(path: string): Uint8Array | null {
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return null;
+    if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null;
     if (codeOf(error) === 'ELOOP') throw refused(path, 'is a symbolic link');
     throw new RuntimeError('config_invalid', `The file ${path} cannot be read: ${reason(error)}.`, { cause: error });
   }

@@ -21,3 +21,6 @@ export function parseSize(text: string): number | null {
   const size = Number(amount) * (unit === 'k' ? 1000 : unit === 'm' ? 1_000_000 : 1);
   return Number.isSafeInteger(size) ? size : null;
 }
+
+/** The longest time that a timer holds: a longer one would be over at once. */
+export const longestTimerMs = 2 ** 31 - 1;

@@ -28,7 +28,7 @@ export type FoundChain =
   | { readonly place: DocumentPlace; readonly path: string }
   | { readonly place: 'builtin'; readonly path: ShippedChainName };
 
-const defaultFiles = { run: 'default-run-chain.json', chat: 'default-chain.json' } as const;
+export const defaultFiles = { run: 'default-run-chain.json', chat: 'default-chain.json' } as const;
 /** Files of ours in a layer that are no chains. */
 const otherFiles: ReadonlySet<string> = new Set(['trust.json', 'keys.json', 'config.json', 'command-tables.json']);
 export const isOther = (file: string): boolean =>

@@ -138,7 +138,7 @@ function readTrustFile(path: string, uid: number | null, known: string | undefin
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'ENOENT') return { identity: '', entries: [] };
+    if (code === 'ENOENT' || code === 'ENOTDIR') return { identity: '', entries: [] };
     if (code === 'ELOOP') throw refuse('is a symbolic link');
     throw refuse(`cannot be opened (${String(code)})`);
   }

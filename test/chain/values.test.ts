@@ -198,6 +198,7 @@ test('numbers are taken from answers', () => {
 
 test('strict numbers are whole texts', () => {
   expect(strictNumber(' -1.5 ')).toBe(-1.5);
+  expect(strictNumber('.5')).toBe(0.5);
   expect(strictNumber('1.')).toBeNull();
   expect(strictNumber('0x10')).toBeNull();
   expect(strictNumber('')).toBeNull();

@@ -105,6 +105,15 @@ describe('DUR-002 and DUR-005: a database that cannot be used', () => {
     expect(existsSync(at('none'))).toBe(false);
   });
 
+  test('what the system does not give away is told by doctor, which does not fail with it', async () => {
+    const file = join(world.workspace, 'file');
+    writeFileSync(file, '');
+    expect(await issueCodes(['--db', '.'])).toContain('database_unusable');
+    const { code, stdout } = await world.run(['doctor', '--skip-probe'], { environment: { REINS_HOME: file } });
+    expect(code).toBe(1);
+    expect(stdout).toContain(`home_unwritable: The directory ${file} cannot be written.`);
+  });
+
   test('locked by another process for longer than the wait: exit 1, which names the file', async () => {
     const holder = spawn(
       process.execPath,

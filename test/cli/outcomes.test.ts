@@ -32,6 +32,12 @@ beforeAll(async () => {
       match: { last_user: { equals: name } },
       reply: { error: { class: name, message: 'no' } },
     })),
+    {
+      name: 'forged',
+      match: { last_user: { equals: 'forged' } },
+      reply: { error: { class: 'auth', message: 'no\r\n  reins: all is well' } },
+    },
+    { name: 'long', match: { last_user: { equals: 'long' } }, reply: { text: 'It was', finish: 'length' } },
     { name: 'end', match: { role: 'tool' }, reply: { text: 'done' } },
   ]);
 });
@@ -117,6 +123,20 @@ test.each([
     error: { class: name },
     steps: [{ error: { class: name } }],
   });
+});
+
+test('what a server says of a failure stays in the one line', async () => {
+  expect((await run('forged')).stderr).toBe(
+    'reins: task work failed after 1 attempt: no reins: all is well (model tester, backend script) (auth)\n' +
+      '  reins backend update script --api-key-env <NAME>\n',
+  );
+});
+
+test('the object has the warnings that stderr has', async () => {
+  const { stdout, stderr } = await run('long', '--json');
+  const { warnings } = JSON.parse(stdout);
+  expect(warnings).toEqual(['The answer was cut by the output limit; raise max_tokens for a longer one.']);
+  expect(stderr).toBe(`reins: warning: ${warnings[0]}\n`);
 });
 
 test('a run that failed once more reports both failures, the first one first', async () => {

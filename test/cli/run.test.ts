@@ -134,6 +134,20 @@ describe('a run in a project', () => {
     expect(events.find(({ type }) => type === 'step_failed')).toMatchObject({ error: { class: 'timeout' } });
   });
 
+  test('a time limit longer than a timer holds is a limit, not the end', async () => {
+    await addScript(world, [{ name: 'hi', reply: { text: 'hello' } }]);
+    const timeout = '1000h';
+    const task = { handler: 'prompt_to_string', execute_config: { model: 'tester' }, timeout };
+    const tools = { name: 'echo', args: { input: 'done' } };
+    const tasks = [
+      { id: 'a', ...task, transition: { branches: [{ operator: 'default', goto: 'b' }] } },
+      { id: 'b', handler: 'tools', tools, timeout },
+    ];
+    world.write('long.json', JSON.stringify({ id: 'long', tasks }));
+    const ended = await world.run([...tester, '--chain', 'long.json', '--timeout', timeout, 'hi']);
+    expect(ended).toMatchObject({ code: 0, stdout: 'done\n', stderr: '' });
+  });
+
   test('an unreachable server exits 7 and says how to mend it', async () => {
     const { code, stdout, stderr } = await world.run(['--provider', 'ollama', '--ollama', 'http://127.0.0.1:1', 'hi']);
     expect([code, stdout]).toEqual([7, '']);
@@ -147,8 +161,15 @@ describe('a run in a project', () => {
     expect((await world.run([...tester, 'hi'])).stdout).toBe(`${text}\n`);
   });
 
-  test('a disk that is full under stdout is a failure, said in one line', async () => {
-    const child = spawn('sh', ['-c', '"$@" > /dev/full', 'sh', process.execPath, program, 'config', 'list'], {
+  test.each([
+    ['a listing', 'config list'],
+    ['an object', 'config list --json'],
+    ['the lines of a run', `${tester.join(' ')} --output-format stream-json hi`],
+    ['help', '--help'],
+  ])('a disk that is full under stdout is a failure, said in one line: %s', async (_what, words) => {
+    await addScript(world, [{ name: 'hi', reply: { text: 'hello' } }]);
+    const argv = [process.execPath, program, ...words.split(' ')];
+    const child = spawn('sh', ['-c', '"$@" > /dev/full', 'sh', ...argv], {
       cwd: world.workspace,
       env: { ...cliEnvironment(world) },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -110,6 +110,12 @@ describe('secrets in failures (08 §11.4)', () => {
     expect(failure(origin, 'permanent', `got ${secret}.`).message).toBe(`got ${shown}.`);
   });
 
+  it('masks a key where the text of a page is cut', () => {
+    const body = `${'x'.repeat(295)}sk-1234567890`;
+    const { message } = httpFailure(origin, { status: 500, headers: {}, body, now: 0 });
+    expect(message).not.toContain('sk-1');
+  });
+
   it('cuts a message to 1000 characters after masking', () => {
     const { message } = failure(origin, 'permanent', `${'x'.repeat(995)}sk-1234567890`);
     expect(message).toHaveLength(1000);

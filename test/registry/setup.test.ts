@@ -358,8 +358,14 @@ describe('what other rooms find', () => {
     message: 'is not what it was',
     found: null,
   });
-  const database = (code: 'foreign' | 'corrupt' | 'newer'): Partial<Inspection> => ({
-    database: { path: '/d/local.db', bytes: 1, schema: 9, problem: { code, message: 'said there' }, auditBreak: null },
+  const database = (code: 'foreign' | 'corrupt' | 'newer' | 'unusable', mend: string | null = null) => ({
+    database: {
+      path: '/d/local.db',
+      bytes: 1,
+      schema: 9,
+      problem: { code, message: 'said there', mend },
+      auditBreak: null,
+    },
   });
 
   it.each([
@@ -380,6 +386,7 @@ describe('what other rooms find', () => {
     ],
     ['error database_corrupt: null', () => database('corrupt')],
     ['error database_newer: null', () => database('newer')],
+    ['error database_unusable: chmod 600 /k', () => database('unusable', 'chmod 600 /k')],
     ['error data_dir_unwritable: chmod u+rwx /d', () => ({ unwritable: { dataDir: '/d', home: null } })],
     ['error home_unwritable: chmod u+rwx /h', () => ({ unwritable: { dataDir: null, home: '/h' } })],
     [

@@ -14,7 +14,9 @@ import {
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Connect, connectForReading } from '../../src/store/access.ts';
 import { processOwner } from '../../src/store/owner.ts';
+import { connector } from '../../src/store/store.ts';
 import { type TempHome, tempHome } from '../support/temp-home.ts';
 import { databaseIn, openIn, startOfTime } from './open.ts';
 
@@ -376,6 +378,27 @@ describe('reading', () => {
     const { sql, close } = await openIn(temp, { mode: 'read' });
     expect(sql.all('SELECT key FROM kv')).toEqual([{ key: 'a' }]);
     close();
+  });
+
+  /** As a directory answers that others own; it does not to root, who may run this test. */
+  const inForeignDirectory: Connect = (source, access) => {
+    if (access === 'read') throw Object.assign(new Error('no'), { code: 'SQLITE_READONLY_DIRECTORY' });
+    return connector({})(source, access);
+  };
+
+  it('reads a copy where the directory may not be written, too', async () => {
+    await made();
+    const handle = connectForReading(databaseIn(temp), inForeignDirectory);
+    expect(handle.prepare('SELECT count(*) AS count FROM sessions').get()).toEqual({ count: 0 });
+    handle.close();
+  });
+
+  it('says of a file that cannot be read which one it is, and what to look at', () => {
+    const path = join(temp.dir, 'gone.db');
+    const hints = [`ls -ld ${temp.dir} ${path}`, 'reins doctor'];
+    expect(() => connectForReading(path, inForeignDirectory)).toThrow(
+      expect.objectContaining({ code: 'config_invalid', hints }),
+    );
   });
 });
 
