@@ -21,6 +21,8 @@ function typeSchema(struct: AnyStruct): Schema {
     case 'integer':
     case 'boolean':
       return { type: struct.type };
+    case 'time':
+      return { type: 'string', format: 'date-time' };
     case 'text':
     case 'hex':
       return { type: 'string' };
