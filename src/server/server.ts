@@ -131,6 +131,7 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
       streams,
       reinsHome: ground.reinsHome,
       repeats: ground.repeats,
+      cookieName: authenticator.cookieName,
     }),
   ];
   dispatch = createDispatch({
