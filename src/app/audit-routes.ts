@@ -32,7 +32,7 @@ export function createAuditRoutes({ log, rooms, now }: AuditRouteDeps) {
         readonly run?: string | undefined;
         readonly tools?: string | undefined;
       }): Promise<Page<AuditRow>> {
-      const [mark] = keyOfCursor(wanted.cursor, 1) ?? [];
+      const [mark] = keyOfCursor(wanted.cursor, ['number']) ?? [];
       const filter = { type: type ?? null, run: run ?? null, tools: tools ?? null, since: since ?? null, until };
       const rows = log.before(filter, Number(mark ?? Number.MAX_SAFE_INTEGER), pageSize(wanted) + 1);
       return pageOf(

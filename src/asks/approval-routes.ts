@@ -67,7 +67,7 @@ export function createApprovalRoutes(deps: ApprovalRouteDeps) {
       readonly by?: string | undefined;
     }): Promise<Page<AskHead>> {
       deps.sweep();
-      const [rank, key, id] = keyOfCursor(wanted.cursor, 3) ?? [];
+      const [rank, key, id] = keyOfCursor(wanted.cursor, ['number', 'number', 'string']) ?? [];
       const behind: AskPlace | null = id === undefined ? null : [Number(rank), Number(key), String(id)];
       const filter: AskPageFilter = {
         state: state ?? 'pending',

@@ -58,7 +58,7 @@ export function createPlanRoutes(deps: PlanRouteDeps) {
       return slicePage(
         all,
         wanted,
-        (plan) => [plan.updated_at, plan.id],
+        { shape: ['string', 'string'], keyOf: (plan) => [plan.updated_at, plan.id] },
         (key, mark) => comesAfter(mark, key),
       );
     },

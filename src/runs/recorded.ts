@@ -55,7 +55,7 @@ export function createRecorded(deps: RecordedDeps) {
 
     /** A page of runs, newest first (09 §6.4). @throws RuntimeError invalid_parameter for a cursor that is none */
     page(filter: Omit<RunFilter, 'limit' | 'behind'>, wanted: PageWanted): Page<RunSummary> {
-      const [at, id] = keyOfCursor(wanted.cursor, 2) ?? [];
+      const [at, id] = keyOfCursor(wanted.cursor, ['number', 'string']) ?? [];
       const behind = typeof at === 'number' && typeof id === 'string' ? ([at, id] as const) : undefined;
       const found = recorded.list({ ...filter, behind, limit: pageSize(wanted) + 1 });
       return pageOf(
@@ -69,12 +69,12 @@ export function createRecorded(deps: RecordedDeps) {
     /** A page of a run's captured steps, without what they were given and made. @throws as `record` */
     steps(part: string, wanted: PageWanted): Page<StepRecord> {
       const shown = steps(find(part)).map(({ input: _input, output: _output, partial: _partial, ...step }) => step);
-      return slicePage(shown, wanted, (step) => [step.index], comesAfter);
+      return slicePage(shown, wanted, { shape: ['number'], keyOf: ({ index }) => [index] }, comesAfter);
     },
 
     /** A page of a run's calls in their order. @throws as `record` */
     calls(part: string, wanted: PageWanted): Page<RunCall> {
-      const [behind] = keyOfCursor(wanted.cursor, 1) ?? [];
+      const [behind] = keyOfCursor(wanted.cursor, ['number']) ?? [];
       const rows = recorded.calls(find(part), false, Number(behind ?? -1), pageSize(wanted) + 1);
       return pageOf(
         rows,

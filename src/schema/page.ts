@@ -13,21 +13,29 @@ const standard = 100;
 
 export const pageSize = ({ limit }: PageWanted): number => limit ?? standard;
 
+/** What each part of a key is. */
+export type KeyShape = readonly ('string' | 'number')[];
+
 /** The key behind which a page begins; null for the first one. @throws RuntimeError invalid_parameter */
-export function keyOfCursor(cursor: string | undefined, parts: number): CursorKey | null {
+export function keyOfCursor(cursor: string | undefined, shape: KeyShape): CursorKey | null {
   if (cursor === undefined) return null;
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(bytesOf(cursor)));
-    if (Array.isArray(value) && value.length === parts && value.every(isPart)) return value;
+    if (Array.isArray(value) && value.length === shape.length && shape.every((kind, at) => isPart(value[at], kind)))
+      return value;
   } catch {
     // Said below.
   }
-  throw new RuntimeError('invalid_parameter', 'The cursor is none that this server gave.', {
-    data: { param: 'cursor' },
-  });
+  throw foreignCursor();
 }
 
-const isPart = (part: unknown): part is string | number => typeof part === 'string' || typeof part === 'number';
+export const foreignCursor = (): RuntimeError =>
+  new RuntimeError('invalid_parameter', 'The cursor is none that this server gave for this list.', {
+    data: { param: 'cursor' },
+  });
+
+const isPart = (part: unknown, kind: KeyShape[number]): part is string | number =>
+  kind === 'string' ? typeof part === 'string' : Number.isFinite(part);
 
 /** What a page weighs at most as JSON (09 §2); its first item is there in any case. */
 const mostLength = 8 * 1024 * 1024;
@@ -60,11 +68,10 @@ export function pageOf<R, T>(
 export function slicePage<T>(
   all: readonly T[],
   wanted: PageWanted,
-  keyOf: (item: T) => CursorKey,
+  { shape, keyOf }: { readonly shape: KeyShape; keyOf(item: T): CursorKey },
   isBehind: (key: CursorKey, mark: CursorKey) => boolean,
 ): Page<T> {
-  const [first] = all;
-  const mark = keyOfCursor(wanted.cursor, first === undefined ? 1 : keyOf(first).length);
+  const mark = keyOfCursor(wanted.cursor, shape);
   const rest = mark === null ? all : all.filter((item) => isBehind(keyOf(item), mark));
   return pageOf(rest, wanted, keyOf, (item) => item);
 }

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import type { RuntimeClient } from '../client/operations.ts';
 import type { RouteClient } from '../client/routes.ts';
 import type { RepeatRecords } from '../schema/repeats.ts';
@@ -16,6 +17,8 @@ export type ApiRouteDeps = {
   /** Routes that are not of the table: the description names them, too. */
   readonly others: readonly Route[];
   readonly streams?: StreamLimits | undefined;
+  /** Of the session, for the host that a request names. */
+  cookieName(request: IncomingMessage): string;
 };
 
 /** Everything that is served of the operations: the table, the event streams in its place, and the description of it all. */
@@ -27,7 +30,7 @@ export function apiRoutes(deps: ApiRouteDeps): readonly Route[] {
     method: 'GET',
     path: '/api/openapi.json',
     access: 'bootstrap',
-    handle: async () => ({ status: 200, json: describe(deps.version, all) }),
+    handle: async ({ request }) => ({ status: 200, json: describe(deps.version, all, deps.cookieName(request)) }),
   };
   const served = [...mounted.filter(({ path }) => !streamed.has(path)), ...streams, openapi];
   const all: readonly Route[] = [...deps.others, ...served];

@@ -120,6 +120,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
 
     setCookie: (request: IncomingMessage, token: string, expiresAt: number): string =>
       cookie(request, token, Math.max(0, Math.floor((expiresAt - now()) / 1000))),
+    cookieName,
     /** Takes the cookie away. */
     clearCookie: (request: IncomingMessage): string => cookie(request, '', 0),
   };

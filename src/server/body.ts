@@ -48,7 +48,7 @@ export async function readJson(request: IncomingMessage, maxBytes: number): Prom
     throw refuse('invalid_body', `The body is not JSON: ${read.message} (line ${read.line}, column ${read.column}).`);
   }
   if (read.duplicates[0] !== undefined) {
-    throw refuse('invalid_body', 'A member occurs twice.', { param: read.duplicates[0] });
+    throw refuse('invalid_body', 'A member occurs twice.', { param: read.duplicates[0].replace(/^\$\.?/, '') });
   }
   const refused = refusedKey(read.value, '');
   if (refused !== null) throw refuse('invalid_body', 'A member has a name that is not accepted.', { param: refused });

@@ -8,12 +8,12 @@ import type { Route } from './route.ts';
 type AnyRouted = Routed<Readonly<Record<string, unknown>>, unknown>;
 
 /** The routes of a server as an OpenAPI 3.1 document (09 §6.1). What the table says of an operation is in it whole. */
-export function describe(version: string, routes: readonly Route[]): Schema {
+export function describe(version: string, routes: readonly Route[], cookieName: string): Schema {
   // Entries differ in the types of their structs alone, which a description does not need.
   const table = Object.entries(answered as unknown as Readonly<Record<string, AnyRouted>>);
   const paths: Record<string, Record<string, Schema>> = {};
   for (const { method, path, access, streams } of routes) {
-    const found = table.find(([, entry]) => entry.method === method && entry.path === path);
+    const found = table.find(([, entry]) => entry.method === method && entry.path === (twins[path] ?? path));
     const shared = {
       security: access === 'public' ? [] : [{ bearer: [] }, { cookie: [] }],
       'x-access': access,
@@ -22,8 +22,8 @@ export function describe(version: string, routes: readonly Route[]): Schema {
       ...paths[path],
       [method.toLowerCase()]:
         found === undefined
-          ? { ...shared, ...plainOperation(path, streams === true) }
-          : { ...shared, ...operationOf(...found, streams === true) },
+          ? { ...shared, ...plainOperation(streams === true) }
+          : { ...shared, ...operationOf(...found, { streams: streams === true, isTwin: path in twins }) },
     };
   }
   return {
@@ -33,13 +33,16 @@ export function describe(version: string, routes: readonly Route[]): Schema {
     components: {
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer' },
-        cookie: { type: 'apiKey', in: 'cookie', name: 'reins_session' },
+        cookie: { type: 'apiKey', in: 'cookie', name: cookieName },
       },
       schemas: { Error: errorSchema },
       responses: { Error: { description: 'Refused', content: json({ $ref: '#/components/schemas/Error' }) } },
     },
   };
 }
+
+/** Other spellings of a path (09 §4.8). */
+const twins: Readonly<Record<string, string>> = { '/login': '/api/login', '/ui/login': '/api/ui/login' };
 
 const text: Schema = { type: 'string' };
 const errorSchema: Schema = {
@@ -61,16 +64,25 @@ const eventStream: Schema = { 'text/event-stream': { schema: text } };
 const refusals = { default: { $ref: '#/components/responses/Error' } };
 const pathNames = (path: string): readonly string[] => [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
 
-/** A route that is written by hand: other spellings of the login, the feed, what the server says of itself. */
-function plainOperation(path: string, streams: boolean): Schema {
+/** Where a stream goes on (09 §7.2). */
+const lastEvent: Schema = { name: 'Last-Event-ID', in: 'header', required: false, schema: { type: 'integer' } };
+
+/** A route that is written by hand: the feed, what the server says of itself. */
+function plainOperation(streams: boolean): Schema {
   const content = streams ? eventStream : json({ type: 'object' });
-  return {
-    parameters: pathNames(path).map((name) => ({ name, in: 'path', required: true, schema: text })),
-    responses: { '200': { description: 'Done', content }, ...refusals },
-  };
+  const parameters = [
+    { name: 'topics', in: 'query', required: false, schema: text },
+    { name: 'after', in: 'query', required: false, schema: { type: 'integer' } },
+    lastEvent,
+  ];
+  return { parameters: streams ? parameters : [], responses: { '200': { description: 'Done', content }, ...refusals } };
 }
 
-function operationOf(name: string, { method, path, input, output, route }: AnyRouted, streams: boolean): Schema {
+function operationOf(
+  name: string,
+  { method, path, input, output, route }: AnyRouted,
+  { streams, isTwin }: { readonly streams: boolean; readonly isTwin: boolean },
+): Schema {
   const members = Object.entries((input.schema ?? {}) as Readonly<Record<string, Struct<unknown, unknown>>>);
   const inPath = new Set(pathNames(path));
   const bodied = method !== 'GET' && method !== 'DELETE';
@@ -80,18 +92,21 @@ function operationOf(name: string, { method, path, input, output, route }: AnyRo
     if (isHeader(member)) return 'header';
     return bodied && !route.query.includes(member) ? 'body' : 'query';
   };
-  const parameters = members
+  const needed = (member: string, struct: Struct<unknown, unknown>): boolean =>
+    place(member) === 'path' || (isHeader(member) ? route.precondition === 'if-match' : isNeeded(struct));
+  const parameters: Schema[] = members
     .filter(([member]) => place(member) !== 'body')
     .map(([member, struct]) => ({
       name: isHeader(member) ? (member === 'if_match' ? 'If-Match' : 'If-None-Match') : member,
       in: place(member),
-      required: place(member) === 'path',
+      required: needed(member, struct),
       schema: jsonSchema(struct),
     }));
   if (route.form === 'items') {
     for (const name of listParameters) parameters.push({ name, in: 'query', required: false, schema: text });
   }
   if (route.repeatable) parameters.push({ name: 'Idempotency-Key', in: 'header', required: false, schema: text });
+  if (streams) parameters.push(lastEvent);
   const body = members.filter(([member]) => place(member) === 'body');
   const statuses = typeof route.status === 'number' ? [route.status] : route.status.among;
   const done = statuses.map((status) => [
@@ -99,9 +114,17 @@ function operationOf(name: string, { method, path, input, output, route }: AnyRo
     { description: 'Done', ...contentOf(route, status, output.struct, streams) },
   ]);
   return {
-    operationId: name,
+    // One name for one operation: another spelling of its path has none.
+    ...(isTwin ? {} : { operationId: name }),
     parameters,
-    ...(body.length === 0 ? {} : { requestBody: { content: json(objectOf(body)) } }),
+    ...(body.length === 0
+      ? {}
+      : {
+          requestBody: {
+            required: body.some(([, struct]) => isNeeded(struct)),
+            content: json(objectOf(body)),
+          },
+        }),
     responses: { ...Object.fromEntries(done), ...refusals },
   };
 }

@@ -141,9 +141,10 @@ export function createDispatch(deps: DispatchDeps) {
     });
   };
 
-  // A fixed word in a path goes before a parameter.
-  const fixedFirst = [...deps.routes].sort((a, b) => Number(a.path.includes('{')) - Number(b.path.includes('{')));
-  for (const route of fixedFirst) {
+  // A fixed word in a path goes before a parameter, and what HEAD may be asked of before what it may not.
+  const rank = ({ method, path }: Route): number => (method === 'GET' ? 0 : 2) + (path.includes('{') ? 1 : 0);
+  const inOrder = [...deps.routes].sort((a, b) => rank(a) - rank(b));
+  for (const route of inOrder) {
     const path = route.path.replace(/\{(\w+)\}/g, ':$1');
     const register = { GET: 'get', POST: 'post', PUT: 'put', PATCH: 'patch', DELETE: 'delete' } as const;
     app[register[route.method]](path, (request, response) => {

@@ -16,7 +16,11 @@ export function createFrames(response: ServerResponse, heartbeatMs: number) {
   };
   response.once('close', stop);
   response.writeHead(200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' });
-  response.write('retry: 1000\n\n');
+  if (response.req.method === 'HEAD') {
+    // Who asks for the head alone would wait for a stream that never sends it anything.
+    stop();
+    response.end();
+  } else response.write('retry: 1000\n\n');
 
   const end = (name: string, data: unknown): void => {
     if (ended) return;

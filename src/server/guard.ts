@@ -37,8 +37,12 @@ export function guard(request: IncomingMessage, authorities: Authorities): Runti
 /** Before the gate: who wants another protocol is told so, whoever it is (09 §2). */
 function checkProtocol(headers: IncomingMessage['headers'], version: string): RuntimeError | null {
   if (version !== '1.1') return refuse('bad_request', 'HTTP/1.1 only.');
-  if (headers.upgrade === undefined) return null;
-  return refuse('upgrade_not_supported', 'This server keeps to HTTP.', { param: 'Upgrade' });
+  if (headers.upgrade !== undefined)
+    return refuse('upgrade_not_supported', 'This server keeps to HTTP.', { param: 'Upgrade' });
+  const coding = headers['transfer-encoding'];
+  if (coding === undefined || coding.toLowerCase() === 'chunked') return null;
+  // Nothing here would undo another one, and the chunks would be read as what they are not.
+  return refuse('bad_request', 'A body comes in chunks, and not compressed.', { param: 'Transfer-Encoding' });
 }
 
 export const pathOf = (url: string): string => {
@@ -109,19 +113,19 @@ function checkFetchMetadata(method: string, area: Area, path: string, headers: I
 }
 
 /**
- * A path of the application, which no file of a build has (09 §9): its last segment has no dot, and none leads upwards. Only
- * for what `checkTarget` has let in.
+ * A path of the application, which no file of a build has (09 §9): its last segment has no dot, but where it is a name that may
+ * have one, and none begins with one, in whatever spelling. Only for what `checkTarget` has let in.
  */
-export const isPage = (path: string): boolean =>
-  !path.startsWith('/assets/') &&
-  !/^\/api(?:\/|$)/i.test(path) &&
-  !path.slice(path.lastIndexOf('/')).includes('.') &&
-  !leavesFolder.test(decodeURIComponent(path));
+export function isPage(path: string): boolean {
+  const decoded = decodeURIComponent(path);
+  if (decoded.startsWith('/assets/') || /^\/api(?:\/|$)/i.test(decoded) || decoded.includes('/.')) return false;
+  return named.test(decoded) || !decoded.slice(decoded.lastIndexOf('/')).includes('.');
+}
 
-/** A segment that leads upwards, in whatever spelling. */
-const leavesFolder = /\/\.\.?(?:\/|$)/;
+/** Pages of what people name themselves, or of a file: a chat called `v1.2` is reached by its name, too. */
+const named = /^\/(?:chat|plans|policies|chains)\/[^/]+$/;
 
-const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
+export const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
 const checkMethod = (method: string): RuntimeError | null =>
   methods.has(method) ? null : refuse('method_not_allowed', `${method} is not answered here.`);

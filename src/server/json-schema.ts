@@ -11,7 +11,8 @@ type AnyStruct = Struct<unknown, unknown>;
 export function jsonSchema(struct: AnyStruct): Schema {
   const schema = typeSchema(struct);
   if (!('type' in schema) || !struct.is(null)) return schema;
-  return { ...schema, type: [schema['type'], 'null'].flat() };
+  const choices = Array.isArray(schema['enum']) ? { enum: [...schema['enum'], null] } : {};
+  return { ...schema, type: [schema['type'], 'null'].flat(), ...choices };
 }
 
 function typeSchema(struct: AnyStruct): Schema {
@@ -21,6 +22,8 @@ function typeSchema(struct: AnyStruct): Schema {
     case 'integer':
     case 'boolean':
       return { type: struct.type };
+    case 'time':
+      return { type: 'string', format: 'date-time' };
     case 'text':
     case 'hex':
       return { type: 'string' };

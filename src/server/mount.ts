@@ -1,4 +1,6 @@
+import type { Struct } from 'superstruct';
 import { checkInput } from '../client/check-input.ts';
+import { fromAddress } from '../client/fields.ts';
 import type { Routed } from '../client/operation.ts';
 import { type RouteClient, type RouteName, routed } from '../client/routes.ts';
 import { RuntimeError } from '../schema/errors.ts';
@@ -7,7 +9,7 @@ import { checkAccess } from './access.ts';
 import { documentBodyBytes } from './body.ts';
 import { refuse } from './error-body.ts';
 import { inFields } from './in-fields.ts';
-import { listParameters, pageOfList } from './list-page.ts';
+import { cursorOfList, listParameters, markedCursor, pageOfList } from './list-page.ts';
 import { createOnce } from './once.ts';
 import { preconditionOf } from './precondition.ts';
 import type { Call, Reply, Route } from './route.ts';
@@ -112,17 +114,21 @@ function withoutHome(error: unknown, home: string): unknown {
 function assemble(entry: AnyRouted, call: Call): Readonly<Record<string, unknown>> {
   const { route } = entry;
   // True because the inputs of the table are `object` structs, which keep their members.
-  const members = new Set(Object.keys((entry.input.schema ?? {}) as Readonly<Record<string, unknown>>));
+  const members = new Map(Object.entries((entry.input.schema ?? {}) as Readonly<Record<string, Struct>>));
   const inPath = new Set(Object.keys(call.params));
   const bodied = isBodied(entry);
   const inQuery = (name: string): boolean =>
     members.has(name) && !inPath.has(name) && !headerNames.has(name) && (!bodied || route.query.includes(name));
-  const query: Record<string, string> = {};
+  const said = (name: string, text: string): unknown => {
+    const struct = members.get(name);
+    return struct === undefined ? text : fromAddress(struct, text);
+  };
+  const query: Record<string, unknown> = {};
   for (const [name, value] of call.query) {
     if (route.form === 'items' && listParameters.includes(name)) continue;
     if (!inQuery(name)) throw refuse('invalid_parameter', `There is no parameter ${name} here.`, { param: name });
     if (Object.hasOwn(query, name)) throw refuse('invalid_parameter', `${name} is given twice.`, { param: name });
-    query[name] = value;
+    query[name] = name === 'cursor' ? cursorOfList(entry.path, value) : said(name, value);
   }
   const body = bodyOf(call.body, bodied);
   for (const name of Object.keys(body)) {
@@ -130,7 +136,8 @@ function assemble(entry: AnyRouted, call: Call): Readonly<Record<string, unknown
       throw refuse('unknown_field', `${name} does not belong into the body.`, { param: name });
     }
   }
-  return { ...body, ...query, ...call.params, ...preconditionOf(route.precondition, call.request.headers) };
+  const params = Object.fromEntries(Object.entries(call.params).map(([name, text]) => [name, said(name, text)]));
+  return { ...body, ...query, ...params, ...preconditionOf(route.precondition, call.request.headers) };
 }
 
 const headerNames: ReadonlySet<string> = new Set(['if_match', 'if_none_match']);
@@ -151,13 +158,16 @@ function checkClass({ route }: AnyRouted, input: Readonly<Record<string, unknown
   if (refused !== null) throw refused;
 }
 
-function replyOf({ route }: AnyRouted, output: unknown, query: URLSearchParams): Reply {
+function replyOf({ route, path }: AnyRouted, output: unknown, query: URLSearchParams): Reply {
   const status = typeof route.status === 'number' ? route.status : route.status.of(output);
   const headers = route.headers?.(output) ?? {};
   if (status === 204) return { status, headers };
   if (route.form === 'attachment') return attachment(output as Parameters<typeof attachment>[0], headers);
   // What goes as items is an array.
-  return { status, headers, json: route.form === 'items' ? pageOfList(output as readonly unknown[], query) : output };
+  if (route.form === 'items') return { status, headers, json: pageOfList(output as readonly unknown[], query, path) };
+  const next: unknown = Reflect.get(Object(output), 'next_cursor');
+  const json = typeof next === 'string' ? { ...Object(output), next_cursor: markedCursor(path, next) } : output;
+  return { status, headers, json };
 }
 
 function attachment(

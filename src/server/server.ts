@@ -11,7 +11,7 @@ import { createDispatch, type TraceLine } from './dispatch.ts';
 import { errorReply, refuse } from './error-body.ts';
 import type { BindPlan } from './bind.ts';
 import type { StreamLimits } from './event-stream.ts';
-import { areaOf, guard, pathOf } from './guard.ts';
+import { areaOf, guard, methods, pathOf } from './guard.ts';
 import { setSecurityHeaders } from './headers.ts';
 import { listen, peerOf } from './listener.ts';
 import { createLiveCalls } from './live-calls.ts';
@@ -85,6 +85,7 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
     response.on('error', () => undefined);
     const refused = authorities === null ? refuse('shutting_down', 'Not ready yet.') : guard(request, authorities);
     if (refused !== null || dispatch === null) {
+      if (refused?.code === 'method_not_allowed') response.setHeader('Allow', [...methods].join(', '));
       respond(request, response, errorReply(refused, id));
       return;
     }
@@ -130,6 +131,7 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
       streams,
       reinsHome: ground.reinsHome,
       repeats: ground.repeats,
+      cookieName: authenticator.cookieName,
     }),
   ];
   dispatch = createDispatch({

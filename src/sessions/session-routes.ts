@@ -46,7 +46,7 @@ export function createSessionRoutes(deps: SessionRouteDeps) {
   return {
     /** Newest activity first. Only the sessions of the page are read whole. */
     async pageSessions(wanted: PageWanted): Promise<Page<Session>> {
-      const mark = keyOfCursor(wanted.cursor, 2);
+      const mark = keyOfCursor(wanted.cursor, ['number', 'string']);
       const keyOf = (row: { id: string; created_at: number; last_message_at: number | null }) =>
         [row.last_message_at ?? row.created_at, row.id] as const;
       const all = sessions.brief();
@@ -114,7 +114,7 @@ export function createSessionRoutes(deps: SessionRouteDeps) {
       ...wanted
     }: Named & PageWanted & { readonly order?: 'asc' | 'desc' | undefined }): Promise<Page<SessionMessage>> {
       const row: SessionRow = find(session);
-      const [mark] = keyOfCursor(wanted.cursor, 1) ?? [];
+      const [mark] = keyOfCursor(wanted.cursor, ['number']) ?? [];
       const most = pageSize(wanted) + 1;
       const rows =
         order === 'asc'

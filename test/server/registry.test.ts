@@ -172,7 +172,16 @@ test('a list that is there whole is cut where somebody wants pages', async () =>
   const rest = (await server.call('GET', `/api/config?limit=1000&cursor=${String(first['next_cursor'])}`)).json;
   expect([whole['next_cursor'], rest['next_cursor']]).toEqual([null, null]);
   expect([...(first['items'] as object[]), ...(rest['items'] as object[])]).toEqual(whole['items']);
-  for (const query of ['limit=0', 'limit=x', 'cursor=x']) {
+  const audit = (await server.call('GET', '/api/audit?limit=1')).json['next_cursor'];
+  const forged = `${String(first['next_cursor']).slice(0, 4)}${Buffer.from('[-5]').toString('base64url')}`;
+  for (const query of [
+    'limit=0',
+    'limit=x',
+    'limit=1&limit=2',
+    'cursor=x',
+    `cursor=${forged}`,
+    `cursor=${String(audit)}`,
+  ]) {
     expect(errorOf(await server.call('GET', `/api/config?${query}`))).toEqual([400, 'invalid_parameter']);
   }
 });

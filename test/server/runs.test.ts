@@ -147,6 +147,12 @@ test('runs come in pages, newest first', async () => {
   expect((await server.call('GET', '/api/runs?limit=0')).json).toMatchObject({
     error: { code: 'invalid_parameter', param: 'limit' },
   });
+  // Digits are a number in an address alone.
+  for (const wrong of [{ timeout_s: '5' }, { shell: 'true' }]) {
+    expect((await server.call('POST', '/api/runs', { body: { input: 'go', ...wrong } })).json).toMatchObject({
+      error: { code: 'invalid_body', param: Object.keys(wrong)[0] },
+    });
+  }
 });
 
 test('what a run may not have is refused before anything is written', async () => {

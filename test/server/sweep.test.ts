@@ -76,7 +76,11 @@ test.each(table)('%s says what was wrong with a body', async (_, { method, path 
 type Described = {
   readonly operationId?: string;
   readonly responses: Readonly<Record<string, { readonly content?: object }>>;
-  readonly requestBody?: { readonly content: { readonly 'application/json': { schema: { required: string[] } } } };
+  readonly parameters: readonly { readonly name: string; readonly required: boolean }[];
+  readonly requestBody?: {
+    readonly required: boolean;
+    readonly content: { readonly 'application/json': { schema: { required: string[] } } };
+  };
 };
 
 test('the description names every route of the table, and each with what it refuses', async () => {
@@ -87,6 +91,18 @@ test('the description names every route of the table, and each with what it refu
     expect(paths[path]?.[method.toLowerCase()]).toMatchObject({ operationId: name, 'x-access': route.access });
   }
   expect(Object.keys(paths)).toEqual(expect.arrayContaining(['/api/health', '/api/events', '/api/openapi.json']));
+  // What a request must bring, in each place that it may stand in; what may be null where there are choices; both spellings.
+  const of = (method: string, path: string) => paths[path]?.[method];
+  const needs = (method: string, path: string) => of(method, path)?.parameters.filter(({ required }) => required);
+  expect(needs('patch', '/api/backends/{name}')?.map(({ name }) => name)).toEqual(['name', 'If-Match']);
+  expect(needs('delete', '/api/approvals/remembered')?.map(({ name }) => name)).toEqual(['session']);
+  expect(of('get', '/api/events')?.parameters.map(({ name }) => name)).toEqual(['topics', 'after', 'Last-Event-ID']);
+  expect([of('post', '/api/runs')?.requestBody?.required, of('post', '/api/sessions')?.requestBody?.required]).toEqual([
+    true,
+    false,
+  ]);
+  expect(of('post', '/login')?.requestBody).toEqual(of('post', '/api/login')?.requestBody);
+  expect(JSON.stringify(paths['/api/plans/{name}'])).toContain('"bound","logic",null]');
   // Where the output decides, each status is named; what has a value of its own need not be given.
   expect(Object.keys(paths['/api/plans']?.['post']?.responses ?? {})).toEqual(['201', '202', 'default']);
   expect(Object.keys(paths['/api/events']?.['get']?.responses['200']?.content ?? {})).toEqual(['text/event-stream']);

@@ -4,7 +4,8 @@ import { returns, route, shown } from '../operation.ts';
 const facts = { expires_at: string(), user_id: string(), username: string(), must_change_password: boolean() };
 /** A browser gets a cookie instead. */
 const token = { token: optional(string()), token_type: optional(string()) };
-const credentials = object({ email: string(), password: string() });
+/** `username` is taken in the place of `email`. */
+const credentials = object({ email: optional(string()), username: optional(string()), password: string() });
 
 /**
  * The login of the operator (09 §4.8). These exist on a server alone, which answers them itself because they set cookies;
