@@ -138,7 +138,7 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
         overlays: [...state.overlays.filter(({ kind }) => kind !== action.overlay.kind), atMost(state, action.overlay)],
       });
     case 'session-gone':
-      return only(state.session === null ? state : { ...state, session: { ...state.session, deleted: true } });
+      return only(state.session === null || state.session.deleted ? state : gone(state, state.session));
     case 'collapse':
       return only({ ...state, collapse: action.lines, guardMs: action.guardMs });
     case 'keys':
@@ -155,6 +155,21 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
       return only({ ...state, phase: 'leaving' });
   }
 }
+
+/** What is in view stays readable (10 §9). */
+const gone = (state: State, session: OpenSession): State => ({
+  ...state,
+  session: { ...session, deleted: true },
+  items: [
+    ...state.items,
+    {
+      kind: 'notice',
+      id: `gone:${session.id}`,
+      level: 'warn',
+      text: `the session ${session.name} was deleted: this can still be read, and /new starts another one`,
+    },
+  ],
+});
 
 /** A paste goes where text is written, and answers nothing. */
 function pasted(state: State, ruler: Ruler, text: string, now: number): Change {
