@@ -37,13 +37,21 @@ const blocksOfItems = (state: State, items: readonly Item[], cache: LineCache, g
 export function chatLines(state: State, blocks: Blocks, rows: number): readonly Line[] {
   const shown = rowsInView(blocks, state.anchor, rows);
   const selected = selectedBlock(state, blocks);
-  const lines = shown.map(({ line, index }) => drawnRow(state, line, index === selected));
+  const drawn = shown.map(({ line, index }) => drawnRow(state, line, index === selected));
+  const lines = withLoading(drawn, state, shown[0]?.index === 0);
   const isNew = state.welcome !== null && state.session === null && state.turn === null;
   const welcome = isNew ? welcomeLines(state.welcome ?? [], state.size.columns, state.glyphs) : [];
   const said = [...lines, ...welcome.slice(0, Math.max(0, rows - lines.length))];
   const empty: readonly Line[] = Array.from({ length: Math.max(0, rows - said.length) }, () => []);
   // A short transcript stands at the top, like a page.
   return [...said, ...empty];
+}
+
+/** In the place of rows that are still read. */
+function withLoading(lines: readonly Line[], { slowPage, going }: State, atTop: boolean): readonly Line[] {
+  const row: Line = [say('  loading…', 'dim')];
+  if (slowPage === 'bottom') return [...lines.slice(0, -1), row];
+  return slowPage === 'top' && (atTop || going !== null) ? [row, ...lines.slice(1)] : lines;
 }
 
 /** Where the item stands that reading mode has chosen; -1 = nowhere. One of a folded batch stands where the batch does. */

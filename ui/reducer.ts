@@ -44,6 +44,7 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
         session: action.session,
         items: [...action.items, ...saidBefore(state)],
         ...atEnd,
+        slowPage: null,
         reading: null,
         search: null,
         toggled: new Set(),
@@ -52,10 +53,17 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
         facts: { ...state.facts, bounds: null, ...(isSwitch(state, action.session) ? { context: null } : {}) },
       });
     case 'page':
-      return withMore(searchAgain(withPage(state, action.session, action.wish, action.page)));
+      return withMore(searchAgain(withPage({ ...state, slowPage: null }, action.session, action.wish, action.page)));
     case 'no-page':
+      return only({
+        ...state,
+        going: null,
+        slowPage: null,
+        session: state.session === null ? null : { ...state.session, loading: false },
+      });
+    case 'slow-page':
       return only(
-        state.session === null ? state : { ...state, going: null, session: { ...state.session, loading: false } },
+        state.session?.loading === true ? { ...state, slowPage: action.toward === 'newer' ? 'bottom' : 'top' } : state,
       );
     case 'found':
       return found(state, ruler, action.query, action.hits);

@@ -78,6 +78,9 @@ export type LinkOptions = {
   readonly request: (client: RuntimeClient) => Promise<Omit<StartRun, 'input'>>;
 };
 
+/** A page that takes longer says so in its place (10 §5.2). */
+const slowMs = 50;
+
 /** The one effect: calls the client, follows runs and the feed, and tells the state what came (10 §15). */
 export function createClientLink(options: LinkOptions): ClientLink {
   const { client: clientOf, dispatch, now, request } = options;
@@ -253,12 +256,15 @@ export function createClientLink(options: LinkOptions): ClientLink {
     async loadPage(wish) {
       const session = options.session();
       if (session === null) return;
+      const slow = setTimeout(() => dispatch({ type: 'slow-page', toward: wish.toward }), slowMs);
       try {
         const page = await pageOf(await clientOf(), session.id, wish);
         dispatch({ type: 'page', session: session.id, wish, page });
       } catch (error) {
         dispatch({ type: 'no-page' });
         throw error;
+      } finally {
+        clearTimeout(slow);
       }
     },
     async find(query, before) {
