@@ -116,6 +116,9 @@ export function createClientLink(options: LinkOptions): ClientLink {
         void lookAgain(around(client));
       await view.happened(entries).catch(failed);
       if (!asks) continue;
+      // An answer may have come with a rule: another policy governs from then on.
+      if (entries.some(({ kind }) => kind === 'verdict'))
+        await lookAtPolicy({ client, dispatch, policy: options.policy }).catch(failed);
       // What cannot be read now is read with the next entry.
       await readAsks().catch(failed);
       // Who else can answer is said on the card.
