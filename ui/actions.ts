@@ -41,6 +41,8 @@ export type Action =
     }
   /** They could not be read: the next move asks again. */
   | { readonly type: 'no-page' }
+  /** A page takes long enough to be said. */
+  | { readonly type: 'slow-page'; readonly toward: PageWish['toward'] }
   /** Where a search has hits in what is stored before the items in memory: the newest pages come first. */
   | { readonly type: 'found'; readonly query: string; readonly hits: readonly Hit[] }
   /** The numbers of messages that came while they were written. */

@@ -30,24 +30,45 @@ const blocksOfItems = (state: State, items: readonly Item[], cache: LineCache, g
     collapse: state.collapse,
     now: state.now,
     opened: (item) => isOpened(state, item),
+    unfolded: ({ id }) => state.toggled.has(id),
   });
 
 /** The rows of the body of the chat pane, exactly as many as it has. */
 export function chatLines(state: State, blocks: Blocks, rows: number): readonly Line[] {
   const shown = rowsInView(blocks, state.anchor, rows);
-  const items = shownItems(state);
-  const selected = state.reading?.selected ?? null;
-  const lines = shown.map(({ line, index }) => {
-    const item = items[index];
-    const found = state.search === null ? line : markHits(line, state.search.query);
-    return selected !== null && item?.id === selected && line.length > 0 ? chosen(found) : found;
-  });
+  const selected = selectedBlock(state, blocks);
+  const drawn = shown.map(({ line, index }) => drawnRow(state, line, index === selected));
+  const lines = withLoading(drawn, state, shown[0]?.index === 0);
   const isNew = state.welcome !== null && state.session === null && state.turn === null;
   const welcome = isNew ? welcomeLines(state.welcome ?? [], state.size.columns, state.glyphs) : [];
   const said = [...lines, ...welcome.slice(0, Math.max(0, rows - lines.length))];
   const empty: readonly Line[] = Array.from({ length: Math.max(0, rows - said.length) }, () => []);
   // A short transcript stands at the top, like a page.
   return [...said, ...empty];
+}
+
+/** In the place of rows that are still read. */
+function withLoading(lines: readonly Line[], { slowPage, going }: State, atTop: boolean): readonly Line[] {
+  const row: Line = [say('  loading…', 'dim')];
+  if (slowPage === 'bottom') return [...lines.slice(0, -1), row];
+  return slowPage === 'top' && (atTop || going !== null) ? [row, ...lines.slice(1)] : lines;
+}
+
+/** Where the item stands that reading mode has chosen; -1 = nowhere. One of a folded batch stands where the batch does. */
+export function selectedBlock({ reading }: Pick<State, 'reading'>, blocks: Blocks): number {
+  if (reading === null || reading.selected === null) return -1;
+  return standingOf(blocks, blocks.indexOf(reading.selected));
+}
+
+export const standingOf = (blocks: Blocks, index: number): number => {
+  const fold = blocks.foldOf(index);
+  return fold === null ? index : index - fold.calls.findIndex(({ id }) => id === blocks.idOf(index));
+};
+
+/** A row as it is drawn: what a search looks for is marked in it, and the chosen item has a sign. */
+export function drawnRow(state: Pick<State, 'search'>, line: Line, isChosen: boolean): Line {
+  const found = state.search === null ? line : markHits(line, state.search.query);
+  return isChosen && line.length > 0 ? chosen(found) : found;
 }
 
 /** The chosen item has a bar in the second column, which is chrome in every row. */
@@ -79,7 +100,8 @@ export function newLinesText(state: State, blocks: Blocks, rows: number): Line {
   return [say(`▼ ${count} new ${count === 1 ? 'line' : 'lines'} · End`, 'accent')];
 }
 
-const askOf = (item: Item): string | null =>
+/** The ask of an item, open or not. */
+export const askOf = (item: Item): string | null =>
   item.kind === 'ask' ? item.id : item.kind === 'call' ? item.ask_id : null;
 
 /** The rule above the composer, with what has to be said there. */

@@ -60,10 +60,14 @@ export type Effects = {
   ownRuns: Quitting['ownRuns'];
 };
 
+/** Seconds between two looks whether the session is still there: nothing tells of it (10 §9). */
+const looksEvery = 5;
+
 /** Does what the reducer asked for; what comes of it is told by actions. */
 export function createEffects(deps: EffectDeps): Effects {
   const { link, screen, now, dispatch, state, client: clientOf } = deps;
   const say = (text: string, bad = false): void => dispatch({ type: 'say', text, bad, now: now() });
+  let seconds = 0;
   /** The line that is being carried out. */
   let typed: string | null = null;
   const failed = (): ((message: string) => void) => {
@@ -262,6 +266,8 @@ export function createEffects(deps: EffectDeps): Effects {
     perform,
     tick() {
       deps.plans.tick();
+      seconds += 1;
+      if (seconds % looksEvery === 0) void link.lookAtSession();
       const { turn, plan, pane, said, asks, items } = state();
       const counts = asks.some((ask) => ask.expires_at !== null && Date.parse(ask.expires_at) - now() < 3_600_000);
       const runs = items.at(-1)?.kind === 'shell';

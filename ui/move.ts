@@ -5,7 +5,7 @@ import type { Glyphs } from '../src/view/escape.ts';
 import type { LineCache } from './transcript/line-cache.ts';
 import type { PageWish, Place } from './transcript/pages.ts';
 import { shownItems, wishOf } from './transcript/stretch.ts';
-import { type Anchor, fixedAnchor, moved, revealed } from './transcript/viewport.ts';
+import { type Anchor, fixedAnchor, moved } from './transcript/viewport.ts';
 
 /** What a move has to know of the screen: how long items are. */
 export type Ruler = { readonly cache: LineCache; readonly glyphs: Glyphs };
@@ -66,16 +66,3 @@ export function toStored(state: State, place: Place): Change {
 /** What follows the end again. */
 export const atEnd = { anchor: null, paused: null, far: null, going: null } as const;
 export const toEnd = (state: State): State => ({ ...state, ...atEnd });
-
-/** Moves the view only as far as it takes to show an item. */
-export function reveal(state: State, ruler: Ruler, id: string): Change {
-  const blocks = blocksOf(state, ruler.cache, ruler.glyphs);
-  return withMore(paused(state, ruler, revealed(blocks, state.anchor, id, layoutOf(state).body)));
-}
-
-/** Keeps the row at the top where it is while something above or in view changes its height. */
-export function holding(state: State, ruler: Ruler, change: (state: State) => State): State {
-  const blocks = blocksOf(state, ruler.cache, ruler.glyphs);
-  const anchor = fixedAnchor(blocks, state.anchor, layoutOf(state).body);
-  return change(paused(state, ruler, anchor));
-}

@@ -11,6 +11,8 @@ import { resolveKey } from './keys/key-map.ts';
 import { contextsBelow } from './overlays/below.ts';
 import { hasField } from './overlays/overlay.ts';
 import { answerQuestion, closeTop, opened, overlayCommand, overlayText } from './overlays/press.ts';
+import { askOf } from './chat-lines.ts';
+import { itemsInView } from './transcript-view.ts';
 import { readingCommand, startReading } from './reading.ts';
 import { nextHit, searchField, startSearch } from './search.ts';
 import { interruptPlan, planCommand, planFieldCommand, planText } from './plan/plan-press.ts';
@@ -98,7 +100,9 @@ export function command(state: State, ruler: Ruler, id: string, now: number, key
   if (id === 'reading.search') return startSearch(state, ruler, null);
   if (id === 'reading.next-hit') return nextHit(state, ruler, 1);
   if (id === 'reading.previous-hit') return nextHit(state, ruler, -1);
-  if (place === 'reading') return readingCommand(state, ruler, id);
+  if (id === 'reading.toggle' && askOfChosen(state) !== null)
+    return ask({ ...state, reading: null, search: null }, ruler, { type: 'focus', id: askOfChosen(state) ?? '' }, now);
+  if (place === 'reading') return readingCommand(state, ruler, id, now);
   if (isOfAsks(state, id)) return ask(state, ruler, { type: 'command', id }, now);
   if (state.pane === 'plan' && state.plan.field !== null && (place === 'field' || id === 'app.next-pane'))
     return planFieldCommand(state, id, now);
@@ -152,7 +156,7 @@ export function command(state: State, ruler: Ruler, id: string, now: number, key
       );
     case 'app.read':
       return state.reading === null
-        ? startReading({ ...state, pane: 'chat' }, ruler)
+        ? startReading({ ...state, pane: state.pane === 'plan' ? 'plan' : 'chat' }, ruler)
         : only({ ...state, reading: null });
     case 'app.next-ask':
       if (state.asks.length === 0) return only(saying(state, 'nothing waits for an answer', now, false));
@@ -174,6 +178,13 @@ export function command(state: State, ruler: Ruler, id: string, now: number, key
     default:
       return only(state);
   }
+}
+
+/** The open ask of the item that reading mode has chosen: Enter goes to its card (10 §5.5). */
+function askOfChosen(state: State): string | null {
+  const chosen = itemsInView(state).find(({ id }) => id === state.reading?.selected);
+  const id = chosen === undefined ? null : askOf(chosen);
+  return state.asks.some((each) => each.id === id) ? id : null;
 }
 
 const panes: readonly Pane[] = ['chat', 'plan', 'approvals'];
@@ -200,7 +211,7 @@ function toPane(state: State, pane: State['pane']): Change {
   const text = state.approvals.card === null ? '' : unsentText(state.approvals.card);
   // What was typed on the card is not lost with it.
   const composer = text === '' ? state.composer : keepText(state.composer, text);
-  return only({ ...state, pane, composer, reading: null, approvals: { ...state.approvals, card: null } });
+  return only({ ...state, pane, composer, reading: null, search: null, approvals: { ...state.approvals, card: null } });
 }
 
 /** A row of the palette: a command of a key, or one of the composer. */

@@ -44,6 +44,7 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
         session: action.session,
         items: [...action.items, ...saidBefore(state)],
         ...atEnd,
+        slowPage: null,
         reading: null,
         search: null,
         toggled: new Set(),
@@ -52,10 +53,17 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
         facts: { ...state.facts, bounds: null, ...(isSwitch(state, action.session) ? { context: null } : {}) },
       });
     case 'page':
-      return withMore(searchAgain(withPage(state, action.session, action.wish, action.page)));
+      return withMore(searchAgain(withPage({ ...state, slowPage: null }, action.session, action.wish, action.page)));
     case 'no-page':
+      return only({
+        ...state,
+        going: null,
+        slowPage: null,
+        session: state.session === null ? null : { ...state.session, loading: false },
+      });
+    case 'slow-page':
       return only(
-        state.session === null ? state : { ...state, going: null, session: { ...state.session, loading: false } },
+        state.session?.loading === true ? { ...state, slowPage: action.toward === 'newer' ? 'bottom' : 'top' } : state,
       );
     case 'found':
       return found(state, ruler, action.query, action.hits);
@@ -138,7 +146,7 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
         overlays: [...state.overlays.filter(({ kind }) => kind !== action.overlay.kind), atMost(state, action.overlay)],
       });
     case 'session-gone':
-      return only(state.session === null ? state : { ...state, session: { ...state.session, deleted: true } });
+      return only(state.session === null || state.session.deleted ? state : gone(state, state.session));
     case 'collapse':
       return only({ ...state, collapse: action.lines, guardMs: action.guardMs });
     case 'keys':
@@ -155,6 +163,21 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
       return only({ ...state, phase: 'leaving' });
   }
 }
+
+/** What is in view stays readable (10 §9). */
+const gone = (state: State, session: OpenSession): State => ({
+  ...state,
+  session: { ...session, deleted: true },
+  items: [
+    ...state.items,
+    {
+      kind: 'notice',
+      id: `gone:${session.id}`,
+      level: 'warn',
+      text: `the session ${session.name} was deleted: this can still be read, and /new starts another one`,
+    },
+  ],
+});
 
 /** A paste goes where text is written, and answers nothing. */
 function pasted(state: State, ruler: Ruler, text: string, now: number): Change {

@@ -65,6 +65,7 @@ export function createRooms(face: Face): Rooms {
     request,
     now,
     session: () => state().session,
+    busy: () => state().turn !== null,
     resting: () => restingRun(state()),
     policy: options.policy,
     model: options.model,

@@ -1,17 +1,15 @@
 import type { Item } from '../src/view/items.ts';
 import { edit, type EditCommand, emptyEditing, typeText } from './composer/editing.ts';
-import { blocksOf } from './chat-lines.ts';
 import { holds } from './hits.ts';
 import { searchedText } from './item-text.ts';
-import { layoutOf } from './layout.ts';
-import { paused, reveal, type Ruler, toStored } from './move.ts';
+import { type Ruler, toStored } from './move.ts';
 import { type Change, type Hit, only, type Search, type State } from './state.ts';
-import { shownItems } from './transcript/stretch.ts';
+import { atAnchor, itemsInView, newestItems, reveal, transcriptView } from './transcript-view.ts';
 import { rowsInView } from './transcript/viewport.ts';
 
 /** A search of the open session (10 §5.6). With a text it begins at once, else the field has the keys. */
 export function startSearch(state: State, ruler: Ruler, text: string | null): Change {
-  if (state.items.length === 0) return only(state);
+  if (itemsInView(state).length === 0) return only(state);
   const editing = text === null ? emptyEditing : typeText(emptyEditing, text);
   const search: Search = {
     editing,
@@ -19,10 +17,10 @@ export function startSearch(state: State, ruler: Ruler, text: string | null): Ch
     typing: text === null,
     hits: [],
     at: -1,
-    origin: { anchor: state.anchor, far: state.far },
+    origin: { anchor: state.pane === 'plan' ? state.plan.anchor : state.anchor, far: state.far },
   };
-  const reading = state.reading ?? { selected: shownItems(state).at(-1)?.id ?? null };
-  const begun: State = { ...state, pane: 'chat', reading, search };
+  const reading = state.reading ?? { selected: itemsInView(state).at(-1)?.id ?? null };
+  const begun: State = { ...state, reading, search };
   return text === null ? only(begun) : searched(begun, ruler);
 }
 
@@ -31,7 +29,7 @@ export function searchField(state: State, ruler: Ruler, id: string | null, text:
   const { search } = state;
   if (search === null) return only(state);
   if (id === 'field.close')
-    return only(paused({ ...state, search: null, going: null, far: search.origin.far }, ruler, search.origin.anchor));
+    return only(atAnchor({ ...state, search: null, going: null, far: search.origin.far }, ruler, search.origin.anchor));
   if (id === 'field.accept') return only({ ...state, search: { ...search, typing: false } });
   if (id === 'field.up' || id === 'field.down') return nextHit(state, ruler, id === 'field.up' ? -1 : 1);
   const command = id?.slice('field.'.length);
@@ -62,10 +60,10 @@ export function searched(state: State, ruler: Ruler): Change {
   const { search, session } = state;
   if (search === null) return only(state);
   const query = search.editing.text.trim();
-  const hits = query === '' ? [] : hitsOf(state.items, query);
+  const hits = query === '' ? [] : hitsOf(newestItems(state), query);
   const at = newestInView(state, ruler, hits);
   const shown = showHit({ ...state, search: { ...search, query, hits, at } }, ruler);
-  const before = session?.before ?? null;
+  const before = state.pane === 'plan' ? null : (session?.before ?? null);
   if (before === null) return shown;
   return { ...shown, effects: [...shown.effects, query === '' ? { do: 'end-find' } : { do: 'find', query, before }] };
 }
@@ -84,7 +82,7 @@ export function found(state: State, ruler: Ruler, query: string, older: readonly
 export function searchAgain(state: State): State {
   const { search } = state;
   if (search === null || search.query === '') return state;
-  const here = hitsOf(state.items, search.query);
+  const here = hitsOf(newestItems(state), search.query);
   const ids = new Set(here.map(({ id }) => id));
   const hits = [...search.hits.filter(({ id, after }) => after !== null && !ids.has(id)), ...here];
   const current = search.hits[search.at]?.id;
@@ -101,10 +99,10 @@ export function nextHit(state: State, ruler: Ruler, by: 1 | -1): Change {
 
 /** The newest hit that is not below the view; the newest of all when there is none. */
 function newestInView(state: State, ruler: Ruler, hits: readonly Hit[]): number {
-  if (state.anchor === null || state.far !== null) return hits.length - 1;
-  const rows = rowsInView(blocksOf(state, ruler.cache, ruler.glyphs), state.anchor, layoutOf(state).body);
-  const last = rows.at(-1)?.index ?? 0;
-  const above = new Set(state.items.slice(0, last + 1).map(({ id }) => id));
+  if (state.pane !== 'plan' && (state.anchor === null || state.far !== null)) return hits.length - 1;
+  const { blocks, anchor, rows } = transcriptView(state, ruler);
+  const last = rowsInView(blocks, anchor, rows).at(-1)?.index ?? 0;
+  const above = new Set(Array.from({ length: last + 1 }, (_, index) => blocks.idOf(index)));
   const at = hits.findLastIndex(({ id }) => above.has(id));
   return at < 0 ? hits.length - 1 : at;
 }
@@ -115,8 +113,9 @@ function showHit(state: State, ruler: Ruler): Change {
   if (hit === undefined) return only(state);
   const chosen: State = { ...state, reading: { selected: hit.id } };
   const has = (items: readonly Item[]): boolean => items.some(({ id }) => id === hit.id);
-  if (has(shownItems(state))) return reveal({ ...chosen, going: null }, ruler, hit.id);
-  if (has(state.items)) return reveal({ ...chosen, far: null, anchor: null, going: null }, ruler, hit.id);
+  if (has(itemsInView(state))) return reveal({ ...chosen, going: null }, ruler, hit.id);
+  if (state.pane !== 'plan' && has(state.items))
+    return reveal({ ...chosen, far: null, anchor: null, going: null }, ruler, hit.id);
   return hit.after === null ? only(chosen) : toStored(chosen, { item: hit.id, after: hit.after });
 }
 

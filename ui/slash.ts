@@ -78,7 +78,7 @@ const commands: Readonly<Record<string, Slash>> = {
       ? quiet(state, 'the last answer has no such code block', now)
       : only(state, { do: 'copy', text: block });
   },
-  find: (state, args, _now, ruler) => startSearch(state, ruler, named(args)),
+  find: (state, args, _now, ruler) => startSearch({ ...state, pane: 'chat' }, ruler, named(args)),
   dump: (state, args) => {
     const turns = named(args);
     if (turns !== null && !/^\d+$/.test(turns)) return '/dump takes a number of turns';

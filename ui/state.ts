@@ -110,6 +110,8 @@ export type State = {
   readonly anchor: Anchor | null;
   /** Stored messages in view far from the end; null while what is in view belongs to `items`. */
   readonly far: Far | null;
+  /** Where rows are missing while a page takes long to read. */
+  readonly slowPage: 'top' | 'bottom' | null;
   /** On the way to a place whose messages are being read. */
   readonly going: Place | null;
   /** What stood at the end when the view was paused. */
@@ -163,6 +165,7 @@ export const firstState = (
   anchor: null,
   paused: null,
   far: null,
+  slowPage: null,
   going: null,
   toggled: new Set(),
   reading: null,

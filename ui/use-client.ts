@@ -3,16 +3,15 @@ import { toWire } from '../src/schema/errors.ts';
 import type { Ask } from '../src/schema/ask.ts';
 import type { StartRun } from '../src/schema/run.ts';
 import { idsOf } from '../src/view/ask-card.ts';
-import { storedItems } from '../src/view/stored-items.ts';
 import type { Action } from './actions.ts';
 import { lookAgain, lookAround, lookAtPolicy, lookForServer, type OpeningDeps, readSettings } from './opening.ts';
 import type { Effect } from './effect.ts';
 import { createNumbering } from './numbering.ts';
 import { type Chosen, createSender } from './send-message.ts';
-import { stoppedTurn } from './stopped-turn.ts';
 import { createSummaries, type Summaries } from './summaries.ts';
 import type { OpenSession } from './state.ts';
-import { createFinder, pageOf, pageSize, wholeFrom } from './stored-pages.ts';
+import { createSessionView } from './session-view.ts';
+import { createFinder, pageOf } from './stored-pages.ts';
 import type { PageWish } from './transcript/pages.ts';
 
 type Message = Extract<Effect, { readonly do: 'send' }>;
@@ -21,6 +20,8 @@ export type ClientLink = {
   /** Opens what the screen shows: session, asks, policy. @throws what makes the program leave the screen */
   open(session: string | null): Promise<void>;
   openSession(name: string | null): Promise<void>;
+  /** Says when the session that is open was deleted or renamed by another process. Never rejects. */
+  lookAtSession(): Promise<void>;
   send(message: Message): Promise<void>;
   /** Resolves when no message is on its way any more. Never rejects. */
   sent(): Promise<void>;
@@ -57,6 +58,8 @@ export type LinkOptions = {
   readonly now: () => number;
   /** The one that is open now. */
   readonly session: () => OpenSession | null;
+  /** A turn is in view that has not ended. */
+  readonly busy: () => boolean;
   /** The turn of that session that rests. */
   readonly resting: () => string | null;
   /** A session was opened: its draft comes back. */
@@ -75,8 +78,8 @@ export type LinkOptions = {
   readonly request: (client: RuntimeClient) => Promise<Omit<StartRun, 'input'>>;
 };
 
-/** What becomes of a run that rests. */
-const goesOn: ReadonlySet<string> = new Set(['chain_resumed', 'chain_completed', 'chain_failed', 'chain_cancelled']);
+/** A page that takes longer says so in its place (10 §5.2). */
+const slowMs = 50;
 
 /** The one effect: calls the client, follows runs and the feed, and tells the state what came (10 §15). */
 export function createClientLink(options: LinkOptions): ClientLink {
@@ -111,21 +114,16 @@ export function createClientLink(options: LinkOptions): ClientLink {
       if (asks || entries.some(({ kind }) => kind === 'plan_changed')) options.planChanged();
       if (entries.some(({ kind }) => kind === 'setup_changed' || kind === 'document_changed'))
         void lookAgain(around(client));
-      if (entries.some(({ kind, run_id }) => goesOn.has(kind) && run_id !== undefined && run_id === options.resting()))
-        await goneOnElsewhere().catch(failed);
+      await view.happened(entries).catch(failed);
       if (!asks) continue;
+      // An answer may have come with a rule: another policy governs from then on.
+      if (entries.some(({ kind }) => kind === 'verdict'))
+        await lookAtPolicy({ client, dispatch, policy: options.policy }).catch(failed);
       // What cannot be read now is read with the next entry.
       await readAsks().catch(failed);
       // Who else can answer is said on the card.
       await lookForServer({ client, dispatch }).catch(failed);
     }
-  };
-
-  /** The turn that rests here was answered and taken up by another process: what it does is shown here too. */
-  const goneOnElsewhere = async (): Promise<void> => {
-    const resting = options.resting();
-    const session = options.session();
-    if (session !== null && resting !== null && !started.has(resting)) await showSession(session.name);
   };
 
   const around = (client: RuntimeClient): OpeningDeps => {
@@ -149,44 +147,6 @@ export function createClientLink(options: LinkOptions): ClientLink {
     dispatch({ type: 'asks', asks, ids, now: now() });
   };
 
-  const openSession = async (name: string | null): Promise<void> => {
-    const opened = await showSession(name);
-    await options.opened(opened.id);
-  };
-
-  /** Shows a session as it is stored, and the run that goes on in it. */
-  const showSession = async (name: string | null): Promise<OpenSession> => {
-    const client = await clientOf();
-    const view = await client.showSession({ name, tail: pageSize, tools: true });
-    const messages = wholeFrom(view.messages);
-    const first = messages[0];
-    const session: OpenSession = {
-      id: view.session.id,
-      name: view.session.name,
-      before: first !== undefined && messages.length < view.total ? first.seq : null,
-      loading: false,
-      deleted: false,
-    };
-    numbering.begin(session.id, messages.at(-1)?.seq ?? 0);
-    const active = view.session.active_run_id;
-    // A run whose process is gone has no more to tell: its end is offered with the next message.
-    const stopped = await stoppedTurn(client, session.name);
-    const running = stopped === null ? active : null;
-    // What a run that is followed has stored comes with its events.
-    const stored = messages.filter(({ run_id }) => run_id === null || run_id !== running);
-    dispatch({
-      type: 'opened',
-      session,
-      items: storedItems(stored),
-      resting: view.session.suspended_run_id ?? stopped?.run_id ?? null,
-    });
-    if (running !== null) {
-      dispatch({ type: 'following', run_id: running, now: now() });
-      void follow(client, running, 0).catch(failed);
-    }
-    return session;
-  };
-
   const failed = (error: unknown): void => {
     if (!ending.signal.aborted) dispatch({ type: 'notice', level: 'error', text: toWire(error).message });
   };
@@ -201,6 +161,18 @@ export function createClientLink(options: LinkOptions): ClientLink {
     await watch(runId);
     return (await (await clientOf()).awaitRun({ run_id: runId })).status;
   };
+  const view = createSessionView({
+    client: clientOf,
+    dispatch,
+    now,
+    session: options.session,
+    busy: options.busy,
+    resting: options.resting,
+    opened: options.opened,
+    read: numbering.begin,
+    isOwn: (runId) => started.has(runId),
+    follow: (client, runId) => void follow(client, runId, 0).catch(failed),
+  });
   const summaries = createSummaries({ client: clientOf, request, chosen: () => chosen, endOf });
   const sendNow = createSender({
     client: clientOf,
@@ -227,12 +199,13 @@ export function createClientLink(options: LinkOptions): ClientLink {
   });
 
   return {
-    openSession,
+    openSession: view.open,
+    lookAtSession: () => view.look().catch(() => undefined),
     readAsks,
     async open(name) {
       const client = await clientOf();
       try {
-        await openSession(name);
+        await view.open(name);
       } catch (error) {
         // A first start has no session yet: the first message makes it.
         if (name !== null || toWire(error).code !== 'not_found') throw error;
@@ -286,12 +259,15 @@ export function createClientLink(options: LinkOptions): ClientLink {
     async loadPage(wish) {
       const session = options.session();
       if (session === null) return;
+      const slow = setTimeout(() => dispatch({ type: 'slow-page', toward: wish.toward }), slowMs);
       try {
         const page = await pageOf(await clientOf(), session.id, wish);
         dispatch({ type: 'page', session: session.id, wish, page });
       } catch (error) {
         dispatch({ type: 'no-page' });
         throw error;
+      } finally {
+        clearTimeout(slow);
       }
     },
     async find(query, before) {

@@ -42,6 +42,8 @@ export type SupervisorDeps = TurnDeps & {
 /** How the thread ended, or that it is gone. */
 export type Supervised = { readonly end: RunEnd; readonly usage: Usage };
 
+/** So long a thread that is gone may take to be explained. */
+const reasonMs = 1000;
 const graceMs = 2_000;
 /** Longer than a child is given between SIGTERM and SIGKILL. */
 const callGraceMs = 2_500;
@@ -228,9 +230,11 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     }
   };
 
-  port.on('close', () =>
-    settle({ kind: 'failed', error: { class: 'worker_crash', message: 'the thread of this run ended unexpectedly' } }),
-  );
+  // The port closes before the pool says why the thread ended; without a word from it, this is all that is known.
+  port.on('close', () => {
+    const error = { class: 'worker_crash', message: 'the thread of this run ended unexpectedly' } as const;
+    setTimeout(() => settle({ kind: 'failed', error }), reasonMs).unref();
+  });
 
   let warmTimer: NodeJS.Timeout | undefined;
   let graceTimer: NodeJS.Timeout | undefined;

@@ -52,6 +52,8 @@ export const ModelRow = type({
   capabilities: record(string(), boolean()),
   /** Effective context in tokens; null = unknown. */
   context: nullable(number()),
+  /** Of its files; null where the backend does not say. */
+  size_bytes: nullable(number()),
   is_default: boolean(),
   /** `served`, `declared` (declared, not available) or `unreachable`, then `reason` says why. */
   state: enums(['served', 'declared', 'unreachable']),

@@ -80,7 +80,7 @@ const took = (item: CallItem): readonly Line[] => (item.ms === null ? [] : [[say
 function size(item: CallItem): readonly Line[] {
   const text = readable(item);
   if (text === '') return [];
-  const lines = text.split('\n').length;
+  const lines = text.replace(/\n$/, '').split('\n').length;
   return lines < 2 ? [] : [[say(plural(lines, 'line'))]];
 }
 

@@ -1,5 +1,6 @@
 import { callLines } from './call-lines.ts';
-import { formatSpan } from './format.ts';
+import { estimateTokens } from '../text/tokens.ts';
+import { formatRemaining, formatSpan, plural } from './format.ts';
 import type { Item } from './items.ts';
 import { foreign, type Line, say } from './line.ts';
 import { foreignRows, type ItemLook, indent, moreLine, proseRows, signs, wrapped } from './rows.ts';
@@ -74,13 +75,8 @@ function userLines(item: Extract<Item, { kind: 'user' }>, look: ItemLook): reado
 }
 
 function reasoningLines(item: Extract<Item, { kind: 'reasoning' }>, look: ItemLook): readonly Line[] {
-  const took = item.ms === null ? '' : ` for ${formatSpan(item.ms)}`;
-  const head = item.state === 'streaming' ? 'thinking' : `thought${took}`;
-  const lines = item.text.split('\n').length;
-  const title: Line = [
-    say('~ ', 'dim'),
-    say(`${head} · ${lines} ${lines === 1 ? 'line' : 'lines'}${look.opened ? '' : '  +'}`, 'dim'),
-  ];
+  const sign = look.opened ? '' : '  +';
+  const title: Line = [say('~ ', 'dim'), say(`${thoughtWords(item, look.now)}${sign}`, 'dim')];
   if (!look.opened) return [title];
   return [
     title,
@@ -88,6 +84,15 @@ function reasoningLines(item: Extract<Item, { kind: 'reasoning' }>, look: ItemLo
       .slice(-2000)
       .map((line): Line => [...indent, ...line]),
   ];
+}
+
+/** `thinking 00:04`, then `thought for 4.1s · 212 tokens`; what the provider does not count is estimated. */
+function thoughtWords(item: Extract<Item, { kind: 'reasoning' }>, now: number): string {
+  if (item.state === 'streaming')
+    return `thinking ${formatRemaining(item.started_at === null ? 1 : Math.max(1, now - Date.parse(item.started_at)))}`;
+  const took = item.ms === null ? '' : ` for ${formatSpan(item.ms)}`;
+  const count = item.tokens ?? estimateTokens(item.text);
+  return `thought${took} · ${item.tokens === undefined ? '~' : ''}${plural(count, 'token')}`;
 }
 
 function endLines(item: Extract<Item, { kind: 'end' }>, look: ItemLook): readonly Line[] {

@@ -21,6 +21,8 @@ export type CallItem = {
   /** The call's own id. */
   readonly id: string;
   readonly run_id: string | null;
+  /** Calls of one message of the model have the same; null where that is not known. */
+  readonly batch: string | null;
   readonly tools: string;
   readonly tool: string;
   readonly args: unknown;
@@ -66,6 +68,8 @@ export type Item =
       readonly state: 'streaming' | 'complete';
       readonly started_at: string | null;
       readonly ms: number | null;
+      /** As the provider counts them, where it does. */
+      readonly tokens?: number;
     }
   | CallItem
   /** A question that belongs to no call: of a bound, of the model. */

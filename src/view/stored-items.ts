@@ -50,6 +50,7 @@ function itemsOf(message: SessionMessage): readonly Item[] {
       const named = tool.length > 0;
       return {
         ...emptyCall(call.id, message.run_id),
+        batch: id,
         tools: named ? tools : '',
         tool: named ? tool.join('.') : call.name,
         args: parsed(call.arguments),

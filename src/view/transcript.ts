@@ -55,6 +55,13 @@ function apply(draft: Draft, event: RunEvent): void {
     case 'step_chunk':
       chunk(draft, event);
       return;
+    case 'step_stream_end': {
+      const { reasoning_tokens: tokens, estimated } = event.usage;
+      const thought = draft.items().findLast((item) => item.kind === 'reasoning');
+      if (thought?.kind === 'reasoning' && thought.id.startsWith(`${event.run_id}:`) && tokens > 0 && !estimated)
+        draft.replace(thought, { ...thought, tokens: thought.tokens ?? tokens });
+      return;
+    }
     case 'message':
       if (event.working !== true) message(draft, event);
       return;
@@ -65,6 +72,7 @@ function apply(draft: Draft, event: RunEvent): void {
     case 'tool_call_pending':
       draft.push({
         ...emptyCall(event.call_id, event.run_id),
+        batch: batchOf(draft, event),
         tools: event.tools,
         tool: event.tool,
         args: event.args,
@@ -195,6 +203,7 @@ export const emptyCall = (id: string, runId: string | null): CallItem => ({
   kind: 'call',
   id,
   run_id: runId,
+  batch: null,
   tools: '',
   tool: '',
   args: null,
@@ -210,6 +219,13 @@ export const emptyCall = (id: string, runId: string | null): CallItem => ({
   ms: null,
   started_at: null,
 });
+
+/** A batch is named after its first call. */
+function batchOf(draft: Draft, event: Extract<RunEvent, { kind: 'tool_call_pending' }>): string | null {
+  if (event.batch_index === 0) return event.call_id;
+  const before = draft.items().findLast((item) => item.kind === 'call');
+  return before?.kind === 'call' && before.run_id === event.run_id ? before.batch : null;
+}
 
 function call(draft: Draft, id: string, change: (item: CallItem) => Partial<CallItem>): void {
   const item = draft.find('call', id);

@@ -208,11 +208,16 @@ it('fails a run at its time limit, in which waiting does not count', async () =>
   expect(result).toMatchObject({ status: 'failed', exit_code: 124, error: { class: 'timeout' } });
 });
 
-for (const point of ['worker_exit', 'worker_throw', 'worker_oom']) {
-  it(`fails only the run whose thread is lost (${point})`, async () => {
+for (const [point, why] of [
+  ['worker_exit', 'failed: worker exited with code: 1'],
+  ['worker_throw', 'failed: fail point'],
+  ['worker_oom', 'ran out of memory'],
+] as const) {
+  it(`fails only the run whose thread is lost, and says why (${point})`, async () => {
     app = await scriptedApp({ turns: [says('fine')] });
     const [lost, other] = await Promise.all([app.run({ variables: { fail_point: point } }), app.run()]);
-    expect(lost).toMatchObject({ status: 'failed', exit_code: 1, error: { class: 'worker_crash' } });
+    const message = `the thread of this run ${why}`;
+    expect(lost).toMatchObject({ status: 'failed', exit_code: 1, error: { class: 'worker_crash', message } });
     expect(other).toMatchObject({ status: 'completed', text: 'fine' });
     expect((await app.run()).text).toBe('fine');
   });

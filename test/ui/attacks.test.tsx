@@ -157,6 +157,7 @@ const overlaysOf = (text: string): readonly Overlay[] => [
         model: text,
         capabilities: {},
         context: 1,
+        size_bytes: 1,
         is_default: true,
         state: 'unreachable',
         reason: text,

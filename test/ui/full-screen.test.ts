@@ -112,12 +112,17 @@ describe('a turn', () => {
   });
 });
 
-test('a session that was renamed elsewhere goes on, one that was deleted is said, and the message stays', async () => {
+test('a session goes on under its new name and with turns of another process, one that was deleted is said, and the message stays', async () => {
   const terminal = await open();
   await world.run(['session', 'rename', `s${sessions}`, 'renamed']);
   await turn(terminal, 'hello', 'Hello.');
   await terminal.until((rows) => rows[0]?.endsWith('renamed') === true, 'the new name');
+  // A turn of another process is shown as it goes on.
+  await world.run(['chat', '--session', 'renamed', ...tester, 'asked elsewhere']);
+  await terminal.saw('› asked elsewhere');
+  await terminal.until((rows) => rows.filter((row) => row === '  Hello.').length === 2, 'its answer');
   await world.run(['session', 'delete', 'renamed']);
+  await terminal.saw('the session renamed was deleted: this can still be read');
   terminal.type('hi\r');
   await terminal.saw('this session was deleted elsewhere: /new starts another one');
   expect(terminal.rows()).toContain('› hi');

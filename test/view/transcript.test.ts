@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { EventBody, RunEvent } from '../../src/schema/event.ts';
+import { noUsage } from '../../src/schema/message.ts';
+import { batchLine, foldableBatch } from '../../src/view/batch.ts';
 import { itemLines } from '../../src/view/item-lines.ts';
 import type { Item } from '../../src/view/items.ts';
 import { textOf } from '../../src/view/line.ts';
@@ -63,7 +65,41 @@ describe('the transcript of events', () => {
       event({ ...task, kind: 'step_chunk', content: 'Seven.', index: 1 }, '2026-01-05T10:00:04.000Z'),
     );
     expect(items.map(({ kind }) => kind)).toEqual(['reasoning', 'assistant']);
-    expect(rows(items[0])).toEqual(['~ thought for 4.0s · 1 line  +']);
+    expect(rows(items[0])).toEqual(['~ thought for 4.0s · ~2 tokens  +']);
+    const usage = { ...noUsage, output_tokens: 300, reasoning_tokens: 212 };
+    const end = event({ ...task, kind: 'step_stream_end', chunk_count: 2, finish_reason: 'stop', usage });
+    expect(rows(reduceTranscript({ items }, [end]).items[0])).toEqual(['~ thought for 4.0s · 212 tokens  +']);
+    const begun = fold(event({ ...task, kind: 'step_chunk', thinking: 'Let me', index: 0 }));
+    expect(rows(begun[0])).toEqual(['~ thinking 00:05  +']);
+  });
+
+  it('knows which calls are of one batch, and folds more than six that went well', () => {
+    const calls = (name: string, count: number) =>
+      Array.from({ length: count }, (_, index) => ({
+        call_id: `${name}${index}`,
+        tools: 'local_fs',
+        tool: 'grep',
+      })).flatMap((call, index) => [
+        event({ kind: 'tool_call_pending', ...call, args: {}, batch_index: index, batch_size: count }),
+        event({ kind: 'policy_decision', ...call, action: 'allow', rule: 3, reason: 'matched_rule', policy }),
+        event({
+          kind: 'tool_call',
+          ...call,
+          ok: true,
+          result: '',
+          result_bytes: 0,
+          truncated_result: false,
+          duration_ms: 1,
+        }),
+      ]);
+    const items = fold(...calls('a', 7), ...calls('b', 6));
+    const first = foldableBatch(items, 4);
+    expect(first).toMatchObject({ id: 'batch:a0', first: 0 });
+    expect(first === null ? '' : textOf(batchLine(first, look()))).toBe('• 7 calls: 7 allowed  +');
+    expect(foldableBatch(items, 7)).toBe(null);
+    const [one, ...others] = items.slice(0, 7);
+    const bad = one?.kind === 'call' ? [{ ...one, state: 'failed' as const }, ...others] : [];
+    expect(foldableBatch(bad, 0)).toBe(null);
   });
 
   it('follows a call from its request over the question to its outcome', () => {
@@ -99,7 +135,7 @@ describe('the transcript of events', () => {
     ]).items;
     expect(rows(done[0], 120)).toEqual([
       expect.stringMatching(
-        /^• local_shell\.local_shell {2}npm test +asked, approved by operator:tui \d\d:\d\d · exit 0 · 6 lines · 8\.1s {2}\+$/,
+        /^• local_shell\.local_shell {2}npm test +asked, approved by operator:tui \d\d:\d\d · exit 0 · 5 lines · 8\.1s {2}\+$/,
       ),
       '    a',
       '    b',

@@ -1,5 +1,5 @@
 import type { BackendCheck, ModelRow } from '../../src/schema/registry.ts';
-import { formatAge, plural } from '../../src/view/format.ts';
+import { formatAge, formatBytes, plural } from '../../src/view/format.ts';
 import { foreign, type Line, say, type Token } from '../../src/view/line.ts';
 import { columnsOf, cutLine, fitLine, spread } from '../../src/view/wrap.ts';
 import type { State } from '../state.ts';
@@ -127,6 +127,7 @@ export function modelsView(overlay: Of<'models'>, state: State, columns: number)
       ...(columns < wideColumns
         ? []
         : [can('vision').replace('vision', 'images'), can('think').replace('think', 'reasoning')]),
+      row.size_bytes === null ? '' : formatBytes(row.size_bytes),
       row.is_default ? 'default' : '',
     ].filter((text) => text !== '');
     const words = row.state === 'unreachable' ? 'not answering' : 'not available';

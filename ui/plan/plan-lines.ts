@@ -1,7 +1,8 @@
 import type { PlanStep } from '../../src/schema/plan.ts';
+import type { Item } from '../../src/view/items.ts';
 import { foreign, type Line, say, type Span } from '../../src/view/line.ts';
 import { columnsOf, cutLine, fitLine, wrapLine } from '../../src/view/wrap.ts';
-import { isOpened } from '../chat-lines.ts';
+import { drawnRow, isOpened, selectedBlock } from '../chat-lines.ts';
 import { layOut } from '../composer/visual-lines.ts';
 import { layoutOf } from '../layout.ts';
 import type { State } from '../state.ts';
@@ -91,18 +92,26 @@ function stepRule(state: State, columns: number): Line {
   return cutLine([...foreign(`${left}${fill}${end}`, state.glyphs, 'border')], columns);
 }
 
+const isPlanning = ({ plan: { driving } }: Pick<State, 'plan'>): boolean =>
+  driving !== null && driving.phase !== 'step';
+
+/** What is shown of a run. What a step is asked is made of what stands here anyway: goal, steps and what was done before. */
+export function stepItems(state: Pick<State, 'plan'>): readonly Item[] {
+  const { items } = state.plan;
+  return !isPlanning(state) && items[0]?.kind === 'user' ? items.slice(1) : items;
+}
+
 /** The transcript of the step that is shown, under what is known of it. */
 export function planBlocks(state: State, cache: LineCache, glyphs: Glyphs, columns: number): Blocks {
   const { items } = state.plan;
-  const planning = state.plan.driving !== null && state.plan.driving.phase !== 'step';
-  // What a step is asked is made of what stands here anyway: goal, steps and what was done before.
-  const own = !planning && items[0]?.kind === 'user' ? items.slice(1) : items;
-  const blocks = cache.blocks(own, {
+  const planning = isPlanning(state);
+  const blocks = cache.blocks(stepItems(state), {
     columns,
     glyphs,
     collapse: state.collapse,
     now: state.now,
     opened: (item) => isOpened(state, item),
+    unfolded: ({ id }) => state.toggled.has(id),
   });
   const step = chosenStep(state.plan);
   const head = planning || step === null ? [] : detailLines(step, items.length === 0);
@@ -112,8 +121,13 @@ export function planBlocks(state: State, cache: LineCache, glyphs: Glyphs, colum
     idOf: (index) => (index === 0 ? 'step' : blocks.idOf(index - 1)),
     indexOf: (id) => (id === 'step' ? 0 : Math.max(-1, blocks.indexOf(id) + (blocks.indexOf(id) < 0 ? 0 : 1))),
     linesOf: (index) => (index === 0 ? lines : blocks.linesOf(index - 1)),
+    foldOf: (index) => (index === 0 ? null : blocks.foldOf(index - 1)),
   };
 }
+
+/** Rows of the transcript of the step: the wide view has two rows of its own above it. */
+export const stepRows = (state: State): number =>
+  Math.max(1, paneParts(state).right.rows - (paneParts(state).wide ? 2 : 0));
 
 function stepView(state: State, cache: LineCache, glyphs: Glyphs, part: Part, card: readonly Line[]): readonly Line[] {
   const wide = state.size.columns >= wideColumns;
@@ -122,7 +136,10 @@ function stepView(state: State, cache: LineCache, glyphs: Glyphs, part: Part, ca
     : [];
   const rows = Math.max(0, part.rows - head.length - card.length);
   const blocks = planBlocks(state, cache, glyphs, part.columns);
-  const shown = rowsInView(blocks, planAnchor(state), rows).map(({ line }) => line);
+  const selected = selectedBlock(state, blocks);
+  const shown = rowsInView(blocks, planAnchor(state), rows).map(({ line, index }) =>
+    drawnRow(state, line, index === selected),
+  );
   return [...head, ...filled(shown, rows), ...card].slice(0, part.rows);
 }
 

@@ -8,7 +8,7 @@ import type { Ruler } from '../move.ts';
 import { endPlace, moved } from '../transcript/viewport.ts';
 import { openList } from '../overlays/overlay.ts';
 import { type Change, only, type State } from '../state.ts';
-import { detailLines, paneParts, planAnchor, planBlocks } from './plan-lines.ts';
+import { detailLines, paneParts, planAnchor, planBlocks, stepRows } from './plan-lines.ts';
 import {
   chosenStep,
   isLive,
@@ -148,7 +148,8 @@ function chosen(state: State, by: 1 | -1, now: number): Change {
 }
 
 function scrolled(state: State, ruler: Ruler, id: string): Change {
-  const { rows, columns } = paneParts(state).right;
+  const { columns } = paneParts(state).right;
+  const rows = stepRows(state);
   const blocks = planBlocks(state, ruler.cache, ruler.glyphs, columns);
   const page = Math.max(1, rows - 2);
   const by =

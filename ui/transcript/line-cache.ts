@@ -1,3 +1,4 @@
+import { type Batch, batchLine, foldableBatch } from '../../src/view/batch.ts';
 import { itemLines } from '../../src/view/item-lines.ts';
 import type { Item } from '../../src/view/items.ts';
 import type { Line } from '../../src/view/line.ts';
@@ -18,6 +19,8 @@ export type CacheLook = {
   readonly collapse: number;
   readonly now: number;
   opened(item: Item): boolean;
+  /** Whether the calls of a batch are shown one by one. */
+  unfolded(batch: Batch): boolean;
 };
 
 type Kept = { readonly item: Item; readonly key: string; readonly lines: readonly Line[]; readonly bytes: number };
@@ -48,7 +51,8 @@ export function createLineCache() {
 
   const linesOf = (item: Item, apart: boolean, look: CacheLook): readonly Line[] => {
     const opened = look.opened(item);
-    const running = item.kind === 'call' && item.state === 'running';
+    const running =
+      (item.kind === 'call' && item.state === 'running') || (item.kind === 'reasoning' && item.state === 'streaming');
     const key = `${look.columns} ${look.glyphs} ${apart} ${opened} ${look.collapse} ${running ? Math.floor(look.now / 1000) : ''}`;
     const name = `${item.kind} ${item.id}`;
     const before = kept.get(name);
@@ -99,12 +103,30 @@ export function createLineCache() {
     held: () => ({ items: kept.size, bytes }),
     /** The items as blocks, an empty row before each that does not belong to the one above it. */
     blocks(items: readonly Item[], look: CacheLook): Blocks {
+      const folds = new Map<number, Batch | null>();
+      const foldOf = (index: number): Batch | null => {
+        const known = folds.get(index);
+        if (known !== undefined) return known;
+        const batch = foldableBatch(items, index);
+        const fold = batch === null || look.unfolded(batch) ? null : batch;
+        if (fold === null) folds.set(index, null);
+        else for (const at of fold.calls.keys()) folds.set(fold.first + at, fold);
+        return fold;
+      };
       return {
         count: items.length,
         idOf: (index) => items[index]?.id ?? '',
         indexOf: (id) => items.findLastIndex((item) => item.id === id),
+        foldOf,
         linesOf: (index) => {
           const item = items[index];
+          const fold = foldOf(index);
+          if (fold !== null) {
+            // A batch is one line, where its first call stands.
+            if (index !== fold.first) return [];
+            const line = batchLine(fold, look);
+            return item !== undefined && standsApart(items[index - 1], item) ? [[], line] : [line];
+          }
           return item === undefined ? [] : linesOf(item, standsApart(items[index - 1], item), look);
         },
       };

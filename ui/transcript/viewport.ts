@@ -1,3 +1,4 @@
+import type { Batch } from '../../src/view/batch.ts';
 import type { Line } from '../../src/view/line.ts';
 
 /** The row that stands at the top: a line of an item, the empty one before it counted in. */
@@ -10,6 +11,8 @@ export type Blocks = {
   /** -1 when it is not there any more. */
   indexOf(id: string): number;
   linesOf(index: number): readonly Line[];
+  /** The batch whose one line stands for the block; the blocks of its other calls have none. */
+  foldOf(index: number): Batch | null;
 };
 
 export type Row = { readonly line: Line; readonly index: number };

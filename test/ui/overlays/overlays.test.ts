@@ -136,7 +136,15 @@ describe('lists', () => {
   });
 
   it('ask before they set a default, and before they end a run', () => {
-    const model = { backend: 'b', model: 'm', capabilities: {}, context: 1, is_default: false, reason: null } as const;
+    const model = {
+      backend: 'b',
+      model: 'm',
+      capabilities: {},
+      context: 1,
+      size_bytes: 4_700_000_000,
+      is_default: false,
+      reason: null,
+    } as const;
     const models = { ...openList('models'), field: null, rows: [{ ...model, state: 'served' as const }], notes: [] };
     const asked = pressAll(over({ ...models, backends: '' }), 'D');
     expect(asked.effects).toEqual([]);

@@ -4,7 +4,14 @@ import { emptyCall } from '../../../src/view/transcript.ts';
 import { createLineCache } from '../../../ui/transcript/line-cache.ts';
 
 const mib = 1024 * 1024;
-const look = { columns: 80, glyphs: 'unicode', collapse: 8, now: 0, opened: () => false } as const;
+const look = {
+  columns: 80,
+  glyphs: 'unicode',
+  collapse: 8,
+  now: 0,
+  opened: () => false,
+  unfolded: () => false,
+} as const;
 const answer = (id: string, text: string, state: 'streaming' | 'complete'): Item => ({
   kind: 'assistant',
   id,

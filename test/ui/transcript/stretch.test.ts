@@ -6,7 +6,7 @@ import type { Item } from '../../../src/view/items.ts';
 import { storedItems } from '../../../src/view/stored-items.ts';
 import type { Action } from '../../../ui/actions.ts';
 import { textOf } from '../../../src/view/line.ts';
-import { blocksOf, newestBlocks, newLinesText } from '../../../ui/chat-lines.ts';
+import { blocksOf, chatLines, newestBlocks, newLinesText } from '../../../ui/chat-lines.ts';
 import { dumpLines } from '../../../ui/dump.ts';
 import { layoutOf } from '../../../ui/layout.ts';
 import { reduce } from '../../../ui/reducer.ts';
@@ -237,4 +237,20 @@ test('a page never parts a call from its result', async () => {
     state: 'ok',
     result: 'read',
   });
+});
+
+test('a page that takes long says so in its place, until it is there', () => {
+  const ruler = { cache: createLineCache(), glyphs: 'unicode' as const };
+  const items = storedItems(Array.from({ length: 200 }, (_, index) => message(201 + index)));
+  const start = readyState({
+    items,
+    session: { id: 's1', name: 'work', before: 201, loading: false, deleted: false },
+  });
+  const asked = pressAll(start, 'ctrl+home');
+  expect(asked.effects.map((effect) => effect.do)).toEqual(['load-page']);
+  const first = (state: State): string =>
+    textOf(chatLines(state, blocksOf(state, ruler.cache, 'unicode'), 10)[0] ?? []);
+  const slow = reduce(asked.state, { type: 'slow-page', toward: 'place' }, ruler).state;
+  expect(first(slow)).toBe('  loading…');
+  expect(first(reduce(slow, { type: 'no-page' }, ruler).state)).toBe('› Message 201.');
 });

@@ -9,6 +9,7 @@ function blocksOf(heights: readonly number[]): Blocks & { readonly asked: Set<nu
     asked,
     count: heights.length,
     idOf: (index) => `i${index}`,
+    foldOf: () => null,
     indexOf: (id) => (Number(id.slice(1)) < heights.length ? Number(id.slice(1)) : -1),
     linesOf: (index) => {
       asked.add(index);

@@ -1,0 +1,66 @@
+import { expect, test } from 'vitest';
+import type { CallItem, Item } from '../../src/view/items.ts';
+import { textOf } from '../../src/view/line.ts';
+import { emptyCall } from '../../src/view/transcript.ts';
+import { blocksOf, chatLines } from '../../ui/chat-lines.ts';
+import { planPaneLines } from '../../ui/plan/plan-lines.ts';
+import { emptyPlan } from '../../ui/plan/plan-state.ts';
+import type { State } from '../../ui/state.ts';
+import { createLineCache } from '../../ui/transcript/line-cache.ts';
+import { anAsk } from './approvals/an-ask.ts';
+import { planOf, stepOf } from './plan/a-plan.ts';
+import { pressAll, readyState } from './reducing.ts';
+
+const call = (index: number): CallItem => ({
+  ...emptyCall(`c${index}`, 'run_1'),
+  batch: 'c0',
+  tools: 'local_fs',
+  tool: 'read_file',
+  args: { path: `f${index}.txt` },
+  state: 'ok',
+});
+const said = (id: string): Item => ({ kind: 'assistant', id, text: id, state: 'complete', seq: null });
+const items: readonly Item[] = [said('before'), ...Array.from({ length: 8 }, (_, index) => call(index)), said('after')];
+
+const chat = (state: State): readonly string[] =>
+  chatLines(state, blocksOf(state, createLineCache(), 'unicode'), 14).map((line) => textOf(line).trimEnd());
+const plan = (state: State): readonly string[] =>
+  planPaneLines(state, createLineCache(), 'unicode', []).map((line) => textOf(line).trimEnd());
+
+test('a batch of many calls is one item, which Enter shows call by call and C folds again', () => {
+  const folded = ['  before', '', '• 8 calls: 8 done  +', '', '  after'];
+  expect(chat(readyState({ items })).slice(0, 5)).toEqual(folded);
+  const chosen = pressAll(readyState({ items }), 'ctrl+o', 'up').state;
+  expect(chat(chosen)[2]).toBe('•▌8 calls: 8 done  +');
+  expect(chat(pressAll(chosen, 'up').state)[0]).toBe(' ▌before');
+  const open = pressAll(chosen, 'enter').state;
+  expect(chat(open).filter((row) => row.includes('read_file'))).toHaveLength(8);
+  expect(chat(open)[2]).toContain('•▌local_fs.read_file  f0.txt');
+  expect(chat(pressAll(open, 'C').state)[2]).toBe('•▌8 calls: 8 done  +');
+});
+
+test('Enter on a call that waits goes to its card, and the guard holds there', () => {
+  const ask = anAsk({ id: 'ask_1', run_id: 'run_1' });
+  const waiting: Item = { ...call(0), ask_id: 'ask_1', state: 'pending' };
+  const state = readyState({ items: [waiting], asks: [ask] });
+  const asked = { ...state, approvals: { ...state.approvals, asks: [ask] } };
+  const entered = pressAll(asked, 'ctrl+o', 'enter').state;
+  expect(entered.reading).toBe(null);
+  expect(entered.approvals.card?.id).toBe('ask_1');
+});
+
+test('the transcript of a step is read as that of a session is', () => {
+  const running = planOf(stepOf(1, { status: 'failed', run_id: 'run_1' }));
+  const own = { ...emptyPlan, loaded: true, plan: running, chosen: 'step1', run: 'run_1', items };
+  const state = readyState({ pane: 'plan', plan: own });
+  const reading = pressAll(state, 'ctrl+o', '{', 'up').state;
+  expect(reading.pane).toBe('plan');
+  const folded = plan(reading).find((row) => row.includes('8 calls'));
+  expect(folded).toBe('•▌8 calls: 8 done  +');
+  const open = pressAll(reading, 'enter').state;
+  expect(plan(open).some((row) => row.includes('f0.txt'))).toBe(true);
+  const searching = pressAll(open, '/', 'a', 'f', 't', 'e', 'r', 'enter').state;
+  expect(searching.search?.hits).toEqual([{ id: 'after', after: null }]);
+  expect(searching.reading?.selected).toBe('after');
+  expect(pressAll(searching, 'q').state).toMatchObject({ pane: 'plan', reading: null, search: null });
+});
