@@ -18,7 +18,7 @@ export function connectForReading(path: string, connect: Connect): Handle {
     return connect(path, 'read');
   } catch (error) {
     if (isWithoutRoom(error)) return connect(path, 'alone');
-    if (codeOf(error) !== 'SQLITE_CANTOPEN' || sizeOf(`${path}-wal`) > 0) throw error;
+    if (!isWithoutCompanions(error) || sizeOf(`${path}-wal`) > 0) throw error;
     const bytes = readFileSync(path);
     // File format 2 means WAL, which a database in memory cannot have; 1 is the same file without it.
     bytes[18] = 1;
@@ -26,6 +26,12 @@ export function connectForReading(path: string, connect: Connect): Handle {
     return connect(bytes, 'write');
   }
 }
+
+/** A directory that this user may not write answers with another code than a file system that nobody may. */
+const isWithoutCompanions = (error: unknown): boolean => {
+  const code = codeOf(error) ?? '';
+  return code === 'SQLITE_CANTOPEN' || code.startsWith('SQLITE_READONLY');
+};
 
 const isWithoutRoom = (error: unknown): boolean => {
   const code = codeOf(error) ?? '';

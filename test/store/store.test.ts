@@ -14,7 +14,9 @@ import {
 import { dirname, join } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { connectForReading } from '../../src/store/access.ts';
 import { processOwner } from '../../src/store/owner.ts';
+import { connector } from '../../src/store/store.ts';
 import { type TempHome, tempHome } from '../support/temp-home.ts';
 import { databaseIn, openIn, startOfTime } from './open.ts';
 
@@ -376,6 +378,19 @@ describe('reading', () => {
     const { sql, close } = await openIn(temp, { mode: 'read' });
     expect(sql.all('SELECT key FROM kv')).toEqual([{ key: 'a' }]);
     close();
+  });
+
+  it('reads a copy in memory in a directory that this user may not write', async () => {
+    await made();
+    const connect = connector({ busyTimeoutMs: 20 });
+    const refusing: typeof connect = (source, access) => {
+      // Whoever runs the tests may be root, whom no mode refuses: this is what SQLite answers everybody else.
+      if (access === 'read') throw Object.assign(new Error('readonly'), { code: 'SQLITE_READONLY_DIRECTORY' });
+      return connect(source, access);
+    };
+    const handle = connectForReading(databaseIn(temp), refusing);
+    expect(handle.prepare('SELECT count(*) AS n FROM sessions').get()).toEqual({ n: 0 });
+    handle.close();
   });
 });
 
