@@ -114,7 +114,13 @@ function adopt(
   set('origin_mac', originMac(key, id));
   set('clean_shutdown', '1');
   const body = { sha256, head: { seq: head?.seq ?? 0, hash: head?.hash ?? genesis } };
-  const entry = { type: 'database_accepted', tenant_id: wholeFileTenant, run_id: null, session_id: null, body } as const;
+  const entry = {
+    type: 'database_accepted',
+    tenant_id: wholeFileTenant,
+    run_id: null,
+    session_id: null,
+    body,
+  } as const;
   createAudit(sql).append(entry, at);
 }
 
