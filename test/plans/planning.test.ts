@@ -15,6 +15,7 @@ const open = async (turns: readonly unknown[], policy?: unknown): Promise<PlanAp
 
 describe('a planner that answers', () => {
   test.each([
+    ['a fenced array among words with brackets', 'As in [1]:\n```json\n["one", "two"]\n```\nSee [2].'],
     ['a fenced array', '```json\n["one", "two"]\n```'],
     ['an object with steps', '{"steps": ["one", {"description": "two"}]}'],
     ['prose around an array', 'Here is the plan: ["one", "two"]. Have fun.'],
