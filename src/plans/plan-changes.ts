@@ -59,9 +59,14 @@ export function createPlanChanges(deps: PlanChangeDeps) {
 
   /** Steps are numbered from 1 without gaps. */
   const renumber = (planId: string): void => {
+    let moved = 0;
     for (const [index, step] of plans.steps(planId).entries()) {
-      const by = index + 1 - step.ordinal;
-      if (by !== 0) plans.shift(planId, step.ordinal - 1, by);
+      const ordinal = step.ordinal + moved;
+      const by = index + 1 - ordinal;
+      if (by === 0) continue;
+      plans.shift(planId, ordinal - 1, by);
+      // All that stand behind have moved along.
+      moved += by;
     }
   };
 

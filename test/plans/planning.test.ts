@@ -259,6 +259,20 @@ describe('planning again', () => {
     expect(String(run?.['text'])).toContain('2. failed: two\n   no network');
     expect(String(run?.['text'])).toContain('# What to change\nstay offline');
   });
+
+  test('numbers have no gap where a pending step stood before finished ones', async () => {
+    const { plan, client, options, show } = await open([plans(['again'])]);
+    await plan('g', { from: '- one\n- [x] two\n- three\n- [x] four\n- [x] five\n- six' });
+    const first = await client.replan({ plan: null, instruction: '', shell: false, run: options });
+    if (first.kind !== 'run') throw new Error('no run');
+    await client.planningStep({ run_id: first.run.run_id });
+    expect((await show()).steps.map(({ ordinal, description }) => [ordinal, description])).toEqual([
+      [1, 'two'],
+      [2, 'four'],
+      [3, 'five'],
+      [4, 'again'],
+    ]);
+  });
 });
 
 describe('the mirror file', () => {
