@@ -260,6 +260,15 @@ describe('planning again', () => {
     expect(String(run?.['text'])).toContain('# What to change\nstay offline');
   });
 
+  test('nothing comes of an answer to a plan that was deleted meanwhile', async () => {
+    const { plan, client, options } = await open([plans(['again'])]);
+    const { name } = await plan('g', { from: '- one' });
+    const first = await client.replan({ plan: null, instruction: '', shell: false, run: options });
+    if (first.kind !== 'run') throw new Error('no run');
+    await client.deletePlan({ plan: name, force: false });
+    await expect(client.planningStep({ run_id: first.run.run_id })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
   test('numbers have no gap where a pending step stood before finished ones', async () => {
     const { plan, client, options, show } = await open([plans(['again'])]);
     await plan('g', { from: '- one\n- [x] two\n- three\n- [x] four\n- [x] five\n- six' });
