@@ -67,10 +67,7 @@ export const inspectWith = (deps: InspectDeps) => async (): Promise<Inspection> 
       dataDir: dataDir !== null && !isWritable(dataDir) ? dataDir : null,
       home: isWritable(nearest(machine.reinsHome)) ? null : machine.reinsHome,
     },
-    refused: workspace.warnings.map((reason) => {
-      const path = /\/\S+/.exec(reason)?.[0] ?? '';
-      return { path, reason, mount: permissionlessMount(path) };
-    }),
+    refused: workspace.passedOver.map(({ path, fault }) => ({ path, reason: fault, mount: permissionlessMount(path) })),
     asks: { pending: asks.length, oldest: asks.map((ask) => ask.created_at).sort()[0] ?? null },
     runs: { interrupted, suspended, unknownOutcome: unknown },
     chainMaxTokens: null,

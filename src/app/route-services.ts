@@ -103,7 +103,8 @@ export async function routeServices(input: Input): Promise<RouteClient> {
   const changed = (document: 'policy' | 'chain', file: string, sha256: string | null): void => {
     store.feed.commit('full', (record) => {
       const body = { document, name: file, sha256, by: actor.by };
-      store.audit.append({ type: 'policy_changed', tenant_id: tenant, run_id: null, session_id: null, body }, now());
+      const type = `${document}_changed` as const;
+      store.audit.append({ type, tenant_id: tenant, run_id: null, session_id: null, body }, now());
       const host = { run_id: null, session_id: null, mission_id: null, chain_id: '', tenant_id: tenant };
       record(host, { kind: 'document_changed', document, name: file, ...(sha256 === null ? {} : { sha256 }) });
     });

@@ -99,6 +99,9 @@ export function createAsks(deps: AsksDeps) {
     /** Marks that the run took the verdict; in the caller's transaction. */
     delivered: (id: string): void => rows.delivered(id, now()),
 
+    /** Whether a process drives the run that asks. */
+    isDriven,
+
     isDelivered: (id: string): boolean => rows.isDelivered(id),
 
     /** Links a replaced ask to the one that took its place; in the caller's transaction. */

@@ -32,7 +32,7 @@ export type AskReviewer = {
 };
 
 export type RespondDeps = {
-  readonly asks: Pick<Asks, 'show' | 'answer' | 'rebind' | 'close'>;
+  readonly asks: Pick<Asks, 'show' | 'answer' | 'rebind' | 'close' | 'isDriven'>;
   readonly remembered: Pick<Remembered, 'add'>;
   readonly audit: Audit;
   readonly reviewer: AskReviewer;
@@ -101,6 +101,8 @@ async function upToDate({ asks, reviewer }: RespondDeps, ask: Ask, { binding }: 
     const what = by === 'system:policy' ? 'the policy has changed and denies this call now: ' : '';
     throw new RuntimeError('already_answered', `${what}${ask.id} is ${closed.state} by ${by}`, {
       data: { state: closed.state, by, at: closed.resolved_at },
+      // Nobody's answer makes a run go on that rested for this one alone.
+      hints: ask.run_id === null || asks.isDriven(ask) ? [] : [`reins state resume ${ask.run_id}`],
     });
   }
   asks.rebind(ask, rebound);

@@ -45,7 +45,7 @@ export async function readInput(
 
 /** The three ways to give input, as hints. */
 export const ways = (argv: readonly string[]): readonly string[] => {
-  const command = argv.includes('chat') ? 'reins chat' : 'reins run';
+  const command = argv.includes('chat') ? 'reins chat' : argv.includes('plan') ? 'reins plan new' : 'reins run';
   return [`${command} <text>`, `${command} --input @file`, `some-program | ${command} <text>`];
 };
 

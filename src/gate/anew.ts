@@ -7,11 +7,13 @@ import type { Judged } from './find.ts';
  */
 export function anewOf(before: Ask, judged: Judged, preview: Preview): NonNullable<Preview['anew']> {
   if (before.verdict?.edited !== undefined) return { edited: true, args: before.args, why: [] };
-  const { evaluation, places } = judged;
+  const { evaluation, places, programs } = judged;
   const program = (exec: Ask['record']['exec']) => JSON.stringify([exec?.file, exec?.program]);
   const why = [
     ...((before.preimage?.sha256 ?? null) === (preview.preimage?.sha256 ?? null) ? [] : ['the file is another one']),
-    ...(program(before.record.exec) === program(evaluation.exec) ? [] : ['the program is another one']),
+    ...(program(before.record.exec) === program(evaluation.exec) && (before.preview.programs ?? programs) === programs
+      ? []
+      : ['the program is another one']),
     ...(before.preview.places === places ? [] : ['its paths lead elsewhere']),
     ...(before.policy.sha256 === evaluation.policy.sha256 ? [] : ['the policy is another one']),
   ];

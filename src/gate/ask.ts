@@ -46,6 +46,8 @@ type Asked = {
   readonly hash: string;
   /** Where its paths led. */
   readonly places: string;
+  /** What its commands would start. */
+  readonly programs: string | null;
   readonly preimage: string | null;
 };
 
@@ -85,13 +87,15 @@ export function createAsker(
         {
           ...previewOf(run, judged, preview),
           places: judged.places,
+          ...(judged.programs === null ? {} : { programs: judged.programs }),
           ...(replaced === null ? {} : { anew: anewOf(deps.asks.show(replaced), judged, preview) }),
         },
         binding,
         planned,
         replaced,
       );
-      return { planned: asked, hash: judged.hash, places: judged.places, preimage };
+      const { hash, places, programs } = judged;
+      return { planned: asked, hash, places, programs, preimage };
     } catch (error) {
       return unasked(run, request, found, planned, error);
     }
@@ -145,6 +149,7 @@ export function createAsker(
         const same =
           again.hash === asked.hash &&
           again.places === asked.places &&
+          (asked.programs === null || again.programs === asked.programs) &&
           preimageOf(await toolPreview(found, again)) === asked.preimage &&
           evaluation.policy.sha256 === verdict.policy.sha256;
         // What the rules allow by now needs no verdict.
@@ -220,6 +225,7 @@ export function createAsker(
         planned,
         hash: ask.call_hash,
         places: ask.preview.places ?? '',
+        programs: ask.preview.programs ?? null,
         preimage: ask.preimage?.sha256 ?? null,
       };
       return settle(run, request, found, judged, asked);

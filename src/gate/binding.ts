@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
 import { pathValue } from '../policy/paths.ts';
+import type { CommandReading } from '../schema/command.ts';
 import type { ExecFact, PolicyCall, PolicyHost } from '../schema/policy.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
 
@@ -16,6 +18,23 @@ export function placesOf({ args }: PolicyCall, host: PolicyHost): string {
   const { path } = args;
   const named = typeof path === 'string' && !path.includes('\0') ? pathValue(path, host).real() : null;
   return sha256(JSON.stringify([host.realPath(host.cwd), named]));
+}
+
+/**
+ * A digest of the files that the commands of a call start, by identity: one that was rebuilt or written over is another
+ * program, though its path is the same (03 §3.4). Null for a call without commands.
+ */
+export function programsOf(reading: CommandReading | null, host: PolicyHost): string | null {
+  if (reading === null || reading.form === 'none') return null;
+  const files = reading.commands.flatMap(({ words, directories }) =>
+    directories.map((directory) => {
+      const program = host.resolveProgram(words[0]?.text ?? '', resolve(host.cwd, directory));
+      return program === null
+        ? null
+        : [program.real, program.dev, program.ino, program.size, program.mtime_ns, program.ctime_ns];
+    }),
+  );
+  return sha256(JSON.stringify(files));
 }
 
 /** What an answer was given to: the call under this policy and this state of the file it changes (03 §3). */

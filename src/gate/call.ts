@@ -2,7 +2,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
 import type { KnownCall } from '../store/calls.ts';
 import { createAsker } from './ask.ts';
-import { callHash, placesOf } from './binding.ts';
+import { callHash, placesOf, programsOf } from './binding.ts';
 import { callBound } from './bounds.ts';
 import type { Budget } from './budget.ts';
 import { changeCall } from './changed.ts';
@@ -54,7 +54,8 @@ export function createGate(deps: GateDeps) {
       ...(await lineReader(run.policy(), found.tools)),
     });
     const hash = callHash(prepared.call, prepared.cwd, evaluation.exec);
-    const judged = { prepared, evaluation, hash, places: placesOf(prepared.call, host) };
+    const programs = evaluation.action === 'approve' ? programsOf(prepared.site.command, host) : null;
+    const judged = { prepared, evaluation, hash, places: placesOf(prepared.call, host), programs };
     // What has been asked about already goes by its own verdict.
     return planned === null || planned.ask_id === null ? recalled(deps, run, judged) : judged;
   };

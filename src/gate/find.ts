@@ -39,6 +39,8 @@ export type Judged = {
   readonly hash: string;
   /** Where its directory and its path led when it was judged. */
   readonly places: string;
+  /** What its commands would start; null for one that nobody is asked about, or without commands. */
+  readonly programs: string | null;
 };
 
 /** Resolves the name and checks the allowlists. */

@@ -44,6 +44,7 @@ export function createUnknown(deps: LedgerDeps, ledger: Ledger, judge: JudgeAgai
     const evaluation: Evaluation = { ...record, timeout_s: 0, on_timeout: null };
     const call_hash = changed?.judged.hash ?? known.call_hash;
     const places = changed?.judged.places ?? before?.preview.places;
+    const programs = changed?.judged.programs ?? before?.preview.programs;
     return deps.feed.commit('full', (record) => {
       const askId = deps.asks.raise(record, {
         kind: 'unknown_outcome',
@@ -56,6 +57,7 @@ export function createUnknown(deps: LedgerDeps, ledger: Ledger, judge: JudgeAgai
         summary: before?.summary ?? JSON.stringify(args).slice(0, maxSummary),
         preview: {
           ...(places === undefined ? {} : { places }),
+          ...(programs === undefined ? {} : { programs }),
           ...(before?.preview.paths === undefined ? {} : { paths: before.preview.paths }),
           ...(known.started_at === null ? {} : { started_at: new Date(known.started_at).toISOString() }),
         },
@@ -118,11 +120,13 @@ export function createUnknown(deps: LedgerDeps, ledger: Ledger, judge: JudgeAgai
     for (;;) {
       const judged = await judge(run, request, found, planned);
       if ('kind' in judged) return judged;
-      const { evaluation, hash, places } = judged;
+      const { evaluation, hash, places, programs } = judged;
       if (evaluation.action === 'deny') {
         return ledger.skip(run, request, judged, planned, 'denied', deniedByPolicy(evaluation));
       }
-      const same = hash === ask.call_hash && (ask.preview.places ?? places) === places;
+      const { preview } = ask;
+      const same =
+        hash === ask.call_hash && (preview.places ?? places) === places && (preview.programs ?? programs) === programs;
       if (!same && evaluation.action !== 'allow') return { kind: 'changed', ask: ask.id, judged };
       const outcome = await start(run, request, judged, planned);
       if (outcome !== 'extended') return outcome;

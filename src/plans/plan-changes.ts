@@ -21,6 +21,8 @@ export type PlanChangeDeps = {
   readonly cancelRun: (runId: string, reason: string) => Promise<void>;
 };
 
+const deleted = (): RuntimeError => new RuntimeError('not_found', 'The plan was deleted meanwhile.');
+
 /** What a planner's answer makes of the rows, each in one transaction, and then the mirror file. */
 export function createPlanChanges(deps: PlanChangeDeps) {
   const { plans, books, feed, now } = deps;
@@ -28,8 +30,13 @@ export function createPlanChanges(deps: PlanChangeDeps) {
   const finished = async (plan: Pick<PlanListRow, 'id' | 'name'>): Promise<Plan> => {
     await books.mirrored(plan);
     const view = books.read(plan.id);
-    if (view === null) throw new RuntimeError('not_found', 'The plan was deleted meanwhile.');
+    if (view === null) throw deleted();
     return view;
+  };
+
+  /** A planner thinks for a while: in the transaction of what it came to. @throws RuntimeError not_found */
+  const checkThere = (plan: PlanListRow): void => {
+    if (plans.byId(plan.id) === undefined) throw deleted();
   };
 
   /** @throws RuntimeError in_use while a step is worked on or waits */
@@ -59,9 +66,14 @@ export function createPlanChanges(deps: PlanChangeDeps) {
 
   /** Steps are numbered from 1 without gaps. */
   const renumber = (planId: string): void => {
+    let moved = 0;
     for (const [index, step] of plans.steps(planId).entries()) {
-      const by = index + 1 - step.ordinal;
-      if (by !== 0) plans.shift(planId, step.ordinal - 1, by);
+      const ordinal = step.ordinal + moved;
+      const by = index + 1 - ordinal;
+      if (by === 0) continue;
+      plans.shift(planId, ordinal - 1, by);
+      // All that stand behind have moved along.
+      moved += by;
     }
   };
 
@@ -122,6 +134,7 @@ export function createPlanChanges(deps: PlanChangeDeps) {
           .map(({ id }) => id),
       );
       feed.commit('full', (record) => {
+        checkThere(plan);
         checkIdle(plan);
         for (const step of plans.steps(plan.id)) {
           const interrupted = before.has(step.id) && (step.status === 'running' || step.status === 'pending');
@@ -162,6 +175,7 @@ export function createPlanChanges(deps: PlanChangeDeps) {
     ): Promise<{ readonly plan: Plan; readonly added: number }> {
       feed.commit('full', (record) => {
         const { ordinal } = step;
+        checkThere(plan);
         checkRoom(plan, plans.steps(plan.id).length, parts.length);
         const note = `split into ${ordinal + 1}-${ordinal + parts.length}`;
         const set = { status: 'skipped', note, finished_at: now() } as const;
@@ -176,6 +190,7 @@ export function createPlanChanges(deps: PlanChangeDeps) {
 
     async setContext(plan: PlanListRow, context: RepoContext): Promise<void> {
       feed.commit('full', (record) => {
+        checkThere(plan);
         plans.setContext(plan.id, JSON.stringify(context), now());
         books.changed(record, plan, null);
       });

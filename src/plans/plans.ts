@@ -193,7 +193,11 @@ const summaryText = (step: StepRow): string | null =>
 const hasStep = (plan: PlanListRow, step: StepRow, what: string): RuntimeError =>
   new RuntimeError('in_use', `Plan "${plan.name}" cannot be ${what}: its step ${step.ordinal} is ${step.status}.`, {
     data: { ordinal: step.ordinal, status: step.status },
-    hints: [`reins plan skip ${step.ordinal} --plan ${plan.name}`],
+    // A step that is worked on cannot be skipped either.
+    hints: [
+      ...(step.status === 'waiting' ? [`reins plan skip ${step.ordinal} --plan ${plan.name}`] : []),
+      what === 'archived' ? `reins plan archive ${plan.name} --force` : `reins plan delete ${plan.name} --force`,
+    ],
   });
 
 const stepBusy = (step: StepRow): RuntimeError =>

@@ -29,17 +29,48 @@ export function readSteps(answer: string): ReadSteps {
 export function readStepFile(text: string): ReadSteps {
   const start = text.trimStart().charAt(0);
   if (start === '[' || start === '{') return readSteps(text);
-  const steps: FoundStep[] = [];
-  let goal: string | null = null;
-  for (const line of text.split(/\r?\n/)) {
-    const heading = /^#+\s+(.+?)\s*#*$/.exec(line);
-    if (heading !== null) goal ??= heading[1] ?? null;
-    const item = /^\s*(?:[-*]|\d+[.)])\s+(?:\[( |x|X)\]\s+)?(.+)$/.exec(line);
-    if (item !== null) steps.push({ description: item[2] ?? '', done: item[1]?.toLowerCase() === 'x' });
-  }
+  const { steps, goal } = readList(text);
   if (steps.length === 0) return refused('it holds no list item');
   const read = checkedSteps(steps);
   return read.ok ? { ...read, goal } : read;
+}
+
+/** The mark of a finished step, as people write it and as `plan show --markdown` does. */
+const doneMarks = new Set(['x', 'X', '~', '-']);
+const itemLine = /^\s*(?:[-*+]|\d+[.)])\s+(?:\[([ xX~>?!-])\]\s+(?:\d+[.)]\s+)?)?(.+)$/;
+const fenceLine = /^\s*(```|~~~)/;
+const breakLine = /^\s*([-*])(?:\s*\1){2,}\s*$/;
+
+/**
+ * Every list item is a step, with the lines that go on with it; a block of code is part of its item or of none, and a
+ * quotation is what became of a step.
+ */
+function readList(text: string): { readonly steps: readonly FoundStep[]; readonly goal: string | null } {
+  const steps: { lines: string[]; done: boolean }[] = [];
+  let goal: string | null = null;
+  let item: string[] | null = null;
+  let fence: string | null = null;
+  let blank = false;
+  for (const line of text.split(/\r?\n/)) {
+    const mark = fenceLine.exec(line)?.[1] ?? null;
+    const inside: boolean = fence !== null;
+    if (inside ? mark === fence : mark !== null) fence = inside ? null : mark;
+    const indented = /^(?: {2}|\t)/.test(line);
+    if (!inside && mark === null) {
+      const heading = /^#+\s+(.+?)\s*#*$/.exec(line)?.[1];
+      const found = breakLine.test(line) ? null : itemLine.exec(line);
+      if (heading !== undefined) goal ??= heading;
+      if (found !== null) {
+        item = [found[2] ?? ''];
+        steps.push({ lines: item, done: doneMarks.has(found[1] ?? '') });
+        continue;
+      }
+      if (heading !== undefined || (blank && line !== '' && !indented) || breakLine.test(line)) item = null;
+    } else if (!inside && !indented) item = null;
+    blank = !inside && line.trim() === '';
+    if (item !== null && (inside || !/^\s*>/.test(line))) item.push(line.replace(/^(?: {2}|\t)/, '').trimEnd());
+  }
+  return { steps: steps.map(({ lines, done }) => ({ description: lines.join('\n'), done })), goal };
 }
 
 /** The limits of 07 §4.4. @param most how many there may be */
@@ -56,8 +87,22 @@ function checkedSteps(steps: readonly FoundStep[], most = mostNewSteps): ReadSte
   return { ok: true, steps: clean, goal: null };
 }
 
-/** The value between the first opening bracket and the last closing one of its kind; null when that is no JSON. */
+/**
+ * The value between the first opening bracket and the last closing one of its kind, or the first fenced block that holds
+ * one, where the words around it have brackets of their own; null when there is no JSON.
+ */
 export function outermostJson(text: string): unknown {
+  const fenced = [...text.matchAll(/^[ \t]*```[^\n`]*\n(.*?)\n[ \t]*```/gms)].slice(0, mostFences);
+  return [text, ...fenced.map(([, inside = '']) => inside)].reduce<unknown>(
+    (found, part) => found ?? bracketed(part),
+    null,
+  );
+}
+
+/** Blocks that are looked into; a planner writes one. */
+const mostFences = 10;
+
+function bracketed(text: string): unknown {
   const starts = ['[', '{'].map((open) => text.indexOf(open)).filter((at) => at >= 0);
   for (const from of starts.sort((a, b) => a - b)) {
     const to = text.lastIndexOf(text.charAt(from) === '[' ? ']' : '}');

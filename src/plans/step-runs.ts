@@ -54,6 +54,12 @@ export function createStepRuns(deps: StepRunDeps) {
     resumed,
   });
 
+  /** Somebody else was quicker with a claim of this plan. */
+  const outrun = (plan: PlanListRow): RuntimeError => {
+    const held = plans.steps(plan.id).find((step) => claimOf(step, now()) === 'live');
+    return held === undefined ? changedMeanwhile() : isRunning(plan, held);
+  };
+
   const goOn = async (plan: PlanListRow, step: StepRow, input: NextStep): Promise<StepStarted> => {
     const { on_ask, timeout_ms } = input.run;
     const run_id = step.run_id ?? '';
@@ -80,7 +86,7 @@ export function createStepRuns(deps: StepRunDeps) {
         stepId: step.id,
         ordinal: step.ordinal,
         claim(runId) {
-          if (!plans.claim(step.id, runId, now())) throw changedMeanwhile();
+          if (!plans.claim(step.id, runId, now())) throw outrun(plan);
           feed.commit('full', (record) => {
             plans.touch(plan.id, now());
             books.changed(record, plan, step);

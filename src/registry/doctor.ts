@@ -150,10 +150,16 @@ function* directoryIssues(found: Inspection): Generator<SetupIssue> {
       severity: 'warning',
       category: 'security',
       message: `${path} is not used: it ${reason}.${where}`,
-      cliCommand: mount === null ? `chmod o-w ${path}` : 'reins --data-dir <directory on another mount> doctor',
+      cliCommand: refusedMend(path, reason, mount),
       subject: path,
     });
   }
+}
+
+/** A mode can be changed; a link or another's directory is used only where somebody names it (06 §5.1). */
+function refusedMend(path: string, reason: string, mount: string | null): string {
+  if (mount !== null) return 'reins --data-dir <directory on another mount> doctor';
+  return reason.startsWith('can be written') ? `chmod o-w ${quote(path)}` : `reins --data-dir ${quote(path)} doctor`;
 }
 
 function* policyIssues({ policy }: Inspection): Generator<SetupIssue> {

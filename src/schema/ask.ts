@@ -45,6 +45,8 @@ export type Preview = {
   readonly new_file?: boolean;
   /** Where the paths of the call led when it was asked about: an approval holds for these places. */
   readonly places?: string;
+  /** Digest of the files that its commands would start: an approval holds for these. */
+  readonly programs?: string;
   /** File state that the diff was computed against. */
   readonly preimage?: { readonly path: string; readonly sha256: string | null };
   /** The agent that may answer in the operator's place, and how far it is (03 §7.7). */

@@ -7,6 +7,7 @@ export type AuditType =
   | 'compute'
   | 'remember'
   | 'policy_changed'
+  | 'chain_changed'
   | 'rule_added'
   | 'trust'
   | 'resume'
@@ -25,6 +26,7 @@ export type AuditType =
   | 'token_rotated'
   | 'session_revoked'
   | 'database_accepted'
+  | 'migrated'
   | 'anchor';
 
 /** A row of the audit log as stored, its body read (03 §14). `at` is milliseconds since the epoch. */

@@ -28,8 +28,11 @@ export function connectForReading(path: string, connect: Connect): Handle {
   }
 }
 
-const isWithoutCompanions = (error: unknown): boolean =>
-  codeOf(error) === 'SQLITE_CANTOPEN' || codeOf(error) === 'SQLITE_READONLY_DIRECTORY';
+/** A directory that this user may not write answers with another code than a file system that nobody may. */
+const isWithoutCompanions = (error: unknown): boolean => {
+  const code = codeOf(error) ?? '';
+  return code === 'SQLITE_CANTOPEN' || code.startsWith('SQLITE_READONLY');
+};
 
 /** @throws RuntimeError config_invalid */
 function bytesOf(path: string): Buffer {

@@ -12,7 +12,7 @@ import { latest, migrations } from './migrate.ts';
 import { checkDatabaseFile, machineKey } from './private-file.ts';
 import type { Sql } from './sql.ts';
 import { connector, type OpenOptions, writerSettings } from './store.ts';
-import { ensureWal, migrate } from './upgrade.ts';
+import { ensureWal, migrate, wholeFileTenant } from './upgrade.ts';
 
 export type ForeignOptions = Pick<OpenOptions, 'path' | 'reinsHome' | 'installation' | 'version' | 'now'>;
 
@@ -114,11 +114,15 @@ function adopt(
   set('origin_mac', originMac(key, id));
   set('clean_shutdown', '1');
   const body = { sha256, head: { seq: head?.seq ?? 0, hash: head?.hash ?? genesis } };
-  const entry = { type: 'database_accepted', tenant_id: tenant, run_id: null, session_id: null, body } as const;
+  const entry = {
+    type: 'database_accepted',
+    tenant_id: wholeFileTenant,
+    run_id: null,
+    session_id: null,
+    body,
+  } as const;
   createAudit(sql).append(entry, at);
 }
-
-const tenant = '00000000-0000-0000-0000-000000000001';
 
 /** Of the file and of what its log holds beside it. */
 function hashOf(path: string): string {

@@ -1,7 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { basename } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
+import { createAudit } from './audit.ts';
 import { backUp } from './backup.ts';
-import { type Handle, sleep } from './connection.ts';
+import { createSql, type Handle, sleep } from './connection.ts';
 import { damaged } from './failure.ts';
 import { applicationId, type InspectOptions, originMac, quickCheck } from './inspect.ts';
 import { applyMigrations, expectedDigest, latest, schemaDigest } from './migrate.ts';
@@ -44,9 +46,10 @@ export function migrate(handle: Handle, options: UpgradeOptions, connect: (path:
   exclusive(handle, () => {
     const from = Number(handle.pragma('user_version', { simple: true }));
     if (from >= latest(options.migrations)) return;
+    let backup: string;
     try {
       // Another connection copies: VACUUM cannot run inside this transaction, and readers are not held up by it.
-      backUp(path, from, options.now(), {
+      backup = backUp(path, from, options.now(), {
         copyInto: (target) => using(connect(path), (reader) => reader.prepare('VACUUM INTO ?').run(target)),
         check: (target) => using(connect(target), quickCheck),
       });
@@ -58,8 +61,15 @@ export function migrate(handle: Handle, options: UpgradeOptions, connect: (path:
     if (schemaDigest(handle) !== expectedDigest(options.migrations, version)) {
       throw damaged(path, `the upgrade to schema ${version} gave other tables than expected and was undone`);
     }
+    const sql = createSql(handle, { path, schema: version, busyTimeoutMs: 0, onFirstWrite: () => {} });
+    const body = { from, to: version, by: options.version, backup: basename(backup) };
+    const entry = { type: 'migrated', tenant_id: wholeFileTenant, run_id: null, session_id: null, body } as const;
+    createAudit(sql).append(entry, options.now());
   });
 }
+
+/** What concerns the whole file is noted under the tenant that every installation has. */
+export const wholeFileTenant = '00000000-0000-0000-0000-000000000001';
 
 function using<T>(handle: Handle, body: (handle: Handle) => T): T {
   try {

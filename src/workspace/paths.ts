@@ -30,14 +30,18 @@ export type Workspace = {
   readonly home: string;
   /** One sentence for each data directory that was passed over. */
   readonly warnings: readonly string[];
+  /** The same directories, and what is wrong with each. */
+  readonly passedOver: readonly PassedOver[];
 };
+
+type PassedOver = { readonly path: string; readonly fault: string };
 
 /** Finds data directory, root and database (06 §5.1 to §5.3). Reads the file system; creates nothing; never throws. */
 export function findWorkspace(options: FindWorkspace): Workspace {
   const cwd = realOf(options.cwd);
   const home = realOf(options.reinsHome);
-  const warnings: string[] = [];
-  const dataDir = options.dataDirFlag ?? searchUpward(cwd, home, options.uid, warnings);
+  const passedOver: PassedOver[] = [];
+  const dataDir = options.dataDirFlag ?? searchUpward(cwd, home, options.uid, passedOver);
   const dbPath = options.dbFlag ?? join(dataDir ?? home, 'local.db');
   return {
     dataDir,
@@ -47,16 +51,17 @@ export function findWorkspace(options: FindWorkspace): Workspace {
     dbPath,
     dbExists: statusOf(dbPath) !== null,
     home,
-    warnings,
+    warnings: passedOver.map(({ path, fault }) => `The directory ${path} is not used: it ${fault}.`),
+    passedOver,
   };
 }
 
-function searchUpward(start: string, home: string, uid: number | null, warnings: string[]): string | null {
+function searchUpward(start: string, home: string, uid: number | null, passedOver: PassedOver[]): string | null {
   for (let directory = start; ; directory = dirname(directory)) {
     const candidate = join(directory, directoryName);
     const fault = realOf(candidate) === home ? 'user' : dataDirFault(candidate, uid);
     if (fault === null) return candidate;
-    if (fault !== 'user' && fault !== 'missing') warnings.push(`The directory ${candidate} is not used: it ${fault}.`);
+    if (fault !== 'user' && fault !== 'missing') passedOver.push({ path: candidate, fault });
     if (dirname(directory) === directory) return null;
   }
 }

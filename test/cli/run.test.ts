@@ -287,6 +287,29 @@ describe('calls that need approval, without a terminal', () => {
     expect(asks.map((ask: { state: string }) => ask.state)).toEqual(['cancelled']);
   });
 
+  test('go on with what was answered when a later one of several is refused', async () => {
+    await world.run([...tester, 'write']);
+    const { asks } = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout);
+    const { code, stdout, stderr } = await world.run(['approvals', 'respond', asks[0].id, 'ask_gone', '--deny']);
+    expect([code, stdout]).toEqual([1, 'It was denied.\n']);
+    expect(stderr).toBe(`denied ${asks[0].id}\nreins: no such ask: ask_gone\n  reins approvals list\n`);
+  });
+
+  test('that a changed policy denies by now say how their run goes on', async () => {
+    const policy = (action: string) => world.write('../policy.json', `{"default_action":"${action}","rules":[]}`);
+    await world.run([...tester, '--policy', policy('approve'), 'write']);
+    policy('deny');
+    const { asks } = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout);
+    const [{ id, run_id }] = asks;
+    const refused = await world.run(['approvals', 'respond', id, '--approve']);
+    expect(refused).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringContaining(`reins state resume ${run_id}\n`),
+    });
+    expect(await world.run(['state', 'resume', run_id])).toMatchObject({ code: 0, stdout: 'It was denied.\n' });
+  });
+
   test('an answer is one verdict, and an unknown id is not found', async () => {
     expect((await world.run(['approvals', 'respond', 'nosuch', '--approve'])).code).toBe(1);
     expect(await world.run(['approvals', 'respond', 'nosuch'])).toMatchObject({

@@ -15,6 +15,7 @@ const open = async (turns: readonly unknown[], policy?: unknown): Promise<PlanAp
 
 describe('a planner that answers', () => {
   test.each([
+    ['a fenced array among words with brackets', 'As in [1]:\n```json\n["one", "two"]\n```\nSee [2].'],
     ['a fenced array', '```json\n["one", "two"]\n```'],
     ['an object with steps', '{"steps": ["one", {"description": "two"}]}'],
     ['prose around an array', 'Here is the plan: ["one", "two"]. Have fun.'],
@@ -257,6 +258,29 @@ describe('planning again', () => {
     const [run] = rows("SELECT json_extract(input, '$.value') AS text FROM runs WHERE kind = 'plan_replan'");
     expect(String(run?.['text'])).toContain('2. failed: two\n   no network');
     expect(String(run?.['text'])).toContain('# What to change\nstay offline');
+  });
+
+  test('nothing comes of an answer to a plan that was deleted meanwhile', async () => {
+    const { plan, client, options } = await open([plans(['again'])]);
+    const { name } = await plan('g', { from: '- one' });
+    const first = await client.replan({ plan: null, instruction: '', shell: false, run: options });
+    if (first.kind !== 'run') throw new Error('no run');
+    await client.deletePlan({ plan: name, force: false });
+    await expect(client.planningStep({ run_id: first.run.run_id })).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  test('numbers have no gap where a pending step stood before finished ones', async () => {
+    const { plan, client, options, show } = await open([plans(['again'])]);
+    await plan('g', { from: '- one\n- [x] two\n- three\n- [x] four\n- [x] five\n- six' });
+    const first = await client.replan({ plan: null, instruction: '', shell: false, run: options });
+    if (first.kind !== 'run') throw new Error('no run');
+    await client.planningStep({ run_id: first.run.run_id });
+    expect((await show()).steps.map(({ ordinal, description }) => [ordinal, description])).toEqual([
+      [1, 'two'],
+      [2, 'four'],
+      [3, 'five'],
+      [4, 'again'],
+    ]);
   });
 });
 

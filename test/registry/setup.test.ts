@@ -397,6 +397,14 @@ describe('what other rooms find', () => {
       'warning permissions_open: reins --data-dir <directory on another mount> doctor',
       () => ({ refused: [{ path: '/m/.reins', reason: 'can be written by every user', mount: '/m' }] }),
     ],
+    [
+      "warning permissions_open: chmod o-w '/a b/.reins'",
+      () => ({ refused: [{ path: '/a b/.reins', reason: 'can be written by every user', mount: null }] }),
+    ],
+    [
+      "warning permissions_open: reins --data-dir '/a b/.reins' doctor",
+      () => ({ refused: [{ path: '/a b/.reins', reason: 'is a symbolic link', mount: null }] }),
+    ],
     ['warning default_password: reins beam set-password', () => ({ defaultPassword: 'loopback' as const })],
     ['error default_password: reins beam set-password', () => ({ defaultPassword: 'open' as const })],
     [

@@ -166,6 +166,28 @@ describe('between verdict and execution', () => {
     expect(asks()[0]?.superseded_by).toBe(asks()[1]?.id);
   });
 
+  it.each(['./tool', 'cd . && ./tool && pwd'])(
+    'a program that was written over is another one: %s',
+    async (command) => {
+      const run = call('local_shell.local_shell', { command });
+      app = await scriptedApp({ turns: [says('done', results(1)), calls([run])], policy: asking });
+      writeFileSync(path('tool'), '#!/bin/sh\necho one >> ran\n', { mode: 0o755 });
+      const { run_id } = await app.run({ on_ask: 'suspend' });
+      const [first = ''] = pending();
+      await answer(app, first);
+      writeFileSync(path('tool'), '#!/bin/sh\necho two >> ran\n');
+      expect(await resume(app, run_id)).toMatchObject({ status: 'suspended' });
+      expect(made('ran')).toEqual([]);
+      const [second = ''] = pending();
+      expect(app.rows("SELECT json_extract(preview, '$.anew.why[0]') AS why FROM asks WHERE id = ?", second)).toEqual([
+        { why: 'the program is another one' },
+      ]);
+      await answer(app, second);
+      expect(await resume(app, run_id)).toMatchObject({ status: 'completed' });
+      expect(readFileSync(path('ran'), 'utf8')).toBe('two\n');
+    },
+  );
+
   it('a policy that denies now beats the approval', async () => {
     const [running, runId] = await suspended([says('done', results(1)), calls([write('a')])]);
     await answer(running, pending()[0] ?? '');

@@ -112,6 +112,9 @@ test('a chain with a defect is refused with its place, and nothing is written', 
   expect(run.status).toBe(202);
   await server.app.client.awaitRun({ run_id: String(run.json['run_id']) });
   expect((await server.call('DELETE', path, { headers: { 'if-match': '*' } })).status).toBe(204);
+  expect(
+    server.app.rows("SELECT json_extract(body, '$.document') AS of FROM audit WHERE type = 'chain_changed'"),
+  ).toEqual([{ of: 'chain' }, { of: 'chain' }]);
 });
 
 test.each(['hitl-policy-..%2f..%2fetc.json', 'passwd', 'hitl-policy-X.json', '..%2Fconfig.json'])(

@@ -65,6 +65,17 @@ describe('an upgrade', () => {
       expect(store.schema).toBe(upgraded.length);
       expect(store.sql.all('SELECT key, note FROM kv')).toEqual([{ key: 'a', note: null }]);
       expect(store.sql.get('PRAGMA user_version')).toEqual({ user_version: upgraded.length });
+      const [noted, ...rest] = store.sql.all<{ type: string; body: string }>('SELECT type, body FROM audit');
+      expect([noted?.type, JSON.parse(noted?.body ?? ''), rest]).toEqual([
+        'migrated',
+        {
+          backup: `local.db.backup-v${version}-20260102T030405000Z`,
+          by: '0.0.0-test',
+          from: version,
+          to: upgraded.length,
+        },
+        [],
+      ]);
       store.close();
 
       expect(backups()).toEqual([`local.db.backup-v${version}-20260102T030405000Z`]);

@@ -31,6 +31,7 @@ describe('the workspace', () => {
       dbExists: false,
       home: temp.home,
       warnings: [],
+      passedOver: [],
     });
   });
 
@@ -63,6 +64,7 @@ describe('the workspace', () => {
       dataDir: null,
       dbPath: join(home, 'local.db'),
       warnings: [],
+      passedOver: [],
     });
     symlinkSync(home, join(temp.dir, 'alias'));
     expect(find({ cwd, reinsHome: join(temp.dir, 'alias') })).toMatchObject({ dataDir: null, home, warnings: [] });
@@ -89,6 +91,7 @@ describe('the workspace', () => {
     expect(find({ uid: uid + 1 })).toMatchObject({
       dataDir: null,
       warnings: [`The directory ${candidate} is not used: it belongs to another user.`],
+      passedOver: [{ path: candidate, fault: 'belongs to another user' }],
     });
   });
 

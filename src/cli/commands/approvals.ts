@@ -166,18 +166,29 @@ const respond: Handler = async (context) => {
   const only = flags.bool('resume') === false;
   const recorded: Ask[] = [];
   const resting = new Set<string>();
+  let refusal: unknown = null;
   for (const id of words) {
-    const binding = await wholeBinding(client, id, bindings.get(id) ?? null);
-    const { ask, rests } = await client.answerAsk({
-      id,
-      ...answer,
-      binding,
-      no_resume: only,
-      accept_changed_chain: accept,
-    });
-    recorded.push(ask);
-    if (rests && ask.run_id !== null) resting.add(ask.run_id);
-    await confirm(context, client, ask, resting.size > 0);
+    try {
+      const binding = await wholeBinding(client, id, bindings.get(id) ?? null);
+      const { ask, rests } = await client.answerAsk({
+        id,
+        ...answer,
+        binding,
+        no_resume: only,
+        accept_changed_chain: accept,
+      });
+      recorded.push(ask);
+      if (rests && ask.run_id !== null) resting.add(ask.run_id);
+      await confirm(context, client, ask, resting.size > 0);
+    } catch (error) {
+      // Those before it stand, so their runs go on before it is said.
+      refusal = error;
+      break;
+    }
+  }
+  if (refusal !== null) {
+    if (resting.size > 0) await goOn(context, client, [...resting], accept);
+    throw refusal;
   }
   if (context.globals.format !== 'text' && resting.size === 0) await context.printJson(recorded);
   if (resting.size > 0) return goOn(context, client, [...resting], accept);
