@@ -6,6 +6,7 @@ import { type Capture, createCapture, type StreamName, shares } from './capture.
 import { createStdio } from './descriptors.ts';
 import { createGroupGuard } from '../src/children/group-guard.ts';
 import { isSame, lookAt } from './identity.ts';
+import { pipeHolders } from '../src/children/pipe-holders.ts';
 import { createStop, type Exit, endGroup } from '../src/children/process-group.ts';
 import { changedFile, openTrusted } from './trusted-start.ts';
 
@@ -66,6 +67,7 @@ async function runChild(request: SpawnRequest, { report, signal }: SpawnCaller):
     return notStarted('spawn_failed', failureText(await failed));
   report({ kind: 'started', pid });
   guard.add(pid);
+  const holders = pipeHolders(pid, request.env['REINS_RUN_ID']);
 
   const exited = new Promise<Exit>((resolve) => child.once('exit', (code, signal) => resolve({ code, signal })));
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
@@ -94,7 +96,7 @@ async function runChild(request: SpawnRequest, { report, signal }: SpawnCaller):
   signal.removeEventListener('abort', cancel);
   // What happens from here on is no reason any more: the main process has ended.
   stopping.done();
-  const background = await endGroup(child, pid, closed);
+  const background = await endGroup(child, pid, closed, holders);
   guard.remove(pid);
   live.flush();
   const reason = stopping.reason();

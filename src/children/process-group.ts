@@ -50,21 +50,38 @@ export function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
 }
 
 /**
- * After the main process: its group gets 250 ms to close the pipes and to end, then it is killed (05 §3.6.2).
+ * After the main process: its group gets 250 ms to close the pipes and to end, then it is killed (05 §3.6.2), and so is
+ * who holds the pipes even then.
  * @returns true when something had to be killed.
  */
-export async function endGroup(child: ChildProcess, pid: number, closed: Promise<void>): Promise<boolean> {
+export async function endGroup(
+  child: ChildProcess,
+  pid: number,
+  closed: Promise<void>,
+  holders: () => readonly number[] = () => [],
+): Promise<boolean> {
   const until = performance.now() + graceMs;
   const open = !(await within(closed, graceMs));
   while (!open && hasLivingMember(pid) && performance.now() < until) await pause(25);
   if (!open && !hasLivingMember(pid)) return false;
   signalGroup(pid, 'SIGKILL');
-  // Who left the group with the pipe in hand cannot be reached: the pipe is closed from this side.
-  if (open && !(await within(closed, graceMs))) {
+  if (!open || (await within(closed, graceMs))) return true;
+  // They left the group with the pipe in hand.
+  for (const holder of holders()) kill(holder);
+  if (!(await within(closed, graceMs))) {
+    // Who cannot be reached loses the pipe: it is closed from this side.
     child.stdout?.destroy();
     child.stderr?.destroy();
   }
   return true;
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch {
+    // Gone since it was looked up.
+  }
 }
 
 /** A dead member that nobody has waited for still answers signals; in a container without an init it stays for ever. */

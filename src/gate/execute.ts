@@ -8,7 +8,7 @@ import { changeBytes, withChange } from './changed.ts';
 import type { Started } from './entries.ts';
 import type { Judged } from './find.ts';
 import type { Ledger } from './ledger.ts';
-import { capResult, resultText } from './result.ts';
+import { capResult, resultText, shallowResult } from './result.ts';
 import type { GateRun } from './run.ts';
 
 export type ExecuteDeps = {
@@ -41,7 +41,7 @@ export async function executeCall(
     request.time_left_ms === undefined
       ? run.signal
       : AbortSignal.any([run.signal, AbortSignal.timeout(timerMs(request.time_left_ms))]);
-  const result = deps.maskResult(await act(deps, ledger, run, judged, started, signal));
+  const result = deps.maskResult(shallowResult(await act(deps, ledger, run, judged, started, signal)));
   if (!run.records()) throw new RuntimeError('cancelled', 'stopped');
   const text = resultText(result);
   const isText = result.ok && typeof result.value === 'string';

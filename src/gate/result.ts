@@ -29,6 +29,25 @@ export const errorText = (error: string, message: string, extra: Readonly<Record
 
 const wellFormed = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\ufffd');
 
+/** Far beyond what is of use to a model, and far below what recursion over a value survives. */
+const maxResultDepth = 500;
+
+/** A result is walked by masking, records and templates: one that is nested without end would end the run instead. */
+export function shallowResult(result: ToolResult): ToolResult {
+  if (!result.ok || !isDeeper(result.value, maxResultDepth)) return result;
+  const message = `The tool was run, but its result is nested deeper than ${maxResultDepth} levels and cannot be read.`;
+  return { ok: false, error: 'tool_error', message };
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  let level: readonly unknown[] = [value];
+  for (let depth = 0; depth <= levels; depth += 1) {
+    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
+    if (level.length === 0) return false;
+  }
+  return true;
+}
+
 /**
  * Caps a result (04 §14.7): a bigger text keeps its first 20 % and last 80 % at line ends, a bigger JSON value becomes a
  * preview; the whole lies in the run's spool under `@output/<call id>`.

@@ -1,4 +1,5 @@
 import type { Failure } from 'superstruct';
+import { inexactIntegers, stringEnd } from '../text/exact-json.ts';
 import type { Tool } from './tool.ts';
 
 export type ParsedArguments =
@@ -55,10 +56,20 @@ function readObject(text: string): ReadRecord | Rejected {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return rejected('', 'The arguments must be one JSON object.');
   }
-  const fault = scanKeys(text) ?? badText(text, value);
+  const fault = scanKeys(text) ?? inexact(text) ?? badText(text, value);
   if (fault !== null) return fault;
   // True because a value that is neither null nor an array nor a scalar is a JSON object.
   return { ok: true, record: value as Record<string, unknown> };
+}
+
+/** A number that has become another one in reading is not what the model has sent. */
+function inexact(text: string): Rejected | null {
+  const [first] = inexactIntegers(text);
+  if (first === undefined) return null;
+  return rejected(
+    '',
+    `The number ${first.literal.slice(0, 40)} has more digits than a number keeps, so another one would be sent.`,
+  );
 }
 
 /** Walks valid JSON text: depth, keys that stand twice, keys that name a prototype. JSON.parse hides all three. */
@@ -98,16 +109,6 @@ const openBracket = 0x5b;
 const closeBracket = 0x5d;
 const openBrace = 0x7b;
 const closeBrace = 0x7d;
-
-/** Index of the quote that ends the string which begins at `start`. */
-function stringEnd(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end > 0; end = text.indexOf('"', end + 1)) {
-    let first = end;
-    while (text.charCodeAt(first - 1) === 0x5c) first -= 1;
-    if ((end - first) % 2 === 0) return end;
-  }
-  return text.length;
-}
 
 /** U+0000 and unpaired surrogates (05 §2.1.2). They can only come from escapes or from ill-formed text. */
 function badText(text: string, value: unknown): Rejected | null {
@@ -181,8 +182,21 @@ function describeFailure(failure: Failure, record: Readonly<Record<string, unkno
     return refused(path, `The argument "${path}" is missing.`);
   }
   // Our own structs and refinements give the end of the sentence.
-  const own = failure.message.startsWith('must ') ? failure.message : `must be ${words(failure.type)}`;
+  const own = failure.message.startsWith('must ')
+    ? failure.message
+    : `must be ${listed(failure, tool) ?? words(failure.type)}`;
   return refused(path, path === '' ? `The arguments ${own}.` : `"${path}" ${own}.`);
+}
+
+/** The values that an argument of a few words may have. */
+function listed(failure: Failure, tool: Tool): string | null {
+  const [name]: readonly unknown[] = failure.path;
+  const property = (tool.spec.input_schema['properties'] as Readonly<Record<string, unknown>> | undefined)?.[
+    String(name)
+  ];
+  if (failure.type !== 'enums' || typeof property !== 'object' || property === null || !('enum' in property))
+    return null;
+  return Array.isArray(property.enum) ? `one of ${property.enum.join(', ')}` : null;
 }
 
 function pathOf(failure: Failure): string {

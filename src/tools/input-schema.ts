@@ -60,7 +60,8 @@ export const bytes = <T extends string>(struct: Struct<T, null>, min: number, ma
 export const between = (struct: Struct<number, null>, min: number, max = Number.MAX_SAFE_INTEGER) =>
   refine(struct, 'between', (value) => {
     if (value >= min && value <= max) return true;
-    return max === Number.MAX_SAFE_INTEGER ? `must be at least ${min}` : `must be ${min} to ${max}`;
+    if (max !== Number.MAX_SAFE_INTEGER) return `must be ${min} to ${max}`;
+    return value < min ? `must be at least ${min}` : `must be at most ${max}`;
   });
 
 /** Any JSON value, null included, but not nothing. */

@@ -1,4 +1,4 @@
-import type { ErrorObject } from 'ajv';
+import type { ErrorObject, Options, ValidateFunction } from 'ajv';
 import { loadRegexEngine, type RegexEngine } from '../text/linear-regex.ts';
 import { once } from '../text/once.ts';
 
@@ -17,6 +17,7 @@ export type JsonCheck = (value: unknown) => SchemaFault | null;
 /** Nothing is fetched: a reference that leaves the schema makes it unreadable (05 §2.1.3). */
 // The class is a member of the default export both bundled and not.
 const loadAjv = once(async () => (await import('ajv/dist/2020.js')).default.Ajv2020);
+const loadDraft7 = once(async () => (await import('ajv')).default.Ajv);
 const loadRegexes = once(loadRegexEngine);
 
 /**
@@ -25,23 +26,29 @@ const loadRegexes = once(loadRegexEngine);
  * value.
  */
 export async function jsonCheck(schema: Readonly<Record<string, unknown>>): Promise<JsonCheck> {
-  const Ajv = await loadAjv();
   // The engine is needed by few schemas, and takes a while to load.
   const regexes = /"pattern(?:Properties)?"/.test(JSON.stringify(schema)) ? await loadRegexes() : null;
-  const ajv = new Ajv({
+  const options: Options = {
     strict: false,
     validateFormats: false,
     validateSchema: false,
     addUsedSchema: false,
     logger: false,
     code: { regExp: Object.assign((pattern: string) => linear(regexes, pattern), { code: 'linear' }) },
-  });
-  try {
-    const { $schema: _dialect, ...own } = schema;
-    const validate = ajv.compile(own);
-    return (value) => (validate(value) ? null : faultOf(validate.errors?.[0]));
-  } catch {
+  };
+  const { $schema: _dialect, ...own } = schema;
+  // Most schemas read the same in both. What only draft 7 has, such as a list of schemas as `items`, the later one refuses.
+  const validate = compiled(new (await loadAjv())(options), own) ?? compiled(new (await loadDraft7())(options), own);
+  if (validate === null)
     return () => ({ path: [], type: 'schema', message: 'must match a schema that cannot be read' });
+  return (value) => (validate(value) ? null : faultOf(validate.errors?.[0]));
+}
+
+function compiled(ajv: { compile(schema: object): ValidateFunction }, schema: object): ValidateFunction | null {
+  try {
+    return ajv.compile(schema);
+  } catch {
+    return null;
   }
 }
 

@@ -174,14 +174,35 @@ async function readBody(response: IncomingMessage, max: number): Promise<{ body:
 
 /** The cut applies to what comes out, so a small answer cannot grow without end. */
 async function decompressed(response: IncomingMessage): Promise<Readable> {
-  const encoding = response.headers['content-encoding']?.trim().toLowerCase() ?? '';
-  if (encoding === '' || encoding === 'identity') return response;
-  const { createBrotliDecompress, createGunzip, createInflate } = await import('node:zlib');
-  const decoder =
-    encoding === 'br' ? createBrotliDecompress() : encoding === 'deflate' ? createInflate() : createGunzip();
-  response.once('error', (error) => decoder.destroy(error));
-  return response.pipe(decoder);
+  const encodings = (response.headers['content-encoding'] ?? '')
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== '' && name !== 'identity');
+  if (encodings.length === 0) return response;
+  const zlib = await import('node:zlib');
+  // An answer to HEAD names the encoding of a body that does not come: without these flags nothing is a broken stream.
+  const flushed = { finishFlush: zlib.constants.Z_SYNC_FLUSH };
+  let stream: Readable = response;
+  for (const encoding of encodings.slice(0, maxEncodings).reverse()) {
+    const decoder =
+      encoding === 'gzip' || encoding === 'x-gzip'
+        ? zlib.createGunzip(flushed)
+        : encoding === 'deflate'
+          ? zlib.createInflate(flushed)
+          : encoding === 'br'
+            ? zlib.createBrotliDecompress({ finishFlush: zlib.constants.BROTLI_OPERATION_FLUSH })
+            : null;
+    if (decoder === null || encodings.length > maxEncodings) {
+      throw new Error(`it is encoded as "${encodings.join(', ').slice(0, 100)}"`);
+    }
+    stream.once('error', (error) => decoder.destroy(error));
+    stream = stream.pipe(decoder);
+  }
+  return stream;
 }
+
+/** What a server lays over each other; one that names more wants to be decoded for ever. */
+const maxEncodings = 2;
 
 /** The system's or TLS's word for it, without addresses. */
 function reasonOf(error: unknown): string {

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
+import { parseExactJson } from '../text/exact-json.ts';
 import { fail } from './failure.ts';
 import { htmlToText } from './html-text.ts';
 import type { ToolContext, ToolResult } from './tool.ts';
@@ -86,7 +87,7 @@ function textBody(answer: Answer, type: string, url: string, format: 'text' | 'r
   const text = decode(answer.body, type);
   if (isJson(media) && !answer.truncated) {
     try {
-      return JSON.parse(text);
+      return parseExactJson(text);
     } catch {
       return text;
     }
@@ -94,11 +95,17 @@ function textBody(answer: Answer, type: string, url: string, format: 'text' | 'r
   return isHtml(media) && format === 'text' ? htmlToText(text, url) : text;
 }
 
+/** By the charset that the header names, else by that which a page names itself. */
 export function decode(body: Buffer, type: string): string {
-  const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(type)?.[1] ?? 'utf-8';
+  const named = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(type)?.[1];
+  const charset = named ?? (isHtml(mediaOf(type)) ? ownCharset(body) : undefined) ?? 'utf-8';
   try {
     return new TextDecoder(charset).decode(body);
   } catch {
     return body.toString('utf8');
   }
 }
+
+/** HTML says it in its first 1,024 bytes. */
+const ownCharset = (page: Buffer): string | undefined =>
+  /<meta\s[^>]*charset\s*=\s*["']?([\w.:-]+)/i.exec(page.toString('latin1', 0, 1024))?.[1];

@@ -1,5 +1,7 @@
 import { type Egress, parseTarget, type Target } from './egress.ts';
-import { cancelled, codeOf, fail, isFailure, type ToolFailure } from './failure.ts';
+import { cancelled, fail, isFailure, type ToolFailure } from './failure.ts';
+import { notReached } from './network-failure.ts';
+import { resolveTarget } from './resolve.ts';
 import type { ToolContext, ToolResult } from './tool.ts';
 import { limitFault, type WebFacts } from './web-call.ts';
 import type { Reply } from './web-request.ts';
@@ -31,7 +33,9 @@ export function createSender(deps: SendDeps, egress: Egress): Send {
   ): Promise<Reply | ToolFailure> => {
     const { method, body, limits } = context.facts;
     // A proxy resolves names itself: then only literal addresses and listed names can be checked (05 §5.2.5).
-    const addresses = proxy === null ? await addressesOf(egress, target) : [];
+    const limit = `the time limit (web-timeout is ${deps.timeoutMs / 1000} s)`;
+    const until = performance.now() + totalMs;
+    const addresses = proxy === null ? await resolveTarget(egress, target, { ms: totalMs, limit }, context.signal) : [];
     if (isFailure(addresses)) return addresses;
     const headers = {
       accept: '*/*',
@@ -44,8 +48,9 @@ export function createSender(deps: SendDeps, egress: Egress): Send {
     const { exchange } = await import('./web-request.ts');
     const bytes = body === null ? null : body.bytes;
     const maxBodyBytes = limits.responseBytes;
+    const leftMs = Math.max(until - performance.now(), 1);
     return exchange(
-      { target, method, headers, body: bytes, addresses, proxy, connectMs, totalMs, maxBodyBytes },
+      { target, method, headers, body: bytes, addresses, proxy, connectMs, totalMs: leftMs, maxBodyBytes },
       context.signal,
     );
   };
@@ -75,27 +80,16 @@ export function createSender(deps: SendDeps, egress: Egress): Send {
   };
 }
 
-async function addressesOf(egress: Egress, target: Target) {
-  try {
-    const addresses = await egress.resolve(target);
-    return addresses;
-  } catch (error) {
-    return fail(
-      'network_error',
-      `The name "${target.host.slice(0, 200)}" was not resolved: ${codeOf(error) ?? 'unknown'}.`,
-    );
-  }
-}
-
 const lowerCase = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
 function brokenResult(
-  { why, reason, sent }: Extract<Reply, { kind: 'broken' }>,
+  broken: Extract<Reply, { kind: 'broken' }>,
   { host }: Target,
   safe: boolean,
   timeoutMs: number,
 ): ToolFailure {
+  const { why, reason, sent } = broken;
   const shown = host.slice(0, 200);
   if (sent && !safe) {
     return fail(
@@ -105,7 +99,7 @@ function brokenResult(
   }
   if (why === 'cancelled') return cancelled();
   if (why === 'timeout') return fail('timeout', `"${shown}": ${reason} (web-timeout is ${timeoutMs / 1000} s).`);
-  return fail('network_error', `"${shown}" could not be reached: ${reason}.`);
+  return notReached(shown, broken);
 }
 
 /** Each hop passes what the first request passed (05 §5.3.4). */

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Service, startService } from '../support/service.ts';
 import { createProject, type World } from './world.ts';
@@ -81,6 +83,13 @@ test('a hook is registered, shown without its values, changed and removed', asyn
     code: 1,
     stderr: expect.stringContaining('There is no hook named "svc".'),
   });
+});
+
+test('the built program reads a description in YAML', async () => {
+  const text = 'openapi: 3.1.0\npaths:\n  /list:\n    get: { operationId: list }\n';
+  writeFileSync(join(world.workspace, 'api.yaml'), text);
+  const added = await hook('add', 'svc', '--url', service.url, '--spec', 'api.yaml');
+  expect(added).toMatchObject({ code: 0, stdout: 'Registered hook "svc" (1 tool).\n' });
 });
 
 test('a service that cannot be reached is registered all the same, and --no-probe asks nobody', async () => {

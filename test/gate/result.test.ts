@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { capResult, resultText } from '../../src/gate/result.ts';
+import { capResult, resultText, shallowResult } from '../../src/gate/result.ts';
 import type { Spool } from '../../src/tools/tool.ts';
 
 const spool = (kept: string[]): Spool => ({
@@ -18,6 +18,17 @@ it('gives text as it is, nothing for null, and compact JSON for the rest', () =>
   expect(resultText({ ok: false, error: 'not_found', message: 'No file.', extra: { similar: ['b'] } })).toBe(
     '{"ok":false,"error":"not_found","message":"No file.","similar":["b"]}',
   );
+});
+
+it('does not hand on a value that is nested so deep that whoever walks it would fall over', () => {
+  const shallow = { ok: true, value: JSON.parse(`${'['.repeat(400)}${']'.repeat(400)}`) } as const;
+  expect(shallowResult(shallow)).toBe(shallow);
+  const deep = { ok: true, value: JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`) } as const;
+  expect(shallowResult(deep)).toEqual({
+    ok: false,
+    error: 'tool_error',
+    message: 'The tool was run, but its result is nested deeper than 500 levels and cannot be read.',
+  });
 });
 
 it('makes text well-formed before a model sees it', () => {

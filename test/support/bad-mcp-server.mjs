@@ -70,6 +70,7 @@ const calls = {
     ],
   }),
   structured: () => ({ ...text('{"n":1}'), structuredContent: { n: 1 } }),
+  nothing: () => null,
   leak: () => text(`token is ${process.env.SERVICE_TOKEN}`),
 };
 

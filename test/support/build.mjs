@@ -2,7 +2,7 @@
 // Entry points are the command line and each worker; they are split into parts, and parts are put together to code files, each
 // with its bytecode beside it.
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build, transform } from 'esbuild';
 import { buildWeb } from './build-web.mjs';
@@ -93,7 +93,8 @@ export async function buildAll({ outdir = 'dist', failPoints = false } = {}) {
   const parts = new Map();
   for (const { path, text } of split.outputFiles) {
     const { code } = await transform(text, { ...commonJs, platform: 'node', define: { 'import.meta': '__meta' } });
-    parts.set(basename(path), inAscii(code));
+    const { exports } = split.metafile.outputs[relative(root, path)];
+    parts.set(basename(path), inAscii(code) + (exports.join() === 'default' ? membersToo : ''));
   }
   for (const [file, names] of codeFiles(split.metafile.outputs)) {
     const functions = names.map((name) => `${JSON.stringify(name)}:${asFunction(parts.get(name))}`);
@@ -121,6 +122,15 @@ const commonJs = {
   supported: { 'dynamic-import': false },
   banner: 'var __meta={get url(){return require("node:url").pathToFileURL(__filename).href}};',
 };
+
+/**
+ * A CommonJS package that is a part of its own has one export, `default`. Node gives its members by name as well, and so
+ * must the bundle: else `const { member } = await import(..)` works from the sources alone.
+ */
+const membersToo =
+  'var all=Object(module.exports.default);' +
+  'for(var name of Object.keys(all))' +
+  'if(!(name in module.exports))Object.defineProperty(module.exports,name,{value:all[name],enumerable:true});';
 
 const startIsBuiltApart = {
   name: 'start-is-built-apart',

@@ -66,9 +66,14 @@ describe('parseArguments', () => {
     ['{"path":"a","count":"5"}', 'count', '"count" must be an integer.'],
     ['{"path":"a","count":1.5}', 'count', '"count" must be an integer.'],
     ['{"path":"a","count":11}', 'count', '"count" must be 1 to 10.'],
+    [
+      '{"path":"a","any":{"id":12345678901234567890}}',
+      '',
+      'The number 12345678901234567890 has more digits than a number keeps, so another one would be sent.',
+    ],
     ['{"path":"a","all":"true"}', 'all', '"all" must be true or false.'],
     ['{"path":"a","names":["a",1]}', 'names[1]', '"names[1]" must be a string.'],
-    ['{"path":"a","format":"pdf"}', 'format', '"format" must be one of the values that the schema lists.'],
+    ['{"path":"a","format":"pdf"}', 'format', '"format" must be one of text, raw.'],
     [
       '{"path":"a","frobnicate":1}',
       'frobnicate',

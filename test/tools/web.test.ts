@@ -91,6 +91,52 @@ describe('web_get', () => {
     expect(await get('/')).toMatchObject({ value: { body: 'small' } });
   });
 
+  it('reads what says its charset itself, and two compressions over each other', async () => {
+    reply(200, { 'content-type': 'text/html' }, Buffer.from('<meta charset="iso-8859-1"><p>caf\xe9</p>', 'latin1'));
+    expect(await get('/')).toMatchObject({ value: { body: 'café' } });
+    reply(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip, x-gzip' }, gzipSync(gzipSync('twice')));
+    expect(await get('/')).toMatchObject({ value: { body: 'twice' } });
+  });
+
+  it('takes an encoding of a body that does not come for nothing, as HEAD gives it', async () => {
+    reply(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }, '');
+    expect(await bench.call('web.web_head', { url: `${origin}/` })).toMatchObject({
+      value: { status: 200, body: null },
+    });
+    expect(await get('/')).toMatchObject({ value: { status: 200, body: '' } });
+    reply(200, { 'content-type': 'text/plain', 'content-encoding': 'br' }, '');
+    expect(await get('/')).toMatchObject({ value: { status: 200, body: '' } });
+  });
+
+  it('says that an answer came which cannot be read', async () => {
+    reply(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }, 'not gzip');
+    expect(await get('/')).toMatchObject({
+      error: 'network_error',
+      message: '"127.0.0.1" answered, but its answer cannot be read: Z_DATA_ERROR.',
+    });
+    reply(200, { 'content-type': 'text/plain', 'content-encoding': 'snappy' }, 'x');
+    expect(await get('/')).toMatchObject({
+      message: '"127.0.0.1" answered, but its answer cannot be read: it is encoded as "snappy".',
+    });
+  });
+
+  it('loses no digit of a long id', async () => {
+    const body =
+      '{"id":12345678901234567890,"list":[9007199254740993],"text":"1234567890123456789","n":1.5,"\\"9":1e21}';
+    reply(200, { 'content-type': 'application/json' }, body);
+    expect(await get('/')).toMatchObject({
+      value: {
+        body: {
+          id: '12345678901234567890',
+          list: ['9007199254740993'],
+          text: '1234567890123456789',
+          n: 1.5,
+          '"9': 1e21,
+        },
+      },
+    });
+  });
+
   it('cuts what comes out of a compression, not what goes in', async () => {
     reply(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }, gzipSync('x'.repeat(5_000_000)));
     const result = await get('/', {}, { limits: { _max_response_bytes: '1000' } });

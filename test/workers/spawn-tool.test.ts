@@ -175,6 +175,14 @@ describe('the end of a child', () => {
     expect(result).toMatchObject({ stdout: 'hi\n', background_killed: true, exit_code: 0 });
   });
 
+  it.runIf(process.platform === 'linux')('takes along who left the group with the pipe', async () => {
+    const line = "mkfifo left; setsid sh -c 'echo $$; echo > left; exec sleep 300' & read -r word < left";
+    const env = { PATH: '/usr/bin:/bin', REINS_RUN_ID: 'run_of_this_test' };
+    const result = await run(requestOf(line, { env }));
+    expect(result.background_killed).toBe(true);
+    await ended(Number(result.stdout));
+  });
+
   it('comes with more than 64 MiB of output', async () => {
     const result = await run(requestOf('yes'));
     expect(result).toMatchObject({ output_limit: true, truncated: true, spool_truncated: true });

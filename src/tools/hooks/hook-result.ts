@@ -1,3 +1,4 @@
+import { parseExactJson } from '../../text/exact-json.ts';
 import { fail, type ToolFailure } from '../failure.ts';
 import type { ToolContext, ToolResult } from '../tool.ts';
 import { decode, isJson, isText, mediaOf, spooledBody } from '../web-result.ts';
@@ -46,7 +47,7 @@ const cutNote = ({ truncated }: Answer): object => (truncated ? { truncated: tru
 
 function jsonOf(text: string, hide: (text: string) => string): unknown {
   try {
-    return hideDeep(JSON.parse(text), hide);
+    return hideDeep(parseExactJson(text), hide);
   } catch {
     return hide(text);
   }

@@ -1,5 +1,7 @@
 import { parseTarget, type Target } from '../egress.ts';
-import { cancelled, codeOf, fail, isFailure, type ToolFailure } from '../failure.ts';
+import { cancelled, fail, isFailure, type ToolFailure } from '../failure.ts';
+import { notReached } from '../network-failure.ts';
+import { resolveTarget } from '../resolve.ts';
 import type { Body } from '../web-arguments.ts';
 import type { Reply } from '../web-request.ts';
 import type { HookPorts } from './hook-service.ts';
@@ -71,7 +73,7 @@ async function exchangeOnce(
   signal: AbortSignal,
 ): Promise<Reply | ToolFailure> {
   const until = performance.now() + totalMs;
-  const addresses = await resolved(egress.resolve(target), target, totalMs, wanted.limit);
+  const addresses = await resolveTarget(egress, target, { ms: totalMs, limit: wanted.limit }, signal);
   if (isFailure(addresses)) return addresses;
   const headers = {
     'user-agent': userAgent,
@@ -97,26 +99,6 @@ async function exchangeOnce(
   );
 }
 
-/** The system's resolver knows no limit of its own. */
-async function resolved<T>(
-  looking: Promise<T>,
-  { host }: Target,
-  totalMs: number,
-  limit: string,
-): Promise<T | ToolFailure> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<ToolFailure>((resolve) => {
-    timer = setTimeout(() => resolve(fail('timeout', `"${host}" was not resolved within ${limit}.`)), totalMs);
-  });
-  try {
-    return await Promise.race([looking, late]);
-  } catch (error) {
-    return fail('network_error', `The name "${host.slice(0, 200)}" was not resolved: ${codeOf(error) ?? 'unknown'}.`);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 const isReset = (reason: string): boolean => /ECONNREFUSED|ECONNRESET|EPIPE|socket hang up/.test(reason);
 
 /** Within the origin: the registered headers may go along. */
@@ -127,10 +109,11 @@ function nextTarget(location: string, from: Target): Target | null {
 }
 
 function brokenResult(
-  { why, reason, sent }: Extract<Reply, { kind: 'broken' }>,
+  broken: Extract<Reply, { kind: 'broken' }>,
   { target, limit }: HookExchange,
   safe: boolean,
 ): ToolFailure {
+  const { why, reason, sent } = broken;
   const host = target.host.slice(0, 200);
   if (sent && !safe) {
     const message = `The connection to "${host}" ended (${reason}) after the request was sent: it may have been served. Check before repeating it.`;
@@ -138,5 +121,5 @@ function brokenResult(
   }
   if (why === 'cancelled') return cancelled();
   if (why === 'timeout') return fail('timeout', `"${host}" gave no complete answer within ${limit}.`);
-  return fail('network_error', `"${host}" could not be reached: ${reason}.`);
+  return notReached(host, broken);
 }

@@ -1,5 +1,5 @@
 import { RuntimeError } from '../../schema/errors.ts';
-import { type PipeFault, tooLargeCode } from './pipe.ts';
+import { noForm, type PipeFault, tooLargeCode } from './pipe.ts';
 
 /** How a call ended, as far as the connection knows. */
 export type CallEnd =
@@ -30,8 +30,7 @@ export function asFault(error: unknown): RuntimeError {
 function plainMessage(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   // What the library's schemas refuse comes as a list of issues.
-  if (typeof error === 'object' && error !== null && 'issues' in error)
-    return 'it answered in a form that the protocol does not have';
+  if (typeof error === 'object' && error !== null && 'issues' in error) return noForm;
   return text
     .replace(/^MCP error -?\d+: /, '')
     .replace(/\s+/g, ' ')

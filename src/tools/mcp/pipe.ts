@@ -18,6 +18,8 @@ export type PipeListener = {
 
 /** Error code of an answer that was not kept because of its size: of our own range, never of a server's making. */
 export const tooLargeCode = -32_099;
+/** What is said of an answer that is JSON-RPC by its name alone. */
+export const noForm = 'it answered in a form that the protocol does not have';
 export const maxMessageBytes = 16 * 1024 * 1024;
 
 /** What became of a message that has no answer, in `data` of the error that sending it rejects with. */

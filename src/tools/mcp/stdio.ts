@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { GroupGuard } from '../../children/group-guard.ts';
 import { endGroup, signalGroup } from '../../children/process-group.ts';
+import { parseExactJson } from '../../text/exact-json.ts';
 import { codeOf } from '../failure.ts';
 import { createLineReader } from './lines.ts';
-import { fault, maxMessageBytes, type Pipe, type PipeListener, tooLargeCode } from './pipe.ts';
+import { fault, maxMessageBytes, noForm, type Pipe, type PipeListener, tooLargeCode } from './pipe.ts';
 import type { Ring } from './ring.ts';
 
 export type StdioLaunch = {
@@ -140,15 +141,34 @@ const ignored = (): void => {};
 function deliver(line: string, listener: PipeListener): boolean {
   let value: unknown;
   try {
-    value = JSON.parse(line);
+    value = parseExactJson(line);
   } catch {
     return false;
   }
   const messages = Array.isArray(value) ? value : [value];
   if (messages.length === 0 || !messages.every(isMessage)) return false;
-  for (const message of messages) listener.message(message);
+  for (const message of messages) listener.message(isFormless(message) ? formless(message) : message);
   return true;
 }
+
+/** The library drops such an answer, and whoever waits for it would wait until his time is over. */
+const isFormless = (message: object): message is { readonly id: unknown } => {
+  if (!('id' in message) || 'method' in message) return false;
+  if ('result' in message) return !isObject(message.result);
+  return !('error' in message && isObject(message.error) && isFault(message.error));
+};
+
+const isObject = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isFault = (error: object): boolean =>
+  'code' in error && Number.isInteger(error.code) && 'message' in error && typeof error.message === 'string';
+
+const formless = ({ id }: { readonly id: unknown }): object => ({
+  jsonrpc: '2.0',
+  id,
+  error: { code: -32_603, message: noForm },
+});
 
 const isMessage = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && 'jsonrpc' in value && value.jsonrpc === '2.0';

@@ -186,6 +186,14 @@ describe('a call', () => {
     expect(await resultOf(connection, 'echo', { message: 'on' })).toMatchObject({ content: [{ text: 'on' }] });
   });
 
+  it('ends at once with an answer that is none', async () => {
+    expect((await callWith(start('tools'), 'nothing', {})).end).toEqual({
+      kind: 'rpc_error',
+      code: -32603,
+      message: 'it answered in a form that the protocol does not have',
+    });
+  });
+
   it('gives errors of the protocol with their codes', async () => {
     const connection = start('tools');
     expect((await callWith(connection, 'wrong', {})).end).toEqual({

@@ -54,4 +54,13 @@ describe('the arguments of a call', () => {
     await tool.load?.();
     expect(parseArguments(tool, text, false)).toMatchObject({ ok: false, message });
   });
+
+  it('are held against what only draft 7 has', async () => {
+    const pair = { type: 'array', items: [{ type: 'integer' }, { type: 'string' }] };
+    const $schema = 'http://json-schema.org/draft-07/schema#';
+    const tool = mcpTool(server(), definition({ inputSchema: { $schema, type: 'object', properties: { pair } } }));
+    await tool.load?.();
+    expect(parseArguments(tool, '{"pair":[1,"a"]}', false)).toMatchObject({ ok: true });
+    expect(parseArguments(tool, '{"pair":["a",1]}', false)).toMatchObject({ message: '"pair[0]" must be integer.' });
+  });
 });

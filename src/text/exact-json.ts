@@ -1,0 +1,47 @@
+/** An integer of JSON text that a number does not hold exactly, and where it stands. */
+type Inexact = { readonly literal: string; readonly at: number };
+
+/**
+ * Parses JSON so that no digit is lost: an integer that a number does not hold exactly, such as a long id, becomes its
+ * text. @throws SyntaxError as `JSON.parse` does
+ */
+export function parseExactJson(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  const lost = inexactIntegers(text);
+  if (lost.length === 0) return value;
+  let quoted = '';
+  let from = 0;
+  for (const { literal, at } of lost) {
+    quoted += `${text.slice(from, at)}"${literal}"`;
+    from = at + literal.length;
+  }
+  return JSON.parse(quoted + text.slice(from));
+}
+
+/** Of valid JSON text; mostly there are none, and then nothing is walked. */
+export function inexactIntegers(text: string): readonly Inexact[] {
+  if (!/\d{16}/.test(text)) return [];
+  const found: Inexact[] = [];
+  const token = /"|-?\d[\d.eE+-]*/g;
+  for (let match = token.exec(text); match !== null; match = token.exec(text)) {
+    const [literal] = match;
+    if (literal === '"') token.lastIndex = stringEnd(text, match.index) + 1;
+    else if (/^-?\d{16,}$/.test(literal) && !isExact(literal)) found.push({ literal, at: match.index });
+  }
+  return found;
+}
+
+function isExact(literal: string): boolean {
+  const value = Number(literal);
+  return Number.isFinite(value) && BigInt(value) === BigInt(literal);
+}
+
+/** Index of the quote that ends the string which begins at `start`. */
+export function stringEnd(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end > 0; end = text.indexOf('"', end + 1)) {
+    let first = end;
+    while (text.charCodeAt(first - 1) === 0x5c) first -= 1;
+    if ((end - first) % 2 === 0) return end;
+  }
+  return text.length;
+}
