@@ -49,6 +49,15 @@ const maxFeedback = 4_000;
 export function answerAsk(deps: AnswerDeps, input: AnswerInput, actor: Actor): Answered {
   const ask = deps.find(input.id);
   checkKind(ask, input);
+  if (
+    ask.unreadable === true &&
+    input.outcome !== 'deny' &&
+    (input.outcome !== 'cancel' || input.edited !== undefined)
+  ) {
+    throw new RuntimeError('storage', `${ask.id} cannot be read, so nobody can tell what it is about`, {
+      hints: [`reins approvals respond ${ask.id} --cancel`, 'reins doctor'],
+    });
+  }
   const rests = takesUp(deps, ask, input);
   // Looked at once more: somebody else's answer may have come first, and the run have ended by it.
   if (rests && deps.current(ask).state === 'pending') deps.checkResumable(ask, input.accept_changed_chain === true);

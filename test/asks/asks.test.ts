@@ -261,6 +261,22 @@ it('finds an ask by four characters of its end and refuses an ambiguous beginnin
   expect(() => asks.show('nope')).toThrow('no such ask: nope');
 });
 
+it('lists an ask whose row is damaged as unreadable; it can be refused and never approved', async () => {
+  const { asks, raise, sql } = await open();
+  const [bad, good] = [raise(60), raise(120)];
+  // No statement of the program could write this: the CHECK of the column is switched off as a damaged page would be.
+  sql.run('PRAGMA ignore_check_constraints = ON');
+  sql.run("UPDATE asks SET record = '{\"action\":', preview = '' WHERE id = ?", bad);
+  sql.run('PRAGMA ignore_check_constraints = OFF');
+  const filter = { state: 'pending', kind: null, session_id: null, mission_id: null, by: null, limit: 50 } as const;
+  expect(asks.list(filter).asks.map(({ id, summary, unreadable }) => [id, summary, unreadable])).toEqual([
+    [bad, '[unreadable ask]', true],
+    [good, 'write a.txt', undefined],
+  ]);
+  expect(() => asks.answer(answer(bad, 'approve'), person)).toThrow(`${bad} cannot be read`);
+  expect(asks.answer(answer(bad, 'deny'), person).ask.state).toBe('denied');
+});
+
 it('sweeps before it lists and says how many expired, soonest deadline first', async () => {
   const { asks, raise } = await open();
   const late = raise(7200);
