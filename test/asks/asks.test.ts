@@ -230,7 +230,21 @@ it('reads an ask as expired from its deadline on, although nobody swept', async 
   clock += 1;
   expect(asks.show(id)).toMatchObject({ state: 'expired', verdict: { by: 'system:timeout', outcome: 'expire' } });
   expect(() => asks.answer(answer(id, 'approve'), person)).toThrow('that counted as a denial');
+  // Nobody drives the run: it goes on when it is told to.
+  driven = () => false;
+  expect(hintsOf(() => asks.answer(answer(id, 'approve'), person))).toEqual(['reins state resume run_a']);
+  asks.delivered(id);
+  expect(hintsOf(() => asks.answer(answer(id, 'approve'), person))).toEqual([]);
 });
+
+function hintsOf(body: () => unknown): readonly string[] | undefined {
+  try {
+    body();
+  } catch (error) {
+    return error instanceof RuntimeError ? error.hints : undefined;
+  }
+  return undefined;
+}
 
 it('takes the deadline of the rule, of the ceiling, or none', async () => {
   const { asks, raise } = await open(90_000);
