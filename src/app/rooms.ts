@@ -17,6 +17,7 @@ import { removeLeftovers } from '../workspace/files.ts';
 import type { ChainFinderDeps } from '../workspace/find-chain.ts';
 import { createPolicies } from '../workspace/policies.ts';
 import { attendWith } from './attention.ts';
+import { deleteSessionWith } from './delete-session.ts';
 import { inspectWith } from './inspect.ts';
 import { freeBytes, pidStart } from './machine.ts';
 import { maskResultWith } from './mask-result.ts';
@@ -197,6 +198,7 @@ export function openRooms(input: RoomsInput): Rooms {
         return bundleServices({ ...input, setup, backends, tools: tools.services });
       }),
       startRun: runs.startRun,
+      deleteSession: deleteSessionWith({ ...store, going: runs }),
       ...turns,
       awaitRun: runs.awaitRun,
       resumeRun: async (wanted) =>

@@ -125,9 +125,13 @@ export function openStoreRooms(input: StoreRoomsInput) {
     runs,
     workspace: workspace.root,
     now,
-    cancelRun: async (runId, reason) => {
-      await lostRuns.reread(runId);
-      lostRuns.end(runId, 'cancelled', reason);
+    cancelRun: async (run_id, reason) => {
+      try {
+        await (await stateRooms()).cancelRun({ run_id, reason, wait: true });
+      } catch (error) {
+        // It has ended by itself meanwhile.
+        if (!(error instanceof RuntimeError) || error.code !== 'run_not_active') throw error;
+      }
     },
   });
   const sessionRooms = async (): Promise<SessionRooms> =>

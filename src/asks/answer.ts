@@ -33,6 +33,8 @@ export type AnswerDeps = {
   isDriven(ask: Ask): boolean;
   /** Refuses where the run that asks could not go on in this process. @throws RuntimeError not_resumable_here, … */
   checkResumable(ask: Ask, acceptChangedChain: boolean): void;
+  /** Whether the run that asks has taken the verdict. */
+  isDelivered(ask: Ask): boolean;
   /** The row as it is now. */
   current(ask: Ask): Ask;
   readonly now: () => number;
@@ -49,6 +51,15 @@ const maxFeedback = 4_000;
 export function answerAsk(deps: AnswerDeps, input: AnswerInput, actor: Actor): Answered {
   const ask = deps.find(input.id);
   checkKind(ask, input);
+  if (
+    ask.unreadable === true &&
+    input.outcome !== 'deny' &&
+    (input.outcome !== 'cancel' || input.edited !== undefined)
+  ) {
+    throw new RuntimeError('storage', `${ask.id} cannot be read, so nobody can tell what it is about`, {
+      hints: [`reins approvals respond ${ask.id} --cancel`, 'reins doctor'],
+    });
+  }
   const rests = takesUp(deps, ask, input);
   // Looked at once more: somebody else's answer may have come first, and the run have ended by it.
   if (rests && deps.current(ask).state === 'pending') deps.checkResumable(ask, input.accept_changed_chain === true);
@@ -73,6 +84,7 @@ export function answerAsk(deps: AnswerDeps, input: AnswerInput, actor: Actor): A
   }
   // What is over stays as it was read: its row may be waiting for its deadline to be written.
   const standing = ask.state === 'pending' ? deps.current(ask) : ask;
+  if (standing.state === 'expired') throw isExpired(deps, standing);
   return { ask: refuse(standing, input, actor, deps.now()), yours: false, rests: false };
 }
 
@@ -110,6 +122,16 @@ const nameOf: Readonly<Record<Ask['kind'], string>> = {
 export const fullBinding = (ask: Pick<Ask, 'binding'>, given: string): string =>
   given.length >= 12 && ask.binding.startsWith(given.toLowerCase()) ? ask.binding : given;
 
+/** A run that rested for it goes on when somebody says so, and is told of the denial. */
+function isExpired({ isDriven, isDelivered }: AnswerDeps, ask: Ask): RuntimeError {
+  const rests = ask.run_id !== null && !isDriven(ask) && !isDelivered(ask);
+  return new RuntimeError(
+    'expired',
+    `${ask.id} expired at ${ask.resolved_at ?? ask.expires_at}; that counted as a denial`,
+    { hints: rests ? [`reins state resume ${ask.run_id}`] : [] },
+  );
+}
+
 /** Why an answer did not stand: read from the row that does. */
 function refuse(ask: Ask, input: AnswerInput, actor: Actor, now: number): Ask {
   const { verdict } = ask;
@@ -120,12 +142,6 @@ function refuse(ask: Ask, input: AnswerInput, actor: Actor, now: number): Ask {
       {
         hints: [`reins approvals show ${ask.id}`],
       },
-    );
-  }
-  if (ask.state === 'expired') {
-    throw new RuntimeError(
-      'expired',
-      `${ask.id} expired at ${ask.resolved_at ?? ask.expires_at}; that counted as a denial`,
     );
   }
   const sameWithin =

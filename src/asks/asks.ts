@@ -158,6 +158,7 @@ export function createAsks(deps: AsksDeps) {
           find,
           resolve: (ask, verdict, binding) => resolve(ask, verdict, binding, { also }),
           isDriven,
+          isDelivered: (ask) => rows.isDelivered(ask.id),
           checkResumable: (ask, accept) => deps.checkResumable(ask.run_id ?? '', accept),
           current: (ask) => rows.get(ask.id) ?? ask,
           now,

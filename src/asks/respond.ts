@@ -54,7 +54,8 @@ export async function respond(deps: RespondDeps, { rule, ...input }: AskAnswer, 
   const { asks } = deps;
   const judged = input.outcome === 'approve' || input.outcome === 'deny';
   let ask = asks.show(input.id);
-  if (judged && ask.kind === 'permission' && ask.state === 'pending') ask = await upToDate(deps, ask, input);
+  const known = ask.kind === 'permission' && ask.state === 'pending' && ask.unreadable !== true;
+  if (judged && known) ask = await upToDate(deps, ask, input);
   const remember = input.remember ?? null;
   if (remember === null) return asks.answer(input, actor);
   if (ask.kind !== 'permission' || input.outcome !== 'approve') {

@@ -3,6 +3,7 @@ import { ownerIsDead } from '../store/owner.ts';
 import type { StepRow } from '../store/plan-steps.ts';
 import type { PlanListRow } from '../store/plans.ts';
 import { isDriven } from '../store/runs.ts';
+import { readJson } from '../text/read-json.ts';
 
 const iso = (at: number): string => new Date(at).toISOString();
 const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at));
@@ -76,7 +77,7 @@ export function holderOf({ lease_owner, settling }: Pick<StepRow, 'lease_owner' 
 
 /** Written by `plan_summary.persist`, which checks it. */
 export const summaryOf = (row: Pick<StepRow, 'summary'>): StepSummary | null =>
-  row.summary === null ? null : (JSON.parse(row.summary) as StepSummary);
+  row.summary === null ? null : readJson<StepSummary | null>(row.summary, null);
 
 export const planView = (row: PlanListRow, steps: readonly StepRow[], activeId: string | null, now: number): Plan => ({
   ...headView(row, activeId),

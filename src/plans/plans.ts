@@ -4,7 +4,7 @@ import type { StepRow } from '../store/plan-steps.ts';
 import type { PlanListRow, Plans } from '../store/plans.ts';
 import { findPlan, findStep } from './find-plan.ts';
 import type { Mirror } from './mirror.ts';
-import { claimOf, headView, holderOf, planView } from './plan-view.ts';
+import { claimOf, headView, holderOf, planView, summaryOf } from './plan-view.ts';
 import { changedMeanwhile, type PlanBooks } from './settle.ts';
 import type { Feed } from '../store/feed.ts';
 
@@ -187,8 +187,7 @@ export function createPlanOperations(deps: PlanOperationDeps) {
 
 export type PlanOperations = ReturnType<typeof createPlanOperations>;
 
-const summaryText = (step: StepRow): string | null =>
-  step.summary === null ? null : ((JSON.parse(step.summary) as { readonly summary: string }).summary ?? null);
+const summaryText = (step: StepRow): string | null => summaryOf(step)?.summary ?? null;
 
 const hasStep = (plan: PlanListRow, step: StepRow, what: string): RuntimeError =>
   new RuntimeError('in_use', `Plan "${plan.name}" cannot be ${what}: its step ${step.ordinal} is ${step.status}.`, {

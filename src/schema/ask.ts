@@ -160,4 +160,6 @@ export type Ask = {
   readonly resolved_at: string | null;
   readonly verdict: Verdict | null;
   readonly superseded_by: string | null;
+  /** Its row is damaged: what could not be read of it is left out. */
+  readonly unreadable?: true;
 };

@@ -1,6 +1,7 @@
 import type { Ask, AskKind, AskState, Preview, Verdict } from '../schema/ask.ts';
 import type { Evaluation } from '../schema/policy.ts';
 import type { PolicyState } from '../schema/run.ts';
+import { readJson } from '../text/read-json.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
 export type NewAsk = {
@@ -57,20 +58,48 @@ export type AskFilter = {
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-export const readAsk = (row: AskRow): Ask => ({
-  ...row,
-  args: JSON.parse(row.args),
-  preview: JSON.parse(row.preview) as Preview,
-  question: row.question === null ? null : (JSON.parse(row.question) as NonNullable<Ask['question']>),
-  record: JSON.parse(row.record) as Evaluation,
-  policy: JSON.parse(row.policy) as PolicyState,
-  preimage: row.preimage === null ? null : (JSON.parse(row.preimage) as NonNullable<Ask['preimage']>),
-  verdict: row.verdict === null ? null : (JSON.parse(row.verdict) as Verdict),
-  expires_at: row.expires_at === null ? null : iso(row.expires_at),
-  created_at: iso(row.created_at),
-  updated_at: iso(row.updated_at),
-  resolved_at: row.resolved_at === null ? null : iso(row.resolved_at),
-});
+const noPolicy: PolicyState = { name: '?', source: 'builtin', path: null, sha256: null, state: 'invalid' };
+
+const noRecord: Evaluation = {
+  action: 'approve',
+  matched_rule: null,
+  reason: 'internal_error',
+  timeout_s: 0,
+  on_timeout: null,
+  policy: noPolicy,
+  detail: 'the row of this ask cannot be read',
+  note: null,
+  trust: [],
+  exec: null,
+};
+
+/** An ask whose row is damaged is `unreadable`: it is listed, and nobody can say yes to it. */
+export const readAsk = (row: AskRow): Ask => {
+  const broken: string[] = [];
+  const read = <T>(text: string, otherwise: T): T => {
+    const value = readJson<T | typeof unread>(text, unread);
+    if (value !== unread) return value as T;
+    broken.push(text);
+    return otherwise;
+  };
+  const ask: Ask = {
+    ...row,
+    args: read<unknown>(row.args, {}),
+    preview: read<Preview>(row.preview, {}),
+    question: row.question === null ? null : read<Ask['question']>(row.question, null),
+    record: read(row.record, noRecord),
+    policy: read(row.policy, noPolicy),
+    preimage: row.preimage === null ? null : read<Ask['preimage']>(row.preimage, null),
+    verdict: row.verdict === null ? null : read<Verdict | null>(row.verdict, null),
+    expires_at: row.expires_at === null ? null : iso(row.expires_at),
+    created_at: iso(row.created_at),
+    updated_at: iso(row.updated_at),
+    resolved_at: row.resolved_at === null ? null : iso(row.resolved_at),
+  };
+  return broken.length === 0 ? ask : { ...ask, unreadable: true, summary: '[unreadable ask]' };
+};
+
+const unread = Symbol('unread');
 
 export const askColumns = `id, kind, state, run_id, session_id, mission_id, chain_id, task_id, call_id, tools, tool, args, summary, preview,
   question, cwd, record, policy, call_hash, binding, preimage, timeout_s, on_timeout, expires_at, created_at, updated_at,

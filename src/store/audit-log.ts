@@ -1,4 +1,5 @@
 import type { AuditCheck, AuditFilter, AuditRow } from '../schema/audit.ts';
+import { readJson } from '../text/read-json.ts';
 import { auditHash, genesis } from './audit.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
@@ -146,5 +147,8 @@ const names = (anchor: AuditRow['body'], first: number, start: string): boolean 
 const hashOf = ({ hash: _hash, body, ...row }: StoredRow): string => auditHash(row, body);
 
 // The column is checked to be JSON, and bodies are written as objects.
-const read = (row: StoredRow): AuditRow => ({ ...row, body: JSON.parse(row.body) as AuditRow['body'] });
+const read = (row: StoredRow): AuditRow => ({
+  ...row,
+  body: readJson<AuditRow['body']>(row.body, { unreadable: true }),
+});
 export type AuditLog = ReturnType<typeof createAuditLog>;

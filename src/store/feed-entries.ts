@@ -1,4 +1,5 @@
 import { type FeedEntry, type FeedKind, type FeedRange, feedKinds } from '../schema/feed.ts';
+import { readJson } from '../text/read-json.ts';
 import type { Sql } from './sql.ts';
 
 /** The kinds of the feed as SQL writes a list. They are constants of ours. */
@@ -52,5 +53,5 @@ const entryOf = ({ cursor, kind, at, data, ...ids }: EntryRow): FeedEntry => ({
   timestamp: new Date(at).toISOString(),
   // Members that do not apply are absent, as 03 §13 has them.
   ...Object.fromEntries(Object.entries(ids).filter(([, value]) => value !== null)),
-  data: JSON.parse(data) as FeedEntry['data'],
+  data: readJson<FeedEntry['data']>(data, {}),
 });

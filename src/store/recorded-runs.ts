@@ -1,10 +1,11 @@
 import type { Verdict } from '../schema/ask.ts';
 import type { StepError } from '../schema/event.ts';
-import type { Usage } from '../schema/message.ts';
+import { noUsage, type Usage } from '../schema/message.ts';
 import type { Evaluation } from '../schema/policy.ts';
 import type { PolicyState, RunKind, RunStatus } from '../schema/run.ts';
 import type { RunCall } from '../schema/run-record.ts';
-import type { Counters } from './runs.ts';
+import { readJson } from '../text/read-json.ts';
+import { type Counters, noCounters } from './runs.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
 /** A run with the names of what it belongs to. Times are milliseconds. */
@@ -174,27 +175,29 @@ export function createRecordedRuns(sql: Sql, tenant: string, lost: () => readonl
 
 export type RecordedRuns = ReturnType<typeof createRecordedRuns>;
 
-// Every JSON column is written by `runs.ts` in the form that is read here.
+const noPolicy: PolicyState = { name: '?', source: 'builtin', path: null, sha256: null, state: 'invalid' };
+
+/** What of a damaged row cannot be read is left out; the run is listed all the same. */
 const read = (row: Row): RecordedRun => ({
   ...row,
-  policy: JSON.parse(row.policy),
-  options: JSON.parse(row.options),
-  error: row.error === null ? null : JSON.parse(row.error),
-  output: row.output === null ? null : JSON.parse(row.output),
-  usage: JSON.parse(row.usage),
-  counters: JSON.parse(row.counters),
-  ask_ids: JSON.parse(row.ask_ids),
+  policy: readJson(row.policy, noPolicy),
+  options: readJson(row.options, {}),
+  error: row.error === null ? null : readJson<RecordedRun['error']>(row.error, null),
+  output: row.output === null ? null : readJson<RecordedRun['output']>(row.output, null),
+  usage: readJson(row.usage, noUsage),
+  counters: readJson<RecordedRun['counters']>(row.counters, noCounters),
+  ask_ids: readJson<RecordedRun['ask_ids']>(row.ask_ids, []),
 });
 
 const iso = (at: number): string => new Date(at).toISOString();
 const isoOrNull = (at: number | null): string | null => (at === null ? null : iso(at));
 
 function readCall({ record, verdict, result, ...row }: CallRow): RunCall {
-  const evaluation = JSON.parse(record) as Evaluation | null;
+  const evaluation = readJson<Evaluation | null>(record, null);
   return {
     ...row,
-    args: JSON.parse(row.args),
-    ...(result === undefined ? {} : { result: result === null ? null : JSON.parse(result) }),
+    args: readJson<RunCall['args']>(row.args, {}),
+    ...(result === undefined ? {} : { result: result === null ? null : readJson<RunCall['result']>(result, null) }),
     decision:
       evaluation === null
         ? null
@@ -205,7 +208,7 @@ function readCall({ record, verdict, result, ...row }: CallRow): RunCall {
             detail: evaluation.detail,
             policy: { name: evaluation.policy.name, sha256: evaluation.policy.sha256 },
           },
-    verdict: verdict === null ? null : (JSON.parse(verdict) as Verdict),
+    verdict: verdict === null ? null : readJson<Verdict | null>(verdict, null),
     planned_at: iso(row.planned_at ?? 0),
     started_at: isoOrNull(row.started_at),
     ended_at: isoOrNull(row.ended_at),

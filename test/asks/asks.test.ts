@@ -230,7 +230,21 @@ it('reads an ask as expired from its deadline on, although nobody swept', async 
   clock += 1;
   expect(asks.show(id)).toMatchObject({ state: 'expired', verdict: { by: 'system:timeout', outcome: 'expire' } });
   expect(() => asks.answer(answer(id, 'approve'), person)).toThrow('that counted as a denial');
+  // Nobody drives the run: it goes on when it is told to.
+  driven = () => false;
+  expect(hintsOf(() => asks.answer(answer(id, 'approve'), person))).toEqual(['reins state resume run_a']);
+  asks.delivered(id);
+  expect(hintsOf(() => asks.answer(answer(id, 'approve'), person))).toEqual([]);
 });
+
+function hintsOf(body: () => unknown): readonly string[] | undefined {
+  try {
+    body();
+  } catch (error) {
+    return error instanceof RuntimeError ? error.hints : undefined;
+  }
+  return undefined;
+}
 
 it('takes the deadline of the rule, of the ceiling, or none', async () => {
   const { asks, raise } = await open(90_000);
@@ -259,6 +273,22 @@ it('finds an ask by four characters of its end and refuses an ambiguous beginnin
   // Both were made in the same millisecond: they begin alike.
   expect(() => asks.show((first ?? '').slice(0, 10))).toThrow('names several asks');
   expect(() => asks.show('nope')).toThrow('no such ask: nope');
+});
+
+it('lists an ask whose row is damaged as unreadable; it can be refused and never approved', async () => {
+  const { asks, raise, sql } = await open();
+  const [bad, good] = [raise(60), raise(120)];
+  // No statement of the program could write this: the CHECK of the column is switched off as a damaged page would be.
+  sql.run('PRAGMA ignore_check_constraints = ON');
+  sql.run("UPDATE asks SET record = '{\"action\":', preview = '' WHERE id = ?", bad);
+  sql.run('PRAGMA ignore_check_constraints = OFF');
+  const filter = { state: 'pending', kind: null, session_id: null, mission_id: null, by: null, limit: 50 } as const;
+  expect(asks.list(filter).asks.map(({ id, summary, unreadable }) => [id, summary, unreadable])).toEqual([
+    [bad, '[unreadable ask]', true],
+    [good, 'write a.txt', undefined],
+  ]);
+  expect(() => asks.answer(answer(bad, 'approve'), person)).toThrow(`${bad} cannot be read`);
+  expect(asks.answer(answer(bad, 'deny'), person).ask.state).toBe('denied');
 });
 
 it('sweeps before it lists and says how many expired, soonest deadline first', async () => {

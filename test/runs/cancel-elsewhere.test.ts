@@ -49,6 +49,20 @@ it('ends a run that comes to a process for which there is word already', async (
   app.change('DROP TRIGGER word');
 });
 
+it.each(['this process', 'another process'])('ends the turn of %s whose session is deleted by force', async (whose) => {
+  app = await scriptedApp(hanging);
+  const { run_id } = await app.chat('hi');
+  const [session] = await app.client.listSessions({});
+  const name = session?.name ?? '';
+  const client = whose === 'this process' ? app.client : await app.open();
+  await expect(client.deleteSession({ name, force: false })).rejects.toMatchObject({ code: 'in_use' });
+  expect(await client.deleteSession({ name, force: true })).toMatchObject({ name });
+  expect(await app.client.awaitRun({ run_id })).toMatchObject({ status: 'cancelled' });
+  expect(
+    app.rows('SELECT (SELECT count(*) FROM sessions) AS sessions, (SELECT count(*) FROM messages) AS messages'),
+  ).toEqual([{ sessions: 0, messages: 0 }]);
+});
+
 it('gives the feed of this process and of others to whoever follows it, in one order', async () => {
   app = await scriptedApp({ turns: [says('fine')] });
   const other = await app.open();

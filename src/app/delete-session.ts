@@ -1,0 +1,20 @@
+import type { RuntimeClient } from '../client/operations.ts';
+import type { RunService } from '../runs/runs.ts';
+import type { RoomsInput } from './rooms-input.ts';
+
+type Deps = Pick<RoomsInput['store'], 'sessions' | 'runs' | 'actor' | 'services'> & {
+  readonly going: Pick<RunService, 'isGoing' | 'cancelRun' | 'awaitRun'>;
+};
+
+/** Deletes a session; what of it is going on in this process hears no word that is left for other processes, and ends first. */
+export function deleteSessionWith({ sessions, runs, actor, services, going }: Deps): RuntimeClient['deleteSession'] {
+  return async (wanted) => {
+    const row = wanted.force ? sessions.byName(wanted.name.normalize('NFC')) : undefined;
+    const own = row === undefined ? [] : runs.openOfSession(row.id).filter(({ id }) => going.isGoing(id));
+    for (const { id } of own) {
+      await going.cancelRun({ run_id: id, reason: 'session deleted' }, actor.by);
+      await going.awaitRun({ run_id: id });
+    }
+    return services.deleteSession(wanted);
+  };
+}
