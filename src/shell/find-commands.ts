@@ -1,6 +1,6 @@
 import type { CommandRedirect, CommandWord, FoundCommand } from '../schema/command.ts';
-import { type Payload, baseName, payloadsOf } from './payload.ts';
-import { shells } from './programs.ts';
+import { type Payload, payloadsOf } from './payload.ts';
+import { baseName, shells } from './programs.ts';
 import type { ParseScript, Script, ScriptRedirect, Step } from './script.ts';
 import { choicesOf, expandWord, homeMark, literalWord, printed, type Variable } from './words.ts';
 
@@ -139,10 +139,15 @@ function createFinder(parse: ParseScript | null) {
     const name = baseName(program.text);
     if (name === 'cd' || name === 'pushd') change(words.slice(1));
     if (assigning.has(name) || (name === 'printf' && words[1]?.text === '-v')) forget();
-    for (const payload of payloadsOf(words)) reveal(payload, name, around);
+    for (const payload of payloadsOf(words)) reveal(payload, name, redirects, around);
   };
 
-  const reveal = (payload: Payload, name: string, { depth, input }: Around): void => {
+  const reveal = (
+    payload: Payload,
+    name: string,
+    redirects: readonly CommandRedirect[],
+    { depth, input }: Around,
+  ): void => {
     if (payload.kind === 'unreadable') {
       unread ??= `not read: ${payload.why}`;
       return;
@@ -153,7 +158,7 @@ function createFinder(parse: ParseScript | null) {
       else command(payload.words, [], { depth: depth + 1, input });
       return;
     }
-    const open = payload.kind === 'line' ? payload.words.find((word) => word.open) : undefined;
+    const open = payload.kind === 'line' ? payload.words.find((word) => word.open) : unknownInput(redirects);
     if (open !== undefined) unnamed ??= `what ${name} runs is no literal: ${open.text}`;
     const line = payload.kind === 'line' ? payload.words.map((word) => word.text).join(' ') : null;
     for (const text of line === null ? input : [line]) {
@@ -205,3 +210,7 @@ function createFinder(parse: ParseScript | null) {
     found: (): Found => ({ commands, unread, unnamed }),
   };
 }
+
+/** What a shell reads from a command that is put in as a file: `bash < <(cmd)`. */
+const unknownInput = (redirects: readonly CommandRedirect[]): CommandWord | undefined =>
+  redirects.flatMap(({ target }) => (target?.open === true && target.text.startsWith('<(') ? [target] : []))[0];

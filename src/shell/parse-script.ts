@@ -1,6 +1,6 @@
 import { forEachChild, parse } from 'unbash';
 import type { Assignment, Command, ParsedScript, Redirection, SyntaxNode, Word, WordPart } from 'unbash';
-import { looseCommand, loosePart, looseRedirect, looseText } from './loose-parse.ts';
+import { looseCommand, looseDelimiter, loosePart, looseText } from './loose-parse.ts';
 import type { Piece, Script, ScriptRedirect, ScriptWord, Step } from './script.ts';
 import { hereText, tooOpen, unquotedPieces } from './script-text.ts';
 
@@ -200,8 +200,8 @@ function createWalk(text: string) {
   const redirect = (node: Redirection, depth: number): ScriptRedirect => {
     // A plainer shell ends the command at the `&`, and what follows the target is another one.
     if (node.operator.startsWith('&')) fail('&> means something else in another shell');
-    fail(looseRedirect(node));
     if (node.type === 'HereDoc') {
+      fail(looseDelimiter(node.delimiter?.text));
       visit(node.body, depth);
       return { operator: node.operator, target: null, body: hereText(node.body.text, node.delimiter?.quoted === true) };
     }
