@@ -104,9 +104,10 @@ function createFinder(parse: ParseScript | null) {
   const inputOf = (step: Extract<Step, { kind: 'command' }>): readonly string[] => {
     for (const one of step.redirects) {
       if (one.body !== null) return [one.body];
-      if (one.operator !== '<<<' || one.target === null) continue;
+      if (one.target === null || !/^<(<<)?$/.test(one.operator)) continue;
       const words = expandWord(one.target, variables, Number.POSITIVE_INFINITY);
-      return [words.map((word) => word.text).join(' ')];
+      const text = words.map((word) => word.text).join(' ');
+      if (one.operator === '<<<' || words.some((word) => word.open && isProgram(word.text))) return [text];
     }
     return step.input.flatMap((before) => (before.kind === 'command' ? written(before) : []));
   };
@@ -139,15 +140,10 @@ function createFinder(parse: ParseScript | null) {
     const name = baseName(program.text);
     if (name === 'cd' || name === 'pushd') change(words.slice(1));
     if (assigning.has(name) || (name === 'printf' && words[1]?.text === '-v')) forget();
-    for (const payload of payloadsOf(words)) reveal(payload, name, redirects, around);
+    for (const payload of payloadsOf(words)) reveal(payload, name, around);
   };
 
-  const reveal = (
-    payload: Payload,
-    name: string,
-    redirects: readonly CommandRedirect[],
-    { depth, input }: Around,
-  ): void => {
+  const reveal = (payload: Payload, name: string, { depth, input }: Around): void => {
     if (payload.kind === 'unreadable') {
       unread ??= `not read: ${payload.why}`;
       return;
@@ -158,8 +154,8 @@ function createFinder(parse: ParseScript | null) {
       else command(payload.words, [], { depth: depth + 1, input });
       return;
     }
-    const open = payload.kind === 'line' ? payload.words.find((word) => word.open) : unknownInput(redirects);
-    if (open !== undefined) unnamed ??= `what ${name} runs is no literal: ${open.text}`;
+    const open = payload.kind === 'line' ? payload.words.find((word) => word.open)?.text : input.find(isProgram);
+    if (open !== undefined) unnamed ??= `what ${name} runs is no literal: ${open}`;
     const line = payload.kind === 'line' ? payload.words.map((word) => word.text).join(' ') : null;
     for (const text of line === null ? input : [line]) {
       // What a shell reads from a program or a file is not seen (02 §7.3).
@@ -211,6 +207,5 @@ function createFinder(parse: ParseScript | null) {
   };
 }
 
-/** What a shell reads from a command that is put in as a file: `bash < <(cmd)`. */
-const unknownInput = (redirects: readonly CommandRedirect[]): CommandWord | undefined =>
-  redirects.flatMap(({ target }) => (target?.open === true && target.text.startsWith('<(') ? [target] : []))[0];
+/** A command that stands as a file, whose output is not known: `bash < <(cmd)`. */
+const isProgram = (text: string): boolean => text.startsWith('<(');

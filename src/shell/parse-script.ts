@@ -124,8 +124,15 @@ function createWalk(text: string) {
         return;
       }
       case 'Redirected': {
+        const redirects = node.redirects.map((one) => redirect(one, inner));
+        const before = input;
+        // Whatever in it reads gets what a `cat` would: a here-document of a group.
+        if (redirects.some(({ operator }) => operator.startsWith('<'))) {
+          input = [{ kind: 'command', words: [[{ kind: 'text', value: 'cat' }]], redirects, input: [] }];
+        }
         visit(node.command, inner);
-        add({ kind: 'command', words: [], redirects: node.redirects.map((one) => redirect(one, inner)), input: [] });
+        input = before;
+        add({ kind: 'command', words: [], redirects, input: [] });
         return;
       }
       case 'For':

@@ -45,6 +45,8 @@ export function payloadsOf(words: readonly CommandWord[]): readonly Payload[] {
     return [{ kind: 'words', words: rest[0]?.text === '--' ? rest.slice(1) : rest }];
   }
   if (name === 'find') return findPayloads(rest);
+  // Alone it gives the shell itself something else to read.
+  if (name === 'exec' && rest.length === 0) return [{ kind: 'input' }];
   const launcher = launcherOf(name);
   const texts = rest.map((word) => word.text);
   if (launcher !== undefined && launches(name, texts)) {

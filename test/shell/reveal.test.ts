@@ -69,6 +69,8 @@ const ways: readonly ((line: string) => string)[] = [
   (line) => `sh /dev/fd/3 3<<'E'\n${line}\nE`,
   (line) => `bash <(printf %s ${single(line)})`,
   (line) => `bash < <(printf %s ${single(line)})`,
+  (line) => `{ sh; } <<'E'\n${line}\nE`,
+  (line) => `if :; then sh; fi <<'E'\n${line}\nE`,
   (line) => `printf %s ${single(line)} | xargs sh -c`,
   (line) => `printf %s ${single(line)} | xargs -I% sh -c %`,
   (line) => `time -o log ${line}`,
