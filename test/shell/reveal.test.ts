@@ -115,12 +115,15 @@ describe('a denied program', () => {
     expect(verdict(line)).toBe('deny');
   });
 
-  it.each(['find . -exec {} +', 'ls | xargs env', 'ls | xargs -I% %', "find . -exec sh -c 'cat {}' ';'"])(
-    'may stand in what a program reads: %s',
-    (line) => {
-      expect(verdict(line)).toBe('approve');
-    },
-  );
+  it.each([
+    'f() { sh; }; f <<< evil',
+    'find . -exec {} +',
+    'ls | xargs env',
+    'ls | xargs -I% %',
+    "find . -exec sh -c 'cat {}' ';'",
+  ])('may stand in what a program reads: %s', (line) => {
+    expect(verdict(line)).toBe('approve');
+  });
 
   it.each([
     'git clean -x -d -f',
