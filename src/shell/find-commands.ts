@@ -1,6 +1,6 @@
 import type { CommandRedirect, CommandWord, FoundCommand } from '../schema/command.ts';
-import { type Payload, baseName, payloadsOf } from './payload.ts';
-import { shells } from './programs.ts';
+import { type Payload, payloadsOf } from './payload.ts';
+import { baseName, shells } from './programs.ts';
 import type { ParseScript, Script, ScriptRedirect, Step } from './script.ts';
 import { choicesOf, expandWord, homeMark, literalWord, printed, type Variable } from './words.ts';
 
@@ -104,9 +104,10 @@ function createFinder(parse: ParseScript | null) {
   const inputOf = (step: Extract<Step, { kind: 'command' }>): readonly string[] => {
     for (const one of step.redirects) {
       if (one.body !== null) return [one.body];
-      if (one.operator !== '<<<' || one.target === null) continue;
+      if (one.target === null || !/^<(<<)?$/.test(one.operator)) continue;
       const words = expandWord(one.target, variables, Number.POSITIVE_INFINITY);
-      return [words.map((word) => word.text).join(' ')];
+      const text = words.map((word) => word.text).join(' ');
+      if (one.operator === '<<<' || words.some((word) => word.open && isProgram(word.text))) return [text];
     }
     return step.input.flatMap((before) => (before.kind === 'command' ? written(before) : []));
   };
@@ -153,8 +154,8 @@ function createFinder(parse: ParseScript | null) {
       else command(payload.words, [], { depth: depth + 1, input });
       return;
     }
-    const open = payload.kind === 'line' ? payload.words.find((word) => word.open) : undefined;
-    if (open !== undefined) unnamed ??= `what ${name} runs is no literal: ${open.text}`;
+    const open = payload.kind === 'line' ? payload.words.find((word) => word.open)?.text : input.find(isProgram);
+    if (open !== undefined) unnamed ??= `what ${name} runs is no literal: ${open}`;
     const line = payload.kind === 'line' ? payload.words.map((word) => word.text).join(' ') : null;
     for (const text of line === null ? input : [line]) {
       // What a shell reads from a program or a file is not seen (02 §7.3).
@@ -205,3 +206,6 @@ function createFinder(parse: ParseScript | null) {
     found: (): Found => ({ commands, unread, unnamed }),
   };
 }
+
+/** A command that stands as a file, whose output is not known: `bash < <(cmd)`. */
+const isProgram = (text: string): boolean => text.startsWith('<(');

@@ -45,10 +45,10 @@ const loose = (names: string, subcommands: readonly string[] = [], plainOptions 
 
 const container = launcher(
   '-i -t -d -P --rm --privileged --init --interactive --tty --detach --read-only --no-healthcheck -q --quiet',
-  '-v -e -w -u -p -h -m -l --name --network --net --volume --env --workdir --user --publish --entrypoint --mount ' +
+  '-v -e -w -u -p -h -m -l --name --network --net --volume --env --workdir --user --publish --mount ' +
     '--platform --pull --cpus --memory --env-file --add-host --label --hostname --cap-add --cap-drop --device --gpus ' +
     '--pid --ipc --shm-size --security-opt --restart',
-  { subcommands: ['run', 'exec'], operands: 2 },
+  { subcommands: ['run', 'exec'], operands: 2, lines: ['--entrypoint'] },
 );
 
 export const launchers: Readonly<Record<string, Launcher>> = {
@@ -137,6 +137,8 @@ export const launchers: Readonly<Record<string, Launcher>> = {
   ),
   docker: container,
   podman: container,
+  'docker-compose': container,
+  'podman-compose': container,
   npx: launcher('-y --yes --no --no-install -q --quiet', '-p --package', { lines: ['-c', '--call'] }),
   bunx: launcher('--bun --silent --verbose', '-p --package'),
   pnpm: launcher('-r --recursive -w --silent', '--package -C --dir --filter', {

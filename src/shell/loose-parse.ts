@@ -1,12 +1,19 @@
-import type { Command, Redirection, WordPart } from 'unbash';
-
 /**
  * What the parser lets pass and the shell refuses, or reads as something else: such a line does not parse (02 §9.3). Each
  * answer says what it is, or is null.
  */
 
+type Span = { readonly pos: number; readonly end: number };
+
+/** A simple command as the parser gives it: as much as is needed here. */
+type Parsed = Span & {
+  readonly name?: (Span & { readonly text: string }) | undefined;
+  readonly prefix: readonly Span[];
+  readonly suffix: readonly Span[];
+};
+
 /** Between the parts of a simple command stand blanks alone, and no parenthesis opens behind it. */
-export function looseCommand(node: Command, text: string): string | null {
+export function looseCommand(node: Parsed, text: string): string | null {
   const parts = [...(node.name === undefined ? [] : [node.name]), ...node.prefix, ...node.suffix];
   parts.sort((left, right) => left.pos - right.pos);
   const { name } = node;
@@ -20,14 +27,13 @@ export function looseCommand(node: Command, text: string): string | null {
 }
 
 /** A delimiter with a quote that is not closed, or with what looks like an expansion. */
-export function looseRedirect(node: Redirection): string | null {
-  if (node.type !== 'HereDoc') return null;
-  const whole = /^(?:[^'"\\$`]|\\.|\$(?![[{(])|'[^']*'|"(?:[^"\\]|\\.)*")*$/s.test(node.delimiter?.text ?? '"');
+export function looseDelimiter(delimiter: string | undefined): string | null {
+  const whole = /^(?:[^'"\\$`]|\\.|\$(?![[{(])|'[^']*'|"(?:[^"\\]|\\.)*")*$/s.test(delimiter ?? '"');
   return whole ? null : 'the line does not parse: an open quote or an expansion behind <<';
 }
 
 /** Patterns and expansions of single shells, and openers that are left as text. */
-export function loosePart(part: WordPart): string | null {
+export function loosePart(part: { readonly type: string; readonly text: string }): string | null {
   switch (part.type) {
     case 'ExtendedGlob':
       return `${part.text.slice(0, 40)} means something else in another shell`;

@@ -1,6 +1,6 @@
 import { forEachChild, parse } from 'unbash';
 import type { Assignment, Command, ParsedScript, Redirection, SyntaxNode, Word, WordPart } from 'unbash';
-import { looseCommand, loosePart, looseRedirect, looseText } from './loose-parse.ts';
+import { looseCommand, looseDelimiter, loosePart, looseText } from './loose-parse.ts';
 import type { Piece, Script, ScriptRedirect, ScriptWord, Step } from './script.ts';
 import { hereText, tooOpen, unquotedPieces } from './script-text.ts';
 
@@ -53,6 +53,14 @@ function foreignConstruct(node: SyntaxNode): string | null {
       return null;
   }
 }
+
+/** What a function reads is told where it is called: for a shell in it, the output of some command. */
+const givenByCaller: Step = {
+  kind: 'command',
+  words: [[{ kind: 'text', value: 'cat' }]],
+  redirects: [{ operator: '<', target: [{ kind: 'open', text: '<(:)' }], body: null }],
+  input: [],
+};
 
 class Beyond extends Error {}
 
@@ -124,8 +132,22 @@ function createWalk(text: string) {
         return;
       }
       case 'Redirected': {
+        const redirects = node.redirects.map((one) => redirect(one, inner));
+        const before = input;
+        // Whatever in it reads gets what a `cat` would: a here-document of a group.
+        if (redirects.some(({ operator }) => operator.startsWith('<'))) {
+          input = [{ kind: 'command', words: [[{ kind: 'text', value: 'cat' }]], redirects, input: [] }];
+        }
         visit(node.command, inner);
-        add({ kind: 'command', words: [], redirects: node.redirects.map((one) => redirect(one, inner)), input: [] });
+        input = before;
+        add({ kind: 'command', words: [], redirects, input: [] });
+        return;
+      }
+      case 'Function': {
+        const before = input;
+        input = [givenByCaller];
+        forEachChild(node, (child) => visit(child, inner));
+        input = before;
         return;
       }
       case 'For':
@@ -200,8 +222,8 @@ function createWalk(text: string) {
   const redirect = (node: Redirection, depth: number): ScriptRedirect => {
     // A plainer shell ends the command at the `&`, and what follows the target is another one.
     if (node.operator.startsWith('&')) fail('&> means something else in another shell');
-    fail(looseRedirect(node));
     if (node.type === 'HereDoc') {
+      fail(looseDelimiter(node.delimiter?.text));
       visit(node.body, depth);
       return { operator: node.operator, target: null, body: hereText(node.body.text, node.delimiter?.quoted === true) };
     }

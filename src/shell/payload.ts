@@ -1,6 +1,8 @@
 import type { CommandWord } from '../schema/command.ts';
+import { filledIn, placeOf, putIn, readBehind } from './filled-in.ts';
 import { type Launcher, launcherOf, launches } from './launchers.ts';
-import { shells } from './programs.ts';
+import { lineOptions } from './line-options.ts';
+import { baseName, shells } from './programs.ts';
 
 /** What a command starts besides itself, as far as its words tell. */
 export type Payload =
@@ -19,7 +21,10 @@ export function payloadsOf(words: readonly CommandWord[]): readonly Payload[] {
   const [program, ...rest] = words;
   if (program === undefined) return [];
   const name = baseName(program.text);
-  if (shells.has(name)) return shellPayload(rest);
+  if (shells.has(name)) return shellPayload(name, rest);
+  // Where `time` is a word of the shell, its options look like a program of their own; where it is a file, it runs on.
+  const time = name.startsWith('-') ? launcherOf('time') : undefined;
+  if (time !== undefined) return launcherPayloads('time', time, words);
   if (name === 'eval')
     return rest.length === 0 ? [] : [{ kind: 'line', words: rest[0]?.text === '--' ? rest.slice(1) : rest }];
   if (name === 'trap') {
@@ -40,24 +45,19 @@ export function payloadsOf(words: readonly CommandWord[]): readonly Payload[] {
     return [{ kind: 'words', words: rest[0]?.text === '--' ? rest.slice(1) : rest }];
   }
   if (name === 'find') return findPayloads(rest);
+  // Alone it gives the shell itself something else to read.
+  if (name === 'exec' && rest.length === 0) return [{ kind: 'input' }];
   const launcher = launcherOf(name);
-  if (
-    launcher === undefined ||
-    !launches(
-      name,
-      rest.map((word) => word.text),
-    )
-  )
-    return [];
-  return launcherPayloads(name, launcher, rest);
+  const texts = rest.map((word) => word.text);
+  if (launcher !== undefined && launches(name, texts)) {
+    return [...launcherPayloads(name, launcher, rest), ...optionPayloads(name, rest)];
+  }
+  return optionPayloads(name, rest);
 }
 
-/** The name that a program word goes by when it is read: its last segment, without what Windows puts behind it. */
-export const baseName = (word: string): string =>
-  word.slice(word.lastIndexOf('/') + 1).replace(/\.(exe|cmd|bat)$/i, '');
-
 /** `-c` in any bundle; without it and without a script, standard input. */
-function shellPayload(rest: readonly CommandWord[]): readonly Payload[] {
+function shellPayload(name: string, rest: readonly CommandWord[]): readonly Payload[] {
+  const first: Payload[] = [];
   let line = false;
   let input = false;
   for (let at = 0; at < rest.length; at += 1) {
@@ -66,17 +66,29 @@ function shellPayload(rest: readonly CommandWord[]): readonly Payload[] {
     const { text } = word;
     if (text === '--' || !/^[-+]./.test(text)) {
       const found = text === '--' ? rest[at + 1] : word;
-      if (line) return found === undefined ? [] : [{ kind: 'line', words: [found] }];
-      return found === undefined || text === '-' || input || found.text === '/dev/stdin' ? [{ kind: 'input' }] : [];
+      if (line) return found === undefined ? first : [...first, { kind: 'line', words: [found] }];
+      if (found === undefined || text === '-' || input) return [...first, { kind: 'input' }];
+      return [...first, ...scriptPayload(found)];
     }
-    if (text.startsWith('--command=')) {
-      return [{ kind: 'line', words: [{ ...word, text: text.slice('--command='.length) }] }];
+    const own = /^--(?:init-)?command=/.exec(text)?.[0];
+    if (own !== undefined) first.push({ kind: 'line', words: [{ ...word, text: text.slice(own.length) }] });
+    if (text.startsWith('--command=')) return first;
+    if (text === '--init-command' || (name === 'fish' && text === '-C')) {
+      const next = rest[at + 1];
+      if (next !== undefined) first.push({ kind: 'line', words: [next] });
+      at += 1;
     }
-    if (/^--(rcfile|init-file|init-command)$/.test(text) || /^[-+][A-Za-z]*[oO]$/.test(text)) at += 1;
+    if (/^--(rcfile|init-file)$/.test(text) || /^[-+][A-Za-z]*[oO]$/.test(text)) at += 1;
     if (text === '--command' || /^-[A-Za-z]*c/.test(text)) line = true;
     if (/^-[A-Za-z]*s/.test(text)) input = true;
   }
-  return line ? [] : [{ kind: 'input' }];
+  return line ? first : [...first, { kind: 'input' }];
+}
+
+/** A script that is no file: a descriptor, or what another command prints. */
+function scriptPayload(script: CommandWord): readonly Payload[] {
+  if (/^\/dev\/(stdin|fd\/[0-9]+)$|^\/proc\/self\/fd\/[0-9]+$/.test(script.text)) return [{ kind: 'input' }];
+  return script.open && script.text.startsWith('<(') ? [{ kind: 'line', words: [script] }] : [];
 }
 
 function findPayloads(rest: readonly CommandWord[]): readonly Payload[] {
@@ -85,14 +97,32 @@ function findPayloads(rest: readonly CommandWord[]): readonly Payload[] {
     if (!findRunners.has(rest[at]?.text ?? '')) continue;
     let end = at + 1;
     while (end < rest.length && rest[end]?.text !== ';' && rest[end]?.text !== '+') end += 1;
-    payloads.push({ kind: 'words', words: rest.slice(at + 1, end) });
+    payloads.push({ kind: 'words', words: filledIn(rest.slice(at + 1, end), '{}') });
     at = end;
   }
   return payloads;
 }
 
+const sources: ReadonlySet<string> = new Set([':::', '::::', ':::+', '::::+']);
+
+/** `parallel` fills in what stands behind `:::`, or what it reads; without a command before it, each is a line. */
+function parallelPayloads(words: readonly CommandWord[]): readonly Payload[] {
+  const at = words.findIndex((word) => sources.has(word.text));
+  const before = at === -1 ? words : words.slice(0, at);
+  if (at === -1) {
+    if (before.length === 0) return [{ kind: 'input' }];
+    return [{ kind: 'line', words: readBehind(filledIn(before, '{')) }];
+  }
+  const behind = words.slice(at + 1).filter((word) => !sources.has(word.text));
+  return behind.slice(0, maxBeginnings).map((word) => ({ kind: 'line', words: putIn(before, word) }));
+}
+
 function launcherPayloads(name: string, launcher: Launcher, rest: readonly CommandWord[]): readonly Payload[] {
   if (launcher.payload === 'any') return anyPayloads(rest);
+  // Without a user named by an option it takes its words as `su` does.
+  if (name === 'runuser' && !rest.some((word) => /^(-[A-Za-z]*u|--user)/.test(word.text))) {
+    return launcherPayloads('su', { ...launcher, payload: 'none' }, rest);
+  }
   const payloads: Payload[] = [];
   let { operands } = launcher;
   // A subcommand may stand behind another one: `docker compose exec`.
@@ -130,6 +160,11 @@ function launcherPayloads(name: string, launcher: Launcher, rest: readonly Comma
   }
   if (name === 'at' || name === 'batch') return [...payloads, { kind: 'input' }];
   const left = rest.slice(at);
+  if (name === 'parallel') return [...payloads, ...parallelPayloads(left)];
+  if (name === 'xargs' && left.length > 0) {
+    const place = placeOf(rest.slice(0, at));
+    return [...payloads, { kind: 'words', words: place === '' ? readBehind(left) : filledIn(left, place) }];
+  }
   // Behind the file that `script` writes: the form of other systems.
   if (name === 'script') {
     const operand = rest.findIndex((word) => !word.text.startsWith('-'));
@@ -143,12 +178,19 @@ function launcherPayloads(name: string, launcher: Launcher, rest: readonly Comma
 
 const isAssignment = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*=/.test(text);
 
+/** What the options of a program that is no launcher have it start. */
+const optionPayloads = (name: string, rest: readonly CommandWord[]): readonly Payload[] =>
+  lineOptions(name, rest).map((word) => ({ kind: 'line', words: [word] }));
+
 /** As many words of a launcher whose options are not known are looked at. */
 const maxBeginnings = 12;
 
 /** Each word as the beginning of a command, and each that holds blanks as a line; also behind the `=` of an option. */
 function anyPayloads(rest: readonly CommandWord[]): readonly Payload[] {
   return rest.slice(0, maxBeginnings).flatMap((word, index): readonly Payload[] => {
+    // `socat EXEC:cmd,pty`
+    const address = /^(?:exec|system|shell):([^,]*)/i.exec(word.text)?.[1];
+    if (address !== undefined) return [{ kind: 'line', words: [{ ...word, text: address }] }];
     const text = word.text.startsWith('-') ? word.text.replace(/^-[^=]*=?/, '') : word.text;
     if (/[ \t\n]/.test(text)) return [{ kind: 'line', words: [{ ...word, text }] }];
     return word.text.startsWith('-') ? [] : [{ kind: 'words', words: rest.slice(index) }];

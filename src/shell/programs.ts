@@ -19,3 +19,7 @@ export const interpreters: ReadonlySet<string> = new Set(
 export const builtins: ReadonlySet<string> = new Set(
   words('cd export alias unalias hash set unset trap eval source exec command builtin shopt enable .'),
 );
+
+/** The name that a program word goes by when it is read: its last segment, without what Windows puts behind it. */
+export const baseName = (word: string): string =>
+  word.slice(word.lastIndexOf('/') + 1).replace(/\.(exe|cmd|bat)$/i, '');

@@ -66,6 +66,14 @@ const ways: readonly ((line: string) => string)[] = [
   (line) => `Z=${single(line)}; eval "$Z"`,
   (line) => `Q=sh; $Q -c ${single(line)}`,
   (line) => `set -- ${line}; "$@"`,
+  (line) => `sh /dev/fd/3 3<<'E'\n${line}\nE`,
+  (line) => `bash <(printf %s ${single(line)})`,
+  (line) => `bash < <(printf %s ${single(line)})`,
+  (line) => `{ sh; } <<'E'\n${line}\nE`,
+  (line) => `if :; then sh; fi <<'E'\n${line}\nE`,
+  (line) => `printf %s ${single(line)} | xargs sh -c`,
+  (line) => `printf %s ${single(line)} | xargs -I% sh -c %`,
+  (line) => `time -o log ${line}`,
 ];
 
 const spellings = [
@@ -80,6 +88,58 @@ describe('a denied program', () => {
 
   it.each(spellings)('is found as %j', (line) => {
     expect(verdict(line)).toBe('deny');
+  });
+
+  it.each([
+    'git -c alias.x="!evil y" x',
+    'git -C sub -c core.pager=evil log',
+    'git -c credential.helper=!evil fetch',
+    'git rebase -i --exec="evil x" HEAD',
+    'git submodule foreach --recursive evil x',
+    'git bisect run evil',
+    'tar --checkpoint-action=exec="evil x" -cf a b',
+    'tar -I evil -cf a b',
+    'rsync -e "evil x" a b',
+    'ssh -oProxyCommand="evil x" h',
+    'scp -S evil a b',
+    'vim -c ":!evil"',
+    'man -Pevil ls',
+    'parallel ::: "ls a" "evil b"',
+    'parallel {} ::: evil',
+    'docker run --entrypoint=evil img',
+    'docker-compose run web evil',
+    'runuser -l x -c evil',
+    'fish -C evil',
+    'socat - SYSTEM:evil,pty',
+  ])('is found where an option or another argument has it started: %s', (line) => {
+    expect(verdict(line)).toBe('deny');
+  });
+
+  it.each([
+    'f() { sh; }; f <<< evil',
+    'find . -exec {} +',
+    'ls | xargs env',
+    'ls | xargs -I% %',
+    "find . -exec sh -c 'cat {}' ';'",
+  ])('may stand in what a program reads: %s', (line) => {
+    expect(verdict(line)).toBe('approve');
+  });
+
+  it.each([
+    'git clean -x -d -f',
+    'git commit -c HEAD -m "run !evil"',
+    'git -c core.pager=cat log',
+    'git -c alias.x="log -p" x',
+    'tar --checkpoint-action=dot -xf a',
+    'rsync -e ssh a b',
+    'ssh -S ctl -o StrictHostKeyChecking=no h ls',
+    'vim -c "set nu" evil',
+    'rg -c evil',
+    'ls | xargs -I{} cp {} x',
+    "find . -exec sh -c 'cat \"$1\"' _ {} ';'",
+    'parallel ls ::: a b',
+  ])('is not seen where nothing starts it: %s', (line) => {
+    expect(verdict(line)).toBe('allow');
   });
 
   it('is never started by a line that is allowed', () => {

@@ -1,0 +1,37 @@
+import type { CommandWord } from '../schema/command.ts';
+import { launcherOf } from './launchers.ts';
+import { baseName, shells } from './programs.ts';
+
+/** Commands that `find`, `xargs` and `parallel` complete with what they find or read. */
+
+/** A program, or the line of a shell, that holds the place of what is put in is no literal. */
+export function filledIn(words: readonly CommandWord[], place: string): readonly CommandWord[] {
+  const shell = shells.has(baseName(words[0]?.text ?? ''));
+  return words.map((word, index) => {
+    if (place === '' || !word.text.includes(place)) return word;
+    const line = shell && (word.text !== place || /^-[A-Za-z]*c$/.test(words[index - 1]?.text ?? ''));
+    return index === 0 || line ? { ...word, open: true } : word;
+  });
+}
+
+/** What is read stands behind the words: for a program that runs its words it may be the command. */
+export function readBehind(words: readonly CommandWord[]): readonly CommandWord[] {
+  const name = baseName(words[0]?.text ?? '');
+  const runs = shells.has(name) || launcherOf(name) !== undefined;
+  return runs ? [...words, { text: '{}', path: '{}', open: true }] : words;
+}
+
+/** The place that `xargs` fills in, by its options; empty when it puts what it reads behind the words. */
+export function placeOf(options: readonly CommandWord[]): string {
+  const at = options.findIndex((word) => /^(-I|-i|--replace)/.test(word.text));
+  const text = options[at]?.text ?? '';
+  if (text === '') return '';
+  if (text === '-I') return options[at + 1]?.text ?? '';
+  return text.replace(/^(-[Ii]|--replace=?)/, '') || '{}';
+}
+
+/** The words of a command with one thing put in at its places, or behind them. */
+export const putIn = (words: readonly CommandWord[], put: CommandWord): readonly CommandWord[] =>
+  words.some(({ text }) => text.includes('{}'))
+    ? words.map((word) => ({ ...word, text: word.text.replaceAll('{}', put.text), open: word.open || put.open }))
+    : [...words, put];

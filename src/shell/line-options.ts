@@ -1,0 +1,117 @@
+import type { CommandWord } from '../schema/command.ts';
+
+/**
+ * Options of ordinary programs whose value is started. No list grants them, since no table lists them; a rule that denies
+ * should see all the same what they run.
+ */
+
+const words = (text: string): readonly string[] => text.split(' ');
+
+/** By program: the options, as a word of their own or attached, a long one by `=`. */
+const options: Readonly<Record<string, readonly string[]>> = {
+  tar: words(
+    '-I -F --to-command --use-compress-program --checkpoint-action --info-script --new-volume-script --rsh-command',
+  ),
+  rsync: words('-e --rsh'),
+  ssh: ['-o'],
+  scp: words('-o -S'),
+  sftp: words('-o -S'),
+  sort: words('--compress-program --compress-prog'),
+  rg: words('--pre --hostname-bin'),
+  man: words('-P --pager'),
+  zip: words('-TT --unzip-command'),
+  ...Object.fromEntries(words('vi vim nvim view ex').map((name) => [name, words('-c --cmd')])),
+};
+
+/** Of `git`, by subcommand; those before it are settings. */
+const gitOptions: Readonly<Record<string, readonly string[]>> = {
+  rebase: words('-x --exec'),
+  difftool: words('-x --extcmd'),
+  'filter-branch': words('--tree-filter --index-filter --env-filter --msg-filter --commit-filter --tag-name-filter'),
+};
+
+/** Settings by which `git` starts a program. */
+const gitSetting =
+  /^(?:(?:pager|credential|gpg)\..*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy)|sequence\.editor|diff\.external|(?:diff|filter|merge|difftool|mergetool)\..*\.(?:command|textconv|clean|smudge|process|driver|cmd))$/is;
+
+/** The lines that a command has started by its options. Linear in its words. */
+export function lineOptions(name: string, rest: readonly CommandWord[]): readonly CommandWord[] {
+  if (name === 'git') return gitLines(rest);
+  const own = Object.hasOwn(options, name) ? options[name] : undefined;
+  return own === undefined ? [] : valuesOf(own, rest).flatMap((value) => lineIn(name, value));
+}
+
+const valuesOf = (own: readonly string[], rest: readonly CommandWord[]): readonly CommandWord[] =>
+  rest.flatMap((word, index) => {
+    for (const option of own) {
+      if (word.text === option) return rest.slice(index + 1, index + 2);
+      const attached = option.startsWith('--') ? `${option}=` : option;
+      if (word.text.startsWith(attached)) return [cut(word, attached.length)];
+    }
+    return [];
+  });
+
+const cut = (word: CommandWord, from: number): CommandWord => ({ ...word, text: word.text.slice(from) });
+
+/** The line that a value holds; none for a setting that starts nothing. */
+function lineIn(name: string, value: CommandWord): readonly CommandWord[] {
+  const { text } = value;
+  const begins = (pattern: RegExp): readonly CommandWord[] => {
+    const found = pattern.exec(text)?.[0];
+    return found === undefined ? [] : [cut(value, found.length)];
+  };
+  switch (name) {
+    case 'ssh':
+    case 'scp':
+    case 'sftp':
+      return /^[A-Za-z]+[= ]/.test(text)
+        ? begins(/^(?:proxy|local|knownhosts)command[= ]/i)
+        : name === 'ssh'
+          ? []
+          : [value];
+    case 'tar':
+      return /^(?:dot|echo|bell|sleep|ttyout|totals|wait)\b/.test(text) ? [] : begins(/^(?:exec=)?/);
+    case 'sort':
+    case 'rg':
+    case 'man':
+    case 'zip':
+    case 'rsync':
+      return [value];
+    default:
+      return begins(/^:?!/);
+  }
+}
+
+function gitLines(rest: readonly CommandWord[]): readonly CommandWord[] {
+  const found: CommandWord[] = [];
+  let at = 0;
+  for (; at < rest.length && rest[at]?.text.startsWith('-') === true; at += 1) {
+    const option = rest[at]?.text ?? '';
+    if (!/^-[cC]$|^--(?:git-dir|work-tree|namespace|config-env)$/.test(option)) continue;
+    at += 1;
+    const setting = rest[at];
+    if (option === '-c' && setting !== undefined) found.push(...settingLine(setting));
+  }
+  const subcommand = rest[at]?.text ?? '';
+  const behind = rest.slice(at + 1);
+  const own = Object.hasOwn(gitOptions, subcommand) ? gitOptions[subcommand] : undefined;
+  if (own !== undefined) found.push(...valuesOf(own, behind));
+  const runs = subcommand === 'bisect' ? 'run' : subcommand === 'submodule' ? 'foreach' : null;
+  const run = runs === null ? -1 : behind.findIndex(({ text }) => text === runs);
+  if (run !== -1) found.push(...joined(behind.slice(run + 1).filter(({ text }) => text !== '--recursive')));
+  return found;
+}
+
+/** An alias starts a program with `!`; so may the value of any other setting. */
+function settingLine(setting: CommandWord): readonly CommandWord[] {
+  const equals = setting.text.indexOf('=');
+  const key = setting.text.slice(0, Math.max(equals, 0));
+  const value = cut(setting, equals + 1);
+  if (value.text.startsWith('!')) return [cut(value, 1)];
+  return gitSetting.test(key) ? [value] : [];
+}
+
+function joined(line: readonly CommandWord[]): readonly CommandWord[] {
+  const text = line.map((word) => word.text).join(' ');
+  return line.length === 0 ? [] : [{ text, path: text, open: line.some((word) => word.open) }];
+}
