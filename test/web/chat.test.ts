@@ -187,12 +187,21 @@ it('renames, forks and deletes a chat, each where it leads', async () => {
   await about.click();
   await dialog.getByRole('button', { name: 'Fork' }).click();
   await page.getByRole('heading', { name: 'longer-2' }).waitFor();
+  // Renamed in the terminal meanwhile: who comes back to the window is told, and finds it by its other name.
+  await world.served.app.client.renameSession({ name: 'longer', new_name: 'elsewhere' });
+  await page.goto(`${world.served.url}/chat/longer-2`);
+  await page.getByText('elsewhere', { exact: true }).waitFor();
+  await world.served.app.client.renameSession({ name: 'longer-2', new_name: 'other' });
+  await page.evaluate("window.dispatchEvent(new Event('focus'))");
+  await page.getByText('deleted or renamed somewhere else').waitFor();
+  await page.getByRole('link', { name: /^other/ }).click();
+  await page.getByRole('heading', { name: 'other' }).waitFor();
   await about.click();
   await dialog.getByRole('button', { name: 'Delete' }).click();
-  expect((await world.served.client.pageSessions({})).items.map(({ name }) => name)).toContain('longer-2');
+  expect((await world.served.client.pageSessions({})).items.map(({ name }) => name)).toContain('other');
   await dialog.getByRole('button', { name: 'Really delete it?' }).click();
   await dialog.waitFor({ state: 'detached' });
-  expect((await world.served.client.pageSessions({})).items.map(({ name }) => name)).not.toContain('longer-2');
+  expect((await world.served.client.pageSessions({})).items.map(({ name }) => name)).not.toContain('other');
   expect(world.problems).toEqual([]);
 });
 
