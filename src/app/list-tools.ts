@@ -12,8 +12,8 @@ export function listToolsService(
     ...trialDeps(input),
     builtin: () => createCatalog(input.prepare.tools({ shell: true, plans: true })).list(),
     registered: input.registeredTools,
-    usedBy: async (path) => {
-      const chain = await input.chains.loadChain({ use: 'run', path, trust: [] });
+    usedBy: async (name) => {
+      const chain = await input.chains.loadChain({ use: 'run', path: null, name, trust: [] });
       return (tools, tool) => chain.mayUse(tools, tool);
     },
   });

@@ -4,7 +4,7 @@ import type { Settings } from '../registry/settings.ts';
 import type { RunOptions } from '../runs/run-routes.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { StartRun } from '../schema/run.ts';
-import { isDocumentName } from '../workspace/files.ts';
+import { requestedPolicy } from '../workspace/files.ts';
 import { realOf, type Workspace } from '../workspace/paths.ts';
 
 export type RunRequestDeps = {
@@ -45,9 +45,7 @@ export function runRequest({ options, settings, workspace }: RunRequestDeps) {
           data: { param: 'shell' },
         });
       }
-      if (wanted.policy !== undefined && !isDocumentName(wanted.policy)) {
-        throw refuse('policy', 'A policy is named by small letters, digits, "_" and "-".');
-      }
+      const policy = requestedPolicy(wanted.policy);
       for (const name of Object.keys(wanted.vars ?? {})) {
         if (!/^[A-Za-z_][A-Za-z0-9_.-]*$/.test(name) || reserved.has(name)) {
           throw refuse(`vars.${name}`, 'That is no name of a variable that can be given.');
@@ -60,7 +58,7 @@ export function runRequest({ options, settings, workspace }: RunRequestDeps) {
         ...(wanted.chain_document === undefined ? {} : { chain_text: wanted.chain_document }),
         model: wanted.model ?? null,
         provider: wanted.provider ?? null,
-        policy: wanted.policy ?? options.policy?.value ?? null,
+        policy: policy ?? options.policy?.value ?? null,
         on_ask: 'ask',
         timeout_ms: wanted.timeout_s === undefined ? timeoutMs : wanted.timeout_s * 1000,
         context: options.context,

@@ -23,6 +23,7 @@ import {
 } from 'superstruct';
 import { RuntimeError } from '../schema/errors.ts';
 import { FinishReason } from '../schema/message.ts';
+import { readStrictJson } from '../text/strict-json.ts';
 import { unknownSubstitution } from './scripted-fill.ts';
 import type { Reply, Script } from './scripted-types.ts';
 
@@ -252,8 +253,10 @@ export function parseScript(text: string, name: string): Script {
   let value: unknown;
   try {
     value = JSON.parse(text);
-  } catch (error) {
-    throw invalid(name, '', error instanceof Error ? error.message : 'not JSON');
+  } catch {
+    // In our words: those of the engine quote the file, which may be any, and this is shown wherever the backend is.
+    const read = readStrictJson(text, 64);
+    throw invalid(name, '', read.ok ? 'not JSON' : `not JSON at line ${read.line}, column ${read.column}`);
   }
   const [problem] = scriptStruct.validate(value);
   if (problem !== undefined) {

@@ -3,6 +3,7 @@ import { checkMatch } from '../schema/match.ts';
 import type { McpCheck, McpServerView } from '../schema/mcp-server.ts';
 import type { HookView, ListedTool } from '../schema/tool-sources.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
+import { requestedPolicy } from '../workspace/files.ts';
 import type { Hooks } from './hooks.ts';
 import type { GivenMcpFields, McpIdentity } from './mcp-fields.ts';
 
@@ -106,8 +107,9 @@ export function createSourceRoutes(deps: SourceRouteDeps) {
     postMcpAccept: async (input: Accept & { readonly definition_sha256: string | null }) =>
       serverShown(await deps.acceptMcpServer(input)),
 
+    /** @throws RuntimeError invalid_parameter where the policy is named by a path; not_found */
     async pageTools({ policy, chain }: { readonly policy?: string | undefined; readonly chain?: string | undefined }) {
-      return [...(await deps.listTools({ policy: policy ?? deps.policy, chain: chain ?? null }))];
+      return [...(await deps.listTools({ policy: requestedPolicy(policy) ?? deps.policy, chain: chain ?? null }))];
     },
   };
 }

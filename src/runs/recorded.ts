@@ -177,6 +177,7 @@ function summary(row: RecordedRun, now: number): RunSummary {
     },
     num_turns: row.counters.turns,
     num_tool_calls: row.counters.tool_calls,
+    num_denials: row.denials,
     asks: row.ask_ids,
     waiting_on: row.waiting_on,
     last_seq: row.last_seq,

@@ -38,6 +38,8 @@ export const RunSummary = object({
   usage: object({ input_tokens: number(), output_tokens: number(), estimated: boolean() }),
   num_turns: number(),
   num_tool_calls: number(),
+  /** Calls that were denied; the record of the run names them. */
+  num_denials: number(),
   asks: array(string()),
   /** The oldest ask that it waits for. */
   waiting_on: nullable(string()),

@@ -1,4 +1,5 @@
 import type { Evaluation } from '../schema/policy.ts';
+import { wasDenied } from './denied.ts';
 import type { Sql } from './sql.ts';
 
 export type CallState = 'planned' | 'started' | 'done' | 'failed' | 'unknown' | 'skipped';
@@ -270,7 +271,7 @@ export function createCalls(sql: Sql) {
       return sql
         .all<{ tools: string; tool: string; call_id: string; args: string; by: string | null; record: string }>(
           `SELECT tools, tool, call_id, args, json_extract(result, '$.by') AS by, record FROM tool_calls
-           WHERE run_id = ? AND state = 'skipped' AND json_type(result) = 'object' AND json_extract(result, '$.error') = 'denied'
+           WHERE run_id = ? AND ${wasDenied}
            ORDER BY seq`,
           runId,
         )

@@ -5,6 +5,7 @@ import type { Evaluation } from '../schema/policy.ts';
 import type { PolicyState, RunKind, RunStatus } from '../schema/run.ts';
 import type { RunCall } from '../schema/run-record.ts';
 import { readJson } from '../text/read-json.ts';
+import { wasDenied } from './denied.ts';
 import { type Counters, noCounters } from './runs.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
@@ -46,6 +47,7 @@ type Row = {
   readonly counters: string;
   readonly ask_ids: string;
   readonly waiting_on: string | null;
+  readonly denials: number;
   readonly last_seq: number;
   readonly created_at: number;
   readonly started_at: number | null;
@@ -89,6 +91,7 @@ const columns = `r.id, r.kind, s.status, r.chain_id, r.chain_path, r.chain_sha25
   substr(CAST(${asked} AS TEXT), 1, ${inputChars}) AS input,
   (SELECT json_group_array(id) FROM (SELECT id FROM asks WHERE run_id = r.id ORDER BY created_at)) AS ask_ids,
   (SELECT id FROM asks WHERE run_id = r.id AND state = 'pending' ORDER BY created_at LIMIT 1) AS waiting_on,
+  (SELECT count(*) FROM tool_calls WHERE run_id = r.id AND ${wasDenied}) AS denials,
   (SELECT coalesce(max(seq), 0) FROM events WHERE run_id = r.id) AS last_seq,
   (SELECT updated_at FROM run_state WHERE run_id = r.id) AS checkpoint_at`;
 

@@ -7,7 +7,7 @@ export type ListToolsDeps = TrialDeps & {
   readonly builtin: () => readonly ToolSpec[];
   /** Those of hooks and tool servers, from their last listings. */
   readonly registered: () => Promise<readonly RegisteredTool[]>;
-  /** Which tools a chain may call. @throws as a run that cannot load it */
+  /** Which tools a chain of that name may call. @throws as a run that cannot load it */
   readonly usedBy: (chain: string) => Promise<(tools: string, tool: string) => boolean>;
 };
 

@@ -235,7 +235,8 @@ function call(draft: Draft, id: string, change: (item: CallItem) => Partial<Call
 function ask(draft: Draft, event: Extract<RunEvent, { kind: 'ask' }>): void {
   const item = event.call_id === null ? undefined : draft.find('call', event.call_id);
   if (item !== undefined) {
-    draft.replace(item, { ...item, ask_id: event.ask_id, diff: event.diff ?? null, verdict: null });
+    // A call that had begun when its process ended waits, too: for somebody to say what became of it.
+    draft.replace(item, { ...item, state: 'pending', ask_id: event.ask_id, diff: event.diff ?? null, verdict: null });
     return;
   }
   draft.push({

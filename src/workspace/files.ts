@@ -198,6 +198,13 @@ export function removeLeftovers(directory: string, now: number): void {
 /** Names of an overlay document (06 §5.4). */
 export const isDocumentName = (name: string): boolean => /^[a-z0-9][a-z0-9_-]{0,63}$/.test(name);
 
+/** The policy that a request over HTTP names, which is never a path. @throws RuntimeError invalid_parameter */
+export function requestedPolicy(name: string | undefined): string | undefined {
+  if (name === undefined || isDocumentName(name)) return name;
+  const message = 'A policy is named by small letters, digits, "_" and "-".';
+  throw new RuntimeError('invalid_parameter', message, { data: { param: 'policy' } });
+}
+
 /** Whether the operator's word is a path and not a name (02 §4). */
 export const isDocumentPath = (word: string): boolean => word.includes('/') || word.endsWith('.json');
 

@@ -537,6 +537,8 @@ describe('a script file', () => {
       /^The script does not load: the regular expression \(\?=x\) is not valid: .* at FILE:\/turns\/0$/,
     ],
     ['no JSON', '{', /^The script does not load: .* at FILE:\/$/],
+    // Any file may be named, and the message is shown to whoever sees the backend: nothing of it is quoted.
+    ['no JSON at all', 'root:x:0:0\n', 'not JSON at line 1, column 1 at FILE:/'],
   ])('is refused with its place: %s', async (_name, script, expected) => {
     const text = await loadError(script);
     if (typeof expected === 'string') expect(text).toBe(`The script does not load: ${expected}`);

@@ -119,6 +119,8 @@ test('an ask holds the run until it is answered, once', async () => {
   await server.app.client.awaitRun({ run_id: id });
   const ran = (await server.call('GET', `/api/runs/${id}/calls`)).json;
   expect(ran).toMatchObject({ items: [{ tool: 'write_file', state: state === 'approved' ? 'done' : 'skipped' }] });
+  const inList = { id, num_denials: state === 'approved' ? 0 : 1 };
+  expect((await server.call('GET', '/api/runs?limit=1')).json).toMatchObject({ items: [inList] });
 });
 
 test('a run is cancelled once, and an ended one cannot go on', async () => {

@@ -136,6 +136,12 @@ test('HTTP-001: of everything that is described, these routes alone answer a str
   expect(server.app.rows('SELECT id FROM runs')).toEqual([]);
 });
 
+test('a setting that gives a model the shell takes a recent proof, as the others that decide who may do what', () => {
+  const { route } = answered.putConfigItem;
+  const classes = ['shell', 'max-rounds', 'beam-port', 'think'].map((key) => route.accessFor?.({ key, value: 'true' }));
+  expect(classes).toEqual(['recent', 'recent', 'recent', null]);
+});
+
 test('a place in a path has one name in all routes', () => {
   const names = new Map<string, string>();
   for (const [, { path }] of table) {

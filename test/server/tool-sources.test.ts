@@ -67,6 +67,16 @@ test('a hook is registered, looked at, and its changed definition accepted by wh
       state: 'ready',
       default_decision: 'allow',
     });
+    // By name, and never by a path: nothing of a file is told, and not whether it is there.
+    const ofChain = (await server.call('GET', '/api/tools?chain=chain-planner')).json['items'];
+    expect((ofChain as unknown[]).length).toBeLessThan(listed.length);
+    const named = { policy: [400, 'invalid_parameter'], chain: [404, 'not_found'] } as const;
+    for (const [kind, refusal] of Object.entries(named)) {
+      for (const path of ['/etc/passwd', '../x.json', `${server.app.place.workspace}/none.json`]) {
+        const answer = await server.call('GET', `/api/tools?${kind}=${encodeURIComponent(path)}`);
+        expect([kind, path, errorOf(answer)]).toEqual([kind, path, refusal]);
+      }
+    }
     expect(listed.find(({ tool }) => tool === 'write_file')).toMatchObject({ tools: 'local_fs', source: 'builtin' });
 
     const patch = (body: object, headers: Record<string, string> = {}) =>

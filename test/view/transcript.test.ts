@@ -144,6 +144,25 @@ describe('the transcript of events', () => {
     ]);
   });
 
+  it('lets a call that had begun wait again, where its process has ended and somebody must say what became of it', () => {
+    const items = fold(
+      event({ kind: 'tool_call_pending', ...callId, args: { command: 'npm test' }, batch_index: 0, batch_size: 1 }),
+      event({ kind: 'tool_call_started', ...callId }),
+      event({ kind: 'chain_suspended', reason: 'interrupted', ask_ids: [], checkpoint_seq: 2 }),
+      event({ kind: 'chain_resumed', by: 'operator:web', from_seq: 3 }),
+      event({
+        kind: 'ask',
+        ask_id: 'ask_2',
+        ask_kind: 'unknown_outcome',
+        ...callId,
+        args: {},
+        summary: '',
+        expires_at: null,
+      }),
+    );
+    expect(items[0]).toMatchObject({ kind: 'call', state: 'pending', ask_id: 'ask_2', verdict: null });
+  });
+
   it('shows a call that was refused before anybody judged it, which has no event but its end', () => {
     const result = JSON.stringify({ ok: false, error: 'quarantined', message: 'Look at it first.' });
     const items = fold(

@@ -31,6 +31,9 @@ const hostile = [
   '<article class="card"><button>Approve once</button></article>',
 ].join('\n\n');
 
+const row = (word: string) => `| ${Array.from({ length: 12 }, (_, at) => `${word} ${at}`).join(' | ')} |`;
+const wide = `مرحبا بالعالم. English here.\n\n${row('heading')}\n${'|---'.repeat(12)}|\n${row('considerable')}`;
+
 let world: WebWorld;
 beforeAll(async () => {
   world = await webWorld({
@@ -41,6 +44,8 @@ beforeAll(async () => {
       }),
       { match: { role: 'user', last_user: 'slow' }, reply: { text: long, delay_ms: 60 } },
       says(hostile, { role: 'user', last_user: 'hostile' }),
+      says(wide, { role: 'user', last_user: 'a table' }),
+      { match: { role: 'user', last_user: 'break' }, reply: { error: { class: 'auth', message: 'no key' } } },
       calls([call('local_fs.read_file', { path: 'hostile.html' })], { role: 'user', last_user: 'show the file' }),
       says('That was the file.', { tool: { name: { equals: 'local_fs.read_file' } } }),
       says('Here is **what I found**.'),
@@ -182,12 +187,21 @@ it('renames, forks and deletes a chat, each where it leads', async () => {
   await about.click();
   await dialog.getByRole('button', { name: 'Fork' }).click();
   await page.getByRole('heading', { name: 'longer-2' }).waitFor();
+  // Renamed in the terminal meanwhile: who comes back to the window is told, and finds it by its other name.
+  await world.served.app.client.renameSession({ name: 'longer', new_name: 'elsewhere' });
+  await page.goto(`${world.served.url}/chat/longer-2`);
+  await page.getByText('elsewhere', { exact: true }).waitFor();
+  await world.served.app.client.renameSession({ name: 'longer-2', new_name: 'other' });
+  await page.evaluate("window.dispatchEvent(new Event('focus'))");
+  await page.getByText('deleted or renamed somewhere else').waitFor();
+  await page.getByRole('link', { name: /^other/ }).click();
+  await page.getByRole('heading', { name: 'other' }).waitFor();
   await about.click();
   await dialog.getByRole('button', { name: 'Delete' }).click();
-  expect((await world.served.client.pageSessions({})).items.map(({ name }) => name)).toContain('longer-2');
+  expect((await world.served.client.pageSessions({})).items.map(({ name }) => name)).toContain('other');
   await dialog.getByRole('button', { name: 'Really delete it?' }).click();
   await dialog.waitFor({ state: 'detached' });
-  expect((await world.served.client.pageSessions({})).items.map(({ name }) => name)).not.toContain('longer-2');
+  expect((await world.served.client.pageSessions({})).items.map(({ name }) => name)).not.toContain('other');
   expect(world.problems).toEqual([]);
 });
 
@@ -196,6 +210,31 @@ it('fits a phone, in the dark, without a fault', async () => {
   await page.getByText('what I found').waitFor();
   expect(await axeFaults(page)).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  expect(world.problems).toEqual([]);
+});
+
+it('keeps words whole in a wide table, runs each block in its own direction, and offers a failed turn again after a reload', async () => {
+  const page = await world.open('/chat', { viewport: { width: 320, height: 256 } });
+  const box = page.getByRole('textbox', { name: 'Message' });
+  await box.fill('a table');
+  await page.keyboard.press('Enter');
+  const cell = page.getByRole('cell', { name: 'considerable 11' });
+  await cell.waitFor();
+  // One word a line at most, and what is too wide scrolls by itself.
+  expect((await cell.boundingBox())?.width).toBeGreaterThan(80);
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+  expect(await page.locator('.said .prose p:dir(rtl)').count()).toBe(1);
+  // Four hundred per cent of a small screen: what was said has room left.
+  expect((await page.locator('.transcript').boundingBox())?.height).toBeGreaterThan(80);
+  await page.getByRole('button', { name: 'Send' }).waitFor();
+  await box.fill('break it');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Send again' }).waitFor();
+  await page.reload();
+  await page.getByText('failed (auth)').waitFor();
+  await page.getByRole('button', { name: 'Send again' }).click();
+  await page.locator('.said.user').getByText('break it').nth(1).waitFor();
+  expect(await axeFaults(page)).toEqual([]);
   expect(world.problems).toEqual([]);
 });
 

@@ -92,6 +92,7 @@ export function Composer({
         className="input"
         rows={2}
         data-filter
+        dir="auto"
         aria-label="Message"
         placeholder="Say what should happen. @ names a file."
         value={text}

@@ -25,7 +25,7 @@ export const ItemView = memo(({ item, unsent, onAgain, newest }: ItemProps) => {
     case 'user':
       return (
         <div className={`said user ${item.state}`}>
-          <div className="bubble wrap">
+          <div className="bubble wrap" dir="auto">
             <Safe text={item.text} mode="prose" />
           </div>
           {unsent?.id === item.id ? <ErrorNote error={unsent.error} onRetry={unsent.again} /> : null}
@@ -51,6 +51,8 @@ export const ItemView = memo(({ item, unsent, onAgain, newest }: ItemProps) => {
       return (
         <p className={`small notice ${item.level}`}>
           <Safe text={item.text} mode="prose" />
+          {/* What a run has left that did not complete: after a reload nothing else tells of it. */}
+          {newest && item.id.endsWith('-note') ? <Again onAgain={onAgain} /> : null}
         </p>
       );
     case 'end':
@@ -67,11 +69,9 @@ export const ItemView = memo(({ item, unsent, onAgain, newest }: ItemProps) => {
               newest ? (
                 <ResumeButton runId={item.run_id} />
               ) : null
-            ) : onAgain === undefined ? null : (
-              <Button size="small" onClick={() => onAgain('')}>
-                Send again
-              </Button>
-            )}
+            ) : newest ? (
+              <Again onAgain={onAgain} />
+            ) : null}
           </div>
         </div>
       );
@@ -83,6 +83,14 @@ export const ItemView = memo(({ item, unsent, onAgain, newest }: ItemProps) => {
       );
   }
 });
+
+/** Of the last message alone: an earlier one was followed by others. */
+const Again = ({ onAgain }: Pick<ItemProps, 'onAgain'>) =>
+  onAgain === undefined ? null : (
+    <Button size="small" onClick={() => onAgain('')}>
+      Send again
+    </Button>
+  );
 
 /** A run that rests goes on where it stopped; that it has begun comes by the feed. */
 function ResumeButton({ runId }: { readonly runId: string }) {

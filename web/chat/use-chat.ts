@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import type { RuntimeError } from '../../src/schema/errors.ts';
+import { RuntimeError } from '../../src/schema/errors.ts';
 import type { RunEvent } from '../../src/schema/event.ts';
 import type { Session, SessionMessage } from '../../src/schema/session.ts';
 import type { Known } from '../../src/schema/shape.ts';
@@ -8,6 +8,7 @@ import { storedItems } from '../../src/view/stored-items.ts';
 import { emptyTranscript, reduceTranscript, type Transcript } from '../../src/view/transcript.ts';
 import { client, clientRepeating } from '../data/client.ts';
 import { onFeed } from '../data/live.ts';
+import { onReturn } from '../data/on-return.ts';
 import { onRun } from '../data/run-events.ts';
 import { refusalFrom } from '../data/use-data.ts';
 
@@ -85,6 +86,21 @@ export function useChat(name: string): Chat {
     };
   }, [name, round]);
 
+  // No event tells that a chat was deleted or renamed: who comes back to it is told.
+  const mine = session?.id ?? null;
+  useEffect(() => {
+    if (mine === null) return;
+    return onReturn(() => {
+      const look = async () => {
+        const { items, next_cursor } = await client.pageSessions({ limit: 1000 });
+        const isThere = items.some((each) => each.id === mine && each.name === name);
+        if (!isThere && next_cursor === null) setError(goneElsewhere);
+      };
+      // Without an answer nothing is known.
+      look().catch(() => undefined);
+    });
+  }, [name, mine]);
+
   // A run of this session that another surface has started.
   const sessionId = session?.id ?? null;
   useEffect(
@@ -145,6 +161,11 @@ export function useChat(name: string): Chat {
     reload,
   };
 }
+
+const goneElsewhere = new RuntimeError(
+  'not_found',
+  'This chat was deleted or renamed somewhere else: what you write here cannot be sent.',
+);
 
 /** Folds what is heard of a run, from its first event on, at most once a frame. */
 function useRun(

@@ -49,12 +49,13 @@ async function follow(runId: string, run: Followed): Promise<void> {
       if (document.hidden) hidden.abort();
     };
     document.addEventListener('visibilitychange', onHide);
-    let last: string | undefined;
+    let rested = false;
     try {
       const until = AbortSignal.any([signal, hidden.signal]);
       for await (const batch of client.watch({ run_id: runId, after, signal: until })) {
         after = Math.max(after, ...batch.map(({ seq }) => seq));
-        last = batch.at(-1)?.kind ?? last;
+        // What came behind it, where the run goes on already, may be in the same piece.
+        rested = batch.some(({ kind }) => kind === 'chain_suspended');
         run.events.push(...batch);
         run.ended = batch.some(({ kind }) => closing.has(kind));
         for (const listener of [...run.listeners]) listener(batch, run.ended);
@@ -63,7 +64,7 @@ async function follow(runId: string, run: Followed): Promise<void> {
       document.removeEventListener('visibilitychange', onHide);
     }
     if (run.ended || signal.aborted) return;
-    if (hidden.signal.aborted || last === 'chain_suspended') continue;
+    if (hidden.signal.aborted || rested) continue;
     // The events of its end were pruned: there is nothing more to hear.
     run.ended = true;
     for (const listener of [...run.listeners]) listener([], true);

@@ -7,6 +7,7 @@ import { SessionsColumn } from '../chat/sessions.tsx';
 import { TranscriptView } from '../chat/transcript.tsx';
 import { type Chat, type SendOptions, useChat } from '../chat/use-chat.ts';
 import { client } from '../data/client.ts';
+import { onReturn } from '../data/on-return.ts';
 import { useData } from '../data/use-data.ts';
 import { announce } from '../frame/announce.tsx';
 import { useEverywhere } from '../frame/everywhere.ts';
@@ -29,6 +30,7 @@ export function ChatPage() {
   const sessions = useData('sessions', async () => (await client.pageSessions({ limit: 200 })).items, {
     topics: ['runs'],
   });
+  useEffect(() => onReturn(sessions.reload), [sessions.reload]);
   const named = session === undefined ? undefined : decodeURIComponent(session);
   const name = named ?? sessions.value?.find(({ active }) => active)?.name ?? sessions.value?.[0]?.name;
   const [listed, list] = useState(false);

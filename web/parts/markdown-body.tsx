@@ -47,6 +47,11 @@ function Link({ href, children }: { readonly href?: string | undefined; readonly
   );
 }
 
+const Heading = ({ children }: { readonly children?: ReactNode }) => <h4 dir="auto">{children}</h4>;
+
+/** What scrolls is reached with the keyboard. */
+const scrolls = { tabIndex: 0 } as const;
+
 const components: Components = {
   a: ({ href, children }) => <Link href={href}>{children}</Link>,
   // Nothing is fetched because a text says so.
@@ -56,13 +61,27 @@ const components: Components = {
     </span>
   ),
   input: ({ checked }) => <span>{checked === true ? '☑' : '☐'} </span>,
+  // Each block runs in the direction of its own writing.
+  p: ({ children }) => <p dir="auto">{children}</p>,
+  ul: ({ children }) => <ul dir="auto">{children}</ul>,
+  ol: ({ children, start }) => (
+    <ol dir="auto" start={start}>
+      {children}
+    </ol>
+  ),
+  blockquote: ({ children }) => <blockquote dir="auto">{children}</blockquote>,
+  table: ({ children }) => (
+    <section className="wide-table" aria-label="Table" dir="auto" {...scrolls}>
+      <table>{children}</table>
+    </section>
+  ),
   // The page has its own headings; those of a text are below them.
-  h1: ({ children }) => <h4>{children}</h4>,
-  h2: ({ children }) => <h4>{children}</h4>,
-  h3: ({ children }) => <h4>{children}</h4>,
-  h4: ({ children }) => <h4>{children}</h4>,
-  h5: ({ children }) => <h4>{children}</h4>,
-  h6: ({ children }) => <h4>{children}</h4>,
+  h1: Heading,
+  h2: Heading,
+  h3: Heading,
+  h4: Heading,
+  h5: Heading,
+  h6: Heading,
   pre: ({ children }) => (
     <div className="code wraps">
       <pre>{children}</pre>

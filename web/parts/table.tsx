@@ -6,6 +6,8 @@ export type Column<T> = {
   readonly right?: boolean;
   /** A word or two that stay in one line. */
   readonly brief?: boolean;
+  /** Left out where there is little room beside it; the page of the row says it, too. */
+  readonly spare?: boolean;
   readonly cell: (row: T) => ReactNode;
 };
 
@@ -27,9 +29,9 @@ export function Table<T>({
       <caption className="sr">{caption}</caption>
       <thead>
         <tr>
-          {columns.map(({ label, right }) => (
-            <th key={label} scope="col" className={right === true ? 'right' : undefined}>
-              {label}
+          {columns.map((column) => (
+            <th key={column.label} scope="col" className={lookOf(column)}>
+              {column.label}
             </th>
           ))}
         </tr>
@@ -37,13 +39,9 @@ export function Table<T>({
       <tbody>
         {rows.map((row) => (
           <tr key={keyOf(row)}>
-            {columns.map(({ label, right, brief, cell }) => (
-              <td
-                key={label}
-                data-label={label}
-                className={right === true ? 'right' : brief === true ? 'brief' : undefined}
-              >
-                <div>{cell(row)}</div>
+            {columns.map((column) => (
+              <td key={column.label} data-label={column.label} className={lookOf(column)}>
+                <div>{column.cell(row)}</div>
               </td>
             ))}
           </tr>
@@ -52,3 +50,6 @@ export function Table<T>({
     </table>
   );
 }
+
+const lookOf = ({ right, brief, spare }: Pick<Column<never>, 'right' | 'brief' | 'spare'>): string | undefined =>
+  right === true ? 'right' : brief === true ? 'brief' : spare === true ? 'spare' : undefined;

@@ -48,8 +48,8 @@ const columns: readonly Column<RunSummary>[] = [
       </Link>
     ),
   },
-  { label: 'From', cell: (run) => <Safe text={originOf(run)} /> },
-  { label: 'Chain', cell: (run) => <Safe text={run.chain.id} /> },
+  { label: 'From', spare: true, cell: (run) => <Safe text={originOf(run)} /> },
+  { label: 'Chain', spare: true, cell: (run) => <Safe text={run.chain.id} /> },
   {
     label: 'Started',
     brief: true,
@@ -62,6 +62,7 @@ const columns: readonly Column<RunSummary>[] = [
   { label: 'Took', right: true, cell: (run) => formatSpan(run.duration_ms) },
   { label: 'Tokens', right: true, cell: (run) => run.usage.input_tokens + run.usage.output_tokens },
   { label: 'Calls', right: true, cell: (run) => run.num_tool_calls },
+  { label: 'Denied', right: true, cell: (run) => run.num_denials },
   { label: 'Asks', right: true, cell: (run) => run.asks.length },
 ];
 

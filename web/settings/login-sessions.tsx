@@ -48,7 +48,7 @@ export function LoginSessions() {
                   ),
                 },
                 { label: 'From', cell: ({ peer }) => <span className="mono">{peer}</span> },
-                { label: 'By', cell: ({ auth_method }) => methods[auth_method] },
+                { label: 'By', spare: true, cell: ({ auth_method }) => methods[auth_method] },
                 { label: 'Since', cell: ({ created_at }) => <Time at={created_at} /> },
                 { label: 'Seen', cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
                 { label: 'Ends', cell: ({ expires_at }) => <Time at={expires_at} /> },

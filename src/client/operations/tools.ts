@@ -4,7 +4,7 @@ import { masked, operation } from '../operation.ts';
 
 /** Tools of all providers (09 §6.10). */
 export const tools = {
-  /** `policy` and `chain` by name or path; null = the policy that would govern here, and every chain. */
+  /** `policy` by name or path, `chain` by name; null = the policy that would govern here, and every chain. */
   listTools: operation(
     'GET',
     '/api/tools',

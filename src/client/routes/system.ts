@@ -20,6 +20,7 @@ const guardedKeys: ReadonlySet<string> = new Set([
   'shell-env',
   'allow-default-login',
   'max-rounds',
+  'shell',
 ]);
 const accessForKey = ({ key }: { readonly key: string }) =>
   guardedKeys.has(key) || key.startsWith('beam-') ? 'recent' : null;
