@@ -48,6 +48,7 @@ export const inspectWith = (deps: InspectDeps) => async (): Promise<Inspection> 
     root: workspace.root,
     hasRunChain: dataDir !== null && sizeOf(join(dataDir, 'default-run-chain.json')) !== null,
     invalidChains: chains.invalid,
+    trustFault: chains.trustFault,
     untrusted: [...chains.untrusted, ...policy.untrusted],
     policy: policy.policy,
     database: {
@@ -86,18 +87,20 @@ function defaultPassword({ machine, store }: InspectDeps): Inspection['defaultPa
 async function inspectChains({ chains, workspace }: InspectDeps) {
   const invalid: { path: string; defect: string }[] = [];
   const untrusted: { kind: 'chain'; path: string }[] = [];
-  if (!workspace.dataDirExists) return { invalid, untrusted };
+  let trustFault: Inspection['trustFault'] = null;
+  if (!workspace.dataDirExists) return { invalid, untrusted, trustFault };
   for (const use of ['run', 'chat'] as const) {
     try {
       await chains.loadChain({ use, path: null, trust: [] });
     } catch (error) {
       if (!(error instanceof RuntimeError)) throw error;
       const path = pathIn(error.data) ?? join(workspace.dataDir ?? '', defaultFiles[use]);
-      if (error.code === 'chain_untrusted') untrusted.push({ kind: 'chain', path });
+      if (error.code === 'config_invalid') trustFault = { message: error.message, mend: error.hints[0] ?? null };
+      else if (error.code === 'chain_untrusted') untrusted.push({ kind: 'chain', path });
       else if (error.code !== 'chain_not_found') invalid.push({ path, defect: error.message });
     }
   }
-  return { invalid, untrusted };
+  return { invalid, untrusted, trustFault };
 }
 
 async function inspectPolicy({ chains, policies, binaries, workspace }: InspectDeps) {

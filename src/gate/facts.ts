@@ -17,10 +17,6 @@ export type CallHost = PolicyHost & {
   hashAsked(): Promise<boolean>;
 };
 
-/** One host: the machine as one call sees it. */
-export const createPolicyHost = (machine: Machine & { readonly cwd: string }, binaries: Binaries): CallHost =>
-  createPolicyHosts(machine, binaries)(machine.cwd);
-
 /**
  * The real machine behind the evaluator. The guarded lists are made once for a run; each host is for one call, relative
  * to its directory, and keeps every answer, so that what was judged is what is executed. The answers never throw: what

@@ -39,14 +39,20 @@ export function shallowResult(result: ToolResult): ToolResult {
   return { ok: false, error: 'tool_error', message };
 }
 
+/** Level by level, since going down by calls of itself is what a deep value does not allow. */
 function isDeeper(value: unknown, levels: number): boolean {
-  let level: readonly unknown[] = [value];
-  for (let depth = 0; depth <= levels; depth += 1) {
-    level = level.flatMap((one) => (typeof one === 'object' && one !== null ? Object.values(one) : []));
-    if (level.length === 0) return false;
+  let level: readonly object[] = isObject(value) ? [value] : [];
+  for (let depth = 0; depth < levels && level.length > 0; depth += 1) {
+    const below: object[] = [];
+    for (const one of level) {
+      for (const member of Array.isArray(one) ? one : Object.values(one)) if (isObject(member)) below.push(member);
+    }
+    level = below;
   }
-  return true;
+  return level.length > 0;
 }
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /**
  * Caps a result (04 §14.7): a bigger text keeps its first 20 % and last 80 % at line ends, a bigger JSON value becomes a

@@ -71,6 +71,17 @@ function* projectIssues(found: Inspection): Generator<SetupIssue> {
       subject: path,
     });
   }
+  if (found.trustFault !== null) {
+    const { message, mend } = found.trustFault;
+    yield issue({
+      code: 'chain_invalid',
+      severity: 'error',
+      category: 'storage',
+      message: `No chain of this project loads: ${message}`,
+      ...(mend === null ? {} : { cliCommand: mend }),
+      subject: found.dataDir ?? found.root,
+    });
+  }
   for (const { kind, path } of found.untrusted) {
     yield issue({
       code: 'content_untrusted',

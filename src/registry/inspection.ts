@@ -9,6 +9,8 @@ export type Inspection = {
   readonly hasRunChain: boolean;
   /** Default and configured chains that do not load: one entry per file, its first defect. */
   readonly invalidChains: readonly { readonly path: string; readonly defect: string }[];
+  /** Why no chain of the project loads, whatever it says: the file of trust decisions cannot be used. */
+  readonly trustFault: { readonly message: string; readonly mend: string | null } | null;
   readonly untrusted: readonly { readonly kind: 'chain' | 'policy' | 'agent'; readonly path: string }[];
   readonly policy: {
     readonly name: string;

@@ -10,6 +10,7 @@ import {
 import { RuntimeError } from '../schema/errors.ts';
 import type { ConfigEntry } from '../schema/registry.ts';
 import type { Settings as SettingsStore } from '../store/settings.ts';
+import { hidden, maskPatterns } from './mask-patterns.ts';
 import type { RecordChange, UserSettings } from './ports.ts';
 
 export type SettingsDeps = {
@@ -38,7 +39,8 @@ export function createSettings(deps: SettingsDeps) {
   };
   const entryOf = (key: ConfigKey): ConfigEntry => {
     const set = current(key);
-    if (set !== null) return { key, value: set.text, source: 'set' };
+    // The password of a proxy is shown nowhere (11 §5.2).
+    if (set !== null) return { key, value: maskPatterns(set.text), source: 'set' };
     const { fallback } = configTable[key];
     return { key, value: fallback, source: fallback === '' ? 'unset' : 'default' };
   };
@@ -61,6 +63,11 @@ export function createSettings(deps: SettingsDeps) {
           { hints: ['reins help config'] },
         );
       }
+      if (parsed.text.includes(hidden)) {
+        // What was read, and is saved again as it was shown, stays as it is.
+        if (parsed.text === entryOf(key).value) return entryOf(key);
+        throw new RuntimeError('usage', `${hidden} stands for a value that is not shown; give ${key} as a whole.`);
+      }
       const json = JSON.stringify(parsed.text);
       deps.record('config_changed', { key, change: 'set' }, () => {
         if (userLevelKeys.has(key)) deps.user.set(key, json);
@@ -69,7 +76,7 @@ export function createSettings(deps: SettingsDeps) {
       return entryOf(key);
     },
 
-    /** The effective value; empty when there is none. @throws RuntimeError usage for an unknown key. */
+    /** The effective value without its password; empty when there is none. @throws RuntimeError usage for an unknown key. */
     async getConfig(input: { readonly key: string }): Promise<ConfigEntry> {
       return entryOf(known(input.key));
     },

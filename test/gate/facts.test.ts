@@ -2,7 +2,7 @@ import { chmodSync, linkSync, mkdirSync, realpathSync, statSync, symlinkSync, wr
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { identityFact } from '../../src/gate/binaries.ts';
-import { createPolicyHost, createPolicyHosts, foldsCase } from '../../src/gate/facts.ts';
+import { createPolicyHosts, foldsCase } from '../../src/gate/facts.ts';
 import type { Machine } from '../../src/gate/machine.ts';
 import { evaluate } from '../../src/policy/evaluate.ts';
 import { resolveExec } from '../../src/policy/exec.ts';
@@ -43,7 +43,7 @@ const machine = (more: Partial<Machine> = {}): Machine => ({
   ...more,
 });
 const host = (more: Partial<Machine & { cwd: string }> = {}): PolicyHost =>
-  createPolicyHost({ ...machine(more), cwd: more.cwd ?? home.workspace }, realBinaries());
+  createPolicyHosts(machine(more), realBinaries())(more.cwd ?? home.workspace);
 
 describe('the real path', () => {
   it('follows links and applies .. to the real directory', () => {

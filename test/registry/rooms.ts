@@ -34,6 +34,7 @@ export const soundInspection = (home: TempHome): Inspection => ({
   root: '/w',
   hasRunChain: true,
   invalidChains: [],
+  trustFault: null,
   untrusted: [],
   policy: {
     name: 'default',

@@ -124,6 +124,18 @@ describe('settings', () => {
     expect(keys).toHaveLength(46);
   });
 
+  it('show no password of a proxy, and keep it when they are saved as they were shown', async () => {
+    const { settings } = rooms;
+    const key = 'web-proxy';
+    const shown = { key, value: 'http://•••@proxy.example:3128', source: 'set' };
+    expect(await settings.setConfig({ key, value: 'http://me:hunter2@proxy.example:3128' })).toEqual(shown);
+    expect(await settings.setConfig(shown)).toEqual(shown);
+    expect(settings.value(key)).toBe('http://me:hunter2@proxy.example:3128');
+    expect(await refusal(settings.setConfig({ key, value: 'http://•••@other.example' }))).toBe(
+      'usage: ••• stands for a value that is not shown; give web-proxy as a whole.',
+    );
+  });
+
   it('have the amended defaults', () => {
     expect(rooms.settings.value('max-rounds')).toBe(200);
     expect(rooms.settings.value('shell')).toBe(false);

@@ -376,6 +376,10 @@ describe('what other rooms find', () => {
       () => ({ invalidChains: [{ path: '/c.json', defect: 'no tasks' }] }),
     ],
     [
+      'error chain_invalid: chmod 600 /h/trust.json',
+      () => ({ trustFault: { message: 'The file /h/trust.json is not used.', mend: 'chmod 600 /h/trust.json' } }),
+    ],
+    [
       'warning content_untrusted: reins trust add /c.json',
       () => ({ untrusted: [{ kind: 'chain' as const, path: '/c.json' }] }),
     ],

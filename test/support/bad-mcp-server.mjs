@@ -70,7 +70,6 @@ const calls = {
     ],
   }),
   structured: () => ({ ...text('{"n":1}'), structuredContent: { n: 1 } }),
-  nothing: () => null,
   leak: () => text(`token is ${process.env.SERVICE_TOKEN}`),
 };
 
@@ -153,6 +152,7 @@ const handle = (line) => {
     }
     if (params.name === 'wrong') return say({ id, error: { code: -32602, message: 'path is missing' } });
     if (params.name === 'broken') return say({ id, error: { code: -32603, message: 'out of luck' } });
+    if (params.name === 'nothing') return say({ id, result: null });
     if (params.name === 'beg') return beg();
     if (params.name === 'wait') return;
     if (params.name === 'slow') {

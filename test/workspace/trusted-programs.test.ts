@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { createPolicyHost } from '../../src/gate/facts.ts';
+import { createPolicyHosts } from '../../src/gate/facts.ts';
 import { programFiles } from '../../src/policy/trusted.ts';
 import { processOwner } from '../../src/store/owner.ts';
 import { sha256Of } from '../../src/workspace/files.ts';
@@ -56,10 +56,10 @@ function programs(more: { readonly now?: () => number; readonly dataDir?: string
     files: (name) =>
       programFiles(
         name,
-        createPolicyHost(
-          { ...machineBelow(temp.dir, at('bin')), workspace: temp.workspace, cwd: temp.workspace },
+        createPolicyHosts(
+          { ...machineBelow(temp.dir, at('bin')), workspace: temp.workspace },
           binaries,
-        ),
+        )(temp.workspace),
       ),
     read: binaries.read,
     trustContent: async (input) => trusted.push(input),

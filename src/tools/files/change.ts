@@ -42,7 +42,7 @@ export async function planChange(
   const { path } = subject;
   const unchanged = (fault: ToolFailure, before: Preimage = null): Prepared<ChangeFacts> =>
     ready({ ...subject, fault, before, after: Buffer.alloc(0), replacements: null }, site, given);
-  const wrongKind = path.stat === null ? null : kindFault(path);
+  const wrongKind = path.stat !== null ? kindFault(path) : given.endsWith('/') ? namesDirectory(given) : null;
   if (wrongKind !== null) return unchanged(wrongKind);
   const before = await readPreimage(path);
   if (isFailure(before)) return unchanged(before);
@@ -52,6 +52,9 @@ export async function planChange(
   if (large !== null) return unchanged(large, before);
   return ready({ ...subject, before, after: made.after, replacements: made.replacements }, site, given);
 }
+
+const namesDirectory = (given: string): ToolFailure =>
+  fail('is_directory', `"${given}" ends in "/", so it names a directory. Give the path of a file.`);
 
 /** Literal replacement in a file that must be text and must have been read. */
 export const replaceIn =

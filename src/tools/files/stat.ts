@@ -1,5 +1,6 @@
 import { closeSync, lstatSync, readlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { TextDecoder } from 'node:util';
 import { object } from 'superstruct';
 import { cancelled, fail, ioFailure, isFailure } from '../failure.ts';
 import { inputSchema } from '../input-schema.ts';
@@ -19,6 +20,7 @@ import {
   subjectOf,
   unfit,
 } from './subject.ts';
+import { utf16Encoding } from './text.ts';
 
 export function createStatTools(): readonly Tool[] {
   return [countStats(), statFile()];
@@ -62,10 +64,14 @@ async function countFile(fd: number, context: ToolContext<unknown>): Promise<Too
   let size = 0;
   let inWord = false;
   let last = 0x0a;
+  let decoder: TextDecoder | null | undefined;
   for await (const block of blocks(fd)) {
     if (context.signal.aborted) return cancelled();
     size += block.length;
-    for (const byte of block) {
+    // In UTF-16 every other byte is none of a word, and a line end is none of its own.
+    if (decoder === undefined) decoder = decoderOf(block);
+    const text = decoder === null ? block : Buffer.from(decoder.decode(block, { stream: true }));
+    for (const byte of text) {
       const blank = byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
       if (!blank && !inWord) words += 1;
       inWord = !blank;
@@ -75,6 +81,11 @@ async function countFile(fd: number, context: ToolContext<unknown>): Promise<Too
   }
   if (last !== 0x0a) lines += 1;
   return { ok: true, value: `Lines: ${lines}, Words: ${words}, Bytes: ${size}` };
+}
+
+function decoderOf(first: Buffer): TextDecoder | null {
+  const utf16 = utf16Encoding(first);
+  return utf16 === null ? null : new TextDecoder(utf16);
 }
 
 function statFile(): Tool {

@@ -247,6 +247,8 @@ describe('count_stats and stat_file', () => {
     expect(await bench.value('local_fs.count_stats', { path: 'a.txt' })).toBe('Lines: 3, Words: 4, Bytes: 19');
     file('empty.txt', '');
     expect(await bench.value('local_fs.count_stats', { path: 'empty.txt' })).toBe('Lines: 0, Words: 0, Bytes: 0');
+    writeFileSync(join(bench.workspace, 'wide.txt'), Buffer.from('\ufeffone two\nthree\n', 'utf16le'));
+    expect(await bench.value('local_fs.count_stats', { path: 'wide.txt' })).toBe('Lines: 2, Words: 3, Bytes: 30');
   });
 
   it('describes a link itself', async () => {

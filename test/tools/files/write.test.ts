@@ -142,6 +142,8 @@ describe('write_file', () => {
   it('refuses directories and devices without touching them', async () => {
     mkdirSync(at('dir'));
     expect(await write('dir', 'x')).toMatchObject({ error: 'is_directory' });
+    expect(await write('new/', 'x')).toMatchObject({ error: 'is_directory' });
+    expect(existsSync(at('new'))).toBe(false);
     expect(await write('/dev/null', 'x')).toMatchObject({ error: 'not_regular' });
   });
 
