@@ -2,6 +2,7 @@ import { evaluate } from '../policy/evaluate.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
 import type { Feed } from '../store/feed.ts';
+import { isDeeperThan, mostLevels } from '../text/json-depth.ts';
 import { longestTimerMs } from '../text/quantities.ts';
 import type { ToolContext, ToolPorts, ToolResult } from '../tools/tool.ts';
 import { changeBytes, withChange } from './changed.ts';
@@ -41,9 +42,12 @@ export async function executeCall(
     request.time_left_ms === undefined
       ? run.signal
       : AbortSignal.any([run.signal, AbortSignal.timeout(timerMs(request.time_left_ms))]);
-  const result = deps.maskResult(await act(deps, ledger, run, judged, started, signal));
+  const given = deps.maskResult(await act(deps, ledger, run, judged, started, signal));
   if (!run.records()) throw new RuntimeError('cancelled', 'stopped');
-  const text = resultText(result);
+  const text = resultText(given);
+  // No record could hold it as the value that it is.
+  const tooDeep = given.ok && typeof given.value === 'object' && isDeeperThan(text, mostLevels);
+  const result = tooDeep ? { ...given, value: text } : given;
   const isText = result.ok && typeof result.value === 'string';
   const room = request.max_result_bytes - changeBytes(run, request);
   const capped = capResult(text, isText, room, run.ref.run_id, request.call_id, deps.ports.spool);

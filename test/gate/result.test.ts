@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { parsed } from '../../src/gate/entries.ts';
 import { capResult, resultText } from '../../src/gate/result.ts';
 import type { Spool } from '../../src/tools/tool.ts';
 
@@ -18,6 +19,12 @@ it('gives text as it is, nothing for null, and compact JSON for the rest', () =>
   expect(resultText({ ok: false, error: 'not_found', message: 'No file.', extra: { similar: ['b'] } })).toBe(
     '{"ok":false,"error":"not_found","message":"No file.","similar":["b"]}',
   );
+});
+
+it('keeps as text what no column of the database could hold as an object', () => {
+  const nested = (levels: number) => `{"ok":${'['.repeat(levels)}"]\\"]"${']'.repeat(levels)}}`;
+  expect(parsed(nested(3))).toEqual({ ok: [[[']"]']]] });
+  expect(parsed(nested(5000))).toBe(nested(5000));
 });
 
 it('makes text well-formed before a model sees it', () => {
