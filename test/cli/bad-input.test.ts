@@ -271,6 +271,12 @@ describe('names', () => {
       2,
       /exclude each other/,
     ],
+    [
+      'waiting for a run that shall stay at rest',
+      ['approvals', 'respond', 'ask_x', '--approve', '--wait', '--no-resume'],
+      2,
+      /exclude each other/,
+    ],
     ['an unknown policy', ['--policy', 'nosuch', '--chain', 'echo.json', 'hi'], 3, /nosuch/],
     ['an unknown model', ['model', 'remove', 'nosuch'], 1, /nosuch/],
     [
