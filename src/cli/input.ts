@@ -2,6 +2,7 @@ import { createReadStream, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { type InputType, inputTypes } from '../schema/run.ts';
+import { isDeeperThan, mostLevels } from '../text/json-depth.ts';
 import { jsonErrorPosition } from '../text/json-position.ts';
 import type { Process } from './process.ts';
 import type { Terminal } from './terminal.ts';
@@ -34,7 +35,7 @@ export async function readInput(
   if (dash && flag !== null) throw usage('--input and - both name the content: give one of them');
   const content = await readContent(flag, dash, instruction !== '', site);
   if (content === null && instruction === '') return null;
-  const parts = [instruction, content ?? ''].filter((part) => part !== '');
+  const parts = [instruction, content ?? ''].filter((part) => part.trim() !== '');
   if (parts.length === 0) throw usage('the input is empty', ways(site.process.argv));
   const text = parts.join('\n\n');
   const bytes = Buffer.byteLength(text);
@@ -201,7 +202,10 @@ export function convertInput(text: string, type: InputType): InputValue {
       const before = text.slice(0, text.length - text.trimStart().length).replace(/[^\n]/g, ' ');
       const at = jsonErrorPosition(`${before}${trimmed}`);
       if (at !== null) throw usage(`--input is not valid JSON at line ${at.line}, column ${at.column}`);
-      return { type, value: JSON.parse(trimmed) as unknown };
+      if (isDeeperThan(trimmed, mostLevels)) throw usage(`--input is nested deeper than ${mostLevels} levels`);
+      const value: unknown = JSON.parse(trimmed);
+      if (hasInfinity(value)) throw usage('--input holds a number that is too large');
+      return { type, value };
     }
     case 'int': {
       const value = Number(trimmed);
@@ -221,4 +225,10 @@ export function convertInput(text: string, type: InputType): InputValue {
       return { type, value };
     }
   }
+}
+
+/** JSON has numbers that no number of ours can be. */
+function hasInfinity(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasInfinity);
 }

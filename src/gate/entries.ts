@@ -5,6 +5,7 @@ import type { Audit } from '../store/audit.ts';
 import type { Calls } from '../store/calls.ts';
 import type { Feed, Record } from '../store/feed.ts';
 import type { Runs } from '../store/runs.ts';
+import { isDeeperThan, mostLevels } from '../text/json-depth.ts';
 import { textSha256 } from './binding.ts';
 import type { Judged } from './find.ts';
 import type { GateRun } from './run.ts';
@@ -133,9 +134,9 @@ export function createEntries(deps: LedgerDeps) {
 
 export type Entries = ReturnType<typeof createEntries>;
 
-/** Error results are stored as the objects they are, so that they can be searched. */
+/** Error results are stored as the objects they are, so that they can be searched. What only looks like one stays text. */
 export function parsed(content: string): unknown {
-  if (!content.startsWith('{"ok":')) return content;
+  if (!content.startsWith('{"ok":') || isDeeperThan(content, mostLevels)) return content;
   try {
     return JSON.parse(content);
   } catch {

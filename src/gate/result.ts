@@ -1,3 +1,4 @@
+import { mostLevels } from '../text/json-depth.ts';
 import type { ToolResult } from '../tools/tool.ts';
 import type { Spool } from '../tools/tool.ts';
 import { textSha256 } from './binding.ts';
@@ -29,14 +30,18 @@ export const errorText = (error: string, message: string, extra: Readonly<Record
 
 const wellFormed = (text: string): string => text.toWellFormed().replaceAll('\u0000', '\ufffd');
 
-/** Far beyond what is of use to a model, and far below what recursion over a value survives. */
-const maxResultDepth = 500;
-
-/** A result is walked by masking, records and templates: one that is nested without end would end the run instead. */
+/**
+ * A result is walked by masking, records and templates: one that is nested without end would end the run instead. It is
+ * given as text; one that cannot even be written is an error.
+ */
 export function shallowResult(result: ToolResult): ToolResult {
-  if (!result.ok || !isDeeper(result.value, maxResultDepth)) return result;
-  const message = `The tool was run, but its result is nested deeper than ${maxResultDepth} levels and cannot be read.`;
-  return { ok: false, error: 'tool_error', message };
+  if (!result.ok || !isDeeper(result.value, mostLevels)) return result;
+  try {
+    return { ...result, value: JSON.stringify(result.value) };
+  } catch {
+    const message = `The tool was run, but its result is nested deeper than ${mostLevels} levels and cannot be read.`;
+    return { ok: false, error: 'tool_error', message };
+  }
 }
 
 /** Level by level, since going down by calls of itself is what a deep value does not allow. */

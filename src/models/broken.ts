@@ -8,8 +8,11 @@ export type Broken =
   /** `started`: at least one byte of the body had come. */
   | { readonly kind: 'network'; readonly error: unknown; readonly started: boolean };
 
+/** A backend, and the proxy between. */
+type Reached = Origin & { readonly proxy?: string | null };
+
 /** The failure of a connection (08 §9.2, §9.4); a limit says which one it was. */
-export function brokenFailure(origin: Origin, broken: Broken): ModelFailure {
+export function brokenFailure(origin: Reached, broken: Broken): ModelFailure {
   const { backend } = origin;
   switch (broken.kind) {
     case 'cancelled':
@@ -42,7 +45,7 @@ const networkReasons: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'the connection timed out',
 };
 
-function networkFailure(origin: Origin, error: unknown, started: boolean): ModelFailure {
+function networkFailure(origin: Reached, error: unknown, started: boolean): ModelFailure {
   const code = codeOf(error);
   const text = error instanceof Error && error.message !== '' ? error.message : code;
   if (code.startsWith('HPE_')) {
@@ -55,12 +58,16 @@ function networkFailure(origin: Origin, error: unknown, started: boolean): Model
     return failure(origin, 'server_error', `backend "${origin.backend}" dropped the connection during its reply`);
   }
   const reason = networkReasons[code] ?? text;
-  return failure(origin, 'connect', `cannot reach backend "${origin.backend}" at ${hostOf(origin)}: ${reason}`);
+  const via = origin.proxy == null ? '' : ` through the proxy ${hostOf(origin.proxy)}`;
+  return failure(
+    origin,
+    'connect',
+    `cannot reach backend "${origin.backend}" at ${hostOf(origin.base_url)}${via}: ${reason}`,
+  );
 }
 
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
-/** Scheme, host and port: a path may hold what a person would not want to see in a message. */
-const hostOf = (origin: Origin): string =>
-  URL.canParse(origin.base_url) ? new URL(origin.base_url).origin : origin.base_url;
+/** Scheme, host and port: the rest of a URL may hold what a person would not want to see in a message. */
+const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url);

@@ -50,6 +50,7 @@ export async function createClient(target: Target, auth: Auth): Promise<Client> 
   const secure = origin.protocol === 'https:';
   const transport = secure ? await import('node:https') : await import('node:http');
   const proxied = target.proxy !== null && !isLoopback(origin.hostname);
+  if (proxied && !isProxyUrl(target.proxy)) return unsendable(target);
   const agent: Agent = proxied
     ? await (await import('./proxy-agent.ts')).createProxyAgent(target.proxy, secure, { ...agentOptions, ...verified })
     : new transport.Agent(agentOptions);
@@ -114,6 +115,19 @@ const refused = (target: Target, status: number, what: string): Failed => ({
     status,
   }),
 });
+
+const isProxyUrl = (url: string | null): boolean =>
+  url !== null && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+
+/** A client of a backend whose proxy cannot be one: nothing is sent past it. */
+function unsendable(target: Target): Client {
+  const where = 'HTTP_PROXY, HTTPS_PROXY, or --proxy of the backend';
+  const message = `the request to backend "${target.backend}" cannot be sent: its proxy is no http or https URL (${where})`;
+  return {
+    open: async () => ({ kind: 'failure', failure: failure(target, 'invalid_request', message) }),
+    close: () => undefined,
+  };
+}
 
 /** Loopback never goes through a proxy (08 §11.1). */
 export const isLoopback = (hostname: string): boolean =>

@@ -26,11 +26,14 @@ export function distance(a: string, b: string): number {
 
 /** The words within `limit` of `word`, nearest first, at most `count`. */
 export function nearest(word: string, words: readonly string[], limit: number, count: number): readonly string[] {
-  return words
-    .filter((candidate) => Math.abs(candidate.length - word.length) <= limit)
-    .map((candidate) => ({ candidate, distance: distance(word, candidate) }))
-    .filter((entry) => entry.distance <= limit)
-    .sort((left, right) => left.distance - right.distance || (left.candidate < right.candidate ? -1 : 1))
-    .slice(0, count)
-    .map((entry) => entry.candidate);
+  return (
+    words
+      .filter((candidate) => Math.abs(candidate.length - word.length) <= limit)
+      .map((candidate) => ({ candidate, distance: distance(word, candidate) }))
+      // As far away as the word is long: the two have nothing in common.
+      .filter((entry) => entry.distance <= limit && entry.distance < word.length)
+      .sort((left, right) => left.distance - right.distance || (left.candidate < right.candidate ? -1 : 1))
+      .slice(0, count)
+      .map((entry) => entry.candidate)
+  );
 }

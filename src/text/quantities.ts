@@ -11,7 +11,8 @@ export function parseDuration(text: string): number | null {
   for (const [, amount, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/g)) {
     total += Number(amount) * (unitMs[unit ?? ''] ?? Number.NaN);
   }
-  return Number.isFinite(total) ? Math.round(total) : null;
+  // What is more than nothing does not become nothing, which would be no limit.
+  return Number.isFinite(total) ? Math.max(Math.round(total), total > 0 ? 1 : 0) : null;
 }
 
 /** A whole number of tokens: `32768`, `32k` (x1000), `1m` (x1 000 000). Null for anything else (06 §1.4). */

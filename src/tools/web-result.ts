@@ -5,6 +5,7 @@ import { fail } from './failure.ts';
 import { htmlToText } from './html-text.ts';
 import type { ToolContext, ToolResult } from './tool.ts';
 import type { Reply } from './web-request.ts';
+import { isDeeperThan, mostLevels } from '../text/json-depth.ts';
 
 type Answer = Extract<Reply, { kind: 'reply' }>;
 
@@ -85,7 +86,7 @@ export function isText(type: string, body: Buffer): boolean {
 function textBody(answer: Answer, type: string, url: string, format: 'text' | 'raw'): unknown {
   const media = mediaOf(type);
   const text = decode(answer.body, type);
-  if (isJson(media) && !answer.truncated) {
+  if (isJson(media) && !answer.truncated && !isDeeperThan(text, mostLevels)) {
     try {
       return parseExactJson(text);
     } catch {

@@ -185,6 +185,8 @@ describe('input', () => {
     ['a directory', [...echo, '--input', '@folder'], /--input: folder is a directory/],
     ['an empty text', [...echo, '--input', ''], /--input is empty/],
     ['nothing at all', echo, /no input\n {2}reins run <text>\n {2}reins run --input @file\n/],
+    ['blanks alone', [...echo, ' '], /the input is empty\n {2}reins run <text>\n/],
+    ['a plan without a goal', ['plan', 'new'], /no goal\n {2}reins plan new <text>\n/],
     ['an unknown type', [...echo, '--input-type', 'xml', 'x'], /--input-type: "xml" is not one of string, chat, json/],
     ['text that is no image', [...echo, '--image', 'echo.json', 'x'], /--image: echo\.json is not a PNG/],
     ['a missing image', [...echo, '--image', 'nosuch.png', 'x'], /--image: nosuch\.png cannot be read/],
@@ -266,6 +268,12 @@ describe('names', () => {
     [
       'two ways to give a key',
       ['backend', 'add', 'x', '--api-key', 'a', '--api-key-env', 'B'],
+      2,
+      /exclude each other/,
+    ],
+    [
+      'waiting for a run that shall stay at rest',
+      ['approvals', 'respond', 'ask_x', '--approve', '--wait', '--no-resume'],
       2,
       /exclude each other/,
     ],

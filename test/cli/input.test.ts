@@ -30,6 +30,8 @@ describe('input types', () => {
     ['bool', 'toString', '--input is not a boolean: "toString"'],
     ['json', '{"a":x}', '--input is not valid JSON at line 1, column 6'],
     ['json', '{\n  "a": 1,\n}', '--input is not valid JSON at line 3, column 1'],
+    ['json', '{"a":[1e999]}', '--input holds a number that is too large'],
+    ['json', `${'['.repeat(501)}${']'.repeat(501)}`, '--input is nested deeper than 500 levels'],
     ['json', ' \n\u00a0 {"a":x}', '--input is not valid JSON at line 2, column 8'],
   ])('%s refuses %j', (type, text, message) => {
     expect(() => convertInput(text, type)).toThrow(message);

@@ -114,6 +114,7 @@ describe('refusals', () => {
     expect(refusal('--nosuchthing', 'hi').message).toBe(
       '--nosuchthing is not a flag; text that begins with - goes after --',
     );
+    expect(refusal('--=x', 'hi').message).toBe('-- is not a flag; text that begins with - goes after --');
     expect(refusal('what', 'is', '3', '-5').message).toBe('-5 is not a flag; text that begins with - goes after --');
   });
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { parsed } from '../../src/gate/entries.ts';
 import { capResult, resultText, shallowResult } from '../../src/gate/result.ts';
 import type { Spool } from '../../src/tools/tool.ts';
 
@@ -29,6 +30,12 @@ it('does not hand on a value that is nested so deep that whoever walks it would 
     error: 'tool_error',
     message: 'The tool was run, but its result is nested deeper than 500 levels and cannot be read.',
   });
+});
+
+it('keeps as text what no column of the database could hold as an object', () => {
+  const nested = (levels: number) => `{"ok":${'['.repeat(levels)}"]\\"]"${']'.repeat(levels)}}`;
+  expect(parsed(nested(3))).toEqual({ ok: [[[']"]']]] });
+  expect(parsed(nested(5000))).toBe(nested(5000));
 });
 
 it('makes text well-formed before a model sees it', () => {

@@ -107,7 +107,7 @@ describe('a proxy (08 §11.1)', () => {
     const proxy = await proxyTo(null);
     const client = await clientOf('https://models.example', proxy.url);
     expect(await fetchText(client)).toBe(
-      'connect: cannot reach backend "b" at https://models.example: the proxy answered 407',
+      `connect: cannot reach backend "b" at https://models.example through the proxy ${new URL(proxy.url).origin}: the proxy answered 407`,
     );
     expect(proxy.seen).toEqual(['CONNECT models.example:443']);
   });
@@ -148,7 +148,15 @@ describe('a proxy (08 §11.1)', () => {
     const gone = await wireServer(() => {});
     await gone.close();
     const client = await clientOf('http://models.example', gone.url);
-    expect(await fetchText(client)).toContain('connect:');
+    expect(await fetchText(client)).toBe(
+      `connect: cannot reach backend "b" at http://models.example through the proxy ${gone.url}: connection refused`,
+    );
+  });
+
+  it.each(['http://[', 'socks5://127.0.0.1:1080'])('that is no proxy of ours is refused: %s', async (url) => {
+    expect(await fetchText(await clientOf('http://models.example', url))).toBe(
+      'invalid_request: the request to backend "b" cannot be sent: its proxy is no http or https URL (HTTP_PROXY, HTTPS_PROXY, or --proxy of the backend)',
+    );
   });
 
   it('is left at once on abort', async () => {

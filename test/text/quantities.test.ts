@@ -10,6 +10,7 @@ describe('durations', () => {
     ['0.5h', 1_800_000],
     ['0', 0],
     ['0s', 0],
+    ['0.2ms', 1],
   ])('reads %s', (text, ms) => {
     expect(parseDuration(text)).toBe(ms);
   });

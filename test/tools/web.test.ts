@@ -75,6 +75,10 @@ describe('web_get', () => {
   it('parses JSON and reduces HTML, unless raw is wanted', async () => {
     reply(200, { 'content-type': 'application/json' }, '{"a":[1]}');
     expect(await get('/')).toMatchObject({ value: { body: { a: [1] } } });
+    // What is nested deeper than a record can hold stays text.
+    const deep = '['.repeat(100_000) + ']'.repeat(100_000);
+    reply(200, { 'content-type': 'application/json' }, deep);
+    expect(await get('/')).toMatchObject({ value: { body: deep } });
     reply(200, { 'content-type': 'text/html; charset=utf-8' }, '<h1>T</h1><script>x</script><a href="/b">b</a>');
     expect(await get('/')).toMatchObject({ value: { body: `# T\n\n[b](${origin}/b)` } });
     expect(await get('/', { format: 'raw' })).toMatchObject({

@@ -160,10 +160,12 @@ const respond: Handler = async (context) => {
   if (words.length > 1 && answer.outcome === 'approve' && !words.every((id) => bindings.has(id))) {
     throw usage('several asks are approved at once only with --binding <id>=<hex> for each');
   }
+  const only = flags.bool('resume') === false;
+  // A run that rests would stay at rest, and be waited for without end.
+  if (only && flags.bool('wait') === true) throw usage('--wait and --no-resume exclude each other');
   if (words.length > 1 && answer.outcome === 'answer') throw usage('--answer and --treat-as take one ask');
   const client = await context.client();
   const accept = flags.bool('accept-changed-chain') === true;
-  const only = flags.bool('resume') === false;
   const recorded: Ask[] = [];
   const resting = new Set<string>();
   let refusal: unknown = null;

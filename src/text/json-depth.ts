@@ -1,0 +1,19 @@
+/** Levels of nesting that values of others may have: SQLite reads JSON to twice as many, and more are of no use. */
+export const mostLevels = 500;
+
+/** Whether the brackets of a JSON text are nested deeper than so many levels. The depth is bounded by no stack. */
+export function isDeeperThan(text: string, levels: number): boolean {
+  let depth = 0;
+  let inString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at];
+    if (inString) {
+      if (char === '\\') at += 1;
+      else if (char === '"') inString = false;
+    } else if (char === '"') inString = true;
+    else if (char === '[' || char === '{') depth += 1;
+    else if (char === ']' || char === '}') depth -= 1;
+    if (depth > levels) return true;
+  }
+  return false;
+}
