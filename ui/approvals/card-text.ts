@@ -1,4 +1,5 @@
 import type { Ask } from '../../src/schema/ask.ts';
+import { signs } from '../../src/view/rows.ts';
 import { type AskCard, askCard } from '../../src/view/ask-card.ts';
 import { type CardPart, mostSegments } from '../../src/view/card-parts.ts';
 import { wrap, wrapWords } from '../../src/view/format.ts';
@@ -146,7 +147,7 @@ function newCardText(data: CardData, columns: number, most: number, whole: boole
     // Its label stands with what is left of it.
     const label = own.length === 0 && !apart ? part.label : '';
     if (part.extra === undefined) folded += hidden;
-    if (hidden > 0) rows.push(foldRow(label.padEnd(width + 2), hidden, part.lines.length));
+    if (hidden > 0) rows.push(foldRow(label.padEnd(width + 2), hidden, part.lines.length, glyphs));
   }
   if (!card.parts.some(({ label }) => label === 'rule')) warn();
   return { rows, folded };
@@ -190,8 +191,8 @@ function pieceRows(
 const labelToken = (part: CardPart): Token =>
   part.danger === true ? 'danger' : part.foldable && part.extra !== 'help' ? 'accent' : 'dim';
 
-const foldRow = (label: string, hidden: number, total: number): CardRow => ({
-  line: [say(label, 'dim'), say(`… ${hidden} of ${total} lines hidden: v`, 'warn')],
+const foldRow = (label: string, hidden: number, total: number, glyphs: Glyphs): CardRow => ({
+  line: [say(label, 'dim'), say(`${signs[glyphs].more} ${hidden} of ${total} lines hidden: v`, 'warn')],
   owner: null,
   from: 0,
   to: 0,
