@@ -50,6 +50,18 @@ test('Enter on a call that waits goes to its card, and the guard holds there', (
   expect(entered.approvals.card?.id).toBe('ask_1');
 });
 
+test('Ctrl+C takes back an image that was attached before it quits', () => {
+  const state = readyState();
+  const attached = { ...state, composer: { ...state.composer, images: ['a.png'] } };
+  const { state: next, effects } = pressAll(attached, 'ctrl+c');
+  expect(next.composer.images).toEqual([]);
+  expect([next.quitting, next.composer.history.entries, effects.filter((each) => each.do === 'quit')]).toEqual([
+    null,
+    [],
+    [],
+  ]);
+});
+
 test('the transcript of a step is read as that of a session is', () => {
   const running = planOf(stepOf(1, { status: 'failed', run_id: 'run_1' }));
   const own = { ...emptyPlan, loaded: true, plan: running, chosen: 'step1', run: 'run_1', items };
