@@ -64,7 +64,6 @@ function carried(state: State, ruler: Ruler, intent: ComposerIntent, now: number
 function slash(state: State, ruler: Ruler, name: string, args: string, now: number): Change {
   if (name === 'edit') return compose(state, ruler, { type: 'command', id: 'composer.editor' }, now);
   if (name === 'queue' && args === 'clear') return compose(state, ruler, { type: 'clear-queue' }, now);
-  if (name === 'image') return compose(state, ruler, { type: 'image', path: args }, now);
   const text = `/${name} ${args}`.trim();
   const done = runSlash(state, ruler, name, args, now);
   if (typeof done === 'string') return compose(state, ruler, { type: 'return', text, problems: [done] }, now);

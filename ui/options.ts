@@ -44,8 +44,12 @@ export type TuiOptions = {
   readonly home: string;
   /** Entries of the history that are kept while nothing is known of what is configured. */
   readonly mostHistory: number;
-  /** Root of the workspace: what lies below it can be mentioned. */
-  readonly root: string;
+  /** Root of the workspace, as soon as that is known: the history belongs to it. */
+  readonly root: () => Promise<string>;
+  /** @throws RuntimeError usage where the file cannot be sent as an image */
+  readonly checkImage: (path: string) => Promise<void>;
+  /** Rules of git for what it leaves alone that stand in no ignore file of a workspace. Never throws. */
+  readonly gitExcludes: (root: string) => string;
   /** Writes a file whole. @throws RuntimeError in_use where the name is taken and `force` is false */
   readonly writeFile: (path: string, force: boolean, pieces: AsyncIterable<string>) => Promise<void>;
   readonly inTmux: boolean;

@@ -277,6 +277,8 @@ function interrupt(state: State, ruler: Ruler, now: number, isEscape: boolean): 
       return compose({ ...state, quitting: null }, ruler, { type: 'command', id: 'composer.clear' }, now);
     return only({ ...state, quitting: { key: 'Esc', at: now } });
   }
-  if (!isComposerEmpty(state.composer)) return compose(state, ruler, { type: 'command', id: 'composer.clear' }, now);
+  // An image is taken back with what was written, and by itself too.
+  if (!isComposerEmpty(state.composer) || state.composer.images.length > 0)
+    return compose(state, ruler, { type: 'command', id: 'composer.clear' }, now);
   return twice(state, 'Ctrl+C', now);
 }

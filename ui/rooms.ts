@@ -86,6 +86,7 @@ export function createRooms(face: Face): Rooms {
     history: face.history,
     mostHistory: face.mostHistory,
     root: judged.root,
+    gitExcludes: options.gitExcludes,
     readable: (path) => face.readable(path, judged.under),
     calls: { client, request, home: options.home, watch: (runId) => link.watch(runId) },
     shell,
@@ -114,6 +115,7 @@ export function createRooms(face: Face): Rooms {
     keys: face.keys,
     setNotify: face.setNotify,
     writeFile: options.writeFile,
+    checkImage: options.checkImage,
   });
   const effects: Effects = createEffects({
     ...questions,

@@ -23,6 +23,8 @@ export type SlashDeps = {
   readonly setNotify: (way: NotifyWay) => void;
   /** Writes a file whole. @throws RuntimeError in_use where the name is taken and `force` is false */
   readonly writeFile: (path: string, force: boolean, pieces: AsyncIterable<string>) => Promise<void>;
+  /** @throws RuntimeError usage where the file cannot be sent as an image */
+  readonly checkImage: (path: string) => Promise<void>;
 };
 
 /** Carries out what such a command says; what came of it is said. */
@@ -87,6 +89,11 @@ export function createSlashEffects(deps: SlashDeps): {
       deps.setNotify(way);
       say(`notifications: ${way}, in this program`, false);
     },
+    image: async ({ path }) => {
+      // What cannot be sent is said now, and not when the message is lost with it.
+      await deps.checkImage(path);
+      deps.dispatch({ type: 'compose', action: { type: 'image', path }, now: deps.state().now });
+    },
     'reload-keys': async () => {
       const { map, notices } = readKeysFile(deps.keys());
       deps.dispatch({ type: 'keys', map });
@@ -126,7 +133,8 @@ export function createSlashEffects(deps: SlashDeps): {
     perform(intent, failed) {
       // The table has a function for exactly this kind of intent.
       (doing[intent.do] as (intent: SlashIntent) => Promise<void>)(intent).catch((error: unknown) =>
-        failed(toWire(error).message),
+        // The command is not the flag that takes the same.
+        failed(toWire(error).message.replace(/^--image: /, '/image: ')),
       );
     },
   };

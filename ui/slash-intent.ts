@@ -4,6 +4,8 @@ export type SlashIntent =
   | { readonly do: 'trim'; readonly messages: number }
   | { readonly do: 'chain'; readonly name: string }
   | { readonly do: 'theme'; readonly name: string; readonly save: boolean }
+  /** Attaches a file to the next message. */
+  | { readonly do: 'image'; readonly path: string }
   /** Reads `keys.json` again. */
   | { readonly do: 'reload-keys' }
   | { readonly do: 'notify'; readonly way: 'auto' | 'osc' | 'bell' | 'off' }

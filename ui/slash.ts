@@ -117,6 +117,7 @@ const commands: Readonly<Record<string, Slash>> = {
   mcp: (state, args) => report(state, 'mcp', args),
   chain: (state, args) =>
     named(args) === null ? report(state, 'chains', '') : intended(state, { do: 'chain', name: args.trim() }),
+  image: (state, args) => intended(state, { do: 'image', path: args.trim() }),
   think: (state, args) => intended(state, { do: 'think', level: named(args) ?? 'auto' }),
   trim: (state, args) =>
     /^\d+$/.test(args.trim())

@@ -1,7 +1,7 @@
 import { ulid } from '../src/text/ids.ts';
 import { escapeText } from '../src/view/escape.ts';
 import type { Action } from './actions.ts';
-import { createHistoryFile, historyPath } from './composer/history-file.ts';
+import { createHistoryFile, historyOf } from './composer/history-file.ts';
 import { isOffered } from './composer/offered.ts';
 import { deferred } from './deferred.ts';
 import { createHeap } from './heap.ts';
@@ -112,7 +112,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     keys: options.keys,
     settings: configured,
     inTmux: options.inTmux,
-    history: createHistoryFile(historyPath(options.home, options.root), look.mostHistory, now),
+    history: createHistoryFile(historyOf(options), look.mostHistory, now),
     mostHistory: look.mostHistory,
     async readable(path, under) {
       const tool = path.endsWith('/') ? 'list_dir' : 'read_file';

@@ -115,7 +115,8 @@ const signatures: readonly (readonly [offset: number, text: string])[] = [
   [8, 'WEBP'],
 ];
 
-function readImages(paths: readonly string[], cwd: string): readonly { readonly path: string }[] {
+/** Looks at files by their first bytes. @throws RuntimeError usage for one that is no image, or too large */
+export function readImages(paths: readonly string[], cwd: string): readonly { readonly path: string }[] {
   if (paths.length > mostImages) throw usage(`--image: ${paths.length} images, more than ${mostImages}`);
   return paths.map((given) => {
     const path = resolve(cwd, given);

@@ -116,7 +116,7 @@ export function callLine(item: CallItem): string {
         ? null
         : `${{ allow: 'allowed', approve: 'asks', deny: 'denied' }[decision.action]} ${rule}`;
   const took = item.ms === null ? '' : `, ${formatSpan(item.ms)}`;
-  const size = item.result === null ? '' : `, ${plural(readable(item).split('\n').length, 'line')}`;
+  const size = item.result === null ? '' : `, ${plural(readable(item).replace(/\n$/, '').split('\n').length, 'line')}`;
   const result =
     item.state === 'ok'
       ? `ok${size}${took}`

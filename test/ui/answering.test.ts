@@ -35,7 +35,7 @@ async function asked(terminal: CliTerminal): Promise<void> {
   terminal.type('\r');
   await terminal.saw('waiting for an answer');
   // The foot is the last row of a card: no argument can look like it before the card is whole.
-  await terminal.press(nextAsk, (screen) => /^┗ also: reins approvals respond/m.test(screen));
+  await terminal.press(nextAsk, (screen) => /^┗ also: reins approvals respond.*┛$/m.test(screen));
 }
 
 /** Presses a letter as a person does, apart from the next one, until it has had its effect. */

@@ -4,6 +4,7 @@ import { textOf } from '../../src/view/line.ts';
 import { emptyCall } from '../../src/view/transcript.ts';
 import { blocksOf, chatLines } from '../../ui/chat-lines.ts';
 import { planPaneLines } from '../../ui/plan/plan-lines.ts';
+import { planned } from '../../ui/plan/plan-press.ts';
 import { emptyPlan } from '../../ui/plan/plan-state.ts';
 import type { State } from '../../ui/state.ts';
 import { createLineCache } from '../../ui/transcript/line-cache.ts';
@@ -49,6 +50,18 @@ test('Enter on a call that waits goes to its card, and the guard holds there', (
   expect(entered.approvals.card?.id).toBe('ask_1');
 });
 
+test('Ctrl+C takes back an image that was attached before it quits', () => {
+  const state = readyState();
+  const attached = { ...state, composer: { ...state.composer, images: ['a.png'] } };
+  const { state: next, effects } = pressAll(attached, 'ctrl+c');
+  expect(next.composer.images).toEqual([]);
+  expect([next.quitting, next.composer.history.entries, effects.filter((each) => each.do === 'quit')]).toEqual([
+    null,
+    [],
+    [],
+  ]);
+});
+
 test('the transcript of a step is read as that of a session is', () => {
   const running = planOf(stepOf(1, { status: 'failed', run_id: 'run_1' }));
   const own = { ...emptyPlan, loaded: true, plan: running, chosen: 'step1', run: 'run_1', items };
@@ -63,4 +76,7 @@ test('the transcript of a step is read as that of a session is', () => {
   expect(searching.search?.hits).toEqual([{ id: 'after', after: null }]);
   expect(searching.reading?.selected).toBe('after');
   expect(pressAll(searching, 'q').state).toMatchObject({ pane: 'plan', reading: null, search: null });
+  // A step that is done shows what came of it, and no transcript.
+  const done = planOf(stepOf(1, { status: 'completed', run_id: 'run_1' }));
+  expect(planned(searching, { type: 'loaded', plan: done }, 0).state).toMatchObject({ reading: null, search: null });
 });

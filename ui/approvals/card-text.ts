@@ -1,4 +1,5 @@
 import type { Ask } from '../../src/schema/ask.ts';
+import { signs } from '../../src/view/rows.ts';
 import { type AskCard, askCard } from '../../src/view/ask-card.ts';
 import { type CardPart, mostSegments } from '../../src/view/card-parts.ts';
 import { wrap, wrapWords } from '../../src/view/format.ts';
@@ -128,25 +129,36 @@ function newCardText(data: CardData, columns: number, most: number, whole: boole
       part.numbers ??
       (whole && part.foldable && part.lines.length > 1 ? part.lines.map((_, index) => String(index + 1)) : []);
     const digits = Math.max(0, ...numbers.map((number) => number.length));
+    // A card without room for its other parts scrolls in any case: there a line stays whole.
+    let left = whole || !part.foldable || columns < narrow ? Number.POSITIVE_INFINITY : room;
+    let complete = 0;
     for (const [index, text] of own.entries()) {
       const label = say((index === 0 && !apart ? part.label : '').padEnd(width + 2), labelToken(part));
       const flagged = part.label === 'command' && data.flagged.has(index + 1);
       const mark = say(flagged ? '!' : ' ', 'warn');
       const number = digits === 0 ? [] : [say((numbers[index] ?? '').padStart(digits), 'dim'), mark];
-      put({
+      const piece: Piece = {
         before: [label, ...number],
         text,
         token: part.danger === true ? 'danger' : part.numbers === undefined ? undefined : diffToken(text),
         owner: owner === null ? null : owner + index,
         ...(part.numbers === undefined ? {} : { diff: true }),
         ...(flagged ? { flagged } : {}),
-      });
+      };
+      const broken = pieceRows(piece, columns, glyphs);
+      // One long line would push rule and warnings out of view as well as many lines do.
+      const isLast = index === part.lines.length - 1;
+      const fits = broken.length <= left + (isLast ? 1 : 0);
+      rows.push(...(fits ? broken : broken.slice(0, left)));
+      if (!fits) break;
+      left -= broken.length;
+      complete += 1;
     }
-    const hidden = part.lines.length - own.length;
+    const hidden = part.lines.length - complete;
     // Its label stands with what is left of it.
     const label = own.length === 0 && !apart ? part.label : '';
     if (part.extra === undefined) folded += hidden;
-    if (hidden > 0) rows.push(foldRow(label.padEnd(width + 2), hidden, part.lines.length));
+    if (hidden > 0) rows.push(foldRow(label.padEnd(width + 2), hidden, part.lines.length, glyphs));
   }
   if (!card.parts.some(({ label }) => label === 'rule')) warn();
   return { rows, folded };
@@ -190,8 +202,8 @@ function pieceRows(
 const labelToken = (part: CardPart): Token =>
   part.danger === true ? 'danger' : part.foldable && part.extra !== 'help' ? 'accent' : 'dim';
 
-const foldRow = (label: string, hidden: number, total: number): CardRow => ({
-  line: [say(label, 'dim'), say(`… ${hidden} of ${total} lines hidden: v`, 'warn')],
+const foldRow = (label: string, hidden: number, total: number, glyphs: Glyphs): CardRow => ({
+  line: [say(label, 'dim'), say(`${signs[glyphs].more} ${hidden} of ${total} lines hidden: v`, 'warn')],
   owner: null,
   from: 0,
   to: 0,

@@ -16,6 +16,8 @@ export type ComposerEffectDeps = {
   readonly mostHistory: () => number;
   /** Where relative paths of calls begin: what lies below it can be mentioned. */
   readonly root: () => Promise<string>;
+  /** Rules of git that stand in no file of the workspace itself. Never throws. */
+  readonly gitExcludes: (root: string) => string;
   /** Whether the policy lets a file be read; such as it does not are never offered. */
   readonly readable: (path: string) => Promise<boolean>;
   readonly calls: OperatorCallDeps;
@@ -69,13 +71,18 @@ export function createComposerEffects(deps: ComposerEffectDeps): ComposerEffects
     await (await clientOf()).saveDraft({ session_id: wanted.session, saved });
   };
 
+  const indexOf = async (): Promise<MentionIndex> => {
+    const root = await deps.root();
+    return scanMentions(root, deps.gitExcludes(root), () => performance.now(), ending.signal);
+  };
+
   const findPaths = async (query: string): Promise<void> => {
     asked += 1;
     const own = asked;
     if (index === null || now() - index.made > indexMs)
       index = {
         made: now(),
-        index: deps.root().then((root) => scanMentions(root, '', () => performance.now(), ending.signal)),
+        index: indexOf(),
       };
     const matched = matchMentions(await index.index, query, mostOffered);
     const found: string[] = [];

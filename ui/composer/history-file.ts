@@ -16,13 +16,26 @@ export type HistoryFile = {
 export const historyPath = (home: string, workspaceRoot: string): string =>
   join(home, 'history', `${createHash('sha256').update(workspaceRoot).digest('hex').slice(0, 16)}.jsonl`);
 
-/** @param mostOf entries that are kept, asked for anew each time; 0 = none are read or written */
-export function createHistoryFile(path: string, mostOf: () => number, now: () => number): HistoryFile {
-  const whole = () => readFile(path, 'utf8').catch(() => '');
+/** The same, wherever in the workspace the program was started. */
+export const historyOf =
+  ({ home, root }: { readonly home: string; readonly root: () => Promise<string> }) =>
+  async (): Promise<string> =>
+    historyPath(home, await root());
+
+/**
+ * @param pathOf where it is, asked for with each use
+ * @param mostOf entries that are kept, asked for anew each time; 0 = none are read or written
+ */
+export function createHistoryFile(pathOf: () => Promise<string>, mostOf: () => number, now: () => number): HistoryFile {
+  const whole = () =>
+    pathOf()
+      .then((path) => readFile(path, 'utf8'))
+      .catch(() => '');
   return {
     read: async () => readHistory(await whole(), mostOf()),
     async append(text, session) {
       if (mostOf() === 0) return;
+      const path = await pathOf();
       await mkdir(dirname(path), { recursive: true, mode: 0o700 });
       await appendFile(path, historyLine(new Date(now()).toISOString(), text, session), { mode: 0o600 });
     },
@@ -30,8 +43,9 @@ export function createHistoryFile(path: string, mostOf: () => number, now: () =>
       const most = mostOf();
       const lines = (await whole()).split('\n').filter((line) => line !== '');
       if (most === 0 || lines.length <= most) return;
-      const next = `${path}.${process.pid}`;
       try {
+        const path = await pathOf();
+        const next = `${path}.${process.pid}`;
         await writeFile(next, `${lines.slice(-most).join('\n')}\n`, { mode: 0o600 });
         await rename(next, path);
       } catch {

@@ -3,6 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type IgnoreRules, isIgnored, readIgnoreFile } from './ignore-files.ts';
 import { fuzzyBest } from './fuzzy.ts';
+import { canBeMentioned } from './mention.ts';
 
 /** Paths that can be mentioned, below one directory; directories end in `/`. */
 export type MentionIndex = {
@@ -18,7 +19,8 @@ const longestMs = 2000;
 const largeBytes = 1024 * 1024;
 
 /**
- * Walks the workspace for paths to mention (10 §6.4): nothing that ignore files name, no link, no device, no `.git`.
+ * Walks the workspace for paths to mention (10 §6.4): nothing that ignore files name, no link into the
+ * void, no device, no `.git`.
  * @param excluded further rules, of git's own excludes
  * @param now milliseconds of a steady clock: a pass ends after two seconds
  */
@@ -41,9 +43,9 @@ export async function scanMentions(
     const rules = [...next.rules, ...(await ignoreFiles(root, directory, entries))];
     for (const entry of entries) {
       const isDirectory = entry.isDirectory();
-      if (entry.name === '.git' || (!isDirectory && !entry.isFile())) continue;
       const path = directory + entry.name;
-      if (isIgnored(rules, path, isDirectory)) continue;
+      if (entry.name === '.git' || (!isDirectory && !(await isFile(entry, join(root, path))))) continue;
+      if (!canBeMentioned(entry.name) || isIgnored(rules, path, isDirectory)) continue;
       const hidden = next.hidden || entry.name.startsWith('.');
       if (isDirectory) queue.push({ directory: `${path}/`, rules, hidden });
       const late = hidden || (!isDirectory && (await isLarge(join(root, path))));
@@ -74,6 +76,15 @@ async function ignoreFiles(root: string, base: string, entries: readonly Dirent[
     found.push(readIgnoreFile(text, base));
   }
   return found;
+}
+
+/** A link counts as the file that it leads to; one that leads nowhere, or to a directory, is none. */
+async function isFile(entry: Dirent, path: string): Promise<boolean> {
+  if (!entry.isSymbolicLink()) return entry.isFile();
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
 }
 
 async function isLarge(path: string): Promise<boolean> {

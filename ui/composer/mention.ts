@@ -44,5 +44,8 @@ export function mentionAt(text: string, caret: number): { readonly from: number;
   return { from: start, query: quoted ? query.slice(1) : query };
 }
 
-/** How a path is written as a mention. */
-export const writtenMention = (path: string): string => (/[\s"]/.test(path) ? `@"${path}"` : `@${path}`);
+/** How a path is written as a mention: in quotes where a bare word would be another one. */
+export const writtenMention = (path: string): string => (/\s|^@|[,;.!?)\]}'`]$/.test(path) ? `@"${path}"` : `@${path}`);
+
+/** Whether a mention can name it at all: one ends at a quote and at the end of its line. */
+export const canBeMentioned = (path: string): boolean => !/["\p{Cc}]/u.test(path);

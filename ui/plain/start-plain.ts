@@ -3,7 +3,7 @@ import { toWire } from '../../src/schema/errors.ts';
 import type { Glyphs } from '../../src/view/escape.ts';
 import { plural } from '../../src/view/format.ts';
 import { labelled, type PlainLook } from '../../src/view/plain-lines.ts';
-import { createHistoryFile, historyPath } from '../composer/history-file.ts';
+import { createHistoryFile, historyOf } from '../composer/history-file.ts';
 import { deferred } from '../deferred.ts';
 import { farewell, lastLook } from '../farewell.ts';
 import { readKeysFile } from '../keys/keys-file.ts';
@@ -39,7 +39,7 @@ const firstPromptMs = 1000;
  */
 export async function startPlain(options: PlainOptions): Promise<number> {
   const { now, reader, input, output, editsLines } = options;
-  const history = createHistoryFile(historyPath(options.home, options.root), () => options.mostHistory, now);
+  const history = createHistoryFile(historyOf(options), () => options.mostHistory, now);
   const lines = createInterface({
     input,
     output,

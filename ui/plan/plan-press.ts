@@ -27,7 +27,9 @@ const wants = (...intents: readonly PlanIntent[]): readonly Effect[] =>
 /** One step of the plan pane, with what it leads to. */
 export function planned(state: State, action: PlanAction, now: number): Change {
   const { state: plan, intents } = reducePlan(state.plan, action, now);
-  return only({ ...state, plan }, ...wants(...intents));
+  // Who reads the transcript of a step has nothing left to read when another one takes its place.
+  const away = state.pane === 'plan' && plan.run !== state.plan.run;
+  return only({ ...state, plan, ...(away ? { reading: null, search: null } : {}) }, ...wants(...intents));
 }
 
 const withPlan = (state: State, plan: Partial<PlanState>): State => ({ ...state, plan: { ...state.plan, ...plan } });

@@ -1,12 +1,13 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { RuntimeError } from '../../schema/errors.ts';
 import type { TuiOptions } from '../../../ui/options.ts';
 import type { Theme } from '../../../ui/theme.ts';
 import type { Context, Handler } from '../context.ts';
 import { editText } from '../editor.ts';
-import { buildStartRun, planOptions } from '../start-run.ts';
+import { gitExcludes } from '../git-excludes.ts';
+import { buildStartRun, planOptions, readImages } from '../start-run.ts';
 import { inCi } from '../terminal.ts';
 import { writeWhole } from '../write-file.ts';
 import { refuseUntrusted, untrustedContent } from '../trust-prompt.ts';
@@ -26,7 +27,10 @@ export const openTui: Handler = async (context: Context) => {
   checkTerminal(context);
   const { startTui } = await import('../../../ui/start.tsx');
   const { environment } = process;
-  const home = environment['REINS_HOME'] ?? join(environment['HOME'] ?? homedir(), '.reins');
+  // An empty variable is none: with it, keys and themes would be those of the directory that one stands in.
+  const given = emptyAsNull(environment['REINS_HOME']);
+  const home =
+    given === null ? join(emptyAsNull(environment['HOME']) ?? homedir(), '.reins') : resolve(process.cwd, given);
   const themed = await themesOf(context, join(home, 'themes'));
   const wanted = themeName(context);
   themed.named(wanted ?? 'default', null);
@@ -76,7 +80,11 @@ export const openTui: Handler = async (context: Context) => {
     edit: (name, text) => editText({ ...environment, EDITOR: emptyAsNull(environment['EDITOR']) ?? 'vi' }, name, text),
     home,
     mostHistory,
-    root: process.cwd,
+    root: async () => (await (await options.client()).doctor({ probe: false })).root,
+    async checkImage(path) {
+      readImages([path], process.cwd);
+    },
+    gitExcludes: (root) => gitExcludes(environment, emptyAsNull(environment['HOME']) ?? homedir(), root),
     writeFile: writeWhole,
     inTmux: (environment['TMUX'] ?? '') !== '',
     now: () => process.now(),

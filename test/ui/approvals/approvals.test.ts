@@ -278,6 +278,15 @@ describe('a card', () => {
     ).toEqual(answered({ outcome: 'deny', feedback: null }, ask));
   });
 
+  it('folds one long line as it folds many, so that warning and rule stay in view', () => {
+    const content = `${'q'.repeat(3000)}\u202e`;
+    const ask = anAsk({ args: { command: content } });
+    const rows = desk([ask], { columns: 80, rows: 24 }).focus().lines();
+    expect(rows.some((row) => row.includes('… 1 of 1 lines hidden: v'))).toBe(true);
+    expect(rows.some((row) => row.includes('rule'))).toBe(true);
+    expect(rows.at(-1)).toMatch(/also: /);
+  });
+
   it('counts a line of any length piece by piece, at 20x6 too, with the choices in view', () => {
     const ask = anAsk({ args: { command: 'x'.repeat(2000) } });
     const one = desk([ask], { columns: 20, rows: 6 }).focus();

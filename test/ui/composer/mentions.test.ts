@@ -2,9 +2,10 @@ import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { fuzzyBest } from '../../../ui/composer/fuzzy.ts';
+import { gitExcludes } from '../../../src/cli/git-excludes.ts';
 import { createHistoryFile, historyPath } from '../../../ui/composer/history-file.ts';
 import { isIgnored, readIgnoreFile } from '../../../ui/composer/ignore-files.ts';
-import { literalAts, mentionAt, mentionsOf } from '../../../ui/composer/mention.ts';
+import { literalAts, mentionAt, mentionsOf, writtenMention } from '../../../ui/composer/mention.ts';
 import { matchMentions, scanMentions } from '../../../ui/composer/mention-index.ts';
 import { tempHome } from '../../support/temp-home.ts';
 
@@ -18,6 +19,8 @@ describe('mentions', () => {
       { path: 'e.ts', lines: { from: 7, to: 7 }, directory: false },
     ]);
     expect(literalAts('a @@b')).toBe('a @b');
+    for (const path of ['a b', 'copy (1)', 'so.', '@own', 'plain.ts'])
+      expect(mentionsOf(`see ${writtenMention(path)}, and`)).toEqual([{ path, lines: null, directory: false }]);
   });
 
   it('finds the word at the caret', () => {
@@ -64,6 +67,20 @@ describe('ignore files', () => {
   });
 });
 
+describe('the excludes of git', () => {
+  it('are those of the user by its configuration, and of the clone', () => {
+    const { workspace: home } = tempHome();
+    const root = join(home, 'shop');
+    mkdirSync(join(root, '.git/info'), { recursive: true });
+    writeFileSync(join(root, '.git/info/exclude'), '*.tmp');
+    writeFileSync(join(home, '.gitconfig'), '[user]\n excludesfile = no\n[core]\n\texcludesFile = "~/own ignore"\n');
+    writeFileSync(join(home, 'own ignore'), '*.bak');
+    expect(gitExcludes({}, home, root)).toBe('*.bak\n*.tmp');
+    expect(gitExcludes({}, join(home, 'none'), join(home, 'none'))).toBe('\n');
+    rmSync(home, { recursive: true });
+  });
+});
+
 describe('the index', () => {
   it('names files and directories, hidden ones last, and nothing ignored, linked or of git', async () => {
     const { workspace } = tempHome();
@@ -76,13 +93,24 @@ describe('the index', () => {
     put('.gitignore', 'node_modules\ngen/\n');
     put('big.bin', 'x'.repeat(1024 * 1024 + 1));
     symlinkSync(join(workspace, 'gone'), join(workspace, 'dangling'));
-    const index = await scanMentions(workspace, 'notes.md', () => 0, new AbortController().signal);
+    symlinkSync(join(workspace, 'src/a.ts'), join(workspace, 'linked.ts'));
+    symlinkSync(join(workspace, 'src'), join(workspace, 'tree'));
+    put('quo"te.txt');
+    put('two\nlines.txt');
+    put('.config/git/ignore', '.config\n');
+    put('.git/info/exclude', 'notes.md\n');
+    const index = await scanMentions(
+      workspace,
+      gitExcludes({}, workspace, workspace),
+      () => 0,
+      new AbortController().signal,
+    );
     expect(index).toEqual({
-      paths: ['src/', 'src/a.ts'],
+      paths: ['linked.ts', 'src/', 'src/a.ts'],
       last: ['.env.sample', '.gitignore', 'big.bin'],
       cut: false,
     });
-    expect(matchMentions(index, 'a', 9)).toEqual(['src/a.ts', '.env.sample']);
+    expect(matchMentions(index, 'a.', 9)).toEqual(['src/a.ts']);
     const late = await scanMentions(workspace, '', stepping(), new AbortController().signal);
     expect(late.cut).toBe(true);
     rmSync(workspace, { recursive: true });
@@ -104,7 +132,7 @@ describe('the history file', () => {
     const path = historyPath(join(home, '.reins'), '/w/shop');
     expect(path).toMatch(/\/history\/[0-9a-f]{16}\.jsonl$/);
     const file = createHistoryFile(
-      path,
+      async () => path,
       () => 2,
       () => 0,
     );
@@ -115,7 +143,7 @@ describe('the history file', () => {
     await file.compact();
     expect(
       await createHistoryFile(
-        path,
+        async () => path,
         () => 9,
         () => 0,
       ).read(),
