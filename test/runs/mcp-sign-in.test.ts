@@ -1,3 +1,5 @@
+import { createServer } from 'node:net';
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { call, calls, type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
 import { nothingSaid } from './add-server.ts';
@@ -146,6 +148,7 @@ describe('signing in to a tool server', () => {
     const update = (over: object) => app.client.updateMcpServer({ ...unsaid, name: 'cloud', ...over } as never);
     await update({ oauth_client_id: 'reins-at-acme' });
     await update({ oauth_scopes: 'tools files:write' });
+    await untilFree(49152);
     let asked = new URL('http://x');
     await signIn((url) => {
       asked = new URL(url);
@@ -180,3 +183,13 @@ describe('signing in to a tool server', () => {
     expect(shown).not.toContain(token);
   });
 });
+
+/** The fixed port of the answer lies where the system takes the own end of a connection from: it may have one just now. */
+async function untilFree(port: number): Promise<void> {
+  const isFree = () =>
+    new Promise<boolean>((resolve) => {
+      const server = createServer().once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+    });
+  while (!(await isFree())) await setTimeout(100);
+}
