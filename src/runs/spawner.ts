@@ -95,13 +95,15 @@ export function createSpawner(root: URL) {
       if (jobs.size === 0) helper.channel?.unref();
     },
 
-    /** Starts one child and waits for it. Cancelling ends its group: SIGTERM, 2 s, SIGKILL. Never rejects. */
+    /** Starts one child and waits for it. Cancelling ends its group: SIGTERM, 2 s, SIGKILL; before the start, nothing starts. Never rejects. */
     spawn(
       request: SpawnRequest,
       signal: AbortSignal,
       onOutput: Job['onOutput'],
       onStarted: Job['onStarted'],
     ): Promise<SpawnResult> {
+      // The child would be ended at once, and might have done its work by then.
+      if (signal.aborted) return Promise.resolve(notStarted('It was cancelled before it was started.', 'cancelled'));
       const id = nextId;
       nextId += 1;
       const cancel = (): void => send({ kind: 'cancel', id });
@@ -111,7 +113,6 @@ export function createSpawner(root: URL) {
         jobs.set(id, { onOutput, onStarted, settle: resolve, pid: null });
         send({ kind: 'spawn', id, request });
         signal.addEventListener('abort', cancel, { once: true });
-        if (signal.aborted) cancel();
       }).finally(() => signal.removeEventListener('abort', cancel));
     },
 
@@ -133,7 +134,11 @@ export function createSpawner(root: URL) {
   }
 }
 
-const notStarted = (message: string): SpawnResult => ({ kind: 'not_started', error: 'spawn_failed', message });
+const notStarted = (message: string, error: 'spawn_failed' | 'cancelled' = 'spawn_failed'): SpawnResult => ({
+  kind: 'not_started',
+  error,
+  message,
+});
 
 /** The helper died with the child alive, or in the moment of its start: the group must not survive it (architecture §5.6). */
 function lost(pid: number | null, message: string): SpawnResult {

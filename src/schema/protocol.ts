@@ -261,7 +261,11 @@ export type SpawnResult =
       readonly spool_full: boolean;
       readonly duration_ms: number;
     }
-  | { readonly kind: 'not_started'; readonly error: 'path_changed' | 'spawn_failed'; readonly message: string }
+  | {
+      readonly kind: 'not_started';
+      readonly error: 'path_changed' | 'spawn_failed' | 'cancelled';
+      readonly message: string;
+    }
   /** The child was started, and whoever watched it is gone: what it did is not known. */
   | { readonly kind: 'lost'; readonly message: string };
 

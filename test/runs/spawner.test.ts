@@ -81,7 +81,8 @@ describe('the process that starts children', () => {
     const cancel = new AbortController();
     const { result } = start('echo begun; sleep 300', () => cancel.abort(), cancel.signal);
     expect(await result).toMatchObject({ kind: 'ended', cancelled: true, stdout: 'begun\n' });
-    expect(await start('true', undefined, AbortSignal.abort()).result).toMatchObject({ cancelled: true });
+    const late = start('echo begun', undefined, AbortSignal.abort());
+    expect([await late.result, late.seen.pids]).toMatchObject([{ kind: 'not_started', error: 'cancelled' }, []]);
   });
 
   it('claims nothing of a child whose process was killed, ends it, and starts the next one from a new process', async () => {
