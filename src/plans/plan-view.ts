@@ -1,5 +1,5 @@
 import type { Plan, PlanHead, PlanStep, StepSummary } from '../schema/plan.ts';
-import { ownerIsDead } from '../store/owner.ts';
+import { ownerIsDead, readOwner } from '../store/owner.ts';
 import type { StepRow } from '../store/plan-steps.ts';
 import type { PlanListRow } from '../store/plans.ts';
 import { isDriven } from '../store/runs.ts';
@@ -71,8 +71,8 @@ export function stepView(row: StepRow, now: number): PlanStep {
 
 /** The process that holds the claim, as its lease names it; null where it names none. */
 export function holderOf({ lease_owner, settling }: Pick<StepRow, 'lease_owner' | 'settling'>): PlanStep['run_by'] {
-  const [, , pid, , surface] = (lease_owner ?? settling ?? '').split(' ');
-  return pid === undefined ? null : { pid: Number(pid), surface: surface ?? '-' };
+  const owner = readOwner(lease_owner ?? settling ?? '');
+  return owner && { pid: owner.pid, surface: owner.surface };
 }
 
 /** Written by `plan_summary.persist`, which checks it. */

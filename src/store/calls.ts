@@ -1,5 +1,6 @@
 import type { Evaluation } from '../schema/policy.ts';
 import { wasDenied } from './denied.ts';
+import { readOwner } from './owner.ts';
 import type { Sql } from './sql.ts';
 
 export type CallState = 'planned' | 'started' | 'done' | 'failed' | 'unknown' | 'skipped';
@@ -57,7 +58,10 @@ type KnownRow = Omit<KnownCall, 'args' | 'record' | 'result' | 'changed'> & {
   readonly result: string | null;
 };
 
-/** A process that a call has started and that may be going on. */
+/**
+ * A process that a call has started and that may be going on. The child of a call that has begun just now is not on
+ * record: then it is the process that drives the run, from which the child descends.
+ */
 export type RunningChild = {
   readonly run_id: string;
   readonly call_id: string;
@@ -134,11 +138,18 @@ export function createCalls(sql: Sql) {
 
     /** The processes of calls that have not ended, of runs that somebody drives. */
     running: (): readonly RunningChild[] =>
-      sql.all<RunningChild>(
-        `SELECT run_id, call_id, pid, pid_start FROM tool_calls
-         WHERE run_id IN (SELECT run_id FROM run_state WHERE lease_owner IS NOT NULL)
-           AND state = 'started' AND pid IS NOT NULL`,
-      ),
+      sql
+        .all<Omit<RunningChild, 'pid'> & { readonly pid: number | null; readonly lease_owner: string }>(
+          `SELECT c.run_id, c.call_id, c.pid, c.pid_start, s.lease_owner
+           FROM run_state s JOIN tool_calls c ON c.run_id = s.run_id
+           WHERE s.lease_owner IS NOT NULL AND c.state = 'started'
+             AND (c.pid IS NOT NULL OR json_extract(c.record, '$.exec') IS NOT NULL)`,
+        )
+        .flatMap(({ pid, lease_owner, ...call }) => {
+          if (pid !== null) return { ...call, pid };
+          const owner = readOwner(lease_owner);
+          return owner === null ? [] : { ...call, pid: owner.pid, pid_start: owner.start };
+        }),
 
     /** @returns false when the lease is another's: then the outcome is not this process's to record. */
     end(runId: string, seq: number, owner: string, end: CallEnd): boolean {

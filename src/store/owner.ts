@@ -13,13 +13,19 @@ export function processOwner(surface: string): string {
  * True only when the owner is certainly gone: a process of this host and boot that no longer exists, or another process
  * that got its pid. A pid alone proves nothing, and another host or a platform without `/proc` is judged by time only.
  */
-export function ownerIsDead(owner: string): boolean {
-  const [ownerHost, boot, pid, start] = owner.split(' ');
-  if (boot === undefined || pid === undefined || start === undefined) return false;
-  if (boot === '-' || start === '-' || ownerHost !== host()) return false;
+export function ownerIsDead(text: string): boolean {
+  const owner = readOwner(text);
+  if (owner === null || owner.boot === '-' || owner.start === '-' || owner.host !== host()) return false;
   // Another boot of this host: its processes ended with it.
-  if (boot !== bootId()) return bootId() !== '-';
-  return startOf(Number(pid)) !== start;
+  if (owner.boot !== bootId()) return bootId() !== '-';
+  return startOf(owner.pid) !== owner.start;
+}
+
+/** What the text of an owner says; `-` stands for a boot or a start that the platform did not tell. Null for other text. */
+export function readOwner(text: string) {
+  const [host, boot, pid, start, surface] = text.split(' ');
+  if (host === undefined || boot === undefined || pid === undefined || start === undefined) return null;
+  return { host, boot, pid: Number(pid), start, surface: surface ?? '-' };
 }
 
 const host = (): string => hostname().replaceAll(/\s/g, '_') || 'host';

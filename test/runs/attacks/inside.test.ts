@@ -31,11 +31,13 @@ async function victim(): Promise<string> {
 }
 
 it.each([
-  ['as it is', ''],
-  ['without the marker', 'env -u REINS_RUN_ID'],
-  ['with nothing in its environment', 'env -i PATH=$PATH HOME=$HOME REINS_HOME=$HOME/.reins'],
-  ['in a session of its own', 'setsid -w env -u REINS_RUN_ID'],
-])('APR-013: a tool call that answers %s is refused, and that it tried is on record', async (_how, before) => {
+  ['as it is', '', false],
+  ['without the marker', 'env -u REINS_RUN_ID', false],
+  ['with nothing in its environment', 'env -i PATH=$PATH HOME=$HOME REINS_HOME=$HOME/.reins', false],
+  ['in a session of its own', 'setsid -w env -u REINS_RUN_ID', false],
+  // Its pid is not on record then: only the family tells where it comes from.
+  ['while the program is stopped', 'env -u REINS_RUN_ID', true],
+])('APR-013: a tool call that answers %s is refused, and that it tried is on record', async (_how, before, stops) => {
   const write = { name: 'local_fs.write_file', arguments: { path: 'canary', content: 'x' } };
   await addScript(world, [
     { match: { role: 'user', last_user: { equals: 'victim' } }, reply: { tool_calls: [write] } },
@@ -56,7 +58,9 @@ it.each([
     'config set approval-ceiling never',
   ];
   const lines = attempts.map((words) => `${before} ${reins} ${words}; echo $? >> codes`);
-  chmodSync(world.write('attack', `#!/bin/sh\n${lines.join('\n')}\n`), 0o755);
+  const driver = '$(cut -d " " -f 4 "/proc/$PPID/stat")';
+  const stopped = stops ? [`kill -STOP "${driver}"`, ...lines, `kill -CONT "${driver}"`] : lines;
+  chmodSync(world.write('attack', `#!/bin/sh\n${stopped.join('\n')}\n`), 0o755);
 
   const run = ['run', ...tester, '--shell', '--policy', '../allow.json', 'attack'];
   expect((await world.run(run)).code).toBe(0);
