@@ -2,7 +2,8 @@ import type { CommandRedirect, CommandWord, FoundCommand } from '../schema/comma
 import { type Payload, payloadsOf } from './payload.ts';
 import { baseName, shells } from './programs.ts';
 import type { ParseScript, Script, ScriptRedirect, Step } from './script.ts';
-import { choicesOf, expandWord, homeMark, literalWord, printed, type Variable } from './words.ts';
+import { choicesOf, expandWord, homeMark, literalWord, type Variable } from './words.ts';
+import { createWritten } from './written.ts';
 
 /** Most commands that are revealed, how deep one may stand in another, and most directories to look in (02 §9.3). */
 const maxRevealed = 256;
@@ -100,6 +101,15 @@ function createFinder(parse: ParseScript | null) {
     );
   };
 
+  const written = createWritten({
+    parse,
+    expand: ({ words }) => words.flatMap((word) => expandWord(word, variables, Number.POSITIVE_INFINITY)),
+    inputOf: (step) => inputOf(step),
+    spent: () => {
+      unread ??= 'too many commands may write what a shell reads';
+    },
+  });
+
   /** What a command reads: a here-document, a here-string, or what an `echo` before its pipe writes. */
   const inputOf = (step: Extract<Step, { kind: 'command' }>): readonly string[] => {
     for (const one of step.redirects) {
@@ -109,21 +119,7 @@ function createFinder(parse: ParseScript | null) {
       const text = words.map((word) => word.text).join(' ');
       if (one.operator === '<<<' || words.some((word) => word.open && isProgram(word.text))) return [text];
     }
-    return step.input.flatMap((before) => (before.kind === 'command' ? written(before) : []));
-  };
-
-  const written = (step: Extract<Step, { kind: 'command' }>): readonly string[] => {
-    let words: readonly CommandWord[] = step.words.flatMap((word) =>
-      expandWord(word, variables, Number.POSITIVE_INFINITY),
-    );
-    // `cat` and `tee` hand on what they read; a launcher writes what its command does.
-    if (/^(cat|tee)$/.test(baseName(words[0]?.text ?? ''))) return inputOf(step);
-    for (let depth = 0; depth < maxDepth; depth += 1) {
-      const inner = payloadsOf(words).find((payload) => payload.kind === 'words');
-      if (inner?.kind !== 'words' || inner.words.length === 0) break;
-      words = inner.words;
-    }
-    return printed(words);
+    return written(step.input);
   };
 
   const command = (words: readonly CommandWord[], redirects: readonly CommandRedirect[], around: Around): void => {

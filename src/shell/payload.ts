@@ -65,10 +65,11 @@ function shellPayload(name: string, rest: readonly CommandWord[]): readonly Payl
     if (word === undefined) break;
     const { text } = word;
     if (text === '--' || !/^[-+]./.test(text)) {
-      const found = text === '--' ? rest[at + 1] : word;
+      const from = text === '--' ? at + 1 : at;
+      const found = rest[from];
       if (line) return found === undefined ? first : [...first, { kind: 'line', words: [found] }];
       if (found === undefined || text === '-' || input) return [...first, { kind: 'input' }];
-      return [...first, ...scriptPayload(found)];
+      return [...first, scriptPayload(found, rest.slice(from))];
     }
     const own = /^--(?:init-)?command=/.exec(text)?.[0];
     if (own !== undefined) first.push({ kind: 'line', words: [{ ...word, text: text.slice(own.length) }] });
@@ -85,10 +86,10 @@ function shellPayload(name: string, rest: readonly CommandWord[]): readonly Payl
   return line ? first : [...first, { kind: 'input' }];
 }
 
-/** A script that is no file: a descriptor, or what another command prints. */
-function scriptPayload(script: CommandWord): readonly Payload[] {
-  if (/^\/dev\/(stdin|fd\/[0-9]+)$|^\/proc\/self\/fd\/[0-9]+$/.test(script.text)) return [{ kind: 'input' }];
-  return script.open && script.text.startsWith('<(') ? [{ kind: 'line', words: [script] }] : [];
+/** The script of a shell may be a descriptor, what another command prints, or a file, which is looked up like a program. */
+function scriptPayload(script: CommandWord, words: readonly CommandWord[]): Payload {
+  if (/^\/dev\/(stdin|fd\/[0-9]+)$|^\/proc\/self\/fd\/[0-9]+$/.test(script.text)) return { kind: 'input' };
+  return script.open && script.text.startsWith('<(') ? { kind: 'line', words: [script] } : { kind: 'words', words };
 }
 
 function findPayloads(rest: readonly CommandWord[]): readonly Payload[] {

@@ -118,16 +118,20 @@ function printedBy(steps: readonly Step[], variables: Variables): string | null 
   const [step] = steps;
   if (steps.length !== 1 || step?.kind !== 'command') return null;
   const words = step.words.flatMap((word) => expandWord(word, variables, Number.POSITIVE_INFINITY));
+  if (words.some((word) => word.open)) return null;
   return printed(words)[0]?.replace(/\n+$/, '') ?? null;
 }
 
 /**
- * The text that `echo` or `printf` writes for literal words: with escapes decoded, and as they are where shells differ.
- * None for another program, or when it is not known.
+ * The texts that `echo` or `printf` may write: with escapes decoded, and as they are where shells differ; with what is not
+ * known as it stands in the line, and without it. None for another program.
  */
 export function printed(words: readonly CommandWord[]): readonly string[] {
-  if (words.some((word) => word.open)) return [];
-  const [program = '', ...rest] = words.map((word) => word.text);
+  const known = words.filter((word) => !word.open);
+  return [...new Set([words, known].flatMap((some) => printedWords(some.map((word) => word.text))))];
+}
+
+function printedWords([program = '', ...rest]: readonly string[]): readonly string[] {
   const name = program.slice(program.lastIndexOf('/') + 1);
   if (name === 'echo') {
     const from = rest.findIndex((word) => !/^-[neE]+$/.test(word));

@@ -111,6 +111,13 @@ describe('a denied program', () => {
     'runuser -l x -c evil',
     'fish -C evil',
     'socat - SYSTEM:evil,pty',
+    'xargs -n 1 env A=1 printf %s evil | tee log | sh',
+    "sh -c 'echo evil' | sh",
+    '{ printf ev; printf il; } | sh',
+    'echo evil | timeout 4 cat | sh',
+    'echo "$X" evil | sh',
+    'bash -x evil y',
+    'sh -- evil',
   ])('is found where an option or another argument has it started: %s', (line) => {
     expect(verdict(line)).toBe('deny');
   });
@@ -121,6 +128,9 @@ describe('a denied program', () => {
     'ls | xargs env',
     'ls | xargs -I% %',
     "find . -exec sh -c 'cat {}' ';'",
+    'ls | xargs -n 1 bash',
+    'bash "$X"',
+    'echo "$X" | sh',
   ])('may stand in what a program reads: %s', (line) => {
     expect(verdict(line)).toBe('approve');
   });

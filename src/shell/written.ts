@@ -1,0 +1,51 @@
+import type { CommandWord } from '../schema/command.ts';
+import { payloadsOf } from './payload.ts';
+import { baseName } from './programs.ts';
+import type { ParseScript, Step } from './script.ts';
+import { printed } from './words.ts';
+
+/** Most commands that are looked at for what they write, and how deep one may stand in another. */
+const maxWriters = 256;
+const maxDepth = 4;
+
+type Command = Extract<Step, { kind: 'command' }>;
+
+export type WrittenDeps = {
+  readonly parse: ParseScript | null;
+  expand(step: Command): readonly CommandWord[];
+  /** What a command reads, as far as is known. */
+  inputOf(step: Command): readonly string[];
+  /** There are more commands than are looked at. */
+  spent(): void;
+};
+
+/** Texts that the commands before a pipe may write, as far as the line shows them (02 §9.3), and all of them together. */
+export function createWritten(deps: WrittenDeps): (steps: readonly Step[]) => readonly string[] {
+  let writers = 0;
+
+  const writtenIn = (steps: readonly Step[], depth: number): readonly string[] => {
+    const texts = steps.flatMap((step) => (step.kind === 'command' ? [writtenBy(deps.expand(step), step, depth)] : []));
+    const together = texts.length > 1 ? [texts.map(([first]) => first ?? '').join('')] : [];
+    return [...new Set([...texts.flat(), ...together])].filter((text) => text !== '');
+  };
+
+  /** A launcher, or a shell with a line, writes what its command does; `cat` and `tee` hand on what they read. */
+  const writtenBy = (words: readonly CommandWord[], step: Command, depth: number): readonly string[] => {
+    writers += 1;
+    if (writers > maxWriters) {
+      deps.spent();
+      return [];
+    }
+    if (/^(cat|tee)$/.test(baseName(words[0]?.text ?? ''))) return deps.inputOf(step);
+    const texts = printed(words);
+    if (depth >= maxDepth) return texts;
+    const inner = payloadsOf(words).flatMap((payload): readonly string[] => {
+      if (payload.kind === 'words') return payload.words.length === 0 ? [] : writtenBy(payload.words, step, depth + 1);
+      if (payload.kind !== 'line' || deps.parse === null) return [];
+      return writtenIn(deps.parse(payload.words.map((word) => word.text).join(' ')).steps, depth + 1);
+    });
+    return [...texts, ...inner];
+  };
+
+  return (steps) => writtenIn(steps, 0);
+}
