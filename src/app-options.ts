@@ -1,3 +1,5 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
 import type { LoginRecords } from './schema/login.ts';
 import type { RepeatRecords } from './schema/repeats.ts';
 
@@ -69,6 +71,8 @@ export type AppHandle<A, R = unknown> = {
   readonly client: A;
   /** The operations that a server serves; loads their table. */
   routes(): Promise<R>;
+  /** Root of the workspace. */
+  readonly workspace: string;
   /** One line each, for stderr: a skipped data directory, a policy that fell back, … */
   readonly warnings: readonly string[];
   /** Opens the database and gives what a server needs of it beside the operations. */
@@ -114,3 +118,16 @@ export type ServerGround = {
     readonly allowDefaultLogin: boolean;
   };
 };
+
+/**
+ * Directories of the user, absolute: home, and `REINS_HOME` or `~/.reins`. An empty variable is none: with it, what lies
+ * there would be looked for in the directory that one stands in, which a project controls.
+ */
+export function userDirectories({ environment, cwd }: Pick<AppOptions, 'environment' | 'cwd'>): {
+  readonly home: string;
+  readonly reinsHome: string;
+} {
+  const home = environment['HOME'] || homedir();
+  const given = environment['REINS_HOME'];
+  return { home, reinsHome: given ? resolve(cwd, given) : join(home, '.reins') };
+}

@@ -7,15 +7,22 @@ import type { OpenSession } from './state.ts';
 import { stoppedTurn } from './stopped-turn.ts';
 import { pageSize, wholeFrom } from './stored-pages.ts';
 
-export type SessionViewDeps = {
+/** What the view of a session and the link around it both stand on. */
+export type SessionGround = {
   readonly client: () => Promise<RuntimeClient>;
   readonly dispatch: (action: Action) => void;
   readonly now: () => number;
   /** The one that is open now. */
   readonly session: () => OpenSession | null;
+  /** A turn is in view that has not ended. */
   readonly busy: () => boolean;
+  /** The turn of that session that rests. */
   readonly resting: () => string | null;
+  /** A session was opened: its draft comes back. */
   readonly opened: (sessionId: string) => Promise<void>;
+};
+
+export type SessionViewDeps = SessionGround & {
   /** Told to which message the session was read. */
   readonly read: (sessionId: string, seq: number) => void;
   /** Whether this program has begun a run, or gone on with it. */

@@ -3,14 +3,12 @@ import { toWire } from '../src/schema/errors.ts';
 import type { Ask } from '../src/schema/ask.ts';
 import type { StartRun } from '../src/schema/run.ts';
 import { idsOf } from '../src/view/ask-card.ts';
-import type { Action } from './actions.ts';
 import { lookAgain, lookAround, lookAtPolicy, lookForServer, type OpeningDeps, readSettings } from './opening.ts';
 import type { Effect } from './effect.ts';
 import { createNumbering } from './numbering.ts';
 import { type Chosen, createSender } from './send-message.ts';
 import { createSummaries, type Summaries } from './summaries.ts';
-import type { OpenSession } from './state.ts';
-import { createSessionView } from './session-view.ts';
+import { createSessionView, type SessionGround } from './session-view.ts';
 import { createFinder, pageOf } from './stored-pages.ts';
 import type { PageWish } from './transcript/pages.ts';
 
@@ -52,18 +50,7 @@ export type ClientLink = {
   close(): void;
 };
 
-export type LinkOptions = {
-  readonly client: () => Promise<RuntimeClient>;
-  readonly dispatch: (action: Action) => void;
-  readonly now: () => number;
-  /** The one that is open now. */
-  readonly session: () => OpenSession | null;
-  /** A turn is in view that has not ended. */
-  readonly busy: () => boolean;
-  /** The turn of that session that rests. */
-  readonly resting: () => string | null;
-  /** A session was opened: its draft comes back. */
-  readonly opened: (sessionId: string) => Promise<void>;
+export type LinkOptions = SessionGround & {
   /** A plan has changed, here or in another process. */
   readonly planChanged: () => void;
   /** Says what tools have changed. */
@@ -162,13 +149,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
     return (await (await clientOf()).awaitRun({ run_id: runId })).status;
   };
   const view = createSessionView({
-    client: clientOf,
-    dispatch,
-    now,
-    session: options.session,
-    busy: options.busy,
-    resting: options.resting,
-    opened: options.opened,
+    ...options,
     read: numbering.begin,
     isOwn: (runId) => started.has(runId),
     follow: (client, runId) => void follow(client, runId, 0).catch(failed),

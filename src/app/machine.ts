@@ -1,7 +1,6 @@
 import { readFileSync, statfsSync } from 'node:fs';
-import { homedir, userInfo } from 'node:os';
-import { join, resolve } from 'node:path';
-import type { AppOptions } from '../app-options.ts';
+import { userInfo } from 'node:os';
+import { type AppOptions, userDirectories } from '../app-options.ts';
 
 /** Facts of this machine and user that rooms get as values. */
 export type Machine = {
@@ -14,11 +13,8 @@ export type Machine = {
 };
 
 export function readMachine(options: Pick<AppOptions, 'environment' | 'cwd'>): Machine {
-  const home = options.environment['HOME'] || homedir();
-  const given = options.environment['REINS_HOME'];
   return {
-    home,
-    reinsHome: given ? resolve(options.cwd, given) : join(home, '.reins'),
+    ...userDirectories(options),
     uid: process.getuid?.() ?? null,
     userName: nameOfUser(),
   };

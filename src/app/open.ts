@@ -211,6 +211,7 @@ export async function openApp(
 
   return {
     client: createLocalClient(services),
+    workspace: workspace.root,
     warnings: workspace.warnings,
     async routes() {
       const { createRouteClient } = await import('../client/route-client.ts');

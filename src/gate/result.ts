@@ -1,6 +1,5 @@
-import { mostLevels } from '../text/json-depth.ts';
-import type { ToolResult } from '../tools/tool.ts';
-import type { Spool } from '../tools/tool.ts';
+import { isNestedDeeper, mostLevels } from '../text/json-depth.ts';
+import type { Spool, ToolResult } from '../tools/tool.ts';
 import { textSha256 } from './binding.ts';
 
 /** A result as it goes to the model, and what is recorded of it. */
@@ -35,7 +34,7 @@ const wellFormed = (text: string): string => text.toWellFormed().replaceAll('\u0
  * given as text; one that cannot even be written is an error.
  */
 export function shallowResult(result: ToolResult): ToolResult {
-  if (!result.ok || !isDeeper(result.value, mostLevels)) return result;
+  if (!result.ok || !isNestedDeeper(result.value, mostLevels)) return result;
   try {
     return { ...result, value: JSON.stringify(result.value) };
   } catch {
@@ -43,21 +42,6 @@ export function shallowResult(result: ToolResult): ToolResult {
     return { ok: false, error: 'tool_error', message };
   }
 }
-
-/** Level by level, since going down by calls of itself is what a deep value does not allow. */
-function isDeeper(value: unknown, levels: number): boolean {
-  let level: readonly object[] = isObject(value) ? [value] : [];
-  for (let depth = 0; depth < levels && level.length > 0; depth += 1) {
-    const below: object[] = [];
-    for (const one of level) {
-      for (const member of Array.isArray(one) ? one : Object.values(one)) if (isObject(member)) below.push(member);
-    }
-    level = below;
-  }
-  return level.length > 0;
-}
-
-const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 /**
  * Caps a result (04 §14.7): a bigger text keeps its first 20 % and last 80 % at line ends, a bigger JSON value becomes a

@@ -232,6 +232,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
 
   // The port closes before the pool says why the thread ended; without a word from it, this is all that is known.
   port.on('close', () => {
+    if (settled) return;
     const error = { class: 'worker_crash', message: 'the thread of this run ended unexpectedly' } as const;
     setTimeout(() => settle({ kind: 'failed', error }), reasonMs).unref();
   });

@@ -2,6 +2,7 @@ import type { Ask, AskKind, AskState, Preview, Verdict } from '../schema/ask.ts'
 import type { Evaluation } from '../schema/policy.ts';
 import type { PolicyState } from '../schema/run.ts';
 import { readJson } from '../text/read-json.ts';
+import { noPolicy } from './damaged.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
 export type NewAsk = {
@@ -58,8 +59,6 @@ export type AskFilter = {
 
 const iso = (at: number): string => new Date(at).toISOString();
 
-const noPolicy: PolicyState = { name: '?', source: 'builtin', path: null, sha256: null, state: 'invalid' };
-
 const noRecord: Evaluation = {
   action: 'approve',
   matched_rule: null,
@@ -75,11 +74,11 @@ const noRecord: Evaluation = {
 
 /** An ask whose row is damaged is `unreadable`: it is listed, and nobody can say yes to it. */
 export const readAsk = (row: AskRow): Ask => {
-  const broken: string[] = [];
+  let isWhole = true;
   const read = <T>(text: string, otherwise: T): T => {
     const value = readJson<T | typeof unread>(text, unread);
     if (value !== unread) return value as T;
-    broken.push(text);
+    isWhole = false;
     return otherwise;
   };
   const ask: Ask = {
@@ -96,7 +95,7 @@ export const readAsk = (row: AskRow): Ask => {
     updated_at: iso(row.updated_at),
     resolved_at: row.resolved_at === null ? null : iso(row.resolved_at),
   };
-  return broken.length === 0 ? ask : { ...ask, unreadable: true, summary: '[unreadable ask]' };
+  return isWhole ? ask : { ...ask, unreadable: true, summary: '[unreadable ask]' };
 };
 
 const unread = Symbol('unread');

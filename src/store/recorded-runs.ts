@@ -5,6 +5,7 @@ import type { Evaluation } from '../schema/policy.ts';
 import type { PolicyState, RunKind, RunStatus } from '../schema/run.ts';
 import type { RunCall } from '../schema/run-record.ts';
 import { readJson } from '../text/read-json.ts';
+import { noPolicy } from './damaged.ts';
 import { wasDenied } from './denied.ts';
 import { type Counters, noCounters } from './runs.ts';
 import type { Sql, SqlValue } from './sql.ts';
@@ -177,8 +178,6 @@ export function createRecordedRuns(sql: Sql, tenant: string, lost: () => readonl
 }
 
 export type RecordedRuns = ReturnType<typeof createRecordedRuns>;
-
-const noPolicy: PolicyState = { name: '?', source: 'builtin', path: null, sha256: null, state: 'invalid' };
 
 /** What of a damaged row cannot be read is left out; the run is listed all the same. */
 const read = (row: Row): RecordedRun => ({

@@ -1,3 +1,5 @@
+import { isDeeperThan, mostLevels } from './json-depth.ts';
+
 /** An integer of JSON text that a number does not hold exactly, and where it stands. */
 type Inexact = { readonly literal: string; readonly at: number };
 
@@ -16,6 +18,12 @@ export function parseExactJson(text: string): unknown {
     from = at + literal.length;
   }
   return JSON.parse(quoted + text.slice(from));
+}
+
+/** The same for what is walked afterwards. @throws SyntaxError also for a text that is nested too deep for that */
+export function parseShallowJson(text: string): unknown {
+  if (isDeeperThan(text, mostLevels)) throw new SyntaxError(`nested deeper than ${mostLevels} levels`);
+  return parseExactJson(text);
 }
 
 /** Of valid JSON text; mostly there are none, and then nothing is walked. */

@@ -17,3 +17,18 @@ export function isDeeperThan(text: string, levels: number): boolean {
   }
   return false;
 }
+
+/** The same of a value. Level by level, since going down by calls of itself is what a deep value does not allow. */
+export function isNestedDeeper(value: unknown, levels: number): boolean {
+  let level: readonly object[] = isObject(value) ? [value] : [];
+  for (let depth = 0; depth < levels && level.length > 0; depth += 1) {
+    const below: object[] = [];
+    for (const one of level) {
+      for (const member of Array.isArray(one) ? one : Object.values(one)) if (isObject(member)) below.push(member);
+    }
+    level = below;
+  }
+  return level.length > 0;
+}
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;

@@ -1,11 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { parseExactJson } from '../text/exact-json.ts';
+import { parseShallowJson } from '../text/exact-json.ts';
 import { fail } from './failure.ts';
 import { htmlToText } from './html-text.ts';
 import type { ToolContext, ToolResult } from './tool.ts';
 import type { Reply } from './web-request.ts';
-import { isDeeperThan, mostLevels } from '../text/json-depth.ts';
 
 type Answer = Extract<Reply, { kind: 'reply' }>;
 
@@ -86,9 +85,9 @@ export function isText(type: string, body: Buffer): boolean {
 function textBody(answer: Answer, type: string, url: string, format: 'text' | 'raw'): unknown {
   const media = mediaOf(type);
   const text = decode(answer.body, type);
-  if (isJson(media) && !answer.truncated && !isDeeperThan(text, mostLevels)) {
+  if (isJson(media) && !answer.truncated) {
     try {
-      return parseExactJson(text);
+      return parseShallowJson(text);
     } catch {
       return text;
     }

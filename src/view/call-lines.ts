@@ -1,5 +1,5 @@
 import { callSummary } from './call-summary.ts';
-import { formatSpan, plural } from './format.ts';
+import { countLines, formatSpan, plural } from './format.ts';
 import type { CallItem } from './items.ts';
 import { foreign, type Line, say, type Token } from './line.ts';
 import { foreignRows, type ItemLook, proseRows, signs } from './rows.ts';
@@ -80,7 +80,7 @@ const took = (item: CallItem): readonly Line[] => (item.ms === null ? [] : [[say
 function size(item: CallItem): readonly Line[] {
   const text = readable(item);
   if (text === '') return [];
-  const lines = text.replace(/\n$/, '').split('\n').length;
+  const lines = countLines(text);
   return lines < 2 ? [] : [[say(plural(lines, 'line'))]];
 }
 

@@ -62,6 +62,9 @@ export const formatClock = (at: string): string => new Date(at).toTimeString().s
 /** `1 message`, `2 messages`. */
 export const plural = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
+/** Lines of a text; one break at its end begins no further one. */
+export const countLines = (text: string): number => text.replace(/\n$/, '').split('\n').length;
+
 /** One column each, in every combination: what is written here and in most of Europe, and the marks of `escape.ts`. */
 const narrow = /^[\x20-\x7e\xa1-\xac\xae-\xff\u2010-\u2027\u2190-\u2193\u21e5\u23ce\u2400-\u2426\u27e8\u27e9]*$/;
 

@@ -7,7 +7,8 @@ import { expandTabs, wrapLine } from './wrap.ts';
 /** How the lines are drawn: escapes, and the bars of code and quotes, differ by the set of signs. */
 export type MarkdownLook = {
   readonly columns: number;
-  readonly glyphs: Glyphs /** Rows of lines of code by width and text, kept by who lays out the same block again and again. */;
+  readonly glyphs: Glyphs;
+  /** Rows of lines of code by width and text, kept by who lays out the same block again and again. */
   readonly laid?: Map<string, readonly Line[]>;
 };
 const bars: Readonly<Record<Glyphs, string>> = { unicode: '│', ascii: '|' };

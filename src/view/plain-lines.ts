@@ -1,7 +1,7 @@
 import { readable } from './call-lines.ts';
 import { callSummary } from './call-summary.ts';
 import { escapeText, type Glyphs, type SafeText } from './escape.ts';
-import { formatSpan, plural } from './format.ts';
+import { countLines, formatSpan, plural } from './format.ts';
 import type { CallItem, Item } from './items.ts';
 import { say, textOf } from './line.ts';
 import { toldMarkdown } from './markdown.ts';
@@ -116,7 +116,7 @@ export function callLine(item: CallItem): string {
         ? null
         : `${{ allow: 'allowed', approve: 'asks', deny: 'denied' }[decision.action]} ${rule}`;
   const took = item.ms === null ? '' : `, ${formatSpan(item.ms)}`;
-  const size = item.result === null ? '' : `, ${plural(readable(item).replace(/\n$/, '').split('\n').length, 'line')}`;
+  const size = item.result === null ? '' : `, ${plural(countLines(readable(item)), 'line')}`;
   const result =
     item.state === 'ok'
       ? `ok${size}${took}`

@@ -1,5 +1,7 @@
-import type { RunEvent, StepError } from '../schema/event.ts';
+import type { RunEvent } from '../schema/event.ts';
 import { appendOutput, type CallItem, type Item } from './items.ts';
+import { closeOpen, closeReasoning, createDraft, type Draft } from './transcript-draft.ts';
+import { note } from './transcript-notes.ts';
 
 /** Items in order. A new value for each change: what did not change is the same object. */
 export type Transcript = { readonly items: readonly Item[] };
@@ -12,43 +14,6 @@ export function reduceTranscript(transcript: Transcript, events: readonly RunEve
   for (const event of events) apply(draft, event);
   return draft.changed() ? { items: draft.items() } : transcript;
 }
-
-/** One copy for a batch of events, however long it is. Items that change lie near the end. */
-function createDraft(before: readonly Item[]) {
-  let items: Item[] | null = null;
-  const own = (): Item[] => {
-    items ??= [...before];
-    return items;
-  };
-  const current = (): readonly Item[] => items ?? before;
-  return {
-    changed: () => items !== null,
-    items: current,
-    push: (item: Item) => void own().push(item),
-    last: (): Item | undefined => current().at(-1),
-    find<K extends Item['kind']>(kind: K, id: string): Extract<Item, { kind: K }> | undefined {
-      const found = current().findLast((item) => item.kind === kind && item.id === id);
-      // The search has just compared the kind.
-      return found as Extract<Item, { kind: K }> | undefined;
-    },
-    open<K extends 'assistant' | 'reasoning'>(kind: K): Extract<Item, { kind: K }> | undefined {
-      const found = current().findLast((item) => item.kind === kind && item.state === 'streaming');
-      return found as Extract<Item, { kind: K }> | undefined;
-    },
-    replace(from: Item, to: Item): void {
-      const at = current().lastIndexOf(from);
-      if (at >= 0) own()[at] = to;
-    },
-    remove(item: Item): void {
-      const at = current().lastIndexOf(item);
-      if (at >= 0) own().splice(at, 1);
-    },
-  };
-}
-type Draft = ReturnType<typeof createDraft>;
-
-const elapsed = (from: string | null, to: string): number | null =>
-  from === null ? null : Math.max(0, Date.parse(to) - Date.parse(from));
 
 function apply(draft: Draft, event: RunEvent): void {
   switch (event.kind) {
@@ -153,17 +118,6 @@ function chunk(draft: Draft, event: Extract<RunEvent, { kind: 'step_chunk' }>): 
   }
 }
 
-function closeReasoning(draft: Draft, at: string): void {
-  const open = draft.open('reasoning');
-  if (open !== undefined) draft.replace(open, { ...open, state: 'complete', ms: elapsed(open.started_at, at) });
-}
-
-function closeOpen(draft: Draft, at: string, state: 'partial' | 'failed'): void {
-  closeReasoning(draft, at);
-  const open = draft.open('assistant');
-  if (open !== undefined) draft.replace(open, { ...open, state });
-}
-
 /** The durable message holds the whole text, so a reader that missed deltas heals here. */
 function message(draft: Draft, event: Extract<RunEvent, { kind: 'message' }>): void {
   const { message: given } = event;
@@ -259,97 +213,4 @@ function verdict(draft: Draft, event: Extract<RunEvent, { kind: 'verdict' }>): v
   }
   const asked = draft.find('ask', event.ask_id);
   if (asked !== undefined) draft.replace(asked, { ...asked, verdict: given });
-}
-
-/** Everything else is one line, or nothing. */
-function note(draft: Draft, event: RunEvent): void {
-  const id = `${event.run_id}:${event.seq}`;
-  const push = (text: string, level: 'info' | 'warn' | 'error' = 'info') =>
-    draft.push({ kind: 'notice', id, level, text });
-  switch (event.kind) {
-    case 'notice':
-      push(event.message, event.level);
-      return;
-    case 'print':
-      push(event.text);
-      return;
-    case 'model_retry':
-      push(`${event.class}: ${event.message}; again in ${Math.round(event.wait_ms / 1000)} s`, 'warn');
-      return;
-    case 'context_shifted':
-      push(`context: ${event.dropped_messages} older messages are left out of the request`);
-      return;
-    case 'compaction':
-      push(
-        event.ok
-          ? `compacted: ${event.replaced_messages} messages became a summary (${event.before_tokens} to ${event.after_tokens} tokens)`
-          : `compaction failed: ${event.error ?? ''}`,
-      );
-      return;
-    case 'compute_exhausted':
-      push(`bound spent: ${event.bound}, ${event.used} of ${event.limit}`, 'warn');
-      return;
-    case 'chain_resumed':
-      push('the run goes on');
-      return;
-    case 'chain_failed':
-      closeOpen(draft, event.timestamp, 'failed');
-      draft.push({
-        kind: 'end',
-        id,
-        run_id: event.run_id,
-        status: 'failed',
-        class: event.error.class,
-        text: event.error.message,
-        fix: fixFor(event.error),
-      });
-      return;
-    case 'chain_cancelled':
-      closeOpen(draft, event.timestamp, 'partial');
-      draft.push({
-        kind: 'end',
-        id,
-        run_id: event.run_id,
-        status: 'cancelled',
-        class: event.reason,
-        text: `by ${event.by}`,
-        fix: null,
-      });
-      return;
-    case 'chain_suspended':
-      closeOpen(draft, event.timestamp, 'partial');
-      draft.push({
-        kind: 'end',
-        id,
-        run_id: event.run_id,
-        status: 'suspended',
-        class: event.reason,
-        text: event.reason === 'ask' ? 'it waits for an answer' : 'it stopped at its last checkpoint',
-        fix: event.reason === 'ask' ? null : `reins state resume ${event.run_id}`,
-      });
-      return;
-    default:
-      return;
-  }
-}
-
-/** What mends a failure (10 §6.10); null where the message has said all. */
-function fixFor({ class: failure, message }: StepError): string | null {
-  switch (failure) {
-    case 'auth':
-      return `reins backend update ${/backend "([^"]+)"/.exec(message)?.[1] ?? '<name>'} --api-key-env <NAME>`;
-    case 'model_unavailable':
-    case 'no_tool_support':
-      return '/model chooses another model';
-    case 'rate_limit':
-    case 'server_error':
-    case 'empty_reply':
-    case 'model_timeout':
-      return 'Ctrl+X u sends the message again';
-    case 'storage':
-    case 'permanent':
-      return '/doctor shows what is wrong';
-    default:
-      return null;
-  }
 }

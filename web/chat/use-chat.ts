@@ -87,22 +87,23 @@ export function useChat(name: string): Chat {
   }, [name, round]);
 
   // No event tells that a chat was deleted or renamed: who comes back to it is told.
-  const mine = session?.id ?? null;
+  const sessionId = session?.id ?? null;
   useEffect(() => {
-    if (mine === null) return;
+    if (sessionId === null) return;
     return onReturn(() => {
-      const look = async () => {
-        const { items, next_cursor } = await client.pageSessions({ limit: 1000 });
-        const isThere = items.some((each) => each.id === mine && each.name === name);
-        if (!isThere && next_cursor === null) setError(goneElsewhere);
-      };
-      // Without an answer nothing is known.
-      look().catch(() => undefined);
+      client.getSession({ session: name }).then(
+        ({ id }) => {
+          if (id !== sessionId) setError(goneElsewhere);
+        },
+        (thrown: unknown) => {
+          // Without an answer nothing is known.
+          if (refusalFrom(thrown).code === 'not_found') setError(goneElsewhere);
+        },
+      );
     });
-  }, [name, mine]);
+  }, [name, sessionId]);
 
   // A run of this session that another surface has started.
-  const sessionId = session?.id ?? null;
   useEffect(
     () =>
       onFeed((entries) => {

@@ -1,10 +1,10 @@
 import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { userDirectories } from '../../app-options.ts';
 import { RuntimeError } from '../../schema/errors.ts';
 import type { TuiOptions } from '../../../ui/options.ts';
 import type { Theme } from '../../../ui/theme.ts';
-import type { Context, Handler } from '../context.ts';
+import type { App, Context, Handler } from '../context.ts';
 import { editText } from '../editor.ts';
 import { gitExcludes } from '../git-excludes.ts';
 import { buildStartRun, planOptions, readImages } from '../start-run.ts';
@@ -27,17 +27,17 @@ export const openTui: Handler = async (context: Context) => {
   checkTerminal(context);
   const { startTui } = await import('../../../ui/start.tsx');
   const { environment } = process;
-  // An empty variable is none: with it, keys and themes would be those of the directory that one stands in.
-  const given = emptyAsNull(environment['REINS_HOME']);
-  const home =
-    given === null ? join(emptyAsNull(environment['HOME']) ?? homedir(), '.reins') : resolve(process.cwd, given);
+  const { home: userHome, reinsHome: home } = userDirectories(process);
   const themed = await themesOf(context, join(home, 'themes'));
   const wanted = themeName(context);
   themed.named(wanted ?? 'default', null);
   let glyphs: string | null = null;
   const keysFile = join(home, 'keys.json');
-  const client = async () => (await context.open((options) => ({ ...options, surface: 'tui', terminal: true }))).client;
-  let opened: ReturnType<typeof client> | undefined;
+  let opened: Promise<App> | undefined;
+  const app = (): Promise<App> => {
+    opened ??= context.open((given) => ({ ...given, surface: 'tui', terminal: true }));
+    return opened;
+  };
   const mode = modeOf(context);
   const once = new Set<string>();
   const consent: typeof refuseUntrusted = (given, made, uses) => refuseUntrusted(given, made, uses, [...once]);
@@ -45,10 +45,7 @@ export const openTui: Handler = async (context: Context) => {
     input: process.stdin(),
     output: process.stdout,
     errors: process.stderr,
-    client: () => {
-      opened ??= client();
-      return opened;
-    },
+    client: async () => (await app()).client,
     request: async (made) => {
       // The text is put in by the one who sends it.
       const empty = { type: 'string', value: '' } as const;
@@ -80,11 +77,11 @@ export const openTui: Handler = async (context: Context) => {
     edit: (name, text) => editText({ ...environment, EDITOR: emptyAsNull(environment['EDITOR']) ?? 'vi' }, name, text),
     home,
     mostHistory,
-    root: async () => (await (await options.client()).doctor({ probe: false })).root,
+    root: async () => (await app()).workspace,
     async checkImage(path) {
       readImages([path], process.cwd);
     },
-    gitExcludes: (root) => gitExcludes(environment, emptyAsNull(environment['HOME']) ?? homedir(), root),
+    gitExcludes: (root) => gitExcludes(environment, userHome, root),
     writeFile: writeWhole,
     inTmux: (environment['TMUX'] ?? '') !== '',
     now: () => process.now(),

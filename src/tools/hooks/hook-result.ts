@@ -1,9 +1,8 @@
-import { parseExactJson } from '../../text/exact-json.ts';
+import { parseShallowJson } from '../../text/exact-json.ts';
 import { fail, type ToolFailure } from '../failure.ts';
 import type { ToolContext, ToolResult } from '../tool.ts';
 import { decode, isJson, isText, mediaOf, spooledBody } from '../web-result.ts';
 import type { Answer } from './hook-send.ts';
-import { isDeeperThan, mostLevels } from '../../text/json-depth.ts';
 
 const maxErrorBody = 4096;
 /** Shorter values are too likely to stand in an answer by chance (05 §9.5.6). */
@@ -47,9 +46,8 @@ export function hiddenFailure(failure: ToolFailure, hidden: readonly string[]): 
 const cutNote = ({ truncated }: Answer): object => (truncated ? { truncated: true } : {});
 
 function jsonOf(text: string, hide: (text: string) => string): unknown {
-  if (isDeeperThan(text, mostLevels)) return hide(text);
   try {
-    return hideDeep(parseExactJson(text), hide);
+    return hideDeep(parseShallowJson(text), hide);
   } catch {
     return hide(text);
   }

@@ -1,0 +1,95 @@
+import type { RunEvent, StepError } from '../schema/event.ts';
+import { closeOpen, type Draft } from './transcript-draft.ts';
+
+/** Everything else is one line, or nothing. */
+export function note(draft: Draft, event: RunEvent): void {
+  const id = `${event.run_id}:${event.seq}`;
+  const push = (text: string, level: 'info' | 'warn' | 'error' = 'info') =>
+    draft.push({ kind: 'notice', id, level, text });
+  switch (event.kind) {
+    case 'notice':
+      push(event.message, event.level);
+      return;
+    case 'print':
+      push(event.text);
+      return;
+    case 'model_retry':
+      push(`${event.class}: ${event.message}; again in ${Math.round(event.wait_ms / 1000)} s`, 'warn');
+      return;
+    case 'context_shifted':
+      push(`context: ${event.dropped_messages} older messages are left out of the request`);
+      return;
+    case 'compaction':
+      push(
+        event.ok
+          ? `compacted: ${event.replaced_messages} messages became a summary (${event.before_tokens} to ${event.after_tokens} tokens)`
+          : `compaction failed: ${event.error ?? ''}`,
+      );
+      return;
+    case 'compute_exhausted':
+      push(`bound spent: ${event.bound}, ${event.used} of ${event.limit}`, 'warn');
+      return;
+    case 'chain_resumed':
+      push('the run goes on');
+      return;
+    case 'chain_failed':
+      closeOpen(draft, event.timestamp, 'failed');
+      draft.push({
+        kind: 'end',
+        id,
+        run_id: event.run_id,
+        status: 'failed',
+        class: event.error.class,
+        text: event.error.message,
+        fix: fixFor(event.error),
+      });
+      return;
+    case 'chain_cancelled':
+      closeOpen(draft, event.timestamp, 'partial');
+      draft.push({
+        kind: 'end',
+        id,
+        run_id: event.run_id,
+        status: 'cancelled',
+        class: event.reason,
+        text: `by ${event.by}`,
+        fix: null,
+      });
+      return;
+    case 'chain_suspended':
+      closeOpen(draft, event.timestamp, 'partial');
+      draft.push({
+        kind: 'end',
+        id,
+        run_id: event.run_id,
+        status: 'suspended',
+        class: event.reason,
+        text: event.reason === 'ask' ? 'it waits for an answer' : 'it stopped at its last checkpoint',
+        fix: event.reason === 'ask' ? null : `reins state resume ${event.run_id}`,
+      });
+      return;
+    default:
+      return;
+  }
+}
+
+/** What mends a failure (10 §6.10); null where the message has said all. */
+function fixFor({ class: failure, message }: StepError): string | null {
+  switch (failure) {
+    case 'auth':
+      return `reins backend update ${/backend "([^"]+)"/.exec(message)?.[1] ?? '<name>'} --api-key-env <NAME>`;
+    case 'model_unavailable':
+    case 'no_tool_support':
+      return '/model chooses another model';
+    case 'rate_limit':
+    case 'server_error':
+    case 'empty_reply':
+    case 'model_timeout':
+      return 'Ctrl+X u sends the message again';
+    case 'storage':
+    case 'permanent':
+      return '/doctor shows what is wrong';
+    default:
+      return null;
+  }
+}
