@@ -25,7 +25,14 @@ const recordPauseMs = 250;
 /** Most commands have ended by then: their pid is of no use to anybody, and its row would cost as much as they do. */
 const pidAfterMs = 25;
 
-const timerMs = (left: number): number => Math.min(Math.max(Math.ceil(left), 1), longestTimerMs);
+/** Aborted with the run, and when the task has no time left: it counts from the start, since waits for people are over (04 §15.5). */
+function timeLimit(run: AbortSignal, leftMs: number | undefined) {
+  if (leftMs === undefined) return { signal: run, release: () => {} };
+  const over = new AbortController();
+  // No `AbortSignal.timeout`: what joins it to another signal does not hold it, and it may be collected before it fires.
+  const timer = setTimeout(() => over.abort(), Math.min(Math.max(Math.ceil(leftMs), 1), longestTimerMs));
+  return { signal: AbortSignal.any([run, over.signal]), release: () => clearTimeout(timer) };
+}
 
 /** Steps 8 and 9: acts on the facts that were judged, then writes the outcome down before anybody hears of it. */
 export async function executeCall(
@@ -36,12 +43,10 @@ export async function executeCall(
   judged: Judged,
   started: Started,
 ): Promise<ToolOutcome> {
-  // The time that the task has left counts from the start: waits for people are over by now (04 §15.5).
-  const signal =
-    request.time_left_ms === undefined
-      ? run.signal
-      : AbortSignal.any([run.signal, AbortSignal.timeout(timerMs(request.time_left_ms))]);
-  const result = deps.maskResult(shallowResult(await act(deps, ledger, run, judged, started, signal)));
+  const limit = timeLimit(run.signal, request.time_left_ms);
+  const result = deps.maskResult(
+    shallowResult(await act(deps, ledger, run, judged, started, limit.signal).finally(limit.release)),
+  );
   if (!run.records()) throw new RuntimeError('cancelled', 'stopped');
   const text = resultText(result);
   const isText = result.ok && typeof result.value === 'string';

@@ -4,6 +4,7 @@ import { afterEach, expect, it } from 'vitest';
 import type { RunEvent } from '../../src/schema/event.ts';
 import type { Message } from '../../src/schema/message.ts';
 import { loopChain, type ScriptedApp, scriptedApp, says } from '../support/scripted-app.ts';
+import { createHeap } from '../../ui/heap.ts';
 
 /** What chapter 04 promises of a chain file, seen from outside: real threads, real children, a scripted model. */
 
@@ -171,7 +172,7 @@ it('ends a task at its time limit with its child, and on_failure learns why', as
         loopChain.tasks[0],
         {
           ...loopChain.tasks[1],
-          timeout: '500ms',
+          timeout: '2s',
           transition: { on_failure: 'mend', branches: [{ operator: 'default', goto: 'work' }] },
         },
         { id: 'mend', handler: 'noop', prompt_template: '{{ last_error }}' },
@@ -179,10 +180,18 @@ it('ends a task at its time limit with its child, and on_failure learns why', as
     },
     turns: [asks([call('c1', 'local_shell.local_shell', { command: 'sleep 300' })])],
   });
-  const result = await app.run();
+  const { run_id } = await app.start();
+  await app.seen(run_id, 'tool_call_started');
+  // What waits for the limit is not held by anything but the wait.
+  const heap = createHeap();
+  for (let round = 0; round < 3; round += 1) {
+    heap.collect();
+    await new Promise(setImmediate);
+  }
+  const result = await app.client.awaitRun({ run_id, full: true });
   expect([result.exit_code, result.text]).toEqual([
     0,
-    'task run_tools failed after 1 attempt: the time limit of the task (500ms) is over',
+    'task run_tools failed after 1 attempt: the time limit of the task (2s) is over',
   ]);
   const [row] = app.rows('SELECT pid FROM tool_calls');
   expect(existsSync(`/proc/${String(row?.['pid'])}`)).toBe(false);
