@@ -10,6 +10,8 @@ export default defineConfig({
     globalSetup: ['test/support/global-setup.ts'],
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // What is waited for comes late on a busy machine.
+    expect: { poll: { timeout: 20_000 } },
     pool: 'forks',
     // Most tests wait for programs that they have started: a third worker uses what the waits leave of two cores.
     maxWorkers: 3,

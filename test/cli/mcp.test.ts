@@ -183,7 +183,7 @@ describe('the end of the program by SIGKILL', () => {
     expect(pids).toHaveLength(2);
     await vi.waitFor(() => {
       for (const pid of pids) expect(isAlive(pid)).toBe(false);
-    }, 5_000);
+    }, 20_000);
   });
 });
 

@@ -167,11 +167,12 @@ describe('reply of an Ollama server', () => {
 
   it('says that the model may be loading when nothing comes for a while', async () => {
     let answer = (): void => {};
+    const noticed = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
     const { model } = await start(
       'ollama',
-      (asked, response, index) => {
-        answer = () => ok(asked, response, index);
-      },
+      (asked, response, index) => void noticed.then(() => ok(asked, response, index)),
       {},
       { loading_note_ms: 5 },
     );

@@ -223,10 +223,10 @@ describe('a call that takes its time', () => {
     const { run_id } = await own.start();
     const output = await own.seen(run_id, 'tool_output');
     expect(output).toMatchObject({ stream: 'progress', text: '1/5 step 1\n' });
-    await vi.waitFor(() => expect(marks(own, 'one')).toContain('call wait'), 10_000);
+    await vi.waitFor(() => expect(marks(own, 'one')).toContain('call wait'), 20_000);
     await own.client.cancelRun({ run_id, reason: 'enough' });
     await own.client.awaitRun({ run_id, full: true });
-    await vi.waitFor(() => expect(marks(own, 'one')).toContain('cancelled true'));
+    await vi.waitFor(() => expect(marks(own, 'one')).toContain('cancelled true'), 20_000);
   });
 });
 
@@ -422,6 +422,6 @@ describe('the end of the program', () => {
     await own.run();
     const pid = Number(marks(own, 'one')[0]?.split(' ')[1]);
     await own.stop();
-    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow());
+    await vi.waitFor(() => expect(() => process.kill(pid, 0)).toThrow(), 20_000);
   });
 });

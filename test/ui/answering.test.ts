@@ -304,7 +304,7 @@ describe('the composer in the terminal', () => {
     terminal.type('half a thought');
     const database = new Database(join(world.workspace, '.reins/local.db'), { readonly: true });
     const stored = () => database.prepare("SELECT value FROM kv WHERE key LIKE 'tui.draft.%'").pluck().get();
-    await vi.waitFor(() => expect(String(stored())).toContain('half a thought'), { timeout: 10_000 });
+    await vi.waitFor(() => expect(String(stored())).toContain('half a thought'), { timeout: 30_000 });
     database.close();
     terminal.kill('SIGKILL');
     await terminal.ended;

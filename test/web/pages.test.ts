@@ -93,7 +93,7 @@ it.each([
       await page
         .getByText(there)
         .first()
-        .waitFor({ state: 'attached', timeout: 8000 })
+        .waitFor({ state: 'attached', timeout: 20_000 })
         .catch(() => faults.push(`${path}: does not show ${there}`));
       for (const fault of await axeFaults(page)) faults.push(`${path}: ${fault}`);
       const over = await page.evaluate('document.documentElement.scrollWidth - innerWidth');

@@ -116,7 +116,7 @@ describe('the list of tools', () => {
     const connection = start('tools');
     await connection.connect(false);
     await resultOf(connection, 'grow', {});
-    await vi.waitFor(() => expect(connection.listings).toHaveLength(2), 5_000);
+    await vi.waitFor(() => expect(connection.listings).toHaveLength(2), 20_000);
     expect(connection.listings[1]).toContain('grown');
   });
 });
@@ -126,7 +126,7 @@ describe('a call', () => {
     const connection = start('asks');
     await connection.connect(false);
     await resultOf(connection, 'echo', { message: 'x' });
-    await vi.waitFor(() => expect(marks().filter((line) => line.startsWith('{'))).toHaveLength(4));
+    await vi.waitFor(() => expect(marks().filter((line) => line.startsWith('{'))).toHaveLength(4), 20_000);
     const answers = marks()
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line));
@@ -167,7 +167,7 @@ describe('a call', () => {
   it('that gets no answer ends after its time, and the server is told', async () => {
     const connection = start('tools', { callTimeoutMs: 1_000 });
     expect((await callWith(connection, 'wait', {})).end).toEqual({ kind: 'timeout' });
-    await vi.waitFor(() => expect(marks()).toContain('cancelled true'));
+    await vi.waitFor(() => expect(marks()).toContain('cancelled true'), 20_000);
     expect(await resultOf(connection, 'echo', { message: 'on' })).toMatchObject({ content: [{ text: 'on' }] });
   });
 
