@@ -28,8 +28,10 @@ const stdio = createStdio();
  */
 export async function spawnTool(request: SpawnRequest, caller: SpawnCaller): Promise<SpawnResult> {
   const opened = await openTrusted(request, caller.signal);
-  if (!opened.ok) return notStarted(opened.error, opened.message);
+  if (!opened.ok) return caller.signal.aborted ? cancelledBefore : notStarted(opened.error, opened.message);
   try {
+    // A child that is ended at once might have done its work by then.
+    if (caller.signal.aborted) return cancelledBefore;
     const changed = identityChange(request) ?? changedFile(request);
     return changed === null ? await runChild(opened.request, caller) : notStarted('path_changed', changed);
   } finally {
@@ -37,11 +39,13 @@ export async function spawnTool(request: SpawnRequest, caller: SpawnCaller): Pro
   }
 }
 
-const notStarted = (error: 'path_changed' | 'spawn_failed', message: string): SpawnResult => ({
+const notStarted = (error: 'path_changed' | 'spawn_failed' | 'cancelled', message: string): SpawnResult => ({
   kind: 'not_started',
   error,
   message,
 });
+
+const cancelledBefore = notStarted('cancelled', 'It was cancelled before it was started.');
 
 /** What was judged is what starts: compared immediately before the start (05 §3.3.3, §3.4.1). */
 function identityChange(request: SpawnRequest): string | null {

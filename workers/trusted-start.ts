@@ -29,8 +29,8 @@ const blockBytes = 1024 * 1024;
  * Opens every file that `trusted_binaries` judged by its digest, compares it with what was judged, and puts descriptors
  * in the place of paths (02 §10.6): a binary starts by the descriptor that was compared; a script is given by its real
  * path to its interpreter, which starts by descriptor (amendment 16). Where no digest was required, or elsewhere than on
- * Linux, `changedFile` compares immediately before the start, as it does for all. An abort ends it early: nothing is to
- * be started then. Never rejects.
+ * Linux, `changedFile` compares immediately before the start, as it does for all. An abort ends it early, and
+ * then what it says is of no use. Never rejects.
  */
 export async function openTrusted(request: SpawnRequest, signal: AbortSignal): Promise<Opened> {
   const files = new Map<TrustedFile, number>();
@@ -47,9 +47,7 @@ export async function openTrusted(request: SpawnRequest, signal: AbortSignal): P
     const same = file !== null && (!judged.young || (await digest(file, signal)) === judged.sha256);
     if (same) continue;
     close();
-    return signal.aborted
-      ? { ok: false, error: 'spawn_failed', message: 'The call was cancelled before it was started.' }
-      : { ok: false, error: 'path_changed', message: changedText(judged.real) };
+    return { ok: false, error: 'path_changed', message: changedText(judged.real) };
   }
   const placed = inPlace(request, files, names);
   if (placed !== null) return { ok: true, request: placed, close };

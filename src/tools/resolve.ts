@@ -20,6 +20,7 @@ export async function resolveTarget(
     timer = setTimeout(() => resolve(fail('timeout', `"${host}" was not resolved within ${limit}.`)), ms);
     abort = () => resolve(cancelled());
     signal.addEventListener('abort', abort, { once: true });
+    if (signal.aborted) abort();
   });
   try {
     return await Promise.race([egress.resolve(target), over]);

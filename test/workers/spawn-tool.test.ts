@@ -146,11 +146,11 @@ describe('the end of a child', () => {
     expect(result).toMatchObject({ cancelled: true, timed_out: false, stdout: 'begun\n', signal: 'SIGTERM' });
   });
 
-  it('comes at once when the call was cancelled before its child started', async () => {
+  it('is that of no child when the call was cancelled before', async () => {
     const request = requestOf('sleep 300');
     expect(await spawnTool(request, { ...nobody, signal: AbortSignal.abort() })).toMatchObject({
-      kind: 'ended',
-      cancelled: true,
+      kind: 'not_started',
+      error: 'cancelled',
     });
   });
 

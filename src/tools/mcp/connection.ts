@@ -282,6 +282,7 @@ function orAborted<T>(promise: Promise<T>, signal: AbortSignal, unwanted: (value
       promise.then(unwanted, () => {});
     };
     signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
     promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
   });
 }
