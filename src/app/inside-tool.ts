@@ -137,18 +137,21 @@ function note({ sql, audit, tenant, now }: Omit<AttemptDeps, 'calls'>, run_id: s
   }
 }
 
-/** This process, those it descends from, and the leaders of its group and session: pid to start, null for one that ended. */
+/**
+ * A process, those it descends from, and the leaders of their groups and sessions with theirs: pid to start, null for one
+ * that ended. A leader is an ancestor of what was left behind when the processes in between ended.
+ */
 function familyOf(own: number): ReadonlyMap<number, string | null> {
   const family = new Map<number, string | null>();
-  let pid = own;
-  for (let level = 0; level < maxAncestors && pid > 1; level += 1) {
-    const stat = statOf(pid);
-    if (stat === null) break;
-    family.set(pid, stat.start);
-    for (const leader of [stat.group, stat.session]) {
-      if (!family.has(leader)) family.set(leader, statOf(leader)?.start ?? null);
+  let generation = [own];
+  for (let level = 0; level < maxAncestors && generation.length > 0; level += 1) {
+    const elders = new Set<number>();
+    for (const pid of generation) {
+      const stat = statOf(pid);
+      family.set(pid, stat?.start ?? null);
+      if (stat !== null) for (const elder of [stat.parent, stat.group, stat.session]) elders.add(elder);
     }
-    pid = stat.parent;
+    generation = [...elders].filter((pid) => pid > 1 && !family.has(pid));
   }
   return family;
 }

@@ -31,13 +31,14 @@ async function victim(): Promise<string> {
 }
 
 it.each([
-  ['as it is', '', false],
-  ['without the marker', 'env -u REINS_RUN_ID', false],
-  ['with nothing in its environment', 'env -i PATH=$PATH HOME=$HOME REINS_HOME=$HOME/.reins', false],
-  ['in a session of its own', 'setsid -w env -u REINS_RUN_ID', false],
+  ['as it is', '', 'plainly'],
+  ['without the marker', 'env -u REINS_RUN_ID', 'plainly'],
+  ['with nothing in its environment', 'env -i PATH=$PATH HOME=$HOME REINS_HOME=$HOME/.reins', 'plainly'],
+  ['in a session of its own', 'setsid -w env -u REINS_RUN_ID', 'plainly'],
   // Its pid is not on record then: only the family tells where it comes from.
-  ['while the program is stopped', 'env -u REINS_RUN_ID', true],
-])('APR-013: a tool call that answers %s is refused, and that it tried is on record', async (_how, before, stops) => {
+  ['while the program is stopped', 'env -u REINS_RUN_ID', 'while stopped'],
+  ['as an orphan while the program is stopped', 'env -u REINS_RUN_ID', 'orphaned'],
+])('APR-013: a tool call that answers %s is refused, and that it tried is on record', async (_title, before, way) => {
   const write = { name: 'local_fs.write_file', arguments: { path: 'canary', content: 'x' } };
   await addScript(world, [
     { match: { role: 'user', last_user: { equals: 'victim' } }, reply: { tool_calls: [write] } },
@@ -58,9 +59,13 @@ it.each([
     'config set approval-ceiling never',
   ];
   const lines = attempts.map((words) => `${before} ${reins} ${words}; echo $? >> codes`);
-  const driver = '$(cut -d " " -f 4 "/proc/$PPID/stat")';
-  const stopped = stops ? [`kill -STOP "${driver}"`, ...lines, `kill -CONT "${driver}"`] : lines;
-  chmodSync(world.write('attack', `#!/bin/sh\n${stopped.join('\n')}\n`), 0o755);
+  const done = (count: number) => `until [ "$(wc -l < codes)" = ${count} ]; do sleep 0.1; done`;
+  const orphans = lines.map((line, index) => `( { sleep 0.1; ${line}; } & ); ${done(index + 1)}`);
+  const driver = '"$(cut -d " " -f 4 "/proc/$PPID/stat")"';
+  const inside = way === 'orphaned' ? orphans : lines;
+  const script = way === 'plainly' ? inside : [`kill -STOP ${driver}`, ...inside, `kill -CONT ${driver}`];
+  world.write('codes', '');
+  chmodSync(world.write('attack', `#!/bin/sh\n${script.join('\n')}\n`), 0o755);
 
   const run = ['run', ...tester, '--shell', '--policy', '../allow.json', 'attack'];
   expect((await world.run(run)).code).toBe(0);
