@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { stripVTControlCharacters } from 'node:util';
 
 const hook = fileURLToPath(new URL('keep-bytecode.cjs', import.meta.url));
 const modelServer = fileURLToPath(new URL('../bench/fakellm.mjs', import.meta.url));
@@ -127,7 +128,8 @@ async function openTerminal(machine, argv) {
     await until(() => shown.includes('That was all.'), `an answer in ${name}`);
     await delay(200);
   } catch (error) {
-    console.warn(`build: ${error.message}; it shows: ${shown}`);
+    const end = stripVTControlCharacters(shown).replaceAll(/\s+/g, ' ').slice(-200);
+    console.warn(`build: ${error.message}; it shows: ${end}`);
   }
   child.kill('SIGTERM');
   await ended;
@@ -150,7 +152,7 @@ async function askServer(machine) {
     for (const path of ['', 'api/health', 'api/sessions', 'api/runs', 'api/approvals', 'api/openapi.json']) {
       const { status } = await fetch(`${url}/${path}`, {
         headers: { authorization },
-        signal: AbortSignal.timeout(10_000),
+        signal: AbortSignal.timeout(60_000),
       });
       if (status !== 200) console.warn(`build: ${path} answered with ${status}`);
     }
@@ -160,11 +162,11 @@ async function askServer(machine) {
   }
 }
 
-/** @throws Error after 10 s */
+/** @throws Error after 60 s, which only a very busy machine takes */
 async function until(isSo, what) {
-  const end = Date.now() + 10_000;
+  const end = Date.now() + 60_000;
   while (!isSo()) {
-    if (Date.now() > end) throw new Error(`waited 10 s for ${what}`);
+    if (Date.now() > end) throw new Error(`waited 60 s for ${what}`);
     await delay(10);
   }
 }
