@@ -236,7 +236,7 @@ describe('discovery (08 §4)', () => {
         if (request.path === '/api/tags') json(response, { models: [{ name: 'a', digest: 'd' }] });
         else response.write(' ');
       },
-      { timeout_ms: 50 },
+      { timeout_ms: 1_000 },
     );
     // A model that cannot be shown in time stays unknown; the list itself stands.
     expect(await discoverModels('ollama', target, never())).toEqual({
