@@ -53,6 +53,21 @@ describe('class of an HTTP reply (08 §9.2)', () => {
     ['prompt is too long: 205000 tokens > 200000 maximum', 200_000],
     ['The input token count (1100000) exceeds the maximum number of tokens allowed (1048576).', 1_048_576],
     ['too many tokens', undefined],
+    ['Prompt contains 40000 tokens, too large for model with 32768 maximum context length', 32_768],
+    ['The decoder prompt (length 21535) is longer than the maximum model length of 16384.', 16_384],
+    ["This model's maximum prompt length is 131072 but the request contains 150000 tokens.", 131_072],
+    ['Input length 131393 exceeds the maximum allowed input length of 131040 tokens.', 131_040],
+    ['input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length', 200_000],
+    ['Invalid request: Your request exceeded model token limit: 262144', 262_144],
+    ['prompt too long; exceeded max context length by 3024 tokens', undefined],
+    ['the maximum context length is 128,000 tokens', undefined],
+    ['Input is too long for requested model.', undefined],
+    ['Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000', undefined],
+    ['<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]', undefined],
+    ['Please reduce the length of the messages or completion.', undefined],
+    ['Request too large for model `x` on tokens per minute (TPM): Limit 6000, Requested 7012', undefined],
+    ['Request body too large for gpt-4o model. Max size: 8000 tokens.', undefined],
+    ['Prompt exceeds max length', undefined],
     ['context length exceeded: 400', undefined],
   ])('keeps the context length that a server names: %s', (message, tokens) => {
     expect(http(400, { error: { message } })).toMatchObject({ class: 'context_exceeded' });
@@ -60,6 +75,8 @@ describe('class of an HTTP reply (08 §9.2)', () => {
   });
 
   it('shows a page as plain text', () => {
+    const page = '<html><head><style>\nbody { color: red }\n</style><script>go()</script></head>busy</html>';
+    expect(http(503, page).message).toBe('backend "far" answered 503: busy');
     expect(http(502, '<html><h1>Bad\n gateway</h1></html>').message).toBe('backend "far" answered 502: Bad gateway');
   });
 
