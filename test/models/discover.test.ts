@@ -204,6 +204,15 @@ describe('discovery (08 §4)', () => {
     expect(server?.requests[0]?.headers['x-api-key']).toBe('sk-secret-key-1');
   });
 
+  it.each<[ProviderType, unknown, readonly string[]]>([
+    ['openai-compatible', [{ id: 'x', max_context_length: 4096 }], ['x']],
+    ['openai-compatible', { object: 'list', data: null }, []],
+    ['ollama', { models: null }, []],
+  ])('reads a list of %s in another form: %j', async (type, answer, names) => {
+    const models = await modelsOf(type, await serve(answers(200, answer)));
+    expect(models.map(({ name }) => name)).toEqual(names);
+  });
+
   it.each([404, 405])('takes a list call that is answered %i as a server with unknown models', async (status) => {
     const target = await serve(answers(status, 'nothing here'));
     expect(await discoverModels('openai-compatible', target, never())).toEqual({
@@ -236,7 +245,7 @@ describe('discovery (08 §4)', () => {
         if (request.path === '/api/tags') json(response, { models: [{ name: 'a', digest: 'd' }] });
         else response.write(' ');
       },
-      { timeout_ms: 50 },
+      { timeout_ms: 400 },
     );
     // A model that cannot be shown in time stays unknown; the list itself stands.
     expect(await discoverModels('ollama', target, never())).toEqual({
