@@ -8,9 +8,18 @@ import { type WireNames, wireNames } from './names.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
 import { count, isObject } from './shape.ts';
 import { canThink, geminiThinking, thinkNotices } from './think.ts';
-import { createWireModel, type Decoder, type Prepared, type Repair, type Wire, type WireDeps } from './wire-model.ts';
+import { argumentsSchema } from './tool-schema.ts';
+import {
+  createWireModel,
+  type Decoder,
+  levelRefused,
+  type Prepared,
+  type Repair,
+  type Wire,
+  type WireDeps,
+} from './wire-model.ts';
 
-const thinkRepair: Repair = { field: 'think', named: /think/i, think: true };
+const thinkRepair: Repair = { field: 'think', named: /think/i, told: levelRefused };
 
 /** The service's documented value for a call that has no signature of its own (08 §5.4.5). */
 const skipSignature = 'skip_thought_signature_validator';
@@ -55,7 +64,7 @@ async function prepare(route: Route, request: ModelRequest, refused: (field: str
 
 const wireTools = (request: ModelRequest, names: WireNames): readonly unknown[] =>
   request.tools.map((tool) => {
-    const parameters = reduceSchema(tool.input_schema);
+    const parameters = reduceSchema(argumentsSchema(tool.input_schema));
     // An object without properties is refused; a function without parameters is not.
     const empty = !isObject(parameters['properties']) || Object.keys(parameters['properties']).length === 0;
     return {
@@ -89,7 +98,9 @@ function wireParts(message: Message, names: WireNames): readonly Part[] {
     return [{ functionResponse: { name, response: responseOf(message.content) } }, ...images];
   }
   if (message.role !== 'assistant') {
-    return message.content === '' && images.length > 0 ? images : [{ text: message.content }, ...images];
+    if (message.content !== '') return [{ text: message.content }, ...images];
+    // A part of empty text is refused.
+    return images.length > 0 ? images : [{ text: '(empty)' }];
   }
   const own = ownMeta(message, 'gemini');
   const signature = own?.['text_signature'];

@@ -9,12 +9,20 @@ import { functionTools, type WireNames, wireNames } from './names.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
 import { count, isObject } from './shape.ts';
 import { canThink, ollamaThink, thinkNotices } from './think.ts';
-import { createWireModel, type Decoder, type Prepared, type Repair, type Wire, type WireDeps } from './wire-model.ts';
+import {
+  createWireModel,
+  type Decoder,
+  levelRefused,
+  type Prepared,
+  type Repair,
+  type Wire,
+  type WireDeps,
+} from './wire-model.ts';
 
 /** Always said, because the server's own default is small; the engine chooses a larger one where it is needed (08 §9.1). */
 const smallestContext = 8192;
 
-const thinkRepair: Repair = { field: 'think', named: /think/i, think: true };
+const thinkRepair: Repair = { field: 'think', named: /think/i, told: levelRefused };
 
 /** A model of an Ollama server over its own API (08 §5.1). */
 export function createOllama(route: Route, deps: WireDeps): Promise<Model> {

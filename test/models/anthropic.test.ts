@@ -91,6 +91,16 @@ describe('request of an Anthropic server', () => {
     expect(body()['max_tokens']).toBe(64_000);
   });
 
+  it('ends with a user message when the history does not', async () => {
+    const { model } = await start('anthropic', ok);
+    await collect(model, request({ messages: [user('hi'), assistant('I said')] }));
+    expect(body()['messages']).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'hi' }] },
+      { role: 'assistant', content: [{ type: 'text', text: 'I said' }] },
+      { role: 'user', content: [{ type: 'text', text: '(continued)' }] },
+    ]);
+  });
+
   it('begins with a user message when the history does not', async () => {
     const { model } = await start('anthropic', ok);
     await collect(model, request({ messages: [assistant('I said'), user('  ')] }));
