@@ -154,7 +154,9 @@ function requestFor(step: Step, plan: TurnPlan, models: readonly string[]): Turn
 
 const keyOf = (route: Route): string => `${route.backend}/${route.model}`;
 
-const hasArrived = (reply: Reply): boolean => reply.content !== '' || reply.thinking !== '' || reply.calls.length > 0;
+/** Blanks say nothing: a reply of them alone is as empty as none, and is asked for again. */
+const hasArrived = (reply: Reply): boolean =>
+  reply.content.trim() !== '' || reply.thinking.trim() !== '' || reply.calls.length > 0;
 
 function stoppedTurn(step: Step, received: Reply | null): TurnEnd {
   const stopped = stoppedBy(step.run.signal);

@@ -102,12 +102,12 @@ describe('retries', () => {
     expect(ofKind(played, 'step_stream_end')[0]).toMatchObject({ chunk_count: 1, finish_reason: null });
   });
 
-  it('retries an empty reply', async () => {
+  it('retries an empty reply, and one of blanks', async () => {
     const played = await play({
       chain: chat({ retry_policy: retry }),
-      script: [[{ kind: 'finish', reason: 'stop' }], says('now')],
+      script: [[{ kind: 'finish', reason: 'stop' }], says(' \n'), says('now')],
     });
-    expect(ofKind(played, 'model_retry').map((event) => event.class)).toEqual(['empty_reply']);
+    expect(ofKind(played, 'model_retry').map((event) => event.class)).toEqual(['empty_reply', 'empty_reply']);
     expect(played.end).toMatchObject({ kind: 'completed' });
   });
 
