@@ -14,6 +14,7 @@ import {
   levelRefused,
   type Prepared,
   type Repair,
+  temperatureRepair,
   type Wire,
   type WireDeps,
 } from './wire-model.ts';
@@ -46,6 +47,7 @@ async function prepare(route: Route, request: ModelRequest, refused: (field: str
   // A loop that another model began has no thinking to hand back, which the service demands while thinking is on.
   const thinks =
     budget !== null && loop.every((message) => message.role !== 'assistant' || blocksOf(message).length > 0);
+  const temperature = thinks || refused('temperature') ? undefined : request.temperature;
   return {
     path: '/v1/messages',
     body: {
@@ -55,14 +57,14 @@ async function prepare(route: Route, request: ModelRequest, refused: (field: str
       ...(system === '' ? {} : { system }),
       messages: wireMessages(messages, new Set(thinks ? loop : []), names),
       ...(request.tools.length === 0 ? {} : { tools: wireTools(request, names) }),
-      ...(request.temperature === undefined || thinks ? {} : { temperature: request.temperature }),
+      ...(temperature === undefined ? {} : { temperature }),
       ...(request.top_p === undefined ? {} : { top_p: request.top_p }),
       ...(request.stop === undefined || request.stop.length === 0 ? {} : { stop_sequences: request.stop }),
       ...(thinks ? { thinking: { type: 'enabled', budget_tokens: budget } } : {}),
     },
     notices: canThink(route) ? [] : thinkNotices(route, request.model, request.think),
     decoder: createDecoder(route, names),
-    repairs: thinks ? [thinkRepair] : [],
+    repairs: [...(thinks ? [thinkRepair] : []), ...(temperature === undefined ? [] : [temperatureRepair])],
   };
 }
 

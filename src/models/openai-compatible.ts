@@ -7,7 +7,15 @@ import { functionTools, wireNames } from './names.ts';
 import { createHistoryWriter } from './openai-messages.ts';
 import { createReplyDecoder } from './openai-reply.ts';
 import { canThink, isReasoningName, reasoningEffort, thinkNotices, wantsThinking } from './think.ts';
-import { createWireModel, levelRefused, type Prepared, type Repair, type Wire, type WireDeps } from './wire-model.ts';
+import {
+  createWireModel,
+  levelRefused,
+  type Prepared,
+  type Repair,
+  temperatureRepair,
+  type Wire,
+  type WireDeps,
+} from './wire-model.ts';
 
 type Dialect = {
   readonly maxTokens: 'max_tokens' | 'max_completion_tokens';
@@ -34,11 +42,7 @@ const formRepairs: readonly Repair[] = [
     named: /tools with reasoning_effort/i,
     told: { code: 'think_unsupported', what: 'reasoning together with tools' },
   },
-  {
-    field: 'temperature',
-    named: /\btemperature\b/i,
-    told: { code: 'parameter_ignored', what: 'this temperature' },
-  },
+  temperatureRepair,
   { field: 'short_ids', named: /tool.?call.?id|tool_calls\[\d+\]\.id/i, at500: true },
   { field: 'descriptions', named: /function\.description/ },
   { field: 'reasoning', named: /reasoning_content/ },

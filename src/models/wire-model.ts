@@ -42,6 +42,13 @@ export type Repair = {
 /** Said when a server refuses the think parameter (08 §8). */
 export const levelRefused = { code: 'think_unsupported', what: 'a reasoning level' } as const;
 
+/** Models that reason were seen to take none but their own, also where 04 §5 has the engine send 0. */
+export const temperatureRepair: Repair = {
+  field: 'temperature',
+  named: /\btemperature\b/i,
+  told: { code: 'parameter_ignored', what: 'this temperature' },
+};
+
 /** What a server of this kind does not know whatever the model (08 §5.3); everything else is remembered per model. */
 const ofBackend: ReadonlySet<string> = new Set(['stream_options', 'max_tokens', 'seed']);
 
