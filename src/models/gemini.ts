@@ -7,7 +7,7 @@ import type { Model, ModelRequest } from './model.ts';
 import { type WireNames, wireNames } from './names.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
 import { count, isObject } from './shape.ts';
-import { canThink, geminiThinking, thinkNotices } from './think.ts';
+import { canThink, geminiThinking, geminiVersion, thinkNotices } from './think.ts';
 import { argumentsSchema } from './tool-schema.ts';
 import {
   createWireModel,
@@ -52,7 +52,7 @@ async function prepare(route: Route, request: ModelRequest, refused: (field: str
     path: `/v1beta/models/${encodeURIComponent(model)}:streamGenerateContent?alt=sse`,
     body: {
       ...(system === '' ? {} : { systemInstruction: { parts: [{ text: system }] } }),
-      contents: wireContents(request.messages, names),
+      contents: wireContents(request.messages, names, model),
       ...(request.tools.length === 0 ? {} : { tools: [{ functionDeclarations: wireTools(request, names) }] }),
       ...(Object.keys(config).length === 0 ? {} : { generationConfig: config }),
     },
@@ -77,21 +77,24 @@ const wireTools = (request: ModelRequest, names: WireNames): readonly unknown[] 
 type Part = Readonly<Record<string, unknown>>;
 type Content = { readonly role: 'user' | 'model'; readonly parts: readonly Part[] };
 
-function wireContents(messages: readonly Message[], names: WireNames): readonly Content[] {
+function wireContents(messages: readonly Message[], names: WireNames, model: string): readonly Content[] {
   const contents: { role: Content['role']; parts: Part[] }[] = [];
   for (const message of conversation(messages)) {
     const role = message.role === 'assistant' ? 'model' : 'user';
-    const parts = wireParts(message, names);
+    const parts = wireParts(message, names, signs(model));
     if (parts.length === 0) continue;
     const last = contents.at(-1);
     if (last?.role === role) last.parts.push(...parts);
     else contents.push({ role, parts: [...parts] });
   }
   if (contents[0]?.role !== 'user') contents.unshift({ role: 'user', parts: [{ text: '(continued)' }] });
+  // The service wants somebody to answer: a person or a result.
+  if (contents.at(-1)?.role !== 'user') contents.push({ role: 'user', parts: [{ text: '(continued)' }] });
   return contents;
 }
 
-function wireParts(message: Message, names: WireNames): readonly Part[] {
+/** @param demandsSignature whether the model refuses a message whose first call has none */
+function wireParts(message: Message, names: WireNames, demandsSignature: boolean): readonly Part[] {
   const images = (message.images ?? []).map(imagePart);
   if (message.role === 'tool') {
     const name = names.toWire(message.tool_name ?? '');
@@ -106,12 +109,15 @@ function wireParts(message: Message, names: WireNames): readonly Part[] {
   const signature = own?.['text_signature'];
   const signed = typeof signature === 'string' ? { thoughtSignature: signature } : {};
   const text = message.content === '' && !('thoughtSignature' in signed) ? [] : [{ text: message.content, ...signed }];
-  const calls = (message.tool_calls ?? []).map((call) => ({
+  const calls = (message.tool_calls ?? []).map((call, index) => ({
     functionCall: { name: names.toWire(call.function.name), args: argumentsObject(call.function.arguments) },
-    ...callSignature(call, own !== null),
+    ...callSignature(call, own !== null && !(index === 0 && demandsSignature)),
   }));
   return [...text, ...calls];
 }
+
+/** From version 3 on a first call without a signature is refused, also one that an older model of the service made. */
+const signs = (model: string): boolean => geminiVersion(model) >= 3;
 
 /** A signature goes back unchanged; in a message that this service wrote, a call without one had none (08 §5.4.5). */
 function callSignature(call: ToolCallPart, ours: boolean): Part {
@@ -154,6 +160,7 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
     const { text, functionCall: call, thoughtSignature } = part;
     const signature = typeof thoughtSignature === 'string' ? thoughtSignature : null;
     if (isObject(call)) {
+      if (typeof text === 'string' && part['thought'] !== true) parts.text(text);
       parts.add({
         kind: 'tool_call',
         index: calls,
@@ -177,7 +184,7 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
         failStream(parts, origin, payload);
         return 'more';
       }
-      if (isObject(payload['usageMetadata'])) usage = readUsage(payload['usageMetadata']);
+      if (isObject(payload['usageMetadata'])) usage = readUsage(payload['usageMetadata']) ?? usage;
       const feedback = payload['promptFeedback'];
       if (isObject(feedback) && typeof feedback['blockReason'] === 'string') reason = 'content_filter';
       const candidates = payload['candidates'];

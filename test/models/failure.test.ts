@@ -94,6 +94,7 @@ describe('class of an error inside a stream', () => {
     [{ error: { code: 529, message: 'x' } }, 'overloaded'],
     [{ error: { message: 'Rate limit reached' } }, 'rate_limit'],
     [{ error: 'request timed out' }, 'timeout'],
+    [{ error: 'error parsing tool call: raw=\'{"q":"model not found"\', err=unexpected end' }, 'malformed'],
     [{ error: [1] }, 'permanent'],
     [{ error: null }, 'permanent'],
   ])('reads %j as %s', (value, expected) => {
