@@ -9,6 +9,7 @@ import { functionTools, type WireNames, wireNames } from './names.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
 import { count, isObject } from './shape.ts';
 import { canThink, ollamaThink, thinkNotices } from './think.ts';
+import { thinkTagReader } from './think-tag.ts';
 import {
   createWireModel,
   type Decoder,
@@ -116,6 +117,7 @@ function estimateMessage({ images, ...rest }: WireMessage): number {
 }
 
 function createDecoder(route: Route, names: WireNames, numCtx: number, estimate: number): Decoder {
+  const tags = thinkTagReader();
   let calls = 0;
   let done = false;
   let reason: FinishReason = 'other';
@@ -123,7 +125,7 @@ function createDecoder(route: Route, names: WireNames, numCtx: number, estimate:
 
   const readMessage = (message: Readonly<Record<string, unknown>>, parts: Parts): void => {
     if (typeof message['thinking'] === 'string') parts.thinking(message['thinking']);
-    if (typeof message['content'] === 'string') parts.text(message['content']);
+    if (typeof message['content'] === 'string') tags.read(message['content'], parts);
     if (!Array.isArray(message['tool_calls'])) return;
     for (const call of message['tool_calls']) {
       const given: unknown = isObject(call) ? call['function'] : undefined;
@@ -171,6 +173,7 @@ function createDecoder(route: Route, names: WireNames, numCtx: number, estimate:
       return 'done';
     },
     end(parts) {
+      tags.end(parts);
       if (!done) {
         failMalformed(parts, route, 'a reply that ends without its last line');
         return;

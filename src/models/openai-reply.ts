@@ -5,6 +5,7 @@ import type { ProviderErrorClass } from './model.ts';
 import type { WireNames } from './names.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
 import { count, isObject } from './shape.ts';
+import { thinkTagReader } from './think-tag.ts';
 import type { Decoder } from './wire-model.ts';
 
 type Bag = Readonly<Record<string, unknown>>;
@@ -13,6 +14,10 @@ type Bag = Readonly<Record<string, unknown>>;
 export function createReplyDecoder(route: Route, names: WireNames): Decoder {
   const calls = createCalls(route, names);
   const details: unknown[] = [];
+  // The service itself never sends its models' marks.
+  const tags = route.type === 'openai' ? null : thinkTagReader();
+  const write = (content: string, parts: Parts): void =>
+    tags === null ? parts.text(content) : tags.read(content, parts);
   let reason: FinishReason | null = null;
   let usage: Usage | null = null;
   let refusedText = false;
@@ -20,7 +25,7 @@ export function createReplyDecoder(route: Route, names: WireNames): Decoder {
   const readDelta = (delta: Bag, whole: boolean, parts: Parts): void => {
     parts.thinking(firstText(delta, thinkingNames));
     const { content, refusal, reasoning_details: given } = delta;
-    if (typeof content === 'string') parts.text(content);
+    if (typeof content === 'string') write(content, parts);
     else if (Array.isArray(content)) for (const piece of content) readPiece(piece, parts);
     if (typeof refusal === 'string' && refusal !== '') {
       refusedText = true;
@@ -60,6 +65,7 @@ export function createReplyDecoder(route: Route, names: WireNames): Decoder {
       return 'more';
     },
     end(parts, marked) {
+      tags?.end(parts);
       // The end mark says that all of it has come, also where no reason was given.
       if (reason === null && marked && parts.begun) reason = 'stop';
       if (reason === null) {

@@ -175,6 +175,19 @@ describe('replies of compatible servers', () => {
     ]);
   });
 
+  it.each<[string, readonly string[], readonly ModelPart[]]>([
+    ['in pieces', ['\n<th', 'ink>a < b</thi', 'nk', '>\n\n', 'so'], [thought('a < b'), text('so')]],
+    ['never closed', ['<think>hm</th'], [thought('hm</th')]],
+    ['further on', ['see <think>x</think>'], [text('see <think>x</think>')]],
+    ['twice', ['<think></think>a<think>b</think>'], [text('a<think>b</think>')]],
+    ['only begun', ['<thi'], [text('<thi')]],
+    ['another', ['<thinker>'], [text('<thinker>')]],
+  ])('tell reasoning in an element from the answer behind it: %s', async (_what, pieces, expected) => {
+    const raw = pieces.map((content) => delta({ content })).join('') + stop;
+    const { model } = await start('vllm', sends('vllm', raw));
+    expect(merged(await collect(model))).toEqual([...expected, finish('stop')]);
+  });
+
   it('are read as a stream though they are announced as JSON, and behind a byte order mark in pieces', async () => {
     const raw = Buffer.from(`\ufeff${delta({ content: 'a' })}${stop}`);
     const { model } = await start('openai-compatible', (_request, response) => {
