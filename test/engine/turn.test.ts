@@ -135,6 +135,16 @@ describe('retries', () => {
       ['fallback_model', 'After 2 failures the model is m2.'],
     ]);
   });
+
+  it('does not wait for another model as long as the refusing one asks', async () => {
+    const played = await play({
+      chain: chat({ model: 'm1', retry_policy: { ...retry, fallback_model_id: 'm2', fallback_after: 1 } }),
+      script: [fails({ class: 'overloaded', retry_after_ms: 3_600_000 }), says('x')],
+      openTurn: (request) => ({ kind: 'go', routes: [{ ...route, model: request.models[0] ?? '' }] }),
+    });
+    expect(played.end).toMatchObject({ kind: 'completed' });
+    expect(Math.max(...played.waits)).toBeLessThan(60_000);
+  });
 });
 
 describe('candidates', () => {
