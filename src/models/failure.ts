@@ -144,6 +144,8 @@ function retryInfoOf(details: unknown): number | null {
 /** Words of an error object that settle the class by themselves, whatever the status. */
 const classByWord: Readonly<Record<string, ProviderErrorClass>> = {
   insufficient_quota: 'quota',
+  exceeded_current_quota_error: 'quota',
+  arrearage: 'quota',
   billing_error: 'quota',
   billing_hard_limit_reached: 'quota',
   billing_not_active: 'quota',
@@ -151,6 +153,9 @@ const classByWord: Readonly<Record<string, ProviderErrorClass>> = {
   context_length_exceeded: 'context_exceeded',
   tokens_limit_reached: 'context_exceeded',
   exceed_context_size_error: 'context_exceeded',
+  // Groq: the model wrote a call or an answer that the service could not read; asked again, it writes it better.
+  tool_use_failed: 'malformed',
+  output_parse_failed: 'malformed',
   model_not_found: 'model_not_found',
   invalid_api_key: 'auth',
   authentication_error: 'auth',
@@ -190,7 +195,7 @@ const classByText: readonly (readonly [RegExp, ProviderErrorClass])[] = [
     'context_exceeded',
   ],
   [
-    /(do(es)?n'?t|do(es)? not|not) support (tool|function)|tools? (use )?(is|are) not supported|support tool use|enable-auto-tool-choice|function calling is not (enabled|supported)/i,
+    /(do(es)?n'?t|do(es)? not|not) support (tool|function)|tools? (use |calling )?(is|are) not supported|tools param requires|support tool use|enable-auto-tool-choice|function calling is not (enabled|supported)/i,
     'no_tool_support',
   ],
   [

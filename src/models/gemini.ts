@@ -21,6 +21,9 @@ import {
 
 const thinkRepair: Repair = { field: 'think', named: /think/i, told: levelRefused };
 
+/** The open models that the service also serves know no instruction of their own. */
+const instructionRepair: Repair = { field: 'without_system', named: /developer instruction is not enabled/i };
+
 /** The service's documented value for a call that has no signature of its own (08 §5.4.5). */
 const skipSignature = 'skip_thought_signature_validator';
 
@@ -48,17 +51,19 @@ async function prepare(route: Route, request: ModelRequest, refused: (field: str
     ...(thinks ? { thinkingConfig: geminiThinking(request.model, request.think) } : {}),
   };
   const model = request.model.replace(/^models\//, '');
+  const contents = wireContents(request.messages, names, model);
+  const folded = system !== '' && refused('without_system');
   return {
     path: `/v1beta/models/${encodeURIComponent(model)}:streamGenerateContent?alt=sse`,
     body: {
-      ...(system === '' ? {} : { systemInstruction: { parts: [{ text: system }] } }),
-      contents: wireContents(request.messages, names, model),
+      ...(system === '' || folded ? {} : { systemInstruction: { parts: [{ text: system }] } }),
+      contents: folded ? instructed(system, contents) : contents,
       ...(request.tools.length === 0 ? {} : { tools: [{ functionDeclarations: wireTools(request, names) }] }),
       ...(Object.keys(config).length === 0 ? {} : { generationConfig: config }),
     },
     notices: canThink(route) ? [] : thinkNotices(route, request.model, request.think),
     decoder: createDecoder(route, names),
-    repairs: thinks ? [thinkRepair] : [],
+    repairs: [...(thinks ? [thinkRepair] : []), ...(system === '' || folded ? [] : [instructionRepair])],
   };
 }
 
@@ -92,6 +97,12 @@ function wireContents(messages: readonly Message[], names: WireNames, model: str
   if (contents.at(-1)?.role !== 'user') contents.push({ role: 'user', parts: [{ text: '(continued)' }] });
   return contents;
 }
+
+/** The instruction in front of what the person says first; contents begin with a person. */
+const instructed = (system: string, [first, ...rest]: readonly Content[]): readonly Content[] => [
+  { role: 'user', parts: [{ text: system }, ...(first?.parts ?? [])] },
+  ...rest,
+];
 
 /** @param demandsSignature whether the model refuses a message whose first call has none */
 function wireParts(message: Message, names: WireNames, demandsSignature: boolean): readonly Part[] {

@@ -162,6 +162,13 @@ describe('request of a Gemini server', () => {
     expect(body()).not.toHaveProperty('generationConfig');
   });
 
+  it('puts the instruction in front of the first message where a model knows none', async () => {
+    const refusal = { error: { code: 400, message: 'Developer instruction is not enabled for models/gemma-3-27b-it' } };
+    const { model } = await start('gemini', inTurn(answers(400, refusal), ok));
+    await collect(model, request({ system: 'be kind', messages: [user('hi')] }));
+    expect(body(1)).toEqual({ contents: [{ role: 'user', parts: [{ text: 'be kind' }, { text: 'hi' }] }] });
+  });
+
   it('repeats once without a budget that the server refuses', async () => {
     const refusal = answers(400, {
       error: {
