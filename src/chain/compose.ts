@@ -83,9 +83,12 @@ function merge(first: History, second: History): History {
     a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0);
   const input = sum(first.input_tokens, second.input_tokens);
   const output = sum(first.output_tokens, second.output_tokens);
+  // An earlier state of the same conversation shares messages, and no message stands twice in a history (04 §6.3.1).
+  const there = new Set(first.messages.map(({ id }) => id));
+  const added = second.messages.filter(({ id }) => !there.has(id));
   const sameModel = typeof second.model === 'string' && first.model === second.model;
   return {
-    messages: [...first.messages, ...second.messages],
+    messages: [...first.messages, ...added],
     ...(sameModel ? { model: second.model } : {}),
     ...(input === undefined ? {} : { input_tokens: input }),
     ...(output === undefined ? {} : { output_tokens: output }),

@@ -29,12 +29,24 @@ export function readHistory(value: unknown, fresh: Fresh): History | null {
   const outputTokens = either(value, 'output_tokens', 'outputTokens');
   const finishReason = either(value, 'finish_reason', 'finishReason');
   return {
-    messages,
+    messages: withToolNames(messages),
     ...(typeof value['model'] === 'string' ? { model: value['model'] } : {}),
     ...(typeof inputTokens === 'number' ? { input_tokens: inputTokens } : {}),
     ...(typeof outputTokens === 'number' ? { output_tokens: outputTokens } : {}),
     ...(typeof finishReason === 'string' ? { finish_reason: finishReason } : {}),
   };
+}
+
+/** A result that does not say which tool it is of: its call does, and some wires want the name (08 §5.1.3, §5.4.2). */
+function withToolNames(messages: readonly Message[]): Message[] {
+  const names = new Map(
+    messages.flatMap(({ tool_calls }) => (tool_calls ?? []).map((call) => [call.id, call.function.name] as const)),
+  );
+  return messages.map((message) => {
+    const name =
+      message.role === 'tool' && message.tool_name === undefined ? names.get(message.tool_call_id ?? '') : undefined;
+    return name === undefined ? message : { ...message, tool_name: name };
+  });
 }
 
 const either = (bag: Bag, name: string, alias: string): unknown => bag[name] ?? bag[alias];

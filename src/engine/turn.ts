@@ -114,16 +114,20 @@ export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
       step.clock.leftMs(),
       (admission.time_left_ms ?? Number.POSITIVE_INFINITY) - (run.deps.now() - admitted),
     );
-    const wait = waitBefore(plan.retry, failures, error, run.deps.random(), left);
+    const { fallbackModelId: fallback } = plan.retry;
+    const falls = fallback !== null && failures === plan.retry.fallbackAfter;
+    // What a server asks to wait is for the model that it refused, not for another.
+    const asked = falls && fallback !== route.model ? { ...error, retry_after_ms: 0 } : error;
+    const wait = waitBefore(plan.retry, failures, asked, run.deps.random(), left);
     if (wait.kind === 'too_long') {
       const message = `${lastFailure.message}; a retry makes sense in ${Math.ceil(wait.ms / 1000)} s.`;
       return { kind: 'failed', failure: failure(code, message), received };
     }
-    if (plan.retry.fallbackModelId !== null && failures === plan.retry.fallbackAfter) {
-      models = [plan.retry.fallbackModelId];
+    if (falls) {
+      models = [fallback];
       unavailable.clear();
       const times = failures === 1 ? 'one failure' : `${failures} failures`;
-      notice(step, 'warn', 'fallback_model', `After ${times} the model is ${plan.retry.fallbackModelId}.`);
+      notice(step, 'warn', 'fallback_model', `After ${times} the model is ${fallback}.`);
     }
     record.retries += 1;
     emit(step, {
@@ -154,7 +158,9 @@ function requestFor(step: Step, plan: TurnPlan, models: readonly string[]): Turn
 
 const keyOf = (route: Route): string => `${route.backend}/${route.model}`;
 
-const hasArrived = (reply: Reply): boolean => reply.content !== '' || reply.thinking !== '' || reply.calls.length > 0;
+/** Blanks say nothing: a reply of them alone is as empty as none, and is asked for again. */
+const hasArrived = (reply: Reply): boolean =>
+  reply.content.trim() !== '' || reply.thinking.trim() !== '' || reply.calls.length > 0;
 
 function stoppedTurn(step: Step, received: Reply | null): TurnEnd {
   const stopped = stoppedBy(step.run.signal);

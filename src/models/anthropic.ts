@@ -7,9 +7,19 @@ import { type WireNames, wireNames } from './names.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
 import { count, isObject } from './shape.ts';
 import { anthropicBudget, canThink, thinkNotices } from './think.ts';
-import { createWireModel, type Decoder, type Prepared, type Repair, type Wire, type WireDeps } from './wire-model.ts';
+import { argumentsSchema } from './tool-schema.ts';
+import {
+  createWireModel,
+  type Decoder,
+  levelRefused,
+  type Prepared,
+  type Repair,
+  temperatureRepair,
+  type Wire,
+  type WireDeps,
+} from './wire-model.ts';
 
-const thinkRepair: Repair = { field: 'think', named: /thinking|budget_tokens/i, think: true };
+const thinkRepair: Repair = { field: 'think', named: /thinking|budget_tokens/i, told: levelRefused };
 
 /** Sent when neither the task nor the model says how long a reply may be (08 §5.5.1). */
 const defaultMaxTokens = 8192;
@@ -37,6 +47,7 @@ async function prepare(route: Route, request: ModelRequest, refused: (field: str
   // A loop that another model began has no thinking to hand back, which the service demands while thinking is on.
   const thinks =
     budget !== null && loop.every((message) => message.role !== 'assistant' || blocksOf(message).length > 0);
+  const temperature = thinks || refused('temperature') ? undefined : request.temperature;
   return {
     path: '/v1/messages',
     body: {
@@ -46,14 +57,14 @@ async function prepare(route: Route, request: ModelRequest, refused: (field: str
       ...(system === '' ? {} : { system }),
       messages: wireMessages(messages, new Set(thinks ? loop : []), names),
       ...(request.tools.length === 0 ? {} : { tools: wireTools(request, names) }),
-      ...(request.temperature === undefined || thinks ? {} : { temperature: request.temperature }),
+      ...(temperature === undefined ? {} : { temperature }),
       ...(request.top_p === undefined ? {} : { top_p: request.top_p }),
       ...(request.stop === undefined || request.stop.length === 0 ? {} : { stop_sequences: request.stop }),
       ...(thinks ? { thinking: { type: 'enabled', budget_tokens: budget } } : {}),
     },
     notices: canThink(route) ? [] : thinkNotices(route, request.model, request.think),
     decoder: createDecoder(route, names),
-    repairs: thinks ? [thinkRepair] : [],
+    repairs: [...(thinks ? [thinkRepair] : []), ...(temperature === undefined ? [] : [temperatureRepair])],
   };
 }
 
@@ -71,7 +82,7 @@ const wireTools = (request: ModelRequest, names: WireNames): readonly unknown[] 
   request.tools.map((tool) => ({
     name: names.toWire(`${tool.tools}.${tool.tool}`),
     description: tool.description,
-    input_schema: { ...tool.input_schema, type: 'object' },
+    input_schema: argumentsSchema(tool.input_schema),
   }));
 
 type WireMessage = { readonly role: 'user' | 'assistant'; readonly content: readonly unknown[] };
@@ -93,9 +104,13 @@ function wireMessages(
     if (last?.role === role) last.content.push(...content);
     else merged.push({ role, content: [...content] });
   }
-  if (merged[0]?.role !== 'user') merged.unshift({ role: 'user', content: [{ type: 'text', text: '(continued)' }] });
+  if (merged[0]?.role !== 'user') merged.unshift({ role: 'user', content: [continued] });
+  // A last word of the assistant would be gone on with, or refused, instead of being answered.
+  if (merged.at(-1)?.role === 'assistant') merged.push({ role: 'user', content: [continued] });
   return merged;
 }
+
+const continued = { type: 'text', text: '(continued)' };
 
 function assistantBlocks(
   message: Message,

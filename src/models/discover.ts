@@ -100,6 +100,8 @@ function parse(text: string, origin: Origin): ReadJson {
   try {
     const value: unknown = JSON.parse(text);
     if (isObject(value)) return { kind: 'value', value };
+    // Some services leave the object around their list out.
+    if (Array.isArray(value)) return { kind: 'value', value: { data: value } };
   } catch {
     // Told below: whatever this is, it is not a list of models.
   }
@@ -113,12 +115,12 @@ function parse(text: string, origin: Origin): ReadJson {
   };
 }
 
-/** The objects of a list member; null when there is no such list. */
+/** The objects of a list member, which some servers write as null while it is empty; null when there is no such list. */
 export function listOf(
   value: Readonly<Record<string, unknown>>,
   member: string,
 ): readonly Readonly<Record<string, unknown>>[] | null {
-  const list = value[member];
+  const list = value[member] === null ? [] : value[member];
   return Array.isArray(list) ? list.filter(isObject) : null;
 }
 

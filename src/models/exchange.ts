@@ -60,6 +60,7 @@ export function startExchange(start: (abandon: AbortSignal) => ClientRequest, co
   let started = false;
   let ended = false;
   let released = false;
+  let marked = false;
   let timer: NodeJS.Timeout | undefined;
   let wake: (() => void) | null = null;
 
@@ -142,6 +143,13 @@ export function startExchange(start: (abandon: AbortSignal) => ClientRequest, co
     }
   }
 
+  /** A byte order mark may stand first, and arrive in pieces. */
+  const withoutMark = (text: string): string => {
+    if (marked || text === '') return text;
+    marked = true;
+    return text.replace(/^\ufeff/, '');
+  };
+
   /** What has arrived is still handed over when the connection was lost, but not after an abort or a limit. */
   const take = (): Buffer | null =>
     response !== null && !released && (broken === null || broken.kind === 'network') ? response.read() : null;
@@ -161,11 +169,12 @@ export function startExchange(start: (abandon: AbortSignal) => ClientRequest, co
         for (;;) {
           const chunk = take();
           if (chunk !== null) {
-            const text = decoder.write(chunk);
-            if (started) return { kind: 'text', text, bytes: chunk.length };
-            started = true;
-            limit('idle', idle_ms);
-            return { kind: 'text', text: text.replace(/^\ufeff/, ''), bytes: chunk.length };
+            const text = withoutMark(decoder.write(chunk));
+            if (!started) {
+              started = true;
+              limit('idle', idle_ms);
+            }
+            return { kind: 'text', text, bytes: chunk.length };
           }
           if (broken !== null) return { kind: 'failure', failure: brokenFailure(target, broken) };
           if (ended) return { kind: 'end' };

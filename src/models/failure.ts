@@ -31,8 +31,13 @@ export function failure(
 
 /** How servers name the length that a request did not fit. */
 const contextLengths: readonly RegExp[] = [
-  /context (?:length|size|window)[^0-9]{0,40}(\d{3,8})\b/i,
+  // Not "exceeded the context length by 3024 tokens".
+  /context (?:length|size|window)(?:(?! by )[^0-9]){0,40}(\d{3,8})\b(?![,.]\d)/i,
+  /(\d{3,8}) maximum context length/i,
+  /max(?:imum)? (?:model|prompt|allowed input) length (?:of |is )?(\d{3,8})\b/i,
+  /model token limit:? ?(\d{3,8})\b/i,
   /> (\d{3,8}) maximum/,
+  /context limit: \d+ \+ \d+ > (\d{3,8})\b/,
   /maximum number of tokens allowed \((\d{3,8})\)/,
 ];
 
@@ -84,6 +89,7 @@ function readServerError(body: string): ServerError {
   } catch {
     return {
       message: body
+        .replace(/<(style|script)\b.*?(?:<\/\1\s*>|$)/gis, ' ')
         .replace(/<[^>]*>/g, ' ')
         .replace(/\s+/g, ' ')
         .trim()
@@ -138,12 +144,18 @@ function retryInfoOf(details: unknown): number | null {
 /** Words of an error object that settle the class by themselves, whatever the status. */
 const classByWord: Readonly<Record<string, ProviderErrorClass>> = {
   insufficient_quota: 'quota',
+  exceeded_current_quota_error: 'quota',
+  arrearage: 'quota',
   billing_error: 'quota',
   billing_hard_limit_reached: 'quota',
   billing_not_active: 'quota',
   overloaded_error: 'overloaded',
   context_length_exceeded: 'context_exceeded',
+  tokens_limit_reached: 'context_exceeded',
   exceed_context_size_error: 'context_exceeded',
+  // Groq: the model wrote a call or an answer that the service could not read; asked again, it writes it better.
+  tool_use_failed: 'malformed',
+  output_parse_failed: 'malformed',
   model_not_found: 'model_not_found',
   invalid_api_key: 'auth',
   authentication_error: 'auth',
@@ -171,12 +183,19 @@ const classByLooseWord: Readonly<Record<string, ProviderErrorClass>> = {
 
 /** Texts that name a class where status and words are only "bad request" or nothing (08 §9.2). */
 const classByText: readonly (readonly [RegExp, ProviderErrorClass])[] = [
+  // Ollama: what a model wrote follows, so nothing behind it is looked at. Asked again, the model writes it better.
+  [/^error parsing tool call/i, 'malformed'],
   [
-    /prompt is too long|maximum context length|context[ _-]?(length|window|size)|too many tokens|token count.{0,40}exceeds|exceeds? the (available|maximum).{0,20}(context|tokens)/i,
+    /(prompt|input) (is )?too long|context[ _-]?(length|window|size|limit)|too many (input )?tokens(?!, please)|token count.{0,40}exceeds|exceeds? the (available|maximum).{0,20}(context|tokens|input length)/i,
+    'context_exceeded',
+  ],
+  // The same of xAI, vLLM, Text Generation Inference, Qwen, Moonshot, Groq, GitHub and Zhipu.
+  [
+    /max(imum)? (prompt|model) length|max_(model|seq)_len|tokens \+ `max_new_tokens`|range of input length|model token limit|tokens per minute.{0,80}requested|tokens_limit_reached|max size: \d+ tokens|reduce the length of the (messages|prompt|input)|prompt exceeds max length/i,
     'context_exceeded',
   ],
   [
-    /(do(es)?n'?t|do(es)? not|not) support (tool|function)|tools? (use )?(is|are) not supported|support tool use|enable-auto-tool-choice|function calling is not (enabled|supported)/i,
+    /(do(es)?n'?t|do(es)? not|not) support (tool|function)|tools? (use |calling )?(is|are) not supported|tools param requires|support tool use|enable-auto-tool-choice|function calling is not (enabled|supported)/i,
     'no_tool_support',
   ],
   [

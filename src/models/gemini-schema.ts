@@ -34,27 +34,36 @@ export function reduceSchema(root: Schema): Schema {
     const choices = value['anyOf'] ?? value['oneOf'];
     const options = Array.isArray(choices) ? choices.filter((choice) => !isNull(choice)) : [];
     const mayBeNull = nullable || value['nullable'] === true || (Array.isArray(choices) && choices.some(isNull));
-    const words = enumOf(value);
+    const found = enumOf(value);
+    const words = type === null || type === 'string' ? found : null;
     const format = typeof value['format'] === 'string' && formats[type ?? '']?.includes(value['format']) === true;
-    const properties = isObject(value['properties']) ? Object.entries(value['properties']) : null;
-    const names = new Set(properties?.map(([name]) => name));
+    const properties = isObject(value['properties']) ? Object.entries(value['properties']) : [];
+    const names = new Set(properties.map(([name]) => name));
     const required = Array.isArray(value['required']) ? value['required'].filter((name) => names.has(name)) : [];
-    const [only] = options;
-    const merged: Schema = options.length === 1 && type === null ? reduce(only, open, depth + 1) : {};
+    const parts = [...listOf(value['allOf']), ...(type === null && options.length === 1 ? options : [])];
+    const merged = together(parts.filter(saysType).map((part) => reduce(part, open, depth + 1)));
+    const known = type ?? merged['type'] ?? typeByMembers(value, words);
+    // The service takes no type beside a choice.
+    const choice = known === null && (options.length > 1 || merged['anyOf'] !== undefined);
     return described(value, {
       ...merged,
-      ...(type === null ? {} : { type }),
+      ...(choice ? {} : { type: known ?? 'string' }),
       ...(words === null ? {} : { enum: words }),
       ...(format ? { format: value['format'] } : {}),
-      ...(type === 'array' ? { items: reduce(itemsOf(value), open, depth + 1) } : {}),
+      ...(type === 'array' || (type === null && known === 'array' && merged['items'] === undefined)
+        ? { items: reduce(itemsOf(value), open, depth + 1) }
+        : {}),
       // Entries, not assignments: a property may be called __proto__.
-      ...(properties === null
+      ...(properties.length === 0
         ? {}
         : {
-            properties: Object.fromEntries(properties.map(([name, inner]) => [name, reduce(inner, open, depth + 1)])),
+            properties: Object.fromEntries([
+              ...entriesOf(merged['properties']),
+              ...properties.map(([name, inner]) => [name, reduce(inner, open, depth + 1)] as const),
+            ]),
           }),
-      ...(required.length === 0 ? {} : { required }),
-      ...(options.length > 1 ? { anyOf: options.map((option) => reduce(option, open, depth + 1)) } : {}),
+      ...(required.length === 0 ? {} : { required: [...listOf(merged['required']), ...required] }),
+      ...(choice && options.length > 1 ? { anyOf: options.map((option) => reduce(option, open, depth + 1)) } : {}),
       ...(mayBeNull ? { nullable: true } : {}),
     });
   };
@@ -64,11 +73,43 @@ export function reduceSchema(root: Schema): Schema {
 const described = (from: Schema, schema: Schema): Schema =>
   typeof from['description'] === 'string' ? { ...schema, description: from['description'] } : schema;
 
+const entriesOf = (value: unknown): readonly (readonly [string, unknown])[] =>
+  isObject(value) ? Object.entries(value) : [];
+
+const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+const typeWords = ['type', '$ref', 'properties', 'items', 'enum', 'const', 'anyOf', 'oneOf', 'allOf'] as const;
+
+/** Whether a part of a schema says what a value is, not only what is refused. */
+const saysType = (part: unknown): boolean => isObject(part) && typeWords.some((word) => part[word] !== undefined);
+
+/** What holds of all of several reduced schemas, in one: `allOf` has no form of its own. */
+function together(schemas: readonly Schema[]): Schema {
+  const [first, ...rest] = schemas;
+  if (first === undefined || rest.length === 0) return first ?? {};
+  const required = schemas.flatMap((schema) => listOf(schema['required']));
+  const properties = schemas.flatMap((schema) => entriesOf(schema['properties']));
+  return {
+    ...Object.assign({}, ...schemas),
+    ...(properties.length === 0 ? {} : { type: 'object', properties: Object.fromEntries(properties) }),
+    ...(required.length === 0 ? {} : { required }),
+  };
+}
+
+/** The type of a schema that names none, which the service refuses; null where its members do not tell it. */
+function typeByMembers(schema: Schema, words: readonly string[] | null): string | null {
+  if (words !== null) return 'string';
+  if (isObject(schema['properties'])) return 'object';
+  return schema['items'] !== undefined || schema['prefixItems'] !== undefined ? 'array' : null;
+}
+
+const types: ReadonlySet<unknown> = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object']);
+
 /** A type list becomes its first entry that is not null. */
 function readType(value: unknown): { readonly type: string | null; readonly nullable: boolean } {
   const list: readonly unknown[] = Array.isArray(value) ? value : [value];
   const words = list.filter((word) => typeof word === 'string');
-  return { type: words.find((word) => word !== 'null') ?? null, nullable: words.includes('null') };
+  return { type: words.find((word) => types.has(word)) ?? null, nullable: words.includes('null') };
 }
 
 const isNull = (schema: unknown): boolean => isObject(schema) && schema['type'] === 'null';
@@ -78,7 +119,10 @@ function enumOf(schema: Schema): readonly string[] | null {
   const values: unknown = schema['enum'] ?? (schema['const'] === undefined ? undefined : [schema['const']]);
   if (!Array.isArray(values)) return null;
   const words = values.filter((value) => typeof value === 'string');
-  return words.length > 0 && words.length === values.filter((value) => value !== null).length ? words : null;
+  if (words.length !== values.filter((value) => value !== null).length) return null;
+  // An empty word is refused.
+  const said = words.filter((word) => word !== '');
+  return said.length === 0 ? null : said;
 }
 
 /** A tuple has no form of its own: its first entry stands for all. */

@@ -7,10 +7,22 @@ import type { Model, ModelRequest } from './model.ts';
 import { type WireNames, wireNames } from './names.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
 import { count, isObject } from './shape.ts';
-import { canThink, geminiThinking, thinkNotices } from './think.ts';
-import { createWireModel, type Decoder, type Prepared, type Repair, type Wire, type WireDeps } from './wire-model.ts';
+import { canThink, geminiThinking, geminiVersion, thinkNotices } from './think.ts';
+import { argumentsSchema } from './tool-schema.ts';
+import {
+  createWireModel,
+  type Decoder,
+  levelRefused,
+  type Prepared,
+  type Repair,
+  type Wire,
+  type WireDeps,
+} from './wire-model.ts';
 
-const thinkRepair: Repair = { field: 'think', named: /think/i, think: true };
+const thinkRepair: Repair = { field: 'think', named: /think/i, told: levelRefused };
+
+/** The open models that the service also serves know no instruction of their own. */
+const instructionRepair: Repair = { field: 'without_system', named: /developer instruction is not enabled/i };
 
 /** The service's documented value for a call that has no signature of its own (08 §5.4.5). */
 const skipSignature = 'skip_thought_signature_validator';
@@ -39,23 +51,25 @@ async function prepare(route: Route, request: ModelRequest, refused: (field: str
     ...(thinks ? { thinkingConfig: geminiThinking(request.model, request.think) } : {}),
   };
   const model = request.model.replace(/^models\//, '');
+  const contents = wireContents(request.messages, names, model);
+  const folded = system !== '' && refused('without_system');
   return {
     path: `/v1beta/models/${encodeURIComponent(model)}:streamGenerateContent?alt=sse`,
     body: {
-      ...(system === '' ? {} : { systemInstruction: { parts: [{ text: system }] } }),
-      contents: wireContents(request.messages, names),
+      ...(system === '' || folded ? {} : { systemInstruction: { parts: [{ text: system }] } }),
+      contents: folded ? instructed(system, contents) : contents,
       ...(request.tools.length === 0 ? {} : { tools: [{ functionDeclarations: wireTools(request, names) }] }),
       ...(Object.keys(config).length === 0 ? {} : { generationConfig: config }),
     },
     notices: canThink(route) ? [] : thinkNotices(route, request.model, request.think),
     decoder: createDecoder(route, names),
-    repairs: thinks ? [thinkRepair] : [],
+    repairs: [...(thinks ? [thinkRepair] : []), ...(system === '' || folded ? [] : [instructionRepair])],
   };
 }
 
 const wireTools = (request: ModelRequest, names: WireNames): readonly unknown[] =>
   request.tools.map((tool) => {
-    const parameters = reduceSchema(tool.input_schema);
+    const parameters = reduceSchema(argumentsSchema(tool.input_schema));
     // An object without properties is refused; a function without parameters is not.
     const empty = !isObject(parameters['properties']) || Object.keys(parameters['properties']).length === 0;
     return {
@@ -68,39 +82,53 @@ const wireTools = (request: ModelRequest, names: WireNames): readonly unknown[] 
 type Part = Readonly<Record<string, unknown>>;
 type Content = { readonly role: 'user' | 'model'; readonly parts: readonly Part[] };
 
-function wireContents(messages: readonly Message[], names: WireNames): readonly Content[] {
+function wireContents(messages: readonly Message[], names: WireNames, model: string): readonly Content[] {
   const contents: { role: Content['role']; parts: Part[] }[] = [];
   for (const message of conversation(messages)) {
     const role = message.role === 'assistant' ? 'model' : 'user';
-    const parts = wireParts(message, names);
+    const parts = wireParts(message, names, signs(model));
     if (parts.length === 0) continue;
     const last = contents.at(-1);
     if (last?.role === role) last.parts.push(...parts);
     else contents.push({ role, parts: [...parts] });
   }
   if (contents[0]?.role !== 'user') contents.unshift({ role: 'user', parts: [{ text: '(continued)' }] });
+  // The service wants somebody to answer: a person or a result.
+  if (contents.at(-1)?.role !== 'user') contents.push({ role: 'user', parts: [{ text: '(continued)' }] });
   return contents;
 }
 
-function wireParts(message: Message, names: WireNames): readonly Part[] {
+/** The instruction in front of what the person says first; contents begin with a person. */
+const instructed = (system: string, [first, ...rest]: readonly Content[]): readonly Content[] => [
+  { role: 'user', parts: [{ text: system }, ...(first?.parts ?? [])] },
+  ...rest,
+];
+
+/** @param demandsSignature whether the model refuses a message whose first call has none */
+function wireParts(message: Message, names: WireNames, demandsSignature: boolean): readonly Part[] {
   const images = (message.images ?? []).map(imagePart);
   if (message.role === 'tool') {
     const name = names.toWire(message.tool_name ?? '');
     return [{ functionResponse: { name, response: responseOf(message.content) } }, ...images];
   }
   if (message.role !== 'assistant') {
-    return message.content === '' && images.length > 0 ? images : [{ text: message.content }, ...images];
+    if (message.content !== '') return [{ text: message.content }, ...images];
+    // A part of empty text is refused.
+    return images.length > 0 ? images : [{ text: '(empty)' }];
   }
   const own = ownMeta(message, 'gemini');
   const signature = own?.['text_signature'];
   const signed = typeof signature === 'string' ? { thoughtSignature: signature } : {};
   const text = message.content === '' && !('thoughtSignature' in signed) ? [] : [{ text: message.content, ...signed }];
-  const calls = (message.tool_calls ?? []).map((call) => ({
+  const calls = (message.tool_calls ?? []).map((call, index) => ({
     functionCall: { name: names.toWire(call.function.name), args: argumentsObject(call.function.arguments) },
-    ...callSignature(call, own !== null),
+    ...callSignature(call, own !== null && !(index === 0 && demandsSignature)),
   }));
   return [...text, ...calls];
 }
+
+/** From version 3 on a first call without a signature is refused, also one that an older model of the service made. */
+const signs = (model: string): boolean => geminiVersion(model) >= 3;
 
 /** A signature goes back unchanged; in a message that this service wrote, a call without one had none (08 §5.4.5). */
 function callSignature(call: ToolCallPart, ours: boolean): Part {
@@ -143,6 +171,7 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
     const { text, functionCall: call, thoughtSignature } = part;
     const signature = typeof thoughtSignature === 'string' ? thoughtSignature : null;
     if (isObject(call)) {
+      if (typeof text === 'string' && part['thought'] !== true) parts.text(text);
       parts.add({
         kind: 'tool_call',
         index: calls,
@@ -166,7 +195,7 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
         failStream(parts, origin, payload);
         return 'more';
       }
-      if (isObject(payload['usageMetadata'])) usage = readUsage(payload['usageMetadata']);
+      if (isObject(payload['usageMetadata'])) usage = readUsage(payload['usageMetadata']) ?? usage;
       const feedback = payload['promptFeedback'];
       if (isObject(feedback) && typeof feedback['blockReason'] === 'string') reason = 'content_filter';
       const candidates = payload['candidates'];

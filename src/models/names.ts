@@ -1,6 +1,7 @@
 import { keep } from './encode.ts';
 import type { ModelRequest } from './model.ts';
 import type { ToolSpec } from '../schema/message.ts';
+import { argumentsSchema } from './tool-schema.ts';
 
 /** Tool names of one request, as a model service accepts them, and back (05 §1.2, 08 §10). */
 export type WireNames = {
@@ -71,20 +72,30 @@ function sharedValues(names: ReadonlyMap<string, string>): ReadonlySet<string> {
   return shared;
 }
 
-const functions = new WeakMap<WireNames, readonly object[]>();
+const functions = new WeakMap<WireNames, Map<boolean, readonly object[]>>();
 
-/** The tools of a request in the `function` form, which OpenAI's and Ollama's wires share. `names` are those of its tools. */
-export function functionTools(request: ModelRequest, names: WireNames): readonly object[] {
-  const before = functions.get(names);
-  if (before !== undefined) return before;
+/** Where a service limits a description, it is to this. */
+const shortDescription = 1024;
+
+/**
+ * The tools of a request in the `function` form, which OpenAI's and Ollama's wires share. `names` are those of its tools.
+ * @param short cuts descriptions to what the strictest service takes
+ */
+export function functionTools(request: ModelRequest, names: WireNames, short = false): readonly object[] {
+  const before = functions.get(names) ?? new Map<boolean, readonly object[]>();
+  const written = before.get(short);
+  if (written !== undefined) return written;
   const made = request.tools.map((tool) => ({
     type: 'function',
     function: {
       name: names.toWire(`${tool.tools}.${tool.tool}`),
-      description: tool.description,
-      parameters: tool.input_schema,
+      description: short ? cutTo(tool.description, shortDescription) : tool.description,
+      parameters: argumentsSchema(tool.input_schema),
     },
   }));
-  functions.set(names, keep(made));
+  functions.set(names, before.set(short, keep(made)));
   return made;
 }
+
+const cutTo = (text: string, length: number): string =>
+  text.length <= length ? text : `${text.slice(0, length - 1).replace(/[\ud800-\udbff]$/, '')}…`;

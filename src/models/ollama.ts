@@ -9,12 +9,21 @@ import { functionTools, type WireNames, wireNames } from './names.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
 import { count, isObject } from './shape.ts';
 import { canThink, ollamaThink, thinkNotices } from './think.ts';
-import { createWireModel, type Decoder, type Prepared, type Repair, type Wire, type WireDeps } from './wire-model.ts';
+import { thinkTagReader } from './think-tag.ts';
+import {
+  createWireModel,
+  type Decoder,
+  levelRefused,
+  type Prepared,
+  type Repair,
+  type Wire,
+  type WireDeps,
+} from './wire-model.ts';
 
 /** Always said, because the server's own default is small; the engine chooses a larger one where it is needed (08 §9.1). */
 const smallestContext = 8192;
 
-const thinkRepair: Repair = { field: 'think', named: /think/i, think: true };
+const thinkRepair: Repair = { field: 'think', named: /think/i, told: levelRefused };
 
 /** A model of an Ollama server over its own API (08 §5.1). */
 export function createOllama(route: Route, deps: WireDeps): Promise<Model> {
@@ -108,6 +117,7 @@ function estimateMessage({ images, ...rest }: WireMessage): number {
 }
 
 function createDecoder(route: Route, names: WireNames, numCtx: number, estimate: number): Decoder {
+  const tags = thinkTagReader();
   let calls = 0;
   let done = false;
   let reason: FinishReason = 'other';
@@ -115,7 +125,7 @@ function createDecoder(route: Route, names: WireNames, numCtx: number, estimate:
 
   const readMessage = (message: Readonly<Record<string, unknown>>, parts: Parts): void => {
     if (typeof message['thinking'] === 'string') parts.thinking(message['thinking']);
-    if (typeof message['content'] === 'string') parts.text(message['content']);
+    if (typeof message['content'] === 'string') tags.read(message['content'], parts);
     if (!Array.isArray(message['tool_calls'])) return;
     for (const call of message['tool_calls']) {
       const given: unknown = isObject(call) ? call['function'] : undefined;
@@ -163,6 +173,7 @@ function createDecoder(route: Route, names: WireNames, numCtx: number, estimate:
       return 'done';
     },
     end(parts) {
+      tags.end(parts);
       if (!done) {
         failMalformed(parts, route, 'a reply that ends without its last line');
         return;

@@ -48,7 +48,11 @@ function openAiCapabilities(name: string): Partial<Record<Capability, boolean>> 
 /** Only what the server says is known; the rest follows the rule for unknown capabilities. */
 const describeCompatible = (name: string, entry: Readonly<Record<string, unknown>>): DiscoveredModel => ({
   name,
-  context: tokensOr(entry['max_model_len']) ?? tokensOr(entry['context_length']) ?? tokensOr(entry['context_window']),
+  context:
+    tokensOr(entry['max_model_len']) ??
+    tokensOr(entry['context_length']) ??
+    tokensOr(entry['context_window']) ??
+    tokensOr(entry['max_context_length']),
   max_output: null,
   capabilities: {},
 });

@@ -8,18 +8,40 @@ export type Framer = {
   feed(text: string, onPayload: (payload: string) => void): boolean;
   /** Hands over what a clean end completes. */
   end(onPayload: (payload: string) => void): void;
+  /** Whether the body turned out to be one JSON text, which is complete where it ends. */
+  readonly whole: boolean;
 };
 
 /** Longest line, and longest reply (08 §5). */
 const maxLine = 8 * 1024 * 1024;
 const maxReply = 32 * 1024 * 1024;
 
-/** `json`: the whole body is one payload, which is how a server answers that does not stream. */
-export type Framing = 'sse' | 'ndjson' | 'json';
+export type Framing = 'sse' | 'ndjson';
 
 export function createFramer(framing: Framing): Framer {
-  if (framing === 'sse') return sseFramer();
-  return framing === 'ndjson' ? lineFramer() : wholeFramer();
+  return framing === 'sse' ? sseOrWholeFramer() : lineFramer();
+}
+
+/**
+ * Events, or one JSON text: a server that does not stream, and one that reports an error, answers so whatever it says
+ * of its content, and some streams are announced as JSON. The first character tells.
+ */
+function sseOrWholeFramer(): Framer {
+  let framer: Framer | null = null;
+  return {
+    feed(text, onPayload) {
+      if (framer === null) {
+        const first = text.trimStart().charAt(0);
+        if (first === '') return true;
+        framer = first === '{' || first === '[' ? wholeFramer() : sseFramer();
+      }
+      return framer.feed(text, onPayload);
+    },
+    end: (onPayload) => framer?.end(onPayload),
+    get whole() {
+      return framer?.whole ?? false;
+    },
+  };
 }
 
 function sseFramer(): Framer {
@@ -27,27 +49,53 @@ function sseFramer(): Framer {
   let fits = true;
   const parser = createParser({
     onEvent: ({ data }) => {
-      // Lines without a blank line between them arrive joined; our payloads are one line each (08 §5.2.4).
-      if (data.includes('\n')) for (const line of data.split('\n')) give(line);
-      else give(data);
+      for (const payload of payloadsOf(data)) give(payload);
     },
     onError: (error) => {
       if (error.type === 'max-buffer-size-exceeded') fits = false;
+      // Servers were seen that put an error into a field of that name, or into the stream as it is.
+      else if (error.type === 'unknown-field' && error.field === 'error') give(error.value ?? '');
+      else if (error.type === 'unknown-field' && isJson(error.line ?? '')) give(error.line ?? '');
     },
     maxBufferSize: maxLine,
   });
+  const into =
+    (onPayload: (payload: string) => void) =>
+    (payload: string): void => {
+      // An event without data keeps a connection alive.
+      const text = payload.trim();
+      if (text !== '') onPayload(text);
+    };
   return {
     feed(text, onPayload) {
-      give = onPayload;
+      give = into(onPayload);
       parser.feed(text);
       return fits;
     },
     end(onPayload) {
-      give = onPayload;
+      give = into(onPayload);
       // A last event without its blank line still counts.
       if (fits) parser.feed('\n\n');
     },
+    whole: false,
   };
+}
+
+/**
+ * Lines of one event: parts of one payload, as the format has it, or payloads without a blank line between them, as
+ * servers were seen to send (08 §5.2.4).
+ */
+const payloadsOf = (data: string): readonly string[] =>
+  !data.includes('\n') || isJson(data) ? [data] : data.split('\n');
+
+function isJson(text: string): boolean {
+  if (!text.trimStart().startsWith('{')) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function lineFramer(): Framer {
@@ -79,6 +127,7 @@ function lineFramer(): Framer {
       const line = take('').trim();
       if (line !== '') onPayload(line);
     },
+    whole: false,
   };
 }
 
@@ -95,6 +144,7 @@ function wholeFramer(): Framer {
       const text = pieces.join('').trim();
       if (text !== '') onPayload(text);
     },
+    whole: true,
   };
 }
 

@@ -65,11 +65,14 @@ export function ollamaThink(model: string, level: ThinkLevel): boolean | string 
   return { minimal: 'low', low: 'low', medium: 'medium', high: 'high', xhigh: 'high' }[level];
 }
 
+/** The major version in the name of a model of Gemini; 2 where there is none. */
+export const geminiVersion = (model: string): number => Number(/gemini-(\d+)/.exec(model)?.[1] ?? 2);
+
 /** `thinkingConfig` of Gemini: a budget before version 3, a level from it; null = not sent. */
 export function geminiThinking(model: string, level: ThinkLevel): Readonly<Record<string, unknown>> {
   if (level === 'auto') return { includeThoughts: true };
   const shown = level === 'off' ? {} : { includeThoughts: true };
-  if (Number(/gemini-(\d+)/.exec(model)?.[1] ?? 2) >= 3) {
+  if (geminiVersion(model) >= 3) {
     const words = { off: 'minimal', minimal: 'minimal', low: 'low', medium: 'medium', high: 'high', xhigh: 'high' };
     return { thinkingLevel: words[level], ...shown };
   }

@@ -8,7 +8,7 @@ import { isObject } from './shape.ts';
 import { createFramer, type Framing, readFrames, readText } from './stream.ts';
 
 export type WireDeps = {
-  /** Fields that a backend refused, for the life of a process (08 §5.3, §8): give the same set to every model. */
+  /** What a backend refused, for the life of a process (08 §5.3, §8): give the same set to every model. */
   readonly refused: Set<string>;
   /** Milliseconds since the epoch, for a `Retry-After` date. */
   now(): number;
@@ -22,17 +22,35 @@ export const defaultDeps = (): WireDeps => ({ refused: new Set(), now: Date.now,
 export type Decoder = {
   /** Reads one payload, an object. `done`: the wire's own end mark; `again`: the request is to be sent once more. */
   read(payload: Readonly<Record<string, unknown>>, parts: Parts): 'more' | 'done' | 'again';
-  /** The body has ended cleanly: closes the parts, with an error when something is missing. */
-  end(parts: Parts): void;
+  /**
+   * The body has ended cleanly: closes the parts, with an error when something is missing.
+   * @param marked whether the wire's own end mark came, or one JSON text that is complete
+   */
+  end(parts: Parts, marked: boolean): void;
 };
 
-/** A field that a server may refuse with a 400 or 422 naming it; the request is then repeated once without it. */
+/** Something that a server may refuse with a 400 or 422 naming it; the request is then repeated once without it. */
 export type Repair = {
   readonly field: string;
   readonly named: RegExp;
-  /** The think parameter: the repeat is announced by `think_unsupported` and remembered per model (08 §8). */
-  readonly think?: boolean;
+  /** What the user is told of the repeat; absent where nothing that anybody asked for is lost. */
+  readonly told?: { readonly code: string; readonly what: string };
+  /** Servers that find the fault while they fill in a model's template answer it with status 500. */
+  readonly at500?: boolean;
 };
+
+/** Said when a server refuses the think parameter (08 §8). */
+export const levelRefused = { code: 'think_unsupported', what: 'a reasoning level' } as const;
+
+/** Models that reason were seen to take none but their own, also where 04 §5 has the engine send 0. */
+export const temperatureRepair: Repair = {
+  field: 'temperature',
+  named: /\btemperature\b/i,
+  told: { code: 'parameter_ignored', what: 'this temperature' },
+};
+
+/** What a server of this kind does not know whatever the model (08 §5.3); everything else is remembered per model. */
+const ofBackend: ReadonlySet<string> = new Set(['stream_options', 'max_tokens', 'seed']);
 
 export type Prepared = {
   readonly path: string;
@@ -61,7 +79,7 @@ export const failingModel = (failed: ModelFailure): Model => ({
   close: () => {},
 });
 
-const accept = { sse: 'text/event-stream', ndjson: 'application/x-ndjson', json: 'application/json' } as const;
+const accept = { sse: 'text/event-stream', ndjson: 'application/x-ndjson' } as const;
 
 /** Puts a wire format, a route and a connection together: the one place where a model call happens. */
 export async function createWireModel(route: Route, wire: Wire, deps: WireDeps): Promise<Model> {
@@ -95,7 +113,7 @@ async function* streamReply(call: Call, request: ModelRequest, signal: AbortSign
 async function* callModel(call: Call, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
   const { route, wire, deps, client } = call;
   const scope = `${route.type} ${route.backend} ${route.base_url}`;
-  const keyOf = (field: string): string => `${scope} ${field === 'think' ? `think ${request.model}` : field}`;
+  const keyOf = (field: string): string => `${scope} ${ofBackend.has(field) ? field : `${field} ${request.model}`}`;
   let repeated = false;
   let reloaded = false;
   for (;;) {
@@ -127,9 +145,10 @@ async function* callModel(call: Call, request: ModelRequest, signal: AbortSignal
         return;
       }
       deps.refused.add(keyOf(repair.field));
-      if (repair.think === true) {
-        const message = `backend "${route.backend}" refuses a reasoning level for model "${request.model}"; it is left out`;
-        yield { kind: 'notice', code: 'think_unsupported', message };
+      if (repair.told !== undefined) {
+        const { code, what } = repair.told;
+        const message = `backend "${route.backend}" refuses ${what} for model "${request.model}"; it is left out`;
+        yield { kind: 'notice', code, message };
       }
       continue;
     }
@@ -160,8 +179,8 @@ async function* readReply(
   { route, wire }: Call,
   { decoder, reply, mayRepeat, signal }: Reading,
 ): AsyncGenerator<ModelPart, 'again' | 'ended'> {
-  const whole = wire.framing === 'sse' && (reply.headers['content-type'] ?? '').includes('json');
-  const frames = readFrames(reply.body, createFramer(whole ? 'json' : wire.framing));
+  const framer = createFramer(wire.framing);
+  const frames = readFrames(reply.body, framer);
   const parts = createParts();
   let complete = false;
   try {
@@ -176,7 +195,7 @@ async function* readReply(
           if (state === 'again' && mayRepeat) return 'again';
           if (complete || parts.closed) break;
         }
-        if ((complete || next.last) && !parts.closed) decoder.end(parts);
+        if ((complete || next.last) && !parts.closed) decoder.end(parts, complete || framer.whole);
         if (next.last && !parts.closed) failMalformed(parts, route, 'an incomplete reply');
       }
       for (const part of parts.take()) {
@@ -202,6 +221,11 @@ function readPayload(payload: string, decoder: Decoder, parts: Parts, route: Rou
     value = undefined;
   }
   if (isObject(value)) return decoder.read(value, parts);
+  // A whole answer may be the list of what would have been the events of a stream.
+  if (Array.isArray(value) && value.length > 0 && value.every(isObject)) {
+    for (const one of value) if (decoder.read(one, parts) !== 'more') break;
+    return 'more';
+  }
   failMalformed(parts, route, `undecodable data: ${JSON.stringify(payload.slice(0, 80))}`);
   return 'more';
 }
@@ -215,8 +239,9 @@ async function readFailure({ route, deps }: Call, reply: Incoming): Promise<Mode
 
 /** Whether the server refused this field: a 400 or 422 that names it and is no other known failure. */
 const refuses = (failed: ModelFailure, repair: Repair): boolean =>
-  (failed.status === 400 || failed.status === 422) &&
-  (failed.class === 'invalid_request' || failed.class === 'unsupported') &&
+  (((failed.status === 400 || failed.status === 422) &&
+    (failed.class === 'invalid_request' || failed.class === 'unsupported')) ||
+    (repair.at500 === true && failed.status === 500 && failed.class === 'server_error')) &&
   repair.named.test(failed.message);
 
 /** Whether a promise is still open after `ms`. Leaves no timer behind. */

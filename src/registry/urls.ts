@@ -9,9 +9,19 @@ const isLoopbackHost = (hostname: string): boolean =>
 
 export const isLoopback = (url: string): boolean => URL.canParse(url) && isLoopbackHost(new URL(url).hostname);
 
+/** What requests of a type begin with themselves: people copy it with the address, from a manual or another program. */
+const ownPaths: Readonly<Partial<Record<ProviderType, RegExp>>> = {
+  ollama: /\/(?:api(?:\/chat|\/tags)?|v1)$/,
+  gemini: /\/v1beta(?:\/models)?$/,
+  anthropic: /\/v1(?:\/messages)?$/,
+  openai: /\/chat\/completions$/,
+  vllm: /\/chat\/completions$/,
+  'openai-compatible': /\/chat\/completions$/,
+};
+
 /**
- * The address of a model server as it is stored: no trailing slash, no `/api` of an Ollama server, and what the type puts
- * where a path is missing (08 §2.1, §2.2).
+ * The address of a model server as it is stored: no trailing slash, nothing that its requests begin with themselves, such
+ * as `/api` of an Ollama server, and what the type puts where a path is missing (08 §2.1, §2.2).
  * @throws RuntimeError usage for anything but an http or https URL without user-info, query and fragment
  */
 export function serverUrl(type: ProviderType, given: string, pathWhenNone: string): string {
@@ -24,8 +34,9 @@ export function serverUrl(type: ProviderType, given: string, pathWhenNone: strin
   if (url.username !== '' || url.password !== '') refuse('must not hold a user name or password; use --api-key-env');
   if (url.search !== '' || url.hash !== '')
     refuse('must not hold a query or fragment; use --header for what it carries');
-  let path = url.pathname.replace(/\/+$/, '');
-  if (type === 'ollama') path = path.replace(/\/api$/, '');
+  const own = ownPaths[type];
+  const plain = url.pathname.replace(/\/+$/, '');
+  const path = own === undefined ? plain : plain.replace(own, '');
   return `${url.origin}${path === '' ? pathWhenNone : path}`;
 }
 

@@ -87,6 +87,12 @@ describe('composing', () => {
     });
   });
 
+  test('merges a history with an earlier state of it without saying anything twice', () => {
+    const earlier = history([user], 1, 'm');
+    const merged = compose(branch(), history([user, answer], 2, 'm'), earlier, assistant);
+    expect(merged.value).toMatchObject({ messages: [user, answer] });
+  });
+
   test('appends a text as an answer, whichever side it is on', () => {
     const expected = {
       type: 'chat_history',

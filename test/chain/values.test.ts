@@ -49,7 +49,7 @@ describe('narrowing', () => {
     expect(narrow(given, fresh())).toEqual({ type, value });
   });
 
-  test('a history keeps what belongs to it, and gets the ids that it lacks', () => {
+  test('a history keeps what belongs to it, and gets the ids and tool names that it lacks', () => {
     const given = {
       messages: [
         { role: 'user', content: 'a', unknown: 1 },
@@ -84,7 +84,15 @@ describe('narrowing', () => {
               { id: 'call_2', type: 'function', function: { name: 'web.web_get', arguments: '{}' } },
             ],
           },
-          { id: 'm3', role: 'tool', content: 'r', timestamp, tool_call_id: 'c1', is_error: true },
+          {
+            id: 'm3',
+            role: 'tool',
+            content: 'r',
+            timestamp,
+            tool_call_id: 'c1',
+            tool_name: 'web.web_get',
+            is_error: true,
+          },
         ],
         model: 'm',
         input_tokens: 3,

@@ -102,12 +102,12 @@ describe('retries', () => {
     expect(ofKind(played, 'step_stream_end')[0]).toMatchObject({ chunk_count: 1, finish_reason: null });
   });
 
-  it('retries an empty reply', async () => {
+  it('retries an empty reply, and one of blanks', async () => {
     const played = await play({
       chain: chat({ retry_policy: retry }),
-      script: [[{ kind: 'finish', reason: 'stop' }], says('now')],
+      script: [[{ kind: 'finish', reason: 'stop' }], says(' \n'), says('now')],
     });
-    expect(ofKind(played, 'model_retry').map((event) => event.class)).toEqual(['empty_reply']);
+    expect(ofKind(played, 'model_retry').map((event) => event.class)).toEqual(['empty_reply', 'empty_reply']);
     expect(played.end).toMatchObject({ kind: 'completed' });
   });
 
@@ -134,6 +134,16 @@ describe('retries', () => {
     expect(ofKind(played, 'notice').map((event) => [event.code, event.message])).toEqual([
       ['fallback_model', 'After 2 failures the model is m2.'],
     ]);
+  });
+
+  it('does not wait for another model as long as the refusing one asks', async () => {
+    const played = await play({
+      chain: chat({ model: 'm1', retry_policy: { ...retry, fallback_model_id: 'm2', fallback_after: 1 } }),
+      script: [fails({ class: 'overloaded', retry_after_ms: 3_600_000 }), says('x')],
+      openTurn: (request) => ({ kind: 'go', routes: [{ ...route, model: request.models[0] ?? '' }] }),
+    });
+    expect(played.end).toMatchObject({ kind: 'completed' });
+    expect(Math.max(...played.waits)).toBeLessThan(60_000);
   });
 });
 

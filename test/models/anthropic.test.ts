@@ -91,6 +91,24 @@ describe('request of an Anthropic server', () => {
     expect(body()['max_tokens']).toBe(64_000);
   });
 
+  it('repeats once without a temperature that the model refuses', async () => {
+    const refusal = answers(400, { error: { type: 'invalid_request_error', message: '`temperature` is deprecated' } });
+    const { model } = await start('anthropic', inTurn(refusal, ok));
+    const parts = await collect(model, request({ temperature: 0 }));
+    expect(parts[0]).toMatchObject({ kind: 'notice', code: 'parameter_ignored' });
+    expect(body(1)).not.toHaveProperty('temperature');
+  });
+
+  it('ends with a user message when the history does not', async () => {
+    const { model } = await start('anthropic', ok);
+    await collect(model, request({ messages: [user('hi'), assistant('I said')] }));
+    expect(body()['messages']).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'hi' }] },
+      { role: 'assistant', content: [{ type: 'text', text: 'I said' }] },
+      { role: 'user', content: [{ type: 'text', text: '(continued)' }] },
+    ]);
+  });
+
   it('begins with a user message when the history does not', async () => {
     const { model } = await start('anthropic', ok);
     await collect(model, request({ messages: [assistant('I said'), user('  ')] }));

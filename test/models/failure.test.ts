@@ -30,6 +30,10 @@ describe('class of an HTTP reply (08 §9.2)', () => {
     [404, { error: { code: 'model_not_found', message: 'x' } }, 'model_not_found'],
     [404, { error: { message: 'No endpoints found that support tool use' } }, 'no_tool_support'],
     [404, '404 page not found', 'invalid_request'],
+    [400, { error: { message: 'Tool calling is not supported with this model' } }, 'no_tool_support'],
+    [500, { error: { code: 500, message: 'tools param requires --jinja flag' } }, 'no_tool_support'],
+    [400, { error: { code: 'tool_use_failed', message: 'Failed to call a function.' } }, 'malformed'],
+    [429, { error: { type: 'exceeded_current_quota_error', message: 'x' } }, 'quota'],
     [413, { error: { code: 'rate_limit_exceeded', message: 'too large' } }, 'invalid_request'],
     [429, 'billing limit reached', 'quota'],
     [429, { error: { type: 'requests', message: 'see your billing page' } }, 'rate_limit'],
@@ -53,6 +57,21 @@ describe('class of an HTTP reply (08 §9.2)', () => {
     ['prompt is too long: 205000 tokens > 200000 maximum', 200_000],
     ['The input token count (1100000) exceeds the maximum number of tokens allowed (1048576).', 1_048_576],
     ['too many tokens', undefined],
+    ['Prompt contains 40000 tokens, too large for model with 32768 maximum context length', 32_768],
+    ['The decoder prompt (length 21535) is longer than the maximum model length of 16384.', 16_384],
+    ["This model's maximum prompt length is 131072 but the request contains 150000 tokens.", 131_072],
+    ['Input length 131393 exceeds the maximum allowed input length of 131040 tokens.', 131_040],
+    ['input length and `max_tokens` exceed context limit: 188240 + 21333 > 200000, decrease input length', 200_000],
+    ['Invalid request: Your request exceeded model token limit: 262144', 262_144],
+    ['prompt too long; exceeded max context length by 3024 tokens', undefined],
+    ['the maximum context length is 128,000 tokens', undefined],
+    ['Input is too long for requested model.', undefined],
+    ['Input validation error: `inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000', undefined],
+    ['<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 30720]', undefined],
+    ['Please reduce the length of the messages or completion.', undefined],
+    ['Request too large for model `x` on tokens per minute (TPM): Limit 6000, Requested 7012', undefined],
+    ['Request body too large for gpt-4o model. Max size: 8000 tokens.', undefined],
+    ['Prompt exceeds max length', undefined],
     ['context length exceeded: 400', undefined],
   ])('keeps the context length that a server names: %s', (message, tokens) => {
     expect(http(400, { error: { message } })).toMatchObject({ class: 'context_exceeded' });
@@ -60,6 +79,8 @@ describe('class of an HTTP reply (08 §9.2)', () => {
   });
 
   it('shows a page as plain text', () => {
+    const page = '<html><head><style>\nbody { color: red }\n</style><script>go()</script></head>busy</html>';
+    expect(http(503, page).message).toBe('backend "far" answered 503: busy');
     expect(http(502, '<html><h1>Bad\n gateway</h1></html>').message).toBe('backend "far" answered 502: Bad gateway');
   });
 
@@ -77,6 +98,7 @@ describe('class of an error inside a stream', () => {
     [{ error: { code: 529, message: 'x' } }, 'overloaded'],
     [{ error: { message: 'Rate limit reached' } }, 'rate_limit'],
     [{ error: 'request timed out' }, 'timeout'],
+    [{ error: 'error parsing tool call: raw=\'{"q":"model not found"\', err=unexpected end' }, 'malformed'],
     [{ error: [1] }, 'permanent'],
     [{ error: null }, 'permanent'],
   ])('reads %j as %s', (value, expected) => {

@@ -40,7 +40,36 @@ describe('schemas for Gemini (08 §5.4.4)', () => {
     ],
     [{ anyOf: [{ type: 'string' }, { type: 'null' }] }, { type: 'string', nullable: true }],
     [{ oneOf: [{ type: 'string' }, { type: 'integer' }] }, { anyOf: [{ type: 'string' }, { type: 'integer' }] }],
-    [{ const: 'x' }, { enum: ['x'] }],
+    [{ const: 'x' }, { type: 'string', enum: ['x'] }],
+    [{ enum: ['', 'a', null] }, { type: 'string', enum: ['a'] }],
+    [{ type: 'integer', enum: ['1', '2'] }, { type: 'integer' }],
+    [{}, { type: 'string' }],
+    [{ description: 'any' }, { type: 'string', description: 'any' }],
+    [{ type: 'any' }, { type: 'string' }],
+    [{ type: 'object', properties: {} }, { type: 'object' }],
+    [
+      { properties: { a: { type: 'string' } }, anyOf: [{ required: ['a'] }, { required: ['b'] }] },
+      { type: 'object', properties: { a: { type: 'string' } } },
+    ],
+    [{ type: 'string', anyOf: [{ format: 'uri' }, { maxLength: 3 }] }, { type: 'string' }],
+    [{ allOf: [{ type: 'integer' }, { minimum: 1 }] }, { type: 'integer' }],
+    [
+      { allOf: [{ anyOf: [{ type: 'string' }, { type: 'number' }] }] },
+      { anyOf: [{ type: 'string' }, { type: 'number' }] },
+    ],
+    [
+      {
+        allOf: [
+          { type: 'object', properties: { a: { type: 'string' } }, required: ['a'] },
+          { properties: { b: { items: { type: 'number' } } }, required: ['b'] },
+        ],
+      },
+      {
+        type: 'object',
+        properties: { a: { type: 'string' }, b: { type: 'array', items: { type: 'number' } } },
+        required: ['a', 'b'],
+      },
+    ],
     [{ type: 'integer', enum: [1, 2] }, { type: 'integer' }],
     [{ type: 'array' }, { type: 'array', items: { type: 'object' } }],
     [

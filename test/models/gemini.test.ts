@@ -75,11 +75,13 @@ describe('request of a Gemini server', () => {
     });
   });
 
-  it('begins with a user content when the history does not', async () => {
+  it('begins and ends with a user content when the history does not, none of them empty', async () => {
     expect(await contentsOf([assistant('I said'), assistant('more')])).toEqual([
       { role: 'user', parts: [{ text: '(continued)' }] },
       { role: 'model', parts: [{ text: 'I said' }, { text: 'more' }] },
+      { role: 'user', parts: [{ text: '(continued)' }] },
     ]);
+    expect(await contentsOf([user('')])).toEqual([{ role: 'user', parts: [{ text: '(empty)' }] }]);
   });
 
   it('hands a signature back unchanged and invents none in a message of its own', async () => {
@@ -104,6 +106,16 @@ describe('request of a Gemini server', () => {
         ],
       },
     ]);
+  });
+
+  it('gives the first call of a message a signature where the model refuses one without', async () => {
+    const own = assistant('', { tool_calls: [call('1', '{}'), call('2', '{}')], provider_meta: { gemini: {} } });
+    const messages = [user('go'), own, result('1', 'a'), result('2', 'b')];
+    const { model } = await start('gemini', ok);
+    await collect(model, request({ messages, model: 'gemini-3-pro' }));
+    await collect(model, request({ messages, model: 'gemini-2.5-flash' }));
+    const signed = [0, 1].map((index) => JSON.stringify(body(index)['contents']).match(/skip_thought_signature/g));
+    expect(signed).toEqual([['skip_thought_signature'], null]);
   });
 
   it('returns the signature that a reply gave', async () => {
@@ -150,6 +162,13 @@ describe('request of a Gemini server', () => {
     expect(body()).not.toHaveProperty('generationConfig');
   });
 
+  it('puts the instruction in front of the first message where a model knows none', async () => {
+    const refusal = { error: { code: 400, message: 'Developer instruction is not enabled for models/gemma-3-27b-it' } };
+    const { model } = await start('gemini', inTurn(answers(400, refusal), ok));
+    await collect(model, request({ system: 'be kind', messages: [user('hi')] }));
+    expect(body(1)).toEqual({ contents: [{ role: 'user', parts: [{ text: 'be kind' }, { text: 'hi' }] }] });
+  });
+
   it('repeats once without a budget that the server refuses', async () => {
     const refusal = answers(400, {
       error: {
@@ -191,6 +210,16 @@ describe('reply of a Gemini server', () => {
       kind: 'finish',
       reason: 'other',
     });
+  });
+
+  it('reads a part that holds text and a call', async () => {
+    const content = { parts: [{ text: 'see', functionCall: { name: 'x' } }] };
+    expect(await reads({ candidates: [{ content, finishReason: 'STOP' }] })).toMatchObject([
+      { kind: 'text', text: 'see' },
+      { kind: 'tool_call', name: 'x', arguments_delta: '{}' },
+      { kind: 'meta' },
+      { kind: 'finish', reason: 'tool_calls' },
+    ]);
   });
 
   it('calls a blocked prompt content_filter', async () => {

@@ -1,0 +1,145 @@
+import type { Message } from '../schema/message.ts';
+import type { Route } from '../schema/protocol.ts';
+import { createListWriter, type WrittenList } from './encode.ts';
+import { argumentsObject, conversation, ownMeta, resultText, systemText } from './history.ts';
+import type { ModelRequest } from './model.ts';
+import type { WireNames } from './names.ts';
+
+/** What a server was found to want of a history (08 §5.3); all false for most. */
+export type HistoryForm = {
+  /** Nobody speaks twice in a row, a person first and last. */
+  readonly alternate: boolean;
+  /** No system message: its text goes into the first message. */
+  readonly withoutSystem: boolean;
+  /** Call ids of nine letters and digits. */
+  readonly shortIds: boolean;
+  /** The reasoning of the open tool loop goes back. */
+  readonly reasoning: boolean;
+};
+
+/** Writes the messages of a request; what earlier requests have written is not written again. */
+export async function createHistoryWriter(
+  route: Route,
+): Promise<(request: ModelRequest, names: WireNames, form: HistoryForm) => WrittenList> {
+  const { createHash } = await import('node:crypto');
+  const shortId = (id: string): string =>
+    /^[A-Za-z0-9]{9}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 9);
+  const lists = new Map<string, ReturnType<typeof createListWriter<WireNames, object>>>();
+
+  return (request, names, form) => {
+    const { alternate, withoutSystem, shortIds, reasoning } = form;
+    const key = JSON.stringify([shortIds, reasoning]);
+    const loop: ReadonlySet<Message> = new Set(reasoning ? toolLoop(request.messages) : []);
+    const id = shortIds ? shortId : (given: string): string => given;
+    const make = (message: Message, known: WireNames): object => ({
+      ...wireMessage(message, known, id, route),
+      ...(reasoning && message.role === 'assistant' ? reasoningOf(message, loop) : {}),
+    });
+    // The open loop moves on with each turn, so a history that carries reasoning is written anew.
+    const write = (reasoning ? undefined : lists.get(key)) ?? createListWriter(make);
+    lists.set(key, write);
+    const system = systemText(request);
+    const spoken = conversation(request.messages);
+    const messages = alternate ? alternating(spoken) : spoken;
+    if (system === '') return write([], messages, names);
+    if (withoutSystem) return write([], instructed(system, messages), names);
+    return write([{ role: 'system', content: system }], messages, names);
+  };
+}
+
+function wireMessage(message: Message, names: WireNames, id: (id: string) => string, route: Route): object {
+  switch (message.role) {
+    case 'assistant': {
+      const details = ownOf(message, route)?.['reasoning_details'];
+      const more = details === undefined ? {} : { reasoning_details: details };
+      if (message.tool_calls === undefined || message.tool_calls.length === 0) {
+        return { role: 'assistant', content: message.content, ...more };
+      }
+      return {
+        role: 'assistant',
+        content: message.content === '' ? null : message.content,
+        ...more,
+        tool_calls: message.tool_calls.map((call) => {
+          const extra = ownOf(call, route)?.['extra_content'];
+          return {
+            id: id(call.id),
+            type: 'function',
+            function: { name: names.toWire(call.function.name), arguments: argumentsText(call.function.arguments) },
+            ...(extra === undefined ? {} : { extra_content: extra }),
+          };
+        }),
+      };
+    }
+    case 'tool':
+      return { role: 'tool', tool_call_id: id(message.tool_call_id ?? ''), content: resultText(message) };
+    default: {
+      if (message.images === undefined || message.images.length === 0) {
+        return { role: message.role, content: message.content };
+      }
+      const images = message.images.map((image) => ({
+        type: 'image_url',
+        image_url: { url: `data:${image.mime_type};base64,${image.data}` },
+      }));
+      const text = message.content === '' ? [] : [{ type: 'text', text: message.content }];
+      return { role: message.role, content: [...text, ...images] };
+    }
+  }
+}
+
+/** What this very backend wrote: another of the same type may refuse fields that it does not know. */
+function ownOf(
+  holder: { readonly provider_meta?: Readonly<Record<string, unknown>> | undefined },
+  route: Route,
+): Readonly<Record<string, unknown>> | null {
+  const own = ownMeta(holder, route.type);
+  return own?.['backend'] === route.backend ? own : null;
+}
+
+/** As the model wrote it; text that is no object would be refused by servers that parse the history. */
+const argumentsText = (text: string): string =>
+  text.startsWith('{') && text.endsWith('}') && Object.keys(argumentsObject(text)).length > 0 ? text : '{}';
+
+/** The messages behind the last one that a person wrote. */
+const toolLoop = (messages: readonly Message[]): readonly Message[] =>
+  messages.slice(messages.findLastIndex((message) => message.role === 'user') + 1);
+
+/** A message of earlier turns has none to give, and the field must hold something. */
+const reasoningOf = (message: Message, loop: ReadonlySet<Message>): object => ({
+  reasoning_content: (loop.has(message) ? message.thinking : undefined) ?? ' ',
+});
+
+/** Stands where a history lacks a speaker that the server waits for. */
+const filler = (role: 'user' | 'assistant'): Message => ({ id: '', role, content: '(continued)', timestamp: '' });
+
+/** Neighbours of one role become one message; a person speaks first, not directly behind a result, and last. */
+function alternating(messages: readonly Message[]): readonly Message[] {
+  const made: Message[] = [];
+  for (const message of messages) {
+    const last = made.at(-1);
+    if (last === undefined && message.role !== 'user') made.push(filler('user'));
+    if (last?.role === 'tool' && message.role === 'user') made.push(filler('assistant'));
+    if (last === undefined || last.role !== message.role || !joins(last)) made.push(message);
+    else made[made.length - 1] = joined(last, message);
+  }
+  if (made.at(-1)?.role === 'assistant') made.push(filler('user'));
+  return made;
+}
+
+const joins = ({ role, tool_calls }: Message): boolean =>
+  role === 'user' || (role === 'assistant' && (tool_calls?.length ?? 0) === 0);
+
+function joined(first: Message, second: Message): Message {
+  const images = [...(first.images ?? []), ...(second.images ?? [])];
+  return {
+    ...second,
+    content: [first.content, second.content].filter((text) => text !== '').join('\n\n'),
+    ...(images.length === 0 ? {} : { images }),
+  };
+}
+
+/** The history with the instruction in front of what the person says first. */
+function instructed(system: string, messages: readonly Message[]): readonly Message[] {
+  const instruction: Message = { id: '', role: 'user', content: system, timestamp: '' };
+  const [first, ...rest] = messages;
+  return first?.role === 'user' ? [joined(instruction, first), ...rest] : [instruction, ...messages];
+}

@@ -1,0 +1,250 @@
+import type { FinishReason, Usage } from '../schema/message.ts';
+import type { Route } from '../schema/protocol.ts';
+import { failure } from './failure.ts';
+import type { ProviderErrorClass } from './model.ts';
+import type { WireNames } from './names.ts';
+import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
+import { count, isObject } from './shape.ts';
+import { thinkTagReader } from './think-tag.ts';
+import type { Decoder } from './wire-model.ts';
+
+type Bag = Readonly<Record<string, unknown>>;
+
+/** Reads the replies of `openai`, `vllm` and `openai-compatible` servers (08 §5.2, §5.3). */
+export function createReplyDecoder(route: Route, names: WireNames): Decoder {
+  const calls = createCalls(route, names);
+  const details: unknown[] = [];
+  // The service itself never sends its models' marks.
+  const tags = route.type === 'openai' ? null : thinkTagReader();
+  const write = (content: string, parts: Parts): void =>
+    tags === null ? parts.text(content) : tags.read(content, parts);
+  let reason: FinishReason | null = null;
+  let usage: Usage | null = null;
+  let refusedText = false;
+
+  const readDelta = (delta: Bag, whole: boolean, parts: Parts): void => {
+    parts.thinking(firstText(delta, thinkingNames));
+    const { content, refusal, reasoning_details: given } = delta;
+    if (typeof content === 'string') write(content, parts);
+    else if (Array.isArray(content)) for (const piece of content) readPiece(piece, parts);
+    if (typeof refusal === 'string' && refusal !== '') {
+      refusedText = true;
+      parts.text(refusal);
+    }
+    // Signed and opaque; the service wants them back with the calls that they belong to.
+    if (Array.isArray(given)) {
+      details.push(...given.filter((one) => isObject(one) && one['type'] === 'reasoning.encrypted'));
+    }
+    if (!Array.isArray(delta['tool_calls'])) return;
+    for (const call of delta['tool_calls']) if (isObject(call)) calls.read(call, whole, parts);
+  };
+
+  const readFinish = (word: string, choice: Bag, parts: Parts): void => {
+    const broken = Object.hasOwn(brokenReasons, word) ? brokenReasons[word] : undefined;
+    if (broken === undefined)
+      reason = (Object.hasOwn(finishReasons, word) ? finishReasons[word] : undefined) ?? 'other';
+    else if (choice['error'] !== undefined) failStream(parts, route, choice);
+    else parts.fail(failure(route, broken, `backend "${route.backend}" broke off its reply: ${word}`));
+  };
+
+  return {
+    read(payload, parts) {
+      if (isError(payload)) {
+        failStream(parts, route, payload);
+        return 'more';
+      }
+      const choices = payload['choices'];
+      const choice: unknown = Array.isArray(choices) ? choices[0] : undefined;
+      usage = reportedUsage(payload, isObject(choice) ? choice : {}) ?? usage;
+      if (!isObject(choice)) return 'more';
+      // A server that does not stream answers with one `message` of the same members.
+      const { delta, message, finish_reason: word } = choice;
+      if (isObject(delta)) readDelta(delta, false, parts);
+      else if (isObject(message)) readDelta(message, true, parts);
+      if (typeof word === 'string' && word !== '') readFinish(word, choice, parts);
+      return 'more';
+    },
+    end(parts, marked) {
+      tags?.end(parts);
+      // The end mark says that all of it has come, also where no reason was given.
+      if (reason === null && marked && parts.begun) reason = 'stop';
+      if (reason === null) {
+        failMalformed(parts, route, 'a reply that ends without a finish reason');
+        return;
+      }
+      if (usage !== null) parts.add({ kind: 'usage', usage });
+      if (details.length > 0) {
+        const own = { backend: route.backend, reasoning_details: details };
+        parts.add({ kind: 'meta', provider_meta: { [route.type]: own } });
+      }
+      finishParts(parts, route, refusedText ? 'content_filter' : reason);
+    },
+  };
+}
+
+/** Names under which servers stream reasoning; some send two of them, one empty or both the same. */
+const thinkingNames = ['reasoning_content', 'reasoning', 'reasoning_text', 'thinking'] as const;
+
+function firstText(holder: Bag, names: readonly string[]): string {
+  for (const name of names) {
+    const value = holder[name];
+    if (typeof value === 'string' && value !== '') return value;
+  }
+  return '';
+}
+
+/** An error object, under its usual name, of the older form, or as the whole of what a proxy has to say. */
+function isError(payload: Bag): boolean {
+  const { error, object, choices, message, detail } = payload;
+  if (isObject(error) || (typeof error === 'string' && error !== '') || object === 'error') return true;
+  return choices === undefined && (typeof message === 'string' || typeof detail === 'string' || Array.isArray(detail));
+}
+
+type OpenCall = { readonly index: number; id: string; name: string; text: string };
+
+/** Puts deltas of calls together by their index (08 §5.2.4). */
+function createCalls(route: Route, names: WireNames) {
+  const calls: OpenCall[] = [];
+  /** The call that a delta of this wire index belongs to. */
+  const byIndex = new Map<number, OpenCall>();
+
+  const open = (wanted: number): OpenCall => {
+    const taken = calls.some((call) => call.index === wanted);
+    const call = {
+      index: taken ? Math.max(...calls.map(({ index }) => index)) + 1 : wanted,
+      id: '',
+      name: '',
+      text: '',
+    };
+    calls.push(call);
+    return call;
+  };
+
+  /** The call of a delta without an index: the one that is named, a new one, or the newest. */
+  const unnumbered = (id: string, name: string): OpenCall => {
+    const last = calls.at(-1);
+    if (id !== '') return calls.find((call) => call.id === id) ?? open(calls.length);
+    const begins =
+      last === undefined || (name !== '' && last.name !== '' && (name !== last.name || isWhole(last.text)));
+    return begins ? open(calls.length) : last;
+  };
+
+  const numbered = (index: number, id: string, name: string): OpenCall => {
+    const known = byIndex.get(index);
+    const again = known !== undefined && conflicts(known, id, name);
+    // Many servers give every call of a reply the same index. What begins anew behind a whole call is the next one.
+    if (known !== undefined && !(again && route.type !== 'openai' && name !== '' && isWhole(known.text))) return known;
+    const call = open(index);
+    byIndex.set(index, call);
+    return call;
+  };
+
+  return {
+    /** @param whole the delta is a call, not a piece of one */
+    read(delta: Bag, whole: boolean, parts: Parts): void {
+      const id = typeof delta['id'] === 'string' ? delta['id'] : '';
+      const given = isObject(delta['function']) ? delta['function'] : {};
+      const name = typeof given['name'] === 'string' ? given['name'] : '';
+      const args = given['arguments'];
+      const number = delta['index'];
+      const call = whole
+        ? open(calls.length)
+        : typeof number === 'number'
+          ? numbered(number, id, name)
+          : unnumbered(id, name);
+      if (conflicts(call, id, name)) {
+        failMalformed(parts, route, `a tool call that changes its id or name at index ${call.index}`);
+        return;
+      }
+      const text = typeof args === 'string' ? args : args === undefined || args === null ? '' : JSON.stringify(args);
+      const extra = delta['extra_content'];
+      parts.add({
+        kind: 'tool_call',
+        index: call.index,
+        ...(id !== '' && call.id === '' ? { id } : {}),
+        ...(name !== '' && call.name === '' ? { name: names.toEngine(name) } : {}),
+        ...(text === '' ? {} : { arguments_delta: text }),
+        ...(isObject(extra)
+          ? { provider_meta: { [route.type]: { backend: route.backend, extra_content: extra } } }
+          : {}),
+      });
+      call.id ||= id;
+      call.name ||= name;
+      call.text += text;
+    },
+  };
+}
+
+const conflicts = (call: OpenCall, id: string, name: string): boolean =>
+  (id !== '' && call.id !== '' && id !== call.id) || (name !== '' && call.name !== '' && name !== call.name);
+
+/** Whether arguments are complete: nothing can follow a JSON object. */
+function isWhole(text: string): boolean {
+  if (!text.trimStart().startsWith('{')) return false;
+  try {
+    return isObject(JSON.parse(text));
+  } catch {
+    return false;
+  }
+}
+
+/** Content as a list of typed pieces, which a few servers send. */
+function readPiece(piece: unknown, parts: Parts): void {
+  if (!isObject(piece)) return;
+  if (typeof piece['text'] === 'string') parts.text(piece['text']);
+  const { thinking } = piece;
+  if (typeof thinking === 'string') parts.thinking(thinking);
+  if (!Array.isArray(thinking)) return;
+  for (const inner of thinking) if (isObject(inner) && typeof inner['text'] === 'string') parts.thinking(inner['text']);
+}
+
+const finishReasons: Readonly<Record<string, FinishReason>> = {
+  stop: 'stop',
+  tool_calls: 'tool_calls',
+  function_call: 'tool_calls',
+  length: 'length',
+  max_tokens: 'length',
+  model_length: 'length',
+  model_context_window_exceeded: 'length',
+  content_filter: 'content_filter',
+  sensitive: 'content_filter',
+};
+
+/** Reasons that say that the reply is not complete. */
+const brokenReasons: Readonly<Record<string, ProviderErrorClass>> = {
+  error: 'server_error',
+  abort: 'server_error',
+  network_error: 'server_error',
+  insufficient_system_resource: 'overloaded',
+};
+
+/** Usage where servers put it: beside the choices, inside the choice, or under a name of their own. */
+function reportedUsage(payload: Bag, choice: Bag): Usage | null {
+  const own = payload['x_groq'];
+  for (const value of [payload['usage'], choice['usage'], isObject(own) ? own['usage'] : undefined]) {
+    const usage = isObject(value) ? readUsage(value) : null;
+    if (usage !== null) return usage;
+  }
+  return null;
+}
+
+/** Null when the server reports nothing: the engine then estimates (08 §9.5). */
+function readUsage(value: Bag): Usage | null {
+  const input = count(value['prompt_tokens']);
+  const said = count(value['completion_tokens']);
+  if (input === 0 && said === 0) return null;
+  const inputDetails = isObject(value['prompt_tokens_details']) ? value['prompt_tokens_details'] : {};
+  const outputDetails = isObject(value['completion_tokens_details']) ? value['completion_tokens_details'] : {};
+  const reasoning = count(outputDetails['reasoning_tokens']);
+  const total = count(value['total_tokens']);
+  // Some count reasoning beside the answer; ours is in it (08 §9.5).
+  const output = reasoning > 0 && total === input + said + reasoning ? said + reasoning : said;
+  return {
+    input_tokens: input,
+    output_tokens: output,
+    reasoning_tokens: reasoning,
+    cached_input_tokens: count(inputDetails['cached_tokens']) || count(value['prompt_cache_hit_tokens']),
+    total_tokens: total || input + output,
+    estimated: false,
+  };
+}
