@@ -45,6 +45,31 @@ const machine = (more: Partial<Machine> = {}): Machine => ({
 const host = (more: Partial<Machine & { cwd: string }> = {}): PolicyHost =>
   createPolicyHosts(machine(more), realBinaries())(more.cwd ?? home.workspace);
 
+describe('a program under another name', () => {
+  it('is known by the file behind it, wherever the line has gone before', async () => {
+    for (const name of ['sh', 'env', 'rm', 'ls']) put(at('bin', name), '#!/bin/sh\n', 0o755);
+    mkdirSync(join(home.workspace, 'tools'));
+    for (const name of ['sh', 'env', 'rm', 'ls'])
+      symlinkSync(at('bin', name), join(home.workspace, 'tools', `x${name}`));
+    const when = [{ op: 'command_blacklist', value: 'rm' }];
+    const policy = await load({ default_action: 'allow', rules: [{ action: 'deny', when }] });
+    const verdict = async (command: string) => {
+      const call = { tools: 'local_shell', tool: 'local_shell', args: { command } };
+      return evaluate(policy, call, host(), { reading: await readCall(call.args) }).action;
+    };
+    for (const start of [
+      'tools/xsh -c "rm x"',
+      'cd tools && ./xsh -c "rm x"',
+      'tools/xenv rm x',
+      'cd tools && ./xrm x',
+    ]) {
+      expect([start, await verdict(start)]).toEqual([start, 'deny']);
+    }
+    expect(await verdict('tools/xsh x')).toBe('approve');
+    expect(await verdict('tools/xls && cd tools && ./xls')).toBe('allow');
+  });
+});
+
 describe('the real path', () => {
   it('follows links and applies .. to the real directory', () => {
     mkdirSync(at('far', 'deep'), { recursive: true });
