@@ -92,9 +92,11 @@ function expandPiece(piece: Piece, variables: Variables, choice: number): readon
     case 'output': {
       const known = knownValue(piece, variables, choice);
       if (known !== null) return [marked(known.value, known.certain)];
-      return piece.kind === 'variable' && piece.name === 'HOME'
-        ? [{ text: piece.text, path: homeMark, open: false }]
-        : [{ text: piece.text, path: piece.text, open: true }];
+      if (piece.kind === 'variable' && piece.name === 'HOME')
+        return [{ text: piece.text, path: homeMark, open: false }];
+      // Where the line begins, or has been: the directories of its commands hold both.
+      const here = piece.kind === 'variable' && (piece.name === 'PWD' || piece.name === 'OLDPWD');
+      return [{ text: piece.text, path: here ? '.' : piece.text, open: true }];
     }
   }
 }

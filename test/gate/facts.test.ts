@@ -70,6 +70,34 @@ describe('a program under another name', () => {
   });
 });
 
+describe('a pattern in a line', () => {
+  it('is judged by the files that it stands for', async () => {
+    put(join(home.workspace, '.reins', 'local.db'));
+    put(join(home.home, '.ssh', 'config'));
+    put(join(home.workspace, 'docs', 'a.md'));
+    const verdict = async (command: string) => {
+      const call = { tools: 'local_shell', tool: 'local_shell', args: { command, shell: true } };
+      return evaluate(loadPreset('open'), call, host(), { reading: await readCall(call.args) }).action;
+    };
+    for (const line of [
+      'cat .rein?/local.db',
+      'cat < .r*s/l*',
+      'cat .[[:lower:]]ein[!a]/local.db',
+      'cat "$PWD"/.reins/local.db',
+      'cat ~+/.reins/local.db',
+      'cat ~/.s*/*',
+      'cp --target=x ~/.s?h/c*',
+      'cd docs && cat ../.rein?/local.db',
+      "X='.rein?'; cat $X/local.db",
+    ]) {
+      expect([line, await verdict(line)]).toEqual([line, 'deny']);
+    }
+    for (const line of ['cat *', 'wc -l */*.md', 'cat ~/*', "cat '.rein?/local.db'", 'ls "$PWD"/docs ~+/docs']) {
+      expect([line, await verdict(line)]).toEqual([line, 'allow']);
+    }
+  });
+});
+
 describe('the real path', () => {
   it('follows links and applies .. to the real directory', () => {
     mkdirSync(at('far', 'deep'), { recursive: true });
