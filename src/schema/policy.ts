@@ -225,6 +225,8 @@ export type ExecFact = {
   readonly program: ProgramFact | null;
   /** What `trusted_binaries` judged, one for each command; absent when it did not gate the call. */
   readonly trusted?: readonly TrustedStart[];
+  /** A search in it leaves out what looks like a secret. */
+  readonly searched?: true;
 };
 
 export type Reason =

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, linkSync, mkdirSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -67,6 +68,27 @@ describe('a program under another name', () => {
     }
     expect(await verdict('tools/xsh x')).toBe('approve');
     expect(await verdict('tools/xls && cd tools && ./xls')).toBe('allow');
+  });
+});
+
+describe('a search that an allowlist grants', () => {
+  it.each([
+    'grep -rn KEY .',
+    "grep -r --include=.env --include='*' KEY . -h",
+    'grep -rh KEY -- .',
+    'grep -rhz KEY . | sort',
+    'grep -h KEY docs/a.md',
+  ])('tells nothing of what no operand may be: %s', async (command) => {
+    for (const name of ['.env', 'sub/.env.local', 'sub/tls.pem', '.npmrc', '.ssh/config', '.reins/local.db', 'id_rsa'])
+      put(join(home.workspace, ...name.split('/')), 'KEY=hidden\n');
+    for (const name of ['docs/a.md', 'envy', 'docs/key.ts'])
+      put(join(home.workspace, ...name.split('/')), 'KEY=shown\n');
+    const call = { tools: 'local_shell', tool: 'local_shell', args: { command } };
+    const on = host({ path: '/usr/bin:/bin' });
+    const { action, exec } = evaluate(loadPreset('default'), call, on, { reading: await readCall(call.args) });
+    expect(action).toBe('allow');
+    const said = execFileSync(exec?.file ?? '', exec?.argv.slice(1) ?? [], { cwd: home.workspace }).toString();
+    expect([said.includes('shown'), said.includes('hidden')]).toEqual([true, false]);
   });
 });
 
