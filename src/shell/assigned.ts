@@ -29,6 +29,8 @@ const expanding: ReadonlySet<string> = new Set(
 
 /** Of a value that a name gets: `export A=b`, `env A=b`, `A=b`. */
 export function valuePayloads(name: string, value: CommandWord): readonly Handed[] {
+  // A file that a shell reads first, and that another command writes.
+  if (value.open && /^(BASH_)?ENV$/.test(name)) return [{ kind: 'line', words: [value] }];
   const text: readonly Handed[] = substitutes(value.text) ? [{ kind: 'text', words: [value] }] : [];
   // `|program %s`, as `less` has it.
   const line = value.text.replace(/^\|-?/, '');

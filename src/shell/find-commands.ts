@@ -124,13 +124,15 @@ function createFinder(parse: ParseScript | null) {
 
   /** What a command reads: a here-document, a here-string, or what an `echo` before its pipe writes. */
   const inputOf = (step: Extract<Step, { kind: 'command' }>): readonly string[] => {
-    for (const one of step.redirects) {
+    // Which of several the program reads depends on their descriptors: all of them count.
+    const texts = step.redirects.flatMap((one): readonly string[] => {
       if (one.body !== null) return [one.body];
-      if (one.target === null || !/^<(<<)?$/.test(one.operator)) continue;
+      if (one.target === null || !/^<(<<)?$/.test(one.operator)) return [];
       const words = expandWord(one.target, variables, Number.POSITIVE_INFINITY);
       const text = words.map((word) => word.text).join(' ');
-      if (one.operator === '<<<' || words.some((word) => word.open && isProgram(word.text))) return [text];
-    }
+      return one.operator === '<<<' || words.some((word) => word.open && isProgram(word.text)) ? [text] : [];
+    });
+    if (texts.length > 0) return texts;
     return step.input.length === 0 ? outer : written(step.input);
   };
 

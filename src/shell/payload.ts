@@ -82,7 +82,13 @@ function shellPayload(name: string, rest: readonly CommandWord[]): readonly Payl
       if (next !== undefined) first.push({ kind: 'line', words: [next] });
       at += 1;
     }
-    if (/^--(rcfile|init-file)$/.test(text) || /^[-+][A-Za-z]*[oO]$/.test(text)) at += 1;
+    if (/^--(rcfile|init-file)$/.test(text)) {
+      const file = rest[at + 1];
+      const read = file === undefined ? null : scriptPayload(file, []);
+      if (read !== null && read.kind !== 'words') first.push(read);
+      at += 1;
+    }
+    if (/^[-+][A-Za-z]*[oO]$/.test(text)) at += 1;
     if (text === '--command' || /^-[A-Za-z]*c/.test(text)) line = true;
     if (/^-[A-Za-z]*s/.test(text)) input = true;
   }

@@ -144,6 +144,9 @@ describe('a denied program', () => {
     'compgen -C evil x',
     '/lib64/ld-linux-x86-64.so.2 --argv0 x /bin/evil',
     '/lib/ld-musl-x86_64.so.1 /bin/evil',
+    'sh 3<<A <<B\nx\nA\nevil\nB',
+    '>o ! evil',
+    ": <<'E\nF'\na\nE\nF\nevil",
   ])('is found where an option or another argument has it started: %s', (line) => {
     expect(verdict(line)).toBe('deny');
   });
@@ -160,6 +163,9 @@ describe('a denied program', () => {
     'IFS=,; x=evil,a; $x',
     'v="/bin/ev*"; $v',
     'echo evil | tee >(sh)',
+    'ls | xargs -IR env R',
+    'bash --init-file <(cat x) -i',
+    'BASH_ENV=<(cat x) bash -c :',
   ])('may stand in what a program reads: %s', (line) => {
     expect(verdict(line)).toBe('approve');
   });
@@ -179,6 +185,8 @@ describe('a denied program', () => {
     'parallel ls ::: a b',
     'while IFS= read -r line; do echo "$line"; done < f',
     "X='*.c'; wc -l $X",
+    'ls | xargs -I{} timeout 5 curl {}',
+    'ENV=evil CI=1 npm test',
     "NOTE='it`s evil, (he said'; echo $((1 + 2))",
     'PAGER=cat git log -n 3 | tee >(gzip > evil)',
     "echo 'evil (' | grep -c evil",
