@@ -2,7 +2,9 @@ import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { pathValue } from '../policy/paths.ts';
 import type { CommandReading } from '../schema/command.ts';
-import type { ExecFact, PolicyCall, PolicyHost } from '../schema/policy.ts';
+import { isInterpreter } from '../policy/programs.ts';
+import type { ExecFact, FileIdentity, PolicyCall, PolicyHost } from '../schema/policy.ts';
+import { baseName } from '../shell/programs.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
@@ -22,20 +24,40 @@ export function placesOf({ args }: PolicyCall, host: PolicyHost): string {
 
 /**
  * A digest of the files that the commands of a call start, by identity: one that was rebuilt or written over is another
- * program, though its path is the same (03 §3.4). Null for a call without commands.
+ * program, though its path is the same (03 §3.4). So is the script that an interpreter is given. Null for a call without
+ * commands.
  */
 export function programsOf(reading: CommandReading | null, host: PolicyHost): string | null {
   if (reading === null || reading.form === 'none') return null;
   const files = reading.commands.flatMap(({ words, directories }) =>
     directories.map((directory) => {
-      const program = host.resolveProgram(words[0]?.text ?? '', resolve(host.cwd, directory));
-      return program === null
-        ? null
-        : [program.real, program.dev, program.ino, program.size, program.mtime_ns, program.ctime_ns];
+      const cwd = resolve(host.cwd, directory.replaceAll('\0', host.home));
+      const [word = '', ...rest] = words.map(({ text }) => text);
+      const program = host.resolveProgram(word, cwd);
+      const script = isInterpreter(baseName(word)) ? scriptOf(rest, cwd, host) : null;
+      const own = program === null ? null : [program.real, ...identityOf(program)];
+      return script === null ? own : [own, script];
     }),
   );
   return sha256(JSON.stringify(files));
 }
+
+/** The first operand of an interpreter, when it is a file that can be read. */
+function scriptOf(rest: readonly string[], cwd: string, host: PolicyHost): readonly string[] | null {
+  const operand = rest.find((word) => !/^[-+]/.test(word));
+  if (operand === undefined || operand === '' || operand.includes('\0')) return null;
+  const real = host.realPath(resolve(cwd, operand));
+  const file = host.binary(real, false);
+  return file.state === 'read' ? [real, ...identityOf(file.identity)] : null;
+}
+
+const identityOf = ({ dev, ino, size, mtime_ns, ctime_ns }: FileIdentity): readonly string[] => [
+  dev,
+  ino,
+  size,
+  mtime_ns,
+  ctime_ns,
+];
 
 /** What an answer was given to: the call under this policy and this state of the file it changes (03 §3). */
 export const bindingOf = (hash: string, policySha256: string | null, preimage: string | null): string =>

@@ -5,6 +5,7 @@ import type { EvaluateOptions } from '../policy/evaluate.ts';
 import type { LoadedPolicy, PolicyHost } from '../schema/policy.ts';
 import { loadParser, readOtherLine } from '../shell/read-line.ts';
 import type { Binaries } from './binaries.ts';
+import { filesLike } from './files-like.ts';
 import { createGuards } from './guarded.ts';
 import type { Machine } from './machine.ts';
 import { createSight, realPath } from './real-path.ts';
@@ -37,6 +38,7 @@ export function createPolicyHosts(machine: Machine, binaries: Binaries): (cwd: s
       home: machine.home,
       caseInsensitivePaths: machine.caseInsensitivePaths,
       realPath: sight.realPath,
+      filesLike: memo(filesLike),
       hardLinks: memo(hardLinks),
       resolveProgram: memo((word: string, directory: string) =>
         findProgram(word, directory, directories, root, machine),

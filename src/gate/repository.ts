@@ -1,4 +1,4 @@
-import { lstatSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { accessSync, constants, lstatSync, readdirSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Repository } from '../schema/policy.ts';
 import { realPath } from './real-path.ts';
@@ -45,14 +45,29 @@ function readRepository(directory: string, root: string): Repository {
   const common = named === '' ? own : realPath(isAbsolute(named) ? named : join(own, named));
   const outside = [own, common].some((path) => !isInside(path, root) || leadsOut(path, root));
   const paths = [...new Set([join(common, 'config'), join(common, 'config.worktree'), join(own, 'config.worktree')])];
-  const unreadable = pointer === null || !isDirectory(own);
+  const unreadable = pointer === null || !isRepository(own, common);
   const configs = outside
     ? []
     : paths.flatMap((path) => {
         const text = readText(path);
         return text === undefined ? [] : [{ path, text }];
       });
-  return { outside, configs: unreadable ? [{ path: own, text: null }] : configs };
+  return { outside, configs: unreadable ? [...configs, { path: own, text: null }] : configs };
+}
+
+/**
+ * Whether git takes the directory for a repository. It passes by one that it does not, and uses what it finds further up:
+ * whose configuration that is, is not looked for here.
+ */
+function isRepository(own: string, common: string): boolean {
+  try {
+    for (const name of ['objects', 'refs']) accessSync(join(common, name), constants.X_OK);
+    const head = join(own, 'HEAD');
+    if (lstatSync(head).isSymbolicLink()) return readlinkSync(head).startsWith('refs/');
+    return /^(ref:\s*refs\/|[0-9a-f]{40})/i.test(readText(head) ?? '');
+  } catch {
+    return false;
+  }
 }
 
 function isInside(path: string, root: string): boolean {
@@ -90,14 +105,6 @@ const linksOf = (directory: string): readonly string[] => {
     return [];
   }
 };
-
-function isDirectory(path: string): boolean {
-  try {
-    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
-  } catch {
-    return false;
-  }
-}
 
 /** Undefined when there is no such file; null when it is too large, no file, or may not be read. */
 function readText(path: string): string | null | undefined {

@@ -2,6 +2,8 @@ import type { CommandReading, FoundCommand } from '../schema/command.ts';
 import type { PolicyCall, PolicyHost } from '../schema/policy.ts';
 import { rawPieces } from '../text/posix-words.ts';
 import { foldCase } from '../text/fold-case.ts';
+import { launcherOf } from '../shell/launchers.ts';
+import { baseName, shells } from '../shell/programs.ts';
 
 type Read = Exclude<CommandReading, { form: 'none' }>;
 
@@ -37,7 +39,7 @@ export function analyseCall(call: PolicyCall, reading: CommandReading | undefine
     return unreadable('sh', `lines of the shell ${host.shell} are not read`, texts);
   }
   const splits = host.shell !== 'sh' && !Array.isArray(given);
-  return analysed(reading, splits ? { ok: false, construct: '`args` is not a list' } : reading.grant, texts);
+  return analysed(reading, splits ? { ok: false, construct: '`args` is not a list' } : reading.grant, texts, host);
 }
 
 /** The analysis of a line that another toolset takes (02 §7.3): read as POSIX, never granted. */
@@ -48,11 +50,43 @@ export function analyseLine(line: string, reading: CommandReading | undefined): 
   return analysed(reading, { ok: false, construct: 'Reins does not control how this tool runs it' }, [line]);
 }
 
-function analysed(reading: Read, grant: Read['grant'], texts: readonly string[]): Analysis {
+function analysed(reading: Read, grant: Read['grant'], texts: readonly string[], host?: PolicyHost): Analysis {
   const { form, verdict, detail, commands, unquoted } = reading;
-  const floor = verdict === 'readable' ? null : `the ${form === 'sh' ? 'line' : 'call'} is ${verdict}: ${detail ?? ''}`;
-  const unread = verdict === 'unreadable' ? floor : null;
-  return { form, verdict, commands, unread, floor, grant, texts, unquoted, pieces: piecesOf(texts) };
+  const hidden = host === undefined ? null : hiddenStarter(commands, host);
+  const unreadable = verdict === 'unreadable' ? detail : hidden;
+  const why = unreadable ?? detail ?? '';
+  const state = unreadable === null ? verdict : 'unreadable';
+  const floor = state === 'readable' ? null : `the ${form === 'sh' ? 'line' : 'call'} is ${state}: ${why}`;
+  const unread = state === 'unreadable' ? floor : null;
+  return { form, verdict: state, commands, unread, floor, grant, texts, unquoted, pieces: piecesOf(texts) };
+}
+
+/** A program by which others are started, under a name that does not say so: what its words run was not read. */
+function hiddenStarter(commands: readonly FoundCommand[], host: PolicyHost): string | null {
+  for (const command of commands) {
+    const [program] = command.words;
+    if (program === undefined || startsOthers(baseName(program.text))) continue;
+    const file = filesOf(command, host).map(baseName).find(startsOthers);
+    if (file !== undefined && !manyNamed.has(file)) return `the program ${program.text} is ${file}`;
+  }
+  return null;
+}
+
+const startsOthers = (name: string): boolean => shells.has(name) || launcherOf(name)?.subcommands.length === 0;
+
+/** Files that are another program under each of their names. */
+export const manyNamed: ReadonlySet<string> = new Set(['busybox', 'toybox', 'coreutils']);
+
+/** The real paths of what a program word may start, below each directory that a `cd` before it may have led to. */
+export function filesOf({ words, directories }: FoundCommand, host: PolicyHost): readonly string[] {
+  const word = words[0]?.text ?? '';
+  const places = word.includes('/') && !word.startsWith('/') ? directories : [''];
+  return places.flatMap((directory) => {
+    const place = directory.replaceAll('\0', host.home);
+    const cwd = place === '' ? host.cwd : place.startsWith('/') ? place : `${host.cwd}/${place}`;
+    const program = host.resolveProgram(word, cwd);
+    return program === null ? [] : [program.real];
+  });
 }
 
 const unreadable = (form: Analysis['form'], why: string, texts: readonly string[]): Analysis => ({

@@ -1,5 +1,6 @@
+import type { FoundCommand } from '../schema/command.ts';
 import type { Action, PolicyHost } from '../schema/policy.ts';
-import { type Analysis, programName } from './analysis.ts';
+import { type Analysis, filesOf, programName } from './analysis.ts';
 import { compileGlob, matchGlob } from './glob.ts';
 import type { Parsed } from './operators.ts';
 import { type Entry, notGranted } from './grant.ts';
@@ -45,7 +46,7 @@ function nameList(operand: string): Parsed<CommandTest> {
 
 /** Every name under which a program of the call goes; for what was not read, the pieces of its texts. */
 function* namesIn(analysis: Analysis, host: PolicyHost): Generator<string> {
-  for (const { words } of analysis.commands) if (words[0] !== undefined) yield* namesOf(words[0].text, host);
+  for (const command of analysis.commands) yield* namesOf(command, host);
   if (analysis.unread === null) return;
   for (const piece of analysis.pieces()) {
     yield programName(piece, host);
@@ -53,11 +54,12 @@ function* namesIn(analysis: Analysis, host: PolicyHost): Generator<string> {
   }
 }
 
-/** The basename of a program word as written, and of the file that it resolves to. */
-function* namesOf(word: string, host: PolicyHost): Generator<string> {
-  yield programName(word, host);
-  const resolved = host.resolveProgram(word, host.cwd);
-  if (resolved !== null) yield programName(resolved.real, host);
+/** The basename of a program word as written, and of the files that it may resolve to. */
+function* namesOf(command: FoundCommand, host: PolicyHost): Generator<string> {
+  const [program] = command.words;
+  if (program === undefined) return;
+  yield programName(program.text, host);
+  for (const file of filesOf(command, host)) yield programName(file, host);
 }
 
 const substitutions = ['$(', '`', '<(', '>(', '$[', '$\u007b}'];
@@ -118,10 +120,10 @@ const wordsOf = ({ grant, commands }: Analysis): readonly (readonly string[])[] 
 function covered(entries: readonly Entry[], analysis: Analysis, host: PolicyHost): Reading {
   for (const [program = '', ...rest] of entries) {
     const name = programName(program, host);
-    for (const { words } of analysis.commands) {
-      const [word, ...more] = words;
-      if (word === undefined || !rest.every((text, index) => text === more[index]?.text)) continue;
-      for (const own of namesOf(word.text, host)) {
+    for (const command of analysis.commands) {
+      const more = command.words.slice(1);
+      if (!rest.every((text, index) => text === more[index]?.text)) continue;
+      for (const own of namesOf(command, host)) {
         if (own === name) return yes(`command ${[program, ...rest].join(' ')}`);
       }
     }

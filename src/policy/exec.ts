@@ -2,13 +2,14 @@ import type { CommandReading, GrantableLine } from '../schema/command.ts';
 import type { ExecFact, PolicyHost } from '../schema/policy.ts';
 import { programName } from './analysis.ts';
 import { gitEnvironment, hardened } from './git.ts';
+import { searching } from './search.ts';
 
 const shellFile = '/bin/sh';
 
 /**
  * What a `local_shell` call would execute (02 §8, §9.5, 05 §3.3): for an argument vector the resolved file with the words
  * as written; for a line `/bin/sh -c` with the exact line. When an allowlist granted it, exactly the analysed form: a
- * line rebuilt with every program by its file, and `git` hardened. Null for what the tool refuses. Nothing is looked up
+ * line rebuilt with every program by its file, `git` hardened, and searches told what to leave out. Null for what the tool refuses. Nothing is looked up
  * again.
  */
 export function resolveExec(reading: CommandReading, host: PolicyHost, granted = false): ExecFact | null {
@@ -17,15 +18,16 @@ export function resolveExec(reading: CommandReading, host: PolicyHost, granted =
   const line = granted && reading.grant.ok ? reading.grant.line : null;
   const commands = line?.commands.map(({ words }) => words) ?? [];
   const git = commands.some((words) => isGit(words[0] ?? '', host));
+  const searched = commands.some((words) => searching(words, host) !== words) ? ({ searched: true } as const) : {};
   const environment = git ? { env_set: gitEnvironment, env_clear: ['GIT_'] } : { env_set: {}, env_clear: [] };
   if (reading.form === 'sh') {
     const text = line === null ? reading.line : rebuilt(line, host);
-    return { form: 'sh', file: shellFile, argv: [shellFile, '-c', text], ...environment, cwd, program: null };
+    return { form: 'sh', file: shellFile, argv: [shellFile, '-c', text], ...environment, cwd, program: null, ...searched };
   }
   const [word = ''] = reading.words;
   const program = host.resolveProgram(word, cwd);
-  const argv = git ? hardened(reading.words) : reading.words;
-  return { form: 'argv', file: program?.real ?? null, argv, ...environment, cwd, program };
+  const argv = git ? hardened(reading.words) : line === null ? reading.words : searching(reading.words, host);
+  return { form: 'argv', file: program?.real ?? null, argv, ...environment, cwd, program, ...searched };
 }
 
 /** By its own name or that of the file behind it. */
@@ -49,7 +51,7 @@ function fileOf(word: string, host: PolicyHost): string {
 /** Every program by its resolved file, every word in single quotes: the shell finds nothing left to decide. */
 function rebuilt({ commands, operators }: GrantableLine, host: PolicyHost): string {
   const texts = commands.map(({ words, redirects }) => {
-    const [word = '', ...rest] = isGit(words[0] ?? '', host) ? hardened(words) : words;
+    const [word = '', ...rest] = isGit(words[0] ?? '', host) ? hardened(words) : searching(words, host);
     return [...[fileOf(word, host), ...rest].map(quoted), ...redirects].join(' ');
   });
   return texts.map((text, index) => (index === 0 ? text : `${operators[index - 1] ?? '&&'} ${text}`)).join(' ');

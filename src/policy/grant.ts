@@ -1,6 +1,6 @@
 import type { PolicyHost } from '../schema/policy.ts';
 import { launches } from '../shell/launchers.ts';
-import { type Analysis, programName } from './analysis.ts';
+import { type Analysis, manyNamed, programName } from './analysis.ts';
 import { isGit } from './exec.ts';
 import { repositoryProblem } from './git.ts';
 import { operandProblem } from './operands.ts';
@@ -47,8 +47,7 @@ export function commandNotGranted(words: readonly string[], entries: readonly En
 }
 
 /** A file that is known under another name; the many names of one `busybox` are judged as they are written. */
-const startsOthers = (file: string): boolean =>
-  file !== 'busybox' && file !== 'toybox' && file !== 'coreutils' && (isLauncher(file) || isNeverGranted(file));
+const startsOthers = (file: string): boolean => !manyNamed.has(file) && (isLauncher(file) || isNeverGranted(file));
 
 /** By the table of the name, else of the file behind it; a program without one was listed by the operator as it is. */
 function wordsProblem(name: string, file: string, rest: readonly string[], scope: Scope): string | null {

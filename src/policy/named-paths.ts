@@ -44,15 +44,22 @@ export function collectPaths(read: ReadPath): {
   };
 }
 
-/** Where a word may lead: each of its parts, below each directory that a `cd` before it may have left the line in. */
+/**
+ * Where a word may lead: each of its parts, below each directory that a `cd` before it may have left the line in. A pattern
+ * leads to itself and to every file that it stands for now.
+ */
 export function placesOfWord(
-  { path }: CommandWord,
+  { path, open }: CommandWord,
   { directories }: FoundCommand,
   host: PolicyHost,
 ): readonly string[] {
   const places: string[] = [];
   for (const part of partsOf(path)) for (const base of directories) places.push(placed(part, base, host));
-  return places;
+  if (!open || !/[*?[]/.test(path)) return places;
+  const files = places.flatMap((place) =>
+    /[*?[]/.test(place) ? host.filesLike(place.startsWith('/') ? place : `${host.cwd}/${place}`) : [],
+  );
+  return [...places, ...files];
 }
 
 /** U+0000 stands for the home directory; a tilde that the shell does not replace is an ordinary character. */

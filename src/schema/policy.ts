@@ -183,6 +183,8 @@ export type PolicyHost = {
    * what does not exist appended. Never throws.
    */
   realPath(path: string): string;
+  /** The existing files that a shell would put in the place of an absolute pattern; a bounded number. Never throws. */
+  filesLike(pattern: string): readonly string[];
   /** Hard links of an existing regular file; 0 when it does not exist. */
   hardLinks(path: string): number;
   /** Resolution of 02 §9.5 with the executor's PATH. */
@@ -223,6 +225,8 @@ export type ExecFact = {
   readonly program: ProgramFact | null;
   /** What `trusted_binaries` judged, one for each command; absent when it did not gate the call. */
   readonly trusted?: readonly TrustedStart[];
+  /** A search in it leaves out what looks like a secret. */
+  readonly searched?: true;
 };
 
 export type Reason =

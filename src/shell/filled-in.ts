@@ -4,13 +4,15 @@ import { baseName, shells } from './programs.ts';
 
 /** Commands that `find`, `xargs` and `parallel` complete with what they find or read. */
 
-/** A program, or the line of a shell, that holds the place of what is put in is no literal. */
+/** A program, or the line of a shell, that holds the place of what is put in is no literal; a word of a launcher may be either. */
 export function filledIn(words: readonly CommandWord[], place: string): readonly CommandWord[] {
-  const shell = shells.has(baseName(words[0]?.text ?? ''));
+  const name = baseName(words[0]?.text ?? '');
+  const shell = shells.has(name);
+  const launches = launcherOf(name) !== undefined;
   return words.map((word, index) => {
     if (place === '' || !word.text.includes(place)) return word;
     const line = shell && (word.text !== place || /^-[A-Za-z]*c$/.test(words[index - 1]?.text ?? ''));
-    return index === 0 || line ? { ...word, open: true } : word;
+    return index === 0 || line || launches ? { ...word, open: true } : word;
   });
 }
 

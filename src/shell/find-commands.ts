@@ -1,6 +1,7 @@
 import type { CommandRedirect, CommandWord, FoundCommand } from '../schema/command.ts';
+import { expandingLine, valuePayloads } from './assigned.ts';
 import { type Payload, payloadsOf } from './payload.ts';
-import { baseName, shells } from './programs.ts';
+import { baseName } from './programs.ts';
 import type { ParseScript, Script, ScriptRedirect, Step } from './script.ts';
 import { choicesOf, expandWord, homeMark, literalWord, type Variable } from './words.ts';
 import { createWritten } from './written.ts';
@@ -55,16 +56,23 @@ function createFinder(parse: ParseScript | null) {
   let unread: string | null = null;
   let unnamed: string | null = null;
   let needsParser = false;
+  /** The line says where the shell splits values that are not quoted. */
+  let splits = false;
+  /** What the text that is being read gets from outside, where nothing in it stands before a pipe. */
+  let outer: readonly string[] = [];
 
   const script = (read: Script, around: Around): void => {
     if (read.error !== null) unread ??= read.error;
+    const before = outer;
+    outer = around.input;
     for (const step of read.steps) {
-      if (step.kind === 'values') assign(step);
+      if (step.kind === 'values') assign(step, around);
       else readStep(step, around);
     }
+    outer = before;
   };
 
-  const assign = ({ name, words, certain }: Extract<Step, { kind: 'values' }>): void => {
+  const assign = ({ name, words, certain }: Extract<Step, { kind: 'values' }>, around: Around): void => {
     const values = words.flatMap((word) => expandWord(word, variables, Number.POSITIVE_INFINITY));
     // Nothing is started by it: it counts as revealed, and stands in no list of commands that is granted.
     if (values.length > 0) commands.push({ words: [], redirects: [], values, directories, revealed: true });
@@ -72,8 +80,12 @@ function createFinder(parse: ParseScript | null) {
     const before = variables.get(name)?.values ?? [];
     variables.set(name, {
       values: [...before, ...known].slice(-maxChoices),
-      certain: certain && known.length > 0 && known.length === values.length,
+      certain: certain && !splits && known.length > 0 && known.length === values.length,
     });
+    for (const value of values) for (const payload of valuePayloads(name, value)) reveal(payload, name, around);
+    if (name !== 'IFS') return;
+    splits = true;
+    forget();
   };
 
   const readStep = (step: Extract<Step, { kind: 'command' }>, around: Around): void => {
@@ -112,14 +124,16 @@ function createFinder(parse: ParseScript | null) {
 
   /** What a command reads: a here-document, a here-string, or what an `echo` before its pipe writes. */
   const inputOf = (step: Extract<Step, { kind: 'command' }>): readonly string[] => {
-    for (const one of step.redirects) {
+    // Which of several the program reads depends on their descriptors: all of them count.
+    const texts = step.redirects.flatMap((one): readonly string[] => {
       if (one.body !== null) return [one.body];
-      if (one.target === null || !/^<(<<)?$/.test(one.operator)) continue;
+      if (one.target === null || !/^<(<<)?$/.test(one.operator)) return [];
       const words = expandWord(one.target, variables, Number.POSITIVE_INFINITY);
       const text = words.map((word) => word.text).join(' ');
-      if (one.operator === '<<<' || words.some((word) => word.open && isProgram(word.text))) return [text];
-    }
-    return written(step.input);
+      return one.operator === '<<<' || words.some((word) => word.open && isProgram(word.text)) ? [text] : [];
+    });
+    if (texts.length > 0) return texts;
+    return step.input.length === 0 ? outer : written(step.input);
   };
 
   const command = (words: readonly CommandWord[], redirects: readonly CommandRedirect[], around: Around): void => {
@@ -133,6 +147,8 @@ function createFinder(parse: ParseScript | null) {
     const [program] = words;
     if (program === undefined) return;
     if (program.open) unnamed ??= `the program ${program.text} is no literal`;
+    // The file of the shell itself, or one that it has opened.
+    if (/^\/(proc|dev)\//.test(program.text)) unnamed ??= `the program ${program.text} is another one in each process`;
     const name = baseName(program.text);
     if (name === 'cd' || name === 'pushd') change(words.slice(1));
     if (assigning.has(name) || (name === 'printf' && words[1]?.text === '-v')) forget();
@@ -150,9 +166,11 @@ function createFinder(parse: ParseScript | null) {
       else command(payload.words, [], { depth: depth + 1, input });
       return;
     }
-    const open = payload.kind === 'line' ? payload.words.find((word) => word.open)?.text : input.find(isProgram);
-    if (open !== undefined) unnamed ??= `what ${name} runs is no literal: ${open}`;
-    const line = payload.kind === 'line' ? payload.words.map((word) => word.text).join(' ') : null;
+    const open = payload.kind === 'line' ? payload.words.find((word) => word.open)?.text : undefined;
+    const given = payload.kind === 'input' ? input.find(isProgram) : undefined;
+    if ((open ?? given) !== undefined) unnamed ??= `what ${name} runs is no literal: ${open ?? given}`;
+    const own = payload.kind === 'input' ? null : payload.words.map((word) => word.text).join(' ');
+    const line = payload.kind === 'text' ? expandingLine(own ?? '') : own;
     for (const text of line === null ? input : [line]) {
       // What a shell reads from a program or a file is not seen (02 §7.3).
       if (text === '') continue;
@@ -165,7 +183,7 @@ function createFinder(parse: ParseScript | null) {
         unread ??= 'too much text stands in the words of other commands';
       } else {
         const before = directories;
-        script(parse(text), { depth: depth + 1, input: shells.has(name) ? [] : input });
+        script(parse(text), { depth: depth + 1, input: payload.kind === 'input' ? [] : input });
         if (name !== 'eval') directories = before;
       }
     }

@@ -171,8 +171,14 @@ export const launchers: Readonly<Record<string, Launcher>> = {
   batch: launcher('-m -v', '-f -q', { payload: 'none' }),
 };
 
-export const launcherOf = (name: string): Launcher | undefined =>
-  Object.hasOwn(launchers, name) ? launchers[name] : undefined;
+/** The loader of programs, by the name that each system gives it. */
+const loader = /^ld(-[a-z0-9_-]+)?(\.so)?(\.[0-9]+)*$/i;
+const loading = launcher('', '', { payload: 'any' });
+
+export function launcherOf(name: string): Launcher | undefined {
+  if (Object.hasOwn(launchers, name)) return launchers[name];
+  return name.includes('.so') && loader.test(name) ? loading : undefined;
+}
 
 /**
  * Whether words are a launcher: the shape with a subcommand counts wherever that stands among them, and also when an

@@ -20,6 +20,7 @@ const options: Readonly<Record<string, readonly string[]>> = {
   rg: words('--pre --hostname-bin'),
   man: words('-P --pager'),
   zip: words('-TT --unzip-command'),
+  ...Object.fromEntries(words('mapfile readarray compgen complete').map((name) => [name, ['-C']])),
   ...Object.fromEntries(words('vi vim nvim view ex').map((name) => [name, words('-c --cmd')])),
 };
 
@@ -76,6 +77,10 @@ function lineIn(name: string, value: CommandWord): readonly CommandWord[] {
     case 'man':
     case 'zip':
     case 'rsync':
+    case 'mapfile':
+    case 'readarray':
+    case 'compgen':
+    case 'complete':
       return [value];
     default:
       return begins(/^:?!/);

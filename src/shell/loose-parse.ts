@@ -12,11 +12,17 @@ type Parsed = Span & {
   readonly suffix: readonly Span[];
 };
 
+const reserved: ReadonlySet<string> = new Set(
+  '! { } [[ case coproc do done elif else esac fi for function if in select then until while'.split(' '),
+);
+
 /** Between the parts of a simple command stand blanks alone, and no parenthesis opens behind it. */
 export function looseCommand(node: Parsed, text: string): string | null {
   const parts = [...(node.name === undefined ? [] : [node.name]), ...node.prefix, ...node.suffix];
   parts.sort((left, right) => left.pos - right.pos);
   const { name } = node;
+  // Behind a redirection or an assignment one shell takes it for grammar, and another for a program.
+  if (name !== undefined && reserved.has(name.text)) return `the line does not parse: ${name.text} as a program`;
   // Within old substitutions the places count in another text.
   if (name !== undefined && text.slice(name.pos, name.end) !== name.text) return null;
   const gaps = parts.slice(1).map((part, index) => text.slice(parts[index]?.end ?? part.pos, part.pos));
@@ -28,6 +34,9 @@ export function looseCommand(node: Parsed, text: string): string | null {
 
 /** A delimiter with a quote that is not closed, or with what looks like an expansion. */
 export function looseDelimiter(delimiter: string | undefined): string | null {
+  // Only one shell reads on behind a line break in it.
+  if (delimiter?.includes('\n') === true)
+    return 'a line break in what stands behind << means something else in another shell';
   const whole = /^(?:[^'"\\$`]|\\.|\$(?![[{(])|'[^']*'|"(?:[^"\\]|\\.)*")*$/s.test(delimiter ?? '"');
   return whole ? null : 'the line does not parse: an open quote or an expansion behind <<';
 }

@@ -1,5 +1,6 @@
 import { forEachChild, parse } from 'unbash';
 import type { Assignment, Command, ParsedScript, Redirection, SyntaxNode, Word, WordPart } from 'unbash';
+import { expandingLine, substitutes } from './assigned.ts';
 import { looseCommand, looseDelimiter, loosePart, looseText } from './loose-parse.ts';
 import type { Piece, Script, ScriptRedirect, ScriptWord, Step } from './script.ts';
 import { hereText, tooOpen, unquotedPieces } from './script-text.ts';
@@ -163,6 +164,18 @@ function createWalk(text: string) {
       case 'Assignment':
         assignment(node, inner, false);
         return;
+      case 'TestUnary':
+        expandedLater(node.operand.value, inner);
+        forEachChild(node, (child) => visit(child, inner));
+        return;
+      case 'TestBinary':
+        expandedLater(`${node.left.value} ${node.right.value}`, inner);
+        forEachChild(node, (child) => visit(child, inner));
+        return;
+      case 'ArithmeticFor':
+        expandedLater(text.slice(node.pos, node.body.pos), inner);
+        forEachChild(node, (child) => visit(child, inner));
+        return;
       case 'Word':
         word(node, inner);
         return;
@@ -199,7 +212,7 @@ function createWalk(text: string) {
   };
 
   const assignment = (node: Assignment, depth: number, certain: boolean): void => {
-    if (node.index !== undefined) visit(node.index, depth);
+    if (node.index !== undefined) subscript(node.index, depth);
     if (node.value.type === 'Word') {
       add({
         kind: 'values',
@@ -211,6 +224,11 @@ function createWalk(text: string) {
       const words = node.value.elements.map((element) => word(element, depth));
       add({ kind: 'values', name: node.name, words, certain: false });
     }
+  };
+
+  const subscript = (node: Word, depth: number): void => {
+    visit(node, depth);
+    expandedLater(node.value, depth);
   };
 
   /** An argument of `export` and its like is a word too. */
@@ -262,6 +280,7 @@ function createWalk(text: string) {
         return [{ kind: 'variable', name: part.text.slice(1), text: part.text, quoted }];
       case 'ParameterExpansion': {
         visitInside(part, depth);
+        if (part.index !== undefined) expandedLater(part.index.value, depth);
         // Quotes in it, and what only bash knows, end at another place in another shell.
         if (part.operation !== undefined && (!posixOperations.has(part.operation.type) || /['"\\]/.test(part.text))) {
           fail(`${part.text.slice(0, 40)} means something else in another shell`);
@@ -281,15 +300,33 @@ function createWalk(text: string) {
       case 'BraceExpansion':
         visitInside(part, depth);
         return [{ kind: 'brace', text: part.text }];
+      case 'ArithmeticExpansion':
+        visitInside(part, depth);
+        // Quotes are ordinary characters there.
+        if (/['"\\]/.test(part.text)) expandedLater(part.text.replace(/^\$(\(\(|\[)|(\)\)|\])$/g, ''), depth);
+        return [{ kind: 'open', text: part.text }];
+      case 'ProcessSubstitution':
+        // What is written into it comes from a command whose words are not read yet.
+        visitInside(part, depth, part.operator === '>' ? [givenByCaller] : []);
+        return [{ kind: 'open', text: part.text }];
       default:
         visitInside(part, depth);
         return [{ kind: 'open', text: part.text }];
     }
   };
 
-  const visitInside = (part: WordPart, depth: number): void => {
+  /** A text that bash expands once more when it takes it for a name or a number. */
+  const expandedLater = (later: string, depth: number): void => {
+    if (!substitutes(later)) return;
+    const before = inside;
+    inside += 1;
+    visit(parse(expandingLine(later)), depth + 1);
+    inside = before;
+  };
+
+  const visitInside = (part: WordPart, depth: number, from: readonly Step[] = []): void => {
     const before = input;
-    input = [];
+    input = from;
     inside += 1;
     const inner = nesting.has(part.type) ? depth + 1 : depth;
     if (inner > maxNesting) beyond(`the line is nested more than ${maxNesting} deep`);

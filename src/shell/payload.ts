@@ -1,4 +1,5 @@
 import type { CommandWord } from '../schema/command.ts';
+import { builtinPayloads, type Handed, valuePayloads } from './assigned.ts';
 import { filledIn, placeOf, putIn, readBehind } from './filled-in.ts';
 import { type Launcher, launcherOf, launches } from './launchers.ts';
 import { lineOptions } from './line-options.ts';
@@ -7,14 +8,16 @@ import { baseName, shells } from './programs.ts';
 /** What a command starts besides itself, as far as its words tell. */
 export type Payload =
   | { readonly kind: 'words'; readonly words: readonly CommandWord[] }
-  /** A line for a shell, put together from these words. */
-  | { readonly kind: 'line'; readonly words: readonly CommandWord[] }
+  | Handed
   /** What it reads from standard input is a script. */
   | { readonly kind: 'input' }
   /** Its words do not say what it starts. */
   | { readonly kind: 'unreadable'; readonly why: string };
 
 const findRunners: ReadonlySet<string> = new Set(['-exec', '-execdir', '-ok', '-okdir']);
+
+/** A file that is what somebody else writes. */
+const descriptor = /^\/dev\/(stdin|fd\/[0-9]+)$|^\/proc\/(self|thread-self|[0-9]+)\/fd\/[0-9]+$/;
 
 /** The payloads of a command (02 §9.3, §9.5); none for a program that starts no other one that its words name. */
 export function payloadsOf(words: readonly CommandWord[]): readonly Payload[] {
@@ -40,7 +43,7 @@ export function payloadsOf(words: readonly CommandWord[]): readonly Payload[] {
     });
   }
   if (name === 'source' || name === '.') {
-    if (rest[0]?.text === '/dev/stdin' || rest[0]?.text === '/dev/fd/0') return [{ kind: 'input' }];
+    if (descriptor.test(rest[0]?.text ?? '')) return [{ kind: 'input' }];
     // A script that is read by name is looked up like a program.
     return [{ kind: 'words', words: rest[0]?.text === '--' ? rest.slice(1) : rest }];
   }
@@ -52,7 +55,7 @@ export function payloadsOf(words: readonly CommandWord[]): readonly Payload[] {
   if (launcher !== undefined && launches(name, texts)) {
     return [...launcherPayloads(name, launcher, rest), ...optionPayloads(name, rest)];
   }
-  return optionPayloads(name, rest);
+  return [...builtinPayloads(name, rest), ...optionPayloads(name, rest)];
 }
 
 /** `-c` in any bundle; without it and without a script, standard input. */
@@ -79,7 +82,13 @@ function shellPayload(name: string, rest: readonly CommandWord[]): readonly Payl
       if (next !== undefined) first.push({ kind: 'line', words: [next] });
       at += 1;
     }
-    if (/^--(rcfile|init-file)$/.test(text) || /^[-+][A-Za-z]*[oO]$/.test(text)) at += 1;
+    if (/^--(rcfile|init-file)$/.test(text)) {
+      const file = rest[at + 1];
+      const read = file === undefined ? null : scriptPayload(file, []);
+      if (read !== null && read.kind !== 'words') first.push(read);
+      at += 1;
+    }
+    if (/^[-+][A-Za-z]*[oO]$/.test(text)) at += 1;
     if (text === '--command' || /^-[A-Za-z]*c/.test(text)) line = true;
     if (/^-[A-Za-z]*s/.test(text)) input = true;
   }
@@ -88,7 +97,7 @@ function shellPayload(name: string, rest: readonly CommandWord[]): readonly Payl
 
 /** The script of a shell may be a descriptor, what another command prints, or a file, which is looked up like a program. */
 function scriptPayload(script: CommandWord, words: readonly CommandWord[]): Payload {
-  if (/^\/dev\/(stdin|fd\/[0-9]+)$|^\/proc\/self\/fd\/[0-9]+$/.test(script.text)) return { kind: 'input' };
+  if (descriptor.test(script.text)) return { kind: 'input' };
   return script.open && script.text.startsWith('<(') ? { kind: 'line', words: [script] } : { kind: 'words', words };
 }
 
@@ -136,10 +145,13 @@ function launcherPayloads(name: string, launcher: Launcher, rest: readonly Comma
     const { text } = word;
     if (text === '--') {
       at += 1 + operands;
-      while (launcher.assignments && isAssignment(rest[at]?.text ?? '')) at += 1;
+      for (; launcher.assignments && isAssignment(rest[at]?.text ?? ''); at += 1) payloads.push(...assigned(rest[at]));
       break;
     }
-    if (launcher.assignments && isAssignment(text)) continue;
+    if (launcher.assignments && isAssignment(text)) {
+      payloads.push(...assigned(word));
+      continue;
+    }
     if (text.startsWith('-') && text !== '-') {
       const option = readOption(launcher, text);
       if (option === null) return [...payloads, { kind: 'unreadable', why: `${name} with the option ${text}` }];
@@ -178,6 +190,12 @@ function launcherPayloads(name: string, launcher: Launcher, rest: readonly Comma
 }
 
 const isAssignment = (text: string): boolean => /^[A-Za-z_][A-Za-z0-9_]*=/.test(text);
+
+function assigned(word: CommandWord | undefined): readonly Payload[] {
+  if (word === undefined) return [];
+  const equals = word.text.indexOf('=');
+  return valuePayloads(word.text.slice(0, equals), { ...word, text: word.text.slice(equals + 1) });
+}
 
 /** What the options of a program that is no launcher have it start. */
 const optionPayloads = (name: string, rest: readonly CommandWord[]): readonly Payload[] =>

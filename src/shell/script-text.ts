@@ -39,6 +39,16 @@ export function unquotedPieces(text: string, value: string, first: boolean): rea
       if (literal !== '') found.push({ kind: 'text', value: literal });
       found.push({ kind: 'home' });
       literal = '';
+    } else if (char === '~' && opens && /^[+-](?:$|[/:])/.test(text.slice(at + 1, at + 3))) {
+      if (literal !== '') found.push({ kind: 'text', value: literal });
+      found.push({
+        kind: 'variable',
+        name: text.charAt(at + 1) === '+' ? 'PWD' : 'OLDPWD',
+        text: text.slice(at, at + 2),
+        quoted: true,
+      });
+      literal = '';
+      at += 1;
     } else {
       literal += char;
     }

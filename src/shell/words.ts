@@ -92,9 +92,11 @@ function expandPiece(piece: Piece, variables: Variables, choice: number): readon
     case 'output': {
       const known = knownValue(piece, variables, choice);
       if (known !== null) return [marked(known.value, known.certain)];
-      return piece.kind === 'variable' && piece.name === 'HOME'
-        ? [{ text: piece.text, path: homeMark, open: false }]
-        : [{ text: piece.text, path: piece.text, open: true }];
+      if (piece.kind === 'variable' && piece.name === 'HOME')
+        return [{ text: piece.text, path: homeMark, open: false }];
+      // Where the line begins, or has been: the directories of its commands hold both.
+      const here = piece.kind === 'variable' && (piece.name === 'PWD' || piece.name === 'OLDPWD');
+      return [{ text: piece.text, path: here ? '.' : piece.text, open: true }];
     }
   }
 }
@@ -110,7 +112,8 @@ function knownValue(
   }
   const { values = [], certain = false } = variables.get(piece.name) ?? {};
   const value = values[Math.min(choice, values.length - 1)];
-  return value === undefined ? null : { value, certain };
+  // Without quotes the shell looks for files behind a pattern in it.
+  return value === undefined ? null : { value, certain: certain && (piece.quoted || !/[*?[]/.test(value)) };
 }
 
 /** What a substitution of one `echo` or `printf` of literals prints, without the line breaks at its end. */
@@ -134,25 +137,41 @@ export function printed(words: readonly CommandWord[]): readonly string[] {
 function printedWords([program = '', ...rest]: readonly string[]): readonly string[] {
   const name = program.slice(program.lastIndexOf('/') + 1);
   if (name === 'echo') {
-    const from = rest.findIndex((word) => !/^-[neE]+$/.test(word));
-    const text = (from === -1 ? [] : rest.slice(from)).join(' ');
-    return [...new Set([`${decodeEscapes(text)}\n`, `${text}\n`])];
+    const options = rest.findIndex((word) => !/^-[neE]+$/.test(word));
+    const from = options === -1 ? rest.length : options;
+    const text = rest.slice(from).join(' ');
+    const ends = rest.slice(0, from).some((word) => word.includes('n')) ? ['', '\n'] : ['\n'];
+    return [...new Set(ends.flatMap((end) => [`${decodeEscapes(text)}${end}`, `${text}${end}`]))];
   }
   if (name !== 'printf') return [];
   const [format = '', ...values] = rest[0] === '--' ? rest.slice(1) : rest;
   const parts: string[] = [];
   const waiting = [...values];
   do {
-    parts.push(
-      decodeEscapes(format).replace(/%(?:%|[-0-9.#+ ]*([a-zA-Z]))/g, (all, letter: string | undefined) =>
-        all === '%%' || letter === undefined ? '%' : decodeIf(letter === 'b', waiting.shift() ?? ''),
-      ),
-    );
+    parts.push(decodeEscapes(format).replace(conversion, (...found) => converted(found, waiting)));
   } while (waiting.length > 0 && waiting.length < values.length && parts.length < maxExpanded);
   return [parts.join('')];
 }
 
-const decodeIf = (decode: boolean, text: string): string => (decode ? decodeEscapes(text) : text);
+/** A conversion of `printf`: its width, its precision and its letter. */
+const conversion = /%(?:%|[-0#+ ']*(\*|[0-9]*)(?:\.(\*|[0-9]*))?([a-zA-Z]))/g;
+
+/** What a conversion makes of the values that it takes. */
+function converted(found: readonly unknown[], waiting: string[]): string {
+  const [, width, precision, letter] = found;
+  if (typeof letter !== 'string') return '%';
+  if (width === '*') waiting.shift();
+  const most = precision === '*' ? waiting.shift() : precision;
+  const value = waiting.shift() ?? '';
+  if (letter === 'c') return value.slice(0, 1);
+  const radix = { o: 8, x: 16, X: 16 }[letter];
+  if (radix !== undefined) {
+    const digits = (/^['"]/.test(value) ? (value.codePointAt(1) ?? 0) : Number(value)).toString(radix);
+    return letter === 'X' ? digits.toUpperCase() : digits;
+  }
+  const text = letter === 'b' ? decodeEscapes(value) : value;
+  return typeof most === 'string' ? text.slice(0, Number(most)) : text;
+}
 
 const letters: Readonly<Record<string, string>> = {
   n: '\n',

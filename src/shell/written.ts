@@ -29,15 +29,14 @@ export function createWritten(deps: WrittenDeps): (steps: readonly Step[]) => re
     return [...new Set([...texts.flat(), ...together])].filter((text) => text !== '');
   };
 
-  /** A launcher, or a shell with a line, writes what its command does; `cat` and `tee` hand on what they read. */
+  /** A launcher, or a shell with a line, writes what its command does; every other program may hand on what it reads. */
   const writtenBy = (words: readonly CommandWord[], step: Command, depth: number): readonly string[] => {
     writers += 1;
     if (writers > maxWriters) {
       deps.spent();
       return [];
     }
-    if (/^(cat|tee)$/.test(baseName(words[0]?.text ?? ''))) return deps.inputOf(step);
-    const texts = printed(words);
+    const texts = /^(echo|printf)$/.test(baseName(words[0]?.text ?? '')) ? printed(words) : deps.inputOf(step);
     if (depth >= maxDepth) return texts;
     const inner = payloadsOf(words).flatMap((payload): readonly string[] => {
       if (payload.kind === 'words') return payload.words.length === 0 ? [] : writtenBy(payload.words, step, depth + 1);

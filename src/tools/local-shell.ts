@@ -259,7 +259,7 @@ const frameBytes = (frame: Frame): number => Buffer.byteLength(JSON.stringify(fr
 const minOutputBytes = 384;
 
 /** 05 §3.7, in the order of its members. A program that failed is a result; one that was stopped may be an error. */
-function ended(run: Ended, frame: Frame, { facts, emit }: ToolContext<Facts>): ToolResult {
+function ended(run: Ended, frame: Frame, { facts, exec, emit }: ToolContext<Facts>): ToolResult {
   if (run.spool_full) {
     const message = 'The full output of a command could not be kept: the disk is full or the directory is not usable.';
     emit({ kind: 'notice', level: 'warn', code: 'spool_full', message });
@@ -278,6 +278,7 @@ function ended(run: Ended, frame: Frame, { facts, emit }: ToolContext<Facts>): T
     duration_seconds: Math.round(run.duration_ms) / 1000,
     ...frame,
     ...(facts.unexpanded.length === 0 ? {} : { not_expanded: notExpanded(facts.unexpanded) }),
+    ...(exec?.searched === true ? { not_searched: notSearched } : {}),
     ...(run.spooled.stdout === undefined && run.spooled.stderr === undefined ? {} : { output: run.spooled }),
     ...(run.spool_truncated ? { spool_truncated: true } : {}),
     ...(run.background_killed ? { background_killed: true } : {}),
@@ -296,6 +297,8 @@ function ended(run: Ended, frame: Frame, { facts, emit }: ToolContext<Facts>): T
   }
   return { ok: true, value, ...(run.spooled.stdout === undefined ? {} : { output_ref: run.spooled.stdout }) };
 }
+
+const notSearched = 'files whose names say that they hold secrets, and .reins; name one to be asked about it';
 
 const notExpanded = (words: readonly string[]): string =>
   `${words.join(' ').slice(0, 500)} reached the program as written; shell: true expands * ? and [`;

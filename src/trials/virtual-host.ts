@@ -26,6 +26,7 @@ export function virtualHost(machine: VirtualMachine): PolicyHost {
     home,
     caseInsensitivePaths: machine.case_insensitive_paths,
     realPath: (path) => (path.startsWith('/') ? posix.resolve(path) : posix.normalize(path)),
+    filesLike: () => [],
     hardLinks: () => 0,
     guardOf: () => null,
     resolveProgram(word, cwd) {

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, linkSync, mkdirSync, realpathSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -44,6 +45,80 @@ const machine = (more: Partial<Machine> = {}): Machine => ({
 });
 const host = (more: Partial<Machine & { cwd: string }> = {}): PolicyHost =>
   createPolicyHosts(machine(more), realBinaries())(more.cwd ?? home.workspace);
+
+describe('a program under another name', () => {
+  it('is known by the file behind it, wherever the line has gone before', async () => {
+    for (const name of ['sh', 'env', 'rm', 'ls']) put(at('bin', name), '#!/bin/sh\n', 0o755);
+    mkdirSync(join(home.workspace, 'tools'));
+    for (const name of ['sh', 'env', 'rm', 'ls'])
+      symlinkSync(at('bin', name), join(home.workspace, 'tools', `x${name}`));
+    const when = [{ op: 'command_blacklist', value: 'rm' }];
+    const policy = await load({ default_action: 'allow', rules: [{ action: 'deny', when }] });
+    const verdict = async (command: string) => {
+      const call = { tools: 'local_shell', tool: 'local_shell', args: { command } };
+      return evaluate(policy, call, host(), { reading: await readCall(call.args) }).action;
+    };
+    for (const start of [
+      'tools/xsh -c "rm x"',
+      'cd tools && ./xsh -c "rm x"',
+      'tools/xenv rm x',
+      'cd tools && ./xrm x',
+    ]) {
+      expect([start, await verdict(start)]).toEqual([start, 'deny']);
+    }
+    expect(await verdict('tools/xsh x')).toBe('approve');
+    expect(await verdict('tools/xls && cd tools && ./xls')).toBe('allow');
+  });
+});
+
+describe('a search that an allowlist grants', () => {
+  it.each([
+    'grep -rn KEY .',
+    "grep -r --include=.env --include='*' KEY . -h",
+    'grep -rh KEY -- .',
+    'grep -rhz KEY . | sort',
+    'grep -h KEY docs/a.md',
+  ])('tells nothing of what no operand may be: %s', async (command) => {
+    for (const name of ['.env', 'sub/.env.local', 'sub/tls.pem', '.npmrc', '.ssh/config', '.reins/local.db', 'id_rsa'])
+      put(join(home.workspace, ...name.split('/')), 'KEY=hidden\n');
+    for (const name of ['docs/a.md', 'envy', 'docs/key.ts'])
+      put(join(home.workspace, ...name.split('/')), 'KEY=shown\n');
+    const call = { tools: 'local_shell', tool: 'local_shell', args: { command } };
+    const on = host({ path: '/usr/bin:/bin' });
+    const { action, exec } = evaluate(loadPreset('default'), call, on, { reading: await readCall(call.args) });
+    expect(action).toBe('allow');
+    const said = execFileSync(exec?.file ?? '', exec?.argv.slice(1) ?? [], { cwd: home.workspace }).toString();
+    expect([said.includes('shown'), said.includes('hidden')]).toEqual([true, false]);
+  });
+});
+
+describe('a pattern in a line', () => {
+  it('is judged by the files that it stands for', async () => {
+    put(join(home.workspace, '.reins', 'local.db'));
+    put(join(home.home, '.ssh', 'config'));
+    put(join(home.workspace, 'docs', 'a.md'));
+    const verdict = async (command: string) => {
+      const call = { tools: 'local_shell', tool: 'local_shell', args: { command, shell: true } };
+      return evaluate(loadPreset('open'), call, host(), { reading: await readCall(call.args) }).action;
+    };
+    for (const line of [
+      'cat .rein?/local.db',
+      'cat < .r*s/l*',
+      'cat .[[:lower:]]ein[!a]/local.db',
+      'cat "$PWD"/.reins/local.db',
+      'cat ~+/.reins/local.db',
+      'cat ~/.s*/*',
+      'cp --target=x ~/.s?h/c*',
+      'cd docs && cat ../.rein?/local.db',
+      "X='.rein?'; cat $X/local.db",
+    ]) {
+      expect([line, await verdict(line)]).toEqual([line, 'deny']);
+    }
+    for (const line of ['cat *', 'wc -l */*.md', 'cat ~/*', "cat '.rein?/local.db'", 'ls "$PWD"/docs ~+/docs']) {
+      expect([line, await verdict(line)]).toEqual([line, 'allow']);
+    }
+  });
+});
 
 describe('the real path', () => {
   it('follows links and applies .. to the real directory', () => {

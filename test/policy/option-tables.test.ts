@@ -53,6 +53,9 @@ describe('the shipped tables', () => {
     ['go', ['build', '/x'], 'operand /x'],
     ['go', ['run', '.'], 'subcommand run'],
     ['git', ['log', '-5', '--format=%h', '-U3', 'HEAD'], ['rev HEAD']],
+    // What `-U` stands before is an operand, and so is what stands behind the `-n` of `shortlog`.
+    ['git', ['diff', '-U', '/etc/passwd', 'x'], ['rev /etc/passwd', 'rev x']],
+    ['git', ['shortlog', '-sn', '/x'], ['rev /x']],
     ['git', ['branch', 'x'], 'operand x'],
     ['git', ['branch', '--list', 'x'], ['rev x']],
     ['git', ['-C', 'x', 'log'], 'option -C'],

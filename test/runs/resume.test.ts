@@ -166,7 +166,7 @@ describe('between verdict and execution', () => {
     expect(asks()[0]?.superseded_by).toBe(asks()[1]?.id);
   });
 
-  it.each(['./tool', 'cd . && ./tool && pwd'])(
+  it.each(['./tool', 'cd . && ./tool && pwd', 'sh -e tool'])(
     'a program that was written over is another one: %s',
     async (command) => {
       const run = call('local_shell.local_shell', { command });

@@ -74,6 +74,14 @@ const ways: readonly ((line: string) => string)[] = [
   (line) => `printf %s ${single(line)} | xargs sh -c`,
   (line) => `printf %s ${single(line)} | xargs -I% sh -c %`,
   (line) => `time -o log ${line}`,
+  (line) => `printf '%s\\n' ${single(line)} | tail -n 5 | sh -s`,
+  (line) => `printf '%s\\n' ${single(line)} | sh -c 'cat | sh'`,
+  (line) => `. /proc/self/fd/0 <<'E'\n${line}\nE`,
+  (line) => `cat <<'E' > >(sh)\n${line}\nE`,
+  (line) => `x=${single(`a[$(${line})]`)}; : $((x))`,
+  (line) => `PS4=${single(`$(${line})`)}; set -x; :`,
+  (line) => `BASH_ENV=${single(`$(${line})`)} bash -c :`,
+  (line) => `/proc/self/exe -c ${single(line)}`,
 ];
 
 const spellings = [
@@ -118,6 +126,27 @@ describe('a denied program', () => {
     'echo "$X" evil | sh',
     'bash -x evil y',
     'sh -- evil',
+    "printf '%.4s' evilx | sh",
+    "printf '%c%c%c%c' ex vx ix lx | sh",
+    "printf '%xvil' 14 | sh",
+    'echo -n ev | { cat; echo il; } | sh',
+    "printf -v 'a[$(evil)]' x",
+    "[ -v 'a[$(evil)]' ]",
+    "[[ 'a[$(evil)]' -eq 1 ]]",
+    "echo $(('$(evil)'))",
+    "a['$(evil)']=1",
+    "for ((i='$(evil)';i<1;i++)); do :; done",
+    'PROMPT_COMMAND=evil bash -i',
+    'env PAGER="evil x" man ls',
+    'export "GIT_SSH_COMMAND=evil x"; git fetch',
+    'LESSOPEN="|evil %s" less f',
+    'mapfile -C evil -c 1 x',
+    'compgen -C evil x',
+    '/lib64/ld-linux-x86-64.so.2 --argv0 x /bin/evil',
+    '/lib/ld-musl-x86_64.so.1 /bin/evil',
+    'sh 3<<A <<B\nx\nA\nevil\nB',
+    '>o ! evil',
+    ": <<'E\nF'\na\nE\nF\nevil",
   ])('is found where an option or another argument has it started: %s', (line) => {
     expect(verdict(line)).toBe('deny');
   });
@@ -131,6 +160,12 @@ describe('a denied program', () => {
     'ls | xargs -n 1 bash',
     'bash "$X"',
     'echo "$X" | sh',
+    'IFS=,; x=evil,a; $x',
+    'v="/bin/ev*"; $v',
+    'echo evil | tee >(sh)',
+    'ls | xargs -IR env R',
+    'bash --init-file <(cat x) -i',
+    'BASH_ENV=<(cat x) bash -c :',
   ])('may stand in what a program reads: %s', (line) => {
     expect(verdict(line)).toBe('approve');
   });
@@ -148,6 +183,14 @@ describe('a denied program', () => {
     'ls | xargs -I{} cp {} x',
     "find . -exec sh -c 'cat \"$1\"' _ {} ';'",
     'parallel ls ::: a b',
+    'while IFS= read -r line; do echo "$line"; done < f',
+    "X='*.c'; wc -l $X",
+    'ls | xargs -I{} timeout 5 curl {}',
+    'ENV=evil CI=1 npm test',
+    "NOTE='it`s evil, (he said'; echo $((1 + 2))",
+    'PAGER=cat git log -n 3 | tee >(gzip > evil)',
+    "echo 'evil (' | grep -c evil",
+    "printf '%s\\n' 'evil (' | head -n 1 | tee evil",
   ])('is not seen where nothing starts it: %s', (line) => {
     expect(verdict(line)).toBe('allow');
   });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Field } from './field.ts';
@@ -101,6 +101,24 @@ describe('GIT-006: a git directory elsewhere', () => {
       const outcome = await on.shell(command, { policy: granting('git') });
       expect([command, outcome.state, outcome.row.includes(secret)]).toEqual([command, 'skipped', false]);
     }
+  });
+
+  it('is not hidden by a directory that git passes by on its way up', async () => {
+    const on = await start();
+    const { workspace } = on.place;
+    const mark = join(on.place.dir, 'mark');
+    git(on, workspace, 'config', 'filter.evil.clean', `touch ${mark}; cat`);
+    writeFileSync(join(workspace, '.gitattributes'), 'notes filter=evil\n');
+    mkdirSync(join(workspace, 'empty', '.git'), { recursive: true });
+    for (const name of ['objects', 'refs']) mkdirSync(join(workspace, 'bare', name), { recursive: true });
+    writeFileSync(join(workspace, 'bare', 'HEAD'), '');
+    for (const cwd of ['empty', 'bare']) {
+      writeFileSync(join(workspace, 'notes'), `${cwd}\n`);
+      const outcome = await on.shell('git diff', { policy: granting('git diff'), args: { cwd } });
+      expect([cwd, outcome.state, existsSync(mark)]).toEqual([cwd, 'skipped', false]);
+    }
+    git(on, join(workspace, 'empty'), 'diff');
+    expect(existsSync(mark)).toBe(true);
   });
 
   it('is not read line by line as a list of revisions', async () => {

@@ -1,0 +1,62 @@
+import type { CommandWord } from '../schema/command.ts';
+
+/**
+ * What the shell and ordinary programs run of a value: the line that a variable holds for them, and the substitutions of a
+ * text that stood in quotes and is expanded later, as by `PS4`, `BASH_ENV` and the arithmetic of bash.
+ */
+
+export type Handed =
+  /** A line for a shell, put together from these words. */
+  | { readonly kind: 'line'; readonly words: readonly CommandWord[] }
+  /** A text whose substitutions the shell makes, though quotes kept them from it the first time. */
+  | { readonly kind: 'text'; readonly words: readonly CommandWord[] };
+
+const words = (text: string): readonly string[] => text.split(' ');
+
+/** Variables whose value is a line that somebody starts. */
+const lines: ReadonlySet<string> = new Set(
+  words(
+    'PROMPT_COMMAND PAGER MANPAGER SYSTEMD_PAGER AWS_PAGER GH_PAGER EDITOR VISUAL FCEDIT SUDO_EDITOR SYSTEMD_EDITOR BROWSER ' +
+      'SHELL LESSOPEN LESSCLOSE SSH_ASKPASS SUDO_ASKPASS RSYNC_RSH CVS_RSH GIT_PAGER GIT_EDITOR GIT_SEQUENCE_EDITOR GIT_SSH ' +
+      'GIT_SSH_COMMAND GIT_EXTERNAL_DIFF GIT_ASKPASS GIT_PROXY_COMMAND CC CXX LD AR MAKE',
+  ),
+);
+
+/** Builtins that expand their words once more: as names with a subscript, or as arithmetic. */
+const expanding: ReadonlySet<string> = new Set(
+  words('read readarray mapfile unset declare typeset local export readonly integer let test [ getopts wait compgen'),
+);
+
+/** Of a value that a name gets: `export A=b`, `env A=b`, `A=b`. */
+export function valuePayloads(name: string, value: CommandWord): readonly Handed[] {
+  // A file that a shell reads first, and that another command writes.
+  if (value.open && /^(BASH_)?ENV$/.test(name)) return [{ kind: 'line', words: [value] }];
+  const text: readonly Handed[] = substitutes(value.text) ? [{ kind: 'text', words: [value] }] : [];
+  // `|program %s`, as `less` has it.
+  const line = value.text.replace(/^\|-?/, '');
+  const started = lines.has(name) && line !== '' && !value.open;
+  return started ? [...text, { kind: 'line', words: [{ ...value, text: line }] }] : text;
+}
+
+/** Of the words of a builtin that gives names values, or looks at them. */
+export function builtinPayloads(name: string, rest: readonly CommandWord[]): readonly Handed[] {
+  if (!expanding.has(name) && !(name === 'printf' && rest[0]?.text.startsWith('-v') === true)) return [];
+  return rest.flatMap((word): readonly Handed[] => {
+    const found = /^([A-Za-z_][A-Za-z0-9_]*)\+?=/.exec(word.text);
+    if (found !== null) return valuePayloads(found[1] ?? '', { ...word, text: word.text.slice(found[0].length) });
+    return substitutes(word.text) ? [{ kind: 'text', words: [word] }] : [];
+  });
+}
+
+/** Whether a substitution stands in a text; one that has no end is an error in every shell. */
+export function substitutes(text: string): boolean {
+  const opens = text.indexOf('$(');
+  return (opens !== -1 && text.lastIndexOf(')') > opens) || text.indexOf('`') !== text.lastIndexOf('`');
+}
+
+/** A line that does nothing but expand a text as the shell does in double quotes. */
+export function expandingLine(text: string): string {
+  let end = 'E';
+  while (text.includes(end)) end += 'E';
+  return `<<${end}\n${text}\n${end}\n`;
+}
