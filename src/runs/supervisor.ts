@@ -16,6 +16,7 @@ import {
   type WorkerMessage,
 } from '../schema/protocol.ts';
 import type { Feed } from '../store/feed.ts';
+import { endCodes, keepTrying, unlessLocked } from '../store/keep-trying.ts';
 import type { Runs } from '../store/runs.ts';
 import { heedCancel } from './cancel-requests.ts';
 import { createDeltas } from './deltas.ts';
@@ -83,18 +84,19 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     clearTimeout(partialTimer);
     clearTimeout(warmTimer);
     stopHeeding();
-    let last = end;
-    try {
-      rows.flush();
-    } catch (error) {
-      const { code, message } = toWire(error);
-      last = { kind: 'failed', error: { class: code, message } };
-    }
+    const flushed = keepTrying(() => rows.flush(), { codes: endCodes(end), now: deps.now }).then(
+      () => end,
+      (error: unknown): RunEnd => {
+        const { code, message } = toWire(error);
+        return { kind: 'failed', error: { class: code, message } };
+      },
+    );
     live.abort.signal.removeEventListener('abort', cancel);
     port.close();
     // A call that is still running has nobody to report to: its child is ended, its ask withdrawn, its outcome recorded.
     if (!live.abort.signal.aborted) live.abort.abort(new RuntimeError('cancelled', 'the run has ended'));
-    void settledWithin(calls, deps.callGraceMs ?? callGraceMs).then(() => done({ end: last, usage: rows.usage() }));
+    const callsEnded = settledWithin(calls, deps.callGraceMs ?? callGraceMs);
+    void Promise.all([flushed, callsEnded]).then(([last]) => done({ end: last, usage: rows.usage() }));
   };
 
   /** A rest stops at the last checkpoint: what the thread says after it is not recorded. */
@@ -123,7 +125,10 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     if (live.turn === null || shown === '') return;
     streamed += shown;
     // By a clock, not by the next delta: a model that stops in the middle may never send another.
-    partialTimer ??= setTimeout(() => guarded(storePartial), Math.max(0, partialMs - (deps.now() - storedAt)));
+    partialTimer ??= setTimeout(
+      () => guarded(() => unlessLocked(storePartial)),
+      Math.max(0, partialMs - (deps.now() - storedAt)),
+    );
   };
 
   let partialTimer: NodeJS.Timeout | undefined;
@@ -256,8 +261,11 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
 
   const renewTimer = setInterval(() => {
     guarded(() => {
-      const held = deps.feed.commit('normal', () => deps.runs.renewLease(runId, gate.owner, deps.now() + leaseMs));
-      if (!held) throw takenOver();
+      // Behind a lock of another process the lease may run out, but nobody can take it: it is renewed when the lock is gone.
+      const held = unlessLocked(() =>
+        deps.feed.commit('normal', () => deps.runs.renewLease(runId, gate.owner, deps.now() + leaseMs)),
+      );
+      if (held === false) throw takenOver();
     });
   }, renewMs);
 
