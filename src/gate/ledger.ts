@@ -154,7 +154,7 @@ export function createLedger(deps: LedgerDeps) {
           result_bytes: rendered.bytes,
           truncated_result: rendered.truncated,
           ...(outputRef === null ? {} : { output_ref: outputRef }),
-          duration_ms: at - started.at,
+          duration_ms: Math.max(0, at - started.at),
         });
         return true;
       });
