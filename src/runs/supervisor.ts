@@ -17,12 +17,13 @@ import {
 } from '../schema/protocol.ts';
 import type { Feed } from '../store/feed.ts';
 import { endCodes, keepTrying, unlessLocked } from '../store/keep-trying.ts';
+import { takenOver } from '../store/run-leases.ts';
 import type { Runs } from '../store/runs.ts';
 import { heedCancel } from './cancel-requests.ts';
 import { createDeltas } from './deltas.ts';
 import type { LiveRun } from './live-run.ts';
 import type { Pools } from './pools.ts';
-import { createRunRows, takenOver } from './run-rows.ts';
+import { createRunRows } from './run-rows.ts';
 
 export type SupervisorDeps = TurnDeps & {
   readonly feed: Feed;
@@ -94,9 +95,20 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     live.abort.signal.removeEventListener('abort', cancel);
     port.close();
     // A call that is still running has nobody to report to: its child is ended, its ask withdrawn, its outcome recorded.
-    if (!live.abort.signal.aborted) live.abort.abort(new RuntimeError('cancelled', 'the run has ended'));
+    // Of a run that is another's by now the ask is that one's, too, and stays open.
+    const code = isTaken() ? 'interrupted' : 'cancelled';
+    if (!live.abort.signal.aborted) live.abort.abort(new RuntimeError(code, 'the run has ended'));
     const callsEnded = settledWithin(calls, deps.callGraceMs ?? callGraceMs);
     void Promise.all([flushed, callsEnded]).then(([last]) => done({ end: last, usage: rows.usage() }));
+  };
+
+  const isTaken = (): boolean => {
+    try {
+      return !deps.runs.holdsLease(runId, gate.owner);
+    } catch {
+      // Not to be read now: nobody else can tell either.
+      return false;
+    }
   };
 
   /** A rest stops at the last checkpoint: what the thread says after it is not recorded. */
