@@ -41,11 +41,11 @@ export function openStateRooms(deps: StateRoomsDeps) {
       await cancelElsewhere({ ...deps, left }, recorded.find(run_id), { by: deps.by, reason }, wait === true);
       return null;
     },
-    /** @throws RuntimeError in_use for a run that has not ended */
+    /** @throws RuntimeError in_use for a run that has not ended, or that a step of a plan still counts on */
     deleteRun({ run_id }: Named): { readonly run_id: string } {
       const id = recorded.find(run_id);
-      if (!pruning.remove(id)) throw notEnded(id, recorded.show(id, false).status);
-      return { run_id: id };
+      if (pruning.remove(id)) return { run_id: id };
+      throw deps.runs.ended(id) === undefined ? notEnded(id, recorded.show(id, false).status) : awaited(id);
     },
     pruneRuns: ({ before }: { readonly before: number | null }) => pruning.prune(before),
   };
@@ -53,3 +53,8 @@ export function openStateRooms(deps: StateRoomsDeps) {
 
 const notEnded = (id: string, status: string): RuntimeError =>
   new RuntimeError('in_use', `run ${id} has not ended: it is ${status}`, { hints: [`reins state cancel ${id}`] });
+
+const awaited = (id: string): RuntimeError =>
+  new RuntimeError('in_use', `run ${id} has ended, but the step of its plan has not taken in what came of it`, {
+    hints: ['reins plan show'],
+  });

@@ -7,7 +7,7 @@ import type { Failure } from './failure.ts';
 import { leftOpen, ownResult } from './messages.ts';
 import { type At, adopt, type Run, recordMessage } from './run.ts';
 import { historyOf, historyValue, shownValue } from './run-state.ts';
-import { captured, emit, type Step, type StepEnd } from './step.ts';
+import { captured, emit, lasted, type Step, type StepEnd } from './step.ts';
 
 /** A run that moves from task to task more often than this fails (04 §8.3). */
 const mostMoves = 10_000;
@@ -45,7 +45,7 @@ function succeed(step: Step, taken: Taken): Settled {
     output_type: taken.output.type,
     eval: taken.evalText,
     next: taken.next,
-    duration_ms: run.deps.now() - step.startedAt,
+    duration_ms: lasted(step),
   });
   record(step, { output: taken.output, evalText: taken.evalText, next: taken.next, failure: null, cancelled: false });
   if (taken.next !== 'end') return move(step, taken.next);
@@ -73,7 +73,7 @@ function fail(step: Step, cause: Failure, partial: Value | null): Settled {
     error: { class: shownClass(cause.code), message: cause.message },
     will_retry: willRetry,
     ...(target === '' ? {} : { on_failure: target }),
-    duration_ms: run.deps.now() - step.startedAt,
+    duration_ms: lasted(step),
   });
   record(step, {
     output: null,
@@ -129,7 +129,7 @@ function cancel(step: Step): Settled {
     kind: 'step_failed',
     error: { class: code, message },
     will_retry: false,
-    duration_ms: run.deps.now() - step.startedAt,
+    duration_ms: lasted(step),
   });
   record(step, {
     output: null,

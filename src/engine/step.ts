@@ -69,6 +69,10 @@ export type StepEnd = {
 
 const timeLimits: ReadonlySet<string> = new Set(['timeout', 'model_timeout']);
 
+/** Milliseconds since the step began; never less than 0, also where the clock was set back. */
+export const lasted = ({ run, startedAt }: Pick<Step, 'run' | 'startedAt'>): number =>
+  Math.max(0, run.deps.now() - startedAt);
+
 /** One record per attempt; histories are ranges (04 §17). */
 export function captured(step: Step, end: StepEnd): CapturedStep {
   const { run, record, at, task } = step;
@@ -78,7 +82,7 @@ export function captured(step: Step, end: StepEnd): CapturedStep {
     ...at,
     index: run.state.stepIndex,
     started_at: timestamp({ now: () => step.startedAt }),
-    duration_ms: run.deps.now() - step.startedAt,
+    duration_ms: lasted(step),
     input_type: input.type,
     output_type: end.output?.type ?? null,
     input_var: task.input_var ?? '',

@@ -5,7 +5,7 @@ import type { Route, TurnAdmission, TurnRequest } from '../schema/protocol.ts';
 import { type Failure, failure, type Stopped, stoppedBy } from './failure.ts';
 import { type Reply, readStream, type StreamEnd } from './read-stream.ts';
 import { classOf, type RetryPolicy, waitBefore } from './retry.ts';
-import { emit, notice, type Step } from './step.ts';
+import { emit, lasted, notice, type Step } from './step.ts';
 import { account } from './usage.ts';
 import { contextLength, type Fitted, learnContext, limitOf } from './window.ts';
 
@@ -245,7 +245,7 @@ async function tryRoute(step: Step, plan: TurnPlan, route: Route, attempt: numbe
     return { kind: 'unsent', failure: failure(error.code, error.message) };
   }
   end = refuseEmpty(end);
-  const call = { route, estimated: fitted.tokens, chunks, apiMs: run.deps.now() - startedAt };
+  const call = { route, estimated: fitted.tokens, chunks, apiMs: lasted({ run, startedAt }) };
   if (end.kind === 'finished') return { ...end, usage: account(step, call, end.reply, end.reason) };
   // An attempt counts once a reply or usage came (08 §9.3.5).
   if (end.received.usage !== null || hasArrived(end.received)) {

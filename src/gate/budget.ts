@@ -5,6 +5,7 @@ import { textSha256 } from './binding.ts';
 import { type Exhausted, exhaustedText, shareOf } from './bounds.ts';
 import type { LedgerDeps } from './entries.ts';
 import type { GateRun } from './run.ts';
+import { underLease } from './under-lease.ts';
 
 export type BudgetDeps = Pick<LedgerDeps, 'feed' | 'runs' | 'asks'>;
 export type Extended = 'granted' | 'refused' | 'suspended';
@@ -41,7 +42,7 @@ export function createBudget(deps: BudgetDeps) {
     const open = run.known === null ? null : deps.asks.ofRun(run.ref.run_id).find((ask) => ask.call_hash === hash);
     const askId =
       open?.id ??
-      deps.feed.commit('full', (record) =>
+      underLease(deps, run, 'full', (record) =>
         deps.asks.raise(record, {
           kind: 'budget',
           ref: run.ref,
@@ -62,7 +63,7 @@ export function createBudget(deps: BudgetDeps) {
     if (verdict === null) return 'suspended';
     if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
     if (verdict.state !== 'approved') return 'refused';
-    deps.feed.commit('full', () => {
+    underLease(deps, run, 'full', () => {
       const { grants } = run.counters;
       run.counters = { ...run.counters, grants: { ...grants, [bound]: (grants?.[bound] ?? 0) + 1 } };
       deps.runs.setCounters(run.ref.run_id, run.counters);

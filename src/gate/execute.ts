@@ -2,6 +2,7 @@ import { evaluate } from '../policy/evaluate.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
 import type { Feed } from '../store/feed.ts';
+import { keepTrying } from '../store/keep-trying.ts';
 import { longestTimerMs } from '../text/quantities.ts';
 import type { ToolContext, ToolPorts, ToolResult } from '../tools/tool.ts';
 import { changeBytes, withChange } from './changed.ts';
@@ -19,9 +20,6 @@ export type ExecuteDeps = {
   readonly maskResult: (result: ToolResult) => ToolResult;
 };
 
-/** How long an outcome that cannot be written is tried again (11 §2.12). */
-const recordForMs = 30_000;
-const recordPauseMs = 250;
 /** Most commands have ended by then: their pid is of no use to anybody, and its row would cost as much as they do. */
 const pidAfterMs = 25;
 
@@ -54,18 +52,12 @@ export async function executeCall(
   const capped = capResult(text, isText, room, run.ref.run_id, request.call_id, deps.ports.spool);
   const rendered = { ...capped, content: withChange(run, request, capped.content) };
   const outputRef = (result.ok ? result.output_ref : undefined) ?? rendered.output_ref;
-  const until = deps.now() + recordForMs;
-  for (;;) {
-    try {
-      if (!ledger.end(run, request, judged, started, result, rendered, outputRef ?? null)) {
-        return { kind: 'fatal', error: { code: 'storage', message: 'the run was taken over by another process' } };
-      }
-      break;
-    } catch (error) {
-      const retry = error instanceof RuntimeError && (error.code === 'storage' || error.code === 'database_busy');
-      if (!retry || deps.now() > until || run.signal.aborted) throw error;
-      await new Promise((resolve) => setTimeout(resolve, recordPauseMs));
-    }
+  const isRecorded = await keepTrying(
+    () => ledger.end(run, request, judged, started, result, rendered, outputRef ?? null),
+    { codes: ['storage', 'database_busy'], now: deps.now, goOn: () => !run.signal.aborted },
+  );
+  if (!isRecorded) {
+    return { kind: 'fatal', error: { code: 'storage', message: 'the run was taken over by another process' } };
   }
   return {
     kind: 'result',

@@ -7,6 +7,7 @@ import type { Judged } from './find.ts';
 import { createNotRun } from './not-run.ts';
 import type { Rendered } from './result.ts';
 import type { GateRun } from './run.ts';
+import { underLease } from './under-lease.ts';
 
 /** What the gate writes down, each act one transaction of row, audit and event (11 §2.8). */
 export function createLedger(deps: LedgerDeps) {
@@ -30,7 +31,7 @@ export function createLedger(deps: LedgerDeps) {
       run.ahead.flush();
       const { tools, tool } = judged.prepared.call;
       const args = deps.mask(judged.prepared.shown);
-      return feed.commit('full', (record) => {
+      return underLease(deps, run, 'full', (record) => {
         if (planned === null) pending(record, run, request, { tools, tool }, args);
         decision(record, run, request, judged, args);
         const seq = planned?.seq ?? insert(run, request, judged, args, 'planned');
@@ -61,7 +62,7 @@ export function createLedger(deps: LedgerDeps) {
       run.ahead.flush();
       const { tools, tool } = judged.prepared.call;
       const args = deps.mask(judged.prepared.shown);
-      feed.commit('full', (record) => {
+      underLease(deps, run, 'full', (record) => {
         if (planned.ask_id !== null) deps.asks.delivered(planned.ask_id);
         // Whoever follows the run has shown the call with the arguments of the model.
         pending(record, run, request, { tools, tool }, args);
@@ -154,7 +155,7 @@ export function createLedger(deps: LedgerDeps) {
           result_bytes: rendered.bytes,
           truncated_result: rendered.truncated,
           ...(outputRef === null ? {} : { output_ref: outputRef }),
-          duration_ms: at - started.at,
+          duration_ms: Math.max(0, at - started.at),
         });
         return true;
       });

@@ -5,10 +5,11 @@ import type { Entries, LedgerDeps, Planned } from './entries.ts';
 import type { Found, Judged, Refused } from './find.ts';
 import { errorText } from './result.ts';
 import type { GateRun } from './run.ts';
+import { underLease } from './under-lease.ts';
 
 /** What is written down of a call that did not run: refused, denied, or stopped by a bound. */
 export function createNotRun(deps: LedgerDeps, entries: Entries) {
-  const { feed, calls, now } = deps;
+  const { calls, now } = deps;
   const { pending, decision, entry, insert, ended, close } = entries;
 
   return {
@@ -23,7 +24,7 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
       run.ahead.flush();
       const names = found === null ? splitName(request.name) : { tools: found.tools, tool: found.name };
       const content = withChange(run, request, deps.mask(errorText(refused.error, refused.message, refused.extra)));
-      feed.commit('normal', (record) => {
+      underLease(deps, run, 'normal', (record) => {
         const seq =
           planned?.seq ??
           calls.insert({
@@ -56,7 +57,7 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
       const content = withChange(run, request, told);
       const { tools, tool } = judged.prepared.call;
       const args = deps.mask(judged.prepared.shown);
-      feed.commit('full', (record) => {
+      underLease(deps, run, 'full', (record) => {
         if (planned === null) {
           pending(record, run, request, { tools, tool }, args);
           decision(record, run, request, judged, args);
@@ -82,7 +83,7 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
       const content = errorText('compute_exhausted', message, { bound: exhausted.bound });
       const { tools, tool } = judged.prepared.call;
       const args = deps.mask(judged.prepared.shown);
-      feed.commit('full', (record) => {
+      underLease(deps, run, 'full', (record) => {
         if (planned === null) {
           pending(record, run, request, { tools, tool }, args);
           decision(record, run, request, judged, args);

@@ -13,6 +13,7 @@ import type { Ledger } from './ledger.ts';
 import { deniedByPolicy } from './refusals.ts';
 import { errorText } from './result.ts';
 import type { GateRun } from './run.ts';
+import { underLease } from './under-lease.ts';
 
 const unknownText = errorText(
   'outcome_unknown',
@@ -45,7 +46,7 @@ export function createUnknown(deps: LedgerDeps, ledger: Ledger, judge: JudgeAgai
     const call_hash = changed?.judged.hash ?? known.call_hash;
     const places = changed?.judged.places ?? before?.preview.places;
     const programs = changed?.judged.programs ?? before?.preview.programs;
-    return deps.feed.commit('full', (record) => {
+    return underLease(deps, run, 'full', (record) => {
       const askId = deps.asks.raise(record, {
         kind: 'unknown_outcome',
         ref: run.ref,
@@ -84,7 +85,7 @@ export function createUnknown(deps: LedgerDeps, ledger: Ledger, judge: JudgeAgai
     const { state } = end;
     const content = withChange(run, request, end.content);
     const ok = state === 'done';
-    deps.feed.commit('full', (record) => {
+    underLease(deps, run, 'full', (record) => {
       deps.asks.delivered(ask.id);
       deps.calls.end(run.ref.run_id, known.seq, run.owner, {
         state,

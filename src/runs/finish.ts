@@ -155,7 +155,7 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
     num_turns: counters.turns,
     num_tool_calls: counters.tool_calls,
     executed_tool_calls: deps.calls.executed(runId),
-    duration_ms: at - live.startedAt,
+    duration_ms: live.clock.active() + live.clock.waited(),
     duration_api_ms: counters.api_ms,
     waited_ms: live.clock.waited(),
     usage,

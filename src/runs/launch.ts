@@ -12,8 +12,6 @@ import { gateRun, jobOf, type PreparedRun, type RunIds, type RunPlan } from './p
 
 /** What has been written of a run that begins or goes on, and what its thread starts from. */
 export type Written = {
-  /** Milliseconds since the epoch. */
-  readonly at: number;
   readonly turn: SessionTurn | null;
   readonly base: { readonly messages: string; readonly input: RunJob['input'] };
   /** Of a run that goes on. */
@@ -51,6 +49,9 @@ export function stopRun(live: LiveRun | null, reason: StopReason): void {
 const placeOf = (plan: RunPlan | null): StepPlace | null =>
   plan === null || plan.ordinal === null ? null : { name: plan.name, ordinal: plan.ordinal };
 
+/** Whole milliseconds of a clock that nobody sets: time that a run may take neither jumps nor stands still (`--timeout`). */
+const sinceStart = (): number => Math.round(performance.now());
+
 /** A run of this process whose rows are written: its side of the gate, its clock, and the job for its thread. */
 export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, written: Written): LiveRun {
   const { runId, session } = ids;
@@ -58,7 +59,7 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
   const { chain, defaults } = prepared;
   const abort = new AbortController();
   let live: LiveRun | undefined;
-  const clock = createActiveClock(prepared.timeoutMs, deps.now, () => stopRun(live ?? null, { kind: 'timeout' }));
+  const clock = createActiveClock(prepared.timeoutMs, sinceStart, () => stopRun(live ?? null, { kind: 'timeout' }));
   const gate = gateRun(deps.prepare, prepared, ids, clock, abort.signal, {
     known: before?.known ?? null,
     settle: before?.settles === true ? () => stopRun(live ?? null, leftBehind) : null,
@@ -97,7 +98,6 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
     job: { ...jobOf(prepared, runId, session, written.base), resume: before?.resume ?? null },
     gate,
     clock,
-    startedAt: written.at,
     usedBefore: before?.usage ?? noUsage,
     defaults: { ...defaults, contextHint: prepared.input.context },
     chosen: { model: null, provider: null, backend: null },

@@ -25,7 +25,6 @@ export type LiveRun = {
   readonly job: RunJob;
   readonly gate: GateRun;
   readonly clock: ActiveClock;
-  readonly startedAt: number;
   /** Tokens of the segments before this one. */
   readonly usedBefore: Usage;
   /** Model, provider and `--context` that a turn falls back to. */

@@ -46,7 +46,7 @@ export function createPruning(deps: PruningDeps) {
   };
 
   return {
-    /** @returns false when the run has not ended: then nothing was removed. */
+    /** @returns false when the run has not ended, or a plan awaits its outcome: then nothing was removed. */
     remove(id: string): boolean {
       if (!pruner.remove(id)) return false;
       deps.removeOutput(id);

@@ -170,7 +170,6 @@ function take(deps: ResumeDeps, run: StoredRun, prepared: PreparedRun, by: strin
     for (const { notices } of prepared.sources.opened) for (const notice of notices) record(ref, notice);
   });
   return {
-    at,
     turn: turn?.turn ?? null,
     base: baseOf(deps, run, turn !== null || first.length > 0, history),
     before: {

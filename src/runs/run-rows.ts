@@ -1,7 +1,7 @@
-import { RuntimeError } from '../schema/errors.ts';
 import type { EngineEvent } from '../schema/event.ts';
 import { addUsage } from '../schema/message.ts';
 import type { Feed, Record } from '../store/feed.ts';
+import { takenOver } from '../store/run-leases.ts';
 import type { Runs } from '../store/runs.ts';
 import type { LiveRun } from './live-run.ts';
 
@@ -154,5 +154,3 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
     usage: () => usage,
   };
 }
-
-export const takenOver = (): RuntimeError => new RuntimeError('storage', 'the run was taken over by another process');

@@ -2,6 +2,7 @@ import type { AgentRun } from '../asks/adjudicate.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { RunEvent } from '../schema/event.ts';
 import type { RunKind, RunResult, RunStarted, StartRun } from '../schema/run.ts';
+import { endCodes, keepTrying } from '../store/keep-trying.ts';
 import { newId } from '../text/ids.ts';
 import { type FinishDeps, type Finished, finishRun } from './finish.ts';
 import { launch, stopRun } from './launch.ts';
@@ -58,10 +59,11 @@ export function createRuns(deps: RunsDeps) {
   /** Gives a run its thread, and its end its rows. */
   const follow = (live: LiveRun, turns: Slots | null): RunStarted => {
     const supervised = turns === null ? supervisor.supervise(live) : inTurn(live, turns);
-    const finished = supervised.then((end) => {
+    const finished = supervised.then(async (end) => {
       live.clock.stop();
       live.sources.close();
-      const done = finishRun(deps, live, end);
+      // The answer is there: a lock of another process is no reason to lose it.
+      const done = await keepTrying(() => finishRun(deps, live, end), { codes: endCodes(end.end), now: deps.now });
       return deps.afterStep === undefined || live.plan?.stepId == null || live.kind !== 'plan_step'
         ? done
         : deps.afterStep(live, done).then(() => done);

@@ -21,12 +21,11 @@ const renewMs = 5_000;
 export function createSlots(deps: SlotsDeps) {
   const { runs, feed, now, most } = deps;
   let active = 0;
-  const queue: (() => void)[] = [];
+  const queue: (() => boolean)[] = [];
   const next = (): void => {
     while (active < most()) {
       const [start] = queue;
-      if (start === undefined) return;
-      start();
+      if (start === undefined || !start()) return;
     }
   };
 
@@ -35,30 +34,43 @@ export function createSlots(deps: SlotsDeps) {
     new Promise((resolve) => {
       const { gate, clock, abort } = live;
       const { run_id } = gate.ref;
-      const mark = (queued: boolean): void =>
-        feed.commit('normal', () => {
-          runs.setQueued(run_id, gate.owner, queued);
-          runs.renewLease(run_id, gate.owner, now() + leaseMs);
-        });
+      /** Never throws: a lock or a full disk is no reason to end the server, and the next time comes. */
+      const mark = (queued: boolean): boolean => {
+        try {
+          feed.commit('normal', () => {
+            runs.setQueued(run_id, gate.owner, queued);
+            runs.renewLease(run_id, gate.owner, now() + leaseMs);
+          });
+          return true;
+        } catch {
+          return false;
+        }
+      };
       clock.pause();
       mark(true);
-      const renew = setInterval(() => mark(true), renewMs);
+      const renew = setInterval(() => {
+        // Whoever could not begin when a turn was free begins now.
+        if (mark(true)) next();
+      }, renewMs);
       let stopHeeding = (): void => {};
-      const start = (): void => {
+      /** @returns false when the row cannot be written: then it keeps its place, and begins once that is possible. */
+      const start = (): boolean => {
         const place = queue.indexOf(start);
         // It has begun already, by another of the ways to begin.
         if (place === -1) {
           stopHeeding();
-          return;
+          return true;
         }
+        // Of one that was stopped nothing begins: its end is written by who writes ends.
+        if (!mark(false) && !abort.signal.aborted) return false;
         queue.splice(place, 1);
         abort.signal.removeEventListener('abort', start);
         clearInterval(renew);
         stopHeeding();
         active += 1;
-        mark(false);
         clock.resume();
         resolve();
+        return true;
       };
       abort.signal.addEventListener('abort', start);
       queue.push(start);

@@ -16,12 +16,14 @@ import {
   type WorkerMessage,
 } from '../schema/protocol.ts';
 import type { Feed } from '../store/feed.ts';
+import { endCodes, keepTrying, unlessLocked } from '../store/keep-trying.ts';
+import { takenOver } from '../store/run-leases.ts';
 import type { Runs } from '../store/runs.ts';
 import { heedCancel } from './cancel-requests.ts';
 import { createDeltas } from './deltas.ts';
 import type { LiveRun } from './live-run.ts';
 import type { Pools } from './pools.ts';
-import { createRunRows, takenOver } from './run-rows.ts';
+import { createRunRows } from './run-rows.ts';
 
 export type SupervisorDeps = TurnDeps & {
   readonly feed: Feed;
@@ -83,18 +85,30 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     clearTimeout(partialTimer);
     clearTimeout(warmTimer);
     stopHeeding();
-    let last = end;
-    try {
-      rows.flush();
-    } catch (error) {
-      const { code, message } = toWire(error);
-      last = { kind: 'failed', error: { class: code, message } };
-    }
+    const flushed = keepTrying(() => rows.flush(), { codes: endCodes(end), now: deps.now }).then(
+      () => end,
+      (error: unknown): RunEnd => {
+        const { code, message } = toWire(error);
+        return { kind: 'failed', error: { class: code, message } };
+      },
+    );
     live.abort.signal.removeEventListener('abort', cancel);
     port.close();
     // A call that is still running has nobody to report to: its child is ended, its ask withdrawn, its outcome recorded.
-    if (!live.abort.signal.aborted) live.abort.abort(new RuntimeError('cancelled', 'the run has ended'));
-    void settledWithin(calls, deps.callGraceMs ?? callGraceMs).then(() => done({ end: last, usage: rows.usage() }));
+    // Of a run that is another's by now the ask is that one's, too, and stays open.
+    const code = isTaken() ? 'interrupted' : 'cancelled';
+    if (!live.abort.signal.aborted) live.abort.abort(new RuntimeError(code, 'the run has ended'));
+    const callsEnded = settledWithin(calls, deps.callGraceMs ?? callGraceMs);
+    void Promise.all([flushed, callsEnded]).then(([last]) => done({ end: last, usage: rows.usage() }));
+  };
+
+  const isTaken = (): boolean => {
+    try {
+      return !deps.runs.holdsLease(runId, gate.owner);
+    } catch {
+      // Not to be read now: nobody else can tell either.
+      return false;
+    }
   };
 
   /** A rest stops at the last checkpoint: what the thread says after it is not recorded. */
@@ -123,7 +137,10 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     if (live.turn === null || shown === '') return;
     streamed += shown;
     // By a clock, not by the next delta: a model that stops in the middle may never send another.
-    partialTimer ??= setTimeout(() => guarded(storePartial), Math.max(0, partialMs - (deps.now() - storedAt)));
+    partialTimer ??= setTimeout(
+      () => guarded(() => unlessLocked(storePartial)),
+      Math.max(0, partialMs - (deps.now() - storedAt)),
+    );
   };
 
   let partialTimer: NodeJS.Timeout | undefined;
@@ -256,8 +273,11 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
 
   const renewTimer = setInterval(() => {
     guarded(() => {
-      const held = deps.feed.commit('normal', () => deps.runs.renewLease(runId, gate.owner, deps.now() + leaseMs));
-      if (!held) throw takenOver();
+      // Behind a lock of another process the lease may run out, but nobody can take it: it is renewed when the lock is gone.
+      const held = unlessLocked(() =>
+        deps.feed.commit('normal', () => deps.runs.renewLease(runId, gate.owner, deps.now() + leaseMs)),
+      );
+      if (held === false) throw takenOver();
     });
   }, renewMs);
 

@@ -142,5 +142,5 @@ export function writeStart(deps: WriteStartDeps, prepared: PreparedRun, ids: Run
     history === null
       ? { messages: '[]', input: { type: input.input.type, value: input.input.value } }
       : { messages: withImageData(history, deps.documents), input: { type: 'chat_history' } };
-  return { at, turn: session, base, before: null };
+  return { turn: session, base, before: null };
 }

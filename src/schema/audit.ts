@@ -57,6 +57,8 @@ export type AuditFilter = {
 /** What a look at the whole chain found (09, `/api/audit/verify`). */
 export type AuditCheck = {
   readonly ok: boolean;
+  /** Every entry follows from the one before; of a broken log: only what was noted elsewhere is not in it. */
+  readonly follows: boolean;
   readonly entries: number;
   readonly first_seq: number | null;
   readonly last_seq: number | null;

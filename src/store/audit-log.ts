@@ -100,8 +100,9 @@ export function createAuditLog(sql: Sql, tenant: string) {
       let start = genesis;
       let anchored = false;
       const missing = new Map(known.map((one) => [one.hash, one]));
-      const result = (broken: AuditCheck['break']): AuditCheck => ({
+      const result = (broken: AuditCheck['break'], follows = false): AuditCheck => ({
         ok: broken === null,
+        follows,
         entries,
         first_seq: first,
         last_seq: entries === 0 ? null : seq,
@@ -133,10 +134,10 @@ export function createAuditLog(sql: Sql, tenant: string) {
       if (first !== null && first > 1 && !anchored) return result({ seq: first, reason: 'gap after 0' });
       // Heads of rows that were pruned are gone with them.
       const [gone] = [...missing.values()].filter((one) => one.seq === null || one.seq >= (first ?? 1));
-      if (gone === undefined) return result(null);
+      if (gone === undefined) return result(null, true);
       const cut = gone.seq !== null && gone.seq > seq;
       const reason = cut ? `cut after ${seq}` : `the known hash ${gone.hash.slice(0, 12)}… is not in the chain`;
-      return result({ seq: gone.seq ?? seq, reason });
+      return result({ seq: gone.seq ?? seq, reason }, true);
     },
   };
 }

@@ -20,7 +20,17 @@ const ofRun = ['events', 'run_messages', 'run_steps', 'tool_calls', 'asks', 'rem
 /** Events that the feed does not need any more; takes the time up to which it does. */
 const notOfFeed = `(at < ? OR kind NOT IN (${feedKindList}))`;
 
-/** Removes runs that have ended. One that rests or goes on is never touched: it has no `ended_at`. */
+/**
+ * A step of a plan is still on the run: what came of it is taken in by the next command that looks at the plan
+ * (07 §4.10.4). Without the run the step would count as interrupted, and be carried out a second time.
+ */
+const isAwaited =
+  "EXISTS (SELECT 1 FROM plan_steps WHERE plan_steps.run_id = runs.id AND plan_steps.status IN ('running', 'waiting'))";
+
+/**
+ * Removes runs that have ended. One that rests or goes on is never touched: it has no `ended_at`. One whose outcome is
+ * awaited by a plan stays until it has been taken in.
+ */
 export function createRunPruner(sql: Sql, tenant: string) {
   /** @returns how many rows went. */
   const remove = (table: string, where: string, ...params: readonly SqlValue[]): number => {
@@ -41,12 +51,16 @@ export function createRunPruner(sql: Sql, tenant: string) {
     remove('runs', 'id = ? AND ended_at IS NOT NULL', id);
   };
   const endedBefore = (at: number): string[] =>
-    sql.column<string>('SELECT id FROM runs WHERE tenant_id = ? AND ended_at < ? ORDER BY ended_at', tenant, at);
+    sql.column<string>(
+      `SELECT id FROM runs WHERE tenant_id = ? AND ended_at < ? AND NOT ${isAwaited} ORDER BY ended_at`,
+      tenant,
+      at,
+    );
 
   /** Those of them of which there is still something to clear. */
   const detailedBefore = (at: number, feed: number): string[] =>
     sql.column<string>(
-      `SELECT id FROM runs WHERE tenant_id = ? AND ended_at < ? AND (
+      `SELECT id FROM runs WHERE tenant_id = ? AND ended_at < ? AND NOT ${isAwaited} AND (
          EXISTS (SELECT 1 FROM run_steps WHERE run_id = runs.id) OR EXISTS (SELECT 1 FROM run_messages WHERE run_id = runs.id)
          OR EXISTS (SELECT 1 FROM events WHERE run_id = runs.id AND ${notOfFeed})) ORDER BY ended_at`,
       tenant,
@@ -68,9 +82,13 @@ export function createRunPruner(sql: Sql, tenant: string) {
   };
 
   return {
-    /** @returns false when the run has not ended, or is not there: then nothing was removed. */
+    /** @returns false when the run has not ended, is awaited by a plan, or is not there: then nothing was removed. */
     remove(id: string): boolean {
-      const ended = sql.get('SELECT 1 FROM runs WHERE id = ? AND tenant_id = ? AND ended_at IS NOT NULL', id, tenant);
+      const ended = sql.get(
+        `SELECT 1 FROM runs WHERE id = ? AND tenant_id = ? AND ended_at IS NOT NULL AND NOT ${isAwaited}`,
+        id,
+        tenant,
+      );
       if (ended === undefined) return false;
       removeRun(id);
       removeSnapshots();

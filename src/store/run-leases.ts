@@ -1,4 +1,9 @@
+import { RuntimeError } from '../schema/errors.ts';
+import { ownerIsDead } from './owner.ts';
 import type { Sql } from './sql.ts';
+
+/** What a process is told that writes for a run which is another's by now. */
+export const takenOver = (): RuntimeError => new RuntimeError('storage', 'the run was taken over by another process');
 
 /** Who wants a run of another process to end, and why. */
 export type CancelRequest = { readonly by: string; readonly reason: string };
@@ -10,18 +15,21 @@ const cancelRow = `(tenant_id, key) IN (SELECT tenant_id, 'cancel.' || id FROM r
 export function createRunLeases(sql: Sql) {
   return {
     /**
-     * Takes over the lease of a run that rests (03 §11.1): only from the owner that was seen, who is gone.
-     * @returns false when another process was quicker
+     * Takes over the lease of a run that rests (03 §11.1): only from the owner that was seen, and only if that one is gone
+     * or its time has passed. One that was stopped for a while may have renewed it since it was seen.
+     * @returns false when another process was quicker, or the owner is back
      */
     takeLease(id: string, from: string | null, owner: string, until: number, at: number): boolean {
       const taken = sql.run(
         `UPDATE run_state SET lease_owner = ?, lease_until = ?, attempts = attempts + 1, last_error = NULL, updated_at = ?
-         WHERE run_id = ? AND lease_owner IS ?`,
+         WHERE run_id = ? AND lease_owner IS ? AND (lease_owner IS NULL OR lease_until <= ? OR ?)`,
         owner,
         until,
         at,
         id,
         from,
+        at,
+        from !== null && ownerIsDead(from) ? 1 : 0,
       );
       if (taken === 0) return false;
       return sql.run("UPDATE runs SET status = 'running' WHERE id = ? AND ended_at IS NULL", id) === 1;

@@ -40,6 +40,8 @@ export function formatStepDuration(ms: number): string {
 
 /** How long something took: `40ms`, `5.1s`, `4m 12s`, `1h 05m`, `2d 3h`. */
 export function formatSpan(ms: number): string {
+  // Two times of day, and the clock was set back in between.
+  if (ms < 0) return '0ms';
   if (ms < 1000) return `${Math.round(ms)}ms`;
   if (ms < 60_000) return `${(Math.floor(ms / 100) / 10).toFixed(1)}s`;
   if (ms < 3_600_000) return `${Math.floor(ms / 60_000)}m ${Math.floor((ms % 60_000) / 1000)}s`;

@@ -65,18 +65,29 @@ const labelled = (name: string, text: string, room = 10): readonly string[] =>
 function timeline(run: RunDetails, shown: RunShown): readonly string[] {
   const asked = new Set(run.calls.map((call) => call.ask_id));
   const entries = [
-    ...run.steps.map((step) => ({ at: Date.parse(step.started_at), order: 0, lines: [stepLine(step)] })),
-    ...run.calls.map((call) => ({
-      at: Date.parse(call.planned_at),
-      order: 1,
-      lines: [callLine(call, run.waits, shown)],
-    })),
+    ...inTurn(run.steps.map((step) => ({ at: Date.parse(step.started_at), order: 0, lines: [stepLine(step)] }))),
+    ...inTurn(
+      run.calls.map((call) => ({
+        at: Date.parse(call.planned_at),
+        order: 1,
+        lines: [callLine(call, run.waits, shown)],
+      })),
+    ),
     // A spent bound is asked about without a call.
     ...run.waits
       .filter((wait) => !asked.has(wait.id))
       .map((wait) => ({ at: Date.parse(wait.created_at), order: 1, lines: [waitLine(wait, shown)] })),
   ].sort((a, b) => a.at - b.at || a.order - b.order);
   return entries.length === 0 ? ['  (nothing is kept of them)'] : entries.flatMap(({ lines }) => lines);
+}
+
+/** In the order in which they came, also where the clock was set back on the way. */
+function inTurn<T extends { readonly at: number }>(entries: readonly T[]): readonly T[] {
+  let latest = Number.NEGATIVE_INFINITY;
+  return entries.map((entry) => {
+    latest = Math.max(latest, entry.at);
+    return { ...entry, at: latest };
+  });
 }
 
 /** One line of a step, as `--steps` prints it (06 §8.3). */

@@ -56,6 +56,20 @@ describe('the next step', () => {
     ]);
   });
 
+  test('keeps its run until what came of it is taken in, whatever is pruned meanwhile', async () => {
+    const { plan, step, show, change, client, rows } = await open(done);
+    await plan('g', { from: steps(2) });
+    await step();
+    // As the process left it that was killed between the end of the run and the step.
+    change("UPDATE plan_steps SET status = 'running', result_text = NULL WHERE ordinal = 1");
+    const [run] = rows("SELECT id FROM runs WHERE kind = 'plan_step'");
+    await expect(client.deleteRun({ run_id: String(run?.['id']) })).rejects.toMatchObject({ code: 'in_use' });
+    await client.pruneRuns({ before: Date.now() + 1 });
+    expect(rows('SELECT kind FROM runs')).toEqual([{ kind: 'plan_step' }]);
+    expect((await show()).steps[0]).toMatchObject({ status: 'completed', result_text: 'Done.', attempts: 1 });
+    expect(await client.pruneRuns({ before: Date.now() + 1 })).toMatchObject({ removed: 1 });
+  });
+
   test('hands over to the one after it', async () => {
     const { plan, step, texts } = await open([
       reply('Wrote a.ts.', executor),

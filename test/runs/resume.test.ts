@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, readFileSync, renameSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { RuntimeClient } from '../../src/client/operations.ts';
 import type { RunResult, StartRun } from '../../src/schema/run.ts';
 import { processOwner } from '../../src/store/owner.ts';
@@ -229,6 +229,48 @@ describe('a run on its way to rest', () => {
     running.change("UPDATE runs SET status = 'suspended'; UPDATE run_state SET lease_owner = NULL, lease_until = NULL");
     expect(await given).toMatchObject({ yours: true, rests: true });
     expect(await resume(running, runId)).toMatchObject({ status: 'completed' });
+  });
+});
+
+describe('a process that was stopped until its run was taken over', () => {
+  const taken = "UPDATE run_state SET lease_owner = 'host - 1 - cli', lease_until = 9e15";
+  const lost = { status: 'failed', error: { class: 'storage', message: 'the run was taken over by another process' } };
+
+  /** A run that waits for the answer to its first call. */
+  const waiting = async (): Promise<[ScriptedApp, string]> => {
+    app = await scriptedApp({ turns: [says('done', results(1)), calls([write('a')])], policy: asking });
+    const { run_id } = await app.start({ on_ask: 'wait' });
+    await app.seen(run_id, 'ask');
+    return [app, run_id];
+  };
+
+  it('records nothing when it hears of an answer that another one takes', async () => {
+    const [running, runId] = await waiting();
+    running.change(taken);
+    await running.client.answerAsk({
+      id: pending()[0] ?? '',
+      outcome: 'deny',
+      feedback: null,
+      text: null,
+      remember: null,
+      binding: null,
+    });
+    expect(await running.client.awaitRun({ run_id: runId })).toMatchObject(lost);
+    expect(running.rows('SELECT kind FROM events ORDER BY seq DESC LIMIT 1')).toEqual([{ kind: 'verdict' }]);
+    expect(running.rows('SELECT state, result FROM tool_calls')).toEqual([{ state: 'planned', result: null }]);
+  });
+
+  it('leaves the question open when it finds its lease lost', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    try {
+      const [running, runId] = await waiting();
+      running.change(taken);
+      vi.advanceTimersByTime(5000);
+      expect(await running.client.awaitRun({ run_id: runId })).toMatchObject(lost);
+      expect(asks()).toMatchObject([{ state: 'pending' }]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, it, vi } from 'vitest';
 import { call, calls, type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
 
 /** Real threads, real children, a scripted model. */
@@ -206,6 +206,15 @@ it('fails a run at its time limit, in which waiting does not count', async () =>
   app = await scriptedApp({ turns: [{ match: {}, reply: { hang: true } }] });
   const result = await app.run({ timeout_ms: 300 });
   expect(result).toMatchObject({ status: 'failed', exit_code: 124, error: { class: 'timeout' } });
+  // A time of day that is set back on the way gives it no hour more.
+  const { run_id } = await app.start({ timeout_ms: 300 });
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 3_600_000 });
+  try {
+    const { error, duration_ms } = await app.client.awaitRun({ run_id });
+    expect([error?.class, duration_ms >= 300]).toEqual(['timeout', true]);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 for (const [point, why] of [

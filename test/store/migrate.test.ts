@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import Sqlite from 'better-sqlite3';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { backUp, newestBackup } from '../../src/store/backup.ts';
 import type { Handle } from '../../src/store/connection.ts';
 import { applyMigrations, migrations, schemaDigest } from '../../src/store/migrate.ts';
 import type { Migration } from '../../src/store/migrations/migration.ts';
 import { type TempHome, tempHome } from '../support/temp-home.ts';
-import { bundle, databaseIn, openIn, removeBundles } from './open.ts';
+import { bundle, databaseIn, openIn, removeBundles, startOfTime } from './open.ts';
 
 let temp: TempHome;
 beforeEach(() => {
@@ -125,6 +126,33 @@ describe('an upgrade', () => {
       'local.db.backup-v1-20250103T000000000Z',
       `local.db.backup-v${current}-20260102T030405000Z`,
     ]);
+  });
+
+  it('gives a backup its name when it is whole, and removes the halves that killed processes have left', async () => {
+    (await openIn(temp)).close();
+    const path = databaseIn(temp);
+    writeFileSync(`${path}.backup-v1-20250101T000000000Z.tmp-0123456789ab`, 'half of one');
+    writeFileSync(`${path}.backup-v1-20250101T000000000Z.tmp-other`, 'no file of ours');
+    let within: readonly (string | null)[] = [];
+    const made = backUp(path, 1, startOfTime, {
+      copyInto(target) {
+        within = [newestBackup(path), ...backups()];
+        writeFileSync(target, 'all of it');
+      },
+      check: () => 'ok',
+    });
+    const name = 'local.db.backup-v1-20260102T030405000Z';
+    expect(within).toEqual([
+      null,
+      'local.db.backup-v1-20250101T000000000Z.tmp-other',
+      expect.stringMatching(`^${name}.tmp-[0-9a-f]{12}$`),
+    ]);
+    expect([made, newestBackup(path), readFileSync(made, 'utf8')]).toEqual([
+      join(temp.home, name),
+      join(temp.home, name),
+      'all of it',
+    ]);
+    expect(backups().sort()).toEqual(['local.db.backup-v1-20250101T000000000Z.tmp-other', name]);
   });
 
   it('is made once by two processes that open at the same time', async () => {

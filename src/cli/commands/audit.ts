@@ -47,12 +47,20 @@ const list: Handler = async (context) => {
   return 0;
 };
 
+/** It stays red after a backup was put back: what was noted beside the database is not taken back by anybody. */
+const notThere =
+  'the entries that are there follow from each other, but a head that was noted is not among them: ' +
+  'so it is after a backup was put back in the place of the database; otherwise entries were cut off or written anew';
+
 const verify: Handler = async (context) => {
   const found = await (await context.client()).verifyAudit({ head: context.invocation.flags.text('head') });
   if (context.globals.format !== 'text') await context.printJson(found);
   else if (found.ok)
     await context.print(`ok: ${found.entries} ${found.entries === 1 ? 'entry' : 'entries'}, head ${found.head}`);
-  else await context.print(`seq ${found.break?.seq}: ${found.break?.reason}`);
+  else {
+    await context.print(`seq ${found.break?.seq}: ${found.break?.reason}`);
+    if (found.follows) context.hint(notThere);
+  }
   return found.ok ? 0 : 1;
 };
 

@@ -42,6 +42,7 @@ export const trustRoutes = {
     shown(
       object({
         ok: boolean(),
+        follows: boolean(),
         entries: number(),
         first_seq: nullable(number()),
         last_seq: nullable(number()),

@@ -1,0 +1,22 @@
+import type { Feed, Record } from '../store/feed.ts';
+import { takenOver } from '../store/run-leases.ts';
+import type { Runs } from '../store/runs.ts';
+import type { GateRun } from './run.ts';
+
+export type LeaseDeps = { readonly feed: Feed; readonly runs: Pick<Runs, 'holdsLease'> };
+
+/**
+ * One transaction of a run that this process still has. A process that was stopped for longer than its lease (Ctrl+Z, a
+ * machine that slept) wakes where it waited: what somebody answered meanwhile is another one's to take (11 §2.9).
+ * @throws RuntimeError storage when the lease is another's; nothing was written then
+ */
+export const underLease = <T>(
+  { feed, runs }: LeaseDeps,
+  run: GateRun,
+  durability: 'full' | 'normal',
+  body: (record: Record) => T,
+): T =>
+  feed.commit(durability, (record) => {
+    if (!runs.holdsLease(run.ref.run_id, run.owner)) throw takenOver();
+    return body(record);
+  });

@@ -1,0 +1,48 @@
+import { type ErrorCode, RuntimeError } from '../schema/errors.ts';
+import type { RunEnd } from '../schema/protocol.ts';
+
+/** 11 §2.12. */
+const forMs = 30_000;
+const pauseMs = 250;
+
+export type KeepTrying = {
+  /** What another try may cure; every other failure is thrown at once. */
+  readonly codes: readonly ErrorCode[];
+  readonly now: () => number;
+  /** Asked before each further try. */
+  readonly goOn?: () => boolean;
+};
+
+/**
+ * Writes down what has happened already and would be lost otherwise: tried again for 30 s.
+ * @throws what the last try threw
+ */
+export async function keepTrying<T>(write: () => T, { codes, now, goOn = () => true }: KeepTrying): Promise<T> {
+  const until = now() + forMs;
+  for (;;) {
+    try {
+      return write();
+    } catch (error) {
+      const mayPass = error instanceof RuntimeError && codes.includes(error.code);
+      if (!mayPass || now() > until || !goOn()) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
+  }
+}
+
+/** What may be tried again at the end of a run: nothing behind a lock that has ended it already. */
+export const endCodes = (end: RunEnd): readonly ErrorCode[] =>
+  end.kind === 'failed' && end.error.class === 'database_busy' ? [] : ['database_busy'];
+
+/**
+ * Does without a write that another one makes up for, when another process holds the lock: nobody else can write then
+ * either. @returns undefined when it was left out
+ */
+export function unlessLocked<T>(write: () => T): T | undefined {
+  try {
+    return write();
+  } catch (error) {
+    if (error instanceof RuntimeError && error.code === 'database_busy') return undefined;
+    throw error;
+  }
+}
