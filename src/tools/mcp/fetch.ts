@@ -225,9 +225,7 @@ function toResponse(response: IncomingMessage, unpacked: Readable, watch: Watch)
 
 /** An answer that is one JSON text loses no digit of a long integer; streams see to that by themselves. */
 class ExactResponse extends Response {
-  override async json(): Promise<unknown> {
-    return parseExactJson(await this.text());
-  }
+  override readonly json = async (): Promise<unknown> => parseExactJson(await this.text());
 }
 
 const tooLarge = (what: string): RuntimeError =>
