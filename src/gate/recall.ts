@@ -1,7 +1,7 @@
 import { commandFlags } from '../policy/command-flags.ts';
 import { evaluate } from '../policy/evaluate.ts';
-import { editedRoot, reservedForPeople } from '../policy/reserved.ts';
-import type { Preview } from '../schema/ask.ts';
+import { editedRoot, reservedForPeople, secretPaths } from '../policy/reserved.ts';
+import type { CallFlag, Preview } from '../schema/ask.ts';
 import { builtInProviders } from '../schema/tool-names.ts';
 import type { CommandSegment } from '../schema/policy-views.ts';
 import { editsKey, type Remembered } from '../store/remembered.ts';
@@ -46,9 +46,11 @@ function editsAsk(deps: RecallDeps, run: GateRun, { prepared }: Judged, sha256: 
 
 /** What a card shows of a call: its commands, why the answer to it cannot be remembered, or what else may be. */
 export function previewOf(run: GateRun, judged: Judged, preview: Preview): Preview {
+  const { flags = [], ...commands } = commandsOf(run, judged);
   const known: Preview = {
     ...preview,
-    ...commandsOf(run, judged),
+    ...commands,
+    ...flagsOf([...secretFlags(run, judged), ...flags]),
     ...saysOf(judged),
     rules: run.policy().policy.rules.length,
   };
@@ -71,6 +73,16 @@ function saysOf({ prepared: { found } }: Judged): Pick<Preview, 'tool_says'> {
   return { tool_says: said === description ? said : `${said}…` };
 }
 
+const flagsOf = (flags: readonly CallFlag[]): Pick<Preview, 'flags'> => (flags.length === 0 ? {} : { flags });
+
+/** A card names a few; an argument may be a list of thousands. */
+const mostSecrets = 5;
+
+const secretFlags = (run: GateRun, { prepared: { call, cwd, site } }: Judged): readonly CallFlag[] =>
+  secretPaths(call, run.host(cwd), site.command === null ? {} : { reading: site.command })
+    .slice(0, mostSecrets)
+    .map((what) => ({ flag: 'secret_path', what: what.slice(0, mostSaid), lines: [] }));
+
 /** A card shows a few; a line of thousands is read on the line itself. */
 const mostCommands = 40;
 
@@ -87,6 +99,6 @@ function commandsOf(run: GateRun, { prepared: { call, cwd, site } }: Judged): Pi
   const flags = commandFlags(segments, unread === null, line);
   return {
     commands: { first: segments.slice(0, mostCommands), total: unread === null ? segments.length : null },
-    ...(flags.length === 0 ? {} : { flags }),
+    ...flagsOf(flags),
   };
 }

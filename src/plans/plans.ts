@@ -143,11 +143,12 @@ export function createPlanOperations(deps: PlanOperationDeps) {
       const later = plans
         .steps(plan.id)
         .some((other) => other.ordinal > step.ordinal && other.status === 'completed' && step.status === 'completed');
-      const before = step.failure_text ?? step.summary_error ?? step.result_text;
+      // What went wrong with the summary says nothing of the step, and a step that was skipped keeps what it had.
+      const before = step.failure_text ?? summaryText(step) ?? step.result_text ?? step.last_failure_summary;
       feed.commit('full', (record) => {
         const set = {
           status: 'pending',
-          last_failure_summary: step.failure_text ?? summaryText(step) ?? before,
+          last_failure_summary: before,
           result_text: null,
           summary: null,
           summary_error: null,

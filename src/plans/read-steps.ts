@@ -25,11 +25,18 @@ export function readSteps(answer: string): ReadSteps {
   return checkedSteps(steps.map((description) => ({ description, done: false })));
 }
 
-/** The steps of a file (07 §4.4): the JSON of an answer, or the list items of a Markdown text, its first heading the goal. */
+/**
+ * The steps of a file (07 §4.4): the JSON of an answer, its `goal` the goal, or the list items of a Markdown text, its
+ * first heading the goal. A text that begins with a link or a box begins with a bracket too, and is no JSON.
+ */
 export function readStepFile(text: string): ReadSteps {
-  const start = text.trimStart().charAt(0);
-  if (start === '[' || start === '{') return readSteps(text);
-  const { steps, goal } = readList(text);
+  const { steps, goal } = readList(text.replace(frontMatter, ''));
+  if (/^\s*[[{]/.test(text)) {
+    const read = readSteps(text);
+    const named = member(outermostJson(text), 'goal');
+    if (read.ok) return typeof named === 'string' ? { ...read, goal: named } : read;
+    if (steps.length === 0) return read;
+  }
   if (steps.length === 0) return refused('it holds no list item');
   const read = checkedSteps(steps);
   return read.ok ? { ...read, goal } : read;
@@ -38,12 +45,15 @@ export function readStepFile(text: string): ReadSteps {
 /** The mark of a finished step, as people write it and as `plan show --markdown` does. */
 const doneMarks = new Set(['x', 'X', '~', '-']);
 const itemLine = /^\s*(?:[-*+]|\d+[.)])\s+(?:\[([ xX~>?!-])\]\s+(?:\d+[.)]\s+)?)?(.+)$/;
+/** Properties that an editor keeps ahead of a text; their lists are tags and the like. */
+const frontMatter = /^---\r?\n[\w-]+:.*?\n---[ \t]*(?=\r?\n)/s;
+const emptyItem = /^\s*(?:[-*+]|\d+[.)])(?:\s+\[[ xX]\])?\s*$/;
 const fenceLine = /^\s*(```|~~~)/;
 const breakLine = /^\s*([-*])(?:\s*\1){2,}\s*$/;
 
 /**
- * Every list item is a step, with the lines that go on with it; a block of code is part of its item or of none, and a
- * quotation is what became of a step.
+ * Every list item is a step, with the lines that go on with it; a block of code is part of its item or of none, a
+ * quotation is what became of a step, and a comment and an item without words are nothing.
  */
 function readList(text: string): { readonly steps: readonly FoundStep[]; readonly goal: string | null } {
   const steps: { lines: string[]; done: boolean }[] = [];
@@ -51,13 +61,25 @@ function readList(text: string): { readonly steps: readonly FoundStep[]; readonl
   let item: string[] | null = null;
   let fence: string | null = null;
   let blank = false;
+  let comment = false;
+  let former = '';
   for (const line of text.split(/\r?\n/)) {
+    if (comment || (fence === null && /^\s*<!--/.test(line))) {
+      comment = !line.includes('-->');
+      continue;
+    }
     const mark = fenceLine.exec(line)?.[1] ?? null;
     const inside: boolean = fence !== null;
     if (inside ? mark === fence : mark !== null) fence = inside ? null : mark;
     const indented = /^(?: {2}|\t)/.test(line);
     if (!inside && mark === null) {
-      const heading = /^#+\s+(.+?)\s*#*$/.exec(line)?.[1];
+      const underlined = item === null && /^=+\s*$/.test(line) && former !== '' ? former : undefined;
+      const heading = /^#+\s+(.+?)\s*#*$/.exec(line)?.[1] ?? underlined;
+      former = line.trim();
+      if (emptyItem.test(line)) {
+        item = null;
+        continue;
+      }
       const found = breakLine.test(line) ? null : itemLine.exec(line);
       if (heading !== undefined) goal ??= heading;
       if (found !== null) {

@@ -7,16 +7,22 @@ import { argumentPaths, floorOf, wallOf } from './guards.ts';
 import type { PathValue } from './paths.ts';
 import { createScope, type Scope } from './scope.ts';
 
-let reserved: readonly Glob[] | null = null;
+let compiled: { readonly secret: readonly Glob[]; readonly reserved: readonly Glob[] } | null = null;
 
-/** C, W and S of the catalogue (02 §13), compiled once: they never change. */
-function reservedGlobs(): readonly Glob[] {
-  reserved ??= [...credentials, ...controlling, ...secretLooking].flatMap((source) => {
-    const compiled = compileGlob(source);
-    return compiled.ok ? [compiled.glob] : [];
-  });
-  return reserved;
+/** C and S of the catalogue (02 §13), and W with them, compiled once: they never change. */
+function globs(): NonNullable<typeof compiled> {
+  if (compiled === null) {
+    const secret = globsOf([...credentials, ...secretLooking]);
+    compiled = { secret, reserved: [...secret, ...globsOf(controlling)] };
+  }
+  return compiled;
 }
+
+const globsOf = (sources: readonly string[]): readonly Glob[] =>
+  sources.flatMap((source) => {
+    const read = compileGlob(source);
+    return read.ok ? [read.glob] : [];
+  });
 
 /**
  * Why nobody but a person may let this call through (03 §7.1, §9): it meets a wall or a floor, whatever the rules say, or
@@ -27,10 +33,17 @@ export function reservedForPeople(call: PolicyCall, host: PolicyHost, options: E
   const guarded = wallOf(scope) ?? floorOf(scope);
   if (guarded !== null) return guarded;
   for (const path of touched(scope)) {
-    const hit = reservedGlobs().find((glob) => isNamed(glob, path, scope));
+    const hit = globs().reserved.find((glob) => isNamed(glob, path, scope));
     if (hit !== undefined) return `path ${path.given} matches ${hit.source}`;
   }
   return null;
+}
+
+/** The paths of the call, as it gave them, at which secrets are kept or which look like one (catalogue C and S). */
+export function secretPaths(call: PolicyCall, host: PolicyHost, options: EvaluateOptions = {}): readonly string[] {
+  const scope = createScope(call, host, null, () => analyseCall(call, options.reading, host));
+  const secret = [...touched(scope)].filter((path) => globs().secret.some((glob) => isNamed(glob, path, scope)));
+  return [...new Set(secret.map(({ given }) => given))];
 }
 
 /** As it was given, and where it leads. */
@@ -50,10 +63,7 @@ export function editedRoot(call: PolicyCall, host: PolicyHost): string | null {
   const scope = createScope(call, host, null, () => analyseCall(call, undefined, host));
   const root = host.realPath(host.workspace);
   const paths = [...touched(scope)];
-  const later = runningLater.flatMap((source) => {
-    const compiled = compileGlob(source);
-    return compiled.ok ? [compiled.glob] : [];
-  });
+  const later = globsOf(runningLater);
   const stays = (path: PathValue) =>
     path.real().startsWith(`${root}/`) && !later.some((glob) => isNamed(glob, path, scope));
   return paths.length > 0 && paths.every(stays) ? root : null;

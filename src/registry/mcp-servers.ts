@@ -71,6 +71,7 @@ export function createMcpServers(deps: McpServersDeps) {
       signedIn: deps.signedIn,
       connection,
       words: ({ id }) => store.words(id),
+      instructions: ({ id }) => store.instructions(id),
       commandChanged: (await deps.commandPins.change(row)) !== null,
       mask: deps.secrets.mask,
     });
@@ -88,7 +89,11 @@ export function createMcpServers(deps: McpServersDeps) {
       const reason = connected.kind === 'ready' ? null : deps.secrets.mask(connected.reason);
       store.noteError(row.id, reason);
       store.noteWords(row.id, lastWords(connection).map(deps.secrets.mask), now());
-      if (connected.kind === 'ready') pins.observe(sourceOf(row), listedTools(connected.listing), by);
+      if (connected.kind === 'ready') {
+        const instructions = connection.instructions()?.slice(0, mostInstructions) ?? null;
+        store.noteInstructions(row.id, instructions === null ? null : deps.secrets.mask(instructions), now());
+        pins.observe(sourceOf(row), listedTools(connected.listing), by);
+      }
       return {
         server: await view(find(row.name), connection),
         reachable: reason === null,
@@ -235,6 +240,9 @@ export function createMcpServers(deps: McpServersDeps) {
 }
 
 export type McpServers = ReturnType<typeof createMcpServers>;
+
+/** Characters of the instructions of a server that are kept for people. */
+const mostInstructions = 16_384;
 
 const emptyRow = {
   command: null,

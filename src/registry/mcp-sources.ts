@@ -86,15 +86,22 @@ export function createMcpSources(deps: McpSourcesDeps) {
     const key = keyOf(row);
     const before = used.get(key);
     if (before !== undefined) return before;
+    const tell = (listing: Listing): void => {
+      if (made.listeners.size === 0) return;
+      const tools = readyTools(made, listing);
+      for (const listener of made.listeners) listener(tools);
+    };
     const made: Used = {
       row,
       connection: deps.launch(row, {
-        notice: (text) => void made.notices.push(mcpNotice(row.name, secrets.mask(text))),
+        // What comes while it connects goes with its list; what comes later has no list to wait for.
+        notice: (text) => {
+          made.notices.push(mcpNotice(row.name, secrets.mask(text)));
+          if (made.connection.state() === 'ready') tell(made.connection.listing());
+        },
         listed: (listing) => {
           deps.store.noteError(row.id, null);
-          if (made.listeners.size === 0) return;
-          const tools = readyTools(made, listing);
-          for (const listener of made.listeners) listener(tools);
+          tell(listing);
         },
       }),
       listeners: new Set(),
@@ -153,13 +160,21 @@ export function createMcpSources(deps: McpSourcesDeps) {
       const waiting: SourceTools[] = [];
       let listener: ((tools: SourceTools) => void) | null = null;
       let closed = false;
+      // A list that is read again says the same of the same tools: a run is told once.
+      const said = new Set<string>();
+      const unsaid = (tools: SourceTools): SourceTools => {
+        const notices = tools.notices.filter(({ message }) => !said.has(message));
+        for (const { message } of notices) said.add(message);
+        return { ...tools, notices };
+      };
       const tell = (tools: SourceTools): void => {
         if (closed) return;
-        if (listener === null) waiting.push(tools);
-        else listener(tools);
+        const fresh = unsaid(tools);
+        if (listener === null) waiting.push(fresh);
+        else listener(fresh);
       };
       const servers = names.map((name) => use(deps.servers.find(name)));
-      const opened = await Promise.all(servers.map((one) => open(one, tell)));
+      const opened = (await Promise.all(servers.map((one) => open(one, tell)))).map(unsaid);
       const changed = servers.map((one, at) => {
         // A server that was late says so once it is there.
         let isLate = opened[at]?.notices.some(({ code }) => code === 'provider_unavailable') === true;

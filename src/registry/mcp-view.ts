@@ -18,6 +18,8 @@ export type ViewDeps = {
   readonly connection: Connection | null;
   /** What the server wrote last beside the protocol, as it was noted. */
   words(row: ToolServerRow): readonly string[];
+  /** What it told its clients to do when it was looked at last. */
+  instructions(row: ToolServerRow): string | null;
   readonly commandChanged: boolean;
   /** Takes known secrets out of a text that comes from the server. */
   mask(text: string): string;
@@ -34,7 +36,7 @@ export async function viewOf(row: ToolServerRow, deps: ViewDeps): Promise<McpSer
   const { pins, connection } = deps;
   const listing = pins.known(sourceOf(row));
   const oauth = readJson(row.oauth ?? 'null') as Readonly<Record<string, string | null>> | null;
-  const instructions = connection?.instructions() ?? null;
+  const instructions = connection?.instructions() ?? deps.instructions(row);
   const said = connection === null ? [] : lastWords(connection);
   const lastError = row.last_error ?? connection?.reason() ?? null;
   const signedIn = row.auth_type === 'oauth' ? deps.signedIn(row) : null;

@@ -31,7 +31,7 @@ export const verdictsFor = (kind: string): string => {
 
 /** Something about a call that a person should know before answering, and the lines of it, counted from 1. */
 export type CallFlag = {
-  readonly flag: 'network' | 'runs_code';
+  readonly flag: 'network' | 'runs_code' | 'secret_path';
   /** Words of the call: foreign text. */
   readonly what: string;
   readonly lines: readonly number[];

@@ -33,11 +33,14 @@ export function searchMessages(deps: SearchDeps, input: SearchInput): SearchResu
 }
 
 const isWord = /[\p{L}\p{N}\p{Co}]/u;
-/** Scripts that put no blanks between words: the index takes a whole run of them for one word. */
+/**
+ * Scripts whose words the index does not see apart: those that put no blanks between them, and those that write small
+ * words onto the next (the article and "and" of Arabic and Hebrew) or onto the one before (particles of Korean).
+ */
 const unspaced =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}\p{Script=Arabic}\p{Script=Hebrew}]/u;
 
-/** What the index can look up, and what must be looked for in the texts: signs, and scripts without blanks. */
+/** What the index can look up, and what must be looked for in the texts: signs, and scripts without words apart. */
 function readTerms(text: string): SearchTerms {
   if (text.length > mostCharacters) {
     throw new RuntimeError('usage', `The text to look for may have ${mostCharacters} characters.`);

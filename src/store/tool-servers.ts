@@ -55,9 +55,32 @@ const columns = [
 ] as const;
 const list = columns.join(', ');
 const wordsKey = (id: string): string => `mcp.words.${id}`;
+const instructionsKey = (id: string): string => `mcp.instructions.${id}`;
 
 /** Registered MCP servers of one tenant, and what their sign-ins have left. A change is durable when its call returns. */
 export function createToolServers(sql: Sql, tenant: string) {
+  const note = (id: string, key: string, value: unknown, now: number): void => {
+    const text = JSON.stringify(value);
+    sql.writeNow(() => {
+      sql.run(
+        `INSERT INTO kv (tenant_id, key, value, updated_at)
+         SELECT tenant_id, ?, ?, ? FROM mcp_servers WHERE tenant_id = ? AND id = ?
+         ON CONFLICT (tenant_id, key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at
+           WHERE value IS NOT excluded.value`,
+        key,
+        text,
+        now,
+        tenant,
+        id,
+      );
+    });
+  };
+  /** What `note` has written; null = nothing. */
+  const noted = (key: string): unknown => {
+    const row = sql.get<{ value: string }>('SELECT value FROM kv WHERE tenant_id = ? AND key = ?', tenant, key);
+    return row === undefined ? null : (JSON.parse(row.value) as unknown);
+  };
+
   return {
     /** Sorted by name. */
     all(): ToolServerRow[] {
@@ -107,7 +130,7 @@ export function createToolServers(sql: Sql, tenant: string) {
     /** What its sign-in left goes with it. @returns false when there is no such server. */
     remove(id: string): boolean {
       return sql.write('full', () => {
-        sql.run('DELETE FROM kv WHERE tenant_id = ? AND key = ?', tenant, wordsKey(id));
+        sql.run('DELETE FROM kv WHERE tenant_id = ? AND key IN (?, ?)', tenant, wordsKey(id), instructionsKey(id));
         return sql.run('DELETE FROM mcp_servers WHERE tenant_id = ? AND id = ?', tenant, id) === 1;
       });
     },
@@ -126,32 +149,14 @@ export function createToolServers(sql: Sql, tenant: string) {
     },
 
     /** What it wrote last beside the protocol, where it was looked at or failed. Lost like `noteError`. */
-    noteWords(id: string, lines: readonly string[], now: number): void {
-      const value = JSON.stringify(lines);
-      sql.writeNow(() => {
-        sql.run(
-          `INSERT INTO kv (tenant_id, key, value, updated_at)
-           SELECT tenant_id, ?, ?, ? FROM mcp_servers WHERE tenant_id = ? AND id = ?
-           ON CONFLICT (tenant_id, key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at
-             WHERE value IS NOT excluded.value`,
-          wordsKey(id),
-          value,
-          now,
-          tenant,
-          id,
-        );
-      });
-    },
+    noteWords: (id: string, lines: readonly string[], now: number): void => note(id, wordsKey(id), lines, now),
 
-    words(id: string): readonly string[] {
-      const row = sql.get<{ value: string }>(
-        'SELECT value FROM kv WHERE tenant_id = ? AND key = ?',
-        tenant,
-        wordsKey(id),
-      );
-      // Written above.
-      return row === undefined ? [] : (JSON.parse(row.value) as readonly string[]);
-    },
+    words: (id: string): readonly string[] => (noted(wordsKey(id)) as readonly string[] | null) ?? [],
+
+    /** What it told its clients to do when it was looked at; null = nothing. Lost like `noteError`. */
+    noteInstructions: (id: string, text: string | null, now: number): void => note(id, instructionsKey(id), text, now),
+
+    instructions: (id: string): string | null => noted(instructionsKey(id)) as string | null,
 
     signIn(serverId: string): SignInRow {
       const row = sql.get<SignInRow>(

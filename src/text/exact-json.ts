@@ -9,15 +9,19 @@ type Inexact = { readonly literal: string; readonly at: number };
  */
 export function parseExactJson(text: string): unknown {
   const value: unknown = JSON.parse(text);
-  const lost = inexactIntegers(text);
-  if (lost.length === 0) return value;
+  const quoted = quoteInexact(text);
+  return quoted === text ? value : JSON.parse(quoted);
+}
+
+/** Valid JSON text, or a line of it, with each integer that a number does not hold exactly as a string. */
+export function quoteInexact(text: string): string {
   let quoted = '';
   let from = 0;
-  for (const { literal, at } of lost) {
+  for (const { literal, at } of inexactIntegers(text)) {
     quoted += `${text.slice(from, at)}"${literal}"`;
     from = at + literal.length;
   }
-  return JSON.parse(quoted + text.slice(from));
+  return quoted + text.slice(from);
 }
 
 /** The same for what is walked afterwards. @throws SyntaxError also for a text that is nested too deep for that */

@@ -172,8 +172,11 @@ async function readBody(response: IncomingMessage, max: number): Promise<{ body:
   return { body: Buffer.concat(parts), truncated: false };
 }
 
-/** The cut applies to what comes out, so a small answer cannot grow without end. */
-async function decompressed(response: IncomingMessage): Promise<Readable> {
+/**
+ * What a service has packed, unpacked: a bound applies to what comes out, so a small answer cannot grow without end.
+ * @throws Error for an encoding that is not known
+ */
+export async function decompressed(response: IncomingMessage): Promise<Readable> {
   const encodings = (response.headers['content-encoding'] ?? '')
     .split(',')
     .map((name) => name.trim().toLowerCase())

@@ -10,6 +10,7 @@ export function cardWarnings(ask: Ask): readonly string[] {
       ? []
       : [`hidden or look-alike characters: ${hidden.join(', ')}${places(hiddenLines(ask.args))}`]),
     ...((preview.paths ?? []).some((path) => !path.inside) ? ['a path lies outside the workspace'] : []),
+    ...flagged(preview.flags, 'secret_path', 'a place where secrets are kept'),
     ...(preview.url === undefined ? [] : [`talks to the network: ${preview.url.host}`]),
     ...flagged(preview.flags, 'network', 'may talk to the network'),
     ...flagged(preview.flags, 'runs_code', 'runs code that it is given'),
@@ -26,6 +27,7 @@ export function cardWarnings(ask: Ask): readonly string[] {
 export const askFlags = (ask: Ask): readonly string[] => [
   ...(hiddenCharacters(allText(ask.args)).length > 0 ? ['hidden_characters'] : []),
   ...((ask.preview.paths ?? []).some((path) => !path.inside) ? ['outside_workspace'] : []),
+  ...(ask.preview.flags?.some(({ flag }) => flag === 'secret_path') === true ? ['secret_path'] : []),
   ...(ask.preview.flags?.some(({ flag }) => flag === 'runs_code') === true ? ['runs_code'] : []),
   ...(ask.preview.url !== undefined || ask.preview.flags?.some(({ flag }) => flag === 'network') === true
     ? ['network']

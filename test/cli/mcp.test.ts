@@ -31,6 +31,7 @@ describe('reins mcp', () => {
       transport: 'stdio',
       env: { MODE: '***' },
       inject: { tenant: '***' },
+      instructions: 'use with care',
       connect_timeout_ms: 30000,
       call_timeout_ms: 120000,
     });

@@ -276,6 +276,10 @@ describe('calls that need approval, without a terminal', () => {
     const late = await world.run(['approvals', 'respond', asks[0].id, '--deny']);
     expect([late.code, late.stdout]).toEqual([1, '']);
     expect(late.stderr).toContain('operator:cli');
+    // Who looks for the answers of somebody need not know that they are not pending.
+    const reviewed = await world.run(['approvals', 'list', '--by', 'operator']);
+    expect(reviewed.stdout.split('\n')[1]).toMatch(/ approved +operator:cli$/);
+    expect((await world.run(['approvals', 'list', '--by', 'agent'])).stderr).toBe('no such asks\n');
   });
 
   test('end as cancelled asks when the run is cancelled', async () => {

@@ -46,6 +46,21 @@ it('reads the marks that a plan is shown with', () => {
   expect(stepsOf(shown.join('\r\n'))).toEqual(['done: a', 'done: b', 'done: c', 'd', 'e', 'done: f']);
 });
 
+it('takes no comment, no property of the file and no empty item for a step, and knows an underlined heading', () => {
+  const text =
+    'The goal\n========\n<!-- - no -->\n<!--\n- nor this\n-->\n- [ ] one\n- [ ]\n-\n- [x] two\n<!-- of two -->\n';
+  expect(stepsOf(text)).toEqual(['one', 'done: two']);
+  expect(readStepFile(text)).toMatchObject({ goal: 'The goal' });
+});
+
+it('reads a text that begins with a link as text, and takes the goal that JSON names', () => {
+  expect(stepsOf('[the issue](http://x.example)\n\n- one\n')).toEqual(['one']);
+  expect(readStepFile('{"goal":"g","steps":[{"description":"- a"}]}')).toMatchObject({
+    goal: 'g',
+    steps: [{ description: '- a' }],
+  });
+});
+
 it('says why there are no steps', () => {
   expect(stepsOf('Only prose.')).toBe('it holds no list item');
   expect(stepsOf('[]')).toBe('the list is empty');

@@ -236,7 +236,7 @@ describe('a step that fails', () => {
 
 describe('the summariser', () => {
   test('that answers prose twice leaves the words of the step itself', async () => {
-    const { plan, step, texts } = await open([
+    const { client, plan, step, texts } = await open([
       reply('I wrote the helper.', executor),
       reply('Well, it went fine.', summariser),
       reply('Really, it did.', repairer),
@@ -249,6 +249,12 @@ describe('the summariser', () => {
     expect(texts('plan_step').filter((text) => text.startsWith('# Goal'))[1]).toContain(
       '# Note from the step before\nI wrote the helper.',
     );
+    // They are what a second attempt is told, also after the step was left out meanwhile.
+    await client.retryStep({ plan: null, ordinal: 1 });
+    await client.skipStep({ plan: null, ordinal: 1 });
+    const again = await client.retryStep({ plan: null, ordinal: 1 });
+    expect(again.plan.steps[0]?.last_failure_summary).toBe('I wrote the helper.');
+    await expect(client.retryStep({ plan: null, ordinal: 0 })).rejects.toThrow('has no step 0: it has steps 1 to 2');
   });
 
   test('that fails never fails the step', async () => {

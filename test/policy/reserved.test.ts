@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { reservedForPeople } from '../../src/policy/reserved.ts';
+import { reservedForPeople, secretPaths } from '../../src/policy/reserved.ts';
 import { parseScript } from '../../src/shell/parse-script.ts';
 import { readCallWith } from '../../src/shell/read-line.ts';
 import { plainHost, virtualHost } from './virtual-host.ts';
@@ -34,4 +34,12 @@ it.each([
   ['a web request', () => reserved('web', 'web_get', { url: 'https://x.test/.env' })],
 ])('lets an agent judge %s', (_name, ask) => {
   expect(ask()).toBeNull();
+});
+
+it('names the paths of a call at which secrets are kept', () => {
+  const args = { path: '.env', body: { file: ['src/a.ts', '/home/u/.aws/credentials', '.env', '.git/hooks/pre-commit'] } };
+  expect(secretPaths({ tools: 'hook', tool: 'send', args }, virtualHost(plainHost))).toEqual([
+    '.env',
+    '/home/u/.aws/credentials',
+  ]);
 });

@@ -188,7 +188,9 @@ describe('a list that changes', () => {
   it('is read again in the run, and a tool that nobody has accepted is put aside', async () => {
     const shell = (command: string, ...args: readonly string[]) => call('local_shell.local_shell', { command, args });
     const turns = [
-      calls([shell('cp', '../more.json', '../tools.json'), call('one.grow', {})], { role: 'user' }),
+      calls([shell('cp', '../more.json', '../tools.json'), call('one.grow', {}), call('one.ask', {})], {
+        role: 'user',
+      }),
       calls([shell('sleep', '1')], { turn: 2 }),
       calls([call('one.grown', {}), call('one.echo', { message: 'still here' })], { turn: 3 }),
       says('end'),
@@ -199,13 +201,16 @@ describe('a list that changes', () => {
       writeFileSync(path, JSON.stringify(names.map((name) => ({ name, inputSchema: { type: 'object' } }))));
       return path;
     };
-    listed('more.json', 'grow', 'echo', 'grown');
-    await addServer(own, 'one', ['file', listed('tools.json', 'grow', 'echo')]);
+    listed('more.json', 'grow', 'echo', 'ask', 'grown');
+    await addServer(own, 'one', ['file', listed('tools.json', 'grow', 'echo', 'ask')]);
     const { run_id } = await own.start();
     const found = await told(own, run_id);
-    expect(JSON.parse(found[3] ?? '{}')).toMatchObject({ ok: false, error: 'quarantined' });
-    expect(found[4]).toBe('still here');
-    expect((await notices(own, run_id)).filter((text) => text.startsWith('tool_quarantined'))).toEqual([
+    expect(JSON.parse(found[4] ?? '{}')).toMatchObject({ ok: false, error: 'quarantined' });
+    expect(found[5]).toBe('still here');
+    // What the server asks for in a call is told at once: no list follows that could bring it along.
+    expect(await notices(own, run_id)).toEqual([
+      'definition_first_use: The 3 tools of MCP server one were accepted as they are now.',
+      'mcp_notice: MCP server one: it asked for roots/list, which Reins does not offer.',
       'tool_quarantined: The tool grown of MCP server one changed and cannot be called: reins mcp accept one shows the difference.',
     ]);
   });

@@ -104,6 +104,13 @@ describe('a search', () => {
     expect(found('名前', { session: 'play' })).toEqual([]);
   });
 
+  it('finds words that are written together with small ones', () => {
+    for (const text of ['한국어를 검색합니다', 'والسلام عليكم', 'שלום בעולם']) place.say('work', 'user', text);
+    expect(marked('한국어')).toEqual(['[한국어]를 검색합니다']);
+    expect(marked('السلام')).toEqual(['و[السلام] عليكم']);
+    expect(marked('עולם')).toEqual(['שלום ב[עולם]']);
+  });
+
   it('finds names of code by their parts and whole', () => {
     place.say('work', 'user', 'call local_fs.read_file("a-b.txt")');
     for (const text of ['read_file', 'local_fs.read_file', 'a-b.txt', 'txt', 'local_fs.read_file(']) {

@@ -135,7 +135,20 @@ const handle = (line) => {
         },
       });
     if (mode === 'odd')
-      return say({ id, result: { tools: [tool('good'), tool('bad name'), { name: 'none' }, tool('good'), 7] } });
+      return say({
+        id,
+        result: {
+          tools: [
+            tool('good'),
+            tool('bad name'),
+            { name: 'none' },
+            tool('good'),
+            7,
+            tool('text', { inputSchema: { type: 'string' } }),
+          ],
+          nextCursor: '',
+        },
+      });
     return say({
       id,
       result: {
@@ -145,6 +158,10 @@ const handle = (line) => {
   }
   if (method === 'tools/call') {
     mark(`call ${params.name}`);
+    if (params.name === 'ask') {
+      say({ id: 910, method: 'roots/list' });
+      return say({ id, result: text('asked') });
+    }
     if (params.name === 'grow') {
       globalThis.grown = true;
       say({ method: 'notifications/tools/list_changed' });

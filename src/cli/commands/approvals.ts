@@ -18,7 +18,8 @@ const list: Handler = async (context) => {
   const { flags } = context.invocation;
   const client = await context.client();
   const found = await client.listAsks({
-    state: flags.text('state') ?? 'pending',
+    // Nobody has answered a pending one yet: who asks for answers of somebody means all of them.
+    state: flags.text('state') ?? (flags.has('by') ? 'all' : 'pending'),
     kind: flags.text('kind'),
     session: flags.text('session'),
     mission: flags.text('mission'),
@@ -31,7 +32,7 @@ const list: Handler = async (context) => {
     return 0;
   }
   if (found.asks.length === 0) {
-    context.hint(flags.text('state') === null ? 'no pending asks' : 'no such asks');
+    context.hint(flags.has('state') || flags.has('by') ? 'no such asks' : 'no pending asks');
     return 0;
   }
   const id = await shownIds(
@@ -58,19 +59,20 @@ const list: Handler = async (context) => {
       ask.summary,
       ask.session_name ?? (ask.plan_name === null ? 'run' : `${ask.plan_name} ${ask.step_no ?? ''}`.trimEnd()),
       ...times(context, ask),
-      askFlags(ask).join(','),
+      [...(ask.verdict === null ? [] : [ask.verdict.by]), ...askFlags(ask)].join(','),
     ]),
   );
   if (found.total > found.asks.length) context.hint(`${found.total - found.asks.length} more; --limit shows them`);
   return 0;
 };
 
-/** Relative on a terminal, ISO 8601 elsewhere (06 §2.4.3). */
+/** Relative on a terminal, ISO 8601 elsewhere (06 §2.4.3); what is over has the state that it ended in for a deadline. */
 function times(context: Context, ask: Ask): readonly [string, string] {
-  if (!context.terminal.stdoutIsTerminal) return [ask.created_at, ask.expires_at ?? 'never'];
+  const over = ask.state === 'pending' ? null : ask.state;
+  if (!context.terminal.stdoutIsTerminal) return [ask.created_at, over ?? ask.expires_at ?? 'never'];
   const now = context.process.now();
   const left = ask.expires_at === null ? 'never' : formatRemaining(Date.parse(ask.expires_at) - now);
-  return [formatShort(Math.max(0, now - Date.parse(ask.created_at))), ask.state === 'pending' ? left : ask.state];
+  return [formatShort(Math.max(0, now - Date.parse(ask.created_at))), over ?? left];
 }
 
 const show: Handler = async (context) => {

@@ -92,7 +92,7 @@ const clean: Handler = async (context) => {
 function ordinalOf(context: Context): number {
   const word = context.invocation.words[0] ?? '';
   const ordinal = Number(word);
-  if (/^\d+$/.test(word) && Number.isSafeInteger(ordinal) && ordinal > 0) return ordinal;
+  if (/^\d+$/.test(word) && Number.isSafeInteger(ordinal)) return ordinal;
   throw new RuntimeError('usage', `"${word}" is no number of a step`, { hints: ['reins plan show'] });
 }
 

@@ -24,7 +24,10 @@ export function asFault(error: unknown): RuntimeError {
   if (error instanceof RuntimeError) return error;
   const cause = error instanceof Error && error.cause instanceof RuntimeError ? error.cause : null;
   if (cause !== null) return cause;
-  return new RuntimeError('mcp_error', plainMessage(error), { cause: error });
+  const text = plainMessage(error);
+  const status = statusOf(error);
+  const message = status === null ? text : `the server answered with status ${status}${text === '' ? '' : `: ${text}`}`;
+  return new RuntimeError('mcp_error', message, { cause: error });
 }
 
 function plainMessage(error: unknown): string {
@@ -32,10 +35,15 @@ function plainMessage(error: unknown): string {
   // What the library's schemas refuse comes as a list of issues.
   if (typeof error === 'object' && error !== null && 'issues' in error) return noForm;
   return text
-    .replace(/^MCP error -?\d+: /, '')
+    .replace(/^(?:MCP error -?\d+|Streamable HTTP error): (?:Error POSTing to endpoint: )?/, '')
     .replace(/\s+/g, ' ')
+    .trim()
     .slice(0, 500);
 }
+
+/** The library gives the status of an answer as the code of its error. */
+const statusOf = (error: unknown): number | null =>
+  error instanceof Error && 'code' in error && typeof error.code === 'number' && error.code >= 100 ? error.code : null;
 
 /** @param closed why the connection is over, or null while it stands */
 export function endOf(
@@ -59,8 +67,7 @@ export function endOf(
     if (error.code === tooLargeCode) return { kind: 'too_large', reason };
     return { kind: 'rpc_error', code: error.code, message: reason };
   }
-  if (error instanceof Error && 'code' in error && typeof error.code === 'number' && error.code >= 100) {
-    return { kind: 'http', status: error.code, body: reason };
-  }
+  const status = statusOf(error);
+  if (status !== null) return { kind: 'http', status, body: reason };
   return { kind: 'lost', reason };
 }

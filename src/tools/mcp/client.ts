@@ -146,7 +146,8 @@ export async function openClient(route: Route, deps: ClientDeps, signal: AbortSi
         });
         collected.add(result['tools']);
         const next = result['nextCursor'];
-        if (typeof next !== 'string' || collected.isFull()) break;
+        // An empty one is no place in a list: some servers end it so.
+        if (typeof next !== 'string' || next === '' || collected.isFull()) break;
         if (seen.has(next)) {
           collected.cut('its list of tools repeats a page; the rest is left out');
           break;

@@ -1,10 +1,13 @@
 import { Agent as HttpAgent, type ClientRequest, type IncomingMessage, request as requestHttp } from 'node:http';
 import { Agent as HttpsAgent, request as requestHttps } from 'node:https';
 import type { LookupFunction } from 'node:net';
-import { PassThrough, Readable } from 'node:stream';
+import { PassThrough, Readable, type Transform } from 'node:stream';
 import { RuntimeError } from '../../schema/errors.ts';
+import { parseExactJson } from '../../text/exact-json.ts';
 import { type Egress, parseTarget, type Target } from '../egress.ts';
 import { codeOf, isFailure } from '../failure.ts';
+import { decompressed } from '../web-request.ts';
+import { exactEvents } from './exact-events.ts';
 import { fault, maxMessageBytes, type PipeFault } from './pipe.ts';
 import { createEventIds, createResumptions, type Resumptions } from './resumption.ts';
 
@@ -66,7 +69,8 @@ export function createFetch(deps: FetchDeps): { readonly fetch: Fetch; close(): 
     };
     const request = secure ? requestHttps(target.url, options) : requestHttp(target.url, options);
     const response = await answerTo(request, init, target);
-    return toResponse(response, streamWatch(deps, init, resumptions));
+    // It was asked for nothing packed, and some services pack all the same.
+    return toResponse(response, await decompressed(response), streamWatch(deps, init, resumptions));
   };
 
   const answered = async (target: Target, init: RequestInit): Promise<Response> => {
@@ -202,7 +206,7 @@ function streamWatch(deps: FetchDeps, init: RequestInit, resumptions: Resumption
   };
 }
 
-function toResponse(response: IncomingMessage, watch: Watch): Response {
+function toResponse(response: IncomingMessage, unpacked: Readable, watch: Watch): Response {
   const status = response.statusCode ?? 0;
   const headers = new Headers();
   for (const [name, value] of Object.entries(response.headers)) {
@@ -213,15 +217,21 @@ function toResponse(response: IncomingMessage, watch: Watch): Response {
     return new Response(null, { status, headers });
   }
   const isStream = /^text\/event-stream\b/i.test(headers.get('content-type') ?? '');
-  const body = isStream ? boundedEvents(response, watch) : boundedBody(response);
+  const body = isStream ? boundedEvents(unpacked, watch) : boundedBody(unpacked);
+  body.once('close', () => response.destroy());
   // True because a web stream of Node carries the bytes that a Response takes.
-  return new Response(Readable.toWeb(body) as ReadableStream<Uint8Array>, { status, headers });
+  return new ExactResponse(Readable.toWeb(body) as ReadableStream<Uint8Array>, { status, headers });
+}
+
+/** An answer that is one JSON text loses no digit of a long integer; streams see to that by themselves. */
+class ExactResponse extends Response {
+  override readonly json = async (): Promise<unknown> => parseExactJson(await this.text());
 }
 
 const tooLarge = (what: string): RuntimeError =>
   fault(`${what} is larger than ${maxMessageBytes} bytes`, { kind: 'too_large', sent: true });
 
-function boundedBody(response: IncomingMessage): Readable {
+function boundedBody(response: Readable): Readable {
   const out = new PassThrough();
   let size = 0;
   response.on('data', (chunk: Buffer) => {
@@ -232,8 +242,8 @@ function boundedBody(response: IncomingMessage): Readable {
 }
 
 /** An event is at most as large as a message, and the stream is not silent for too long. */
-function boundedEvents(response: IncomingMessage, watch: Watch): Readable {
-  const out = new PassThrough();
+function boundedEvents(response: Readable, watch: Watch): Readable {
+  const out = exactEvents();
   const ids = createEventIds();
   let event = 0;
   const silent = (): void =>
@@ -256,7 +266,7 @@ function boundedEvents(response: IncomingMessage, watch: Watch): Readable {
   return joined(response, out);
 }
 
-function joined(response: IncomingMessage, out: PassThrough): Readable {
+function joined(response: Readable, out: Transform): Readable {
   response.once('error', (error) => out.destroy(error));
   out.once('close', () => response.destroy());
   return response.pipe(out);

@@ -9,6 +9,7 @@ const maxTools = 1000;
 export function createCollection() {
   const found = new Map<string, Definition>();
   const cuts = new Set<string>();
+  const unusable: string[] = [];
   return {
     add(tools: unknown): void {
       if (!Array.isArray(tools)) return;
@@ -18,13 +19,28 @@ export function createCollection() {
           return;
         }
         const definition = readDefinition(tool);
-        if (definition === null) cuts.add('a tool without a usable name or schema is left out');
+        if (definition === null) unusable.push(nameIn(tool));
         else if (found.has(definition.name)) cuts.add(`a second tool named ${definition.name} is left out`);
         else found.set(definition.name, definition);
       }
     },
     isFull: () => found.size >= maxTools && cuts.size > 0,
     cut: (text: string) => void cuts.add(text),
-    listing: (): Listing => ({ definitions: [...found.values()], cuts: [...cuts] }),
+    listing: (): Listing => ({ definitions: [...found.values()], cuts: [...unusableCut(unusable), ...cuts] }),
   };
 }
+
+/** A sentence names a few. */
+const mostNamed = 5;
+
+function unusableCut(names: readonly string[]): readonly string[] {
+  if (names.length === 0) return [];
+  const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : '';
+  const what = names.length === 1 ? 'a tool is' : `${names.length} tools are`;
+  return [`${what} left out for want of a usable name or schema: ${names.slice(0, mostNamed).join(', ')}${more}`];
+}
+
+const nameIn = (tool: unknown): string => {
+  const name = typeof tool === 'object' && tool !== null && 'name' in tool ? tool.name : null;
+  return typeof name === 'string' ? JSON.stringify(name.slice(0, 64)) : 'one without a name';
+};

@@ -33,7 +33,7 @@ export function mcpTool(server: McpServer, definition: Definition): Tool {
   const name = { tools: server.name, tool: definition.name };
   const hidden = new Set(Object.keys(server.inject));
   const said = [definition.title, definition.description].filter((text) => text !== undefined && text !== '');
-  const offered = offeredDefinition(said.at(-1) ?? '', withoutMembers(definition.inputSchema, hidden));
+  const offered = offeredDefinition(said.at(-1) ?? '', asObject(withoutMembers(definition.inputSchema, hidden)));
   if (!offered.ok) {
     return refusingTool(name, 'unavailable', `${name.tools}.${name.tool} is not offered: ${offered.reason}.`);
   }
@@ -63,6 +63,13 @@ export function mcpTool(server: McpServer, definition: Definition): Tool {
     },
   });
 }
+
+/** What a server leaves out because an object is meant anyway; services refuse a whole request for want of it. */
+const asObject = (schema: ArgumentRecord): ArgumentRecord => ({
+  ...schema,
+  type: 'object',
+  properties: isMembers(schema['properties']) ? schema['properties'] : {},
+});
 
 /** The schema that a model sees: hidden names are neither described nor required (05 §10.5.3). */
 export function withoutMembers(schema: ArgumentRecord, hidden: ReadonlySet<string>): ArgumentRecord {

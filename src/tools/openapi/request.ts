@@ -102,13 +102,24 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 
 /** One segment that stays one (HOOK-004): null for what would change the shape of the path. */
 function pathSegment(parameter: Parameter, value: unknown): string | null {
-  const parts = Array.isArray(value)
-    ? value.map(textOf)
-    : isObject(value)
-      ? objectParts(value, parameter.explode)
-      : [textOf(value)];
-  const text = parts.map(encode).join(',');
-  return text === '' || /^\.{1,2}$/.test(text) ? null : text;
+  const { style, explode } = parameter;
+  const name = encode(parameter.name);
+  const isList = Array.isArray(value);
+  const keyed = isObject(value) && explode;
+  const parts = keyed
+    ? Object.entries(value).map(([key, member]) => `${encode(key)}=${encode(textOf(member))}`)
+    : (isList ? value.map(textOf) : isObject(value) ? objectParts(value, false) : [textOf(value)]).map(encode);
+  const plain = parts.join(',');
+  if (plain === '') return null;
+  const text =
+    style === 'label'
+      ? `.${parts.join(explode ? '.' : ',')}`
+      : style !== 'matrix'
+        ? plain
+        : keyed || (isList && explode)
+          ? parts.map((part) => `;${keyed ? part : `${name}=${part}`}`).join('')
+          : `;${name}=${plain}`;
+  return /^\.{1,2}$/.test(text) ? null : text;
 }
 
 const objectParts = (value: JsonObject, explode: boolean): readonly string[] =>

@@ -107,7 +107,7 @@ describe('the list of tools', () => {
     await connection.connect(false);
     expect(connection.listings).toEqual([['good']]);
     expect(connection.notices).toEqual([
-      'a tool without a usable name or schema is left out',
+      '4 tools are left out for want of a usable name or schema: "bad name", "none", one without a name, "text"',
       'a second tool named good is left out',
     ]);
   });

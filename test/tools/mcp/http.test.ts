@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import type { ServerResponse } from 'node:http';
 import { afterEach, describe, expect, it } from 'vitest';
 import { callWith, freePort, resultOf, type Remote, type Tried, tryUrl } from './support.ts';
@@ -54,6 +55,58 @@ describe('every request', () => {
     });
     const connection = connect(fake.url, { bearer: async (refused) => (refused ? 'new' : 'old') });
     expect(await reason(connection)).toBe('ready');
+  });
+});
+
+describe('an answer', () => {
+  it('that is packed although nobody asked for it is unpacked', async () => {
+    const fake = await serve((message, _request, response) => {
+      if (message?.method !== 'tools/list') return false;
+      const tools = [{ name: 'packed', inputSchema: { type: 'object' } }];
+      response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' });
+      response.end(gzipSync(JSON.stringify({ jsonrpc: '2.0', id: message.id, result: { tools } })));
+      return true;
+    });
+    const connection = connect(fake.url);
+    expect(await reason(connection)).toBe('ready');
+    expect(connection.listings).toEqual([['packed']]);
+  });
+
+  it.each([
+    ['JSON', 'application/json', (text: string) => [text]],
+    // A line may come in parts, and a string may hold digits and signs of any kind.
+    [
+      'events',
+      'text/event-stream',
+      (text: string) => [`: 1234567890123456789\r\ndata: ${text.slice(0, 90)}`, `${text.slice(90)}\r\n\r\n`],
+    ],
+  ])('in %s keeps every digit of a long integer', async (_name, type, parts) => {
+    const fake = await serve((message, _request, response) => {
+      if (message?.method !== 'tools/call') return false;
+      const found =
+        '{"id":12345678901234567890,"near":-9007199254740993,"said":"é \\"7: 12345678901234567890","n":1.5}';
+      const text = `{"jsonrpc":"2.0","id":${message.id},"result":{"content":[],"structuredContent":${found}}}`;
+      response.writeHead(200, { 'content-type': type });
+      for (const part of parts(text)) response.write(part);
+      response.end();
+      return true;
+    });
+    const connection = connect(fake.url);
+    expect(await reason(connection)).toBe('ready');
+    expect((await resultOf(connection, 'echo', {}))['structuredContent']).toEqual({
+      id: '12345678901234567890',
+      near: '-9007199254740993',
+      said: 'é "7: 12345678901234567890',
+      n: 1.5,
+    });
+  });
+
+  it('that is none is told by its status', async () => {
+    const fake = await serve((_message, _request, response) => {
+      response.writeHead(503).end();
+      return true;
+    });
+    expect(await reason(connect(fake.url))).toBe('the server answered with status 503');
   });
 });
 

@@ -30,6 +30,14 @@ describe('a tool of a server, as a model is offered it', () => {
     expect(mcpTool(server(), definition({ annotations: { readOnlyHint: true } })).spec.read_only).toBe(false);
   });
 
+  it.each([{}, { type: 'object' }, { type: ['object', 'null'], properties: null }])(
+    'has a schema that services take, where the server says only %j',
+    (inputSchema) => {
+      const { spec } = mcpTool(server(), definition({ inputSchema }));
+      expect(spec.input_schema).toEqual({ type: 'object', properties: {} });
+    },
+  );
+
   it('does not name what the operator adds', () => {
     const properties = { q: { type: 'string' }, tenant: { type: 'string' } };
     const inputSchema = { type: 'object', properties, required: ['q', 'tenant'] };

@@ -78,3 +78,21 @@ test('a damaged document gives fewer tools or none, and never an error', async (
     { numRuns: 60 },
   );
 });
+
+test.each([
+  ['label', false, ['a', 'b/c'], '/x/.a,b%2Fc'],
+  ['label', true, ['a', 'b'], '/x/.a.b'],
+  ['label', false, '.', null],
+  ['matrix', false, 'v', '/x/;p=v'],
+  ['matrix', false, ['a', 'b'], '/x/;p=a,b'],
+  ['matrix', true, ['a', 'b'], '/x/;p=a;p=b'],
+  ['matrix', true, { k: 'v', l: 1 }, '/x/;k=v;l=1'],
+  ['simple', true, { k: 'v' }, '/x/k=v'],
+])('a parameter of a path is written in its style: %s, explode %s, %j', async (style, explode, value, expected) => {
+  const parameter = { name: 'p', in: 'path', required: true, style, explode, schema: {} };
+  const paths = { '/x/{p}': { get: { parameters: [parameter] } } };
+  const read = await readDocument(Buffer.from(JSON.stringify({ openapi: '3.1.0', paths })));
+  const [definition] = read.ok ? operationsOf(read.document, null).definitions : [];
+  const given = definition === undefined ? null : requestOf(definition, membersOf(definition), { p: value });
+  expect(given !== null && 'path' in given && given.path.startsWith('/x') ? given.path : null).toBe(expected);
+});
