@@ -43,14 +43,14 @@ describe('an address', () => {
       '0.0.0.0 all',
       ':: all',
       ':: all',
-      '::ffff:0:0 all',
+      '0.0.0.0 all',
       ':: all',
     ]);
     expect(['::1', '0:0::1', '::ffff:127.0.0.1', '::ffff:10.0.0.1', '192.168.1.5', '10.1'].map(read)).toEqual([
       '::1 loopback',
       '::1 loopback',
-      '::ffff:7f00:1 loopback',
-      '::ffff:a00:1',
+      '127.0.0.1 loopback',
+      '10.0.0.1',
       '192.168.1.5',
       '10.0.0.1',
     ]);
