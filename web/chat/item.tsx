@@ -13,6 +13,7 @@ import type { Unsent } from './use-chat.ts';
 
 export type ItemProps = {
   readonly item: Item;
+  /** It was not taken. */
   readonly unsent: Unsent | null;
   readonly onAgain: ((text: string) => void) | undefined;
   /** Nothing has happened after it. */
@@ -28,8 +29,8 @@ export const ItemView = memo(({ item, unsent, onAgain, newest }: ItemProps) => {
           <div className="bubble wrap" dir="auto">
             <Safe text={item.text} mode="prose" />
           </div>
-          {unsent?.id === item.id ? <ErrorNote error={unsent.error} onRetry={unsent.again} /> : null}
-          {item.state === 'pending' && unsent?.id !== item.id ? <span className="small muted">sending…</span> : null}
+          {unsent !== null ? <ErrorNote error={unsent.error} onRetry={unsent.again} /> : null}
+          {item.state === 'pending' && unsent === null ? <span className="small muted">sending…</span> : null}
         </div>
       );
     case 'assistant':

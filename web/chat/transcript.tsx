@@ -11,7 +11,7 @@ const nearPx = 160;
 export function TranscriptView({
   items,
   older = null,
-  unsent = null,
+  unsent = [],
   onAgain,
 }: Pick<Chat, 'items'> &
   Partial<Pick<Chat, 'older' | 'unsent'>> & {
@@ -30,9 +30,15 @@ export function TranscriptView({
   });
   const total = rows.getTotalSize();
 
-  // Growth and new items alike: whoever was at the end stays there.
+  // Growth and new items alike: whoever was at the end stays there, and who sends something goes there.
+  const sent = useRef<string | null>(null);
   useLayoutEffect(() => {
     void total;
+    const last = items.at(-1);
+    if (last?.kind === 'user' && last.state === 'pending' && last.id !== sent.current) {
+      sent.current = last.id;
+      follows.current = true;
+    }
     const box = element.current;
     if (box !== null && follows.current) box.scrollTop = box.scrollHeight;
   });
@@ -47,12 +53,14 @@ export function TranscriptView({
     kept.current = null;
   }, [items]);
 
-  const count = useRef(items.length);
+  const known = useRef({ count: items.length, first: items[0]?.id });
   useEffect(() => {
+    const { count, first } = known.current;
+    known.current = { count: items.length, first: items[0]?.id };
     if (follows.current) setAway(0);
-    else setAway((before) => before + Math.max(0, items.length - count.current));
-    count.current = items.length;
-  }, [items.length]);
+    // What came above is older, and not new.
+    else if (first === items[0]?.id) setAway((before) => before + Math.max(0, items.length - count));
+  }, [items]);
 
   const toEnd = () => {
     follows.current = true;
@@ -96,7 +104,12 @@ export function TranscriptView({
                 className="transcript-row"
                 style={{ transform: `translateY(${row.start}px)` }}
               >
-                <ItemView item={item} unsent={unsent} onAgain={onAgain} newest={row.index === items.length - 1} />
+                <ItemView
+                  item={item}
+                  unsent={unsent.find(({ id }) => id === item.id) ?? null}
+                  onAgain={onAgain}
+                  newest={row.index === items.length - 1}
+                />
               </div>
             );
           })}

@@ -26,6 +26,8 @@ export function Dialog({
     const dialog = element.current;
     const before = document.activeElement;
     if (dialog?.open === false) dialog.showModal();
+    // The browser takes the first thing that can be reached, which is not always what is wanted first.
+    dialog?.querySelector<HTMLElement>('[data-first]')?.focus();
     return () => {
       dialog?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();
