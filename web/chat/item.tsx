@@ -18,10 +18,12 @@ export type ItemProps = {
   readonly onAgain: ((text: string) => void) | undefined;
   /** Nothing has happened after it. */
   readonly newest: boolean;
+  /** An ask is open, so nothing goes on before it was answered. */
+  readonly asks: boolean;
 };
 
 /** One item of a transcript; what did not change is not drawn again. */
-export const ItemView = memo(({ item, unsent, onAgain, newest }: ItemProps) => {
+export const ItemView = memo(({ item, unsent, onAgain, newest, asks }: ItemProps) => {
   switch (item.kind) {
     case 'user':
       return (
@@ -57,7 +59,7 @@ export const ItemView = memo(({ item, unsent, onAgain, newest }: ItemProps) => {
         </p>
       );
     case 'end':
-      return item.status === 'suspended' && item.class === 'ask' ? (
+      return item.status === 'suspended' && (item.class === 'ask' || (newest && asks)) ? (
         <p className="small notice">The run rests until you have answered.</p>
       ) : (
         <div>

@@ -1,6 +1,8 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import type { Item } from '../../src/view/items.ts';
 import { Button } from '../parts/button.tsx';
+import { waits } from './call.tsx';
 import { ItemView } from './item.tsx';
 import type { Chat } from './use-chat.ts';
 
@@ -29,6 +31,7 @@ export function TranscriptView({
     overscan: 8,
   });
   const total = rows.getTotalSize();
+  const asks = useMemo(() => items.some(isOpen), [items]);
 
   // Growth and new items alike: whoever was at the end stays there, and who sends something goes there.
   const sent = useRef<string | null>(null);
@@ -109,6 +112,7 @@ export function TranscriptView({
                   unsent={unsent.find(({ id }) => id === item.id) ?? null}
                   onAgain={onAgain}
                   newest={row.index === items.length - 1}
+                  asks={asks}
                 />
               </div>
             );
@@ -125,6 +129,9 @@ export function TranscriptView({
     </div>
   );
 }
+
+const isOpen = (item: Item): boolean =>
+  item.kind === 'call' ? waits(item) : item.kind === 'ask' && item.verdict === null;
 
 /** What scrolls is reached with the keyboard. */
 const scrolls = { tabIndex: 0 } as const;

@@ -29,7 +29,6 @@ function Proof({ wanted }: { readonly wanted: ProofWanted }) {
       ) : null}
       <form className="stack" onSubmit={(event) => void submit(event)}>
         <TextField
-          data-first
           label="Password"
           type="password"
           autoComplete="current-password"
