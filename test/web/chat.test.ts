@@ -169,6 +169,10 @@ it('shows everything that was said to who scrolls up, and keeps what is being re
   await said(251).waitFor();
   await expect.poll(() => page.evaluate(`document.querySelector('.transcript').scrollTop`)).toBeGreaterThan(1000);
   await expect.poll(() => toTop().then(() => said(1).count())).toBe(1);
+  // On paper there is all of it.
+  await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+  expect(await page.locator('.transcript-row').count()).toBe(450);
+  await page.evaluate("dispatchEvent(new Event('afterprint'))");
   // What was loaded above is not new; what is sent from up there is seen, with what comes of it.
   await page.getByRole('button', { name: 'To the end' }).waitFor();
   // Two that were not taken: each says so, and goes again by itself.

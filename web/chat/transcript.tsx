@@ -1,6 +1,7 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
+import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { Item } from '../../src/view/items.ts';
+import { usePrinting } from '../data/printing.ts';
 import { Button } from '../parts/button.tsx';
 import { waits } from './call.tsx';
 import { ItemView } from './item.tsx';
@@ -23,12 +24,14 @@ export function TranscriptView({
   const element = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
   const [away, setAway] = useState(0);
+  const printing = usePrinting();
   const rows = useVirtualizer({
     count: items.length,
     getScrollElement: () => element.current,
     estimateSize: (index) => (items[index]?.kind === 'assistant' ? 120 : 48),
     getItemKey: (index) => items[index]?.id ?? index,
     overscan: 8,
+    rangeExtractor: printing ? everyRow : defaultRangeExtractor,
   });
   const total = rows.getTotalSize();
   const asks = useMemo(() => items.some(isOpen), [items]);
@@ -96,7 +99,7 @@ export function TranscriptView({
   return (
     <div className="transcript-box">
       <section className="transcript" ref={element} onScroll={onScroll} aria-label="Conversation" {...scrolls}>
-        <div className="transcript-all" style={{ height: `${total}px` }}>
+        <div className="transcript-all" style={printing ? {} : { height: `${total}px` }}>
           {rows.getVirtualItems().map((row) => {
             const item = items[row.index];
             return item === undefined ? null : (
@@ -105,7 +108,7 @@ export function TranscriptView({
                 ref={rows.measureElement}
                 data-index={row.index}
                 className="transcript-row"
-                style={{ transform: `translateY(${row.start}px)` }}
+                style={printing ? {} : { transform: `translateY(${row.start}px)` }}
               >
                 <ItemView
                   item={item}
@@ -129,6 +132,8 @@ export function TranscriptView({
     </div>
   );
 }
+
+const everyRow = ({ count }: Range): number[] => Array.from({ length: count }, (_, index) => index);
 
 const isOpen = (item: Item): boolean =>
   item.kind === 'call' ? waits(item) : item.kind === 'ask' && item.verdict === null;
