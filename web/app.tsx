@@ -1,5 +1,6 @@
-import { type ComponentType, lazy, Suspense } from 'react';
+import { type ComponentType, lazy, Suspense, useEffect } from 'react';
 import { Route, Switch, useLocation } from 'wouter';
+import { onReturn } from './data/on-return.ts';
 import { useStore } from './data/store.ts';
 import { PageFault } from './frame/fault.tsx';
 import { Frame } from './frame/frame.tsx';
@@ -9,7 +10,7 @@ import { Empty, Skeleton } from './parts/states.tsx';
 import { LoginAgain, LoginPage } from './session/login.tsx';
 import { PasswordPage } from './session/password.tsx';
 import { ProofDialog } from './session/proof.tsx';
-import { session } from './session/session.ts';
+import { lookElsewhere, session } from './session/session.ts';
 
 const lazily = (load: () => Promise<ComponentType>) => lazy(() => load().then((found) => ({ default: found })));
 const routes = pages.flatMap(({ paths, load }) => {
@@ -20,6 +21,7 @@ const routes = pages.flatMap(({ paths, load }) => {
 /** Who is there decides what is drawn; a login that has ended leaves the page under the form. */
 export function App() {
   const state = useStore(session);
+  useEffect(() => onReturn(() => void lookElsewhere()), []);
   switch (state.at) {
     case 'in':
     case 'expired':

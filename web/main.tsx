@@ -7,6 +7,7 @@ import './styles/tokens.css';
 import './styles/base.css';
 import './styles/parts.css';
 import './styles/frame.css';
+import './styles/print.css';
 
 applyTheme();
 // Who is there and the code of the page are on their way while the app is drawn for the first time.

@@ -10,6 +10,7 @@ import { readBody } from './read-input.ts';
 import type { Call, Reply, Route } from './route.ts';
 import { newTokenId, tokenLifetimeS } from './token.ts';
 
+const withBody: ReadonlySet<string> = new Set(['verify', 'change-password']);
 const proofMs = 30 * 60_000;
 const iso = (time: number): string => new Date(time).toISOString();
 
@@ -42,7 +43,11 @@ export function accountRoutes(deps: LoginDeps): readonly Route[] {
     access,
     maxBodyBytes: loginBodyBytes,
     ...more,
-    handle: async (call) => handle(call),
+    handle: async (call) => {
+      // Those that take a body read it themselves.
+      if (!withBody.has(path) && call.body !== undefined) readBody(object({}), call.body);
+      return handle(call);
+    },
   });
 
   /** Compares, and counts a failure. @throws RuntimeError too_many_attempts, busy */

@@ -32,7 +32,8 @@ function ofSix(text: string): Address {
   const mapped = /^::ffff:([0-9a-f]{1,4}):([0-9a-f]{1,4})$/.exec(canonical);
   if (mapped === null) return judged(canonical, 6);
   const four = dotted(Number.parseInt(mapped[1] ?? '', 16) * 65_536 + Number.parseInt(mapped[2] ?? '', 16));
-  return { ...judged(four, 4), address: canonical, family: 6 };
+  // It names an address of the other family, and a socket of IPv6 alone cannot be bound to it.
+  return judged(four, 4);
 }
 
 const judged = (address: string, family: 4 | 6): Address => ({

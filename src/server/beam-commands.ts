@@ -1,10 +1,11 @@
 import type { ServerGround } from '../app-options.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import { parseAddress } from './address.ts';
 import { makeLink } from './links.ts';
 import { createOperator } from './operator.ts';
 import { userName } from './operator-name.ts';
 import { normalise, weaknessOf } from './passwords.ts';
-import { ask, isRunning } from './running.ts';
+import { ask, localHost, runningAt } from './running.ts';
 import type { SecretSources } from './signing.ts';
 
 const dayMs = 86_400_000;
@@ -79,14 +80,15 @@ export function createBeamCommands({ ground, secrets, now }: CommandDeps) {
 
     /** A login link of a running server of this database. @throws RuntimeError not_found */
     async link(host: string, port: number): Promise<string> {
-      const own = host === 'localhost' || host === '0.0.0.0' ? '127.0.0.1' : host;
-      const version = (await isRunning(own, port))
-        ? await ask({ host: own, port, path: '/api/version', token: this.token() })
-        : null;
+      const address = parseAddress(host === 'localhost' ? '127.0.0.1' : host);
+      const own = address === null ? host : localHost(address);
+      const scheme = await runningAt(own, port);
+      const version =
+        scheme === null ? null : await ask({ scheme, host: own, port, path: '/api/version', token: this.token() });
       const instance =
         typeof version === 'object' && version !== null && 'instance_id' in version ? version.instance_id : null;
       const name = own.includes(':') ? `[${own}]` : own;
-      if (instance === logins.instanceId) return makeLink(logins, `http://${name}:${port}`, now());
+      if (instance === logins.instanceId) return makeLink(logins, `${scheme}://${name}:${port}`, now());
       throw new RuntimeError('not_found', `No server of this database runs on ${name}:${port}.`, {
         hints: ['reins beam', 'reins beam link --port <port>'],
       });

@@ -50,7 +50,12 @@ export function streamRoutes(deps: StreamDeps): readonly Route[] {
   ];
 }
 
-const wantsStream = ({ request }: Call): boolean => (request.headers.accept ?? '').includes('text/event-stream');
+/** Who says where a stream was cut wants the rest of it, also where a program on the way has lost what it accepts. */
+function wantsStream({ request: { headers } }: Call): boolean {
+  const accepts = headers.accept ?? '';
+  if (accepts.includes('text/event-stream')) return true;
+  return headers['last-event-id'] !== undefined && !accepts.includes('application/json');
+}
 
 /** Bounds how many streams are open. */
 function countStreams({ perCredential, all }: StreamLimits) {

@@ -1,12 +1,16 @@
 import { readFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
+import { request as requestTls } from 'node:https';
 import { RuntimeError } from '../schema/errors.ts';
 import type { Address } from './address.ts';
 
 const waitMs = 2000;
 
+export type Scheme = 'http' | 'https';
+
 /** What is asked of a server of this user, which must be on this machine. */
 export type Question = {
+  readonly scheme: Scheme;
   readonly host: string;
   readonly port: number;
   readonly path: string;
@@ -16,10 +20,11 @@ export type Question = {
 /**
  * Asks a server on this machine, and follows no redirect. @returns the JSON of a 200; null for anything else
  */
-export function ask({ host, port, path, token }: Question): Promise<unknown> {
+export function ask({ scheme, host, port, path, token }: Question): Promise<unknown> {
   return new Promise((resolve) => {
     const headers = token === null ? {} : { authorization: `Bearer ${token}` };
-    const sent = request({ host, port, path, headers, timeout: waitMs, agent: false }, (response) => {
+    const given = { host, port, path, headers, timeout: waitMs, agent: false };
+    const heard = (response: IncomingMessage): void => {
       let text = '';
       response.setEncoding('utf8');
       response.on('data', (piece: string) => {
@@ -27,7 +32,9 @@ export function ask({ host, port, path, token }: Question): Promise<unknown> {
       });
       response.on('end', () => resolve(response.statusCode === 200 ? parsed(text) : null));
       response.on('error', () => resolve(null));
-    });
+    };
+    // The system has said whose server it is; its certificate is for the name by which others reach it.
+    const sent = scheme === 'http' ? request(given, heard) : requestTls({ ...given, rejectUnauthorized: false }, heard);
     sent.on('timeout', () => sent.destroy());
     sent.on('error', () => resolve(null));
     sent.end();
@@ -60,12 +67,19 @@ function listenerIsOurs(port: number): boolean {
   return owners.length > 0 && owners.every((fields) => Number(fields[7]) === uid);
 }
 
-/** Whether a server of this user answers there. */
-export async function isRunning(host: string, port: number): Promise<boolean> {
-  if (!listenerIsOurs(port)) return false;
-  const health = await ask({ host, port, path: '/api/health', token: null });
-  return typeof health === 'object' && health !== null && 'status' in health && health.status === 'ok';
+/** How a server of this user is spoken to that answers there; null where none does. */
+export async function runningAt(host: string, port: number): Promise<Scheme | null> {
+  if (!listenerIsOurs(port)) return null;
+  for (const scheme of ['http', 'https'] as const) {
+    const health = await ask({ scheme, host, port, path: '/api/health', token: null });
+    if (typeof health === 'object' && health !== null && 'status' in health && health.status === 'ok') return scheme;
+  }
+  return null;
 }
+
+/** Where this machine reaches a server that listens there. */
+export const localHost = ({ address, family, wildcard }: Address): string =>
+  wildcard ? (family === 6 ? '::1' : '127.0.0.1') : address;
 
 /** What keeps the server from listening, in one line (09 §1.4). */
 export async function addressTaken(error: unknown, address: Address, port: number): Promise<unknown> {
@@ -74,8 +88,8 @@ export async function addressTaken(error: unknown, address: Address, port: numbe
   const host = address.family === 6 ? `[${address.address}]` : address.address;
   if (code !== 'EADDRINUSE')
     return new RuntimeError('in_use', `Cannot listen on ${host}:${port} (${code}).`, { cause: error });
-  const own = await isRunning(address.wildcard ? '127.0.0.1' : address.address, port);
-  return own
+  const own = await runningAt(localHost(address), port);
+  return own !== null
     ? new RuntimeError('in_use', `Beam runs on ${host}:${port} already; "reins beam link" opens it.`, {
         cause: error,
         hints: [port === 8787 ? 'reins beam link' : `reins beam link --port ${port}`],

@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import { parseAddress } from '../../src/server/address.ts';
 import { planBind, type Wanted } from '../../src/server/bind.ts';
+import { localHost, runningAt } from '../../src/server/running.ts';
 
 const wanted: Wanted = {
   host: '127.0.0.1',
@@ -43,14 +47,14 @@ describe('an address', () => {
       '0.0.0.0 all',
       ':: all',
       ':: all',
-      '::ffff:0:0 all',
+      '0.0.0.0 all',
       ':: all',
     ]);
     expect(['::1', '0:0::1', '::ffff:127.0.0.1', '::ffff:10.0.0.1', '192.168.1.5', '10.1'].map(read)).toEqual([
       '::1 loopback',
       '::1 loopback',
-      '::ffff:7f00:1 loopback',
-      '::ffff:a00:1',
+      '127.0.0.1 loopback',
+      '10.0.0.1',
       '192.168.1.5',
       '10.0.0.1',
     ]);
@@ -101,4 +105,22 @@ describe('an address', () => {
       ]);
     }
   });
+});
+
+it('finds a server of this user behind its certificate, and every address of the machine by its own', async () => {
+  const pem = (name: string) => readFileSync(new URL(`../fixtures/tls/${name}.pem`, import.meta.url), 'utf8');
+  const server = createServer({ cert: pem('self-signed-cert'), key: pem('self-signed-key') }, (_request, response) =>
+    response.end('{"status":"ok"}'),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  // It listens on a port of the network.
+  const { port } = server.address() as AddressInfo;
+  expect(await runningAt('127.0.0.1', port)).toBe('https');
+  await new Promise((resolve) => server.close(resolve));
+  expect(await runningAt('127.0.0.1', port)).toBe(null);
+  const hosts = ['0.0.0.0', '::', '*', '127.0.0.2'].map((text) => {
+    const address = parseAddress(text);
+    return address === null ? null : localHost(address);
+  });
+  expect(hosts).toEqual(['127.0.0.1', '::1', '127.0.0.1', '127.0.0.2']);
 });

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { asks, executor, plans, reply, summariser, summary } from '../plans/support.ts';
 import { call, calls, says } from '../support/scripted-app.ts';
-import { axeFaults, phone, type WebWorld, webWorld } from './world.ts';
+import { axeFaults, phone, visit, type WebWorld, webWorld } from './world.ts';
 
 const blanks = ' '.repeat(800);
 const lines = Array.from({ length: 500 }, (_, index) => `line ${index}`).join('\n');
@@ -86,11 +86,25 @@ it('shows a run as a picture and as a table, which the keyboard reaches', async 
 it('says that the connection is lost while the server is away, and goes on by itself when it is back', async () => {
   const page = await world.open('/approvals');
   await page.getByText('Nothing waits for you').waitFor();
+  const rests = await world.served.run();
+  await page.locator('article.card').waitFor();
   await world.served.restart(async () => {
     await page.getByText('Connection lost.').waitFor();
     expect(await axeFaults(page)).toEqual([]);
+    await world.served.app.client.stopRun({ run_id: rests, reason: 'shutdown', within_ms: 0 });
   });
   await page.getByText('Connection lost.').waitFor({ state: 'detached' });
+  // A run that was stopped with the server goes on with the answer, and could not before.
+  await visit(page, `/runs/${rests}?tab=transcript`);
+  await page.getByText('The run rests until you have answered.').waitFor();
+  expect(await page.getByRole('button', { name: 'Resume' }).count()).toBe(0);
+  // What is typed into a dialog goes where something is written, and does not press its first button.
+  await page.getByRole('button', { name: 'Deny with feedback…' }).click();
+  await page.keyboard.type('not like this');
+  await page.getByRole('dialog').getByRole('button', { name: 'Deny' }).click();
+  await page.getByText('denied by operator:web').waitFor();
+  await page.goBack();
+  await page.getByText('Nothing waits for you').waitFor();
   await world.served.run();
   await page.locator('article.card').waitFor();
   expect(world.problems).toEqual([]);

@@ -169,6 +169,25 @@ it('shows everything that was said to who scrolls up, and keeps what is being re
   await said(251).waitFor();
   await expect.poll(() => page.evaluate(`document.querySelector('.transcript').scrollTop`)).toBeGreaterThan(1000);
   await expect.poll(() => toTop().then(() => said(1).count())).toBe(1);
+  // On paper there is all of it.
+  await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+  expect(await page.locator('.transcript-row').count()).toBe(450);
+  await page.evaluate("dispatchEvent(new Event('afterprint'))");
+  // What was loaded above is not new; what is sent from up there is seen, with what comes of it.
+  await page.getByRole('button', { name: 'To the end' }).waitFor();
+  // Two that were not taken: each says so, and goes again by itself.
+  const box = page.getByRole('textbox', { name: 'Message' });
+  await page.context().setOffline(true);
+  for (const text of ['lost one', 'lost two']) {
+    await box.fill(text);
+    await page.keyboard.press('Enter');
+    await page.locator('.said.user', { hasText: text }).getByRole('button', { name: 'Try again' }).waitFor();
+  }
+  await page.context().setOffline(false);
+  await page.locator('.said.user', { hasText: 'lost one' }).getByRole('button', { name: 'Try again' }).click();
+  await page.getByText('what I found').waitFor();
+  await page.getByRole('button', { name: 'Send' }).waitFor();
+  expect(await page.getByRole('button', { name: 'Try again' }).count()).toBe(1);
   expect(world.problems).toEqual([]);
 });
 
@@ -248,11 +267,22 @@ it('asks for the login again when it has ended, over the page, which keeps what 
   });
   expect(changed.status).toBe(200);
   await page.getByRole('heading', { name: 'Your login has ended' }).waitFor();
+  expect(await page.evaluate('document.activeElement.type')).toBe('password');
   expect(await axeFaults(page)).toEqual([]);
   await page.getByLabel('Password').fill('correct horse battery');
   await page.keyboard.press('Enter');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
   expect(await page.getByRole('textbox', { name: 'Message' }).inputValue()).toBe('half a thought');
   await page.getByText('what I found').waitFor();
+  // Logged out in another tab, and in again: who comes back to this one goes on.
+  const other = await page.context().newPage();
+  await other.goto(`${world.served.url}/runs`);
+  await other.getByRole('button', { name: 'Log out' }).click();
+  await page.getByRole('heading', { name: 'Your login has ended' }).waitFor();
+  await other.getByLabel('Password').fill('correct horse battery');
+  await other.keyboard.press('Enter');
+  await other.getByRole('heading', { name: 'Runs' }).waitFor();
+  await page.evaluate("window.dispatchEvent(new Event('focus'))");
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
   expect(world.problems).toEqual([]);
 });

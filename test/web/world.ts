@@ -54,6 +54,8 @@ export async function webWorld(setup: ScriptedSetup): Promise<WebWorld> {
     await made.addInitScript(
       "addEventListener('securitypolicyviolation', (event) => console.error('policy: ' + event.violatedDirective + ' ' + event.blockedURI))",
     );
+    // What a page is not given that has come over plain HTTP from another machine.
+    await made.addInitScript('delete Crypto.prototype.randomUUID');
     if (!stranger) {
       const cookie = {
         name: `reins_session_${port}`,

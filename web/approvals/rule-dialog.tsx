@@ -33,7 +33,7 @@ export function RuleDialog({
         <Loaded data={preview}>
           {({ candidates, none }) =>
             candidates.length === 0 ? (
-              <p>{none ?? 'No rule would let this call through.'}</p>
+              <p>{none === null ? 'No rule would let this call through.' : `No rule is offered: ${none}.`}</p>
             ) : (
               <fieldset className="candidates">
                 <legend className="small muted">Narrowest first. The call is approved when the rule is written.</legend>

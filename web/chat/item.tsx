@@ -13,14 +13,17 @@ import type { Unsent } from './use-chat.ts';
 
 export type ItemProps = {
   readonly item: Item;
+  /** It was not taken. */
   readonly unsent: Unsent | null;
   readonly onAgain: ((text: string) => void) | undefined;
   /** Nothing has happened after it. */
   readonly newest: boolean;
+  /** An ask is open, so nothing goes on before it was answered. */
+  readonly asks: boolean;
 };
 
 /** One item of a transcript; what did not change is not drawn again. */
-export const ItemView = memo(({ item, unsent, onAgain, newest }: ItemProps) => {
+export const ItemView = memo(({ item, unsent, onAgain, newest, asks }: ItemProps) => {
   switch (item.kind) {
     case 'user':
       return (
@@ -28,8 +31,8 @@ export const ItemView = memo(({ item, unsent, onAgain, newest }: ItemProps) => {
           <div className="bubble wrap" dir="auto">
             <Safe text={item.text} mode="prose" />
           </div>
-          {unsent?.id === item.id ? <ErrorNote error={unsent.error} onRetry={unsent.again} /> : null}
-          {item.state === 'pending' && unsent?.id !== item.id ? <span className="small muted">sending…</span> : null}
+          {unsent !== null ? <ErrorNote error={unsent.error} onRetry={unsent.again} /> : null}
+          {item.state === 'pending' && unsent === null ? <span className="small muted">sending…</span> : null}
         </div>
       );
     case 'assistant':
@@ -56,7 +59,7 @@ export const ItemView = memo(({ item, unsent, onAgain, newest }: ItemProps) => {
         </p>
       );
     case 'end':
-      return item.status === 'suspended' && item.class === 'ask' ? (
+      return item.status === 'suspended' && (item.class === 'ask' || (newest && asks)) ? (
         <p className="small notice">The run rests until you have answered.</p>
       ) : (
         <div>

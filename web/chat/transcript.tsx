@@ -1,6 +1,9 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { defaultRangeExtractor, type Range, useVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import type { Item } from '../../src/view/items.ts';
+import { usePrinting } from '../data/printing.ts';
 import { Button } from '../parts/button.tsx';
+import { waits } from './call.tsx';
 import { ItemView } from './item.tsx';
 import type { Chat } from './use-chat.ts';
 
@@ -11,7 +14,7 @@ const nearPx = 160;
 export function TranscriptView({
   items,
   older = null,
-  unsent = null,
+  unsent = [],
   onAgain,
 }: Pick<Chat, 'items'> &
   Partial<Pick<Chat, 'older' | 'unsent'>> & {
@@ -21,18 +24,27 @@ export function TranscriptView({
   const element = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
   const [away, setAway] = useState(0);
+  const printing = usePrinting();
   const rows = useVirtualizer({
     count: items.length,
     getScrollElement: () => element.current,
     estimateSize: (index) => (items[index]?.kind === 'assistant' ? 120 : 48),
     getItemKey: (index) => items[index]?.id ?? index,
     overscan: 8,
+    rangeExtractor: printing ? everyRow : defaultRangeExtractor,
   });
   const total = rows.getTotalSize();
+  const asks = useMemo(() => items.some(isOpen), [items]);
 
-  // Growth and new items alike: whoever was at the end stays there.
+  // Growth and new items alike: whoever was at the end stays there, and who sends something goes there.
+  const sent = useRef<string | null>(null);
   useLayoutEffect(() => {
     void total;
+    const last = items.at(-1);
+    if (last?.kind === 'user' && last.state === 'pending' && last.id !== sent.current) {
+      sent.current = last.id;
+      follows.current = true;
+    }
     const box = element.current;
     if (box !== null && follows.current) box.scrollTop = box.scrollHeight;
   });
@@ -47,12 +59,14 @@ export function TranscriptView({
     kept.current = null;
   }, [items]);
 
-  const count = useRef(items.length);
+  const known = useRef({ count: items.length, first: items[0]?.id });
   useEffect(() => {
+    const { count, first } = known.current;
+    known.current = { count: items.length, first: items[0]?.id };
     if (follows.current) setAway(0);
-    else setAway((before) => before + Math.max(0, items.length - count.current));
-    count.current = items.length;
-  }, [items.length]);
+    // What came above is older, and not new.
+    else if (first === items[0]?.id) setAway((before) => before + Math.max(0, items.length - count));
+  }, [items]);
 
   const toEnd = () => {
     follows.current = true;
@@ -85,7 +99,7 @@ export function TranscriptView({
   return (
     <div className="transcript-box">
       <section className="transcript" ref={element} onScroll={onScroll} aria-label="Conversation" {...scrolls}>
-        <div className="transcript-all" style={{ height: `${total}px` }}>
+        <div className="transcript-all" style={printing ? {} : { height: `${total}px` }}>
           {rows.getVirtualItems().map((row) => {
             const item = items[row.index];
             return item === undefined ? null : (
@@ -94,9 +108,15 @@ export function TranscriptView({
                 ref={rows.measureElement}
                 data-index={row.index}
                 className="transcript-row"
-                style={{ transform: `translateY(${row.start}px)` }}
+                style={printing ? {} : { transform: `translateY(${row.start}px)` }}
               >
-                <ItemView item={item} unsent={unsent} onAgain={onAgain} newest={row.index === items.length - 1} />
+                <ItemView
+                  item={item}
+                  unsent={unsent.find(({ id }) => id === item.id) ?? null}
+                  onAgain={onAgain}
+                  newest={row.index === items.length - 1}
+                  asks={asks}
+                />
               </div>
             );
           })}
@@ -112,6 +132,11 @@ export function TranscriptView({
     </div>
   );
 }
+
+const everyRow = ({ count }: Range): number[] => Array.from({ length: count }, (_, index) => index);
+
+const isOpen = (item: Item): boolean =>
+  item.kind === 'call' ? waits(item) : item.kind === 'ask' && item.verdict === null;
 
 /** What scrolls is reached with the keyboard. */
 const scrolls = { tabIndex: 0 } as const;

@@ -36,7 +36,7 @@ export type Chat = {
   readonly runId: string | null;
   /** That one, or the newest that was. */
   readonly newestRun: string | null;
-  readonly unsent: Unsent | null;
+  readonly unsent: readonly Unsent[];
   readonly send: (text: string, options: SendOptions) => void;
   readonly reload: () => void;
 };
@@ -56,7 +56,7 @@ export function useChat(name: string): Chat {
   const [runId, setRunId] = useState<string | null>(null);
   const [newest, setNewest] = useState<string | null>(null);
   if (runId !== null && runId !== newest) setNewest(runId);
-  const [unsent, setUnsent] = useState<Unsent | null>(null);
+  const [unsent, setUnsent] = useState<readonly Unsent[]>([]);
   const [round, setRound] = useState(0);
   const reload = useCallback(() => setRound((before) => before + 1), []);
   const followed = useRef(new Set<string>());
@@ -133,16 +133,16 @@ export function useChat(name: string): Chat {
 
   const send = useCallback(
     (text: string, options: SendOptions) => {
-      const key = crypto.randomUUID();
+      const key = newKey();
       const id = `pending:${key}`;
       setTranscript((now) => ({ items: [...now.items, { kind: 'user', id, text, state: 'pending', seq: null }] }));
       const post = (): void => {
-        setUnsent(null);
+        setUnsent((before) => before.filter((each) => each.id !== id));
         clientRepeating(key)
           .postMessage({ session: name, text, ...options })
           .then(
             ({ run_id }) => setRunId(run_id),
-            (thrown: unknown) => setUnsent({ id, error: refusalFrom(thrown), again: post }),
+            (thrown: unknown) => setUnsent((before) => [...before, { id, error: refusalFrom(thrown), again: post }]),
           );
       };
       post();
@@ -162,6 +162,10 @@ export function useChat(name: string): Chat {
     reload,
   };
 }
+
+/** No random UUIDs: a page that has come over plain HTTP from another machine is not given any. */
+const newKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 const goneElsewhere = new RuntimeError(
   'not_found',

@@ -1,7 +1,11 @@
 import { createStore, useStore } from '../data/store.ts';
 
-type Said = { readonly polite: string; readonly assertive: string };
-const said = createStore<Said>({ polite: '', assertive: '' });
+/** The turn makes the same words a second time something new, which is said again. */
+type Line = { readonly words: string; readonly turn: number };
+type Said = { readonly polite: Line; readonly assertive: Line };
+const nothing: Line = { words: '', turn: 0 };
+const said = createStore<Said>({ polite: nothing, assertive: nothing });
+const next = ({ turn }: Line, words: string): Line => ({ words, turn: turn + 1 });
 const politePauseMs = 3000;
 let lastPolite = 0;
 let waiting: ReturnType<typeof setTimeout> | undefined;
@@ -13,24 +17,28 @@ export function announce(polite: string): void {
   waiting = setTimeout(
     () => {
       lastPolite = Date.now();
-      said.set({ ...said.get(), polite });
+      const before = said.get();
+      said.set({ ...before, polite: next(before.polite, polite) });
     },
     Math.max(0, lastPolite + politePauseMs - now),
   );
 }
 
 /** Says it at once: an ask waits. */
-export const announceAsk = (assertive: string): void => said.set({ ...said.get(), assertive });
+export function announceAsk(assertive: string): void {
+  const before = said.get();
+  said.set({ ...before, assertive: next(before.assertive, assertive) });
+}
 
 export function Announcer() {
   const { polite, assertive } = useStore(said);
   return (
     <>
       <div className="sr" role="status" aria-live="polite">
-        {polite}
+        <span key={polite.turn}>{polite.words}</span>
       </div>
       <div className="sr" role="alert" aria-live="assertive">
-        {assertive}
+        <span key={assertive.turn}>{assertive.words}</span>
       </div>
     </>
   );

@@ -14,7 +14,11 @@ export function useNotifications(asks: readonly AskHead[] | null): void {
       const tool = escapeText(`${ask.tools}.${ask.tool}`, { mode: 'line' });
       announceAsk(`Approval needed: ${tool}`);
       if (!document.hidden || !('Notification' in window) || Notification.permission !== 'granted') continue;
-      new Notification('Reins: approval needed', { body: `${tool} · ${ask.run_id ?? ''}`, tag: ask.id });
+      try {
+        new Notification('Reins: approval needed', { body: `${tool} · ${ask.run_id ?? ''}`, tag: ask.id });
+      } catch {
+        // Browsers of phones have the word and let no page use it.
+      }
     }
   }, [asks]);
 }

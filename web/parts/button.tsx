@@ -60,8 +60,8 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: string; re
       look="quiet"
       onClick={(event) => {
         const button = event.currentTarget;
-        void navigator.clipboard.writeText(text).then(() => {
-          button.textContent = 'Copied';
+        void copied(text).then((done) => {
+          button.textContent = done ? 'Copied' : 'Not permitted';
           setTimeout(() => {
             button.textContent = label;
           }, 1200);
@@ -71,4 +71,14 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: string; re
       {label}
     </Button>
   );
+}
+
+/** Whether it is in the clipboard: over plain HTTP from another machine, and in a window without the focus, pages have none. */
+async function copied(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
 }

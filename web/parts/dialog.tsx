@@ -1,6 +1,9 @@
 import { type ReactNode, useEffect, useId, useRef } from 'react';
 import { Button } from './button.tsx';
 
+/** Where something is written. */
+const fields = '.dialog-body :is(textarea, select, input:not([type=radio], [type=checkbox])):not([hidden], :disabled)';
+
 /**
  * A dialog over the page: the browser keeps the focus in it, Esc closes it, and the focus goes back where it was. It is
  * mounted while it is open.
@@ -26,6 +29,9 @@ export function Dialog({
     const dialog = element.current;
     const before = document.activeElement;
     if (dialog?.open === false) dialog.showModal();
+    // The browser takes the first thing that can be reached: Close, which the first blank of what is typed would press.
+    const wanted = dialog?.querySelector<HTMLElement>('[data-first]') ?? dialog?.querySelector<HTMLElement>(fields);
+    wanted?.focus();
     return () => {
       dialog?.close();
       if (before instanceof HTMLElement && before.isConnected) before.focus();

@@ -1,8 +1,12 @@
+/** The address of a link, or a note at the foot, that another block may name. */
+const definition = /^ {0,3}\[[^\]\n]+\]:/m;
+
 /**
  * A text in the blocks that a blank line ends, so that those before the last are final. Fences and what is indented under
- * a list item stay whole.
+ * a list item stay whole; so does a text with definitions, which say nothing by themselves.
  */
 export function blocksOf(text: string): readonly string[] {
+  if (definition.test(text)) return [text];
   const blocks: string[] = [];
   let open: string[] = [];
   let fence: string | null = null;

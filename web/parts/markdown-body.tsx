@@ -22,9 +22,13 @@ const escapeNodes = () => (tree: Node) => {
   walk(tree);
 };
 
+const backToText = '#user-content-fnref-';
 const isOpen = (url: string): boolean => /^(?:https?:\/\/|mailto:)/i.test(url);
 
 function Link({ href, children }: { readonly href?: string | undefined; readonly children?: ReactNode }) {
+  // Between a text and its note there is no way: each stands where it is.
+  if (href?.startsWith('#user-content-fn') === true)
+    return href.startsWith(backToText) ? null : <span>[{children}]</span>;
   const url = visible(href ?? '');
   const said = typeof children === 'string' && children === url;
   const text = said ? url : children;

@@ -84,6 +84,7 @@ function LoginForm() {
       />
       <TextField
         ref={field}
+        data-first
         label="Password"
         type="password"
         autoComplete="current-password"

@@ -1,6 +1,6 @@
 import { type FormEvent, useState } from 'react';
 import { useStore } from '../data/store.ts';
-import { useAction } from '../data/use-data.ts';
+import { useAction, useData } from '../data/use-data.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
@@ -16,6 +16,7 @@ export function ProofDialog() {
 function Proof({ wanted }: { readonly wanted: ProofWanted }) {
   const [password, setPassword] = useState('');
   const verify = useAction(() => auth.verify(password));
+  const me = useData('me', () => auth.me());
   const submit = async (event: FormEvent) => {
     event.preventDefault();
     if ((await verify.run()) !== null) wanted.settle(true);
@@ -23,6 +24,9 @@ function Proof({ wanted }: { readonly wanted: ProofWanted }) {
   return (
     <Dialog title="Your password, please" onClose={() => wanted.settle(false)}>
       <p>This changes what may run. It needs a password that was given in the last 30 minutes.</p>
+      {me.value?.password_set === false ? (
+        <p className="note">No password is set yet, so it is still “admin”.</p>
+      ) : null}
       <form className="stack" onSubmit={(event) => void submit(event)}>
         <TextField
           label="Password"

@@ -46,6 +46,14 @@ export async function lookAgain(said: string | null = null): Promise<void> {
   }
 }
 
+/** Somebody may have logged in, or set a password, in another tab: who comes back to this one goes on. */
+export async function lookElsewhere(): Promise<void> {
+  const { at } = session.get();
+  if (at === 'in' || at === 'checking' || at === 'opening') return;
+  const status = await auth.status().catch(() => null);
+  if (status?.authenticated === true) entered(status);
+}
+
 export function entered({ must_change_password }: Login): void {
   session.set({ at: must_change_password ? 'must-change' : 'in' });
 }
