@@ -83,7 +83,15 @@ export const openTui: Handler = async (context: Context) => {
       readImages([path], process.cwd);
     },
     gitExcludes: (root) => gitExcludes(environment, userHome, root),
-    writeFile: writeWhole,
+    // There is no flag here that could be wrong.
+    writeFile: async (path, force, pieces) => {
+      try {
+        await writeWhole(path, force, pieces);
+      } catch (error) {
+        const { code, message } = toWire(error);
+        throw code === 'usage' ? usage(message.replace(/^--out: /, '')) : error;
+      }
+    },
     inTmux: (environment['TMUX'] ?? '') !== '',
     now: () => process.now(),
     terminalProgram: environment['TERM_PROGRAM'] ?? '',
