@@ -25,7 +25,7 @@ const mostBytes = 1024 * 1024;
 /** Leaves the screen to the editor of the operator, and puts back what was saved (10 §6.7). */
 export async function editWith(deps: EditDeps, text: string, ask: string | null): Promise<void> {
   const { screen, edit, dispatch, now } = deps;
-  screen.leave();
+  screen.lend('editor');
   const edited = await edit(ask === null ? 'message.md' : 'arguments.json', text);
   screen.enter();
   deps.resized();
@@ -38,10 +38,16 @@ export async function editWith(deps: EditDeps, text: string, ask: string | null)
       action: { type: 'edited-outside', id: ask, text: why === null ? saved : null, why },
       now: now(),
     });
-  } else if (saved !== null && why === null)
-    dispatch({ type: 'compose', action: { type: 'replace', text: saved.replace(/\n$/, '') }, now: now() });
+  } else if (saved !== null && why === null && saved !== text)
+    dispatch({ type: 'compose', action: { type: 'replace', text: draftIn(saved) }, now: now() });
   if (why !== null) dispatch({ type: 'say', text: why, bad: true, now: now() });
 }
+
+/** As a paste is taken: the lines of another system are lines, and the last one has no end. */
+const draftIn = (saved: string): string => saved.replaceAll(/\r\n?/g, '\n').replace(/\n$/, '');
+
+/** Enter, or a key that somebody presses who wants to go on: `q`, Esc, Ctrl+C, Ctrl+D. */
+const goesBack = /[\r\nq\u0003\u0004\u001b]/;
 
 type PrintDeps = Lent & { readonly input: ReadStream; readonly output: WriteStream };
 
@@ -50,10 +56,17 @@ export async function printWith(
   { screen, input, output, resized }: PrintDeps,
   lines: readonly string[],
 ): Promise<void> {
-  screen.leave();
+  screen.lend('reader');
+  // Keys come one by one: a line that the terminal edits could end the input for good, or the program.
+  input.setRawMode(true);
   output.write(`${lines.join('\n')}\n\nEnter goes back. `);
   await new Promise<void>((resolve) => {
-    input.once('data', () => resolve());
+    const onKey = (bytes: Buffer): void => {
+      if (!goesBack.test(bytes.toString('latin1'))) return;
+      input.off('data', onKey);
+      resolve();
+    };
+    input.on('data', onKey);
     input.resume();
   });
   screen.enter();

@@ -33,7 +33,7 @@ export type TuiOptions = {
   readonly themeNames: () => readonly string[];
   readonly policy: string | null;
   readonly model: string | null;
-  /** Text of `keys.json` as it is now; null = there is none. */
+  /** Text of `keys.json` as it is now; null = there is none. @throws what keeps it from being read */
   readonly keys: () => string | null;
   readonly cwd: string;
   readonly shell: boolean;

@@ -32,6 +32,9 @@ export type Screen = {
   enter(): void;
   /** Puts everything back, synchronously; safe to call twice and from an exit handler. */
   leave(): void;
+  /** As `leave`, until the next `enter`: the terminal is that of an editor, or of somebody who reads what was printed. */
+  lend(to: Borrower): void;
+  lent(): Borrower | null;
   held(): boolean;
   /** A whole frame; only the rows that changed are written. */
   paint(frame: string): void;
@@ -46,12 +49,15 @@ export type Screen = {
   signal(bytes: string): void;
 };
 
+export type Borrower = 'editor' | 'reader';
+
 /** A size that the terminal does not report counts as 80x24 (10 §1.3). */
 const sizeOf = (output: WriteStream): Size => ({ columns: output.columns || 80, rows: output.rows || 24 });
 
 export function createScreen(options: ScreenOptions): Screen {
   const { input, output } = options;
   let held = false;
+  let lent: Borrower | null = null;
   let shown: string[] = [];
   let caret = '';
   let titled = '';
@@ -126,12 +132,49 @@ export function createScreen(options: ScreenOptions): Screen {
     write(`${esc}?2026h${hide}${out.join('')}${place}${esc}?2026l`);
   };
 
+  const leave = (): void => {
+    if (!held) return;
+    held = false;
+    clearTimeout(timer);
+    firstResize = 0;
+    for (const [event, listener] of [
+      ['data', onData],
+      ['end', onGone],
+      ['error', onGone],
+    ] as const) {
+      input.off(event, listener);
+    }
+    output.off('resize', onResize);
+    const bytes = [
+      ...(protocol ? [`${esc}<u`] : []),
+      wheelOff,
+      `${esc}?1004l`,
+      `${esc}?2004l`,
+      `${esc}?2026l`,
+      `${esc}0m${esc}?25h${esc}?1049l${esc}23;0t`,
+    ].join('');
+    for (const step of [
+      () => writeWhole(output, bytes),
+      () => input.setRawMode(false),
+      () => input.pause(),
+      () => options.holds(false),
+    ]) {
+      try {
+        step();
+      } catch {
+        // The terminal may be gone: nobody is left to tell.
+      }
+    }
+    protocol = false;
+  };
+
   return {
     size: () => sizeOf(output),
     held: () => held,
     enter() {
       if (held) return;
       held = true;
+      lent = null;
       shown = [];
       caret = '';
       titled = '';
@@ -156,41 +199,12 @@ export function createScreen(options: ScreenOptions): Screen {
         ].join(''),
       );
     },
-    leave() {
-      if (!held) return;
-      held = false;
-      clearTimeout(timer);
-      firstResize = 0;
-      for (const [event, listener] of [
-        ['data', onData],
-        ['end', onGone],
-        ['error', onGone],
-      ] as const) {
-        input.off(event, listener);
-      }
-      output.off('resize', onResize);
-      const bytes = [
-        ...(protocol ? [`${esc}<u`] : []),
-        wheelOff,
-        `${esc}?1004l`,
-        `${esc}?2004l`,
-        `${esc}?2026l`,
-        `${esc}0m${esc}?25h${esc}?1049l${esc}23;0t`,
-      ].join('');
-      for (const step of [
-        () => writeWhole(output, bytes),
-        () => input.setRawMode(false),
-        () => input.pause(),
-        () => options.holds(false),
-      ]) {
-        try {
-          step();
-        } catch {
-          // The terminal may be gone: nobody is left to tell.
-        }
-      }
-      protocol = false;
+    lend(to) {
+      leave();
+      lent = to;
     },
+    lent: () => lent,
+    leave,
     paint,
     wheel(on) {
       if (held && on !== wheel) options.write(on ? wheelOn : wheelOff);

@@ -18,7 +18,7 @@ export type SessionGround = {
   readonly busy: () => boolean;
   /** The turn of that session that rests. */
   readonly resting: () => string | null;
-  /** A session was opened: its draft comes back. */
+  /** Another session was opened: its draft comes back. */
   readonly opened: (sessionId: string) => Promise<void>;
 };
 
@@ -85,8 +85,10 @@ export function createSessionView(deps: SessionViewDeps) {
 
   return {
     async open(name: string | null): Promise<void> {
+      const before = deps.session();
       const opened = await show(name);
-      await deps.opened(opened.id);
+      // What is being written in the session that was open is newer than what is stored of it.
+      if (opened.id !== before?.id) await deps.opened(opened.id);
     },
 
     /** Shows what another process does in the session. @throws what the store throws */

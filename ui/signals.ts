@@ -23,15 +23,23 @@ export function handleSignals({ screen, leave, exit, crash, cancel, shown }: Sig
       else void first().finally(() => leave(code));
       ending = true;
     };
+  const interrupted = end(130, cancel);
+  /** A key pressed in an editor reaches everybody in the foreground. */
+  const isForEditor = (): boolean => screen.lent() === 'editor';
   const listeners: Readonly<Record<string, (given: unknown) => void>> = {
-    SIGINT: end(130, cancel),
+    SIGINT: () => {
+      if (!isForEditor()) interrupted();
+    },
     SIGTERM: end(143),
     SIGHUP: end(143),
     SIGQUIT: () => {
+      if (isForEditor()) return;
       screen.leave();
       exit(131);
     },
     SIGCONT: () => {
+      // Whoever has the terminal goes on with it.
+      if (screen.lent() !== null) return;
       screen.enter();
       shown();
     },

@@ -4,7 +4,7 @@ import { toWire } from '../src/schema/errors.ts';
 import { plural } from '../src/view/format.ts';
 import { sessionFile } from '../src/view/session-file.ts';
 import type { Action } from './actions.ts';
-import { readKeysFile } from './keys/keys-file.ts';
+import { loadKeys } from './keys/keys-file.ts';
 import type { NotifyWay } from './notify.ts';
 import type { SlashIntent } from './slash-intent.ts';
 import type { State } from './state.ts';
@@ -18,7 +18,7 @@ export type SlashDeps = {
   readonly say: (text: string, bad: boolean) => void;
   /** @throws RuntimeError usage, with what is wrong with it */
   readonly setTheme: (name: string) => void;
-  /** Text of `keys.json` as it is now; null = there is none. */
+  /** Text of `keys.json` as it is now; null = there is none. @throws what keeps it from being read */
   readonly keys: () => string | null;
   readonly setNotify: (way: NotifyWay) => void;
   /** Writes a file whole. @throws RuntimeError in_use where the name is taken and `force` is false */
@@ -95,7 +95,7 @@ export function createSlashEffects(deps: SlashDeps): {
       deps.dispatch({ type: 'compose', action: { type: 'image', path }, now: deps.state().now });
     },
     'reload-keys': async () => {
-      const { map, notices } = readKeysFile(deps.keys());
+      const { map, notices } = loadKeys(deps.keys);
       deps.dispatch({ type: 'keys', map });
       for (const notice of notices) deps.dispatch({ type: 'notice', level: 'warn', text: `keys.json: ${notice}` });
       say(

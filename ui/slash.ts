@@ -20,6 +20,7 @@ type Slash = (state: State, args: string, now: number, ruler: Ruler) => Change |
 const named = (args: string): string | null => (args.trim() === '' ? null : args.trim());
 /** Messages that stay as they are behind a summary, unless others are asked for (07 §2.9). */
 const keptMessages = 8;
+const mostTrimmed = 1_000_000;
 const session = (state: State): string | null => state.session?.name ?? null;
 const quiet = (state: State, text: string, now: number): Change => only(saying(state, text, now));
 
@@ -58,22 +59,23 @@ const commands: Readonly<Record<string, Slash>> = {
   },
   fork: (state, args, now) => {
     const name = session(state);
-    const seq = /--at[ =](\d+)/.exec(args)?.[1];
+    const seq = /(?:^|\s)--at[ =](\d+)(?=\s|$)/.exec(args)?.[1];
     const at = seq === undefined ? null : Number(seq);
-    const to = named(args.replace(/--at[ =]\d+/, '').replace(/(^|\s)--summary(?=\s|$)/, ''));
+    const to = named(args.replace(/(^|\s)--at[ =]\d+(?=\s|$)/, '').replace(/(^|\s)--summary(?=\s|$)/, ''));
     if (name === null) return quiet(state, 'there is no session yet: the first message makes one', now);
-    if (to?.startsWith('-')) return '/fork takes a name, --at <seq> and --summary';
+    if (to !== null && /^-|\s/.test(to)) return '/fork takes a name, --at <seq> and --summary';
     return /(^|\s)--summary(?=\s|$)/.test(args)
       ? intended(state, { do: 'fork-summary', to, at, keep: keptMessages })
       : only(state, { do: 'fork-session', name, to, at });
   },
   copy: (state, args, now) => {
+    const [given, wanted, number = '1'] = /^(?:(code)(?:\s+(\d+))?)?$/.exec(args.trim()) ?? [];
+    if (given === undefined) return '/copy takes nothing, or code [n]: the n-th block of code from the end';
     const last = state.items.findLast((item) => item.kind === 'assistant');
     if (last?.kind !== 'assistant') return quiet(state, 'there is no answer to copy', now);
-    const [, wanted, number = '1'] = /^(code)\s*(\d*)/.exec(args.trim()) ?? [];
     if (wanted === undefined) return only(state, { do: 'copy', text: last.text });
     const blocks = [...last.text.matchAll(/^```[^\n]*\n([\s\S]*?)^```/gm)].map((match) => match[1] ?? '');
-    const block = blocks.at(-Math.max(1, Number(number) || 1));
+    const block = blocks.at(-Math.max(1, Number(number)));
     return block === undefined
       ? quiet(state, 'the last answer has no such code block', now)
       : only(state, { do: 'copy', text: block });
@@ -120,9 +122,9 @@ const commands: Readonly<Record<string, Slash>> = {
   image: (state, args) => intended(state, { do: 'image', path: args.trim() }),
   think: (state, args) => intended(state, { do: 'think', level: named(args) ?? 'auto' }),
   trim: (state, args) =>
-    /^\d+$/.test(args.trim())
+    /^\d+$/.test(args.trim()) && Number(args) <= mostTrimmed
       ? intended(state, { do: 'trim', messages: Number(args.trim()) })
-      : '/trim takes a number of messages; 0 = all',
+      : `/trim takes a number of messages up to ${mostTrimmed}; 0 = all`,
   compact: (state, args) => {
     const keep = named(args) ?? String(keptMessages);
     return /^\d+$/.test(keep)

@@ -10,7 +10,7 @@ import { createDrawing } from './drawing.tsx';
 import { farewell, lastLook, lastWords } from './farewell.ts';
 import { incoming } from './incoming.ts';
 import { createTimedDecoder } from './keys/input-decoder.ts';
-import { readKeysFile } from './keys/keys-file.ts';
+import { loadKeys } from './keys/keys-file.ts';
 import { editWith, printWith } from './lend.ts';
 import { createLook } from './look.ts';
 import { createNotifier } from './notify.ts';
@@ -36,7 +36,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
   const { input, output, errors, now } = options;
   const look = createLook(options);
   const cache = createLineCache();
-  const keys = readKeysFile(options.keys());
+  const keys = loadKeys(options.keys);
   const left = deferred<Left>();
   const dispatch = (action: Action): void => store.dispatch(action);
   const say = (text: string, bad: boolean): void => dispatch({ type: 'say', text, bad, now: now() });

@@ -39,7 +39,7 @@ export function readThemeFile(text: string): ReadTheme {
   const [other] = Object.keys(more);
   if (other !== undefined) return refused(`has "${other}", which is none of version, base, tokens`);
   if (version !== 1) return refused('"version" must be 1');
-  if (typeof base !== 'string' || themes[base] === undefined)
+  if (typeof base !== 'string' || !Object.hasOwn(themes, base))
     return refused(`"base" must be one of ${Object.keys(themes).join(', ')}`);
   if (!isRecord(tokens)) return refused('"tokens" must be an object');
   const read: Partial<Record<Token, Rendition>> = {};

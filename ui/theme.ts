@@ -108,11 +108,14 @@ export const themes: Readonly<Record<string, { readonly rich: Tokens; readonly p
   mono: { rich: mono, plain: mono },
 };
 
+/** What every object has by that name is no theme. */
+const shipped = (name: string) => (Object.hasOwn(themes, name) ? themes[name] : undefined);
+
 export type ColourDepth = 'none' | 'plain' | 'rich';
 
 /** @returns null for a name that is none of the program's */
 export function builtinTheme(name: string, depth: ColourDepth, glyphs: Glyphs): Theme | null {
-  const found = themes[name];
+  const found = shipped(name);
   if (found === undefined) return null;
   return createTheme(name, depth === 'none' ? mono : found[depth === 'rich' ? 'rich' : 'plain'], glyphs);
 }
@@ -122,7 +125,7 @@ export function builtinTheme(name: string, depth: ColourDepth, glyphs: Glyphs): 
  * keeps the look of the base; where it has none, nothing of the file counts.
  */
 export function ownTheme(name: string, base: string, tokens: Tokens, depth: ColourDepth, glyphs: Glyphs): Theme | null {
-  const found = themes[base];
+  const found = shipped(base);
   if (found === undefined) return null;
   if (depth === 'none') return createTheme(name, mono, glyphs);
   const shown = Object.entries(tokens).filter(

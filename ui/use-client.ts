@@ -103,8 +103,8 @@ export function createClientLink(options: LinkOptions): ClientLink {
         void lookAgain(around(client));
       await view.happened(entries).catch(failed);
       if (!asks) continue;
-      // An answer may have come with a rule: another policy governs from then on.
-      if (entries.some(({ kind }) => kind === 'verdict'))
+      // An answer may have come with a rule, or late for a policy that was edited: another one governs from then on.
+      if (entries.some(({ kind }) => kind === 'verdict' || kind === 'ask_updated'))
         await lookAtPolicy({ client, dispatch, policy: options.policy }).catch(failed);
       // What cannot be read now is read with the next entry.
       await readAsks().catch(failed);

@@ -20,10 +20,17 @@ const failed = (message: string): Edited => ({ kind: 'failed', message });
 export async function editText(environment: Environment, name: string, text: string): Promise<Edited> {
   const editor = [environment['VISUAL'], environment['EDITOR']].find((one) => one !== undefined && one.trim() !== '');
   if (editor === undefined) return failed('no editor is known: set VISUAL or EDITOR');
-  const directory = mkdtempSync(join(tmpdir(), 'reins-edit-'));
-  const path = join(directory, name);
+  let directory: string | null = null;
+  let path = '';
   try {
+    directory = mkdtempSync(join(tmpdir(), 'reins-edit-'));
+    path = join(directory, name);
     writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    if (directory !== null) rmSync(directory, { recursive: true, force: true });
+    return failed(`no file can be made for the editor: ${error instanceof Error ? error.message : String(error)}`);
+  }
+  try {
     const ended = await run(editor, path, environment);
     if (ended !== null) return failed(ended);
     if (statSync(path).size > maxBytes) return failed(`the file has more than ${maxBytes} bytes`);

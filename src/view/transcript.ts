@@ -131,7 +131,8 @@ function message(draft: Draft, event: Extract<RunEvent, { kind: 'message' }>): v
   if (given.role !== 'assistant') return;
   if (given.thinking !== undefined && given.thinking.trim() !== '') {
     const open = draft.items().findLast((item) => item.kind === 'reasoning');
-    const known = open?.kind === 'reasoning' && open.id.startsWith(`${event.run_id}:`) && open.text === given.thinking;
+    const streamed = open?.kind === 'reasoning' && open.id.startsWith(`${event.run_id}:`) ? open.text : '';
+    const known = wholeOf(event, given.thinking, streamed) === streamed;
     if (!known && draft.open('reasoning') === undefined)
       draft.push({
         kind: 'reasoning',
@@ -147,11 +148,25 @@ function message(draft: Draft, event: Extract<RunEvent, { kind: 'message' }>): v
   const state = given.interrupted === true ? 'partial' : 'complete';
   if (open !== undefined) {
     if (given.content.trim() === '') draft.remove(open);
-    else draft.replace(open, { ...open, text: given.content, state, message_id: given.id });
+    else
+      draft.replace(open, {
+        ...open,
+        text: wholeOf(event, given.content, open.text),
+        state,
+        message_id: given.id,
+      });
   } else if (given.content.trim() !== '') {
     draft.push({ kind: 'assistant', id: given.id, text: given.content, state, seq: null });
+    if (event.truncated?.includes('message') === true)
+      draft.push({ kind: 'notice', id: `${given.id}:cut`, level: 'info', text: cutHere });
   }
 }
+
+const cutHere = 'the text above goes on: it is whole when the session is opened again';
+
+/** Long texts are cut in events (04 §18.3): what was streamed of one is the better copy. */
+const wholeOf = ({ truncated }: RunEvent, given: string, streamed: string): string =>
+  truncated?.includes('message') === true && streamed.startsWith(given) ? streamed : given;
 
 export const emptyCall = (id: string, runId: string | null): CallItem => ({
   kind: 'call',

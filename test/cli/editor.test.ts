@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { editText } from '../../src/cli/editor.ts';
 
 let directory = '';
@@ -25,5 +25,14 @@ test('an editor that is not there is named, with what to set', async () => {
   expect(edited).toEqual({
     kind: 'failed',
     message: 'the editor "/nowhere/ed" cannot be started (ENOENT): set VISUAL or EDITOR',
+  });
+});
+
+test('a temporary directory that is not there is said, and no fault', async () => {
+  vi.stubEnv('TMPDIR', '/nowhere');
+  const edited = await editText({ VISUAL: 'true' }, 'message.md', 'draft').finally(() => vi.unstubAllEnvs());
+  expect(edited).toMatchObject({
+    kind: 'failed',
+    message: expect.stringMatching(/^no file can be made for the editor: ENOENT: .*'\/nowhere\/reins-edit-/),
   });
 });

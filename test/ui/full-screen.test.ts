@@ -310,6 +310,9 @@ describe('without a screen', () => {
       (rows) => rows.filter((row) => row.includes('reins: Hello.')).length === 2,
       'the answer to what was attached',
     );
+    // The terminal edits the line here, and its key for an interrupt comes as a signal.
+    terminal.type('hang\r');
+    await terminal.press('\u0003', 'note: cancelled');
     expect(terminal.bytes()).not.toContain('\u001b');
     terminal.type('\u0004');
     expect((await terminal.ended).code).toBe(0);

@@ -2,7 +2,8 @@ import { expect, it } from 'vitest';
 import type { BackendCheck } from '../../src/schema/registry.ts';
 import { textOf } from '../../src/view/line.ts';
 import { reduce } from '../../ui/reducer.ts';
-import { runInView } from '../../ui/state.ts';
+import { createSessionView } from '../../ui/session-view.ts';
+import { type OpenSession, runInView } from '../../ui/state.ts';
 import { statusLine } from '../../ui/status-lines.ts';
 import { createLineCache } from '../../ui/transcript/line-cache.ts';
 import { welcomeOf } from '../../ui/welcome.ts';
@@ -24,6 +25,35 @@ it('says of a session whose turn rests that it does, and has its question in vie
   const { state } = reduce(readyState(), { type: 'opened', session, items: [], resting: 'run_1' }, ruler);
   expect(textOf(statusLine(state))).toMatch(/^ = suspended /);
   expect(runInView(state)).toBe('run_1');
+});
+
+it('brings the draft of another session back, and leaves what is written in the one that is open', async () => {
+  let open: OpenSession | null = null;
+  const drafts: string[] = [];
+  const client = {
+    showSession: async ({ name }: { name: string }) => ({
+      session: { id: `id of ${name}`, name, active_run_id: null, suspended_run_id: null },
+      messages: [],
+      total: 0,
+    }),
+    interruptedTurn: async () => null,
+  };
+  const view = createSessionView({
+    client: async () => client as never,
+    dispatch: (action) => {
+      if (action.type === 'opened') open = action.session;
+    },
+    now: () => 0,
+    session: () => open,
+    busy: () => false,
+    resting: () => null,
+    opened: async (id) => void drafts.push(id),
+    read: () => undefined,
+    isOwn: () => false,
+    follow: () => undefined,
+  });
+  for (const name of ['work', 'work', 'play', 'work']) await view.open(name);
+  expect(drafts).toEqual(['id of work', 'id of play', 'id of work']);
 });
 
 it('names to a new user what answers on this machine, and keys by their variables', () => {

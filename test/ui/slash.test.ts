@@ -60,9 +60,13 @@ describe('arguments that say nothing that could be done', () => {
   it.each([
     ['/xyzzy', 'there is no command /xyzzy'],
     ['/trim x', '/trim takes a number'],
+    ['/trim 1000001', '/trim takes a number of messages up to 1000000'],
     ['/compact x', '/compact takes the number'],
     ['/dump x', '/dump takes a number'],
     ['/fork --frob', '/fork takes a name'],
+    ['/fork f --at -1', '/fork takes a name'],
+    ['/fork a b', '/fork takes a name'],
+    ['/copy code x', '/copy takes nothing, or code [n]'],
     ['/policy explain foo', '/policy explain takes'],
     ['/think maybe', '/think takes off'],
   ])('%s stays in the composer, with what is taken', (line, why) => {

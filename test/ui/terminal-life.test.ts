@@ -1,3 +1,4 @@
+import { chmodSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { addScript, createProject, tester, type World, writingTurns } from '../cli/world.ts';
 import { program } from '../support/run-cli.ts';
@@ -61,14 +62,16 @@ describe('opening', () => {
     ]);
   });
 
-  test.each([[['--frobnicate']], [['tui', '--json']], [['tui', '--theme', 'nope']]])(
-    'a bad flag is told before an escape byte is written: %j',
-    async (argv) => {
-      const terminal = open(argv);
-      expect((await terminal.ended).code).toBe(2);
-      expect(terminal.bytes()).not.toContain('\u001b');
-    },
-  );
+  test.each([
+    [['--frobnicate']],
+    [['tui', '--json']],
+    [['tui', '--theme', 'nope']],
+    [['tui', '--theme', 'constructor']],
+  ])('a bad flag is told before an escape byte is written: %j', async (argv) => {
+    const terminal = open(argv);
+    expect((await terminal.ended).code).toBe(2);
+    expect(terminal.bytes()).not.toContain('\u001b');
+  });
 });
 
 describe('leaving', () => {
@@ -140,4 +143,34 @@ test('Ctrl+Z gives the terminal back to the shell, and fg takes it again', async
   await terminal.until((rows) => rows.at(-1) !== undefined && !terminal.modes().alternate, 'the shell');
   terminal.type('exit\r');
   await terminal.ended;
+});
+
+test('an editor has the terminal and its keys until it ends, and what was dumped waits for Enter in any way', async () => {
+  const editor = world.write(
+    '../editor',
+    '#!/bin/sh\ntrap "echo again" CONT; echo editing; while :; do sleep 0.05; done\n',
+  );
+  chmodSync(editor, 0o700);
+  const terminal = open([], { command: ['bash', '--norc', '-i'], environment: { VISUAL: editor } });
+  terminal.type(`${process.execPath} ${program} tui\r`);
+  await ready(terminal);
+  terminal.type('draft\u0007');
+  await terminal.saw('editing');
+  terminal.type('\u001a');
+  await terminal.saw('Stopped');
+  terminal.type('fg; echo went on\r');
+  await terminal.until((rows) => rows.includes('again'), 'the editor');
+  expect(terminal.modes().alternate).toBe(false);
+  terminal.type('\u0003');
+  await terminal.saw('nothing was changed');
+  expect(terminal.rows()).toContain('› draft');
+  terminal.type('\u0015/dump\r');
+  await terminal.saw('Enter goes back.');
+  // Not an end of the input: the keys behind it arrive.
+  terminal.type('x\u0004');
+  await terminal.until(() => terminal.modes().alternate, 'the screen');
+  terminal.type('on');
+  await terminal.saw('› on');
+  terminal.type('\u0018\u0003');
+  await terminal.saw('went on');
 });

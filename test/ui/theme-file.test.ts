@@ -27,6 +27,7 @@ it.each([
   ['[]', 'must be an object'],
   ['{"version":2}', '"version" must be 1'],
   ['{"version":1,"base":"mine"}', '"base" must be one of default, '],
+  ['{"version":1,"base":"toString"}', '"base" must be one of default, '],
   ['{"version":1,"colors":{}}', 'has "colors", which is none of version, base, tokens'],
   ['{"version":1,"tokens":{"dangr":{}}}', '"tokens.dangr" is none of text, '],
   ['{"version":1,"tokens":{"danger":{"fg":"rot"}}}', '"tokens.danger.fg" is no colour'],

@@ -227,6 +227,21 @@ describe('rows of an item', () => {
     }
   });
 
+  it('keep the whole text that was streamed, where the event of its message is cut', () => {
+    const cut = { ...message('assistant', 'long', { thinking: 'why' }), truncated: ['message'] };
+    const thought = event({ ...task, kind: 'step_chunk', thinking: 'why not', index: 0 });
+    expect(fold(thought, chunk('longer'), cut)).toMatchObject([
+      { kind: 'reasoning', text: 'why not', state: 'complete' },
+      { kind: 'assistant', text: 'longer', state: 'complete' },
+    ]);
+    // Who has seen nothing of it is told.
+    expect(fold(cut).map((item) => ('text' in item ? item.text : ''))).toEqual([
+      'why',
+      'long',
+      'the text above goes on: it is whole when the session is opened again',
+    ]);
+  });
+
   it('show runs of colours of a program as one mark, and every other sequence byte by byte', () => {
     const item = storedItems([
       {

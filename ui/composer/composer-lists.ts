@@ -12,7 +12,9 @@ export function completionCommand(state: ComposerState, id: string, view: Compos
   if (id === 'completion.close') return only({ ...state, dismissed: state.editing.text.slice(0, list.from) });
   const item = list.items[state.chosen];
   if (item === undefined) return only(state);
-  const runs = id === 'completion.run' && item.whole && list.kind !== 'file';
+  // A word that is there already needs no completing: what else the command takes may be left out.
+  const isThere = list.kind === 'argument' && item.insert === state.editing.text.slice(list.from, list.to);
+  const runs = id === 'completion.run' && (item.whole || isThere) && list.kind !== 'file';
   const open = list.kind === 'file' && item.insert.endsWith('/');
   const text = runs || open ? item.insert : `${item.insert} `;
   const editing = replace(state.editing, list.from, list.to, text);

@@ -1,7 +1,7 @@
 import type { Glyphs } from '../../src/view/escape.ts';
 import type { SavedDraft } from '../../src/schema/draft.ts';
 import type { Completion, CompletionWords, Wanted } from './completion.ts';
-import { emptyDraft, wholeText } from './draft.ts';
+import { emptyDraft, wholeText, withoutMarks } from './draft.ts';
 import { type Editing, editingOf, emptyEditing, replace, sizeOf } from './editing.ts';
 import { type History, emptyHistory, remember } from './history.ts';
 
@@ -111,7 +111,8 @@ export const composerContexts = (state: ComposerState): readonly ('completion' |
 export const only = (state: ComposerState): Composed => ({ state, intents: [] });
 export const refuse = (state: ComposerState, ...problems: readonly string[]): Composed => only({ ...state, problems });
 export const edited = (state: ComposerState, editing: Editing): ComposerState => ({ ...state, editing, goal: null });
-export const replaced = (editing: Editing, text: string): Editing => replace(editing, 0, editing.text.length, text);
+export const replaced = (editing: Editing, text: string): Editing =>
+  replace(editing, 0, editing.text.length, withoutMarks(editing, text));
 
 /** Above the limit further input is refused, and nothing is cut (10 §6.1). */
 export function put(state: ComposerState, editing: Editing): Composed {

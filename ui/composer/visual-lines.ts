@@ -81,6 +81,7 @@ function rowsOf(line: string, draft: Draft, columns: number, width: Width, glyph
 }
 
 function newRows(line: string, draft: Draft, columns: number, width: Width, glyphs: Glyphs): readonly VisualLine[] {
+  if (plain.test(line)) return plainRows(line, columns);
   const rows: VisualLine[] = [];
   let cells: Cell[] = [];
   let from = 0;
@@ -101,6 +102,32 @@ function newRows(line: string, draft: Draft, columns: number, width: Width, glyp
   // The caret needs a column of its own behind a row that is full.
   rows.push({ from, to: at, cells });
   if (used >= columns) rows.push({ from: at, to: at, cells: [] });
+  return rows;
+}
+
+const plain = /^[\x20-\x7e]*$/;
+
+/** A line of ordinary characters is cut by counting: one of a megabyte takes no longer than a key may. */
+function plainRows(line: string, columns: number): readonly VisualLine[] {
+  const rows: VisualLine[] = [];
+  // The caret needs a column of its own behind a row that is full.
+  for (let from = 0; from <= line.length; from += columns) {
+    const start = from;
+    const to = Math.min(line.length, from + columns);
+    rows.push({
+      from,
+      to,
+      get cells() {
+        return Array.from(line.slice(start, to), (character, index) => ({
+          at: start + index,
+          // What is printable shows itself.
+          shown: character as SafeText,
+          width: 1,
+          paste: false,
+        }));
+      },
+    });
+  }
   return rows;
 }
 

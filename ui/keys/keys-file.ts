@@ -10,6 +10,15 @@ export type LoadedKeys = {
 
 const mostKeys = 4;
 
+/** The keys of a file that may not be readable: the program opens all the same. Never throws. */
+export function loadKeys(text: () => string | null): LoadedKeys {
+  try {
+    return readKeysFile(text());
+  } catch (error) {
+    return { map: shippedKeyMap(), notices: [error instanceof Error ? error.message : String(error)] };
+  }
+}
+
 /**
  * Reads `keys.json` (10 §12.5): what is good takes effect, what is not is refused with its reason and keeps its default.
  * Never throws. @param text null = there is no file

@@ -9,6 +9,8 @@ export const noScreen = (size: Screen['size']): Screen => ({
   size,
   enter: nothing,
   leave: nothing,
+  lend: nothing,
+  lent: () => null,
   held: () => false,
   paint: nothing,
   forget: nothing,

@@ -144,7 +144,7 @@ export function createPlainAsks(deps: PlainAskDeps): PlainAsks {
         if (!settled.has(asked.ask.id)) {
           // What is being typed was an answer to it, and no message.
           deps.drop();
-          write('note: it was answered elsewhere');
+          note(`${shortId(asked.ask.id)} does not wait for an answer any more`);
         }
         over();
       }

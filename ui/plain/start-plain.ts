@@ -87,7 +87,11 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     },
     settings(given) {
       const settings = settingsOf(given);
-      glyphs = options.theme(settings).glyphs;
+      try {
+        glyphs = options.theme(settings).glyphs;
+      } catch (error) {
+        noted('warning: ', toWire(error).message);
+      }
       store.dispatch({ type: 'collapse', lines: settings.collapse, guardMs: settings.guardMs });
     },
     history,
@@ -163,23 +167,39 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     bottom.taken();
     typed.take(line);
   });
-  lines.on('SIGINT', () => {
+  const interrupt = (): void => {
     const { turn, plan } = store.state();
     const runId = turn?.run_id ?? plan.driving?.run_id ?? null;
-    if (runId !== null) return rooms.effects.perform({ do: 'interrupt', run_id: runId, at_once: false });
-    if (lines.line !== '' || typed.pending() !== '') {
+    // A message that is on its way is a run in a moment: the next press is for that.
+    if (turn !== null && runId === null) return;
+    if (runId !== null) {
+      rooms.effects.perform({ do: 'interrupt', run_id: runId, at_once: false });
+    } else if (lines.line !== '' || typed.pending() !== '') {
       typed.drop();
       bottom.drop();
-      return prompt();
+      prompt();
+    } else if (now() - interrupted < quitMs) {
+      left.resolve(0);
+    } else {
+      interrupted = now();
+      write('note: press Ctrl+C again to quit');
+      prompt();
     }
-    if (now() - interrupted < quitMs) return left.resolve(0);
-    interrupted = now();
-    write('note: press Ctrl+C again to quit');
-    prompt();
-  });
+  };
+  lines.on('SIGINT', interrupt);
   lines.on('close', () => left.resolve(0));
-  const stops = (['SIGTERM', 'SIGHUP'] as const).map((signal) => {
-    const listener = (): void => left.resolve(143);
+  const ended = (): void => left.resolve(143);
+  const stopped = async (): Promise<void> => {
+    await rooms.effects.cancelAll().catch(() => undefined);
+    left.resolve(130);
+  };
+  const ways = {
+    SIGTERM: ended,
+    SIGHUP: ended,
+    // Where the terminal edits the lines, its key comes as a signal.
+    SIGINT: editsLines ? stopped : interrupt,
+  };
+  const stops = Object.entries(ways).map(([signal, listener]) => {
     process.on(signal, listener);
     return () => process.off(signal, listener);
   });

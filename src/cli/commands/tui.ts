@@ -1,12 +1,13 @@
-import { appendFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
+import { appendFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { userDirectories } from '../../app-options.ts';
-import { RuntimeError } from '../../schema/errors.ts';
+import { RuntimeError, toWire } from '../../schema/errors.ts';
 import type { TuiOptions } from '../../../ui/options.ts';
 import type { Theme } from '../../../ui/theme.ts';
 import type { App, Context, Handler } from '../context.ts';
 import { editText } from '../editor.ts';
 import { gitExcludes } from '../git-excludes.ts';
+import { readOwnFile } from '../own-file.ts';
 import { buildStartRun, planOptions, readImages } from '../start-run.ts';
 import { inCi } from '../terminal.ts';
 import { writeWhole } from '../write-file.ts';
@@ -70,7 +71,7 @@ export const openTui: Handler = async (context: Context) => {
     themeNames: themed.names,
     policy: globals.policy?.value ?? null,
     model: globals.model?.value ?? null,
-    keys: () => (existsSync(keysFile) ? readFileSync(keysFile, 'utf8') : null),
+    keys: () => readOwnFile(keysFile),
     cwd: shortDirectory(process.cwd, environment['HOME']),
     shell: globals.shell,
     thinkOpen: globals.think.show,
@@ -82,7 +83,15 @@ export const openTui: Handler = async (context: Context) => {
       readImages([path], process.cwd);
     },
     gitExcludes: (root) => gitExcludes(environment, userHome, root),
-    writeFile: writeWhole,
+    // There is no flag here that could be wrong.
+    writeFile: async (path, force, pieces) => {
+      try {
+        await writeWhole(path, force, pieces);
+      } catch (error) {
+        const { code, message } = toWire(error);
+        throw code === 'usage' ? usage(message.replace(/^--out: /, '')) : error;
+      }
+    },
     inTmux: (environment['TMUX'] ?? '') !== '',
     now: () => process.now(),
     terminalProgram: environment['TERM_PROGRAM'] ?? '',
@@ -144,6 +153,8 @@ function checkTerminal({ terminal, process }: Context): void {
   if (inCi(process.environment)) throw usage('the terminal UI does not open where CI is set; unset CI to open it');
 }
 
+const themeFileName = /^([a-z0-9][a-z0-9_-]{0,63})\.json$/;
+
 /** The program's themes and the operator's own. `named` throws RuntimeError usage, with what is wrong. */
 async function themesOf(context: Context, directory: string) {
   const { builtinTheme, ownTheme, themes } = await import('../../../ui/theme.ts');
@@ -153,8 +164,7 @@ async function themesOf(context: Context, directory: string) {
     const builtin = builtinTheme(name, depthOf(context), glyphs);
     if (builtin !== null) return builtin;
     const path = join(directory, `${name}.json`);
-    const own =
-      /^[a-z0-9][a-z0-9_-]{0,63}$/.test(name) && existsSync(path) ? readThemeFile(readFileSync(path, 'utf8')) : null;
+    const own = themeFileName.test(`${name}.json`) ? readTheme(path) : null;
     if (own === null)
       throw usage(
         `there is no theme "${name.slice(0, 64)}" (${Object.keys(themes).join(', ')}, or a file in ${directory})`,
@@ -164,8 +174,22 @@ async function themesOf(context: Context, directory: string) {
     if (theme === null) throw usage(`theme ${path}: there is no theme "${own.base}"`);
     return theme;
   };
-  const own = () =>
-    (existsSync(directory) ? readdirSync(directory) : []).flatMap((file) => /^(.+)\.json$/.exec(file)?.[1] ?? []);
+  const readTheme = (path: string) => {
+    try {
+      const text = readOwnFile(path);
+      return text === null ? null : readThemeFile(text);
+    } catch (error) {
+      return { ok: false, why: toWire(error).message } as const;
+    }
+  };
+  const own = (): readonly string[] => {
+    try {
+      return readdirSync(directory).flatMap((file) => themeFileName.exec(file)?.[1] ?? []);
+    } catch {
+      // None that can be read is none.
+      return [];
+    }
+  };
   return { named, names: () => [...Object.keys(themes), ...own()] };
 }
 

@@ -168,6 +168,15 @@ describe('commands', () => {
     ]);
   });
 
+  it('runs a line whose word needs no completing, although more could follow', () => {
+    const composer = driven()
+      .act({ type: 'words', source: 'themes', words: ['dark'] })
+      .type('/theme dark')
+      .press('completion.run');
+    expect(composer.take().at(-1)).toEqual({ do: 'remember', text: '/theme dark' });
+    expect(driven().type('/theme dar').press('completion.run').take().at(-1)?.do).not.toBe('slash');
+  });
+
   it('closes the list with Esc for this word, and keeps the text', () => {
     const composer = driven().type('/he').press('completion.close').type('l');
     expect([composer.text(), composer.state.completion]).toEqual(['/hel', null]);

@@ -15,6 +15,15 @@ describe('the rows of a composer', () => {
     expect(laid('👩‍👩‍👧👩‍👩‍👧', 3)).toEqual({ rows: ['👩‍👩‍👧', '👩‍👩‍👧'], row: 1, column: 2 });
   });
 
+  it('cuts a very long line of ordinary characters without looking at each', () => {
+    const never = (): number => {
+      throw new Error('was measured');
+    };
+    const draft = { text: 'b'.repeat(2 ** 20), caret: 2 ** 20, pastes: [] };
+    const { lines, row, column } = layOut(draft, 78, never, 'unicode');
+    expect([lines.length, row, column, lines[row]?.cells.length]).toEqual([13_444, 13_443, 22, 22]);
+  });
+
   it('gives the caret a row behind one that is full', () => {
     expect(laid('abcd', 4)).toEqual({ rows: ['abcd', ''], row: 1, column: 0 });
     expect(laid('abcd', 4, 3)).toEqual({ rows: ['abcd', ''], row: 0, column: 3 });

@@ -3,7 +3,7 @@ import { contextStacks, keyCommands } from '../../../ui/keys/commands.ts';
 import { helpSections } from '../../../ui/keys/help.ts';
 import { type Key, readKey, shownKey } from '../../../ui/keys/key.ts';
 import { conflicts, hints, keyMapOf, resolveKey, shippedKeyMap } from '../../../ui/keys/key-map.ts';
-import { readKeysFile } from '../../../ui/keys/keys-file.ts';
+import { loadKeys, readKeysFile } from '../../../ui/keys/keys-file.ts';
 
 const key = (name: string, over: Partial<Key> = {}): Key => ({
   name,
@@ -137,6 +137,13 @@ describe('keys.json', () => {
     const { map, notices } = readKeysFile(text);
     expect(map.remapped.size).toBe(0);
     expect(notices).toHaveLength(1);
+  });
+
+  it('keeps the defaults where the file cannot be read', () => {
+    const { map, notices } = loadKeys(() => {
+      throw new Error('is not a regular file');
+    });
+    expect([map.remapped.size, notices]).toEqual([0, ['is not a regular file']]);
   });
 
   it('unbinds with an empty list, but not the only way to send', () => {
