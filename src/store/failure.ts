@@ -2,8 +2,9 @@ import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { newestBackup } from './backup.ts';
-import { codeOf, reason } from './private-file.ts';
+import { codeOf } from './private-file.ts';
 import { quote } from '../text/quote.ts';
+import { systemReason } from '../text/system-reason.ts';
 
 /**
  * What a failed statement means to the rest of the program (11 §2.8, §2.12). Constraint violations and mistakes in SQL
@@ -14,12 +15,12 @@ export function storeError(error: unknown, path: string): unknown {
   if (error instanceof RuntimeError || code === undefined || !code.startsWith('SQLITE_')) return error;
   const cause = { cause: error };
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return busy(path, error);
-  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') return damaged(path, reason(error), error);
+  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') return damaged(path, systemReason(error), error);
   if (code === 'SQLITE_FULL' || code.startsWith('SQLITE_IOERR')) {
     const free = freeBytes(path);
     // Where not one page is free, a write of any kind fails, and the kind says nothing (11 §2.12).
     const full = code === 'SQLITE_FULL' || (free !== null && free < 4096);
-    const what = full ? 'the disk or the file is full' : reason(error);
+    const what = full ? 'the disk or the file is full' : systemReason(error);
     return new RuntimeError(
       'storage',
       `The database ${path} cannot be written: ${what}${free === null ? '' : ` (${free} bytes free)`}.`,
@@ -27,7 +28,7 @@ export function storeError(error: unknown, path: string): unknown {
     );
   }
   if (code.startsWith('SQLITE_READONLY') || code.startsWith('SQLITE_CANTOPEN') || code === 'SQLITE_PERM') {
-    return unopened(path, `cannot be opened for writing: ${reason(error)}`, error);
+    return unopened(path, `cannot be opened for writing: ${systemReason(error)}`, error);
   }
   return error;
 }

@@ -10,10 +10,11 @@ import { checkAfterCrash, checkWhole, inspect, noteClean, noteWriter, sizeOf } f
 import { applyMigrations, latest, migrations } from './migrate.ts';
 import type { Migration } from './migrations/migration.ts';
 import { processOwner } from './owner.ts';
-import { checkDatabaseFile, codeOf, createPrivateFile, machineKey, reason } from './private-file.ts';
+import { checkDatabaseFile, codeOf, createPrivateFile, machineKey } from './private-file.ts';
 import type { Sql } from './sql.ts';
 import { initialise, migrate, ensureWal } from './upgrade.ts';
 import { quote } from '../text/quote.ts';
+import { systemReason } from '../text/system-reason.ts';
 
 /** True in a build for tests alone; the sources as they stand have none. */
 declare const FAIL_POINTS: boolean | undefined;
@@ -23,9 +24,10 @@ export type OpenOptions = {
   readonly path: string;
   /**
    * `create` makes the file when it is missing. `existing` refuses a missing one. `read` only reads, and a missing file
-   * reads as an empty database, for which nothing is created.
+   * reads as an empty database, for which nothing is created. `none` does not look at the path: an empty database stands
+   * for it.
    */
-  readonly mode: 'create' | 'existing' | 'read';
+  readonly mode: 'create' | 'existing' | 'read' | 'none';
   /** User-level directory; holds `machine.key`, which is made when a database is. */
   readonly reinsHome: string;
   /** Directory URL of the installation, where the binary of the package is found; absent: the package finds it. */
@@ -115,6 +117,7 @@ export const writerSettings = `PRAGMA secure_delete = ON; PRAGMA wal_autocheckpo
 
 function open(options: Resolved, connect: Connect): OpenedStore {
   const { path, mode } = options;
+  if (mode === 'none') return emptyStore(options, connect);
   const file = checkDatabaseFile(path);
   if (file !== null && file.warning !== null) options.warn(file.warning);
   if (file === null && mode === 'existing') {
@@ -151,7 +154,7 @@ function makeFile(path: string): boolean {
     return createPrivateFile(path);
   } catch (error) {
     const missing = codeOf(error) === 'ENOENT';
-    const why = missing ? `there is no directory ${dirname(path)}` : reason(error);
+    const why = missing ? `there is no directory ${dirname(path)}` : systemReason(error);
     throw new RuntimeError('config_invalid', `The database ${path} cannot be created: ${why}.`, {
       cause: error,
       hints: missing ? [`mkdir -m 700 ${quote(dirname(path))}`] : [`ls -ld ${quote(dirname(path))}`],
