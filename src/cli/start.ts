@@ -98,6 +98,14 @@ async function dispatch(process: Process, terminal: Terminal, scanned: Scan, ope
       return await help(process, terminal, scanned.path, command);
     }
     checkWords(scanned.path, scanned.words);
+    const { meant } = scanned;
+    const asked = meant !== null && terminal.interactive();
+    if (asked) {
+      const answer = await (await import('./ask-meant.ts')).askMeant(process, terminal, meant);
+      if (answer === 'quit') return 2;
+      if (answer === 'command')
+        return await dispatch({ ...process, argv: meant.argv }, terminal, scan(meant.argv), opened);
+    }
     // A thread takes longer to start than everything else here: it starts while the command line is read.
     if (runs) threads = await startThreads(process.root);
     else if (listing.has(command.module ?? '')) prefetch();
@@ -107,7 +115,9 @@ async function dispatch(process: Process, terminal: Terminal, scanned: Scan, ope
     await made.checkOutside();
     if (command.module === undefined) throw new TypeError(`no module for "${invocation.name}"`);
     context = made;
-    if (scanned.notice !== null) context.warn(scanned.notice);
+    if (meant !== null && !asked) {
+      context.warn(`"${meant.given}" is not a command (did you mean "${meant.command}"?); it is sent as a prompt`);
+    }
     const module: CommandModule = await modules[command.module]();
     const handler = module.handlers[scanned.path[1]?.name ?? ''];
     if (handler === undefined) throw new TypeError(`no handler for "${invocation.name}"`);
