@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { prefetch, startThreads, type Threads } from '../app.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import { checkWords } from './check-words.ts';
 import type { Command } from './command.ts';
 import { type App, type CommandModule, type Context, createContext, jsonPrinter } from './context.ts';
 import { type FailureForm, formOf, guessForm } from './failure-form.ts';
@@ -173,30 +174,6 @@ async function help(
   }
   terminal.err(text);
   return 2;
-}
-
-/** A command without its subcommand, a missing word, a word too many, a word outside the accepted ones. */
-function checkWords(path: readonly Command[], words: readonly string[]): void {
-  const command = path.at(-1);
-  if (command === undefined) return;
-  const name = path.map((entry) => entry.name).join(' ');
-  const hints = [`reins ${name} --help`];
-  if (command.commands !== undefined && command.bare !== true) {
-    throw usage(`"${name}" needs a subcommand (${command.commands.map((entry) => entry.name).join(', ')})`, hints);
-  }
-  const expected = command.arguments ?? [];
-  const missing = expected.slice(words.length).find((argument) => argument.required === true);
-  if (missing !== undefined) throw usage(`"${name}" needs <${missing.name}>`, hints);
-  if (words.length > expected.length && expected.at(-1)?.many !== true) {
-    throw usage(`"${name}" takes no further word: "${words[expected.length] ?? ''}"`, hints);
-  }
-  for (const [index, argument] of expected.entries()) {
-    const word = words[index];
-    if (word === undefined || argument.words === undefined || argument.candidates !== undefined) continue;
-    if (!argument.words.includes(word)) {
-      throw usage(`unknown ${argument.name} "${word}" (${argument.words.join(', ')})`);
-    }
-  }
 }
 
 /** `reins __complete <words…>`: one candidate per line; never fails (06 §28). */
