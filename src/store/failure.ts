@@ -1,5 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { RuntimeError } from '../schema/errors.ts';
 import { newestBackup } from './backup.ts';
 import { codeOf } from './private-file.ts';
@@ -40,6 +41,19 @@ export const unopened = (path: string, what: string, cause: unknown): RuntimeErr
     data: { path },
     hints: [`ls -ld ${quote(dirname(path))} ${quote(path)}`, 'reins doctor'],
   });
+
+/** Scripts of packages were not run when this was installed, or another Node has come since. @param installation `dist/` */
+export function unbuilt(installation: URL | undefined, cause: unknown): RuntimeError {
+  const place = installation === undefined ? '' : `cd ${quote(fileURLToPath(new URL('..', installation)))} && `;
+  return new RuntimeError(
+    'config_invalid',
+    `The package better-sqlite3 is not built for Node ${process.versions.node}.`,
+    {
+      cause,
+      hints: [`${place}npm rebuild better-sqlite3 bcrypt`],
+    },
+  );
+}
 
 export const busy = (path: string, cause?: unknown): RuntimeError =>
   new RuntimeError('database_busy', `The database ${path} is locked by another process; try again when it has ended.`, {

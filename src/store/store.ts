@@ -5,7 +5,7 @@ import Sqlite from 'better-sqlite3';
 import { RuntimeError } from '../schema/errors.ts';
 import { type Connect, connectForReading, removeUnfilled } from './access.ts';
 import { createSql, type Handle } from './connection.ts';
-import { storeError } from './failure.ts';
+import { storeError, unbuilt } from './failure.ts';
 import { checkAfterCrash, checkWhole, inspect, noteClean, noteWriter, sizeOf } from './inspect.ts';
 import { applyMigrations, latest, migrations } from './migrate.ts';
 import type { Migration } from './migrations/migration.ts';
@@ -77,14 +77,12 @@ export async function openStore(options: OpenOptions): Promise<OpenedStore> {
 export function connector(options: Pick<OpenOptions, 'installation' | 'busyTimeoutMs'>): Connect {
   const binding = bindingOf(options.installation);
   return (source, access) => {
-    const readonly = access === 'read';
-    // `Handle` names the members used here; the package's overloads of `prepare` accept every SqlValue list.
-    const handle = new Sqlite(source, {
-      readonly,
+    const handle = connected(source, options.installation, {
+      readonly: access === 'read',
       fileMustExist: access !== 'write',
       timeout: options.busyTimeoutMs ?? 5000,
       ...binding,
-    }) as unknown as Handle;
+    });
     try {
       handle.exec(access === 'alone' ? `${aloneSettings}${connectionSettings}` : connectionSettings);
     } catch (error) {
@@ -95,6 +93,15 @@ export function connector(options: Pick<OpenOptions, 'installation' | 'busyTimeo
   };
 }
 
+function connected(source: string | Buffer, installation: URL | undefined, settings: Sqlite.Options): Handle {
+  try {
+    // `Handle` names the members used here; the package's overloads of `prepare` accept every SqlValue list.
+    return new Sqlite(source, settings) as unknown as Handle;
+  } catch (error) {
+    throw codeOf(error) === 'ERR_DLOPEN_FAILED' ? unbuilt(installation, error) : error;
+  }
+}
+
 /**
  * The package's binary by name from the installation: its JavaScript is in the bundle, since ten files that Node looks for
  * one by one take longer than everything else about opening.
@@ -102,8 +109,12 @@ export function connector(options: Pick<OpenOptions, 'installation' | 'busyTimeo
 function bindingOf(installation: URL | undefined): { readonly nativeBinding?: string } {
   if (installation === undefined) return {};
   const { resolve } = createRequire(new URL('package.json', installation));
-  // The file that the package's own build makes.
-  return { nativeBinding: resolve('better-sqlite3/build/Release/better_sqlite3.node') };
+  try {
+    // The file that the package's own build makes.
+    return { nativeBinding: resolve('better-sqlite3/build/Release/better_sqlite3.node') };
+  } catch (error) {
+    throw unbuilt(installation, error);
+  }
 }
 
 type Resolved = Required<Omit<OpenOptions, 'installation'>>;
