@@ -35,7 +35,9 @@ export function checkSourceName(
   const command = owner.what === 'hook' ? 'hook' : 'mcp';
   // What was meant to be another kind of thing is no change of this one, and how a server is reached is never changed.
   const update =
-    command === 'hook' && what === 'hook' && url !== null ? [`reins hook update ${owner.name} --url ${quote(url)}`] : [];
+    command === 'hook' && what === 'hook' && url !== null
+      ? [`reins hook update ${owner.name} --url ${quote(url)}`]
+      : [];
   throw new RuntimeError(
     'already_exists',
     `${owner.what === 'hook' ? 'a hook' : 'an MCP server'} named "${owner.name}" exists`,
