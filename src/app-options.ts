@@ -1,5 +1,6 @@
-import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { userInfo } from 'node:os';
+import { isAbsolute, join, resolve } from 'node:path';
+import { RuntimeError } from './schema/errors.ts';
 import type { LoginRecords } from './schema/login.ts';
 import type { RepeatRecords } from './schema/repeats.ts';
 
@@ -120,14 +121,28 @@ export type ServerGround = {
 };
 
 /**
- * Directories of the user, absolute: home, and `REINS_HOME` or `~/.reins`. An empty variable is none: with it, what lies
- * there would be looked for in the directory that one stands in, which a project controls.
+ * Directories of the user, absolute: home, and `REINS_HOME` or `~/.reins`. A `HOME` that is empty or relative is none:
+ * with it, what lies there would be looked for in the directory that one stands in, which a project controls.
+ * @throws RuntimeError config_invalid where neither the environment nor the system names a home
  */
 export function userDirectories({ environment, cwd }: Pick<AppOptions, 'environment' | 'cwd'>): {
   readonly home: string;
   readonly reinsHome: string;
 } {
-  const home = environment['HOME'] || homedir();
+  const named = environment['HOME'] ?? '';
+  const home = isAbsolute(named) ? named : systemHome();
   const given = environment['REINS_HOME'];
   return { home, reinsHome: given ? resolve(cwd, given) : join(home, '.reins') };
+}
+
+/** Of the system's own list: Node's `homedir()` believes an empty `HOME`. */
+function systemHome(): string {
+  try {
+    return userInfo().homedir;
+  } catch (error) {
+    throw new RuntimeError('config_invalid', 'This user has no home directory; HOME or REINS_HOME names one.', {
+      cause: error,
+      hints: ['export HOME=<directory>'],
+    });
+  }
 }

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
@@ -63,6 +63,18 @@ it('holds the program, its licence and its documents, and nothing of the sources
     './package.json',
   ]);
   expect(names.filter((name) => /\.ts$|\.map$|test/.test(name))).toEqual([]);
+});
+
+it('tells nobody where it was built', () => {
+  const code = join(installed, 'dist/code');
+  const telling = readdirSync(code).filter((name) => readFileSync(join(code, name)).includes(`${root}/`));
+  expect(telling).toEqual([]);
+  const failed = spawnSync(
+    process.execPath,
+    [join(installed, 'dist/src/cli/main.js'), '--trace', '--timeout', '5', 'hi'],
+    { cwd: place.workspace, env: { ...cliEnvironment(place) }, encoding: 'utf8' },
+  );
+  expect(failed.stderr).toMatch(/\n {4}at .*\(reins\/code\/start\.js:\d+:\d+\)\n/);
 });
 
 it('says its version without anything beside it', () => {

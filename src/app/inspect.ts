@@ -28,53 +28,59 @@ export type InspectDeps = {
 };
 
 /** Gathers for `doctor` what other rooms know (06 §15). What cannot be looked at is reported, never thrown. */
-export const inspectWith = (deps: InspectDeps) => async (): Promise<Inspection> => {
-  const { workspace, machine, store } = deps;
-  const chains = await inspectChains(deps);
-  const policy = await inspectPolicy(deps);
-  const { asks } = store.asks.list({
-    state: 'pending',
-    kind: null,
-    session_id: null,
-    mission_id: null,
-    by: null,
-    limit: 1000,
-  });
-  store.lostRuns.mark();
-  const { interrupted, suspended, unknown } = store.runs.resting(deps.now());
-  const dataDir = workspace.dataDirExists ? workspace.dataDir : null;
-  return {
-    dataDir,
-    root: workspace.root,
-    hasRunChain: dataDir !== null && sizeOf(join(dataDir, 'default-run-chain.json')) !== null,
-    invalidChains: chains.invalid,
-    trustFault: chains.trustFault,
-    untrusted: [...chains.untrusted, ...policy.untrusted],
-    policy: policy.policy,
-    database: {
-      path: workspace.dbPath,
-      bytes: sizeOf(workspace.dbPath),
-      schema: deps.problem === null && sizeOf(workspace.dbPath) !== null ? store.store.schema : null,
-      problem: deps.problem,
-      auditBreak: deps.problem === null ? await auditBreak(store) : null,
-    },
-    openPermissions: openPermissions([
-      workspace.dbPath,
-      join(machine.reinsHome, 'machine.key'),
-      join(machine.reinsHome, 'trust.json'),
-    ]),
-    defaultPassword: defaultPassword(deps),
-    unwritable: {
-      dataDir: dataDir !== null && !isWritable(dataDir) ? dataDir : null,
-      home: isWritable(nearest(machine.reinsHome)) ? null : machine.reinsHome,
-    },
-    refused: workspace.passedOver.map(({ path, fault }) => ({ path, reason: fault, mount: permissionlessMount(path) })),
-    asks: { pending: asks.length, oldest: asks.map((ask) => ask.created_at).sort()[0] ?? null },
-    runs: { interrupted, suspended, unknownOutcome: unknown },
-    chainMaxTokens: null,
-    defaultChain: store.settings.value('default-chain') ?? '',
+export const inspectWith =
+  (deps: InspectDeps) =>
+  async (named: string | null): Promise<Inspection> => {
+    const { workspace, machine, store } = deps;
+    const chains = await inspectChains(deps);
+    const policy = await inspectPolicy(deps, named);
+    const { asks } = store.asks.list({
+      state: 'pending',
+      kind: null,
+      session_id: null,
+      mission_id: null,
+      by: null,
+      limit: 1000,
+    });
+    store.lostRuns.mark();
+    const { interrupted, suspended, unknown } = store.runs.resting(deps.now());
+    const dataDir = workspace.dataDirExists ? workspace.dataDir : null;
+    return {
+      dataDir,
+      root: workspace.root,
+      hasRunChain: dataDir !== null && sizeOf(join(dataDir, 'default-run-chain.json')) !== null,
+      invalidChains: chains.invalid,
+      trustFault: chains.trustFault,
+      untrusted: [...chains.untrusted, ...policy.untrusted],
+      policy: policy.policy,
+      database: {
+        path: workspace.dbPath,
+        bytes: sizeOf(workspace.dbPath),
+        schema: deps.problem === null && sizeOf(workspace.dbPath) !== null ? store.store.schema : null,
+        problem: deps.problem,
+        auditBreak: deps.problem === null ? await auditBreak(store) : null,
+      },
+      openPermissions: openPermissions([
+        workspace.dbPath,
+        join(machine.reinsHome, 'machine.key'),
+        join(machine.reinsHome, 'trust.json'),
+      ]),
+      defaultPassword: defaultPassword(deps),
+      unwritable: {
+        dataDir: dataDir !== null && !isWritable(dataDir) ? dataDir : null,
+        home: isWritable(nearest(machine.reinsHome)) ? null : machine.reinsHome,
+      },
+      refused: workspace.passedOver.map(({ path, fault }) => ({
+        path,
+        reason: fault,
+        mount: permissionlessMount(path),
+      })),
+      asks: { pending: asks.length, oldest: asks.map((ask) => ask.created_at).sort()[0] ?? null },
+      runs: { interrupted, suspended, unknownOutcome: unknown },
+      chainMaxTokens: null,
+      defaultChain: store.settings.value('default-chain') ?? '',
+    };
   };
-};
 
 /** The token file is made when a server of this user is first started (09 §4.11). */
 function defaultPassword({ machine, store }: InspectDeps): Inspection['defaultPassword'] {
@@ -103,10 +109,17 @@ async function inspectChains({ chains, workspace }: InspectDeps) {
   return { invalid, untrusted, trustFault };
 }
 
-async function inspectPolicy({ chains, policies, binaries, workspace }: InspectDeps) {
-  const nothing = { presetChanged: null, attentionChainMissing: false, warnings: 0, defect: null, binaries: [] };
+async function inspectPolicy({ chains, policies, binaries, workspace }: InspectDeps, named: string | null) {
+  const nothing = {
+    given: named !== null,
+    presetChanged: null,
+    attentionChainMissing: false,
+    warnings: 0,
+    defect: null,
+    binaries: [],
+  };
   try {
-    const governing = await policies.openPolicy({ name: null, trust: [] });
+    const governing = await policies.openPolicy({ name: named, trust: [] });
     const loaded = await governing.refresh();
     const { name, source, sha256, path, state } = loaded.identity;
     const vetted = state === 'ok' ? vetPolicy(loaded.policy).filter(({ severity }) => severity !== 'load').length : 0;
@@ -123,7 +136,7 @@ async function inspectPolicy({ chains, policies, binaries, workspace }: InspectD
       return { untrusted: [{ kind: 'policy' as const, path }], policy: { ...missing, state: 'ok' as const } };
     }
     const state = error.code === 'policy_not_found' ? ('missing' as const) : ('invalid' as const);
-    const name = textIn(error.data, 'name') ?? missing.name;
+    const name = named ?? textIn(error.data, 'name') ?? missing.name;
     return { untrusted: [], policy: { ...missing, name, state, defect: error.message } };
   }
 }

@@ -83,10 +83,10 @@ export async function openApp(
 
   const open = async (dbPath: string, reading: boolean, problem: DatabaseProblem | null = null): Promise<Opened> => {
     const store = await openStore({
-      // Without a database that may be used, an empty one in memory stands for it.
-      path: problem === null ? dbPath : `${dbPath}.absent`,
+      path: dbPath,
       installation: options.root,
-      mode: reading ? 'read' : 'create',
+      // Without a database that may be used, an empty one in memory stands for it.
+      mode: problem !== null ? 'none' : reading ? 'read' : 'create',
       reinsHome: machine.reinsHome,
       version: options.version,
       now,

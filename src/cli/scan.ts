@@ -16,8 +16,16 @@ export type Scan = {
   readonly implicit: boolean;
   readonly words: readonly string[];
   readonly flags: readonly GivenFlag[];
-  /** A warning about a word that looks like a command. */
-  readonly notice: string | null;
+  /** A first word that looks like a command; null for every other. */
+  readonly meant: Meant | null;
+};
+
+/** A word that was taken for text and may have been meant as a command (06 §1.3). */
+export type Meant = {
+  readonly given: string;
+  readonly command: string;
+  /** The command line with the command in the place of the word. */
+  readonly argv: readonly string[];
 };
 
 type Token = { readonly name: string; readonly text: string | null; readonly shown: string };
@@ -33,6 +41,7 @@ export function scan(argv: readonly string[]): Scan {
   const words: string[] = [];
   const tokens: Token[] = [];
   let implicit = false;
+  let first = -1;
   let index = 0;
   while (index < argv.length) {
     const token = argv[index] ?? '';
@@ -59,6 +68,7 @@ export function scan(argv: readonly string[]): Scan {
       if (found !== undefined) path.push(found);
       else {
         implicit = pushRun(path);
+        first = index - 1;
         words.push(token);
       }
     } else if (command.commands !== undefined && path.length === 1 && words.length === 0) {
@@ -70,7 +80,7 @@ export function scan(argv: readonly string[]): Scan {
   // One that only the full-screen terminal has: that is what opens without a word.
   const tui = findCommand('tui');
   if (path.length === 0 && tui !== undefined && tokens.some(({ name }) => isOf('tui', name))) path.push(tui);
-  return { path, implicit, words, flags: settle(tokens, path), notice: implicit ? didYouMean(words) : null };
+  return { path, implicit, words, flags: settle(tokens, path), meant: first < 0 ? null : meantBy(words, argv, first) };
 }
 
 const isOf = (command: string, name: string): boolean =>
@@ -164,15 +174,15 @@ function settle(tokens: readonly Token[], path: readonly Command[]): readonly Gi
   return given;
 }
 
-/** Warns about a first word that is nearly a command (06 §1.3, warning only). */
-function didYouMean(words: readonly string[]): string | null {
+/** A first word that is nearly a command (06 §1.3). */
+function meantBy(words: readonly string[], argv: readonly string[], place: number): Meant | null {
   const [first, second] = words;
   if (first === undefined || /\s/.test(first)) return null;
   for (const command of commands) {
     for (const word of [command.name, ...(command.aliases ?? [])]) {
       if (distance(first, word) > (word.length >= 6 ? 2 : 1)) continue;
       const fits = second === undefined || findCommand(second, command.commands ?? []) !== undefined;
-      if (fits) return `"${first}" is not a command (did you mean "${word}"?); it is sent as a prompt`;
+      if (fits) return { given: first, command: word, argv: argv.with(place, word) };
     }
   }
   return null;

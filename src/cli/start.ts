@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { prefetch, startThreads, type Threads } from '../app.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import { checkWords } from './check-words.ts';
 import type { Command } from './command.ts';
 import { type App, type CommandModule, type Context, createContext, jsonPrinter } from './context.ts';
 import { type FailureForm, formOf, guessForm } from './failure-form.ts';
@@ -98,6 +99,14 @@ async function dispatch(process: Process, terminal: Terminal, scanned: Scan, ope
       return await help(process, terminal, scanned.path, command);
     }
     checkWords(scanned.path, scanned.words);
+    const { meant } = scanned;
+    const asked = meant !== null && terminal.interactive();
+    if (asked) {
+      const answer = await (await import('./ask-meant.ts')).askMeant(process, terminal, meant);
+      if (answer === 'quit') return 2;
+      if (answer === 'command')
+        return await dispatch({ ...process, argv: meant.argv }, terminal, scan(meant.argv), opened);
+    }
     // A thread takes longer to start than everything else here: it starts while the command line is read.
     if (runs) threads = await startThreads(process.root);
     else if (listing.has(command.module ?? '')) prefetch();
@@ -107,7 +116,9 @@ async function dispatch(process: Process, terminal: Terminal, scanned: Scan, ope
     await made.checkOutside();
     if (command.module === undefined) throw new TypeError(`no module for "${invocation.name}"`);
     context = made;
-    if (scanned.notice !== null) context.warn(scanned.notice);
+    if (meant !== null && !asked) {
+      context.warn(`"${meant.given}" is not a command (did you mean "${meant.command}"?); it is sent as a prompt`);
+    }
     const module: CommandModule = await modules[command.module]();
     const handler = module.handlers[scanned.path[1]?.name ?? ''];
     if (handler === undefined) throw new TypeError(`no handler for "${invocation.name}"`);
@@ -163,30 +174,6 @@ async function help(
   }
   terminal.err(text);
   return 2;
-}
-
-/** A command without its subcommand, a missing word, a word too many, a word outside the accepted ones. */
-function checkWords(path: readonly Command[], words: readonly string[]): void {
-  const command = path.at(-1);
-  if (command === undefined) return;
-  const name = path.map((entry) => entry.name).join(' ');
-  const hints = [`reins ${name} --help`];
-  if (command.commands !== undefined && command.bare !== true) {
-    throw usage(`"${name}" needs a subcommand (${command.commands.map((entry) => entry.name).join(', ')})`, hints);
-  }
-  const expected = command.arguments ?? [];
-  const missing = expected.slice(words.length).find((argument) => argument.required === true);
-  if (missing !== undefined) throw usage(`"${name}" needs <${missing.name}>`, hints);
-  if (words.length > expected.length && expected.at(-1)?.many !== true) {
-    throw usage(`"${name}" takes no further word: "${words[expected.length] ?? ''}"`, hints);
-  }
-  for (const [index, argument] of expected.entries()) {
-    const word = words[index];
-    if (word === undefined || argument.words === undefined || argument.candidates !== undefined) continue;
-    if (!argument.words.includes(word)) {
-      throw usage(`unknown ${argument.name} "${word}" (${argument.words.join(', ')})`);
-    }
-  }
 }
 
 /** `reins __complete <words…>`: one candidate per line; never fails (06 §28). */

@@ -87,7 +87,8 @@ export function createTerminal(
   const clear = () => {
     if (shown === '') return;
     shown = '';
-    stderr.write('\r\u001b[K');
+    // Where nothing is coloured no escape byte is sent at all (06, acceptance 36).
+    stderr.write(colours.err ? '\r\u001b[K' : `\r${' '.repeat((stderr.columns || 80) - 1)}\r`);
   };
   const write = (stream: NodeJS.WritableStream, text: string) =>
     new Promise<void>((resolve) => void stream.write(text, () => resolve()));

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
+import { systemReason } from '../text/system-reason.ts';
 
 /**
  * Makes a file of the operator's own, mode 0600: under another name first and moved into place whole, so that nobody ever
@@ -23,7 +24,7 @@ export async function writeWhole(
   try {
     descriptor = openSync(temporary, 'wx', 0o600);
   } catch (error) {
-    throw cannot(path, reason(error));
+    throw cannot(path, systemReason(error));
   }
   try {
     try {
@@ -61,10 +62,9 @@ function attempt<T>(path: string, body: () => T): T {
   try {
     return body();
   } catch (error) {
-    throw cannot(path, reason(error));
+    throw cannot(path, systemReason(error));
   }
 }
 
 const cannot = (path: string, why: string): RuntimeError =>
   new RuntimeError('usage', `--out: ${path} cannot be written: ${why}`);
-const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -6,6 +6,7 @@ import { type BackendView, type ProviderType, providerTypes } from '../schema/re
 import type { BackendRow, Registry } from '../store/registry.ts';
 import { isCredentialHeader } from '../tools/hooks/hook-service.ts';
 import { ulid } from '../text/ids.ts';
+import { quote } from '../text/quote.ts';
 import { type BackendFields, checkFields, readHeaders } from './backend-fields.ts';
 import { hintFor, type Observer, shortReason } from './observe.ts';
 import type { RecordChange } from './ports.ts';
@@ -215,7 +216,7 @@ export function createBackends(deps: BackendsDeps) {
       const row = applied(empty, { ...input, url: null });
       if (store.findBackend(name) !== undefined) {
         throw new RuntimeError('already_exists', `A backend named "${name}" exists.`, {
-          hints: [`reins backend update ${name}`, `reins backend show ${name}`],
+          hints: [...changing(name, input), `reins backend show ${name}`],
         });
       }
       refuseTwin(row);
@@ -299,3 +300,12 @@ export const keySource = (row: Pick<BackendRow, 'key_env' | 'key_literal'>): str
   if (row.key_env !== null) return `env:${row.key_env}`;
   return row.key_literal === null ? 'none' : 'stored';
 };
+
+/** The line that brings what was given into a backend that is there; none where nothing was given that can be repeated. */
+function changing(name: string, { url, key_env }: Pick<BackendFields, 'url' | 'key_env'>): readonly string[] {
+  const flags = [
+    ...(url === null ? [] : [`--url ${quote(url)}`]),
+    ...(key_env === null ? [] : [`--api-key-env ${quote(key_env)}`]),
+  ];
+  return flags.length === 0 ? [] : [`reins backend update ${name} ${flags.join(' ')}`];
+}

@@ -6,8 +6,10 @@ import type { HookView } from '../schema/tool-sources.ts';
 /** One file of a support bundle. */
 export type BundleFile = { readonly name: string; readonly text: string };
 
+type DoctorInput = { readonly probe: boolean; readonly policy?: string | undefined };
+
 export type BundleDeps = {
-  doctor(input: { readonly probe: boolean }): Promise<DoctorReport>;
+  doctor(input: DoctorInput): Promise<DoctorReport>;
   listConfig(): Promise<readonly ConfigEntry[]>;
   listBackends(): Promise<readonly BackendView[]>;
   listHooks(): Promise<readonly HookView[]>;
@@ -33,7 +35,7 @@ const withoutTools = <T extends HookView | McpServerView>(row: T) => ({
  * What somebody who helps has to know of a set-up (06 §15): no messages, no arguments, no contents of files and no keys,
  * each of which is left out rather than masked.
  */
-export async function supportBundle(deps: BundleDeps, input: { readonly probe: boolean }): Promise<BundleFile[]> {
+export async function supportBundle(deps: BundleDeps, input: DoctorInput): Promise<BundleFile[]> {
   const report = await deps.doctor(input);
   const { database } = report;
   const parts: readonly (readonly [name: string, value: unknown])[] = [

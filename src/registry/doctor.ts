@@ -191,7 +191,7 @@ function* policyIssues({ policy }: Inspection): Generator<SetupIssue> {
       code: 'policy_missing',
       severity: 'error',
       message: `The policy "${policy.name}" is found nowhere; every run stops until it is.`,
-      cliCommand: 'reins config set hitl-policy-name <name>',
+      cliCommand: policy.given ? 'reins policy list' : 'reins config set hitl-policy-name <name>',
     });
   }
   if (policy.warnings > 0) {

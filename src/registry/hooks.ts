@@ -98,6 +98,7 @@ export function createHooks(deps: HooksDeps) {
         const { message, error } = looked.failure;
         throw new RuntimeError('hook_error', `hook "${row.name}": ${message}`, {
           data: { class: error, reason: message },
+          hints: [`reins hook show ${row.name}`],
         });
       }
       return view(find(input.name), true);

@@ -17,6 +17,8 @@ export type Inspection = {
     readonly source: string;
     readonly sha256: string | null;
     readonly path: string | null;
+    /** Named for this invocation, not by the settings. */
+    readonly given: boolean;
     /** `missing`: the configured name is found nowhere. */
     readonly state: 'ok' | 'invalid' | 'missing';
     readonly defect: string | null;

@@ -33,8 +33,8 @@ export type SetupDeps = {
   /** Real path of the workspace root. */
   readonly workspace: string;
   readonly now: () => number;
-  /** What other rooms know; called once per evaluation. */
-  inspect(): Promise<Inspection>;
+  /** What other rooms know; called once per evaluation. `policy`: in the place of the one that the settings name. */
+  inspect(policy: string | null): Promise<Inspection>;
   /** Hooks and tool servers; `ask`: each is contacted, for at most so many milliseconds. Never rejects. */
   sources(ask: { readonly timeoutMs: number } | null): Promise<readonly SourceCheck[]>;
 };
@@ -45,6 +45,9 @@ const localProbeMs = 2000;
 const keptMs = 10_000;
 const maxListedModels = 50;
 const standardOllama = 'http://127.0.0.1:11434';
+
+/** What an invocation uses in the place of what the settings name. */
+type Wanted = { readonly model?: string | undefined; readonly policy?: string | undefined };
 
 /** Readiness for doctor, the setup page, the banner and the check before a run (08 §12). */
 export function createSetup(deps: SetupDeps) {
@@ -109,8 +112,8 @@ export function createSetup(deps: SetupDeps) {
   };
 
   /** @param contact hooks and tool servers are asked too, for which the programs of some are started */
-  const evaluate = async (ask: boolean, contact: boolean, model: string | null): Promise<DoctorReport> => {
-    const [found, defaults] = [await deps.inspect(), await defaultsNow(model)];
+  const evaluate = async (ask: boolean, contact: boolean, wanted: Wanted): Promise<DoctorReport> => {
+    const [found, defaults] = [await deps.inspect(wanted.policy ?? null), await defaultsNow(wanted.model ?? null)];
     const [probed, toolSources] = await Promise.all([
       probe(defaults, ask),
       deps.sources(contact ? { timeoutMs: probeMs } : null),
@@ -165,14 +168,12 @@ export function createSetup(deps: SetupDeps) {
 
   return {
     /** Evaluates anew; without `probe` nothing is asked and the last known state is told. Never rejects. */
-    async doctor(input: {
-      readonly probe: boolean;
-      readonly model?: string | undefined;
-      readonly sources?: boolean | undefined;
-    }): Promise<DoctorReport> {
+    async doctor(
+      input: Wanted & { readonly probe: boolean; readonly sources?: boolean | undefined },
+    ): Promise<DoctorReport> {
       const contact = input.probe && input.sources !== false;
-      const report = await evaluate(input.probe, contact, input.model ?? null);
-      if (input.probe && input.model === undefined) kept = { at: deps.now(), report };
+      const report = await evaluate(input.probe, contact, input);
+      if (input.probe && input.model === undefined && input.policy === undefined) kept = { at: deps.now(), report };
       return report;
     },
 
@@ -182,14 +183,13 @@ export function createSetup(deps: SetupDeps) {
      */
     async status(): Promise<SetupStatus> {
       const age = kept === null ? Number.POSITIVE_INFINITY : deps.now() - kept.at;
-      if (kept === null || age < 0 || age >= keptMs)
-        kept = { at: deps.now(), report: await evaluate(true, false, null) };
+      if (kept === null || age < 0 || age >= keptMs) kept = { at: deps.now(), report: await evaluate(true, false, {}) };
       return kept.report.status;
     },
 
     /** Asks the backends now, and nothing else. Never rejects. */
     async probe(): Promise<SetupStatus> {
-      kept = { at: deps.now(), report: await evaluate(true, false, null) };
+      kept = { at: deps.now(), report: await evaluate(true, false, {}) };
       return kept.report.status;
     },
 

@@ -33,9 +33,11 @@ export function checkSourceName(
   const owner = taken.find((other) => other.name.toLowerCase() === lower);
   if (owner === undefined) return;
   const command = owner.what === 'hook' ? 'hook' : 'mcp';
-  const same = command === 'hook' && url !== null ? ` --url ${quote(url)}` : '';
-  // What was meant to be another kind of thing is no change of this one.
-  const update = owner.what === what ? [`reins ${command} update ${owner.name}${same}`] : [];
+  // What was meant to be another kind of thing is no change of this one, and how a server is reached is never changed.
+  const update =
+    command === 'hook' && what === 'hook' && url !== null
+      ? [`reins hook update ${owner.name} --url ${quote(url)}`]
+      : [];
   throw new RuntimeError(
     'already_exists',
     `${owner.what === 'hook' ? 'a hook' : 'an MCP server'} named "${owner.name}" exists`,

@@ -40,7 +40,8 @@ export const errors = {
   already_answered: row(1, 409),
   expired: row(1, 409),
   binding_changed: row(1, 409),
-  hook_error: row(1, 502),
+  /** A service whose description cannot be had (06 §19). */
+  hook_error: row(7, 502),
   not_allowed: row(1, 403),
   inside_tool: row(5, 403),
   bad_request: row(2, 400),

@@ -2,7 +2,8 @@ import { readFileSync, rmSync } from 'node:fs';
 import type { Handle } from './connection.ts';
 import { unopened } from './failure.ts';
 import { isEmpty, sizeOf } from './inspect.ts';
-import { codeOf, reason } from './private-file.ts';
+import { codeOf } from './private-file.ts';
+import { systemReason } from '../text/system-reason.ts';
 
 /**
  * Opens a path, or the bytes of a database to be read from memory. `alone` reads a file that nobody else may use
@@ -39,7 +40,7 @@ function bytesOf(path: string): Buffer {
   try {
     return readFileSync(path);
   } catch (error) {
-    throw unopened(path, `cannot be read: ${reason(error)}`, error);
+    throw unopened(path, `cannot be read: ${systemReason(error)}`, error);
   }
 }
 

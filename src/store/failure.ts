@@ -1,9 +1,11 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { RuntimeError } from '../schema/errors.ts';
 import { newestBackup } from './backup.ts';
-import { codeOf, reason } from './private-file.ts';
+import { codeOf } from './private-file.ts';
 import { quote } from '../text/quote.ts';
+import { systemReason } from '../text/system-reason.ts';
 
 /**
  * What a failed statement means to the rest of the program (11 §2.8, §2.12). Constraint violations and mistakes in SQL
@@ -14,12 +16,12 @@ export function storeError(error: unknown, path: string): unknown {
   if (error instanceof RuntimeError || code === undefined || !code.startsWith('SQLITE_')) return error;
   const cause = { cause: error };
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return busy(path, error);
-  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') return damaged(path, reason(error), error);
+  if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') return damaged(path, systemReason(error), error);
   if (code === 'SQLITE_FULL' || code.startsWith('SQLITE_IOERR')) {
     const free = freeBytes(path);
     // Where not one page is free, a write of any kind fails, and the kind says nothing (11 §2.12).
     const full = code === 'SQLITE_FULL' || (free !== null && free < 4096);
-    const what = full ? 'the disk or the file is full' : reason(error);
+    const what = full ? 'the disk or the file is full' : systemReason(error);
     return new RuntimeError(
       'storage',
       `The database ${path} cannot be written: ${what}${free === null ? '' : ` (${free} bytes free)`}.`,
@@ -27,7 +29,7 @@ export function storeError(error: unknown, path: string): unknown {
     );
   }
   if (code.startsWith('SQLITE_READONLY') || code.startsWith('SQLITE_CANTOPEN') || code === 'SQLITE_PERM') {
-    return unopened(path, `cannot be opened for writing: ${reason(error)}`, error);
+    return unopened(path, `cannot be opened for writing: ${systemReason(error)}`, error);
   }
   return error;
 }
@@ -39,6 +41,19 @@ export const unopened = (path: string, what: string, cause: unknown): RuntimeErr
     data: { path },
     hints: [`ls -ld ${quote(dirname(path))} ${quote(path)}`, 'reins doctor'],
   });
+
+/** Scripts of packages were not run when this was installed, or another Node has come since. @param installation `dist/` */
+export function unbuilt(installation: URL | undefined, cause: unknown): RuntimeError {
+  const place = installation === undefined ? '' : `cd ${quote(fileURLToPath(new URL('..', installation)))} && `;
+  return new RuntimeError(
+    'config_invalid',
+    `The package better-sqlite3 is not built for Node ${process.versions.node}.`,
+    {
+      cause,
+      hints: [`${place}npm rebuild better-sqlite3 bcrypt`],
+    },
+  );
+}
 
 export const busy = (path: string, cause?: unknown): RuntimeError =>
   new RuntimeError('database_busy', `The database ${path} is locked by another process; try again when it has ended.`, {

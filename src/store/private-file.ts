@@ -17,14 +17,16 @@ import {
 import { dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { quote } from '../text/quote.ts';
+import { systemReason } from '../text/system-reason.ts';
 
 /** Makes a directory of ours with mode 0700 when it is missing, parents included. @throws RuntimeError config_invalid. */
 export function ensurePrivateDirectory(path: string): void {
   try {
     if (mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined) chmodSync(path, 0o700);
   } catch (error) {
-    throw new RuntimeError('config_invalid', `The directory ${path} cannot be created: ${reason(error)}.`, {
+    throw new RuntimeError('config_invalid', `The directory ${path} cannot be created: ${systemReason(error)}.`, {
       cause: error,
+      hints: [`ls -ld ${quote(dirname(path))}`],
     });
   }
 }
@@ -97,7 +99,7 @@ export function ensurePrivateFile(path: string, make: () => Uint8Array): Uint8Ar
     syncDirectory(dirname(path));
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') {
-      throw new RuntimeError('config_invalid', `The file ${path} cannot be created: ${reason(error)}.`, {
+      throw new RuntimeError('config_invalid', `The file ${path} cannot be created: ${systemReason(error)}.`, {
         cause: error,
       });
     }
@@ -122,7 +124,9 @@ export function readPrivateFile(path: string): Uint8Array | null {
   } catch (error) {
     if (codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR') return null;
     if (codeOf(error) === 'ELOOP') throw refused(path, 'is a symbolic link');
-    throw new RuntimeError('config_invalid', `The file ${path} cannot be read: ${reason(error)}.`, { cause: error });
+    throw new RuntimeError('config_invalid', `The file ${path} cannot be read: ${systemReason(error)}.`, {
+      cause: error,
+    });
   }
   try {
     const stats = fstatSync(descriptor);
@@ -154,7 +158,7 @@ export function checkDatabaseFile(path: string): { readonly warning: string | nu
     stats = lstatSync(path);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return null;
-    const why = codeOf(error) === 'ENOTDIR' ? `${dirname(path)} is not a directory` : reason(error);
+    const why = codeOf(error) === 'ENOTDIR' ? `${dirname(path)} is not a directory` : systemReason(error);
     throw new RuntimeError('config_invalid', `The database ${path} cannot be opened: ${why}.`, {
       cause: error,
       hints: [`ls -ld ${quote(dirname(path))}`],
@@ -186,5 +190,3 @@ const refusedDatabase = (path: string, what: string): RuntimeError =>
 
 export const codeOf = (error: unknown): string | undefined =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
-
-export const reason = (error: unknown): string => (error instanceof Error ? error.message : String(error));

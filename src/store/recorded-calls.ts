@@ -70,6 +70,8 @@ function page(sql: Sql, tenant: string, filter: CallFilter, before: number, limi
     'c.planned_at >= ?',
     // A call that was refused before anybody decided has no record.
     "c.record <> 'null'",
+    // One that no rule gates says nothing about a policy (05 §8).
+    "json_extract(c.record, '$.reason') <> 'internal'",
     ...(filter.session_id === null ? [] : ['r.session_id = ?']),
     ...(filter.tools === null ? [] : ['c.tools = ?']),
     ...(filter.run_id == null ? [] : ['c.run_id = ?']),

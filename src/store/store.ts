@@ -5,15 +5,16 @@ import Sqlite from 'better-sqlite3';
 import { RuntimeError } from '../schema/errors.ts';
 import { type Connect, connectForReading, removeUnfilled } from './access.ts';
 import { createSql, type Handle } from './connection.ts';
-import { storeError } from './failure.ts';
+import { storeError, unbuilt } from './failure.ts';
 import { checkAfterCrash, checkWhole, inspect, noteClean, noteWriter, sizeOf } from './inspect.ts';
 import { applyMigrations, latest, migrations } from './migrate.ts';
 import type { Migration } from './migrations/migration.ts';
 import { processOwner } from './owner.ts';
-import { checkDatabaseFile, codeOf, createPrivateFile, machineKey, reason } from './private-file.ts';
+import { checkDatabaseFile, codeOf, createPrivateFile, machineKey } from './private-file.ts';
 import type { Sql } from './sql.ts';
 import { initialise, migrate, ensureWal } from './upgrade.ts';
 import { quote } from '../text/quote.ts';
+import { systemReason } from '../text/system-reason.ts';
 
 /** True in a build for tests alone; the sources as they stand have none. */
 declare const FAIL_POINTS: boolean | undefined;
@@ -23,9 +24,10 @@ export type OpenOptions = {
   readonly path: string;
   /**
    * `create` makes the file when it is missing. `existing` refuses a missing one. `read` only reads, and a missing file
-   * reads as an empty database, for which nothing is created.
+   * reads as an empty database, for which nothing is created. `none` does not look at the path: an empty database stands
+   * for it.
    */
-  readonly mode: 'create' | 'existing' | 'read';
+  readonly mode: 'create' | 'existing' | 'read' | 'none';
   /** User-level directory; holds `machine.key`, which is made when a database is. */
   readonly reinsHome: string;
   /** Directory URL of the installation, where the binary of the package is found; absent: the package finds it. */
@@ -75,14 +77,12 @@ export async function openStore(options: OpenOptions): Promise<OpenedStore> {
 export function connector(options: Pick<OpenOptions, 'installation' | 'busyTimeoutMs'>): Connect {
   const binding = bindingOf(options.installation);
   return (source, access) => {
-    const readonly = access === 'read';
-    // `Handle` names the members used here; the package's overloads of `prepare` accept every SqlValue list.
-    const handle = new Sqlite(source, {
-      readonly,
+    const handle = connected(source, options.installation, {
+      readonly: access === 'read',
       fileMustExist: access !== 'write',
       timeout: options.busyTimeoutMs ?? 5000,
       ...binding,
-    }) as unknown as Handle;
+    });
     try {
       handle.exec(access === 'alone' ? `${aloneSettings}${connectionSettings}` : connectionSettings);
     } catch (error) {
@@ -93,6 +93,15 @@ export function connector(options: Pick<OpenOptions, 'installation' | 'busyTimeo
   };
 }
 
+function connected(source: string | Buffer, installation: URL | undefined, settings: Sqlite.Options): Handle {
+  try {
+    // `Handle` names the members used here; the package's overloads of `prepare` accept every SqlValue list.
+    return new Sqlite(source, settings) as unknown as Handle;
+  } catch (error) {
+    throw codeOf(error) === 'ERR_DLOPEN_FAILED' ? unbuilt(installation, error) : error;
+  }
+}
+
 /**
  * The package's binary by name from the installation: its JavaScript is in the bundle, since ten files that Node looks for
  * one by one take longer than everything else about opening.
@@ -100,8 +109,12 @@ export function connector(options: Pick<OpenOptions, 'installation' | 'busyTimeo
 function bindingOf(installation: URL | undefined): { readonly nativeBinding?: string } {
   if (installation === undefined) return {};
   const { resolve } = createRequire(new URL('package.json', installation));
-  // The file that the package's own build makes.
-  return { nativeBinding: resolve('better-sqlite3/build/Release/better_sqlite3.node') };
+  try {
+    // The file that the package's own build makes.
+    return { nativeBinding: resolve('better-sqlite3/build/Release/better_sqlite3.node') };
+  } catch (error) {
+    throw unbuilt(installation, error);
+  }
 }
 
 type Resolved = Required<Omit<OpenOptions, 'installation'>>;
@@ -115,6 +128,7 @@ export const writerSettings = `PRAGMA secure_delete = ON; PRAGMA wal_autocheckpo
 
 function open(options: Resolved, connect: Connect): OpenedStore {
   const { path, mode } = options;
+  if (mode === 'none') return emptyStore(options, connect);
   const file = checkDatabaseFile(path);
   if (file !== null && file.warning !== null) options.warn(file.warning);
   if (file === null && mode === 'existing') {
@@ -151,7 +165,7 @@ function makeFile(path: string): boolean {
     return createPrivateFile(path);
   } catch (error) {
     const missing = codeOf(error) === 'ENOENT';
-    const why = missing ? `there is no directory ${dirname(path)}` : reason(error);
+    const why = missing ? `there is no directory ${dirname(path)}` : systemReason(error);
     throw new RuntimeError('config_invalid', `The database ${path} cannot be created: ${why}.`, {
       cause: error,
       hints: missing ? [`mkdir -m 700 ${quote(dirname(path))}`] : [`ls -ld ${quote(dirname(path))}`],

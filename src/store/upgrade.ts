@@ -7,7 +7,8 @@ import { createSql, type Handle, sleep } from './connection.ts';
 import { damaged } from './failure.ts';
 import { applicationId, type InspectOptions, originMac, quickCheck } from './inspect.ts';
 import { applyMigrations, expectedDigest, latest, schemaDigest } from './migrate.ts';
-import { codeOf, machineKey, reason } from './private-file.ts';
+import { codeOf, machineKey } from './private-file.ts';
+import { systemReason } from '../text/system-reason.ts';
 
 type UpgradeOptions = InspectOptions & { readonly version: string; readonly now: () => number };
 
@@ -54,7 +55,11 @@ export function migrate(handle: Handle, options: UpgradeOptions, connect: (path:
         check: (target) => using(connect(target), quickCheck),
       });
     } catch (error) {
-      throw damaged(path, `its backup before the upgrade failed, so it was not upgraded (${reason(error)})`, error);
+      throw damaged(
+        path,
+        `its backup before the upgrade failed, so it was not upgraded (${systemReason(error)})`,
+        error,
+      );
     }
     applyMigrations(handle, options.migrations, from);
     const version = latest(options.migrations);

@@ -18,6 +18,8 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { syncDirectory } from '../store/private-file.ts';
+import { quote } from '../text/quote.ts';
+import { systemReason } from '../text/system-reason.ts';
 
 declare const FAIL_POINTS: boolean | undefined;
 
@@ -90,7 +92,7 @@ export function readDocument(path: string, place: DocumentPlace, uid: number | n
       uid !== null && (Number(stats.mode) & 0o020) !== 0 ? [`The file ${path} can be written by its group.`] : [];
     return { ok: true, path, bytes, sha256: sha256Of(bytes), identity, warnings };
   } catch (error) {
-    return fail('unreadable', error instanceof Error ? error.message : String(error));
+    return fail('unreadable', systemReason(error));
   } finally {
     closeSync(descriptor);
   }
@@ -168,8 +170,10 @@ export function writeAtomic(path: string, text: string | Uint8Array, mode: numbe
     renameSync(temporary, path);
   } catch (error) {
     rmSync(temporary, { force: true });
-    const why = error instanceof Error ? error.message : String(error);
-    throw new RuntimeError('storage', `The file ${path} cannot be written: ${why}.`, { cause: error });
+    throw new RuntimeError('storage', `The file ${path} cannot be written: ${systemReason(error)}.`, {
+      cause: error,
+      hints: [`ls -ld ${quote(dirname(path))}`],
+    });
   }
   syncDirectory(dirname(path));
 }

@@ -1,6 +1,8 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
+import { quote } from '../text/quote.ts';
+import { systemReason } from '../text/system-reason.ts';
 import { exists, readDocument, sha256Of, writeAtomic } from './files.ts';
 import { dataDirFault, dataDirIn, isUserDirectory, realOf, type Workspace } from './paths.ts';
 import { initialChains, shippedChains } from './presets/chains.ts';
@@ -108,8 +110,10 @@ function makeDirectory(path: string): void {
   try {
     if (mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined) chmodSync(path, 0o700);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new RuntimeError('storage', `The directory ${path} cannot be made: ${why}.`, { cause: error });
+    throw new RuntimeError('storage', `The directory ${path} cannot be made: ${systemReason(error)}.`, {
+      cause: error,
+      hints: [`ls -ld ${quote(dirname(path))}`],
+    });
   }
 }
 

@@ -15,6 +15,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import { ownerIsDead, processOwner } from '../store/owner.ts';
 import { ensurePrivateDirectory } from '../store/private-file.ts';
 import { quote } from '../text/quote.ts';
+import { systemReason } from '../text/system-reason.ts';
 
 /** 11 §4.2, 02 §14.7. */
 const lockWaitMs = 5_000;
@@ -61,8 +62,9 @@ function tryLock(path: string, owner: string): boolean {
     return true;
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
-    const why = error instanceof Error ? error.message : String(error);
-    throw new RuntimeError('config_invalid', `The file ${path} cannot be made: ${why}.`, { cause: error });
+    throw new RuntimeError('config_invalid', `The file ${path} cannot be made: ${systemReason(error)}.`, {
+      cause: error,
+    });
   } finally {
     rmSync(mine, { force: true });
   }

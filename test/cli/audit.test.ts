@@ -146,11 +146,17 @@ describe('the audit log', () => {
       path: 'new.txt',
       content: { sha256: '5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03', bytes: 6 },
     });
-    expect(await world.run(['audit', 'export', '--out', 'log.jsonl'])).toMatchObject({ code: 0, stdout: '' });
-    const file = readFileSync(join(world.workspace, 'log.jsonl'), 'utf8');
+    const path = join(world.workspace, 'log.jsonl');
+    const written = await world.run(['audit', 'export', '--out', 'log.jsonl']);
+    expect([written.code, written.stdout]).toEqual([0, `Wrote ${path}\n`]);
+    const file = readFileSync(path, 'utf8');
     expect(file.split('\n').slice(0, -2)).toEqual(stdout.split('\n').slice(0, -2));
     const again = await world.run(['audit', 'export', '--out', 'log.jsonl']);
     expect([again.code, again.stderr]).toEqual([2, expect.stringContaining('log.jsonl cannot be written')]);
+    const nowhere = await world.run(['audit', 'export', '--out', 'none/log.jsonl']);
+    expect(nowhere.stderr.split('\n')[0]).toBe(
+      `reins: --out: ${join(world.workspace, 'none/log.jsonl')} cannot be written: no such file or directory`,
+    );
   });
 });
 

@@ -112,6 +112,10 @@ describe('DUR-002 and DUR-005: a database that cannot be used', () => {
     const { code, stdout } = await world.run(['doctor', '--skip-probe'], { environment: { REINS_HOME: file } });
     expect(code).toBe(1);
     expect(stdout).toContain(`home_unwritable: The directory ${file} cannot be written.`);
+    // Without a project the database itself would lie below it.
+    const outside = { cwd: world.dir, environment: { REINS_HOME: file } };
+    expect((await world.run(['doctor', '--skip-probe'], outside)).stdout).toContain('home_unwritable: ');
+    expect(await world.run(['config', 'set', 'default-model', 'x'], outside)).toMatchObject({ code: 3 });
   });
 
   test('locked by another process for longer than the wait: exit 1, which names the file', async () => {

@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -86,5 +86,23 @@ test('the script of bash completes words that bash itself cuts at = and :', asyn
   world.write('my dir/x', '');
   expect(typed('reins run --input @my')).toEqual(['@my\\ dir/', '@my\\ file.txt']);
   expect(typed('reins --input=@my\\ f')).toEqual(['@my\\ file.txt']);
+  world.remove();
+});
+
+const zsh = spawnSync('zsh', ['--version']).status === 0;
+
+test.runIf(zsh)('the script of zsh loads where nothing else did, and is the function itself in fpath', async () => {
+  const world = createWorld();
+  const { stdout } = await world.run(['completion', 'zsh']);
+  const script = world.write('_reins', stdout);
+  const said = (line: string) =>
+    execFileSync('zsh', ['-f', '-c', line, 'zsh', script, world.workspace], {
+      env: cliEnvironment(world),
+      encoding: 'utf8',
+    });
+  expect(said('source $1; print -- $_comps[reins]')).toBe('_reins\n');
+  // The first call is the one that somebody waits for.
+  const asked = 'fpath=($2); autoload -U _reins; reins() { print -u 3 -- $* }; compadd() { :; }; _files() { :; };';
+  expect(said(`${asked} words=(reins ses) CURRENT=2; _reins 3>&1`)).toBe('__complete ses\n');
   world.remove();
 });

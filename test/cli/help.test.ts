@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Command } from '../../src/cli/command.ts';
 import { renderCommandHelp, renderRootHelp, wrap } from '../../src/cli/help.ts';
-import { scan } from '../../src/cli/scan.ts';
 import { commands } from '../../src/cli/table.ts';
 import { globalFlags } from '../../src/cli/table/globals.ts';
 import { helpTopics } from '../../src/cli/table/surfaces.ts';
@@ -30,20 +29,6 @@ describe.each(every)('%s', (name, path) => {
     expect(command.examples.length).toBeGreaterThanOrEqual(2);
     expect(text).toContain(`reins ${name}`);
     expect(command.purpose).toMatch(/^[A-Z].*\.$/);
-  });
-
-  test('its examples are command lines of that command', () => {
-    for (const example of command.examples) {
-      const words = (example.split(' | ').at(-1) ?? '').replace(/^source <\(|\)$/g, '').match(/'[^']*'|"[^"]*"|\S+/g);
-      const argv = (words ?? []).slice(1).map((word) => word.replace(/^(['"])(.*)\1$/, '$2'));
-      const end = argv.indexOf('>');
-      expect(
-        scan(end < 0 ? argv : argv.slice(0, end))
-          .path.map((entry) => entry.name)
-          .join(' ')
-          .startsWith(name.split(' ')[0] ?? ''),
-      ).toBe(true);
-    }
   });
 });
 

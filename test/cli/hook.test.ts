@@ -106,6 +106,14 @@ test('a service that cannot be reached is registered all the same, and --no-prob
     'Registered hook "gone" (not reachable now: "127.0.0.1" could not be reached: ECONNREFUSED).\n',
   );
   expect(await hook('refresh', 'gone')).toMatchObject({ code: 7, stdout: '' });
+  expect(JSON.parse((await hook('refresh', 'gone', '--json')).stdout)).toEqual({
+    error: {
+      message: 'hook "gone": "127.0.0.1" could not be reached: ECONNREFUSED.',
+      code: 'hook_error',
+      hint: 'reins hook show gone',
+    },
+    exit_code: 7,
+  });
   const shown = await hook('show', 'gone');
   expect([shown.code, shown.stderr]).toEqual([0, expect.stringContaining('not reachable now:')]);
   const { stdout } = await world.run(['doctor']);

@@ -180,6 +180,13 @@ describe('policies', () => {
     expect(await run('--policy', 'nosuch', 'hi')).toMatchObject({ code: 3, stdout: '', stderr: `${line}${hint}` });
     const environment = { REINS_POLICY: 'nosuch' };
     expect(await world.run(['hi'], { environment })).toMatchObject({ code: 3, stdout: '', stderr: `${line}${hint}` });
+    const looked = await world.run(['doctor', '--skip-probe', '--json'], { environment });
+    expect(JSON.parse(looked.stdout)).toMatchObject({
+      hitlPolicyName: 'nosuch',
+      issues: expect.arrayContaining([
+        expect.objectContaining({ code: 'policy_missing', cliCommand: 'reins policy list' }),
+      ]),
+    });
     await world.run(['config', 'set', 'hitl-policy-name', 'nosuch']);
     const configured = await world.run(['hi']);
     expect([configured.code, configured.stderr]).toEqual([3, `${line}  reins config unset hitl-policy-name\n`]);

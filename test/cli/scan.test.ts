@@ -143,18 +143,22 @@ describe('refusals', () => {
 });
 
 describe('did you mean', () => {
-  test('a word that is nearly a command is said, and sent as a prompt', () => {
+  test('a word that is nearly a command is named, with the command line that was meant', () => {
     expect(scan(['sesion', 'list'])).toMatchObject({
       implicit: true,
       words: ['sesion', 'list'],
-      notice: '"sesion" is not a command (did you mean "session"?); it is sent as a prompt',
+      meant: { given: 'sesion', command: 'session', argv: ['session', 'list'] },
     });
-    expect(scan(['docter']).notice).toBe('"docter" is not a command (did you mean "doctor"?); it is sent as a prompt');
+    expect(scan(['--model', 'docter', 'docter']).meant).toEqual({
+      given: 'docter',
+      command: 'doctor',
+      argv: ['--model', 'docter', 'doctor'],
+    });
   });
 
   test('a sentence is no typing mistake', () => {
-    expect(scan(['pan', 'the', 'day']).notice).toBeNull();
-    expect(scan(['hello']).notice).toBeNull();
-    expect(scan(['plans are good']).notice).toBeNull();
+    expect(scan(['pan', 'the', 'day']).meant).toBeNull();
+    expect(scan(['hello']).meant).toBeNull();
+    expect(scan(['plans are good']).meant).toBeNull();
   });
 });

@@ -42,6 +42,9 @@ describe('init', () => {
     const made = await world.run(['init', 'scripted']);
     expect(made.stdout).toContain('Set default-provider = scripted\n');
     expect(made.stdout).toContain('Set default-model = demo\n');
+    // No flag replaces a database, so none is offered.
+    const forced = await world.run(['init', 'scripted', '--force']);
+    expect(forced.stdout.split('\n')[3]).toBe(`Kept ${place('local.db')} (exists)`);
     expect((await world.run(['config', 'get', 'default-model'])).stdout).toBe('demo\n');
     const json = JSON.parse((await world.run(['init', '--json'])).stdout);
     expect(json.files.map((file: { action: string }) => file.action)).toContain('kept');

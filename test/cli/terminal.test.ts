@@ -38,8 +38,7 @@ describe('the answer on a terminal', () => {
     async (environment) => {
       const terminal = openTerminal(world, [...scripted, 'hello there'], { environment });
       expect((await terminal.ended).code).toBe(0);
-      // A line that waits may be redrawn where that is possible; nothing is coloured.
-      expect(terminal.bytes().replaceAll('\r\u001b[K', '')).not.toContain('\u001b');
+      expect(terminal.bytes()).not.toContain('\u001b');
     },
   );
 
@@ -74,6 +73,22 @@ describe('the answer on a terminal', () => {
     await terminal.ended;
     expect(terminal.screen()).toMatch(/^\* work {2}\(0 messages\) {2}(just now|\ds ago)$/);
   });
+});
+
+test('a word that is nearly a command is asked about: y runs the command, Enter does nothing', async () => {
+  const wanted = '"sesion" is not a command. Did you mean "session"? [y] run it  [p] send as a prompt  [Enter] quit';
+  await world.run(['session', 'new', 'work']);
+  const [run, quit] = [0, 1].map(() => openTerminal(world, ['sesion', 'list'], { columns: 120 })) as [
+    CliTerminal,
+    CliTerminal,
+  ];
+  await Promise.all([run.saw(wanted), quit.saw(wanted)]);
+  await run.press('y', '* work');
+  expect((await run.ended).code).toBe(0);
+  // Its program ends with the key, and nothing more is said.
+  await expect(quit.press('\r', 'more')).rejects.toThrow('never saw');
+  expect((await quit.ended).code).toBe(2);
+  expect(quit.screen()).toBe(wanted);
 });
 
 describe('a question on a terminal', () => {

@@ -119,6 +119,9 @@ describe('adding', () => {
     }
     await add({ name: 'a', type: 'openai', key_env: 'SET_KEY' });
     expect(await refusal(add({ name: 'a' }))).toBe('already_exists: A backend named "a" exists.');
+    await expect(add({ name: 'a', url: 'http://h.example' })).rejects.toMatchObject({
+      hints: ['reins backend update a --url http://h.example', 'reins backend show a'],
+    });
     expect(await refusal(add({ name: 'c', type: 'openai', key_env: 'SET_KEY' }))).toBe(
       'already_exists: The backend "a" has the same type, URL and key already.',
     );

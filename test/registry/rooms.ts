@@ -44,6 +44,7 @@ export const soundInspection = (home: TempHome): Inspection => ({
     state: 'ok',
     defect: null,
     warnings: 0,
+    given: false,
     presetChanged: null,
     attentionChainMissing: false,
     binaries: [],

@@ -52,6 +52,15 @@ const read = (filter: Partial<CallFilter> = {}, limit = 100_000) => {
 };
 
 describe('recorded calls', () => {
+  it('are those that a policy decided', () => {
+    store.sql.write('normal', () => {
+      insertRun(store.sql, 'run_a');
+      insert('run_a', 1);
+      insert('run_a', 2, { tools: 'plan_summary', record: { ...record, matched_rule: null, reason: 'internal' } });
+    });
+    expect(read().ids).toEqual(['c1']);
+  });
+
   it('come newest first, in pages that overlap nowhere', () => {
     store.sql.write('normal', () => {
       insertRun(store.sql, 'run_a');

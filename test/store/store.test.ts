@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import Sqlite from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Connect, connectForReading } from '../../src/store/access.ts';
@@ -160,6 +161,27 @@ describe('a new database', () => {
     expect(() => add('s3', 3, 'waiting')).toThrow(/UNIQUE constraint failed/);
     close();
   });
+});
+
+it('says how to build what is not built, or built for another Node', () => {
+  const broken = join(temp.dir, 'dist/node_modules/better-sqlite3/build/Release');
+  const failure = (place: string): unknown => {
+    try {
+      connector({ installation: pathToFileURL(`${place}/`) })(':memory:', 'write');
+    } catch (error) {
+      return error;
+    }
+    return null;
+  };
+  const said = {
+    code: 'config_invalid',
+    message: `The package better-sqlite3 is not built for Node ${process.versions.node}.`,
+    hints: [`cd ${temp.dir}/ && npm rebuild better-sqlite3 bcrypt`],
+  };
+  expect(failure(join(temp.dir, 'dist'))).toMatchObject(said);
+  mkdirSync(broken, { recursive: true });
+  writeFileSync(join(broken, 'better_sqlite3.node'), 'of another Node');
+  expect(failure(join(temp.dir, 'dist'))).toMatchObject(said);
 });
 
 describe('opening an existing database', () => {

@@ -23,7 +23,7 @@ const scripts = new Map();
 vm.Script = class extends vm.Script {
   constructor(source, options) {
     super(source, options);
-    scripts.set(options.filename, this);
+    if (options?.path !== undefined) scripts.set(options.path, this);
   }
 };
 threads.Worker = class extends threads.Worker {

@@ -14,7 +14,7 @@ if (list !== undefined) {
   vm.Script = class extends vm.Script {
     constructor(source, options) {
       super(source, options);
-      note(options.filename);
+      note(options.path ?? options.filename);
     }
   };
   const load = Module.prototype.load;

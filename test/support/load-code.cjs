@@ -19,15 +19,19 @@ exports.loadCode = function loadCode(name) {
   if (known !== undefined) return known.exports;
   const module = { exports: {} };
   loaded.set(name, module);
-  if (parts[name] === undefined) readParts(join(directory, name));
+  if (parts[name] === undefined) readParts(name);
   parts[name](module.exports, requirePart, module, join(directory, name), directory);
   return module.exports;
 };
 
 const requirePart = (id) => (id.startsWith('./') ? exports.loadCode(id.slice(2)) : outside(id));
 
-function readParts(file) {
-  const script = new vm.Script(readFileSync(file, 'utf8'), { filename: file, cachedData: bytecodeOf(file) });
+function readParts(name) {
+  const file = join(directory, name);
+  // Bytecode keeps the name of its script, and stacks show it: that of the place where it was built would be wrong anywhere
+  // else. `path` is for those who preload a hook.
+  const filename = `reins/code/${name}`;
+  const script = new vm.Script(readFileSync(file, 'utf8'), { filename, path: file, cachedData: bytecodeOf(file) });
   for (const [name, part] of Object.entries(script.runInThisContext())) parts[name] ??= part;
 }
 

@@ -129,7 +129,7 @@ async function openTerminal(machine, argv) {
     await delay(200);
   } catch (error) {
     const end = stripVTControlCharacters(shown).replaceAll(/\s+/g, ' ').slice(-200);
-    console.warn(`build: ${error.message}; it shows: ${end}`);
+    console.warn(`build: ${error.message} (the build is whole, and starts a little slower); it shows: ${end}`);
   }
   child.kill('SIGTERM');
   await ended;
@@ -162,11 +162,11 @@ async function askServer(machine) {
   }
 }
 
-/** @throws Error after 60 s, which only a very busy machine takes */
+/** @throws Error after a minute: many builds share few processors */
 async function until(isSo, what) {
   const end = Date.now() + 60_000;
   while (!isSo()) {
-    if (Date.now() > end) throw new Error(`waited 60 s for ${what}`);
+    if (Date.now() > end) throw new Error(`waited a minute for ${what}`);
     await delay(10);
   }
 }

@@ -1,5 +1,6 @@
 import { RuntimeError } from '../../schema/errors.ts';
 import { auditLine } from '../../view/audit-line.ts';
+import { plural } from '../../view/format.ts';
 import { confirmed } from '../confirm.ts';
 import type { Handler } from '../context.ts';
 import { shownIds } from '../ids.ts';
@@ -92,7 +93,11 @@ const exportAudit: Handler = async (context) => {
   if (out === null) return 0;
   const taken = new RuntimeError('usage', `--out: ${out} cannot be written: it exists already`);
   await writeWhole(out, false, lines, taken);
-  context.hint(`${lines.length} lines written to ${out}`);
+  if (context.globals.format !== 'text') await context.printJson({ path: out, lines: lines.length });
+  else {
+    await context.print(`Wrote ${out}`);
+    context.hint(plural(lines.length, 'line'));
+  }
   return 0;
 };
 

@@ -39,7 +39,13 @@ _reins() {
     _files
   fi
 }
-compdef _reins reins
+# In a directory of fpath this file is the function itself; sourced, it needs the completion system, which it loads.
+if [[ \${funcstack[1]} == _reins ]]; then
+  _reins "\$@"
+else
+  (( \${+functions[compdef]} )) || { autoload -Uz compinit && compinit -i }
+  compdef _reins reins
+fi
 `,
   fish: `function __reins_complete
   set -l words (commandline -opc)[2..-1] (commandline -ct)

@@ -16,6 +16,7 @@ const doctor: Handler = async (context) => {
   const report = await (await context.client()).doctor({
     probe: flags.bool('skip-probe') !== true,
     ...(context.globals.model === null ? {} : { model: context.globals.model.value }),
+    ...policyOf(context),
   });
   const { issues } = report.status;
   const strict = flags.bool('strict') ?? false;
@@ -32,6 +33,8 @@ const doctor: Handler = async (context) => {
   return bad ? 1 : 0;
 };
 
+const policyOf = ({ globals: { policy } }: Context) => (policy === null ? {} : { policy: policy.value });
+
 /** `doctor --bundle`: a new file that only its owner can read, without anything that could not be shown. */
 async function bundle(context: Context): Promise<number> {
   const { process, invocation } = context;
@@ -40,6 +43,7 @@ async function bundle(context: Context): Promise<number> {
   const path = invocation.flags.text('out') ?? join(process.cwd, `reins-doctor-${stamp}.zip`);
   const { files } = await (await context.client()).doctorBundle({
     probe: invocation.flags.bool('skip-probe') !== true,
+    ...policyOf(context),
   });
   const { zip } = await import('../zip.ts');
   const bytes = zip(

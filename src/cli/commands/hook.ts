@@ -140,16 +140,12 @@ const update: Handler = async (context) => {
 
 const refresh: Handler = async (context) => {
   const name = nameOf(context);
-  const probed = await refreshed(context, name);
-  if (probed.hook === null) {
-    context.terminal.err(`reins: ${context.safe(`hook "${name}": ${probed.reason}`)}\n`);
-    return 7;
-  }
-  if (context.globals.format !== 'text') await context.printJson(shown(probed.hook));
+  const hook = await (await context.client()).refreshHook({ name });
+  if (context.globals.format !== 'text') await context.printJson(shown(hook));
   else {
-    const waiting = probed.hook.drift.length;
+    const waiting = hook.drift.length;
     const note = waiting === 0 ? '' : `, ${waiting} to be accepted`;
-    await context.print(`Hook "${name}": ${plural(probed.hook.tools.length, 'tool')}${note}.`);
+    await context.print(`Hook "${name}": ${plural(hook.tools.length, 'tool')}${note}.`);
   }
   return 0;
 };

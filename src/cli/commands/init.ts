@@ -6,13 +6,15 @@ const words = { created: 'Created', kept: 'Kept', replaced: 'Replaced' } as cons
 const init: Handler = async (context) => {
   const { words: given, flags } = context.invocation;
   const client = await context.client();
-  const made = await client.initialise({ provider: given[0] ?? null, force: flags.bool('force') ?? false });
+  const force = flags.bool('force') ?? false;
+  const made = await client.initialise({ provider: given[0] ?? null, force });
   if (context.globals.format !== 'text') {
     await context.printJson({ dataDir: made.dataDir, files: made.files, settings: made.settings });
   } else {
     for (const file of made.files) {
-      const tail = file.action === 'kept' ? ' (exists; --force overwrites)' : '';
-      await context.print(`${words[file.action]} ${file.path}${tail}`);
+      await context.print(
+        `${words[file.action]} ${file.path}${file.action === 'kept' ? keptWhy(file.path, force) : ''}`,
+      );
     }
     for (const setting of made.settings) await context.print(`Set ${setting.key} = ${setting.value}`);
     const kept = made.files.filter((file) => file.action === 'kept').length;
@@ -22,6 +24,10 @@ const init: Handler = async (context) => {
   context.hint(`Next: ${next(given[0] ?? null, made.notes)}`);
   return 0;
 };
+
+/** A database is never replaced, so nothing says that `--force` would. */
+const keptWhy = (path: string, force: boolean): string =>
+  !force && /(\.json|\.gitignore)$/.test(path) ? ' (exists; --force overwrites)' : ' (exists)';
 
 function next(provider: string | null, notes: readonly string[]): string {
   if (provider === null) return 'reins backend add local --type ollama   or   reins init scripted (offline demo)';

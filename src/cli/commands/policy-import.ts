@@ -1,5 +1,5 @@
 import { RuntimeError } from '../../schema/errors.ts';
-import type { ImportFormat, ImportLine } from '../../schema/policy-views.ts';
+import type { ImportFormat, ImportLine, PolicyImport } from '../../schema/policy-views.ts';
 import { quote } from '../../text/quote.ts';
 import type { Handler } from '../context.ts';
 
@@ -27,9 +27,9 @@ const importPolicy: Handler = async (context) => {
     dropped: count('dropped'),
     inert: count('inert'),
   };
-  const failed = text === null || vet === 'error';
+  if (text === null) throw nothingRead(from, unread);
   if (context.globals.format !== 'text') {
-    const document: unknown = text === null ? null : JSON.parse(text);
+    const document: unknown = JSON.parse(text);
     await context.printJson({
       schema_version: 1,
       document,
@@ -42,14 +42,9 @@ const importPolicy: Handler = async (context) => {
       vet,
       findings,
     });
-    return failed ? 3 : 0;
+    return vet === 'error' ? 3 : 0;
   }
   for (const { path, message } of unread) context.terminal.err(`reins: ${context.safe(`${path}: ${message}`)}\n`);
-  if (text === null) {
-    if (unread.length === 0) context.terminal.err(`reins: there are no settings of ${from} in their usual places\n`);
-    context.hint(`  reins policy import --from ${from} <path>`);
-    return 3;
-  }
   for (const line of report) context.hint(reportLine(line));
   for (const one of findings) context.hint(`vet: ${one.severity} ${one.path}: ${one.message} [${one.code}]`);
   for (const note of notes) context.hint(note);
@@ -66,6 +61,20 @@ const importPolicy: Handler = async (context) => {
   }
   return 0;
 };
+
+function nothingRead(from: ImportFormat, unread: PolicyImport['unread']): RuntimeError {
+  const [first] = unread;
+  const message =
+    first === undefined
+      ? `there are no settings of ${from} in their usual places`
+      : unread.length === 1
+        ? `${first.path}: ${first.message}`
+        : `${unread.length} files of ${from} cannot be used`;
+  return new RuntimeError('config_invalid', message, {
+    data: { findings: unread },
+    hints: [`reins policy import --from ${from} <path>`],
+  });
+}
 
 function reportLine({ source, level, text, outcome, rules, why }: ImportLine): string {
   const at =

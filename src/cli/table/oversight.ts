@@ -174,7 +174,7 @@ const trust: Command = {
       ],
       examples: [
         'reins trust add .reins/default-chain.json',
-        'reins trust add .reins/hitl-policy.json --sha256 <hash>',
+        'reins trust add .reins/hitl-policy.json --sha256 50162af6819b6a9cfb7f137e92e17b6397133e86dfdcb1a96a9357b256157f80',
       ],
       exits: [3],
       module: 'trust',

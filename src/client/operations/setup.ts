@@ -130,8 +130,16 @@ export const setup = {
     'POST',
     '/api/setup-status/refresh',
     'read',
-    /** `sources: false`: hooks and tool servers are not asked, so nothing of the operator's is started. */
-    object({ probe: boolean(), model: optional(string()), sources: optional(boolean()) }),
+    /**
+     * `sources: false`: hooks and tool servers are not asked, so nothing of the operator's is started. `policy`: looked at in
+     * the place of the one that the settings name.
+     */
+    object({
+      probe: boolean(),
+      model: optional(string()),
+      policy: optional(string()),
+      sources: optional(boolean()),
+    }),
     masked(DoctorReport),
   ),
   /** What to hand to somebody who helps: texts without secrets, messages, arguments and contents of files (06 §15). */
@@ -139,7 +147,7 @@ export const setup = {
     'POST',
     '/api/setup-status/bundle',
     'operator',
-    object({ probe: boolean() }),
+    object({ probe: boolean(), policy: optional(string()) }),
     returns<{ readonly files: readonly { readonly name: string; readonly text: string }[] }>(),
   ),
 } as const;

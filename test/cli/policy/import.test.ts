@@ -289,6 +289,8 @@ describe('policy import', () => {
       3,
       'reins: there are no settings of opencode in their usual places',
     ]);
+    const json = await world.run(['policy', 'import', '--from', 'opencode', '--json']);
+    expect(JSON.parse(json.stdout)).toMatchObject({ error: { code: 'config_invalid' }, exit_code: 3 });
   });
 
   test('writes no file over another, and wants to know whose settings they are', async () => {
