@@ -136,9 +136,7 @@ describe('a proxy (08 §11.1)', () => {
     });
     const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
     const client = await clientOf('https://models.example', url, { connect_ms: 1_000 });
-    expect(await fetchText(client)).toBe(
-      'timeout: backend "b" did not accept a connection within 1 s (connect limit)',
-    );
+    expect(await fetchText(client)).toBe('timeout: backend "b" did not accept a connection within 1 s (connect limit)');
     const [socket] = sockets;
     if (socket?.closed === false) await once(socket, 'close');
     expect(sockets).toHaveLength(1);

@@ -37,7 +37,10 @@ it.each([
 });
 
 it('names the paths of a call at which secrets are kept', () => {
-  const args = { path: '.env', body: { file: ['src/a.ts', '/home/u/.aws/credentials', '.env', '.git/hooks/pre-commit'] } };
+  const args = {
+    path: '.env',
+    body: { file: ['src/a.ts', '/home/u/.aws/credentials', '.env', '.git/hooks/pre-commit'] },
+  };
   expect(secretPaths({ tools: 'hook', tool: 'send', args }, virtualHost(plainHost))).toEqual([
     '.env',
     '/home/u/.aws/credentials',
