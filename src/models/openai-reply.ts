@@ -131,9 +131,10 @@ function createCalls(route: Route, names: WireNames) {
 
   const numbered = (index: number, id: string, name: string): OpenCall => {
     const known = byIndex.get(index);
-    const again = known !== undefined && conflicts(known, id, name);
-    // Many servers give every call of a reply the same index. What begins anew behind a whole call is the next one.
-    if (known !== undefined && !(again && route.type !== 'openai' && name !== '' && isWhole(known.text))) return known;
+    const other = known !== undefined && id !== '' && known.id !== '' && id !== known.id && name !== '';
+    // Many servers give every call of a reply the same index. What begins under an id of its own behind a whole call is
+    // the next one.
+    if (known !== undefined && !(other && route.type !== 'openai' && isWhole(known.text))) return known;
     const call = open(index);
     byIndex.set(index, call);
     return call;
