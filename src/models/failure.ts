@@ -1,3 +1,4 @@
+import { classByLooseText, classByLooseWord, classByText, classByWord, contextLengths } from './failure-words.ts';
 import type { ModelFailure, ProviderErrorClass } from './model.ts';
 import { isObject } from './shape.ts';
 
@@ -28,18 +29,6 @@ export function failure(
     ...(told === null ? {} : { context_tokens: told }),
   };
 }
-
-/** How servers name the length that a request did not fit. */
-const contextLengths: readonly RegExp[] = [
-  // Not "exceeded the context length by 3024 tokens".
-  /context (?:length|size|window)(?:(?! by )[^0-9]){0,40}(\d{3,8})\b(?![,.]\d)/i,
-  /(\d{3,8}) maximum context length/i,
-  /max(?:imum)? (?:model|prompt|allowed input) length (?:of |is )?(\d{3,8})\b/i,
-  /model token limit:? ?(\d{3,8})\b/i,
-  /> (\d{3,8}) maximum/,
-  /context limit: \d+ \+ \d+ > (\d{3,8})\b/,
-  /maximum number of tokens allowed \((\d{3,8})\)/,
-];
 
 /** A smaller number is a status or a position, not a context. */
 const leastContext = 512;
@@ -109,7 +98,12 @@ function readErrorValue(value: unknown): ServerError {
   if (!isObject(inner)) return { message: JSON.stringify(inner).slice(0, 300), words: wordsOf(outer) };
   const { message, code, param } = inner;
   const delay = retryInfoOf(inner['details']);
-  const said = typeof message === 'string' ? message : JSON.stringify(inner).slice(0, 300);
+  const own = typeof message === 'string' ? message : JSON.stringify(inner).slice(0, 300);
+  // A router says that a provider failed, and encloses what the provider said.
+  const { metadata } = inner;
+  const enclosed =
+    isObject(metadata) && typeof metadata['raw'] === 'string' ? readServerError(metadata['raw']).message : '';
+  const said = enclosed === '' ? own : `${own}: ${enclosed}`;
   return {
     // The field that a server refuses is named here even where the sentence does not say it.
     message: typeof param === 'string' && param !== '' && !said.includes(param) ? `${said} (${param})` : said,
@@ -140,84 +134,6 @@ function retryInfoOf(details: unknown): number | null {
   }
   return null;
 }
-
-/** Words of an error object that settle the class by themselves, whatever the status. */
-const classByWord: Readonly<Record<string, ProviderErrorClass>> = {
-  insufficient_quota: 'quota',
-  exceeded_current_quota_error: 'quota',
-  arrearage: 'quota',
-  billing_error: 'quota',
-  billing_hard_limit_reached: 'quota',
-  billing_not_active: 'quota',
-  overloaded_error: 'overloaded',
-  context_length_exceeded: 'context_exceeded',
-  tokens_limit_reached: 'context_exceeded',
-  exceed_context_size_error: 'context_exceeded',
-  // Groq: the model wrote a call or an answer that the service could not read; asked again, it writes it better.
-  tool_use_failed: 'malformed',
-  output_parse_failed: 'malformed',
-  model_not_found: 'model_not_found',
-  invalid_api_key: 'auth',
-  authentication_error: 'auth',
-  unauthenticated: 'auth',
-  permission_error: 'permission',
-  permission_denied: 'permission',
-  rate_limit_error: 'rate_limit',
-  rate_limit_exceeded: 'rate_limit',
-  content_filter: 'content_filter',
-  content_policy_violation: 'content_filter',
-};
-
-/** Words that settle it only where the status does not (an error inside a stream has none). */
-const classByLooseWord: Readonly<Record<string, ProviderErrorClass>> = {
-  api_error: 'server_error',
-  server_error: 'server_error',
-  internal_server_error: 'server_error',
-  internalservererror: 'server_error',
-  internal: 'server_error',
-  unavailable: 'overloaded',
-  timeout_error: 'timeout',
-  deadline_exceeded: 'timeout',
-  not_found_error: 'model_not_found',
-};
-
-/** Texts that name a class where status and words are only "bad request" or nothing (08 §9.2). */
-const classByText: readonly (readonly [RegExp, ProviderErrorClass])[] = [
-  // Ollama: what a model wrote follows, so nothing behind it is looked at. Asked again, the model writes it better.
-  [/^error parsing tool call/i, 'malformed'],
-  [
-    /(prompt|input) (is )?too long|context[ _-]?(length|window|size|limit)|too many (input )?tokens(?!, please)|token count.{0,40}exceeds|exceeds? the (available|maximum).{0,20}(context|tokens|input length)/i,
-    'context_exceeded',
-  ],
-  // The same of xAI, vLLM, Text Generation Inference, Qwen, Moonshot, Groq, GitHub and Zhipu.
-  [
-    /max(imum)? (prompt|model) length|max_(model|seq)_len|tokens \+ `max_new_tokens`|range of input length|model token limit|tokens per minute.{0,80}requested|tokens_limit_reached|max size: \d+ tokens|reduce the length of the (messages|prompt|input)|prompt exceeds max length/i,
-    'context_exceeded',
-  ],
-  [
-    /(do(es)?n'?t|do(es)? not|not) support (tool|function)|tools? (use |calling )?(is|are) not supported|tools param requires|support tool use|enable-auto-tool-choice|function calling is not (enabled|supported)/i,
-    'no_tool_support',
-  ],
-  [
-    /model.{0,200}(not found|does not exist|doesn't exist|is not available)|unknown model|no such model/i,
-    'model_not_found',
-  ],
-  [
-    /(do(es)? not|doesn't|not) support (image|vision|multimodal)|image (input|url).{0,30}not supported|not a (vision|multimodal) model|missing data required for image input/i,
-    'unsupported',
-  ],
-  [/api[ _]key not valid|invalid api key|incorrect api key/i, 'auth'],
-  [/insufficient_quota|billing|credit balance/i, 'quota'],
-];
-
-/** Texts of a server that names no status: Ollama's error lines, mid-stream errors. */
-const classByLooseText: readonly (readonly [RegExp, ProviderErrorClass])[] = [
-  [/overloaded|server busy|too many requests|try again later/i, 'overloaded'],
-  [/rate limit/i, 'rate_limit'],
-  [/unauthorized/i, 'auth'],
-  [/timed? ?out/i, 'timeout'],
-  [/runner|out of memory|cuda|internal (server )?error|unexpected eof|resource|crash|terminated/i, 'server_error'],
-];
 
 const firstMatch = (
   table: readonly (readonly [RegExp, ProviderErrorClass])[],

@@ -84,6 +84,16 @@ describe('class of an HTTP reply (08 §9.2)', () => {
     expect(http(502, '<html><h1>Bad\n gateway</h1></html>').message).toBe('backend "far" answered 502: Bad gateway');
   });
 
+  it('reads what a router encloses of the provider behind it', () => {
+    const raw = JSON.stringify({ error: { message: "This model's maximum context length is 8192 tokens." } });
+    expect(http(400, { error: { code: 400, message: 'Provider returned error', metadata: { raw } } })).toMatchObject({
+      class: 'context_exceeded',
+      message:
+        'backend "far" answered 400: Provider returned error: This model\'s maximum context length is 8192 tokens.',
+      context_tokens: 8192,
+    });
+  });
+
   it('names the field that the error object names', () => {
     expect(http(400, { error: { message: 'not allowed', param: 'seed' } }).message).toBe(
       'backend "far" answered 400: not allowed (seed)',
