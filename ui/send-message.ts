@@ -68,6 +68,7 @@ export function createSender(deps: SendDeps): (message: Message) => Promise<void
           ? null
           : { id: run.session_id, name: run.session_name, before: null, loading: false, deleted: false };
       dispatch({ type: 'accepted', run_id: run.run_id, session: session === null ? known : null });
+      dispatch({ type: 'compose', action: { type: 'accepted' }, now: now() });
       dispatch({
         type: 'facts',
         facts: {

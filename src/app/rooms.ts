@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Services } from '../client/local-client.ts';
 import type { RouteClient } from '../client/routes.ts';
 import { policies as policyTable } from '../client/operations/policies.ts';
@@ -238,7 +239,10 @@ export function openRooms(input: RoomsInput): Rooms {
       spool.sweep();
       openPruning({ ...store, tenant: options.tenant, reinsHome: machine.reinsHome, now }).due();
       for (const directory of [machine.reinsHome, workspace.dataDir]) {
-        if (directory !== null) removeLeftovers(directory, now());
+        if (directory === null) continue;
+        removeLeftovers(directory, now());
+        // The mirror files of plans.
+        removeLeftovers(join(directory, 'plans'), now());
       }
     },
   };

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { planMarkdown } from '../view/plan-lines.ts';
 import type { Plan } from '../schema/plan.ts';
@@ -51,8 +51,9 @@ export function createMirror(deps: MirrorDeps) {
         if (there === text) return;
         const written = deps.settings.get(key(plan));
         if (there !== null && JSON.stringify(sha256Of(there)) !== written) {
-          renameSync(path, join(deps.directory, `${name}.edited.md`));
-          deps.warn(`${path} was edited; edits are not read, and it is now ${name}.edited.md`);
+          const aside = freeName(deps.directory, `${name}.edited`);
+          renameSync(path, join(deps.directory, aside));
+          deps.warn(`${path} was edited; edits are not read, and it is now ${aside}`);
         }
         // Noted first: what a crash leaves between the two is then taken for edited at worst.
         deps.settings.set(key(plan), JSON.stringify(sha256Of(text)), deps.now());
@@ -67,6 +68,14 @@ export function createMirror(deps: MirrorDeps) {
 }
 
 export type Mirror = ReturnType<typeof createMirror>;
+
+/** What somebody wrote into the file before is not written over. */
+function freeName(directory: string, base: string): string {
+  for (let number = 1; ; number += 1) {
+    const name = number === 1 ? `${base}.md` : `${base}-${number}.md`;
+    if (!existsSync(join(directory, name))) return name;
+  }
+}
 
 function contentOf(path: string): string | null {
   try {

@@ -48,9 +48,12 @@ export async function lockFile(path: string, now: () => number): Promise<() => v
   return () => rmSync(path, { force: true });
 }
 
+/** A name that is swept with other temporaries when its writer dies. */
+const besides = (path: string): string => `${path}.tmp-${randomBytes(6).toString('hex')}`;
+
 function tryLock(path: string, owner: string): boolean {
   // Written first and linked then: a lock that can be seen always names its owner.
-  const mine = `${path}-${owner.split(' ').at(-1)}`;
+  const mine = besides(path);
   try {
     const descriptor = openSync(mine, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL, 0o600);
     try {
@@ -75,7 +78,7 @@ function breakStale(path: string, now: () => number): boolean {
   const held = readLock(path);
   if (held === null) return true;
   if (!ownerIsDead(held.owner) && now() - held.since < lockStaleMs) return false;
-  const aside = `${path}-stale-${randomBytes(4).toString('hex')}`;
+  const aside = besides(path);
   try {
     renameSync(path, aside);
     // Somebody else may have broken it first and taken a new one, which is given back.

@@ -296,6 +296,11 @@ describe('the mirror file', () => {
     await step();
     expect(files()).toEqual([`${made.name}.edited.md`, `${made.name}.md`]);
     expect(readFileSync(path, 'utf8')).toContain('- [x] 1. one\n  > It was done.\n- [ ] 2. two\n');
+    // Edited once more: the first edit is not written over.
+    writeFileSync(path, 'mine\n');
+    await step();
+    expect(files()).toEqual([`${made.name}.edited-2.md`, `${made.name}.edited.md`, `${made.name}.md`]);
+    expect(readFileSync(path.replace(/md$/, 'edited.md'), 'utf8')).toBe('- [x] 1. one\n');
   });
 
   test('is gone with its plan', async () => {

@@ -15,13 +15,14 @@ it('removes spooled results and temporaries that are too old when the program en
   };
   const spooled = old('tool_output/run_old/call_1');
   const temporary = old('trust.json.tmp-0123456789ab');
+  const mirror = old('plans/goal.md.tmp-0123456789ab');
   const kept = join(home, 'trust.json.tmp-ba9876543210');
   writeFileSync(kept, 'of a writer that is at work');
   try {
     expect((await app.run()).text).toBe('fine');
-    expect([existsSync(spooled), existsSync(temporary)]).toEqual([true, true]);
+    expect([spooled, temporary, mirror].map(existsSync)).toEqual([true, true, true]);
     await app.stop();
-    expect([existsSync(spooled), existsSync(temporary), existsSync(kept)]).toEqual([false, false, true]);
+    expect([spooled, temporary, mirror, kept].map(existsSync)).toEqual([false, false, false, true]);
   } finally {
     await app.close();
   }

@@ -68,7 +68,13 @@ export function createComposerEffects(deps: ComposerEffectDeps): ComposerEffects
     if (wanted === null) return;
     const { draft, queue } = wanted.saved;
     const saved = draft.text === '' && queue.length === 0 ? null : wanted.saved;
-    await (await clientOf()).saveDraft({ session_id: wanted.session, saved });
+    try {
+      await (await clientOf()).saveDraft({ session_id: wanted.session, saved });
+    } catch (error) {
+      // A lock or a full disk: with the next change, or when the program is left.
+      unsaved ??= wanted;
+      throw error;
+    }
   };
 
   const indexOf = async (): Promise<MentionIndex> => {

@@ -20,6 +20,8 @@ export type ComposerState = {
   readonly dismissed: string | null;
   readonly known: CompletionWords;
   readonly queue: readonly Queued[];
+  /** On its way, and not in the session yet: what is saved of the composer still has it. */
+  readonly sending: Queued | null;
   /** The queue waits for Enter: a turn did not complete, or the program was started anew. */
   readonly held: boolean;
   readonly images: readonly string[];
@@ -40,6 +42,8 @@ export type ComposerAction =
   | { readonly type: 'restore'; readonly saved: SavedDraft }
   /** The text as an editor saved it. */
   | { readonly type: 'replace'; readonly text: string }
+  /** The message that was on its way is in the session. */
+  | { readonly type: 'accepted' }
   /** A message that could not be sent comes back, with why. */
   | { readonly type: 'return'; readonly text: string; readonly problems: readonly string[] }
   | { readonly type: 'history'; readonly entries: readonly string[]; readonly most: number }
@@ -83,6 +87,7 @@ export const emptyComposer: ComposerState = {
   dismissed: null,
   known: { words: {}, paths: null },
   queue: [],
+  sending: null,
   held: false,
   images: [],
   context: [],
@@ -93,9 +98,9 @@ export const emptyComposer: ComposerState = {
 export const composerText = (state: ComposerState): string => wholeText(state.editing);
 export const isComposerEmpty = (state: ComposerState): boolean => state.editing.text === '';
 
-export const savedDraft = ({ editing: { text, caret, pastes }, queue }: ComposerState): SavedDraft => ({
+export const savedDraft = ({ editing: { text, caret, pastes }, queue, sending }: ComposerState): SavedDraft => ({
   draft: { text, caret, pastes: [...pastes] },
-  queue: queue.map((one) => ({ text: one.text, images: [...one.images] })),
+  queue: [...(sending === null ? [] : [sending]), ...queue].map((one) => ({ text: one.text, images: [...one.images] })),
 });
 
 /** With a text that the next yank puts in: what an overlay lost. */

@@ -38,7 +38,8 @@ export function reduceComposer(state: ComposerState, action: ComposerAction, vie
     chosen: moved ? 0 : Math.min(stepped.state.chosen, Math.max(0, (list?.items.length ?? 1) - 1)),
   };
   const asked = wanted !== null && dismissed === null && !sameWanted(wanted, state, next);
-  const changed = next.editing.text !== state.editing.text || next.queue !== state.queue;
+  const changed =
+    next.editing.text !== state.editing.text || next.queue !== state.queue || next.sending !== state.sending;
   return {
     state: next,
     intents: [
@@ -79,14 +80,16 @@ function reduce(state: ComposerState, action: ComposerAction, view: ComposerView
     case 'restore':
       return only(restored(state, action.saved));
     case 'switch':
-      return only({ ...edited(state, cleared(state)), queue: [], held: false });
+      return only({ ...edited(state, cleared(state)), queue: [], sending: null, held: false });
     case 'replace':
       return put(state, replaced(state.editing, action.text));
+    case 'accepted':
+      return only({ ...state, sending: null });
     case 'return': {
       const kept = isComposerEmpty(state) ? draftOf(action.text) : draftOf(`${action.text}\n${composerText(state)}`);
       const back = edited(state, editingOf(kept, state.editing));
       // What was wrong with it stands where a list of its last word would.
-      return refuse({ ...back, dismissed: back.editing.text.replace(/\S*$/, '') }, ...action.problems);
+      return refuse({ ...back, sending: null, dismissed: back.editing.text.replace(/\S*$/, '') }, ...action.problems);
     }
     case 'history':
       return only({ ...state, history: loaded(state.history, action.entries, action.most) });

@@ -8,6 +8,7 @@ import {
   composerContexts,
   composerText,
   emptyComposer,
+  savedDraft,
 } from '../../../ui/composer/composer-state.ts';
 import { found } from '../../../ui/composer/composer-lists.ts';
 import { reduceComposer } from '../../../ui/composer/reduce-composer.ts';
@@ -127,6 +128,21 @@ describe('the queue', () => {
     const draft = { text: 'half', caret: 4, pastes: [] };
     const composer = driven().act({ type: 'restore', saved: { draft, queue: [{ text: 'later', images: [] }] } });
     expect([composer.text(), composer.state.held, composer.take()]).toEqual(['half', true, []]);
+  });
+
+  it('is saved with the message that is on its way, until that is in the session or comes back', () => {
+    const composer = driven()
+      .type('one', busy)
+      .press('composer.send', busy)
+      .type('two', busy)
+      .press('composer.send', busy);
+    const saved = (): readonly string[] => savedDraft(composer.state).queue.map(({ text }) => text);
+    composer.act({ type: 'turn-ended', completed: true });
+    expect(saved()).toEqual(['one', 'two']);
+    composer.act({ type: 'accepted' });
+    expect(saved()).toEqual(['two']);
+    composer.act({ type: 'turn-ended', completed: true }).act({ type: 'return', text: 'two', problems: ['no'] });
+    expect([saved(), composer.text()]).toEqual([[], 'two']);
   });
 
   it('comes before what was typed while it was read', () => {
