@@ -41,7 +41,7 @@ _reins() {
 }
 # In a directory of fpath this file is the function itself; sourced, it needs the completion system, which it loads.
 if [[ \${funcstack[1]} == _reins ]]; then
-  _reins "\$@"
+  _reins "$@"
 else
   (( \${+functions[compdef]} )) || { autoload -Uz compinit && compinit -i }
   compdef _reins reins
