@@ -26,7 +26,8 @@ export function ensurePrivateDirectory(path: string): void {
   } catch (error) {
     throw new RuntimeError('config_invalid', `The directory ${path} cannot be created: ${systemReason(error)}.`, {
       cause: error,
-      hints: [`ls -ld ${quote(dirname(path))}`],
+      // Only the user-level directory is made here.
+      hints: [`ls -ld ${quote(dirname(path))}`, 'export REINS_HOME=<directory>'],
     });
   }
 }

@@ -76,7 +76,7 @@ export function readDocument(path: string, place: DocumentPlace, uid: number | n
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT' || code === 'ENOTDIR') return fail('missing', 'there is no such file');
     if (code === 'ELOOP') return fail('unsafe_permissions', 'it is a symbolic link', identityOf(path));
-    return fail('unreadable', `it cannot be opened (${String(code)})`, identityOf(path));
+    return fail('unreadable', `it cannot be opened: ${systemReason(error)}`, identityOf(path));
   }
   try {
     const stats = fstatSync(descriptor, { bigint: true });

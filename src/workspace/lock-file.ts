@@ -10,7 +10,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { ownerIsDead, processOwner } from '../store/owner.ts';
 import { ensurePrivateDirectory } from '../store/private-file.ts';
@@ -67,6 +67,7 @@ function tryLock(path: string, owner: string): boolean {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
     throw new RuntimeError('config_invalid', `The file ${path} cannot be made: ${systemReason(error)}.`, {
       cause: error,
+      hints: [`ls -ld ${quote(dirname(path))}`],
     });
   } finally {
     rmSync(mine, { force: true });
