@@ -22,7 +22,15 @@ export function resolveExec(reading: CommandReading, host: PolicyHost, granted =
   const environment = git ? { env_set: gitEnvironment, env_clear: ['GIT_'] } : { env_set: {}, env_clear: [] };
   if (reading.form === 'sh') {
     const text = line === null ? reading.line : rebuilt(line, host);
-    return { form: 'sh', file: shellFile, argv: [shellFile, '-c', text], ...environment, cwd, program: null, ...searched };
+    return {
+      form: 'sh',
+      file: shellFile,
+      argv: [shellFile, '-c', text],
+      ...environment,
+      cwd,
+      program: null,
+      ...searched,
+    };
   }
   const [word = ''] = reading.words;
   const program = host.resolveProgram(word, cwd);

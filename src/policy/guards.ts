@@ -4,6 +4,7 @@ import type { CommandWord } from '../schema/command.ts';
 import { type Analysis, programName } from './analysis.ts';
 import { collectPaths, placesOfWord, standardFiles } from './named-paths.ts';
 import { judgeWords, type Operand, tableOf } from './option-tables.ts';
+import { ownCommand } from './own-commands.ts';
 import { comparable, isWithin, type PathValue } from './paths.ts';
 import type { Scope } from './scope.ts';
 
@@ -67,6 +68,10 @@ export function floorOf(scope: Scope): string | null {
 function shellWall(scope: Scope): string | null {
   const analysis = scope.analysis();
   for (const path of scope.named(analysis)) if (isSecret(path, scope)) return `own secret: ${path.given}`;
+  for (const command of analysis.commands) {
+    const own = ownCommand(command, scope);
+    if (own !== null) return `a command of Reins that no tool call gives: ${own}`;
+  }
   for (const text of writtenBy(analysis, scope)) {
     const path = scope.path(text);
     if (isPlane(path, scope)) return `write into the control plane: ${path.given}`;
@@ -180,7 +185,8 @@ function isPlane(path: PathValue, scope: Scope): boolean {
   const { plane } = scope.guarded();
   const named = (text: string): boolean =>
     controlSegment.test(text) || plane.some((directory) => isWithin(text, directory));
-  return eitherName(path, named) || scope.host.guardOf(path.found()) === 'plane';
+  const guard = scope.host.guardOf(path.found());
+  return eitherName(path, named) || guard === 'plane' || guard === 'self';
 }
 
 /** F3, and what 11 §6.1.3 adds for writing: several hard links, a link that leaves the root. */
