@@ -42,7 +42,7 @@ export function wallOf(scope: Scope): string | null {
   if (tools === 'local_shell') return shellWall(scope);
   if (pathless.has(tools)) return null;
   const writes = tools !== 'local_fs' || !readers.has(tool);
-  for (const path of argumentPaths(args, scope).paths) {
+  for (const path of argumentPaths(args, scope, mayNamePath).paths) {
     if (isSecret(path, scope)) return `own secret: ${path.given}`;
     if (writes && isPlane(path, scope)) return `control plane: ${path.given}`;
   }
@@ -212,9 +212,28 @@ function isOutside(path: PathValue, { host }: Scope): boolean {
 
 const pathKeys: ReadonlySet<string> = new Set(['path', 'file', 'filename', 'directory', 'cwd', 'uri']);
 const maxDepth = 64;
+/** What is longer under a name that only may be one of a path is the content of something. */
+const isLong = (text: unknown): boolean => typeof text === 'string' && text.length > 65_536;
+
+/**
+ * What servers call a path besides (`source_path`, `destination`, `targetDir`): a wall stands there too. What it refuses is
+ * named by nothing else, so a text of that name that is no path is not refused by accident.
+ */
+const mayNamePath = (name: string): boolean =>
+  pathKeys.has(name) ||
+  /(^|_)(paths?|files?|filenames?|director(y|ies)|dirs?|folders?|source|destination|src|dst|dest|target)$/.test(
+    name
+      .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+      .replaceAll('-', '_')
+      .toLowerCase(),
+  );
 
 /** Texts of the members that name paths, at any depth (11 §6.1.2); `whole` is false when some were too deep to see. */
-export function argumentPaths(args: unknown, scope: Scope): { paths: readonly PathValue[]; whole: boolean } {
+export function argumentPaths(
+  args: unknown,
+  scope: Scope,
+  isKey: (name: string) => boolean = (name) => pathKeys.has(name),
+): { paths: readonly PathValue[]; whole: boolean } {
   const paths: PathValue[] = [];
   let whole = true;
   const add = (text: unknown): void => {
@@ -229,8 +248,9 @@ export function argumentPaths(args: unknown, scope: Scope): { paths: readonly Pa
       continue;
     }
     for (const [name, member] of Object.entries(at.value)) {
-      if (pathKeys.has(name) && (name !== 'uri' || isFileUrl(member))) {
-        for (const text of Array.isArray(member) ? member : [member]) add(text);
+      if (isKey(name) && (name !== 'uri' || isFileUrl(member))) {
+        const texts: readonly unknown[] = Array.isArray(member) ? member : [member];
+        for (const text of texts) if (pathKeys.has(name) || !isLong(text)) add(text);
       }
       open.push({ value: member, depth: at.depth + 1 });
     }
