@@ -41,7 +41,11 @@ export function createGuards(machine: Guarded, path: readonly string[]) {
       const known = new Map<string, Guard | null>();
       const look = (path: string): Guard | null => {
         // A secret lies in the control plane too: the stronger word is the later one.
-        guarded ??= new Map<string, Guard>([...identities(plane, 'plane'), ...identities(secrets, 'secret')]);
+        guarded ??= new Map<string, Guard>([
+          ...identities(plane, 'plane'),
+          ...identities([join(machine.installation, 'src', 'cli', 'main.js')], 'self'),
+          ...identities(secrets, 'secret'),
+        ]);
         const identity = identityOf(path);
         return identity === null ? null : (guarded.get(identity) ?? null);
       };
@@ -68,7 +72,7 @@ const underBothNames = (paths: readonly string[]): readonly string[] => [
 /** Without the slash that a directory may be given with. */
 const trimmed = (path: string): string => (path.length > 1 ? path.replace(/[\\/]+$/, '') : path);
 
-type Guard = 'secret' | 'plane';
+type Guard = 'secret' | 'plane' | 'self';
 
 const identities = (paths: readonly string[], guard: Guard): readonly (readonly [string, Guard])[] =>
   paths.flatMap((path) => {

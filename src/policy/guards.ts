@@ -4,6 +4,7 @@ import type { CommandWord } from '../schema/command.ts';
 import { type Analysis, programName } from './analysis.ts';
 import { collectPaths, placesOfWord, standardFiles } from './named-paths.ts';
 import { judgeWords, type Operand, tableOf } from './option-tables.ts';
+import { ownCommand } from './own-commands.ts';
 import { comparable, isWithin, type PathValue } from './paths.ts';
 import type { Scope } from './scope.ts';
 
@@ -41,7 +42,7 @@ export function wallOf(scope: Scope): string | null {
   if (tools === 'local_shell') return shellWall(scope);
   if (pathless.has(tools)) return null;
   const writes = tools !== 'local_fs' || !readers.has(tool);
-  for (const path of argumentPaths(args, scope).paths) {
+  for (const path of argumentPaths(args, scope, mayNamePath).paths) {
     if (isSecret(path, scope)) return `own secret: ${path.given}`;
     if (writes && isPlane(path, scope)) return `control plane: ${path.given}`;
   }
@@ -67,6 +68,10 @@ export function floorOf(scope: Scope): string | null {
 function shellWall(scope: Scope): string | null {
   const analysis = scope.analysis();
   for (const path of scope.named(analysis)) if (isSecret(path, scope)) return `own secret: ${path.given}`;
+  for (const command of analysis.commands) {
+    const own = ownCommand(command, scope);
+    if (own !== null) return `a command of Reins that no tool call gives: ${own}`;
+  }
   for (const text of writtenBy(analysis, scope)) {
     const path = scope.path(text);
     if (isPlane(path, scope)) return `write into the control plane: ${path.given}`;
@@ -180,7 +185,8 @@ function isPlane(path: PathValue, scope: Scope): boolean {
   const { plane } = scope.guarded();
   const named = (text: string): boolean =>
     controlSegment.test(text) || plane.some((directory) => isWithin(text, directory));
-  return eitherName(path, named) || scope.host.guardOf(path.found()) === 'plane';
+  const guard = scope.host.guardOf(path.found());
+  return eitherName(path, named) || guard === 'plane' || guard === 'self';
 }
 
 /** F3, and what 11 §6.1.3 adds for writing: several hard links, a link that leaves the root. */
@@ -206,9 +212,28 @@ function isOutside(path: PathValue, { host }: Scope): boolean {
 
 const pathKeys: ReadonlySet<string> = new Set(['path', 'file', 'filename', 'directory', 'cwd', 'uri']);
 const maxDepth = 64;
+/** What is longer under a name that only may be one of a path is the content of something. */
+const isLong = (text: unknown): boolean => typeof text === 'string' && text.length > 65_536;
+
+/**
+ * What servers call a path besides (`source_path`, `destination`, `targetDir`): a wall stands there too. What it refuses is
+ * named by nothing else, so a text of that name that is no path is not refused by accident.
+ */
+const mayNamePath = (name: string): boolean =>
+  pathKeys.has(name) ||
+  /(^|_)(paths?|files?|filenames?|director(y|ies)|dirs?|folders?|source|destination|src|dst|dest|target)$/.test(
+    name
+      .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
+      .replaceAll('-', '_')
+      .toLowerCase(),
+  );
 
 /** Texts of the members that name paths, at any depth (11 §6.1.2); `whole` is false when some were too deep to see. */
-export function argumentPaths(args: unknown, scope: Scope): { paths: readonly PathValue[]; whole: boolean } {
+export function argumentPaths(
+  args: unknown,
+  scope: Scope,
+  isKey: (name: string) => boolean = (name) => pathKeys.has(name),
+): { paths: readonly PathValue[]; whole: boolean } {
   const paths: PathValue[] = [];
   let whole = true;
   const add = (text: unknown): void => {
@@ -223,8 +248,9 @@ export function argumentPaths(args: unknown, scope: Scope): { paths: readonly Pa
       continue;
     }
     for (const [name, member] of Object.entries(at.value)) {
-      if (pathKeys.has(name) && (name !== 'uri' || isFileUrl(member))) {
-        for (const text of Array.isArray(member) ? member : [member]) add(text);
+      if (isKey(name) && (name !== 'uri' || isFileUrl(member))) {
+        const texts: readonly unknown[] = Array.isArray(member) ? member : [member];
+        for (const text of texts) if (pathKeys.has(name) || !isLong(text)) add(text);
       }
       open.push({ value: member, depth: at.depth + 1 });
     }

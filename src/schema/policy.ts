@@ -207,8 +207,11 @@ export type PolicyHost = {
     /** Directories on PATH (F3). */
     readonly path: readonly string[];
   };
-  /** The guarded set that an existing file belongs to by device and inode, whatever its name (11 §6.1.1), or null. */
-  guardOf(path: string): 'secret' | 'plane' | null;
+  /**
+   * The guarded set that an existing file belongs to by device and inode, whatever its name (11 §6.1.1), or null. `self`:
+   * the file by which this program is started, which lies in the plane too.
+   */
+  guardOf(path: string): 'secret' | 'plane' | 'self' | null;
   /** Amendment 17: paths outside this root are a floor; null when nothing is to be checked. */
   readonly root: string | null;
 };

@@ -176,6 +176,10 @@ function createWalk(text: string) {
         expandedLater(text.slice(node.pos, node.body.pos), inner);
         forEachChild(node, (child) => visit(child, inner));
         return;
+      case 'ArithmeticExpansion':
+        forEachChild(node, (child) => visit(child, inner));
+        arithmetic(node, inner);
+        return;
       case 'Word':
         word(node, inner);
         return;
@@ -302,8 +306,7 @@ function createWalk(text: string) {
         return [{ kind: 'brace', text: part.text }];
       case 'ArithmeticExpansion':
         visitInside(part, depth);
-        // Quotes are ordinary characters there.
-        if (/['"\\]/.test(part.text)) expandedLater(part.text.replace(/^\$(\(\(|\[)|(\)\)|\])$/g, ''), depth);
+        arithmetic(part, depth);
         return [{ kind: 'open', text: part.text }];
       case 'ProcessSubstitution':
         // What is written into it comes from a command whose words are not read yet.
@@ -322,6 +325,11 @@ function createWalk(text: string) {
     inside += 1;
     visit(parse(expandingLine(later)), depth + 1);
     inside = before;
+  };
+
+  /** Quotes are ordinary characters there. */
+  const arithmetic = (part: { readonly text: string }, depth: number): void => {
+    if (/['"\\]/.test(part.text)) expandedLater(part.text.replace(/^\$(\(\(|\[)|(\)\)|\])$/g, ''), depth);
   };
 
   const visitInside = (part: WordPart, depth: number, from: readonly Step[] = []): void => {

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { chmodSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { program, startCli } from '../support/run-cli.ts';
@@ -7,10 +7,11 @@ import { addScript, createProject, tester, type World } from './world.ts';
 let world: World;
 const read = { name: 'local_fs.read_file', arguments: { path: 'a.txt' } };
 const write = { name: 'local_fs.write_file', arguments: { path: 'new.txt', content: 'hello\n' } };
-const reins = (...words: string[]) => ({
+const shell = (command: string, ...args: string[]) => ({
   name: 'local_shell.local_shell',
-  arguments: { command: process.execPath, args: [program, ...words] },
+  arguments: { command, args },
 });
+const inside = [program, 'config', 'set', 'default-model', 'other'];
 const turn = (name: string, tool_calls: readonly unknown[]) => ({
   name,
   match: { role: 'user', last_user: { equals: name } },
@@ -20,12 +21,18 @@ const turn = (name: string, tool_calls: readonly unknown[]) => ({
 beforeAll(async () => {
   world = await createProject();
   world.write('a.txt', 'hello\n');
+  chmodSync(
+    world.write('script', `#!/bin/sh\n"${process.execPath}" ${inside.map((word) => `"${word}"`).join(' ')}\n`),
+    0o755,
+  );
   await addScript(world, [
     turn('one', [read]),
     turn('two', [read, read]),
     turn('mixed', [read, write]),
     turn('write', [write]),
-    turn('inside', [reins('config', 'set', 'default-model', 'other')]),
+    // What a script does is not seen by the gate.
+    turn('inside', [shell('./script')]),
+    turn('plain', [shell(process.execPath, ...inside)]),
     { name: 'boom', match: { last_user: { equals: 'boom' } }, reply: { error: { class: 'auth', message: 'no' } } },
     ...(['timeout', 'no_tool_support'] as const).map((name) => ({
       name,
@@ -212,4 +219,15 @@ test('a tool child that calls the program is refused with exit 5 and changes not
     stderr: 'reins: refused: "config set" was called from inside a tool run\n',
   });
   expect((await world.run(['config', 'get', 'default-model'])).stdout).toBe('demo\n');
+});
+
+test('a call that is such a command is denied, and nobody is asked', async () => {
+  const { code, stdout } = await run('--policy', 'open', '--shell', '--json', 'plain');
+  const { output, asks } = JSON.parse(stdout);
+  const answer = output.messages.find((message: { role: string }) => message.role === 'tool');
+  expect([code, asks, JSON.parse(answer.content)]).toMatchObject([
+    0,
+    [],
+    { ok: false, error: 'denied', by: 'policy', reason: 'control_plane' },
+  ]);
 });

@@ -71,6 +71,33 @@ describe('a program under another name', () => {
   });
 });
 
+describe('this program in a line', () => {
+  it('is known by the file that starts it, and refused what no tool child may give', async () => {
+    const main = put(at('opt', 'reins', 'src', 'cli', 'main.js'), '#!/usr/bin/env node\n', 0o755);
+    put(at('bin', 'node'), '', 0o755);
+    put(at('bin', 'env'), '', 0o755);
+    symlinkSync(main, at('bin', 'reins'));
+    linkSync(main, join(home.workspace, 'innocent.js'));
+    const verdict = async (command: string) => {
+      const call = { tools: 'local_shell', tool: 'local_shell', args: { command } };
+      const policy = await load({ default_action: 'allow', rules: [] });
+      return evaluate(policy, call, host(), { reading: await readCall(call.args) }).action;
+    };
+    for (const line of [
+      'reins approvals respond x --approve',
+      'env -u REINS_RUN_ID reins --db x trust add y',
+      `node ${main} config set approval-ceiling never`,
+      'node --no-warnings innocent.js run x',
+      './innocent.js beam',
+    ]) {
+      expect([line, await verdict(line)]).toEqual([line, 'deny']);
+    }
+    expect(await verdict('reins approvals list')).toBe('approve');
+    expect(await verdict('node innocent.js doctor')).toBe('approve');
+    expect(await verdict('node other.js run x')).toBe('allow');
+  });
+});
+
 describe('a search that an allowlist grants', () => {
   it.each([
     'grep -rn KEY .',

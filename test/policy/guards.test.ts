@@ -63,6 +63,9 @@ describe('the control plane', () => {
     [{ uri: 'file:///srv/p/%2ereins/x' }],
     [{ directory: ['src', '.reins'] }],
     [{ cwd: '.reins' }],
+    [{ source: 'x', destination: '.reins/x' }],
+    [{ moves: [{ fromPath: '.reins/x', 'to-file': 'y' }] }],
+    [{ file_paths: ['src', './src/../.reins'] }],
   ])('holds for the arguments of other tools: %j', (args) => {
     expect(verdict('github', 'any', args)).toMatch(/^deny control plane: /);
   });

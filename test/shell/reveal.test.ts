@@ -134,6 +134,7 @@ describe('a denied program', () => {
     "[ -v 'a[$(evil)]' ]",
     "[[ 'a[$(evil)]' -eq 1 ]]",
     "echo $(('$(evil)'))",
+    "cat <<E\n$(( x='$(evil)' ))\nE",
     "a['$(evil)']=1",
     "for ((i='$(evil)';i<1;i++)); do :; done",
     'PROMPT_COMMAND=evil bash -i',

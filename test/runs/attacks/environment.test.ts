@@ -118,7 +118,7 @@ describe('ENV-002', () => {
     // The process that starts the command has nothing; what its ancestors hold is masked wherever it turns up.
     const command =
       'tr "\\0" "\\n" < /proc/$PPID/environ; echo parent; ' +
-      'for p in /proc/[0-9]*; do tr "\\0" "\\n" < $p/environ | grep -a OPENAI; done 2>&1; true';
+      'for p in $(ls /proc); do tr "\\0" "\\n" < /proc/$p/environ | grep -a OPENAI; done 2>&1; true';
     const environment = { OPENAI_API_KEY: key };
     const url = ['--url', 'http://127.0.0.1:1/v1'];
     const far = ['backend', 'add', 'far', '--type', 'openai', '--api-key-env', 'OPENAI_API_KEY', ...url];
