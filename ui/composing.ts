@@ -73,6 +73,10 @@ function slash(state: State, ruler: Ruler, name: string, args: string, now: numb
 /** The mentions of a message were read: it is sent, or comes back with what was wrong (10 §6.4). */
 export function attached(state: State, ruler: Ruler, message: AttachIntent, read: Attached, now: number): Change {
   const free = { ...state, attaching: false };
+  if (!state.attaching) {
+    const problems = ['not sent: another session was opened meanwhile'];
+    return compose(free, ruler, { type: 'return', text: message.text, problems }, now);
+  }
   if (read.ok) return send(free, read.text, message.images, now, message.text);
   return compose(free, ruler, { type: 'return', text: message.text, problems: read.problems }, now);
 }

@@ -40,7 +40,10 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
       return only({ ...state, facts: { ...state.facts, ...action.facts } });
     case 'opened':
       return only({
-        ...(isSwitch(state, action.session) ? compose(state, ruler, { type: 'switch' }, state.now).state : state),
+        // What goes on in the other session goes on there: here it is neither shown nor waited for.
+        ...(isSwitch(state, action.session)
+          ? { ...compose(state, ruler, { type: 'switch' }, state.now).state, turn: null, attaching: false }
+          : state),
         session: action.session,
         items: [...action.items, ...saidBefore(state)],
         ...atEnd,

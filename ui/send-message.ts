@@ -63,6 +63,9 @@ export function createSender(deps: SendDeps): (message: Message) => Promise<void
         abandon: false,
       });
       started(run.run_id);
+      const open = deps.session();
+      // Another session was opened meanwhile: the turn goes on in its own.
+      if (open !== null && run.session_id !== null && open.id !== run.session_id) return;
       const known: OpenSession | null =
         run.session_id === null || run.session_name === null
           ? null

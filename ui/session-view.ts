@@ -23,6 +23,8 @@ export type SessionGround = {
 };
 
 export type SessionViewDeps = SessionGround & {
+  /** Another session is about to be shown: what is followed belongs to the one before. */
+  readonly left: () => void;
   /** Told to which message the session was read. */
   readonly read: (sessionId: string, seq: number) => void;
   /** Whether this program has begun a run, or gone on with it. */
@@ -63,6 +65,7 @@ export function createSessionView(deps: SessionViewDeps) {
     const running = stopped === null ? active : null;
     // What a run that is followed has stored comes with its events.
     const stored = messages.filter(({ run_id }) => run_id === null || run_id !== running);
+    if (session.id !== deps.session()?.id) deps.left();
     dispatch({
       type: 'opened',
       session,

@@ -152,7 +152,8 @@ export function createTheme(name: string, tokens: Tokens, glyphs: Glyphs): Theme
   for (const [token, rendition] of Object.entries(tokens)) codes.set(token as Token, codesOf(rendition));
   const paintSpan = (span: Span): string => {
     if (span.text === '') return '';
-    const own = span.token === undefined ? undefined : codes.get(span.token);
+    // What has no meaning of its own is the body.
+    const own = codes.get(span.token ?? 'text');
     const on: string[] = own === undefined || own[0] === '' ? [] : [own[0]];
     const off: string[] = own === undefined || own[1] === '' ? [] : [own[1]];
     for (const mark of span.marks ?? []) {

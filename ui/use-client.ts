@@ -150,6 +150,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
   };
   const view = createSessionView({
     ...options,
+    left: () => following?.abort(),
     read: numbering.begin,
     isOwn: (runId) => started.has(runId),
     follow: (client, runId) => void follow(client, runId, 0).catch(failed),

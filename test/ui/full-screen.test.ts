@@ -343,6 +343,8 @@ describe('without a screen', () => {
     terminal.type('/sessions\r');
     await terminal.saw('1. reader, open now');
     await terminal.saw('or nothing:');
+    terminal.type('0\r');
+    await terminal.saw('note: that is none of the numbers');
     terminal.type('\r');
     terminal.type('twice said\u0017');
     await terminal.saw('note: deleted "said"');

@@ -48,12 +48,29 @@ it('brings the draft of another session back, and leaves what is written in the 
     busy: () => false,
     resting: () => null,
     opened: async (id) => void drafts.push(id),
+    left: () => void drafts.push('left'),
     read: () => undefined,
     isOwn: () => false,
     follow: () => undefined,
   });
   for (const name of ['work', 'work', 'play', 'work']) await view.open(name);
-  expect(drafts).toEqual(['id of work', 'id of play', 'id of work']);
+  expect(drafts).toEqual(['left', 'id of work', 'left', 'id of play', 'left', 'id of work']);
+});
+
+it('leaves the turn of a session in that session when another one is opened', () => {
+  const turn = { run_id: 'run_1', started_at: 0, waiting_since: null, waited_ms: 0, heard_at: 0, interrupted_at: null };
+  const busy = readyState({ session, turn, attaching: true });
+  const open = (next: OpenSession) =>
+    reduce(busy, { type: 'opened', session: next, items: [], resting: null }, ruler).state;
+  expect(open({ ...session, name: 'renamed' })).toMatchObject({ turn, attaching: true });
+  const other = open({ ...session, id: 's2', name: 'other' });
+  expect(other).toMatchObject({ turn: null, attaching: false });
+  // What was read for a message of the other session is not sent in this one.
+  const message = { do: 'attach', text: 'look at @a', images: [] } as const;
+  const read = { ok: true, text: 'look at a: b' } as const;
+  const { state, effects } = reduce(other, { type: 'attached', message, read, now: 0 }, ruler);
+  expect(state.composer.editing.text).toBe('look at @a');
+  expect(effects.some((effect) => effect.do === 'send')).toBe(false);
 });
 
 it('names to a new user what answers on this machine, and keys by their variables', () => {

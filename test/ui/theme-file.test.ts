@@ -14,6 +14,9 @@ const painted = (tokens: object, depth: ColourDepth): string => {
 it('draws what the file says, and the rest like its base', () => {
   expect(painted({ danger: { fg: '#ff00aa', bold: true } }, 'rich')).toBe('\u001b[1;38;2;255;0;170mx\u001b[22;39m');
   expect(painted({ danger: { bg: 'bright blue' } }, 'plain')).toBe('\u001b[104mx\u001b[49m');
+  const read = mine({ text: { fg: 231 } });
+  const theme = read.ok ? ownTheme('mine', read.base, read.tokens, 'rich', 'unicode') : null;
+  expect(theme?.paint([say('body'), say('ok', 'ok')])).toBe('\u001b[38;5;231mbody\u001b[39m\u001b[32mok\u001b[39m');
   expect(painted({}, 'rich')).toBe('\u001b[31mx\u001b[39m');
 });
 

@@ -121,9 +121,15 @@ function restored(state: ComposerState, { draft, queue }: SavedDraft): ComposerS
 
 /** A path of an image by itself offers to be attached (10 §6.2). */
 function offerImage(composed: Composed, pasted: string): Composed {
-  const path = pasted.trim();
+  const path = dropped(pasted.trim());
   const isImage = /^\S[^\n]*\.(?:png|jpe?g|gif|webp)$/i.test(path) && path.includes('/');
   return isImage ? refuse(composed.state, `to attach this image: /image ${path}`) : composed;
+}
+
+/** The path of a file that was dropped: terminals write it as a word of a shell. */
+function dropped(text: string): string {
+  const [, single, double] = /^(?:'([^']*)'|"([^"]*)")$/.exec(text) ?? [];
+  return single ?? double ?? text.replaceAll(/\\([^\n])/g, '$1');
 }
 
 function runCommand(state: ComposerState, id: string, view: ComposerView): Composed {

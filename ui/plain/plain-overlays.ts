@@ -102,7 +102,8 @@ export function createPlainOverlays({ write, look, dispatch, perform, now }: Pla
         return;
       }
       if (!/^\d+$/.test(line) || at < 0 || at >= chosen.count) {
-        if (line !== '') say('that is none of the numbers; nothing was chosen');
+        // What comes next is another try, and no message.
+        if (line !== '') return say('that is none of the numbers');
         return done();
       }
       // What a row does is known to the list that it stands in.

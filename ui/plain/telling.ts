@@ -80,7 +80,11 @@ export function createTelling({ write, look, think, bell, now }: TellingDeps): (
     const { said } = state.plan;
     if (said !== null && said !== before?.plan.said) say(said.text, said.bad);
     if (state.search !== null && state.search.hits !== before?.search?.hits) tellHits(state, state.search);
-    if (before?.turn != null && state.turn === null) tellEnd(state, before.turn.started_at);
+    if (before?.turn != null && state.turn === null) {
+      // Only a turn that is still in view has ended.
+      if (known === undefined || known === state.session?.id) tellEnd(state, before.turn.started_at);
+      else say(`the turn of ${before.session?.name ?? ''} goes on there`);
+    }
     before = state;
   };
 }

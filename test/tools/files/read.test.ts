@@ -3,6 +3,7 @@ import { chmodSync, linkSync, mkdirSync, renameSync, rmSync, symlinkSync, writeF
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { summaryLine } from '../../../src/tools/files/subject.ts';
 import { type Bench, createBench } from '../support.ts';
 
 let bench: Bench;
@@ -288,4 +289,9 @@ describe('spooled results', () => {
     expect(await bench.error('local_fs.read_file', { path: '@output/c9.stdout' })).toBe('not_found');
     expect(bench.marks.size).toBe(0);
   });
+});
+
+it('shows in the line of a call what hides in a name, and leaves a picture of several whole', () => {
+  expect(summaryLine('👩‍👩‍👧.txt')).toBe('👩‍👩‍👧.txt');
+  expect(summaryLine('a\u200db\u202ec')).toBe('a\\u200db\\u202ec');
 });

@@ -159,6 +159,14 @@ describe('the queue', () => {
   });
 });
 
+it.each([
+  ['/tmp/a.png', '/tmp/a.png'],
+  ["'/tmp/a b.png'\n", '/tmp/a b.png'],
+  ['/tmp/a\\ b\\(1\\).png', '/tmp/a b(1).png'],
+])('a dropped image %s is offered by its path', (given, path) => {
+  expect(driven().act({ type: 'paste', text: given }).state.problems).toEqual([`to attach this image: /image ${path}`]);
+});
+
 describe('commands', () => {
   it('completes what is typed, and runs what is whole', () => {
     const composer = driven().type('/sess');

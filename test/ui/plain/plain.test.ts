@@ -8,6 +8,7 @@ import { spokenTime } from '../../../src/view/spoken.ts';
 import { askLines } from '../../../ui/plain/ask-lines.ts';
 import { createPlainAsks, type PlainAskDeps } from '../../../ui/plain/plain-asks.ts';
 import { createPrinter } from '../../../ui/plain/printer.ts';
+import { createTelling } from '../../../ui/plain/telling.ts';
 import { createPromptLine } from '../../../ui/plain/prompt-line.ts';
 import { anAsk } from '../approvals/an-ask.ts';
 import { readyState } from '../reducing.ts';
@@ -45,6 +46,31 @@ describe('lines with labels', () => {
     printer.items(answer('one\n\ntwo\nthree\n', 'complete'), null);
     expect(lines).toEqual(['reins: one', '     |', '     | two', '     | three']);
   });
+});
+
+it('tells the end of a turn that is in view, and that one of another session goes on there', () => {
+  const lines: string[] = [];
+  const tell = createTelling({
+    write: (text) => lines.push(text),
+    look: () => plainLook,
+    think: false,
+    bell: () => undefined,
+    now: () => 2000,
+  });
+  const turn = { run_id: 'r', started_at: 0, waiting_since: null, waited_ms: 0, heard_at: 0, interrupted_at: null };
+  const session = { id: 's1', name: 'work', before: null, loading: false, deleted: false };
+  for (const state of [
+    readyState({ session, turn }),
+    readyState({ session, turn: null }),
+    readyState({ session, turn }),
+    readyState({ session: { ...session, id: 's2', name: 'play' }, turn: null }),
+  ])
+    tell(state);
+  expect(lines).toEqual([
+    'note: 2.0s, 0 tokens in, 0 out',
+    'note: session play',
+    'note: the turn of work goes on there',
+  ]);
 });
 
 describe('for ears', () => {
