@@ -156,7 +156,7 @@ describe('a login', () => {
     const cookie = cookieOf(await post('/ui/login', { email: 'admin', password: good }));
     expect((await world.send('/api/auth/me', { headers: { cookie } })).status).toBe(200);
     const extra = await post('/api/auth/refresh', { zone: 1 }, { cookie, origin: world.url });
-    expect([extra.status, Reflect.get(Object(extra.json['error']), 'param')]).toEqual([400, 'zone']);
+    expect([extra.status, Reflect.get(Object(extra.json?.['error']), 'param')]).toEqual([400, 'zone']);
     const bare = await post('/api/auth/refresh', undefined, { cookie });
     expect([bare.status, codeOf(bare)]).toEqual([403, 'origin_required']);
     const own = await post('/api/auth/refresh', undefined, { cookie, origin: world.url });
