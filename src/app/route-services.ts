@@ -35,6 +35,7 @@ import type { Chains } from '../workspace/chains.ts';
 import { layersOf, sha256Of } from '../workspace/files.ts';
 import type { ChainFinderDeps } from '../workspace/find-chain.ts';
 import { findFiles } from '../workspace/find-files.ts';
+import { realOf } from '../workspace/paths.ts';
 import { importText } from '../workspace/import-policy.ts';
 import type { Policies } from '../workspace/policies.ts';
 import { createPolicyRoutes } from '../workspace/policy-routes.ts';
@@ -256,7 +257,10 @@ export async function routeServices(input: Input): Promise<RouteClient> {
         return { value: found.value, source: found.source === 'flag' ? 'flag' : 'env' };
       },
     }),
-    findFiles: async ({ query, limit }) => ({ items: findFiles(workspace.root, query ?? '', limit ?? 50) }),
+    findFiles: async ({ query, limit }) => {
+      const own = [workspace.home, workspace.dataDir ?? workspace.home, workspace.dbPath].map(realOf);
+      return { items: findFiles(workspace.root, query ?? '', limit ?? 50, own) };
+    },
     ...createAuditRoutes({ log, rooms: await store.auditRooms(), now }),
     ...planRouteServices({
       store,

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { isAbsolute, relative, resolve } from 'node:path';
 import type { AppOptions } from '../app-options.ts';
 import type { Settings } from '../registry/settings.ts';
@@ -31,8 +32,11 @@ export function runRequest({ options, settings, workspace }: RunRequestDeps) {
     if (wanted === undefined) return options.allowedDir;
     const path = realOf(resolve(bound, wanted));
     const inside = relative(bound, path);
-    if (inside === '' || (!inside.startsWith('..') && !isAbsolute(inside))) return path;
-    throw refuse('allowed_dir', 'The directory is outside what this server allows.');
+    if (inside !== '' && (inside.startsWith('..') || isAbsolute(inside)))
+      throw refuse('allowed_dir', 'The directory is outside what this server allows.');
+    if (statSync(path, { throwIfNoEntry: false })?.isDirectory() !== true)
+      throw refuse('allowed_dir', 'That is no directory.');
+    return path;
   };
 
   return {

@@ -10,7 +10,8 @@ import { readBody } from './read-input.ts';
 import type { Call, Reply, Route } from './route.ts';
 import { newTokenId, tokenLifetimeS } from './token.ts';
 
-const withBody: ReadonlySet<string> = new Set(['verify', 'change-password']);
+/** Two read it themselves, and nothing shall keep somebody from logging out. */
+const unlooked: ReadonlySet<string> = new Set(['verify', 'change-password', 'logout']);
 const proofMs = 30 * 60_000;
 const iso = (time: number): string => new Date(time).toISOString();
 
@@ -44,8 +45,7 @@ export function accountRoutes(deps: LoginDeps): readonly Route[] {
     maxBodyBytes: loginBodyBytes,
     ...more,
     handle: async (call) => {
-      // Those that take a body read it themselves.
-      if (!withBody.has(path) && call.body !== undefined) readBody(object({}), call.body);
+      if (!unlooked.has(path) && call.body !== undefined) readBody(object({}), call.body);
       return handle(call);
     },
   });

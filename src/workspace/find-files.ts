@@ -28,13 +28,20 @@ const mostEntries = 50_000;
 /**
  * Paths below a root whose text holds all words of a query, shortest first (09 §6.2 `@file`). Links are not followed;
  * what the root's `.gitignore` names by a plain pattern is passed over. Never throws.
+ * @param own places of this program, wherever below the root its operator has put them
  */
-export function findFiles(root: string, query: string, limit: number): readonly FoundFile[] {
+export function findFiles(
+  root: string,
+  query: string,
+  limit: number,
+  own: readonly string[] = [],
+): readonly FoundFile[] {
   const words = query
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '');
   const ignored = ignoredBy(root);
+  const isOwn = (path: string): boolean => own.includes(join(root, path).replace(/-(?:wal|shm|journal)$/, ''));
   const found: { path: string; kind: FoundFile['kind'] }[] = [];
   const waiting = [''];
   for (let seen = 0; waiting.length > 0 && seen < mostEntries; ) {
@@ -42,7 +49,7 @@ export function findFiles(root: string, query: string, limit: number): readonly 
     for (const entry of entriesOf(join(root, directory))) {
       seen += 1;
       const path = directory === '' ? entry.name : `${directory}/${entry.name}`;
-      if (isSecret(entry.name) || ignored(path, entry.name)) continue;
+      if (isSecret(entry.name) || isOwn(path) || ignored(path, entry.name)) continue;
       const kind = entry.isDirectory() ? 'directory' : entry.isFile() ? 'file' : null;
       if (kind === null) continue;
       if (kind === 'directory') waiting.push(path);

@@ -171,7 +171,8 @@ test('what a run may not have is refused before anything is written', async () =
   expect(await refused({ chain: 'nope' })).toEqual([404, 'not_found', undefined]);
   expect(await refused({ policy: 'nope' })).toEqual([404, 'not_found', undefined]);
   expect(await refused({ policy: '/etc/passwd' })).toEqual([400, 'invalid_parameter', 'policy']);
-  expect(await refused({ allowed_dir: '/' })).toEqual([400, 'invalid_parameter', 'allowed_dir']);
+  for (const allowed_dir of ['/', 'nowhere'])
+    expect(await refused({ allowed_dir })).toEqual([400, 'invalid_parameter', 'allowed_dir']);
   expect(await refused({ chain_document: '{}' })).toEqual([422, 'invalid_chain', undefined]);
   expect(await refused({ vars: { model: 'x' } })).toEqual([400, 'invalid_parameter', 'vars.model']);
   expect(await refused({ vars: { a: 1 } })).toEqual([400, 'invalid_body', 'vars.a']);

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { call, calls, says } from '../support/scripted-app.ts';
-import { axeFaults, phone, type WebWorld, webWorld } from './world.ts';
+import { axeFaults, phone, visit, type WebWorld, webWorld } from './world.ts';
 
 const long = Array.from({ length: 40 }, (_, index) => `word${index}`).join(' ');
 const hostile = [
@@ -230,6 +230,15 @@ it('fits a phone, in the dark, without a fault', async () => {
   await page.getByText('what I found').waitFor();
   expect(await axeFaults(page)).toEqual([]);
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  const box = page.getByRole('textbox', { name: 'Message' });
+  await box.fill('look at @seen');
+  await page.getByRole('button', { name: 'seen.txt' }).waitFor();
+  await box.press('Tab');
+  expect(await box.inputValue()).toBe('look at @seen.txt ');
+  await box.fill('');
+  // Whatever stands in the address is a name.
+  await visit(page, '/chat/%25');
+  await page.getByText('There is no session "%"').waitFor();
   expect(world.problems).toEqual([]);
 });
 

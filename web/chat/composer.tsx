@@ -62,8 +62,16 @@ export function Composer({
     chat.send(text, options);
     setText('');
   };
-  const onKeyDown = (event: KeyboardEvent) => {
+  const onKeyDown = (event: KeyboardEvent<HTMLTextAreaElement>) => {
     if (event.nativeEvent.isComposing) return;
+    const named = event.currentTarget.form?.querySelectorAll<HTMLElement>('.mentions button') ?? [];
+    if (named.length > 0 && !event.shiftKey && (event.key === 'Tab' || event.key === 'ArrowUp')) {
+      // The list stands above: Tab takes its first file, and the arrow goes to the nearest.
+      event.preventDefault();
+      if (event.key === 'Tab') named[0]?.click();
+      else named[named.length - 1]?.focus();
+      return;
+    }
     if (event.key === 'Enter' && !event.shiftKey) {
       event.preventDefault();
       send();

@@ -19,7 +19,7 @@ import '../styles/chat.css';
 
 /** Chats on the left, one of them beside it (09 §8.5). */
 export function ChatPage() {
-  const { session } = useParams();
+  const { session: named } = useParams();
   const [path, go] = useLocation();
   const { setup } = useEverywhere();
   // Where the app is opened without a page, what is missing comes first (09 §8.15).
@@ -31,7 +31,6 @@ export function ChatPage() {
     topics: ['runs'],
   });
   useEffect(() => onReturn(sessions.reload), [sessions.reload]);
-  const named = session === undefined ? undefined : decodeURIComponent(session);
   const name = named ?? sessions.value?.find(({ active }) => active)?.name ?? sessions.value?.[0]?.name;
   const [listed, list] = useState(false);
   return (
