@@ -35,10 +35,21 @@ export function createCatalog(given: readonly Tool[]): Catalog {
     return matches.size === 1 && only !== undefined ? (byName.get(only) ?? null) : null;
   };
 
+  /**
+   * One that only says why it cannot be called, by the name by which a model knew it: what is not offered is in no map of
+   * names, and a model calls what it finds in the history.
+   */
+  const refusing = (name: string): Tool | null => {
+    const found = tools.filter(
+      ({ spec, offered }) => offered === false && fullName(spec).replace(/[^A-Za-z0-9_-]/gu, '_') === name,
+    );
+    return found.length === 1 ? (found[0] ?? null) : null;
+  };
+
   return {
     find: (provider, tool) => byName.get(`${provider}.${tool}`) ?? null,
     resolve(name, offered) {
-      const tool = byName.get(name) ?? (name === '' ? null : uniqueTail(name, offered));
+      const tool = byName.get(name) ?? (name === '' ? null : (uniqueTail(name, offered) ?? refusing(name)));
       return tool === null ? { kind: 'unknown', similar: nearNames(name, offered, 10) } : { kind: 'found', tool };
     },
     list(filter = () => true, place) {

@@ -67,6 +67,18 @@ describe('signing in to a tool server', () => {
     expect(await app.client.checkMcpServer({ name: 'cloud' })).toMatchObject({ reachable: true, tools: 1 });
   });
 
+  it('finds its way where a page is all that is found, and a challenge of another scheme comes first', async () => {
+    fake.hasPages = true;
+    let asked = new URL('http://x');
+    await signIn((url) => {
+      asked = new URL(url);
+      void follow(url);
+    });
+    // From the description that the challenge names; the rest is where it is by default.
+    expect([asked.pathname, asked.searchParams.get('scope')]).toEqual(['/authorize', 'tools']);
+    expect(await app.client.checkMcpServer({ name: 'cloud' })).toMatchObject({ reachable: true, tools: 1 });
+  });
+
   it('refuses an answer with another state, and takes the right one that follows', async () => {
     let wrong = 0;
     await signIn(async (url) => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createCatalog } from '../../src/tools/catalog.ts';
+import { refusingTool } from '../../src/tools/source.ts';
 import { type Bench, createBench } from './support.ts';
 
 let bench: Bench;
@@ -73,6 +74,13 @@ describe('the catalog', () => {
       kind: 'unknown',
       similar: ['local_fs.read_file'],
     });
+  });
+
+  it('finds what may not be called by the name that models knew it by, so that they are told why', () => {
+    const held = refusingTool({ tools: 'notes', tool: 'add' }, 'quarantined', 'It changed.');
+    const catalog = createCatalog([held]);
+    expect(nameOf(catalog.resolve('notes_add', []))).toBe('notes.add');
+    expect(nameOf(bench.catalog.resolve('echo_echo', []))).toEqual({ kind: 'unknown', similar: [] });
   });
 
   it('refuses two tools of one name', () => {

@@ -128,6 +128,24 @@ type Found = {
 
 const refused = (message: string): RuntimeError => new RuntimeError('mcp_error', message);
 
+/** A server may offer other schemes first, and the library looks at the first one alone. */
+function bearerChallenge({ headers, status }: Response): Response {
+  const said = headers.get('www-authenticate') ?? '';
+  const bearer = /(?:^|,)\s*(Bearer\s.*)$/i.exec(said)?.[1];
+  return new Response(null, { status, headers: bearer === undefined ? {} : { 'www-authenticate': bearer } });
+}
+
+/** Sites that answer every path with their page have no description there: it is as if there were nothing. */
+const describing =
+  (fetch: Fetch): Fetch =>
+  async (url, init) => {
+    const response = await fetch(url, init);
+    const isDescription = /\bjson\b/i.test(response.headers.get('content-type') ?? 'json');
+    if (!response.ok || isDescription || !new URL(url).pathname.includes('/.well-known/')) return response;
+    await response.body?.cancel();
+    return new Response(null, { status: 404 });
+  };
+
 /** Who signs people in for this server, and on what terms. */
 async function discovered({ serverUrl, fetch, scopes }: SignInOptions, auth: Auth): Promise<Found> {
   const { checkResourceAllowed, resourceUrlFromServerUrl } = await import(
@@ -139,11 +157,11 @@ async function discovered({ serverUrl, fetch, scopes }: SignInOptions, auth: Aut
       headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
       body: JSON.stringify({ jsonrpc: '2.0', method: 'ping', id: 0 }),
     });
-    const said = auth.extractWWWAuthenticateParams(probe);
+    const said = auth.extractWWWAuthenticateParams(bearerChallenge(probe));
     await probe.body?.cancel();
     const info = await auth.discoverOAuthServerInfo(serverUrl, {
       ...(said.resourceMetadataUrl === undefined ? {} : { resourceMetadataUrl: said.resourceMetadataUrl }),
-      fetchFn: fetch,
+      fetchFn: describing(fetch),
     });
     const { authorizationServerMetadata: metadata, resourceMetadata } = info;
     const server = String(info.authorizationServerUrl);

@@ -33,13 +33,14 @@ export function mcpTool(server: McpServer, definition: Definition): Tool {
   const name = { tools: server.name, tool: definition.name };
   const hidden = new Set(Object.keys(server.inject));
   const said = [definition.title, definition.description].filter((text) => text !== undefined && text !== '');
-  const offered = offeredDefinition(said.at(-1) ?? '', asObject(withoutMembers(definition.inputSchema, hidden)));
+  const schema = withoutMembers(definition.inputSchema, hidden);
+  const offered = offeredDefinition(said.at(-1) ?? '', withoutMembers(asObject(definition.inputSchema), hidden));
   if (!offered.ok) {
     return refusingTool(name, 'unavailable', `${name.tools}.${name.tool} is not offered: ${offered.reason}.`);
   }
   return defineTool<ArgumentRecord, null>({
     spec: { ...name, description: offered.description, input_schema: offered.schema, read_only: false },
-    ...checkedArguments(offered.schema, hidden),
+    ...checkedArguments(schema, hidden),
     inject: (record) => injected(server, definition, record, hidden),
     prepare(args, site) {
       const shown = { ...args, ...Object.fromEntries([...hidden].map((key) => [key, '(injected)'])) };
@@ -64,12 +65,28 @@ export function mcpTool(server: McpServer, definition: Definition): Tool {
   });
 }
 
-/** What a server leaves out because an object is meant anyway; services refuse a whole request for want of it. */
-const asObject = (schema: ArgumentRecord): ArgumentRecord => ({
-  ...schema,
-  type: 'object',
-  properties: isMembers(schema['properties']) ? schema['properties'] : {},
-});
+/** Members that services refuse at the top of a schema, and with it the whole request. */
+const choices = ['allOf', 'anyOf', 'oneOf'] as const;
+const refusedOnTop: ReadonlySet<string> = new Set([...choices, 'not', 'enum', 'const']);
+
+/**
+ * The schema as services take it: one of an object, with the members of all its branches. What the branches say of each
+ * other is left to the check of the arguments, which reads the schema as it came.
+ */
+function asObject(schema: ArgumentRecord): ArgumentRecord {
+  const listed = (name: string): readonly unknown[] => (Array.isArray(schema[name]) ? schema[name] : []);
+  const branches = choices.flatMap(listed).filter(isMembers);
+  const properties = [...branches, schema].map((one) => (isMembers(one['properties']) ? one['properties'] : {}));
+  const required = [schema, ...listed('allOf').filter(isMembers)].flatMap((one) =>
+    Array.isArray(one['required']) ? one['required'] : [],
+  );
+  return {
+    ...Object.fromEntries(Object.entries(schema).filter(([name]) => !refusedOnTop.has(name))),
+    type: 'object',
+    properties: Object.assign({}, ...properties),
+    ...(required.length === 0 && schema['required'] === undefined ? {} : { required: [...new Set(required)] }),
+  };
+}
 
 /** The schema that a model sees: hidden names are neither described nor required (05 §10.5.3). */
 export function withoutMembers(schema: ArgumentRecord, hidden: ReadonlySet<string>): ArgumentRecord {

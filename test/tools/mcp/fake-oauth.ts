@@ -14,6 +14,8 @@ export type FakeOauth = {
   /** Scopes without which no tool is called. */
   wants: string | null;
   metadata: Record<string, unknown>;
+  /** Answers with a page wherever nothing of this is, and describes itself at `/about` alone. */
+  hasPages: boolean;
   close(): Promise<void>;
 };
 
@@ -38,6 +40,7 @@ export async function fakeOauth(): Promise<FakeOauth> {
     lifetime: 3600,
     refusesRefresh: false,
     wants: null,
+    hasPages: false,
     metadata: {
       issuer: origin,
       authorization_endpoint: `${origin}/authorize`,
@@ -64,7 +67,11 @@ export async function fakeOauth(): Promise<FakeOauth> {
 
   function handle(request: IncomingMessage, body: string, response: ServerResponse): unknown {
     const url = new URL(request.url ?? '/', origin);
+    if (fake.hasPages && url.pathname.startsWith('/.well-known/')) {
+      return response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html>');
+    }
     switch (url.pathname) {
+      case '/about':
       case '/.well-known/oauth-protected-resource/mcp':
         return json(response, { resource: fake.url, authorization_servers: [origin], scopes_supported: ['tools'] });
       case '/.well-known/oauth-authorization-server':
@@ -110,8 +117,9 @@ export async function fakeOauth(): Promise<FakeOauth> {
   function mcp(request: IncomingMessage, body: string, response: ServerResponse): unknown {
     const token = /^Bearer (.*)$/.exec(request.headers.authorization ?? '')?.[1];
     if (token === undefined || !fake.valid.has(token)) {
-      const metadata = `${origin}/.well-known/oauth-protected-resource/mcp`;
-      response.writeHead(401, { 'www-authenticate': `Bearer resource_metadata="${metadata}"` }).end();
+      const metadata = `${origin}${fake.hasPages ? '/about' : '/.well-known/oauth-protected-resource/mcp'}`;
+      const first = fake.hasPages ? 'Basic realm="team, all", ' : '';
+      response.writeHead(401, { 'www-authenticate': `${first}Bearer resource_metadata="${metadata}"` }).end();
       return;
     }
     const message = body === '' ? null : (JSON.parse(body) as { id?: number; method?: string });

@@ -38,6 +38,22 @@ describe('a tool of a server, as a model is offered it', () => {
     },
   );
 
+  it('has the members of all branches, where services take no branches', () => {
+    const branch = (name: string) => ({ properties: { [name]: { type: 'string' } }, required: [name] });
+    const inputSchema = {
+      type: 'object',
+      ...branch('q'),
+      allOf: [branch('page')],
+      oneOf: [branch('id'), branch('name')],
+    };
+    const text = { type: 'string' };
+    expect(mcpTool(server({ name: 'x' }), definition({ inputSchema })).spec.input_schema).toEqual({
+      type: 'object',
+      properties: { page: text, id: text, q: text },
+      required: ['q', 'page'],
+    });
+  });
+
   it('does not name what the operator adds', () => {
     const properties = { q: { type: 'string' }, tenant: { type: 'string' } };
     const inputSchema = { type: 'object', properties, required: ['q', 'tenant'] };
