@@ -1,3 +1,4 @@
+import { objectSchema } from '../text/object-schema.ts';
 import { isObject } from './shape.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
@@ -5,46 +6,31 @@ type Schema = Readonly<Record<string, unknown>>;
 /** A schema may be built to explode: what lies deeper is left as it is. */
 const maxDepth = 32;
 
-const choices = ['allOf', 'anyOf', 'oneOf'] as const;
-/** What services refuse where the arguments of a tool are described as a whole. */
-const refusedAtTop: ReadonlySet<string> = new Set([...choices, 'not', 'enum', 'const', '$schema']);
-
 const known = new WeakMap<Schema, Schema>();
 
 /**
- * The schema of a tool's arguments in a form that services take: an object with `properties` at the top and no choice
- * between forms there (the members of all of them are offered), and `items` in every list. It allows no less than the
- * one it is made of, which is what a call is held against.
+ * The schema of a tool's arguments in a form that services take: one of an object (`objectSchema`), and `items` in every
+ * list. It allows no less than the one it is made of.
  */
 export function argumentsSchema(schema: Schema): Schema {
   const before = known.get(schema);
   if (before !== undefined) return before;
-  const rest = Object.fromEntries(Object.entries(schema).filter(([name]) => !refusedAtTop.has(name)));
-  const parts = choices.flatMap((name) => (Array.isArray(schema[name]) ? schema[name].filter(isObject) : []));
-  const all = Array.isArray(schema['allOf']) ? schema['allOf'].filter(isObject) : [];
-  const required = new Set([...namesOf(schema), ...all.flatMap(namesOf)]);
-  const open = parts.length === 0 ? {} : { additionalProperties: undefined };
-  const made = withItems(
-    {
-      ...rest,
-      ...open,
-      type: 'object',
-      properties: Object.fromEntries([...parts.flatMap(membersOf), ...membersOf(schema)]),
-      ...(required.size === 0 ? {} : { required: [...required] }),
-    },
-    0,
-  );
+  const { $schema: _, ...rest } = objectSchema(schema);
+  const made = withItems(rest, 0);
   known.set(schema, made);
   return made;
 }
 
-const membersOf = (schema: Schema): readonly [string, unknown][] =>
-  isObject(schema['properties']) ? Object.entries(schema['properties']) : [];
-
-const namesOf = (schema: Schema): readonly unknown[] => (Array.isArray(schema['required']) ? schema['required'] : []);
-
 /** Members whose value is a schema, a list of them, or schemas by name. */
-const inner: ReadonlySet<string> = new Set(['items', 'additionalProperties', 'not', ...choices, 'prefixItems']);
+const inner: ReadonlySet<string> = new Set([
+  'items',
+  'additionalProperties',
+  'not',
+  'allOf',
+  'anyOf',
+  'oneOf',
+  'prefixItems',
+]);
 const named: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions', 'patternProperties']);
 
 /** The same schema with `items` in each list that says nothing of its elements; the same reference where it has them. */

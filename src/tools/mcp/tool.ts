@@ -1,3 +1,4 @@
+import { objectSchema } from '../../text/object-schema.ts';
 import { offeredDefinition } from '../definition.ts';
 import type { ToolFailure } from '../failure.ts';
 import { summaryLine } from '../files/subject.ts';
@@ -34,7 +35,7 @@ export function mcpTool(server: McpServer, definition: Definition): Tool {
   const hidden = new Set(Object.keys(server.inject));
   const said = [definition.title, definition.description].filter((text) => text !== undefined && text !== '');
   const schema = withoutMembers(definition.inputSchema, hidden);
-  const offered = offeredDefinition(said.at(-1) ?? '', withoutMembers(asObject(definition.inputSchema), hidden));
+  const offered = offeredDefinition(said.at(-1) ?? '', withoutMembers(objectSchema(definition.inputSchema), hidden));
   if (!offered.ok) {
     return refusingTool(name, 'unavailable', `${name.tools}.${name.tool} is not offered: ${offered.reason}.`);
   }
@@ -63,29 +64,6 @@ export function mcpTool(server: McpServer, definition: Definition): Tool {
       }
     },
   });
-}
-
-/** Members that services refuse at the top of a schema, and with it the whole request. */
-const choices = ['allOf', 'anyOf', 'oneOf'] as const;
-const refusedOnTop: ReadonlySet<string> = new Set([...choices, 'not', 'enum', 'const']);
-
-/**
- * The schema as services take it: one of an object, with the members of all its branches. What the branches say of each
- * other is left to the check of the arguments, which reads the schema as it came.
- */
-function asObject(schema: ArgumentRecord): ArgumentRecord {
-  const listed = (name: string): readonly unknown[] => (Array.isArray(schema[name]) ? schema[name] : []);
-  const branches = choices.flatMap(listed).filter(isMembers);
-  const properties = [...branches, schema].map((one) => (isMembers(one['properties']) ? one['properties'] : {}));
-  const required = [schema, ...listed('allOf').filter(isMembers)].flatMap((one) =>
-    Array.isArray(one['required']) ? one['required'] : [],
-  );
-  return {
-    ...Object.fromEntries(Object.entries(schema).filter(([name]) => !refusedOnTop.has(name))),
-    type: 'object',
-    properties: Object.assign({}, ...properties),
-    ...(required.length === 0 && schema['required'] === undefined ? {} : { required: [...new Set(required)] }),
-  };
 }
 
 /** The schema that a model sees: hidden names are neither described nor required (05 §10.5.3). */
