@@ -104,7 +104,7 @@ it('says that the connection is lost while the server is away, and goes on by it
   await page.getByRole('dialog').getByRole('button', { name: 'Deny' }).click();
   await page.getByText('denied by operator:web').waitFor();
   await page.goBack();
-  await page.getByText('Nothing waits for you').waitFor();
+  await page.getByText('Pending (0)').waitFor();
   await world.served.run();
   await page.locator('article.card').waitFor();
   expect(world.problems).toEqual([]);

@@ -137,7 +137,7 @@ describe('writing a file of ours', () => {
 
   it('says where it cannot write', () => {
     const path = join(temp.workspace, 'none', 'a');
-    expect(() => writeAtomic(path, '', 0o600)).toThrow(`The file ${path} cannot be written: ENOENT`);
+    expect(() => writeAtomic(path, '', 0o600)).toThrow(`The file ${path} cannot be written: no such file or directory`);
   });
 
   it('removes what dead writers left an hour ago, and nothing else', () => {
