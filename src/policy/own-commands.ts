@@ -27,31 +27,45 @@ const reserved: Readonly<Record<string, readonly string[] | 'all'>> = {
 };
 
 /** Which of them the words behind this program are, or null. A word behind an option may be its value. */
-export function reservedCommand(words: readonly string[]): string | null {
-  for (let at = 0; at < words.length; at += 1) {
+export const reservedCommand = (words: readonly string[]): string | null => reservedFrom(words)[0] ?? null;
+
+/** The same for the words from each of their places on, in one pass from the end: a line may have ten thousand words. */
+function reservedFrom(words: readonly string[]): readonly (string | null)[] {
+  const found: (string | null)[] = new Array(words.length + 1).fill(null);
+  /** What is found at a place behind an option, whose value the word there may be. */
+  let behindOption: string | null = null;
+  let next: readonly string[] = [];
+  for (let at = words.length - 1; at >= 0; at -= 1) {
     const word = words[at] ?? '';
-    if (word.startsWith('-')) continue;
-    const subcommands = Object.hasOwn(reserved, word) ? reserved[word] : undefined;
-    const behind = words.slice(at + 1).filter((next) => !next.startsWith('-'));
-    // `beam status` tells and changes nothing.
-    if (subcommands === 'all') return word === 'beam' && behind[0] === 'status' ? null : word;
-    const found = behind.slice(0, 2).find((name) => subcommands?.includes(name));
-    if (found !== undefined) return `${word} ${found}`;
-    if (words[at - 1]?.startsWith('-') !== true) return null;
+    if (word.startsWith('-')) {
+      found[at] = behindOption;
+      continue;
+    }
+    const own = reservedAt(word, next);
+    behindOption = own === undefined ? (found[at + 1] ?? null) : own;
+    found[at] = own ?? null;
+    next = [word, ...next.slice(0, 1)];
   }
-  return null;
+  return found;
+}
+
+/** @returns undefined when the word is none of the commands; null for one that may be given */
+function reservedAt(word: string, next: readonly string[]): string | null | undefined {
+  const subcommands = Object.hasOwn(reserved, word) ? reserved[word] : undefined;
+  // `beam status` tells and changes nothing.
+  if (subcommands === 'all') return word === 'beam' && next[0] === 'status' ? null : word;
+  const found = next.find((name) => subcommands?.includes(name));
+  return found === undefined ? undefined : `${word} ${found}`;
 }
 
 /** A command that starts this program, by itself or by an interpreter, with such words; as it is told, or null. */
 export function ownCommand(command: FoundCommand, scope: Scope): string | null {
-  const words = command.words.map(({ text }) => text);
+  const behind = reservedFrom(command.words.map(({ text }) => text));
   for (const [index, word] of command.words.entries()) {
-    const found = reservedCommand(words.slice(index + 1));
+    const found = behind[index + 1] ?? null;
     if (found === null) continue;
     const places = index === 0 ? filesOf(command, scope.host) : placesOfWord(word, command, scope.host);
-    if (places.some((place) => scope.host.guardOf(scope.path(place).found()) === 'self')) {
-      return found;
-    }
+    if (places.some((place) => scope.host.guardOf(scope.path(place).found()) === 'self')) return found;
   }
   return null;
 }
