@@ -1,7 +1,7 @@
 import type { ProviderType } from '../schema/registry.ts';
 import type { Route } from '../schema/protocol.ts';
 import { bearer } from './connection.ts';
-import { conversation, systemText } from './history.ts';
+import { systemText } from './history.ts';
 import type { Model, ModelRequest } from './model.ts';
 import { functionTools, wireNames } from './names.ts';
 import { createHistoryWriter } from './openai-messages.ts';
@@ -72,7 +72,7 @@ export async function createOpenAiCompatible(route: Route, deps: WireDeps): Prom
     ? // True: the line above looked the name up in the table.
       dialects[route.type as keyof typeof dialects]
     : dialects['openai-compatible'];
-  const write = await createHistoryWriter(route);
+  const write = createHistoryWriter(route);
   const wire: Wire = {
     framing: 'sse',
     auth: bearer,
@@ -85,7 +85,7 @@ export async function createOpenAiCompatible(route: Route, deps: WireDeps): Prom
 type Service = {
   readonly route: Route;
   readonly dialect: Dialect;
-  readonly write: Awaited<ReturnType<typeof createHistoryWriter>>;
+  readonly write: ReturnType<typeof createHistoryWriter>;
 };
 
 async function prepare(
@@ -115,7 +115,7 @@ async function prepare(
     model: request.model,
     stream: true,
     ...(refused('stream_options') ? {} : { stream_options: { include_usage: true } }),
-    messages: write(request, names, {
+    messages: await write(request, names, {
       alternate: refused('alternate'),
       withoutSystem: refused('without_system'),
       shortIds: refused('short_ids'),
@@ -129,7 +129,7 @@ async function prepare(
     ...(request.stop === undefined || request.stop.length === 0 ? {} : { stop: request.stop }),
     ...think,
   };
-  const spoken = conversation(request.messages);
+  const { messages } = request;
   const sent: Readonly<Record<string, boolean>> = {
     stream_options: 'stream_options' in body,
     max_tokens: request.max_tokens !== undefined,
@@ -137,9 +137,9 @@ async function prepare(
     think: Object.keys(think).length > 0,
     tools_effort: dialect.think === 'effort' && request.tools.length > 0,
     temperature: temperature !== undefined,
-    short_ids: spoken.some((message) => message.role === 'tool'),
+    short_ids: messages.some((message) => message.role === 'tool'),
     descriptions: request.tools.length > 0,
-    reasoning: spoken.some((message) => message.role === 'assistant'),
+    reasoning: messages.some((message) => message.role === 'assistant'),
     alternate: true,
     without_system: systemText(request) !== '',
   };

@@ -18,23 +18,20 @@ export type HistoryForm = {
 };
 
 /** Writes the messages of a request; what earlier requests have written is not written again. */
-export async function createHistoryWriter(
+export function createHistoryWriter(
   route: Route,
-): Promise<(request: ModelRequest, names: WireNames, form: HistoryForm) => WrittenList> {
-  const { createHash } = await import('node:crypto');
-  const shortId = (id: string): string =>
-    /^[A-Za-z0-9]{9}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 9);
+): (request: ModelRequest, names: WireNames, form: HistoryForm) => Promise<WrittenList> {
   const lists = new Map<string, ReturnType<typeof createListWriter<WireNames, object>>>();
 
-  return (request, names, form) => {
+  return async (request, names, form) => {
     const { alternate, withoutSystem, shortIds, reasoning } = form;
     const key = JSON.stringify([shortIds, reasoning]);
     const loop: ReadonlySet<Message> = new Set(reasoning ? toolLoop(request.messages) : []);
-    const id = shortIds ? shortId : (given: string): string => given;
-    const make = (message: Message, known: WireNames): object => ({
-      ...wireMessage(message, known, id, route),
-      ...(reasoning && message.role === 'assistant' ? reasoningOf(message, loop) : {}),
-    });
+    const id = shortIds ? await shortener() : asItIs;
+    const make = (message: Message, known: WireNames): object => {
+      const made = wireMessage(message, known, id, route);
+      return reasoning && message.role === 'assistant' ? { ...made, ...reasoningOf(message, loop) } : made;
+    };
     // The open loop moves on with each turn, so a history that carries reasoning is written anew.
     const write = (reasoning ? undefined : lists.get(key)) ?? createListWriter(make);
     lists.set(key, write);
@@ -47,28 +44,22 @@ export async function createHistoryWriter(
   };
 }
 
-function wireMessage(message: Message, names: WireNames, id: (id: string) => string, route: Route): object {
+type IdForm = (id: string) => string;
+
+const asItIs: IdForm = (id) => id;
+
+async function shortener(): Promise<IdForm> {
+  const { createHash } = await import('node:crypto');
+  return (id) => (/^[A-Za-z0-9]{9}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 9));
+}
+
+/** A history may have ten thousand: what only few of them carry is added to those few. */
+function wireMessage(message: Message, names: WireNames, id: IdForm, route: Route): object {
   switch (message.role) {
     case 'assistant': {
+      const made = spokenMessage(message, names, id, route);
       const details = ownOf(message, route)?.['reasoning_details'];
-      const more = details === undefined ? {} : { reasoning_details: details };
-      if (message.tool_calls === undefined || message.tool_calls.length === 0) {
-        return { role: 'assistant', content: message.content, ...more };
-      }
-      return {
-        role: 'assistant',
-        content: message.content === '' ? null : message.content,
-        ...more,
-        tool_calls: message.tool_calls.map((call) => {
-          const extra = ownOf(call, route)?.['extra_content'];
-          return {
-            id: id(call.id),
-            type: 'function',
-            function: { name: names.toWire(call.function.name), arguments: argumentsText(call.function.arguments) },
-            ...(extra === undefined ? {} : { extra_content: extra }),
-          };
-        }),
-      };
+      return details === undefined ? made : { ...made, reasoning_details: details };
     }
     case 'tool':
       return { role: 'tool', tool_call_id: id(message.tool_call_id ?? ''), content: resultText(message) };
@@ -84,6 +75,22 @@ function wireMessage(message: Message, names: WireNames, id: (id: string) => str
       return { role: message.role, content: [...text, ...images] };
     }
   }
+}
+
+function spokenMessage(message: Message, names: WireNames, id: IdForm, route: Route): object {
+  if (message.tool_calls === undefined || message.tool_calls.length === 0) {
+    return { role: 'assistant', content: message.content };
+  }
+  return {
+    role: 'assistant',
+    content: message.content === '' ? null : message.content,
+    tool_calls: message.tool_calls.map((call) => {
+      const named = { name: names.toWire(call.function.name), arguments: argumentsText(call.function.arguments) };
+      const made = { id: id(call.id), type: 'function', function: named };
+      const extra = ownOf(call, route)?.['extra_content'];
+      return extra === undefined ? made : { ...made, extra_content: extra };
+    }),
+  };
 }
 
 /** What this very backend wrote: another of the same type may refuse fields that it does not know. */
