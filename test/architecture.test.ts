@@ -186,7 +186,11 @@ const rooms: Readonly<Record<string, Room>> = {
     },
     pure: true,
   },
-  'src/shell': { may: words, packages: { 'parse-script.ts': ['unbash'], 'loose-parse.ts': ['unbash'] }, pure: true },
+  'src/shell': {
+    may: words,
+    packages: { 'parse-script.ts': ['unbash'], 'loose-parse.ts': ['unbash'], 'word-reader.ts': ['unbash'] },
+    pure: true,
+  },
   'src/schema': { may: ['src/text'], packages: { '*': ['superstruct'] }, pure: true },
   'src/text': { may: [], packages: { 'linear-regex.ts': ['re2js'] }, pure: true },
 };

@@ -1,9 +1,10 @@
 import { forEachChild, parse } from 'unbash';
 import type { Assignment, Command, ParsedScript, Redirection, SyntaxNode, Word, WordPart } from 'unbash';
 import { expandingLine, substitutes } from './assigned.ts';
-import { looseCommand, looseDelimiter, loosePart, looseText } from './loose-parse.ts';
-import type { Piece, Script, ScriptRedirect, ScriptWord, Step } from './script.ts';
-import { hereText, tooOpen, unquotedPieces } from './script-text.ts';
+import { looseCommand, looseDelimiter } from './loose-parse.ts';
+import type { Script, ScriptRedirect, ScriptWord, Step } from './script.ts';
+import { hereText, tooOpen } from './script-text.ts';
+import { createWordReader, givenByCaller } from './word-reader.ts';
 
 /** Deepest nesting of groups and substitutions, and most commands in one line (02 §9.3). */
 const maxNesting = 16;
@@ -21,8 +22,6 @@ const nesting: ReadonlySet<string> = new Set(
 const straight: ReadonlySet<string> = new Set(
   'Script Statement AndOr Pipeline BraceGroup CompoundList Command'.split(' '),
 );
-/** Expansions of the POSIX shell; those of bash may be quoted differently elsewhere. */
-const posixOperations: ReadonlySet<string> = new Set(['Default', 'Remove']);
 /**
  * Reads a line with a grammar of the POSIX shell and of bash. Every command anywhere in it is a step. Never throws: what
  * does not parse, or is beyond a limit, has an `error`, and the steps that were found so far.
@@ -54,14 +53,6 @@ function foreignConstruct(node: SyntaxNode): string | null {
       return null;
   }
 }
-
-/** What a function reads is told where it is called: for a shell in it, the output of some command. */
-const givenByCaller: Step = {
-  kind: 'command',
-  words: [[{ kind: 'text', value: 'cat' }]],
-  redirects: [{ operator: '<', target: [{ kind: 'open', text: '<(:)' }], body: null }],
-  input: [],
-};
 
 class Beyond extends Error {}
 
@@ -252,71 +243,25 @@ function createWalk(text: string) {
     return { operator: node.operator, target: node.target === undefined ? null : word(node.target, depth), body: null };
   };
 
-  const word = (node: Word, depth: number): ScriptWord => {
-    nodes += 1;
-    const parts = node.parts;
-    if (parts === undefined) {
-      fail(looseText(node.text));
-      return unquotedPieces(node.text, node.value, true);
-    }
-    return parts.flatMap((part, index) => pieces(part, depth, false, index === 0));
-  };
-
-  const pieces = (part: WordPart, depth: number, quoted: boolean, first: boolean): readonly Piece[] => {
-    fail(loosePart(part));
-    switch (part.type) {
-      case 'Literal':
-        return quoted ? [{ kind: 'text', value: part.value }] : unquotedPieces(part.text, part.value, first);
-      case 'SingleQuoted':
-        if (inside === 0) singleQuoted.push([part.pos, part.end]);
-        return [{ kind: 'text', value: part.value }];
-      case 'AnsiCQuoted':
-        // Where `$'` is no quote of its own, the escaped quote ends it.
-        if (part.text.includes("\\'")) fail("$'..' with an escaped quote means something else in another shell");
-        return [{ kind: 'text', value: part.value }];
-      case 'DoubleQuoted':
-      case 'LocaleString':
-        // An empty pair still makes a word.
-        return part.parts.length === 0
-          ? [{ kind: 'text', value: '' }]
-          : part.parts.flatMap((one) => pieces(one, depth, true, false));
-      case 'SimpleExpansion':
-        return [{ kind: 'variable', name: part.text.slice(1), text: part.text, quoted }];
-      case 'ParameterExpansion': {
-        visitInside(part, depth);
-        if (part.index !== undefined) expandedLater(part.index.value, depth);
-        // Quotes in it, and what only bash knows, end at another place in another shell.
-        if (part.operation !== undefined && (!posixOperations.has(part.operation.type) || /['"\\]/.test(part.text))) {
-          fail(`${part.text.slice(0, 40)} means something else in another shell`);
-        }
-        const plain = part.operation === undefined && part.prefix === undefined && part.index === undefined;
-        return plain
-          ? [{ kind: 'variable', name: part.parameter, text: part.text, quoted }]
-          : [{ kind: 'open', text: part.text }];
-      }
-      case 'CommandExpansion': {
-        const own: Step[] = [];
-        lists = [...lists, own];
-        visitInside(part, depth);
-        lists = lists.filter((list) => list !== own);
-        return [{ kind: 'output', steps: own, text: part.text, quoted }];
-      }
-      case 'BraceExpansion':
-        visitInside(part, depth);
-        return [{ kind: 'brace', text: part.text }];
-      case 'ArithmeticExpansion':
-        visitInside(part, depth);
-        arithmetic(part, depth);
-        return [{ kind: 'open', text: part.text }];
-      case 'ProcessSubstitution':
-        // What is written into it comes from a command whose words are not read yet.
-        visitInside(part, depth, part.operator === '>' ? [givenByCaller] : []);
-        return [{ kind: 'open', text: part.text }];
-      default:
-        visitInside(part, depth);
-        return [{ kind: 'open', text: part.text }];
-    }
-  };
+  const word = createWordReader({
+    fail,
+    count: () => {
+      nodes += 1;
+    },
+    quoted: (part) => {
+      if (inside === 0) singleQuoted.push([part.pos, part.end]);
+    },
+    visitInside: (part, depth, from) => visitInside(part, depth, from),
+    collected: (part, depth) => {
+      const own: Step[] = [];
+      lists = [...lists, own];
+      visitInside(part, depth);
+      lists = lists.filter((list) => list !== own);
+      return own;
+    },
+    expandedLater: (later, depth) => expandedLater(later, depth),
+    arithmetic: (part, depth) => arithmetic(part, depth),
+  });
 
   /** A text that bash expands once more when it takes it for a name or a number. */
   const expandedLater = (later: string, depth: number): void => {

@@ -1,11 +1,16 @@
 import type { RunEvent, StepError } from '../schema/event.ts';
+import type { Item } from './items.ts';
 import { closeOpen, type Draft } from './transcript-draft.ts';
+
+type End = Extract<Item, { kind: 'end' }>;
 
 /** Everything else is one line, or nothing. */
 export function note(draft: Draft, event: RunEvent): void {
   const id = `${event.run_id}:${event.seq}`;
   const push = (text: string, level: 'info' | 'warn' | 'error' = 'info') =>
     draft.push({ kind: 'notice', id, level, text });
+  const end = (status: End['status'], reason: string, text: string, fix: string | null) =>
+    draft.push({ kind: 'end', id, run_id: event.run_id, status, class: reason, text, fix });
   switch (event.kind) {
     case 'notice':
       push(event.message, event.level);
@@ -34,40 +39,19 @@ export function note(draft: Draft, event: RunEvent): void {
       return;
     case 'chain_failed':
       closeOpen(draft, event.timestamp, 'failed');
-      draft.push({
-        kind: 'end',
-        id,
-        run_id: event.run_id,
-        status: 'failed',
-        class: event.error.class,
-        text: event.error.message,
-        fix: fixFor(event.error),
-      });
+      end('failed', event.error.class, event.error.message, fixFor(event.error));
       return;
     case 'chain_cancelled':
       closeOpen(draft, event.timestamp, 'partial');
-      draft.push({
-        kind: 'end',
-        id,
-        run_id: event.run_id,
-        status: 'cancelled',
-        class: event.reason,
-        text: `by ${event.by}`,
-        fix: null,
-      });
+      end('cancelled', event.reason, `by ${event.by}`, null);
       return;
-    case 'chain_suspended':
+    case 'chain_suspended': {
       closeOpen(draft, event.timestamp, 'partial');
-      draft.push({
-        kind: 'end',
-        id,
-        run_id: event.run_id,
-        status: 'suspended',
-        class: event.reason,
-        text: event.reason === 'ask' ? 'it waits for an answer' : 'it stopped at its last checkpoint',
-        fix: event.reason === 'ask' ? null : `reins state resume ${event.run_id}`,
-      });
+      const asks = event.reason === 'ask';
+      const text = asks ? 'it waits for an answer' : 'it stopped at its last checkpoint';
+      end('suspended', event.reason, text, asks ? null : `reins state resume ${event.run_id}`);
       return;
+    }
     default:
       return;
   }

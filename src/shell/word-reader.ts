@@ -1,0 +1,96 @@
+import type { Word, WordPart } from 'unbash';
+import { loosePart, looseText } from './loose-parse.ts';
+import type { Piece, ScriptWord, Step } from './script.ts';
+import { unquotedPieces } from './script-text.ts';
+
+/** Expansions of the POSIX shell; those of bash may be quoted differently elsewhere. */
+const posixOperations: ReadonlySet<string> = new Set(['Default', 'Remove']);
+
+/** What a function reads is told where it is called: for a shell in it, the output of some command. */
+export const givenByCaller: Step = {
+  kind: 'command',
+  words: [[{ kind: 'text', value: 'cat' }]],
+  redirects: [{ operator: '<', target: [{ kind: 'open', text: '<(:)' }], body: null }],
+  input: [],
+};
+
+/** The walk over the line that the words stand in (`parse-script.ts`). */
+export type Walk = {
+  /** The first reason stands. */
+  fail(why: string | null): void;
+  /** One more node was looked at. */
+  count(): void;
+  quoted(part: WordPart): void;
+  /** @param from what the commands in it read */
+  visitInside(part: WordPart, depth: number, from?: readonly Step[]): void;
+  /** As `visitInside`; the steps in it. */
+  collected(part: WordPart, depth: number): readonly Step[];
+  expandedLater(text: string, depth: number): void;
+  arithmetic(part: WordPart, depth: number): void;
+};
+
+/** Reads the words of a line into pieces, and hands what stands in them to the walk. */
+export function createWordReader(walk: Walk): (node: Word, depth: number) => ScriptWord {
+  const word = (node: Word, depth: number): ScriptWord => {
+    walk.count();
+    const parts = node.parts;
+    if (parts === undefined) {
+      walk.fail(looseText(node.text));
+      return unquotedPieces(node.text, node.value, true);
+    }
+    return parts.flatMap((part, index) => pieces(part, depth, false, index === 0));
+  };
+
+  const pieces = (part: WordPart, depth: number, quoted: boolean, first: boolean): readonly Piece[] => {
+    walk.fail(loosePart(part));
+    switch (part.type) {
+      case 'Literal':
+        return quoted ? [{ kind: 'text', value: part.value }] : unquotedPieces(part.text, part.value, first);
+      case 'SingleQuoted':
+        walk.quoted(part);
+        return [{ kind: 'text', value: part.value }];
+      case 'AnsiCQuoted':
+        // Where `$'` is no quote of its own, the escaped quote ends it.
+        if (part.text.includes("\\'")) walk.fail("$'..' with an escaped quote means something else in another shell");
+        return [{ kind: 'text', value: part.value }];
+      case 'DoubleQuoted':
+      case 'LocaleString':
+        // An empty pair still makes a word.
+        return part.parts.length === 0
+          ? [{ kind: 'text', value: '' }]
+          : part.parts.flatMap((one) => pieces(one, depth, true, false));
+      case 'SimpleExpansion':
+        return [{ kind: 'variable', name: part.text.slice(1), text: part.text, quoted }];
+      case 'ParameterExpansion': {
+        walk.visitInside(part, depth);
+        if (part.index !== undefined) walk.expandedLater(part.index.value, depth);
+        // Quotes in it, and what only bash knows, end at another place in another shell.
+        if (part.operation !== undefined && (!posixOperations.has(part.operation.type) || /['"\\]/.test(part.text))) {
+          walk.fail(`${part.text.slice(0, 40)} means something else in another shell`);
+        }
+        const plain = part.operation === undefined && part.prefix === undefined && part.index === undefined;
+        return plain
+          ? [{ kind: 'variable', name: part.parameter, text: part.text, quoted }]
+          : [{ kind: 'open', text: part.text }];
+      }
+      case 'CommandExpansion':
+        return [{ kind: 'output', steps: walk.collected(part, depth), text: part.text, quoted }];
+      case 'BraceExpansion':
+        walk.visitInside(part, depth);
+        return [{ kind: 'brace', text: part.text }];
+      case 'ArithmeticExpansion':
+        walk.visitInside(part, depth);
+        walk.arithmetic(part, depth);
+        return [{ kind: 'open', text: part.text }];
+      case 'ProcessSubstitution':
+        // What is written into it comes from a command whose words are not read yet.
+        walk.visitInside(part, depth, part.operator === '>' ? [givenByCaller] : []);
+        return [{ kind: 'open', text: part.text }];
+      default:
+        walk.visitInside(part, depth);
+        return [{ kind: 'open', text: part.text }];
+    }
+  };
+
+  return word;
+}
