@@ -27,7 +27,7 @@ const twiceMs = 2000;
 const layerMs = 600;
 
 /** Where a key is looked up, innermost first (10 §12.5). */
-export function contextsOf(state: State): readonly KeyContext[] {
+function contextsOf(state: State): readonly KeyContext[] {
   const overlay = state.overlays.at(-1);
   if (overlay === undefined) return contextsBelow(state);
   if (overlay.kind === 'trust' || overlay.kind === 'definition')

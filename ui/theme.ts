@@ -147,7 +147,7 @@ const markCodes: Readonly<Record<Mark, readonly [on: string, off: string]>> = {
   strike: ['9', '29'],
 };
 
-export function createTheme(name: string, tokens: Tokens, glyphs: Glyphs): Theme {
+function createTheme(name: string, tokens: Tokens, glyphs: Glyphs): Theme {
   const codes = new Map<Token, readonly [on: string, off: string]>();
   for (const [token, rendition] of Object.entries(tokens)) codes.set(token as Token, codesOf(rendition));
   const paintSpan = (span: Span): string => {

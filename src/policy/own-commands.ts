@@ -26,11 +26,12 @@ const reserved: Readonly<Record<string, readonly string[] | 'all'>> = {
   demo: 'all',
 };
 
-/** Which of them the words behind this program are, or null. A word behind an option may be its value. */
-export const reservedCommand = (words: readonly string[]): string | null => reservedFrom(words)[0] ?? null;
-
-/** The same for the words from each of their places on, in one pass from the end: a line may have ten thousand words. */
-function reservedFrom(words: readonly string[]): readonly (string | null)[] {
+/**
+ * Which of them the words behind this program are, from each of their places on, and null where they are none: the
+ * first entry is for all of them. A word behind an option may be its value. In one pass from the end, since a line may
+ * have ten thousand words.
+ */
+export function reservedCommands(words: readonly string[]): readonly (string | null)[] {
   const found: (string | null)[] = new Array(words.length + 1).fill(null);
   /** What is found at a place behind an option, whose value the word there may be. */
   let behindOption: string | null = null;
@@ -60,7 +61,7 @@ function reservedAt(word: string, next: readonly string[]): string | null | unde
 
 /** A command that starts this program, by itself or by an interpreter, with such words; as it is told, or null. */
 export function ownCommand(command: FoundCommand, scope: Scope): string | null {
-  const behind = reservedFrom(command.words.map(({ text }) => text));
+  const behind = reservedCommands(command.words.map(({ text }) => text));
   for (const [index, word] of command.words.entries()) {
     const found = behind[index + 1] ?? null;
     if (found === null) continue;

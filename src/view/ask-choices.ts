@@ -21,9 +21,6 @@ const table: Readonly<Record<CardChoice, readonly [key: string, words: string]>>
 /** Ctrl-D: the input ends here, and what was asked is left for later (03 §10). */
 const endOfInput = '\u0004';
 
-/** What stands beside the key of a choice. */
-export const choiceWords = (choice: CardChoice): string => table[choice][1];
-
 export const choicesLine = (choices: readonly CardChoice[]): string =>
   choices.map((choice) => `[${table[choice][0]}] ${table[choice][1]}`).join('  ');
 

@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Command } from '../../src/cli/command.ts';
 import { commands } from '../../src/cli/table.ts';
-import { reservedCommand } from '../../src/policy/own-commands.ts';
+import { reservedCommands } from '../../src/policy/own-commands.ts';
+
+/** What words behind this program are, all of them together. */
+const reservedCommand = (words: readonly string[]): string | null => reservedCommands(words)[0] ?? null;
 
 /** Every way to name each command that does something. */
 function spellings(among: readonly Command[], before: readonly string[] = []): [readonly string[], boolean][] {

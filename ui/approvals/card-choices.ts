@@ -6,7 +6,7 @@ import { plural } from '../../src/view/format.ts';
 import { textField } from './card-fields.ts';
 
 /** A letter waits so long for another one: a sentence begun while a card took the focus answers nothing (10 §7.3.5). */
-export const burstMs = 150;
+const burstMs = 150;
 
 const order: readonly CardChoice[] = [
   'later',

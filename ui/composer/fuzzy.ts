@@ -11,7 +11,7 @@ const isBoundary = (text: string, at: number): boolean =>
  * How well a query fits a text: higher is better, null = not at all. Case counts only where the query has a capital.
  * Takes time proportional to the text.
  */
-export function fuzzyScore(query: string, text: string, folded = text.toLowerCase()): number | null {
+function fuzzyScore(query: string, text: string, folded = text.toLowerCase()): number | null {
   if (query === '') return 0;
   const strict = query !== query.toLowerCase();
   const hay = strict ? text : folded;

@@ -14,7 +14,7 @@ export type History = {
 export const emptyHistory = (most = 1000): History => ({ entries: [], most, back: 0, kept: null });
 
 /** Whether a text is written to the history: none that begins with a blank, and nothing twice in a row. */
-export const isKept = (history: History, text: string): boolean =>
+const isKept = (history: History, text: string): boolean =>
   history.most > 0 && text.trim() !== '' && !/^\s/.test(text) && history.entries.at(-1) !== text;
 
 /** Adds a sent text, and goes back to the end. */

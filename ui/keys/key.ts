@@ -12,7 +12,7 @@ export type Key = {
 };
 
 /** Names of the keys that produce no character, as `keys.json` writes them (10 §12.5). */
-export const keyNames: readonly string[] = [
+const keyNames: readonly string[] = [
   ...'enter tab space up down left right home end pageup pagedown insert delete backspace escape'.split(' '),
   ...Array.from({ length: 12 }, (_, index) => `f${index + 1}`),
 ];

@@ -114,7 +114,7 @@ const busyWords = 'a run of a plan is going on here: Esc interrupts it';
 const withField = (state: State, purpose: PlanField['purpose']): State =>
   withPlan(state, { field: { purpose, editing: emptyEditing, explore: false } });
 
-export const openedPlans = (state: State): Change =>
+const openedPlans = (state: State): Change =>
   only({ ...state, overlays: [...state.overlays, { ...openList('plans'), rows: null }] }, ...wants({ do: 'list' }));
 
 function asked(state: State, line: string, words: string, intent: PlanIntent): Change {
