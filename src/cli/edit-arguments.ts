@@ -12,9 +12,7 @@ export type EditedArguments =
 export async function editArguments(context: Context, keys: Keys, text: string): Promise<EditedArguments> {
   const { process, terminal } = context;
   keys.lend();
-  const edited = await terminal
-    .lend(() => editText(process.environment, 'arguments.json', text))
-    .finally(() => keys.take());
+  const edited = await terminal.lend(() => editText(process, 'arguments.json', text)).finally(() => keys.take());
   if (edited.kind === 'failed') return { kind: 'not_changed', message: edited.message, text: null };
   const read = readArguments(edited.text, text);
   return read.ok

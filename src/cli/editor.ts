@@ -2,12 +2,15 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Environment } from './globals.ts';
+import type { Process, Signal } from './process.ts';
 
 /** What came of an edit: the text as it was saved, or why there is none. */
 export type Edited =
   | { readonly kind: 'saved'; readonly text: string }
   | { readonly kind: 'failed'; readonly message: string };
+
+/** The process whose terminal the editor gets. */
+export type EditPlace = Pick<Process, 'environment' | 'onSignal'>;
 
 const maxBytes = 4 * 1024 * 1024;
 
@@ -17,7 +20,8 @@ const failed = (message: string): Edited => ({ kind: 'failed', message });
  * Lets a person edit a text in $VISUAL, else $EDITOR, on the terminal of this program. The file is in a directory that
  * nobody else may enter, and is gone when this resolves. Never rejects for what the editor or the person does.
  */
-export async function editText(environment: Environment, name: string, text: string): Promise<Edited> {
+export async function editText(place: EditPlace, name: string, text: string): Promise<Edited> {
+  const { environment } = place;
   const editor = [environment['VISUAL'], environment['EDITOR']].find((one) => one !== undefined && one.trim() !== '');
   if (editor === undefined) return failed('no editor is known: set VISUAL or EDITOR');
   let directory: string | null = null;
@@ -31,7 +35,7 @@ export async function editText(environment: Environment, name: string, text: str
     return failed(`no file can be made for the editor: ${error instanceof Error ? error.message : String(error)}`);
   }
   try {
-    const ended = await run(editor, path, environment);
+    const ended = await run(editor, path, place);
     if (ended !== null) return failed(ended);
     if (statSync(path).size > maxBytes) return failed(`the file has more than ${maxBytes} bytes`);
     return { kind: 'saved', text: readFileSync(path, 'utf8') };
@@ -42,18 +46,61 @@ export async function editText(environment: Environment, name: string, text: str
   }
 }
 
+/** How long the end of an editor by a key waits for the signal of that key to reach this process, ms. */
+const sameKeyMs = 1000;
+
+/** Signals that a key sends to everybody in the foreground, and what a shell says of an end by one. */
+const ofKeys: ReadonlyMap<string | number, Signal> = new Map<string | number, Signal>([
+  ['SIGINT', 'SIGINT'],
+  [130, 'SIGINT'],
+  ['SIGQUIT', 'SIGQUIT'],
+  [131, 'SIGQUIT'],
+]);
+
 /** Without a shell, so that nothing in the name is run beside it. @returns null when it ended well, else what is wrong */
-const run = (editor: string, path: string, environment: Environment): Promise<string | null> =>
+const run = (editor: string, path: string, { environment, onSignal }: EditPlace): Promise<string | null> =>
   new Promise((settle) => {
     const [file = '', ...args] = wordsOf(editor);
+    const heard = hearKeys(onSignal);
     const child = spawn(file, [...args, path], { stdio: 'inherit', env: { ...environment } });
-    child.on('error', (error) =>
-      settle(`the editor "${file}" cannot be started (${codeOf(error)}): set VISUAL or EDITOR`),
-    );
-    child.on('close', (code, signal) =>
-      settle(code === 0 ? null : `the editor ended with ${signal ?? code ?? 'an unknown code'}; nothing was changed`),
-    );
+    child.on('error', (error) => {
+      heard.stop();
+      settle(`the editor "${file}" cannot be started (${codeOf(error)}): set VISUAL or EDITOR`);
+    });
+    child.on('close', async (code, signal) => {
+      // Its key is ours as well, and may come later: while the terminal is lent, it means nothing to us.
+      await heard.until(ofKeys.get(signal ?? code ?? 0));
+      heard.stop();
+      settle(code === 0 ? null : `the editor ended with ${signal ?? code ?? 'an unknown code'}; nothing was changed`);
+    });
   });
+
+/** Listens to the signals of keys. `until` resolves once this one has come, and after a second without it. */
+function hearKeys(onSignal: Process['onSignal']): { until(signal: Signal | undefined): Promise<void>; stop(): void } {
+  const seen = new Set<Signal>();
+  let told = (): void => undefined;
+  const listeners = [...new Set(ofKeys.values())].map((signal) =>
+    onSignal(signal, () => {
+      seen.add(signal);
+      told();
+    }),
+  );
+  return {
+    until: (signal) =>
+      new Promise((resolve) => {
+        if (signal === undefined || seen.has(signal)) return resolve();
+        const late = setTimeout(resolve, sameKeyMs);
+        told = () => {
+          if (!seen.has(signal)) return;
+          clearTimeout(late);
+          resolve();
+        };
+      }),
+    stop: () => {
+      for (const ignore of listeners) ignore();
+    },
+  };
+}
 
 const codeOf = (error: NodeJS.ErrnoException): string => error.code ?? error.message;
 

@@ -2,7 +2,16 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { editText } from '../../src/cli/editor.ts';
+import { type EditPlace, editText } from '../../src/cli/editor.ts';
+
+/** The place of an editor in this process. */
+const place = (environment: EditPlace['environment']): EditPlace => ({
+  environment,
+  onSignal: (signal, listener) => {
+    process.on(signal, listener);
+    return () => process.off(signal, listener);
+  },
+});
 
 let directory = '';
 beforeEach(() => {
@@ -16,12 +25,12 @@ test('an editor is a program with options, quoted where they hold blanks, and no
   writeFileSync(path, '#!/bin/sh\nprintf "%s|" "$1" "$2" "$3" > "$4"\n');
   chmodSync(path, 0o700);
   const environment = { VISUAL: `"${path}" --wait '' ;touch`, EDITOR: 'false' };
-  const edited = await editText(environment, 'message.md', 'draft');
+  const edited = await editText(place(environment), 'message.md', 'draft');
   expect(edited).toEqual({ kind: 'saved', text: '--wait||;touch|' });
 });
 
 test('an editor that is not there is named, with what to set', async () => {
-  const edited = await editText({ VISUAL: ' ', EDITOR: '/nowhere/ed -w' }, 'message.md', 'draft');
+  const edited = await editText(place({ VISUAL: ' ', EDITOR: '/nowhere/ed -w' }), 'message.md', 'draft');
   expect(edited).toEqual({
     kind: 'failed',
     message: 'the editor "/nowhere/ed" cannot be started (ENOENT): set VISUAL or EDITOR',
@@ -30,9 +39,35 @@ test('an editor that is not there is named, with what to set', async () => {
 
 test('a temporary directory that is not there is said, and no fault', async () => {
   vi.stubEnv('TMPDIR', '/nowhere');
-  const edited = await editText({ VISUAL: 'true' }, 'message.md', 'draft').finally(() => vi.unstubAllEnvs());
+  const edited = await editText(place({ VISUAL: 'true' }), 'message.md', 'draft').finally(() => vi.unstubAllEnvs());
   expect(edited).toMatchObject({
     kind: 'failed',
     message: expect.stringMatching(/^no file can be made for the editor: ENOENT: .*'\/nowhere\/reins-edit-/),
   });
+});
+
+test('an editor that a key ended is over once the signal of that key has come, too', async () => {
+  const path = join(directory, 'ed');
+  // The key reaches the editor first; the process behind it when it is there to be heard.
+  writeFileSync(path, `#!/bin/sh\n(sleep 0.2; kill -INT ${process.pid}) &\nkill -INT $$\n`);
+  chmodSync(path, 0o700);
+  const order: string[] = [];
+  const heard = () => void order.push('signal');
+  process.on('SIGINT', heard);
+  const edited = await editText(place({ VISUAL: path }), 'message.md', 'draft').finally(() =>
+    process.off('SIGINT', heard),
+  );
+  order.push('ended');
+  expect(edited).toEqual({ kind: 'failed', message: 'the editor ended with SIGINT; nothing was changed' });
+  expect(order).toEqual(['signal', 'ended']);
+});
+
+test('an editor that ended itself keeps nobody waiting', async () => {
+  const path = join(directory, 'ed');
+  writeFileSync(path, '#!/bin/sh\nkill -INT $$\n');
+  chmodSync(path, 0o700);
+  const before = process.listenerCount('SIGINT');
+  const edited = await editText(place({ VISUAL: path }), 'message.md', 'draft');
+  expect(edited).toMatchObject({ kind: 'failed', message: 'the editor ended with SIGINT; nothing was changed' });
+  expect(process.listenerCount('SIGINT')).toBe(before);
 });

@@ -39,6 +39,7 @@ export const openTui: Handler = async (context: Context) => {
     opened ??= context.open((given) => ({ ...given, surface: 'tui', terminal: true }));
     return opened;
   };
+  const editing = { ...environment, EDITOR: emptyAsNull(environment['EDITOR']) ?? 'vi' };
   const mode = modeOf(context);
   const once = new Set<string>();
   const consent: typeof refuseUntrusted = (given, made, uses) => refuseUntrusted(given, made, uses, [...once]);
@@ -75,7 +76,7 @@ export const openTui: Handler = async (context: Context) => {
     cwd: shortDirectory(process.cwd, environment['HOME']),
     shell: globals.shell,
     thinkOpen: globals.think.show,
-    edit: (name, text) => editText({ ...environment, EDITOR: emptyAsNull(environment['EDITOR']) ?? 'vi' }, name, text),
+    edit: (name, text) => editText({ environment: editing, onSignal: process.onSignal }, name, text),
     home,
     mostHistory,
     root: async () => (await app()).workspace,
