@@ -136,12 +136,15 @@ export function createCalls(sql: Sql) {
       sql.run('UPDATE tool_calls SET pid = ?, pid_start = ? WHERE run_id = ? AND seq = ?', pid, pidStart, runId, seq);
     },
 
-    /** The processes of calls that have not ended, of runs that somebody drives. */
+    /**
+     * The processes of calls that have not ended, of runs that somebody drives. From the few runs to their calls: SQLite
+     * would go through every call that was ever made, and this is asked at every start.
+     */
     running: (): readonly RunningChild[] =>
       sql
         .all<Omit<RunningChild, 'pid'> & { readonly pid: number | null; readonly lease_owner: string }>(
           `SELECT c.run_id, c.call_id, c.pid, c.pid_start, s.lease_owner
-           FROM run_state s JOIN tool_calls c ON c.run_id = s.run_id
+           FROM run_state s CROSS JOIN tool_calls c ON c.run_id = s.run_id
            WHERE s.lease_owner IS NOT NULL AND c.state = 'started'
              AND (c.pid IS NOT NULL OR json_extract(c.record, '$.exec') IS NOT NULL)`,
         )
