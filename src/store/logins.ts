@@ -38,7 +38,7 @@ export function createLogins(deps: LoginsDeps): LoginRecords {
       'SELECT secret AS bytes, rotated_at AS rotatedAt FROM auth_secret WHERE id = 1',
     );
   /** @returns how many were live */
-  const revoke = (where: string, ...params: readonly string[]): number =>
+  const revoke = (where: string, ...params: readonly (string | number)[]): number =>
     sql.run(
       `UPDATE auth_sessions SET revoked_at = ? WHERE revoked_at IS NULL AND expires_at > ? AND ${where}`,
       now(),
@@ -173,9 +173,9 @@ export function createLogins(deps: LoginsDeps): LoginRecords {
           session.expires_at,
           session.ends_at,
         );
-        const newest = `SELECT id FROM auth_sessions WHERE revoked_at IS NULL AND expires_at > ${Number(now())}
-          ORDER BY created_at DESC, rowid DESC LIMIT ${maxSessions}`;
-        revoke(`id NOT IN (${newest})`);
+        const newest = `SELECT id FROM auth_sessions WHERE revoked_at IS NULL AND expires_at > ?
+          ORDER BY created_at DESC, rowid DESC LIMIT ?`;
+        revoke(`id NOT IN (${newest})`, now(), maxSessions);
         note('login', body);
       });
     },

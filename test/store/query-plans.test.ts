@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createAsks } from '../../src/store/asks.ts';
+import { createCalls } from '../../src/store/calls.ts';
+import { createFeedEntries } from '../../src/store/feed-entries.ts';
 import { createRemembered } from '../../src/store/remembered.ts';
 import { createShortIds } from '../../src/store/short-ids.ts';
 import type { Sql, SqlValue } from '../../src/store/sql.ts';
@@ -7,7 +9,7 @@ import type { OpenedStore } from '../../src/store/store.ts';
 import { type TempHome, tempHome } from '../support/temp-home.ts';
 import { openIn, tenant } from './open.ts';
 
-/** How rows of asks are found: none of these reads through the table, or sorts more than it shows. */
+/** How rows are found that are asked for often: none of these reads through its table, or sorts more than it shows. */
 
 let temp: TempHome;
 let store: OpenedStore;
@@ -82,6 +84,22 @@ describe('the rows of', () => {
     expect(plansOf((sql) => createRemembered(sql).askOf(place, 'h', 'p'))).toEqual([
       'SEARCH remembered USING INDEX remembered_call (call_hash=?)',
       'USE TEMP B-TREE FOR ORDER BY',
+    ]);
+  });
+
+  test('the running calls are looked up by the runs that are driven, at every start', () => {
+    expect(plansOf((sql) => createCalls(sql).running())).toEqual([
+      'SCAN s',
+      'SEARCH c USING INDEX tool_calls_state (run_id=? AND state=?)',
+    ]);
+  });
+
+  test('the ends of the feed are two steps into the events', () => {
+    expect(plansOf((sql) => createFeedEntries(sql, tenant).range())).toEqual([
+      'SCAN CONSTANT ROW',
+      'SEARCH events',
+      'SCAN sqlite_sequence',
+      'SEARCH events',
     ]);
   });
 });
