@@ -159,6 +159,7 @@ const rooms: Readonly<Record<string, Room>> = {
       'mcp/client.ts': ['@modelcontextprotocol/sdk'],
       'mcp/transports.ts': ['@modelcontextprotocol/sdk'],
       'mcp/sign-in.ts': ['@modelcontextprotocol/sdk'],
+      'mcp/sign-in-server.ts': ['@modelcontextprotocol/sdk'],
       'files/diff.ts': ['diff'],
       'json-check.ts': ['ajv'],
       'openapi/read-document.ts': ['yaml'],

@@ -1,0 +1,11 @@
+import { RuntimeError } from '../../schema/errors.ts';
+
+/** Why a sign-in came to nothing: the server's own words or ours, on one line. */
+export const refused = (message: string): RuntimeError => new RuntimeError('mcp_error', message);
+
+/** Whatever a library threw, as such a refusal; one of ours is given back. */
+export function asRefusal(error: unknown): RuntimeError {
+  if (error instanceof RuntimeError) return error;
+  const text = error instanceof Error ? error.message : String(error);
+  return refused(text.replace(/\s+/g, ' ').slice(0, 500));
+}
