@@ -116,7 +116,8 @@ async function discoverScripted(target: DiscoverTarget): Promise<Discovery> {
   }
 }
 
-const isProviderType = (type: string): type is ProviderType => Object.hasOwn(providerTable, type);
+/** Whether a backend's type is one that this program speaks to. */
+export const isProviderType = (type: string): type is ProviderType => Object.hasOwn(providerTable, type);
 
 /**
  * Makes the model of a route and loads its adapter. Rejects only where a script cannot be read (RuntimeError).

@@ -1,8 +1,4 @@
-import { providerTable } from '../models/providers.ts';
-import { type ProviderType, providerTypes } from '../schema/registry.ts';
-
-const isProviderType = (text: string): text is ProviderType => providerTypes.some((type) => type === text);
-
+import { isProviderType, providerTable } from '../models/providers.ts';
 /** The line that registers a backend of a type, with its usual key variable. */
 export function addCommand(name: string, type: string): string {
   const provider = isProviderType(type) ? providerTable[type] : null;

@@ -1,30 +1,13 @@
-import { createHash } from 'node:crypto';
-import type { Capability, DiscoveredModel, DiscoverTarget, Discovery, ModelFailure } from '../models/model.ts';
-import { discoverModels, providerTable } from '../models/providers.ts';
+import type { DiscoveredModel, DiscoverTarget, Discovery, ModelFailure } from '../models/model.ts';
+import { discoverModels, isProviderType, providerTable } from '../models/providers.ts';
 import { RuntimeError } from '../schema/errors.ts';
-import { capabilityNames, type ProviderType, providerTypes } from '../schema/registry.ts';
-import type { BackendRow, CachedModelRow, Registry } from '../store/registry.ts';
+import type { ProviderType } from '../schema/registry.ts';
+import type { BackendRow, Registry } from '../store/registry.ts';
 import { readHeaders } from './backend-fields.ts';
+import { cacheRows, readCache, sourceHash } from './model-cache.ts';
+import type { Good, Observation } from './observation.ts';
 import type { Secrets } from './secrets.ts';
 import { proxyFor } from './urls.ts';
-
-/** What a backend answered, or why it did not. */
-export type Observation =
-  | {
-      /** `open`: it answers but cannot list its models (08 §4.3). */
-      readonly state: 'listed' | 'open';
-      readonly models: readonly DiscoveredModel[];
-      readonly at: number;
-      /** Of the request that brought it; null for one from the cache. */
-      readonly latencyMs: number | null;
-    }
-  | {
-      readonly state: 'failed';
-      readonly failure: ModelFailure;
-      readonly at: number;
-      /** Set when the operator's own file or record is at fault and nothing was asked. */
-      readonly error: RuntimeError | null;
-    };
 
 /** Values for one request; or the variable that it needs and does not have. */
 export type Credentials =
@@ -50,9 +33,6 @@ export type ObserveOptions = {
 
 /** A backend that failed is not asked again by the next model turn for this long. */
 const failureKeptMs = 10_000;
-/** Stored in place of a list that has no models: an empty list and a missing cache are different things. */
-const noModels = '';
-
 /** Finds out what backends serve: cached, at most one request at a time for each (08 §4). */
 export function createObserver(deps: ObserverDeps) {
   const discover = deps.discover ?? discoverModels;
@@ -154,7 +134,7 @@ export function createObserver(deps: ObserverDeps) {
   };
 
   /** The last list in the database, for a stale answer and for what need not be asked again. */
-  const lastGood = (backend: BackendRow): Extract<Observation, { state: 'listed' | 'open' }> | null => {
+  const lastGood = (backend: BackendRow): Good | null => {
     const kept = memory.get(backend.id);
     if (kept?.source === sourceHash(backend) && kept.seen.state !== 'failed') return kept.seen;
     return readCache(deps.store.cached(backend.id), sourceHash(backend));
@@ -212,7 +192,6 @@ export function createObserver(deps: ObserverDeps) {
 
 export type Observer = ReturnType<typeof createObserver>;
 
-const isProviderType = (text: string): text is ProviderType => providerTypes.some((type) => type === text);
 const cacheMs = (type: string): number => (isProviderType(type) ? providerTable[type].cacheMs : 0);
 
 const unknownType = (backend: BackendRow, at: number): Observation => ({
@@ -229,101 +208,5 @@ async function readScript(backend: BackendRow, workspace: string, at: number): P
   } catch (error) {
     if (!(error instanceof RuntimeError)) throw error;
     return { state: 'failed', failure: { class: 'invalid_request', message: error.message }, at, error };
-  }
-}
-
-/** What a cached list is bound to: type, URL and where the key comes from (08 §4.1). */
-function sourceHash(backend: BackendRow): string {
-  const { type, base_url, key_env, key_literal } = backend;
-  return createHash('sha256')
-    .update(JSON.stringify([type, base_url, key_env, key_literal]))
-    .digest('hex');
-}
-
-type Good = Extract<Observation, { state: 'listed' | 'open' }>;
-
-const cacheRows = (seen: Good): { model: string; data: string }[] =>
-  seen.models.length === 0 || seen.state === 'open'
-    ? [{ model: noModels, data: JSON.stringify({ state: seen.state }) }]
-    : seen.models.map((model) => ({ model: model.name, data: JSON.stringify(model) }));
-
-/** Rows of one list; null when there are none, or one is of another source or does not parse. */
-function readCache(rows: readonly CachedModelRow[], source: string): Good | null {
-  const [first] = rows;
-  if (first === undefined) return null;
-  const models: DiscoveredModel[] = [];
-  for (const row of rows) {
-    if (row.source_hash !== source) return null;
-    const value = parse(row.data);
-    if (value === null) return null;
-    if (row.model === noModels) {
-      return { state: value['state'] === 'open' ? 'open' : 'listed', models: [], at: row.fetched_at, latencyMs: null };
-    }
-    models.push(readModel(row.model, value));
-  }
-  return { state: 'listed', models, at: first.fetched_at, latencyMs: null };
-}
-
-function parse(text: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? Object.fromEntries(Object.entries(value)) : null;
-  } catch {
-    return null;
-  }
-}
-
-function readModel(name: string, value: Readonly<Record<string, unknown>>): DiscoveredModel {
-  const tokens = (member: string): number | null => {
-    const given = value[member];
-    return typeof given === 'number' && given > 0 ? given : null;
-  };
-  const { capabilities, digest, size_bytes } = value;
-  return {
-    name,
-    context: tokens('context'),
-    max_output: tokens('max_output'),
-    capabilities: readCapabilities(capabilities),
-    ...(typeof digest === 'string' ? { digest } : {}),
-    ...(typeof size_bytes === 'number' ? { size_bytes } : {}),
-  };
-}
-
-/** The known capabilities of a JSON map; others are left out. */
-export function readCapabilities(value: unknown): Readonly<Partial<Record<Capability, boolean>>> {
-  if (typeof value !== 'object' || value === null) return {};
-  const members = new Map(Object.entries(value));
-  const found: Partial<Record<Capability, boolean>> = {};
-  for (const name of capabilityNames) {
-    const given = members.get(name);
-    if (typeof given === 'boolean') found[name] = given;
-  }
-  return found;
-}
-
-/** The reason of a failure where the backend is named beside it: `connection refused`, `401: invalid key`. */
-export const shortReason = (message: string): string =>
-  message.replace(/^(?:cannot reach backend "[^"]*" at \S+: |backend "[^"]*":? (?:answered )?)/, '');
-
-/** What a person can do about a backend that failed; null when nothing general can be said. */
-export function hintFor(backend: BackendRow, failure: ModelFailure): string | null {
-  const variable = isProviderType(backend.type) ? providerTable[backend.type].keyVariable : null;
-  switch (failure.class) {
-    case 'connect':
-      return backend.type === 'ollama'
-        ? 'Is the server running? Start it with: ollama serve'
-        : 'Is the server running?';
-    case 'timeout':
-      return 'The server did not answer in time; is it busy loading a model?';
-    case 'auth':
-      if (backend.key_env !== null && failure.status === undefined) return `export ${backend.key_env}=…`;
-      return `reins backend update ${backend.name} --api-key-env ${backend.key_env ?? variable ?? '<VAR>'}`;
-    case 'permission':
-      return `reins backend update ${backend.name} --api-key-env ${backend.key_env ?? variable ?? '<VAR>'}`;
-    case 'malformed':
-    case 'invalid_request':
-      return backend.type === 'scripted' ? null : `Is the URL right? reins backend show ${backend.name}`;
-    default:
-      return null;
   }
 }

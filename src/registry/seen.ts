@@ -2,7 +2,8 @@ import type { DiscoveredModel } from '../models/model.ts';
 import { sameName, type SeenBackend, type SeenModel } from '../models/resolve.ts';
 import type { DeclarationRow } from '../store/registry.ts';
 import type { Backend } from './backends.ts';
-import { type Observation, readCapabilities } from './observe.ts';
+import { readCapabilities } from './model-cache.ts';
+import type { Observation } from './observation.ts';
 
 /** What is known of a backend, and whether it is only an older answer that a failed refresh left standing (08 §4.2). */
 export type View = { readonly observation: Observation | null; readonly stale: boolean };
