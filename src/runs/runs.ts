@@ -118,8 +118,7 @@ export function createRuns(deps: RunsDeps) {
      * @throws RuntimeError not_found, run_not_resumable, not_resumable_here, resume_chain_changed
      */
     async resumeRun(input: ResumeInput, by: string): Promise<RunStarted> {
-      const { prepared, ids, written } = await resumeRun(deps, input, by);
-      return follow(launch(deps, prepared, ids, written), slots);
+      return follow(await resumeRun(deps, input, by), slots);
     },
 
     /**
