@@ -71,11 +71,11 @@ export function noteFailedAttempt(deps: FailedAttemptDeps, runId: string, error:
 function told(runId: string, error: unknown, attempts: number): unknown {
   if (!(error instanceof RuntimeError)) return error;
   const { code, cause, data, hints } = error;
-  const left = mostAttempts - attempts;
-  const outcome =
-    left > 0
-      ? `attempt ${attempts} of ${mostAttempts} to go on`
-      : `the last of ${mostAttempts} attempts: the run has failed`;
-  const shown = left > 0 ? hints : [`reins state show ${runId}`];
-  return new RuntimeError(code, `${error.message.replace(/\.$/, '')} (${outcome})`, { cause, data, hints: shown });
+  const hasFailed = attempts >= mostAttempts;
+  // First of all: a line that is cut still says how often.
+  const which = hasFailed
+    ? `the last of ${mostAttempts} attempts to go on, the run has failed`
+    : `attempt ${attempts} of ${mostAttempts} to go on`;
+  const shown = hasFailed ? [`reins state show ${runId}`] : hints;
+  return new RuntimeError(code, `${which}: ${error.message}`, { cause, data, hints: shown });
 }

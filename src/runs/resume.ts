@@ -241,4 +241,6 @@ function requestOf(run: StoredRun, options: object, ofSession: boolean): StartRu
 }
 
 const damaged = (run: StoredRun, what: string): RuntimeError =>
-  new RuntimeError('storage', `${run.id} cannot go on: ${what}`, { hints: [`reins state cancel ${run.id}`] });
+  new RuntimeError('storage', `what is stored of ${run.id} cannot be used: ${what}`, {
+    hints: [`reins state cancel ${run.id}`],
+  });

@@ -51,7 +51,7 @@ describe('a process that goes on with a run, killed', () => {
       expect((await world.run(['doctor'])).stdout).toContain(stuck.trim());
       const again = await world.run(['state', 'resume', runId()]);
       expect(again.code).toBe(1);
-      expect(again.stderr).toContain('(the last of 5 attempts: the run has failed)');
+      expect(again.stderr).toContain('the last of 5 attempts to go on, the run has failed: ');
       expectSound(world);
       expect((await world.run(['state', 'show', runId()])).stdout).toContain('failed, exit 1');
     },

@@ -45,10 +45,10 @@ describe('a run that cannot go on', () => {
   it('keeps its checkpoint and its question, and says why, until the fifth time', async () => {
     const [running, runId, client] = await resting();
     running.change(damage);
-    const error = `${runId} cannot go on: ${digest}`;
+    const error = `what is stored of ${runId} cannot be used: ${digest}`;
     expect(await refusal(client, runId)).toMatchObject({
       code: 'storage',
-      message: `${error} (attempt 1 of 5 to go on)`,
+      message: `attempt 1 of 5 to go on: ${error}`,
     });
     expect(noted(running)).toEqual([{ attempts: 1, last_error: error, lease_owner: null }]);
     expect(await client.showRun({ run_id: runId })).toMatchObject({
@@ -58,9 +58,11 @@ describe('a run that cannot go on', () => {
       waits: [{ state: 'pending' }],
     });
     for (const count of [2, 3, 4]) {
-      expect((await refusal(client, runId)).message).toBe(`${error} (attempt ${count} of 5 to go on)`);
+      expect((await refusal(client, runId)).message).toBe(`attempt ${count} of 5 to go on: ${error}`);
     }
-    expect((await refusal(client, runId)).message).toBe(`${error} (the last of 5 attempts: the run has failed)`);
+    expect((await refusal(client, runId)).message).toBe(
+      `the last of 5 attempts to go on, the run has failed: ${error}`,
+    );
     expect(await client.showRun({ run_id: runId })).toMatchObject({
       status: 'failed',
       exit_code: 1,
@@ -90,7 +92,9 @@ describe('a run that cannot go on', () => {
       ['tool', 'message'],
       ['assistant', 'note'],
     ]);
-    expect(JSON.stringify(messages.at(-1))).toContain(`failed (storage): ${runId} cannot go on: ${digest}`);
+    expect(JSON.stringify(messages.at(-1))).toContain(
+      `failed (storage): what is stored of ${runId} cannot be used: ${digest}`,
+    );
     const next = await client.interruptedTurn({ session: null });
     expect(next).toBeNull();
   });
@@ -144,7 +148,7 @@ describe('a run that cannot go on', () => {
     running.change(damage);
     const holder = new Database(join(running.place.dir, 'local.db'));
     holder.exec('BEGIN IMMEDIATE');
-    expect((await refusal(client, runId)).message).toBe(`${runId} cannot go on: ${digest}`);
+    expect((await refusal(client, runId)).message).toBe(`what is stored of ${runId} cannot be used: ${digest}`);
     holder.exec('ROLLBACK');
     holder.close();
     expect(noted(running)).toEqual([{ attempts: 0, last_error: null, lease_owner: null }]);
