@@ -83,7 +83,7 @@ const exportAudit: Handler = async (context) => {
         limit: page,
         with_text: flags.bool('with-text') === true,
       });
-      for (const row of rows) yield text(row);
+      yield rows.map(text).join('');
       after = rows.at(-1)?.seq ?? after;
       if (rows.length === page) continue;
       yield text({ type: 'head', ...head, exported_at: new Date(context.process.now()).toISOString() });
@@ -91,7 +91,7 @@ const exportAudit: Handler = async (context) => {
     }
   };
   if (out === null) {
-    for await (const line of document()) await context.terminal.out(line);
+    for await (const piece of document()) await context.terminal.out(piece);
     return 0;
   }
   const taken = new RuntimeError('usage', `--out: ${out} cannot be written: it exists already`);
