@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import type { RuntimeClient } from '../src/client/operations.ts';
 import { toWire } from '../src/schema/errors.ts';
 import { plural } from '../src/view/format.ts';
-import { sessionFile } from '../src/view/session-file.ts';
+import { filePageBytes as most_bytes, sessionFile } from '../src/view/session-file.ts';
 import type { Action } from './actions.ts';
 import { loadKeys } from './keys/keys-file.ts';
 import type { NotifyWay } from './notify.ts';
@@ -39,8 +39,8 @@ export function createSlashEffects(deps: SlashDeps): {
     if (session === null) return say('there is no session yet: the first message makes one', true);
     const client = await clientOf();
     const file = path ?? `${basename(session.name)}.${format}`;
-    const first = await client.exportSession({ session: { id: session.id }, after: 0 });
-    const pieces = sessionFile(format, first, (after) => client.exportSession({ session: { id: session.id }, after }));
+    const more = (after: number) => client.exportSession({ session: { id: session.id }, after, most_bytes });
+    const pieces = sessionFile(format, await more(0), more);
     try {
       await deps.writeFile(file, force, pieces);
     } catch (error) {

@@ -76,7 +76,7 @@ export const inspectWith =
         mount: permissionlessMount(path),
       })),
       asks: { pending: asks.length, oldest: asks.map((ask) => ask.created_at).sort()[0] ?? null },
-      runs: { interrupted, suspended, unknownOutcome: unknown },
+      runs: { interrupted, suspended, unknownOutcome: unknown, stuck: store.runs.stuck() },
       chainMaxTokens: null,
       defaultChain: store.settings.value('default-chain') ?? '',
     };

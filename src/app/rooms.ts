@@ -149,7 +149,7 @@ export function openRooms(input: RoomsInput): Rooms {
     planManager: plans.manager,
     sources: tools.sources,
   });
-  const { sessionTurn, ...turns } = openSessionTurns({ ...input, chains, runs: () => runs, tools: prepare.tools });
+  const { resumed, ...turns } = openSessionTurns({ ...input, chains, runs: () => runs, tools: prepare.tools });
   const runs = createRuns({
     ...store,
     now,
@@ -161,8 +161,7 @@ export function openRooms(input: RoomsInput): Rooms {
     routes: models.routes,
     prepare,
     storedChain: chains.storedChain,
-    sessionTurn,
-    reread: store.lostRuns.reread,
+    ...resumed,
     afterStep: plans.afterStep,
     mostActive: options.serving === undefined ? null : () => settings.value('beam-max-runs'),
   });

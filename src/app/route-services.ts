@@ -29,7 +29,7 @@ import type { RegisteredTool } from '../schema/tool-sources.ts';
 import { createSessionCopies } from '../store/session-copies.ts';
 import { createTrialRoutes } from '../trials/trial-routes.ts';
 import { cardData } from '../view/card-data.ts';
-import { sessionFile } from '../view/session-file.ts';
+import { filePageBytes as most_bytes, sessionFile } from '../view/session-file.ts';
 import { createChainRoutes } from '../workspace/chain-routes.ts';
 import type { Chains } from '../workspace/chains.ts';
 import { layersOf, sha256Of } from '../workspace/files.ts';
@@ -143,13 +143,11 @@ export async function routeServices(input: Input): Promise<RouteClient> {
     }),
     async downloadSession({ session, format }) {
       const id = find(session).id;
-      const first = await store.services.exportSession({ session: { id }, after: 0 });
-      const pieces: string[] = [];
       const kind = format ?? 'md';
-      const more = (after: number) => store.services.exportSession({ session: { id }, after });
-      for await (const piece of sessionFile(kind, first, more)) pieces.push(piece);
+      const more = (after: number) => store.services.exportSession({ session: { id }, after, most_bytes });
+      const first = await more(0);
       const content_type = kind === 'md' ? 'text/markdown; charset=utf-8' : 'application/json; charset=utf-8';
-      return { file: `${first.session.name}.${kind}`, content_type, text: pieces.join('') };
+      return { file: `${first.session.name}.${kind}`, content_type, pieces: sessionFile(kind, first, more) };
     },
     ...createRunRoutes({
       recorded,

@@ -13,6 +13,7 @@ export type SessionRoomsDeps = Omit<ForkDeps, 'copies' | 'find'> & { readonly te
 type ExportInput = {
   readonly session: { readonly name: string | null } | { readonly id: string };
   readonly after: number;
+  readonly most_bytes?: number | undefined;
 };
 
 /** Rows of one page of an export (07 §5). */
@@ -28,15 +29,16 @@ export function openSessionRooms(deps: SessionRoomsDeps) {
     forkSession: (input: ForkInput) => forkSession({ ...deps, copies, find }, input),
     searchMessages: (input: SearchInput) => searchMessages({ search, find }, input),
     /** Later pages name the session by its id, which a rename leaves alone. */
-    exportSession({ session, after }: ExportInput): SessionPage {
+    exportSession({ session, after, most_bytes }: ExportInput): SessionPage {
       const id = 'id' in session ? session.id : find(session.name).id;
       const row = sessions.listed(id);
       if (row === undefined) throw new RuntimeError('not_found', 'The session was deleted meanwhile.');
-      const rows = copies.page(id, after, page);
+      const end = most_bytes === undefined ? null : copies.pageEnd(id, after, page, most_bytes);
+      const rows = copies.page(id, after, page, end ?? undefined);
       return {
         session: view(row, sessions.activeId()),
         messages: rows.map((message) => messageView(message, true)),
-        next: rows.length === page ? (rows.at(-1)?.seq ?? null) : null,
+        next: end ?? (rows.length === page ? (rows.at(-1)?.seq ?? null) : null),
       };
     },
   };

@@ -5,6 +5,7 @@ import { createChat } from '../sessions/chat.ts';
 import { type Compaction, createCompaction } from '../sessions/compact.ts';
 import { createFreeSession } from '../sessions/free-session.ts';
 import { createFindSession } from '../sessions/names.ts';
+import { leaveTurnOf } from '../sessions/leave-turn.ts';
 import { resumedTurn } from '../sessions/resumed-turn.ts';
 import { summaryChain } from '../sessions/summary-chain.ts';
 import { createSessionCopies } from '../store/session-copies.ts';
@@ -61,12 +62,14 @@ export function openSessionTurns(input: SessionTurnsInput) {
     if (run.kind === 'compact') return compaction.resumed(run);
     return run.session_id === null ? null : resumedTurn(sessions, run.session_id, run.id);
   };
+  const left: ResumeDeps['left'] = (head, note) => leaveTurnOf({ ...store, now, mask }, head, note);
   const { compactSession, forkWithSummary } = compaction;
   return {
     ...createChat({ ...store, free, service, now, mask }),
     interruptedTurn: async ({ session }: { readonly session: string | null }) => free.interrupted(session),
     compactSession,
     forkWithSummary,
-    sessionTurn,
+    /** The sessions' side of runs that go on, or could not. */
+    resumed: { sessionTurn, left },
   };
 }

@@ -1,7 +1,7 @@
 import { type CancelDeps, cancelElsewhere } from '../runs/cancel-requests.ts';
 import { createRecorded, type RecordedDeps } from '../runs/recorded.ts';
 import { RuntimeError } from '../schema/errors.ts';
-import { type LeaveDeps, leaveTurn } from '../sessions/leave-turn.ts';
+import { type LeaveDeps, leaveTurnOf } from '../sessions/leave-turn.ts';
 import type { LostRuns } from '../runs/lost-runs.ts';
 import { createRecordedRuns, type RunFilter } from '../store/recorded-runs.ts';
 import { type OpenPruningDeps, openPruning } from './pruning.ts';
@@ -20,16 +20,13 @@ type CancelInput = Named & { readonly reason: string; readonly wait?: boolean | 
 
 /** What looks back at runs, and ends and removes those of other processes; loaded when somebody asks for it. */
 export function openStateRooms(deps: StateRoomsDeps) {
-  const { lostRuns, sessions } = deps;
+  const { lostRuns } = deps;
   const recorded = createRecorded({
     ...deps,
     recorded: createRecordedRuns(deps.store.sql, deps.tenant, lostRuns.ids),
   });
   const pruning = openPruning(deps);
-  const left: CancelDeps['left'] = (head) => {
-    const session = head.session_id === null ? undefined : sessions.byId(head.session_id);
-    if (session !== undefined) leaveTurn(deps, session, head);
-  };
+  const left: CancelDeps['left'] = (head) => leaveTurnOf(deps, head);
   return {
     /** The whole id of a run that is named by a part of it. @throws RuntimeError not_found, ambiguous_id */
     findRun: (part: string): string => recorded.find(part),

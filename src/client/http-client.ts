@@ -86,6 +86,24 @@ async function attachmentOf(response: Response) {
   return {
     file: named === undefined ? 'file' : decodeURIComponent(named),
     content_type: response.headers.get('content-type') ?? '',
-    text: await response.text(),
+    pieces: piecesOf(response),
   };
+}
+
+/** The text of a reply as it comes. @throws what cut it off */
+async function* piecesOf({ body }: Response): AsyncGenerator<string> {
+  if (body === null) return;
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  try {
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) break;
+      yield decoder.decode(value, { stream: true });
+    }
+    yield decoder.decode();
+  } finally {
+    // Nothing more is sent where nobody reads on.
+    await reader.cancel().catch(() => undefined);
+  }
 }

@@ -31,7 +31,7 @@ export type Route<I, O> = {
   readonly headers: ((output: O) => Readonly<Record<string, string>>) | null;
   /** What an answer without a body says in its headers. */
   readonly fromHeaders: ((get: (name: string) => string | null) => O) | null;
-  /** `items`: a list goes as `{"items": …}`; `attachment`: the text of an output is a file. */
+  /** `items`: a list goes as `{"items": …}`; `attachment`: the pieces of an output are a file. */
   readonly form: 'json' | 'items' | 'attachment';
 };
 

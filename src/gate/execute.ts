@@ -54,7 +54,7 @@ export async function executeCall(
   const outputRef = (result.ok ? result.output_ref : undefined) ?? rendered.output_ref;
   const isRecorded = await keepTrying(
     () => ledger.end(run, request, judged, started, result, rendered, outputRef ?? null),
-    { codes: ['storage', 'database_busy'], now: deps.now, goOn: () => !run.signal.aborted },
+    { codes: ['storage', 'database_busy'], goOn: () => !run.signal.aborted },
   );
   if (!isRecorded) {
     return { kind: 'fatal', error: { code: 'storage', message: 'the run was taken over by another process' } };

@@ -1,5 +1,6 @@
 import type { BinaryState } from '../schema/policy.ts';
 import type { SetupIssue } from '../schema/registry.ts';
+import { mostAttempts } from '../schema/run-record.ts';
 import type { BackendRow } from '../store/registry.ts';
 import type { Inspection } from './inspection.ts';
 import { quote } from '../text/quote.ts';
@@ -252,7 +253,7 @@ function* recordIssues(found: Inspection): Generator<SetupIssue> {
       cliCommand: 'reins approvals list',
     });
   }
-  const { interrupted, suspended, unknownOutcome } = found.runs;
+  const { interrupted, suspended, unknownOutcome, stuck } = found.runs;
   const resting = interrupted + suspended;
   if (resting > 0) {
     yield issue({
@@ -262,6 +263,17 @@ function* recordIssues(found: Inspection): Generator<SetupIssue> {
       message: `${resting} ${resting === 1 ? 'run rests' : 'runs rest'} and can be continued: reins state resume <run>.`,
       fixPath: '/runs',
       cliCommand: `reins state list --status ${interrupted > 0 ? 'interrupted' : 'suspended'}`,
+    });
+  }
+  for (const { id, attempts, last_error } of stuck) {
+    yield issue({
+      code: 'runs_interrupted',
+      severity: 'warning',
+      category: 'storage',
+      message: `The run ${id} could not go on (attempt ${attempts} of ${mostAttempts}): ${last_error}`,
+      fixPath: '/runs',
+      cliCommand: `reins state show ${id}`,
+      subject: id,
     });
   }
   for (const run of unknownOutcome) {

@@ -58,6 +58,8 @@ export type Inspection = {
     readonly interrupted: number;
     readonly suspended: number;
     readonly unknownOutcome: readonly string[];
+    /** Those that could not go on the last time, and why. */
+    readonly stuck: readonly { readonly id: string; readonly attempts: number; readonly last_error: string }[];
   };
   /** The largest `max_tokens` that a default chain asks for. */
   readonly chainMaxTokens: { readonly path: string; readonly tokens: number } | null;

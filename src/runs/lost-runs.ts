@@ -1,4 +1,5 @@
-import { RuntimeError } from '../schema/errors.ts';
+import { exitOf, RuntimeError, shownClass } from '../schema/errors.ts';
+import type { RunFailure } from '../schema/run.ts';
 import type { Asks } from '../asks/asks.ts';
 import type { Calls } from '../store/calls.ts';
 import type { Feed } from '../store/feed.ts';
@@ -70,11 +71,11 @@ export function createLostRuns(deps: LostRunsDeps) {
     /**
      * Ends the run in one transaction: a call that never started is skipped, one without an outcome is unknown, open asks
      * are cancelled. `also` runs inside it, and only when this process is the one that ended the run; `by` is who
-     * cancelled it. @throws RuntimeError in_use when a process drives it
+     * cancelled it. @param as a failure is why it cannot go on @throws RuntimeError in_use when a process drives it
      */
     end(
       runId: string,
-      as: 'interrupted' | 'cancelled',
+      as: 'interrupted' | 'cancelled' | RunFailure,
       reason: string,
       also: (head: RunHead) => void = () => {},
       by = 'system:cancelled',
@@ -87,11 +88,18 @@ export function createLostRuns(deps: LostRunsDeps) {
         }
         asks.cancelOfRun(runId);
         calls.settleOpen(runId, now());
-        runs.close(runId, as, now());
+        runs.close(runId, typeof as === 'string' ? as : 'failed', now());
         const checkpoint_seq = runs.checkpointSeq(runId);
         runs.deleteState(runId);
         const ref = refOf(head);
-        if (as === 'cancelled') record(ref, { kind: 'chain_cancelled', reason, by, duration_ms: 0 });
+        if (typeof as !== 'string') {
+          const exit_code = exitOf(as.class);
+          runs.setError(runId, as, exit_code);
+          const error = { class: shownClass(as.class), message: as.message };
+          const { usage, counters } = runs.spent(runId);
+          const numbers = { usage, num_turns: counters.turns, num_tool_calls: counters.tool_calls, duration_ms: 0 };
+          record(ref, { kind: 'chain_failed', error, exit_code, ...numbers });
+        } else if (as === 'cancelled') record(ref, { kind: 'chain_cancelled', reason, by, duration_ms: 0 });
         // A run that was stopped in order has said so itself (04 §18.2).
         else if (head.status !== 'interrupted') {
           record(ref, { kind: 'chain_suspended', reason: 'interrupted', ask_ids: [], checkpoint_seq });

@@ -180,6 +180,8 @@ function summary(row: RecordedRun, now: number): RunSummary {
     num_denials: row.denials,
     asks: row.ask_ids,
     waiting_on: row.waiting_on,
+    attempts: row.attempts,
+    last_error: row.last_error,
     last_seq: row.last_seq,
     created_at: new Date(row.created_at).toISOString(),
     started_at: iso(row.started_at),

@@ -9,13 +9,15 @@ import type { Audit } from '../store/audit.ts';
 import type { Calls } from '../store/calls.ts';
 import type { Documents } from '../store/documents.ts';
 import type { Events } from '../store/events.ts';
-import type { Feed } from '../store/feed.ts';
+import type { Feed, Record } from '../store/feed.ts';
 import type { Plans } from '../store/plans.ts';
 import type { Runs, StoredRun } from '../store/runs.ts';
 import type { RunnableChain } from '../workspace/chains.ts';
 import { withImageData } from './images.ts';
-import type { Written } from './launch.ts';
-import type { SessionTurn } from './live-run.ts';
+import { type FailedAttemptDeps, noteFailedAttempt } from './failed-attempts.ts';
+import { launch, type Written } from './launch.ts';
+import type { LiveRun, SessionTurn } from './live-run.ts';
+import type { LostRuns } from './lost-runs.ts';
 import type { PrepareDeps } from './ports.ts';
 import { type PreparedRun, prepareRun, type RunIds, type RunPlan } from './prepare.ts';
 import { alreadyRunning, checkResumable } from './resumable.ts';
@@ -32,9 +34,10 @@ export type ResumedTurn = {
   takeBack(messageIds: readonly string[]): void;
 };
 
-export type ResumeDeps = {
+export type ResumeDeps = FailedAttemptDeps & {
   readonly prepare: PrepareDeps;
   readonly feed: Feed;
+  readonly lostRuns: LostRuns;
   readonly events: Events;
   readonly audit: Audit;
   readonly runs: Runs;
@@ -50,8 +53,6 @@ export type ResumeDeps = {
   readonly plans: Pick<Plans, 'byId' | 'step' | 'goesOn'>;
   /** Null for a run that belongs to no session, and where the session, or what the run stands on, is gone. */
   readonly sessionTurn: (run: StoredRun) => ResumedTurn | null;
-  /** Waits while a lease has only run out of time: its owner may renew it (11 §2.9). */
-  readonly reread: (runId: string) => Promise<void>;
 };
 
 export type ResumeInput = {
@@ -63,17 +64,24 @@ export type ResumeInput = {
   readonly timeout_ms: number;
 };
 
-/** A run that this process has taken, ready for its thread. */
-export type Resumed = { readonly prepared: PreparedRun; readonly ids: RunIds; readonly written: Written };
-
 /**
  * Takes a resting run (03 §11): everything that can be refused is refused before its lease is taken; then one
- * transaction makes it this process's, and calls that were found started become calls of unknown outcome.
+ * transaction makes it this process's, and calls that were found started become calls of unknown outcome. What fails on
+ * the way is noted in the run.
+ * @returns the run, ready for its thread
  * @throws RuntimeError not_found, run_not_resumable, not_resumable_here, resume_chain_changed, and as `prepareRun`
  */
-export async function resumeRun(deps: ResumeDeps, input: ResumeInput, by: string): Promise<Resumed> {
+export async function resumeRun(deps: ResumeDeps, input: ResumeInput, by: string): Promise<LiveRun> {
+  try {
+    return await takeUp(deps, input, by);
+  } catch (error) {
+    throw noteFailedAttempt(deps, input.run_id, error);
+  }
+}
+
+async function takeUp(deps: ResumeDeps, input: ResumeInput, by: string): Promise<LiveRun> {
   const { runs } = deps;
-  await deps.reread(input.run_id);
+  await deps.lostRuns.reread(input.run_id);
   const run = runs.stored(input.run_id);
   if (run === undefined) throw new RuntimeError('not_found', `There is no run ${input.run_id}.`);
   checkResumable({ workspace: deps.prepare.workspace.root, now: deps.now }, run, {
@@ -106,8 +114,7 @@ export async function resumeRun(deps: ResumeDeps, input: ResumeInput, by: string
   const withImages = request.images.length > 0;
   const settles = input.settle === true;
   try {
-    const written = take(deps, run, prepared, by, { state, turn, trim: trim ?? 0, withImages, settles });
-    return { prepared, ids, written };
+    return take(deps, run, prepared, by, { ids, state, turn, trim: trim ?? 0, withImages, settles });
   } catch (error) {
     prepared.sources.close();
     throw error;
@@ -124,6 +131,7 @@ function planOf({ plans }: ResumeDeps, run: StoredRun): RunPlan | null {
 
 /** The transcript that a run goes on with, and where in its chain. */
 type Point = {
+  readonly ids: RunIds;
   readonly state: CheckpointState | null;
   readonly turn: ResumedTurn | null;
   readonly trim: number;
@@ -134,8 +142,11 @@ type Point = {
 /** Calls that are made again, because nobody can tell the second from the first: a server goes on with a download. */
 const repeats = (spec: ToolSpec): boolean => readsFiles(spec) || spec.tools === 'model_pull';
 
-/** One transaction: the lease, what is made of open calls, and what was written behind the last checkpoint is taken back. */
-function take(deps: ResumeDeps, run: StoredRun, prepared: PreparedRun, by: string, point: Point): Written {
+/**
+ * One transaction: the lease, what is made of open calls, and what was written behind the last checkpoint is taken back.
+ * All that its thread starts from is read in it: what cannot be read leaves the lease where it was.
+ */
+function take(deps: ResumeDeps, run: StoredRun, prepared: PreparedRun, by: string, point: Point): LiveRun {
   const { runs, calls } = deps;
   const { owner, tenant } = deps.prepare;
   const at = deps.now();
@@ -154,7 +165,8 @@ function take(deps: ResumeDeps, run: StoredRun, prepared: PreparedRun, by: strin
   };
   const readers = prepared.specs.filter(repeats);
   const fromSeq = deps.events.lastSeq(run.id);
-  deps.feed.commit('full', (record) => {
+  let live: LiveRun | undefined;
+  const begin = (record: Record): LiveRun => {
     if (!runs.takeLease(run.id, run.lease_owner, owner, at + leaseMs, at)) {
       throw alreadyRunning(run.id, runs.head(run.id)?.lease_owner ?? null);
     }
@@ -168,21 +180,30 @@ function take(deps: ResumeDeps, run: StoredRun, prepared: PreparedRun, by: strin
     for (const call_id of unknown) entry('outcome_unknown', { call_id });
     record(ref, { kind: 'chain_resumed', by, from_seq: fromSeq });
     for (const { notices } of prepared.sources.opened) for (const notice of notices) record(ref, notice);
-  });
-  return {
-    turn: turn?.turn ?? null,
-    base: baseOf(deps, run, turn !== null || first.length > 0, history),
-    before: {
-      resume: state === null ? null : { state, messages: `[${own.map(({ payload }) => payload).join(',')}]` },
-      known: calls.known(run.id),
-      // Counted anew: a call that was reserved and never started has spent nothing (03 §15).
-      counters: { ...run.counters, tool_calls: calls.executed(run.id) },
-      usage: run.usage,
-      fromSeq,
-      askIds: deps.asks.pendingOfRun(run.id),
-      settles: point.settles,
-    },
+    const written: Written = {
+      turn: turn?.turn ?? null,
+      base: baseOf(deps, run, turn !== null || first.length > 0, history),
+      before: {
+        resume: state === null ? null : { state, messages: `[${own.map(({ payload }) => payload).join(',')}]` },
+        known: calls.known(run.id),
+        // Counted anew: a call that was reserved and never started has spent nothing (03 §15).
+        counters: { ...run.counters, tool_calls: calls.executed(run.id) },
+        usage: run.usage,
+        fromSeq,
+        askIds: deps.asks.pendingOfRun(run.id),
+        settles: point.settles,
+      },
+    };
+    live = launch(deps, prepared, point.ids, written);
+    return live;
   };
+  try {
+    return deps.feed.commit('full', begin);
+  } catch (error) {
+    // A transaction that was not kept: nothing of the run is going.
+    live?.clock.stop();
+    throw error;
+  }
 }
 
 function baseOf(deps: ResumeDeps, run: StoredRun, isHistory: boolean, history: string): Written['base'] {
@@ -220,4 +241,6 @@ function requestOf(run: StoredRun, options: object, ofSession: boolean): StartRu
 }
 
 const damaged = (run: StoredRun, what: string): RuntimeError =>
-  new RuntimeError('storage', `${run.id} cannot go on: ${what}`, { hints: [`reins state cancel ${run.id}`] });
+  new RuntimeError('storage', `what is stored of ${run.id} cannot be used: ${what}`, {
+    hints: [`reins state cancel ${run.id}`],
+  });

@@ -63,7 +63,7 @@ export function createRuns(deps: RunsDeps) {
       live.clock.stop();
       live.sources.close();
       // The answer is there: a lock of another process is no reason to lose it.
-      const done = await keepTrying(() => finishRun(deps, live, end), { codes: endCodes(end.end), now: deps.now });
+      const done = await keepTrying(() => finishRun(deps, live, end), { codes: endCodes(end.end) });
       return deps.afterStep === undefined || live.plan?.stepId == null || live.kind !== 'plan_step'
         ? done
         : deps.afterStep(live, done).then(() => done);
@@ -118,8 +118,7 @@ export function createRuns(deps: RunsDeps) {
      * @throws RuntimeError not_found, run_not_resumable, not_resumable_here, resume_chain_changed
      */
     async resumeRun(input: ResumeInput, by: string): Promise<RunStarted> {
-      const { prepared, ids, written } = await resumeRun(deps, input, by);
-      return follow(launch(deps, prepared, ids, written), slots);
+      return follow(await resumeRun(deps, input, by), slots);
     },
 
     /**

@@ -85,7 +85,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     clearTimeout(partialTimer);
     clearTimeout(warmTimer);
     stopHeeding();
-    const flushed = keepTrying(() => rows.flush(), { codes: endCodes(end), now: deps.now }).then(
+    const flushed = keepTrying(() => rows.flush(), { codes: endCodes(end) }).then(
       () => end,
       (error: unknown): RunEnd => {
         const { code, message } = toWire(error);

@@ -9,6 +9,9 @@ import { type Known, whole } from './shape.ts';
 const BoundUse = object({ used: number(), max: nullable(number()) });
 export type BoundUse = Known<typeof BoundUse>;
 
+/** A run that could not go on as often as this, in a row, has failed (03 §11.6). */
+export const mostAttempts = 5;
+
 /** A run as listings have it (09 §6.4). Times are RFC 3339. */
 export const RunSummary = object({
   id: string(),
@@ -43,6 +46,9 @@ export const RunSummary = object({
   asks: array(string()),
   /** The oldest ask that it waits for. */
   waiting_on: nullable(string()),
+  /** How often in a row it could not go on where it rests, and why not the last time (03 §11.6). */
+  attempts: number(),
+  last_error: nullable(string()),
   /** Number of its last stored event; 0 when they have been pruned. */
   last_seq: number(),
   created_at: string(),

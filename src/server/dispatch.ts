@@ -9,7 +9,7 @@ import { errorReply, refuse } from './error-body.ts';
 import { pathOf } from './guard.ts';
 import type { LiveCalls } from './live-calls.ts';
 import { peerBucket, type Rates } from './rates.ts';
-import { respond } from './respond.ts';
+import { respond, respondInPieces } from './respond.ts';
 import type { Call, Peer, Reply, Route } from './route.ts';
 
 /** What is known of a request once the guard has let it in. */
@@ -63,7 +63,7 @@ export function createDispatch(deps: DispatchDeps) {
   const failed = (error: unknown, request: IncomingMessage): Reply => errorReply(error, arrivalOf(request).id);
 
   const answer = (request: IncomingMessage, response: ServerResponse, reply: Reply): void => {
-    if (reply === 'written' || response.destroyed || response.writableEnded) return;
+    if (reply === 'written' || 'pieces' in reply || response.destroyed || response.writableEnded) return;
     respond(request, response, reply);
   };
 
@@ -126,6 +126,12 @@ export function createDispatch(deps: DispatchDeps) {
       }
       const allowed = route === null && reply.status === 405 ? methodsOf(pathOf(request.url ?? '')) : [];
       if (allowed.length > 0) response.setHeader('Allow', allowed.join(', '));
+    }
+    if (reply !== 'written' && 'pieces' in reply && call !== null) {
+      // It stays a call that is being answered until the last of them.
+      await respondInPieces(request, response, reply, call.signal()).catch((cut: unknown) => {
+        error = cut;
+      });
     }
     if (reply !== 'written') call?.close();
     answer(request, response, reply);

@@ -3,6 +3,7 @@ import { checkInput } from '../client/check-input.ts';
 import { fromAddress } from '../client/fields.ts';
 import type { Routed } from '../client/operation.ts';
 import { type RouteClient, type RouteName, routed } from '../client/routes.ts';
+import type { Attachment } from '../client/routes/sessions.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { KeptReply, RepeatRecords } from '../schema/repeats.ts';
 import { checkAccess } from './access.ts';
@@ -59,6 +60,7 @@ function mountOperation(name: RouteName, deps: MountDeps, { heavy, once }: Ways)
     method,
     path: route.path,
     access: route.access,
+    ...(route.form === 'attachment' ? { streams: true } : {}),
     ...(route.body === 'document' ? { maxBodyBytes: documentBodyBytes } : {}),
     async handle(call) {
       const input = checked(name, entry, call);
@@ -100,7 +102,7 @@ const isBodied = ({ method }: AnyRouted): boolean => method !== 'GET' && method 
 
 /** A reply that is kept is JSON: nothing that creates or starts something answers with a file or a stream. */
 function kept(reply: Reply): KeptReply {
-  if (typeof reply === 'string' || 'text' in reply) throw new TypeError('only JSON can be kept');
+  if (typeof reply === 'string' || 'text' in reply || 'pieces' in reply) throw new TypeError('only JSON can be kept');
   // The headers of operations are texts.
   return { headers: {}, json: undefined, ...reply } as KeptReply;
 }
@@ -162,7 +164,7 @@ function replyOf({ route, path }: AnyRouted, output: unknown, query: URLSearchPa
   const status = typeof route.status === 'number' ? route.status : route.status.of(output);
   const headers = route.headers?.(output) ?? {};
   if (status === 204) return { status, headers };
-  if (route.form === 'attachment') return attachment(output as Parameters<typeof attachment>[0], headers);
+  if (route.form === 'attachment') return attachment(output as Attachment, headers);
   // What goes as items is an array.
   if (route.form === 'items') return { status, headers, json: pageOfList(output as readonly unknown[], query, path) };
   const next: unknown = Reflect.get(Object(output), 'next_cursor');
@@ -170,16 +172,13 @@ function replyOf({ route, path }: AnyRouted, output: unknown, query: URLSearchPa
   return { status, headers, json };
 }
 
-function attachment(
-  { file, content_type, text }: { readonly file: string; readonly content_type: string; readonly text: string },
-  headers: Readonly<Record<string, string>>,
-): Reply {
+function attachment({ file, content_type, pieces }: Attachment, headers: Readonly<Record<string, string>>): Reply {
   const plain = file.replace(/[^\w.-]/g, '_');
   const encoded = encodeURIComponent(file);
   return {
     status: 200,
     headers: { ...headers, 'content-disposition': `attachment; filename="${plain}"; filename*=UTF-8''${encoded}` },
-    text,
+    pieces,
     type: content_type,
   };
 }

@@ -33,6 +33,13 @@ export type CallEnd = 'client' | 'credential' | 'stop';
 export type Reply =
   | { readonly status: number; readonly headers?: Headers; readonly json?: unknown }
   | { readonly status: number; readonly headers?: Headers; readonly text: string; readonly type: string }
+  /** Sent as they come; where they fail, the connection is cut, so that nobody takes a part for the whole. */
+  | {
+      readonly status: number;
+      readonly headers?: Headers;
+      readonly pieces: AsyncIterable<string>;
+      readonly type: string;
+    }
   /** The handler has written, or goes on writing, the response itself. */
   | 'written';
 

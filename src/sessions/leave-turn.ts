@@ -17,7 +17,12 @@ export type LeaveDeps = {
  * What a turn that is given up leaves in its session (07 §2.7): results for its open calls, and a note for people. Runs
  * in the transaction that ends its run. A summary that was not made leaves nothing.
  */
-export function leaveTurn(deps: LeaveDeps, session: SessionRow, head: Pick<RunHead, 'id' | 'kind'>): void {
+export function leaveTurn(
+  deps: LeaveDeps,
+  session: SessionRow,
+  head: Pick<RunHead, 'id' | 'kind'>,
+  note = 'interrupted',
+): void {
   if (head.kind === 'compact') return;
   const { sessions, calls, now, mask } = deps;
   const runId = head.id;
@@ -27,5 +32,11 @@ export function leaveTurn(deps: LeaveDeps, session: SessionRow, head: Pick<RunHe
   for (const message of openResults(messages, calls.results(runId), now())) {
     turn.message(JSON.stringify(mask(message)), message.role, false, now());
   }
-  turn.note('interrupted', now());
+  turn.note(note, now());
+}
+
+/** The same for any run: one that belongs to no session leaves nothing there. */
+export function leaveTurnOf(deps: LeaveDeps, head: RunHead, note?: string): void {
+  const session = head.session_id === null ? undefined : deps.sessions.byId(head.session_id);
+  if (session !== undefined) leaveTurn(deps, session, head, note);
 }

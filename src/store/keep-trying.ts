@@ -8,7 +8,8 @@ const pauseMs = 250;
 export type KeepTrying = {
   /** What another try may cure; every other failure is thrown at once. */
   readonly codes: readonly ErrorCode[];
-  readonly now: () => number;
+  /** Milliseconds of a clock that nobody sets: one that jumps would end it early, or keep it for ever. */
+  readonly elapsed?: () => number;
   /** Asked before each further try. */
   readonly goOn?: () => boolean;
 };
@@ -17,14 +18,17 @@ export type KeepTrying = {
  * Writes down what has happened already and would be lost otherwise: tried again for 30 s.
  * @throws what the last try threw
  */
-export async function keepTrying<T>(write: () => T, { codes, now, goOn = () => true }: KeepTrying): Promise<T> {
-  const until = now() + forMs;
+export async function keepTrying<T>(
+  write: () => T,
+  { codes, elapsed = () => performance.now(), goOn = () => true }: KeepTrying,
+): Promise<T> {
+  const until = elapsed() + forMs;
   for (;;) {
     try {
       return write();
     } catch (error) {
       const mayPass = error instanceof RuntimeError && codes.includes(error.code);
-      if (!mayPass || now() > until || !goOn()) throw error;
+      if (!mayPass || elapsed() > until || !goOn()) throw error;
     }
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }

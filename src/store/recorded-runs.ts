@@ -55,6 +55,9 @@ type Row = {
   readonly ended_at: number | null;
   /** When it was stored that it rests, or where it was last. */
   readonly checkpoint_at: number | null;
+  /** How often in a row it could not go on, and why it could not the last time (03 §11.6). */
+  readonly attempts: number;
+  readonly last_error: string | null;
 };
 
 export type RunFilter = {
@@ -94,7 +97,7 @@ const columns = `r.id, r.kind, s.status, r.chain_id, r.chain_path, r.chain_sha25
   (SELECT id FROM asks WHERE run_id = r.id AND state = 'pending' ORDER BY created_at LIMIT 1) AS waiting_on,
   (SELECT count(*) FROM tool_calls WHERE run_id = r.id AND ${wasDenied}) AS denials,
   (SELECT coalesce(max(seq), 0) FROM events WHERE run_id = r.id) AS last_seq,
-  (SELECT updated_at FROM run_state WHERE run_id = r.id) AS checkpoint_at`;
+  st.updated_at AS checkpoint_at, coalesce(st.attempts, 0) AS attempts, st.last_error`;
 
 /** A run whose process is gone rests, whether or not its row says so (06 §25). Takes the ids of those as JSON. */
 const statuses = `(SELECT id, CASE WHEN id IN (SELECT value FROM json_each(?)) THEN 'interrupted' ELSE status END AS status
@@ -102,7 +105,7 @@ const statuses = `(SELECT id, CASE WHEN id IN (SELECT value FROM json_each(?)) T
 
 /** Runs as people look back at them. @param lost ids of runs that nobody drives any more */
 export function createRecordedRuns(sql: Sql, tenant: string, lost: () => readonly string[]) {
-  const from = `FROM ${statuses} JOIN runs r ON r.id = s.id`;
+  const from = `FROM ${statuses} JOIN runs r ON r.id = s.id LEFT JOIN run_state st ON st.run_id = r.id`;
   const scope = (): SqlValue[] => [JSON.stringify(lost()), tenant];
   return {
     /** Newest first, and how many there are in all. */

@@ -21,7 +21,7 @@ export function createRunLeases(sql: Sql) {
      */
     takeLease(id: string, from: string | null, owner: string, until: number, at: number): boolean {
       const taken = sql.run(
-        `UPDATE run_state SET lease_owner = ?, lease_until = ?, attempts = attempts + 1, last_error = NULL, updated_at = ?
+        `UPDATE run_state SET lease_owner = ?, lease_until = ?, attempts = 0, last_error = NULL, updated_at = ?
          WHERE run_id = ? AND lease_owner IS ? AND (lease_owner IS NULL OR lease_until <= ? OR ?)`,
         owner,
         until,
@@ -33,6 +33,20 @@ export function createRunLeases(sql: Sql) {
       );
       if (taken === 0) return false;
       return sql.run("UPDATE runs SET status = 'running' WHERE id = ? AND ended_at IS NULL", id) === 1;
+    },
+
+    /**
+     * Notes that a run could not go on (03 §11.6); the next one that takes it begins to count anew. What is shown as the
+     * time of its checkpoint stays.
+     * @returns how often it has failed in a row
+     */
+    failAttempt(runId: string, error: string): number {
+      const noted = sql.get<{ attempts: number }>(
+        'UPDATE run_state SET attempts = attempts + 1, last_error = ? WHERE run_id = ? RETURNING attempts',
+        error,
+        runId,
+      );
+      return noted?.attempts ?? 0;
     },
 
     /** Takes the lease of a new run. */

@@ -1,7 +1,8 @@
 import type { ErrorCode } from '../schema/errors.ts';
 import type { CapturedStep } from '../schema/event.ts';
-import type { Usage } from '../schema/message.ts';
-import type { PolicyState, RunKind, RunStatus } from '../schema/run.ts';
+import { noUsage, type Usage } from '../schema/message.ts';
+import type { PolicyState, RunFailure, RunKind, RunStatus } from '../schema/run.ts';
+import { readJson } from '../text/read-json.ts';
 import { ownerIsDead } from './owner.ts';
 import { createRunLeases } from './run-leases.ts';
 import type { Sql } from './sql.ts';
@@ -184,6 +185,17 @@ export function createRuns(sql: Sql) {
       sql.run('UPDATE runs SET status = ?, ended_at = ? WHERE id = ?', status, at, id);
     },
 
+    /** What a run has used; nothing where that cannot be read any more. */
+    spent(id: string): { readonly usage: Usage; readonly counters: Counters } {
+      const row = sql.get<{ usage: string; counters: string }>('SELECT usage, counters FROM runs WHERE id = ?', id);
+      return { usage: readJson(row?.usage ?? '', noUsage), counters: readJson(row?.counters ?? '', noCounters) };
+    },
+
+    /** Says why a run that nobody drives has failed; beside `close`. */
+    setError(id: string, error: RunFailure, exitCode: number): void {
+      sql.run('UPDATE runs SET error = ?, exit_code = ? WHERE id = ?', JSON.stringify(error), exitCode, id);
+    },
+
     setCounters(id: string, counters: Counters): void {
       sql.run('UPDATE runs SET counters = ? WHERE id = ?', JSON.stringify(counters), id);
     },
@@ -314,6 +326,14 @@ export function createRuns(sql: Sql) {
         )
         .map((row) => row.run_id);
       return { interrupted: lost.length - suspended, suspended, unknown };
+    },
+
+    /** Runs that could not go on the last time (03 §11.6), at most 20. */
+    stuck(): { readonly id: string; readonly attempts: number; readonly last_error: string }[] {
+      return sql.all(
+        `SELECT r.id, s.attempts, s.last_error FROM run_state s JOIN runs r ON r.id = s.run_id
+         WHERE s.last_error IS NOT NULL AND r.ended_at IS NULL ORDER BY r.created_at LIMIT 20`,
+      );
     },
 
     /** Appends one message of the run's own; append-only (amendment 8). */

@@ -99,15 +99,38 @@ export function createSessionCopies(sql: Sql, tenant: string) {
     },
 
     /** Messages behind a number, in order, without what was stored of them while they arrived. */
-    page(sessionId: string, after: number, limit: number): MessageRow[] {
+    page(sessionId: string, after: number, limit: number, to = Number.MAX_SAFE_INTEGER): MessageRow[] {
       return sql.all<MessageRow>(
-        `SELECT ${messageColumns} FROM messages m WHERE ${owned} AND seq > ? AND NOT ifnull(${isSuperseded}, 0)
+        `SELECT ${messageColumns} FROM messages m WHERE ${owned} AND seq > ? AND seq <= ? AND NOT ifnull(${isSuperseded}, 0)
          ORDER BY seq LIMIT ?`,
+        sessionId,
+        tenant,
+        after,
+        to,
+        limit,
+      );
+    },
+
+    /**
+     * Where a page of messages ends that are together not larger than `mostBytes`; it holds one at least.
+     * @returns null where the next `limit` are not larger
+     */
+    pageEnd(sessionId: string, after: number, limit: number, mostBytes: number): number | null {
+      const sizes = sql.all<{ seq: number; bytes: number }>(
+        `SELECT seq, octet_length(payload) AS bytes FROM messages WHERE ${owned} AND seq > ? ORDER BY seq LIMIT ?`,
         sessionId,
         tenant,
         after,
         limit,
       );
+      let total = 0;
+      let end: number | null = null;
+      for (const { seq, bytes } of sizes) {
+        total += bytes;
+        if (total > mostBytes && end !== null) return end;
+        end = seq;
+      }
+      return null;
     },
 
     /** Messages before a number, newest first; otherwise as `page`. */

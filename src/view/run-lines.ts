@@ -3,6 +3,7 @@ import type { Message } from '../schema/message.ts';
 import type { BoundUse, RunCall, RunDetails, RunWait, StepRecord } from '../schema/run-record.ts';
 import { callSummary } from './call-summary.ts';
 import { formatSpan, formatStepDuration, plural } from './format.ts';
+import { stuckText } from './stuck-text.ts';
 
 /** What the surface knows: how it shows an id and a time. Nothing here is escaped. */
 export type RunShown = { id(id: string): string; when(at: string): string };
@@ -131,7 +132,11 @@ function waitText({ id, state, by, waited_ms }: RunWait, shown: RunShown): strin
 }
 
 function outcome(run: RunDetails): readonly string[] {
-  const failure = run.error === null ? [] : ['', 'Error', `  ${run.error.class}: ${run.error.message}`];
+  const stuck = stuckText(run);
+  const failure = [
+    ...(run.error === null ? [] : ['', 'Error', `  ${run.error.class}: ${run.error.message}`]),
+    ...(stuck === null ? [] : ['', 'Error', `  ${stuck}`]),
+  ];
   return run.result === '' ? failure : ['', 'Result', ...indented(run.result), ...failure];
 }
 

@@ -1,6 +1,9 @@
 import type { SessionPage } from '../schema/session.ts';
 import { markdownHead, markdownMessage } from './session-document.ts';
 
+/** How large the pages of a session are that a file is made from: one of them is in memory, whatever the session holds. */
+export const filePageBytes = 1024 * 1024;
+
 /**
  * A whole session as a file (07 §2.8), in pieces as its pages arrive.
  * @param more gives the page that begins behind a message

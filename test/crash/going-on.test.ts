@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import Database from 'better-sqlite3';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { World } from '../cli/world.ts';
 import { startCli } from '../support/run-cli.ts';
@@ -30,6 +31,31 @@ describe('a process that goes on with a run, killed', () => {
     expect(killed.signal).toBe('SIGKILL');
     await expectGoneOn(world, 'run');
   });
+
+  test.each(['before chain_failed', 'commit chain_failed', 'after chain_failed'])(
+    '%s, at the last of its attempts, leaves it as it was',
+    async (point) => {
+      await startLoop(world, 'run', 'allow', 'after message').ended;
+      await world.run(['doctor']);
+      const database = new Database(join(world.workspace, '.reins/local.db'));
+      database.exec("UPDATE run_state SET payload_sha256 = 'other', attempts = 4, last_error = 'as before'");
+      database.close();
+      expect((await world.run(['state', 'resume', runId()], at(point))).signal).toBe('SIGKILL');
+      expect(rows(world, 'SELECT attempts, last_error FROM run_state')).toEqual([
+        { attempts: 4, last_error: 'as before' },
+      ]);
+      const stuck = `${runId()} could not go on (attempt 4 of 5): as before\n`;
+      const shown = await world.run(['state', 'list']);
+      expect(shown.stdout).toContain('interrupted');
+      expect(shown.stderr).toBe(stuck);
+      expect((await world.run(['doctor'])).stdout).toContain(stuck.trim());
+      const again = await world.run(['state', 'resume', runId()]);
+      expect(again.code).toBe(1);
+      expect(again.stderr).toContain('the last of 5 attempts to go on, the run has failed: ');
+      expectSound(world);
+      expect((await world.run(['state', 'show', runId()])).stdout).toContain('failed, exit 1');
+    },
+  );
 
   test('beside another one: one goes on, the other names it', async () => {
     await startLoop(world, 'run', 'approve', 'after ask').ended;

@@ -330,6 +330,30 @@ describe('a step that asks', () => {
     expect(rows("SELECT count(*) AS n FROM tool_calls WHERE tool = 'write_file'")).toEqual([{ n: 1 }]);
   });
 
+  test('has failed when its run could not go on five times, and can be tried again', async () => {
+    const { client, next, show, change, askId } = await waiting();
+    await client.answerAsk({
+      id: askId,
+      outcome: 'approve',
+      feedback: null,
+      text: null,
+      remember: null,
+      binding: null,
+      no_resume: true,
+    });
+    change("UPDATE run_state SET payload_sha256 = 'other', attempts = 3");
+    await expect(next()).rejects.toMatchObject({ message: expect.stringMatching(/^attempt 4 of 5 to go on: /) });
+    await expect(next()).rejects.toMatchObject({ message: expect.stringMatching(/^the last of 5 attempts to go on/) });
+    await expect(next()).rejects.toMatchObject({
+      code: 'in_use',
+      hints: expect.arrayContaining(['reins plan retry 1']),
+    });
+    expect((await show()).steps[0]).toMatchObject({
+      status: 'failed',
+      failure_text: expect.stringContaining('its checkpoint has another digest'),
+    });
+  });
+
   test('goes on with next, once it has its answer', async () => {
     const { client, step, askId } = await waiting();
     await client.answerAsk({

@@ -55,7 +55,7 @@ export const soundInspection = (home: TempHome): Inspection => ({
   unwritable: { dataDir: null, home: null },
   refused: [],
   asks: { pending: 0, oldest: null },
-  runs: { interrupted: 0, suspended: 0, unknownOutcome: [] },
+  runs: { interrupted: 0, suspended: 0, unknownOutcome: [], stuck: [] },
   chainMaxTokens: null,
   defaultChain: '',
 });

@@ -437,15 +437,26 @@ describe('what other rooms find', () => {
     ['info asks_pending: reins approvals list', () => ({ asks: { pending: 2, oldest: '2026-01-01T00:00:00.000Z' } })],
     [
       'warning runs_interrupted: reins state list --status interrupted',
-      () => ({ runs: { interrupted: 1, suspended: 1, unknownOutcome: [] } }),
+      () => ({ runs: { interrupted: 1, suspended: 1, unknownOutcome: [], stuck: [] } }),
     ],
     [
       'warning runs_interrupted: reins state list --status suspended',
-      () => ({ runs: { interrupted: 0, suspended: 1, unknownOutcome: [] } }),
+      () => ({ runs: { interrupted: 0, suspended: 1, unknownOutcome: [], stuck: [] } }),
+    ],
+    [
+      'warning runs_interrupted: reins state show run_1',
+      () => ({
+        runs: {
+          interrupted: 0,
+          suspended: 0,
+          unknownOutcome: [],
+          stuck: [{ id: 'run_1', attempts: 2, last_error: 'it is damaged' }],
+        },
+      }),
     ],
     [
       'warning outcome_unknown: reins state show run_1',
-      () => ({ runs: { interrupted: 0, suspended: 0, unknownOutcome: ['run_1'] } }),
+      () => ({ runs: { interrupted: 0, suspended: 0, unknownOutcome: ['run_1'], stuck: [] } }),
     ],
   ])('is told as %s', async (expected, inspection) => {
     expect(await with_(inspection())).toEqual([expected]);

@@ -3,6 +3,7 @@ import { createHttpClient } from '../../src/client/http-client.ts';
 import type { HttpClient } from '../../src/client/http-client.ts';
 import { RuntimeError } from '../../src/schema/errors.ts';
 import { good, type ServerWorld, startServer } from './world.ts';
+import { textOf } from './text-of.ts';
 
 let world: ServerWorld | undefined;
 afterEach(async () => {
@@ -43,7 +44,7 @@ test('a program logs in, sets the password, works, and logs out', async () => {
   expect((await client.listLogins({})).items).toMatchObject([{ current: true, auth_method: 'pwd' }]);
   expect((await client.pageAudit({ type: 'password_changed' })).items).toHaveLength(1);
   const file = await client.downloadAudit({});
-  expect([file.file, file.text.includes(good)]).toEqual(['audit.ndjson', false]);
+  expect([file.file, (await textOf(file)).includes(good)]).toEqual(['audit.ndjson', false]);
   expect(await client.logout({})).toBeNull();
   expect(await refusal(client.getMe({}))).toEqual(['invalid_token', 401]);
 });

@@ -3,6 +3,7 @@ import type { HttpClient } from '../../src/client/http-client.ts';
 import type { RouteClient } from '../../src/client/routes.ts';
 import { RuntimeError } from '../../src/schema/errors.ts';
 import { call, calls, says } from '../support/scripted-app.ts';
+import { textOf } from './text-of.ts';
 import { type Served, served } from './served.ts';
 
 let server: Served;
@@ -67,8 +68,8 @@ test.each(faces)(
     });
     expect(await client.activateSession({ session: name })).toMatchObject({ name, active: true });
     const file = await client.downloadSession({ session: name, format: 'md' });
-    expect([file.file, file.text.split('\n')[0]]).toEqual([`${name}.md`, `# ${name}`]);
-    expect(JSON.parse((await client.downloadSession({ session: name, format: 'json' })).text)).toMatchObject({
+    expect([file.file, (await textOf(file)).split('\n')[0]]).toEqual([`${name}.md`, `# ${name}`]);
+    expect(JSON.parse(await textOf(await client.downloadSession({ session: name, format: 'json' })))).toMatchObject({
       schema_version: 1,
     });
 

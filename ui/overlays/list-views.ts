@@ -1,6 +1,8 @@
 import type { BackendCheck, ModelRow } from '../../src/schema/registry.ts';
+import type { RunSummary } from '../../src/schema/run-record.ts';
 import { formatAge, formatBytes, plural } from '../../src/view/format.ts';
 import { foreign, type Line, say, type Token } from '../../src/view/line.ts';
+import { stuckText } from '../../src/view/stuck-text.ts';
 import { columnsOf, cutLine, fitLine, spread } from '../../src/view/wrap.ts';
 import type { State } from '../state.ts';
 import { shortCount } from '../status-lines.ts';
@@ -183,6 +185,7 @@ export function runsView(overlay: Of<'runs'>, state: State, columns: number): Ov
         say(`${formatAge(state.now - Date.parse(row.created_at)).padEnd(9)} `, 'dim'),
         ...fitLine(foreign(row.session ?? row.kind, state.glyphs), 16),
         say('  '),
+        ...stuckLine(row, state),
         ...foreign(row.input, state.glyphs, 'dim'),
       ],
       columns - 2,
@@ -195,6 +198,12 @@ export function runsView(overlay: Of<'runs'>, state: State, columns: number): Ov
     head: fieldLines(overlay.field, overlay.query, state.glyphs),
     foot: listFoot(overlay, 'Enter details', ['R resume', 'c cancel']),
   };
+}
+
+/** Why it could not go on stands before what it was asked. */
+function stuckLine(row: RunSummary, state: State): Line {
+  const stuck = stuckText(row);
+  return stuck === null ? [] : foreign(`${stuck} · `, state.glyphs, 'warn');
 }
 
 export function grantsView(overlay: Of<'grants'>, state: State, columns: number): OverlayView {

@@ -1,4 +1,5 @@
 import { Link } from 'wouter';
+import { stuckText } from '../../src/view/stuck-text.ts';
 import { client } from '../data/client.ts';
 import { useAction, useData } from '../data/use-data.ts';
 import { Button } from '../parts/button.tsx';
@@ -32,6 +33,7 @@ export function RestingRuns() {
           <span className="tag warn">{run.status}</span>
           <span className="grow cut">
             <Safe text={run.input} />
+            {run.last_error === null ? null : <Safe text={` ${stuckText(run)}`} />}
           </span>
           <Button size="small" busy={resume.busy} onClick={() => void resume.run(run.id).then(runs.reload)}>
             Resume

@@ -1,6 +1,7 @@
 import { Link } from 'wouter';
 import type { RunRecord } from '../../src/schema/run-record.ts';
 import { formatSpan } from '../../src/view/format.ts';
+import { stuckText } from '../../src/view/stuck-text.ts';
 import { client } from '../data/client.ts';
 import { useAction, useData } from '../data/use-data.ts';
 import { useQuery } from '../data/use-query.ts';
@@ -90,6 +91,7 @@ function RunActs({ run, reload }: { readonly run: RunRecord; readonly reload: ()
 }
 
 function Head({ run }: { readonly run: RunRecord }) {
+  const stuck = stuckText(run);
   return (
     <div className="panel run-head">
       <div className="stack tight grow">
@@ -105,6 +107,11 @@ function Head({ run }: { readonly run: RunRecord }) {
         {run.error === null ? null : (
           <p className="note danger">
             <b>{run.error.class}</b>: <Safe text={run.error.message} mode="prose" />
+          </p>
+        )}
+        {stuck === null ? null : (
+          <p className="note danger">
+            <Safe text={stuck} mode="prose" />
           </p>
         )}
       </div>

@@ -70,33 +70,36 @@ const exportAudit: Handler = async (context) => {
   const { flags } = context.invocation;
   const out = flags.text('out');
   const client = await context.client();
-  const lines: string[] = [];
-  const put = async (line: unknown): Promise<void> => {
-    const text = `${JSON.stringify(line)}\n`;
-    if (out === null) await context.terminal.out(text);
-    else lines.push(text);
+  let lines = 0;
+  const text = (line: unknown): string => {
+    lines += 1;
+    return `${JSON.stringify(line)}\n`;
   };
-  let after = 0;
-  for (;;) {
-    const { rows, head } = await client.exportAudit({
-      after,
-      since: flags.number('since'),
-      limit: page,
-      with_text: flags.bool('with-text') === true,
-    });
-    for (const row of rows) await put(row);
-    after = rows.at(-1)?.seq ?? after;
-    if (rows.length === page) continue;
-    await put({ type: 'head', ...head, exported_at: new Date(context.process.now()).toISOString() });
-    break;
+  const document = async function* (): AsyncGenerator<string> {
+    for (let after = 0; ; ) {
+      const { rows, head } = await client.exportAudit({
+        after,
+        since: flags.number('since'),
+        limit: page,
+        with_text: flags.bool('with-text') === true,
+      });
+      yield rows.map(text).join('');
+      after = rows.at(-1)?.seq ?? after;
+      if (rows.length === page) continue;
+      yield text({ type: 'head', ...head, exported_at: new Date(context.process.now()).toISOString() });
+      return;
+    }
+  };
+  if (out === null) {
+    for await (const piece of document()) await context.terminal.out(piece);
+    return 0;
   }
-  if (out === null) return 0;
   const taken = new RuntimeError('usage', `--out: ${out} cannot be written: it exists already`);
-  await writeWhole(out, false, lines, taken);
-  if (context.globals.format !== 'text') await context.printJson({ path: out, lines: lines.length });
+  await writeWhole(out, false, document(), taken);
+  if (context.globals.format !== 'text') await context.printJson({ path: out, lines });
   else {
     await context.print(`Wrote ${out}`);
-    context.hint(plural(lines.length, 'line'));
+    context.hint(plural(lines, 'line'));
   }
   return 0;
 };

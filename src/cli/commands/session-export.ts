@@ -1,7 +1,7 @@
 import { RuntimeError } from '../../schema/errors.ts';
 import { escapeText } from '../../view/escape.ts';
 import { plural } from '../../view/format.ts';
-import { sessionFile } from '../../view/session-file.ts';
+import { filePageBytes as most_bytes, sessionFile } from '../../view/session-file.ts';
 import type { Handler } from '../context.ts';
 import { writeWhole } from '../write-file.ts';
 
@@ -17,10 +17,10 @@ const exportSession: Handler = async (context) => {
   // Asked for JSON and for no form, and with nowhere else to put the document, it is the JSON one.
   const format = named ?? (json && out === null ? 'json' : 'md');
   const client = await context.client();
-  const first = await client.exportSession({ session: { name: words[0] ?? null }, after: 0 });
+  const first = await client.exportSession({ session: { name: words[0] ?? null }, after: 0, most_bytes });
   let messages = first.messages.length;
   const document = sessionFile(format === 'json' ? 'json' : 'md', first, async (after) => {
-    const page = await client.exportSession({ session: { id: first.session.id }, after });
+    const page = await client.exportSession({ session: { id: first.session.id }, after, most_bytes });
     messages += page.messages.length;
     return page;
   });

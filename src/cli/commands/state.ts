@@ -1,5 +1,6 @@
 import type { RunSummary } from '../../schema/run-record.ts';
 import { formatSpan, plural } from '../../view/format.ts';
+import { stuckText } from '../../view/stuck-text.ts';
 import type { Handler } from '../context.ts';
 import { shownIds } from '../ids.ts';
 import { when } from '../times.ts';
@@ -41,6 +42,10 @@ const list: Handler = async (context) => {
       firstLine(run),
     ]),
   );
+  for (const run of runs) {
+    const stuck = stuckText(run);
+    if (stuck !== null) context.hint(`${shown(run.id)} ${stuck}`);
+  }
   if (total > runs.length) context.hint(`${total - runs.length} more; --limit shows them`);
   return 0;
 };

@@ -131,12 +131,19 @@ export const work = {
     }),
     returns<SummaryForkStarted>(),
   ),
-  /** Everything that is stored of a session, in pages; `next` is the `after` of the one that follows. */
+  /**
+   * Everything that is stored of a session, in pages; `next` is the `after` of the one that follows. With `most_bytes` a
+   * page that would be larger ends before it is, but behind one message at least.
+   */
   exportSession: operation(
     'POST',
     '/api/sessions/export',
     'read',
-    object({ session: union([object({ name: nullable(string()) }), object({ id: string() })]), after: number() }),
+    object({
+      session: union([object({ name: nullable(string()) }), object({ id: string() })]),
+      after: number(),
+      most_bytes: optional(number()),
+    }),
     masked(SessionPage),
   ),
   /** Messages that hold all the words of a text, best first. */

@@ -1,5 +1,6 @@
-import { array, boolean, enums, nullable, object, optional, string, type, union } from 'superstruct';
+import { array, boolean, enums, type Infer, nullable, object, optional, string, type, union } from 'superstruct';
 import { Session, SessionMessage } from '../../schema/session.ts';
+import { whole } from '../../schema/shape.ts';
 import { count, flag, page, text } from '../fields.ts';
 import { masked, returns, route, shown } from '../operation.ts';
 
@@ -10,8 +11,13 @@ const messages = object({ items: array(SessionMessage), next_cursor: nullable(st
 export const Accepted = object({ run_id: string(), events: string() });
 const Started = object({ run_id: string() });
 const keep = optional(count(1, 100_000));
-/** A file to be saved. */
-export const Attachment = object({ file: string(), content_type: string(), text: string() });
+/** A file to be saved, in pieces as they come: reading them fails where the file is not whole. */
+export const Attachment = object({
+  file: string(),
+  content_type: string(),
+  pieces: whole<AsyncIterable<string>>(),
+});
+export type Attachment = Infer<typeof Attachment>;
 
 /** What a run may be told beside its input; each names something that the server knows (09 §6.3). */
 export const runOptions = {

@@ -1,0 +1,44 @@
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { call, calls, says } from '../support/scripted-app.ts';
+import { type WebWorld, webWorld } from './world.ts';
+
+let world: WebWorld;
+beforeAll(async () => {
+  world = await webWorld({
+    turns: [
+      says('Written.', { tool: { count: 1 } }),
+      calls([call('local_fs.write_file', { path: 'a', content: 'x' })]),
+    ],
+    policy: { default_action: 'approve', rules: [] },
+  });
+}, 60_000);
+afterAll(() => world?.close());
+
+it('says of a run that could not go on why not, and which attempt that was; its chat can be saved', async () => {
+  const { app } = world.served;
+  const { run_id } = await app.chat('Write it', { on_ask: 'suspend' });
+  await app.client.awaitRun({ run_id });
+  const [ask] = app.rows('SELECT id FROM asks');
+  const yes = { outcome: 'approve' as const, feedback: null, text: null, remember: null, binding: null };
+  await app.client.answerAsk({ id: String(ask?.['id']), ...yes, no_resume: true });
+  app.change("UPDATE run_state SET payload_sha256 = 'other'");
+  const page = await world.open(`/runs/${run_id}`);
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await page.getByText('attempt 1 of 5 to go on', { exact: false }).waitFor();
+  await page.getByText('could not go on (attempt 1 of 5)', { exact: false }).waitFor();
+  await page.goto(`${world.served.url}/approvals`);
+  await page.getByRole('region', { name: 'Runs that rest' }).getByText('could not go on').waitFor();
+  await page.goto(`${world.served.url}/chat/default`);
+  await page.getByRole('button', { name: 'About this chat' }).click();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('button', { name: 'Export as JSON' }).click(),
+  ]);
+  expect(download.suggestedFilename()).toBe('default.json');
+  expect(JSON.parse(readFileSync(await download.path(), 'utf8'))).toMatchObject({
+    session: { name: 'default' },
+    messages: [{ role: 'user', text: 'Write it' }, { role: 'assistant' }],
+  });
+  expect(world.problems).toEqual([]);
+}, 60_000);
