@@ -46,6 +46,44 @@ describe('lines with labels', () => {
     printer.items(answer('one\n\ntwo\nthree\n', 'complete'), null);
     expect(lines).toEqual(['reins: one', '     |', '     | two', '     | three']);
   });
+
+  it('are printed while a call goes on where they tell of something else, and not between the lines of an answer', () => {
+    const lines: string[] = [];
+    const printer = createPrinter({
+      line: (text) => lines.push(text),
+      think: () => false,
+      look: () => plainLook,
+      ended: () => undefined,
+    });
+    const told: Item = { kind: 'notice', id: 'n1', level: 'info', text: 'other: done' };
+    const call: Item = {
+      kind: 'call',
+      id: 'c',
+      run_id: 'r',
+      batch: null,
+      tools: 'local_shell',
+      tool: 'local_shell',
+      args: {},
+      state: 'running',
+      decision: null,
+      ask_id: null,
+      diff: null,
+      verdict: null,
+      output: '',
+      result: null,
+      error: null,
+      bytes: null,
+      ms: null,
+      started_at: null,
+    };
+    const answer: Item = { kind: 'assistant', id: 'a', text: 'next', state: 'complete', seq: null };
+    printer.items([call, told, answer], 'r');
+    expect(lines).toEqual(['note: other: done']);
+    const streams: Item = { kind: 'assistant', id: 'b', text: 'one\n', state: 'streaming', seq: null };
+    lines.length = 0;
+    printer.items([streams, { ...told, id: 'n2' }], 'r');
+    expect(lines).toEqual(['reins: one']);
+  });
 });
 
 it('tells the end of a turn that is in view, and that one of another session goes on there', () => {
