@@ -86,7 +86,8 @@ export function createTelling({ write, look, think, bell, now }: TellingDeps): (
       else say(`the turn of ${before.session?.name ?? ''} goes on there`);
     }
     const inView = before?.turn != null && state.turn === null;
-    const opened = before !== null && isAskedElsewhere(before, state);
+    // What was open at the start has rung when it was opened.
+    const opened = before?.phase === 'ready' && isAskedElsewhere(before, state);
     if (opened || (!inView && state.over !== (before?.over ?? null))) bell();
     before = state;
   };

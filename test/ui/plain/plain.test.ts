@@ -11,6 +11,7 @@ import { createPrinter } from '../../../ui/plain/printer.ts';
 import { createTelling } from '../../../ui/plain/telling.ts';
 import { createPromptLine } from '../../../ui/plain/prompt-line.ts';
 import { anAsk } from '../approvals/an-ask.ts';
+import type { State } from '../../../ui/state.ts';
 import { readyState } from '../reducing.ts';
 
 const aloud: PlainLook = { glyphs: 'ascii', columns: null, spoken: true };
@@ -84,6 +85,25 @@ describe('lines with labels', () => {
     printer.items([streams, { ...told, id: 'n2' }], 'r');
     expect(lines).toEqual(['reins: one']);
   });
+});
+
+it('rings for a question of another run and for the end of a turn out of view, and not for what was open before', () => {
+  let rings = 0;
+  const bell = () => {
+    rings += 1;
+  };
+  const tell = createTelling({ write: () => undefined, look: () => plainLook, think: false, bell, now: () => 0 });
+  const states: readonly [over: Partial<State>, rings: number][] = [
+    [{ phase: 'starting' }, 0],
+    [{ phase: 'starting', asks: [anAsk()] }, 0],
+    [{ asks: [anAsk()] }, 0],
+    [{ asks: [anAsk(), anAsk({ id: 'ask_2', run_id: 'run_2' })] }, 1],
+    [{ over: { name: 'other', failed: false, ms: 5 } }, 2],
+  ];
+  for (const [over, wanted] of states) {
+    tell(readyState(over));
+    expect(rings).toBe(wanted);
+  }
 });
 
 it('tells the end of a turn that is in view, and that one of another session goes on there', () => {
