@@ -290,6 +290,22 @@ describe('a card', () => {
     ).toEqual(answered({ outcome: 'deny', feedback: null }, ask));
   });
 
+  it('goes to its last line and back by a key, which shows nothing of what lies between', () => {
+    const one = desk([long(512)])
+      .focus()
+      .answer('card.full')
+      .press('card.bottom');
+    expect(one.lines().some((row) => row.includes('echo 511 | sh'))).toBe(true);
+    expect(one.answer('card.once').take()).toEqual([]);
+    expect(one.said()).toMatch(/^4\d\d lines not seen: Space$/);
+    expect(
+      one
+        .press('card.top')
+        .lines()
+        .some((row) => row.includes('echo 0 | sh')),
+    ).toBe(true);
+  });
+
   it('folds one long line as it folds many, so that warning and rule stay in view', () => {
     const content = `${'q'.repeat(3000)}\u202e`;
     const ask = anAsk({ args: { command: content } });
