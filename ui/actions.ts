@@ -7,6 +7,7 @@ import type { Attached } from './composer/attach.ts';
 import type { boundsOf } from './bounds.ts';
 import type { AttachIntent } from './composer/composer-effects.ts';
 import type { ComposerAction } from './composer/composer-state.ts';
+import type { Elsewhere } from './elsewhere.ts';
 import type { Key } from './keys/key.ts';
 import type { KeyMap } from './keys/key-map.ts';
 import type { PlanAction } from './plan/plan-state.ts';
@@ -69,6 +70,8 @@ export type Action =
   | { readonly type: 'welcome'; readonly lines: readonly WelcomeRow[] }
   | { readonly type: 'no-banner'; readonly id: string }
   | { readonly type: 'notice'; readonly level: 'info' | 'warn' | 'error'; readonly text: string }
+  /** Of a turn of this program whose session is not in view. */
+  | { readonly type: 'elsewhere'; readonly told: Elsewhere }
   /** One line in place of the hints. */
   | { readonly type: 'say'; readonly text: string; readonly bad: boolean; readonly now: number }
   | { readonly type: 'overlay'; readonly overlay: Overlay }

@@ -48,16 +48,22 @@ export function createNotifier(deps: NotifyDeps) {
     /** Compares with the state before. */
     look(state: State): void {
       const known = new Set(before?.asks.map(({ id }) => id));
-      const name = (state.session?.name ?? 'a run').replaceAll(/[^\w .-]/g, '').slice(0, 60);
       const fresh = before === null ? undefined : state.asks.find(({ id }) => !known.has(id));
-      if (fresh !== undefined) send(`reins: ${name} needs an answer (${fresh.tools}.${fresh.tool})`);
-      const ended = before?.turn != null && state.turn === null;
-      if (ended && deps.now() - (before?.turn?.started_at ?? 0) > longTurnMs)
-        send(`reins: ${name} ${state.ended !== null && 'failed' in state.ended ? 'failed' : 'done'}`);
+      if (fresh !== undefined)
+        send(`reins: ${named(fresh.session_name ?? fresh.plan_name)} needs an answer (${fresh.tools}.${fresh.tool})`);
+      const { over } = state;
+      if (over !== null && over !== before?.over && over.ms > longTurnMs)
+        send(`reins: ${named(over.name)} ${over.failed ? 'failed' : 'done'}`);
       before = state;
     },
   };
 }
+
+const named = (name: string | null): string =>
+  (name ?? '')
+    .replaceAll(/[^\w .-]/g, '')
+    .slice(0, 60)
+    .trim() || 'a run';
 
 /** Chrome only; what a name could carry is left out. */
 function bytesOf(text: string, way: NotifyWay, program: string, inTmux: boolean): string {

@@ -164,7 +164,7 @@ export function command(state: State, ruler: Ruler, id: string, now: number, key
     case 'app.repaint':
       return only(state, { do: 'repaint' });
     case 'app.suspend':
-      return only(state, { do: 'suspend' });
+      return stopped(state, ruler, now);
     case 'app.abort':
       return only(state, { do: 'abort' });
     case 'app.quit':
@@ -212,6 +212,12 @@ function toPane(state: State, pane: State['pane']): Change {
   // What was typed on the card is not lost with it.
   const composer = text === '' ? state.composer : keepText(state.composer, text);
   return only({ ...state, pane, composer, reading: null, search: null, approvals: { ...state.approvals, card: null } });
+}
+
+/** A letter that has not taken effect yet must not do so when the program goes on, perhaps days later. */
+function stopped(state: State, ruler: Ruler, now: number): Change {
+  const guarded = ask(state, ruler, { type: 'redrawn' }, now);
+  return only(guarded.state, ...guarded.effects, { do: 'suspend' });
 }
 
 /** A row of the palette: a command of a key, or one of the composer. */

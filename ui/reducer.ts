@@ -2,6 +2,7 @@ import type { Action } from './actions.ts';
 import { boundsOf } from './bounds.ts';
 import { ask, offered } from './asking.ts';
 import { attached, compose } from './composing.ts';
+import { toldElsewhere } from './elsewhere.ts';
 import { found, searchAgain, searchField } from './search.ts';
 import { atEnd, type Ruler, scroll, withMore } from './move.ts';
 import { planned, planText } from './plan/plan-press.ts';
@@ -141,6 +142,8 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
           { kind: 'notice', id: `notice:${state.items.length}:${state.now}`, level: action.level, text: action.text },
         ],
       });
+    case 'elsewhere':
+      return toldElsewhere(state, action.told);
     case 'say':
       return only(saying(state, action.text, action.now, action.bad));
     case 'overlay':

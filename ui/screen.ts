@@ -194,6 +194,8 @@ export function createScreen(options: ScreenOptions): Screen {
           `${esc}?1049h`,
           `${esc}?2004h`,
           ...(options.focus ? [`${esc}?1004h`] : []),
+          // A program that had the terminal meanwhile may have been killed in it.
+          `${esc}0m${wheelOff}`,
           ...(wheel ? [wheelOn] : []),
           `${esc}?u`,
         ].join(''),

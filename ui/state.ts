@@ -124,6 +124,8 @@ export type State = {
   readonly plan: PlanState;
   /** How the newest turn of the session stands where it is not completed: the run that rests, or why it has failed. */
   readonly ended: { readonly suspended: string } | { readonly failed: string } | null;
+  /** What has ended last here, in view or not: a turn, or what was driven of a plan. */
+  readonly over: { readonly name: string; readonly failed: boolean; readonly ms: number } | null;
   readonly asks: readonly Ask[];
   readonly approvals: ApprovalsState;
   /** Asks that took the keys by themselves, or could have. */
@@ -173,6 +175,7 @@ export const firstState = (
   turn: null,
   plan: emptyPlan,
   ended: null,
+  over: null,
   asks: [],
   approvals: emptyApprovals,
   offered: new Set(),

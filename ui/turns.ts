@@ -52,10 +52,16 @@ export function followed(state: State, ruler: Ruler, events: readonly RunEvent[]
       : last.kind === 'chain_suspended'
         ? { suspended: last.run_id }
         : null;
+  const over = {
+    name: state.session?.name ?? '',
+    failed: last.kind === 'chain_failed',
+    ms: now - (state.turn?.started_at ?? now),
+  };
   const resting: State = { ...changed, turn: null, ended };
   // The runs that read mentions are no turns: what is queued waits for the message that they belong to.
   if (resting.attaching) return only(resting, ...effects);
-  const settled = compose(resting, ruler, { type: 'turn-ended', completed }, now);
+  const isOver = last.kind !== 'chain_suspended';
+  const settled = compose(isOver ? { ...resting, over } : resting, ruler, { type: 'turn-ended', completed }, now);
   return only(settled.state, ...effects, ...settled.effects);
 }
 

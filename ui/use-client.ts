@@ -5,6 +5,7 @@ import type { StartRun } from '../src/schema/run.ts';
 import { idsOf } from '../src/view/ask-card.ts';
 import { lookAgain, lookAround, lookAtPolicy, lookForServer, type OpeningDeps, readSettings } from './opening.ts';
 import type { Effect } from './effect.ts';
+import { createLookElsewhere } from './look-elsewhere.ts';
 import { createNumbering } from './numbering.ts';
 import { type Chosen, createSender } from './send-message.ts';
 import { createSummaries, type Summaries } from './summaries.ts';
@@ -102,6 +103,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
       if (entries.some(({ kind }) => kind === 'setup_changed' || kind === 'document_changed'))
         void lookAgain(around(client));
       await view.happened(entries).catch(failed);
+      await elsewhere(client, entries).catch(failed);
       if (!asks) continue;
       // An answer may have come with a rule, or late for a policy that was edited: another one governs from then on.
       if (entries.some(({ kind }) => kind === 'verdict' || kind === 'ask_updated'))
@@ -148,11 +150,13 @@ export function createClientLink(options: LinkOptions): ClientLink {
     await watch(runId);
     return (await (await clientOf()).awaitRun({ run_id: runId })).status;
   };
+  const isOwn = (runId: string): boolean => started.has(runId);
+  const elsewhere = createLookElsewhere({ dispatch, session: () => options.session()?.id ?? null, isOwn });
   const view = createSessionView({
     ...options,
     left: () => following?.abort(),
     read: numbering.begin,
-    isOwn: (runId) => started.has(runId),
+    isOwn,
     follow: (client, runId) => void follow(client, runId, 0).catch(failed),
   });
   const summaries = createSummaries({ client: clientOf, request, chosen: () => chosen, endOf });

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdtempSync, readFileSync, rmSync, type Stats, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Process, Signal } from './process.ts';
@@ -26,10 +26,12 @@ export async function editText(place: EditPlace, name: string, text: string): Pr
   if (editor === undefined) return failed('no editor is known: set VISUAL or EDITOR');
   let directory: string | null = null;
   let path = '';
+  let given: Stats;
   try {
     directory = mkdtempSync(join(tmpdir(), 'reins-edit-'));
     path = join(directory, name);
     writeFileSync(path, text, { mode: 0o600, flag: 'wx' });
+    given = lstatSync(path);
   } catch (error) {
     if (directory !== null) rmSync(directory, { recursive: true, force: true });
     return failed(`no file can be made for the editor: ${error instanceof Error ? error.message : String(error)}`);
@@ -37,12 +39,34 @@ export async function editText(place: EditPlace, name: string, text: string): Pr
   try {
     const ended = await run(editor, path, place);
     if (ended !== null) return failed(ended);
-    if (statSync(path).size > maxBytes) return failed(`the file has more than ${maxBytes} bytes`);
-    return { kind: 'saved', text: readFileSync(path, 'utf8') };
+    const left = lstatSync(path, { throwIfNoEntry: false });
+    // Reading something else could wait for ever.
+    if (left?.isFile() !== true) return failed('the editor left no file; nothing was changed');
+    if (left.size > maxBytes) return failed(`the file has more than ${maxBytes} bytes`);
+    const saved = textOf(readFileSync(path));
+    if (saved === text && isUntouched(given, left)) return failed(nothingSaved);
+    return saved === null
+      ? failed('what was saved is no UTF-8 text; nothing was changed')
+      : { kind: 'saved', text: saved };
   } catch (error) {
     return failed(`the edited file cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   } finally {
     rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+/** What an editor saves in a window of its own after it has returned is read by nobody: its file is gone by then. */
+const nothingSaved = 'nothing was saved; an editor with a window of its own must wait (code --wait)';
+
+const isUntouched = (given: Stats, left: Stats): boolean =>
+  left.ino === given.ino && left.size === given.size && left.mtimeMs === given.mtimeMs;
+
+/** Without the mark that some editors begin a file with; null for what would be another text than was saved. */
+function textOf(bytes: Buffer): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return null;
   }
 }
 

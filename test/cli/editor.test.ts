@@ -62,6 +62,40 @@ test('an editor that a key ended is over once the signal of that key has come, t
   expect(order).toEqual(['signal', 'ended']);
 });
 
+const windowed = 'nothing was saved; an editor with a window of its own must wait (code --wait)';
+test.each([
+  ['saves nothing', 'exit 0', windowed],
+  ['leaves the file as it is and goes on in a window', '(sleep 5; echo late > "$1") >/dev/null 2>&1 &', windowed],
+  ['deletes the file', 'rm "$1"', 'the editor left no file; nothing was changed'],
+  ['deletes the directory', 'rm -r "$(dirname "$1")"', 'the editor left no file; nothing was changed'],
+  [
+    'leaves something that would be read for ever',
+    'rm "$1"; mkfifo "$1"',
+    'the editor left no file; nothing was changed',
+  ],
+  ['saves bytes that are no text', 'printf \'a\\377b\' > "$1"', 'what was saved is no UTF-8 text; nothing was changed'],
+  ['is killed', 'echo half > "$1"; kill -9 $$', 'the editor ended with SIGKILL; nothing was changed'],
+])('an editor that %s changes nothing, and that is said', async (_what, lines, message) => {
+  const path = join(directory, 'ed');
+  writeFileSync(path, `#!/bin/sh\n${lines}\n`);
+  chmodSync(path, 0o700);
+  expect(await editText(place({ ...process.env, VISUAL: path }), 'message.md', 'draft')).toEqual({
+    kind: 'failed',
+    message,
+  });
+});
+
+test.each([
+  ['puts another file in its place', `printf 'new' > "$1.new"; mv "$1.new" "$1"`],
+  ['begins it with a mark of its encoding', `printf '\\357\\273\\277new' > "$1"`],
+])('an editor that %s has saved', async (_what, lines) => {
+  const path = join(directory, 'ed');
+  writeFileSync(path, `#!/bin/sh\n${lines}\n`);
+  chmodSync(path, 0o700);
+  const edited = await editText(place({ ...process.env, VISUAL: path }), 'message.md', 'draft');
+  expect(edited).toEqual({ kind: 'saved', text: 'new' });
+});
+
 test('an editor that ended itself keeps nobody waiting', async () => {
   const path = join(directory, 'ed');
   writeFileSync(path, '#!/bin/sh\nkill -INT $$\n');

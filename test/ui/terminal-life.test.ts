@@ -148,7 +148,7 @@ test('Ctrl+Z gives the terminal back to the shell, and fg takes it again', async
 test('an editor has the terminal and its keys until it ends, and what was dumped waits for Enter in any way', async () => {
   const editor = world.write(
     '../editor',
-    '#!/bin/sh\ntrap "echo again" CONT; echo editing; while :; do sleep 0.05; done\n',
+    '#!/bin/sh\nprintf "\\033[?1000h"; trap "echo again" CONT; echo editing; while :; do sleep 0.05; done\n',
   );
   chmodSync(editor, 0o700);
   const terminal = open([], { command: ['bash', '--norc', '-i'], environment: { VISUAL: editor } });
@@ -163,6 +163,8 @@ test('an editor has the terminal and its keys until it ends, and what was dumped
   expect(terminal.modes().alternate).toBe(false);
   terminal.type('\u0003');
   await terminal.saw('nothing was changed');
+  // It was ended in the middle of its work.
+  expect(terminal.modes().mouse).toBe(false);
   expect(terminal.rows()).toContain('› draft');
   terminal.type('\u0015/dump\r');
   await terminal.saw('Enter goes back.');

@@ -7,6 +7,8 @@ import { textField } from './card-fields.ts';
 
 /** A letter waits so long for another one: a sentence begun while a card took the focus answers nothing (10 §7.3.5). */
 const burstMs = 150;
+/** Who comes back to a program that did nothing for so long does not remember a letter. */
+const stoodStillMs = 1000;
 
 const order: readonly CardChoice[] = [
   'later',
@@ -55,12 +57,13 @@ export function pressLetter(card: CardState, choice: CardChoice | null, now: num
   return only({ ...next, burst: { choice, at: now + burstMs }, said: null }, { do: 'wake', at: now + burstMs });
 }
 
-/** Time has passed: a letter that stood alone takes effect. */
+/** Time has passed: a letter that stood alone takes effect, unless it was pressed before the program was stopped. */
 export function tickCard(card: CardState, facts: CardFacts, now: number): Carded {
   const { burst } = card;
   if (burst === null) return only(card);
   // A timer may come a moment early.
   if (now < burst.at) return only(card, { do: 'wake', at: burst.at });
+  if (now - burst.at > stoodStillMs) return saying(card, 'the program stood still: nothing was answered');
   return choose({ ...card, burst: null }, facts, burst.choice, now);
 }
 

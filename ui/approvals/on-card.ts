@@ -131,6 +131,10 @@ function cardCommand(
     case 'card.line-up':
     case 'card.line-down':
       return only({ ...state, card: scrollLines(card, facts, id === 'card.line-up' ? -1 : 1) });
+    // What was jumped over is not seen by that.
+    case 'card.top':
+    case 'card.bottom':
+      return only({ ...state, card: { ...card, top: id === 'card.top' ? 0 : facts.lastTop } });
     case 'card.page-up':
     case 'card.page-down':
     case 'card.page':

@@ -123,6 +123,8 @@ export const keyCommands: readonly KeyCommand[] = [
     ['card.full', 'v', 'view all'],
     ['card.page-up', 'pageup', 'scroll the card up'],
     ['card.page-down', 'pagedown', 'scroll the card down'],
+    ['card.top', 'home', 'first line of the card'],
+    ['card.bottom', 'end', 'last line of the card'],
     ['card.back', 'left', 'back to the list, in the approvals pane'],
     ['card.later', 'l', 'later: the ask stays open', { hint: 'later' }],
     ['card.leave', 'escape', 'later: the ask stays open', { hint: 'later', fixed: true, hides: ['app.interrupt'] }],

@@ -37,12 +37,11 @@ export const plainQuestions = (write: (line: string) => void): Questions => ({
 /** What lines have no place for. */
 export const withoutScreen: Pick<
   Face,
-  'setTheme' | 'setNotify' | 'keys' | 'inTmux' | 'clipboard' | 'themes' | 'readable' | 'drafts'
+  'setTheme' | 'keys' | 'inTmux' | 'clipboard' | 'themes' | 'readable' | 'drafts'
 > = {
   setTheme() {
     throw new RuntimeError('usage', 'lines have no colours: themes belong to the full-screen mode');
   },
-  setNotify: nothing,
   keys: () => null,
   inTmux: false,
   clipboard: () => 'file',

@@ -48,12 +48,16 @@ export function createPrinter({ line, think, look, ended }: PrinterDeps): Printe
       // A session that is opened is not told from its beginning.
       if (printed.size === 0)
         for (const item of items.slice(0, -lastTurns(items, firstTurns).length)) printed.add(item.id);
+      let waits = false;
       for (const item of items) {
-        if (printed.has(item.id)) continue;
+        if (printed.has(item.id) || (waits && item.kind !== 'notice')) continue;
         if (item.kind === 'assistant') answer(item, finished(item, live));
         if (!finished(item, live)) {
-          // What comes behind a running call waits for it; a text that streams has been printed so far as it goes.
-          return;
+          // A text that streams has been printed so far as it goes, and nothing comes between its lines.
+          if (item.kind === 'assistant') return;
+          // What comes behind a running call waits for it, but not what is told of something else.
+          waits = true;
+          continue;
         }
         printed.add(item.id);
         if (item.kind === 'assistant') {

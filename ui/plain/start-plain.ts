@@ -9,6 +9,7 @@ import { farewell, lastLook } from '../farewell.ts';
 import { readKeysFile } from '../keys/keys-file.ts';
 import type { TuiOptions } from '../options.ts';
 import { createRooms } from '../rooms.ts';
+import { createNotifier, type NotifyWay } from '../notify.ts';
 import { settingsOf } from '../settings.ts';
 import { firstFacts, firstState, type State } from '../state.ts';
 import { createStore } from '../store.ts';
@@ -62,6 +63,15 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     for (const line of labelled(label, text, look())) write(line, atOnce);
   };
   const left = deferred<number>();
+  // Who has each thing read out is told of all of them by the bell.
+  let notify: NotifyWay = 'auto';
+  const notifier = createNotifier({
+    now,
+    way: () => (reader !== null || notify === 'off' ? 'off' : editsLines ? notify : 'bell'),
+    program: options.terminalProgram,
+    inTmux: options.inTmux,
+    signal: (bytes) => output.write(bytes),
+  });
   const bell = (): void => {
     if (reader !== null) output.write('\u0007');
   };
@@ -85,8 +95,12 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     async print(given) {
       for (const line of given) write(line);
     },
+    setNotify(way) {
+      notify = way;
+    },
     settings(given) {
       const settings = settingsOf(given);
+      notify = settings.notify;
       try {
         glyphs = options.theme(settings).glyphs;
       } catch (error) {
@@ -135,6 +149,7 @@ export async function startPlain(options: PlainOptions): Promise<number> {
   const tell = createTelling({ write, look, think: options.thinkOpen, bell, now });
   const draw = (state: State): void => {
     tell(state);
+    notifier.look(state);
     overlays.look(state);
     asks.look(state);
     prompt();
@@ -164,6 +179,7 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     if (isAsked()) entries.shift();
   });
   lines.on('line', (line) => {
+    notifier.key();
     bottom.taken();
     typed.take(line);
   });
@@ -186,6 +202,8 @@ export async function startPlain(options: PlainOptions): Promise<number> {
       prompt();
     }
   };
+  const pressed = (): void => notifier.key();
+  input.on('keypress', pressed);
   lines.on('SIGINT', interrupt);
   lines.on('close', () => left.resolve(0));
   const ended = (): void => left.resolve(143);
@@ -245,6 +263,7 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     return code;
   } finally {
     for (const stop of stops) stop();
+    input.off('keypress', pressed);
     silent();
     stay();
     bottom.close();

@@ -85,8 +85,19 @@ export function createTelling({ write, look, think, bell, now }: TellingDeps): (
       if (known === undefined || known === state.session?.id) tellEnd(state, before.turn.started_at);
       else say(`the turn of ${before.session?.name ?? ''} goes on there`);
     }
+    const inView = before?.turn != null && state.turn === null;
+    // What was open at the start has rung when it was opened.
+    const opened = before?.phase === 'ready' && isAskedElsewhere(before, state);
+    if (opened || (!inView && state.over !== (before?.over ?? null))) bell();
     before = state;
   };
+}
+
+/** A question of the run in view rings when it is put. */
+function isAskedElsewhere(before: State, { asks, turn, plan }: State): boolean {
+  const known = new Set(before.asks.map(({ id }) => id));
+  const own = [turn?.run_id, plan.driving?.run_id];
+  return asks.some(({ id, run_id }) => !known.has(id) && (run_id === null || !own.includes(run_id)));
 }
 
 const limitOf = (limit: number | null): string => (limit === null ? '?' : shortCount(limit));

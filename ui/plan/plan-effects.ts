@@ -22,6 +22,8 @@ export type PlanEffectDeps = {
 /** How often a step of another process is looked at. */
 const lookMs = 3000;
 
+type DriveEnd = Extract<PlanAction, { readonly type: 'driven-out' }>['how'];
+
 export type PlanUse = 'planner' | 'explorer' | 'executor' | 'summarizer';
 
 export type PlanEffects = {
@@ -91,16 +93,17 @@ export function createPlanEffects(deps: PlanEffectDeps): PlanEffects {
   };
 
   /** One drive at a time; whatever ends it is said. */
-  const drive = async (work: (client: RuntimeClient) => Promise<void>): Promise<void> => {
+  const drive = async (work: (client: RuntimeClient) => Promise<DriveEnd>): Promise<void> => {
     if (driving) return said('a run of a plan is going on here', true);
     driving = true;
+    let how: DriveEnd = 'failed';
     try {
-      await work(await clientOf());
+      how = await work(await clientOf());
     } catch (error) {
       said(oneLine(error), true);
     } finally {
       driving = false;
-      tell({ type: 'driving', phase: null, run_id: null });
+      tell({ type: 'driven-out', how });
       changed();
     }
   };
@@ -109,6 +112,7 @@ export function createPlanEffects(deps: PlanEffectDeps): PlanEffects {
     drive(async (client) => {
       tell({ type: 'auto', on: auto });
       const run = await deps.options(client, ['executor', 'summarizer']);
+      let how: DriveEnd = 'done';
       await playSteps(
         client,
         { plan, shell: deps.shell, run },
@@ -122,6 +126,7 @@ export function createPlanEffects(deps: PlanEffectDeps): PlanEffects {
           },
           ended: async (outcome) => {
             said(...outcomeWords(outcome));
+            how = endOf(outcome);
             changed();
           },
           planning: (step) => planningRun(client, step),
@@ -130,6 +135,7 @@ export function createPlanEffects(deps: PlanEffectDeps): PlanEffects {
           goesOn: () => state().plan.auto,
         },
       );
+      return how;
     });
 
   const planningRun = async (
@@ -157,8 +163,12 @@ export function createPlanEffects(deps: PlanEffectDeps): PlanEffects {
         tell({ type: 'driving', phase: uses.includes('explorer') ? 'explore' : 'plan', run_id: null });
         const first = await begin(client, await deps.options(client, uses));
         const end = await playPlanning(client, first, (step) => planningRun(client, step));
-        if (typeof end === 'number') return failed();
+        if (typeof end === 'number') {
+          failed();
+          return 'failed';
+        }
         done(end);
+        return 'done';
       } catch (error) {
         failed();
         throw error;
@@ -264,6 +274,12 @@ function oneLine(error: unknown): string {
   const { message } = toWire(error);
   const hint = error instanceof RuntimeError ? error.hints[0] : undefined;
   return `${message.replaceAll(/\s+/g, ' ')}${hint === undefined ? '' : ` · ${hint}`}`;
+}
+
+/** A step that waits, or stopped at a checkpoint, is not over. */
+function endOf({ step: { status } }: StepOutcome): DriveEnd {
+  if (status === 'failed') return 'failed';
+  return status === 'waiting' || status === 'running' ? 'rests' : 'done';
 }
 
 /** How a step ended, in the words of the plan. */

@@ -29,7 +29,14 @@ export function planned(state: State, action: PlanAction, now: number): Change {
   const { state: plan, intents } = reducePlan(state.plan, action, now);
   // Who reads the transcript of a step has nothing left to read when another one takes its place.
   const away = state.pane === 'plan' && plan.run !== state.plan.run;
-  return only({ ...state, plan, ...(away ? { reading: null, search: null } : {}) }, ...wants(...intents));
+  const over = overBy(state, action, now);
+  return only({ ...state, plan, over, ...(away ? { reading: null, search: null } : {}) }, ...wants(...intents));
+}
+
+/** What has ended last, once what was driven of the plan is over. */
+function overBy({ plan: { plan, driving }, over }: State, action: PlanAction, now: number): State['over'] {
+  if (action.type !== 'driven-out' || action.how === 'rests' || driving === null) return over;
+  return { name: plan?.name ?? 'plan', failed: action.how === 'failed', ms: now - driving.since };
 }
 
 const withPlan = (state: State, plan: Partial<PlanState>): State => ({ ...state, plan: { ...state.plan, ...plan } });

@@ -11,6 +11,8 @@ export type Driving = {
   /** Null until its run is accepted. */
   readonly run_id: string | null;
   readonly started_at: number;
+  /** When the first of the runs began that follow one another without a key. */
+  readonly since: number;
   readonly waiting_since: number | null;
   readonly waited_ms: number;
   readonly heard_at: number;
@@ -62,8 +64,10 @@ export const emptyPlan: PlanState = {
 
 export type PlanAction =
   | { readonly type: 'loaded'; readonly plan: Plan | null; readonly planner?: string | null }
-  /** This process begins a run of a plan, or has come to the end of what it began. */
-  | { readonly type: 'driving'; readonly phase: Driving['phase'] | null; readonly run_id: string | null }
+  /** This process begins a run of a plan. */
+  | { readonly type: 'driving'; readonly phase: Driving['phase']; readonly run_id: string | null }
+  /** It has come to the end of what it began; what rests is not over. */
+  | { readonly type: 'driven-out'; readonly how: 'done' | 'failed' | 'rests' }
   | { readonly type: 'auto'; readonly on: boolean }
   /** Events of the run that is shown. */
   | { readonly type: 'events'; readonly run_id: string; readonly events: readonly RunEvent[] }
@@ -125,9 +129,13 @@ function step(state: PlanState, action: PlanAction, now: number): PlanState {
     case 'loaded':
       return loaded({ ...state, planner: action.planner ?? state.planner }, action.plan, now);
     case 'driving':
-      return action.phase === null
-        ? { ...state, driving: null, auto: false }
-        : { ...state, said: null, driving: begun(action.phase, action.run_id, now) };
+      return {
+        ...state,
+        said: null,
+        driving: begun(action.phase, action.run_id, state.driving?.since ?? now, now),
+      };
+    case 'driven-out':
+      return { ...state, driving: null, auto: false };
     case 'auto':
       return { ...state, auto: action.on };
     case 'events':
@@ -156,10 +164,11 @@ function loaded(state: PlanState, plan: Plan | null, now: number): PlanState {
   return { ...next, chosen };
 }
 
-const begun = (phase: Driving['phase'], run_id: string | null, now: number): Driving => ({
+const begun = (phase: Driving['phase'], run_id: string | null, since: number, now: number): Driving => ({
   phase,
   run_id,
   started_at: now,
+  since,
   waiting_since: null,
   waited_ms: 0,
   heard_at: now,

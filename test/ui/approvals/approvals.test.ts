@@ -68,6 +68,18 @@ const long = (lines: number) =>
 const answered = (answer: object, ask = anAsk()) => [{ do: 'answer', id: ask.id, binding: ask.binding, answer }];
 
 describe('a card', () => {
+  it('takes no letter that was pressed before the program was stopped', () => {
+    const card = desk([anAsk()]).focus();
+    card.wait(500).press('card.once');
+    // Ctrl+Z.
+    expect(card.act({ type: 'redrawn' }).wait(200).take()).toEqual([]);
+    card.wait(500).press('card.once');
+    // A machine that slept, or a stop from outside.
+    expect(card.wait(5000).take()).toEqual([]);
+    expect(card.said()).toBe('the program stood still: nothing was answered');
+    expect(card.answer('card.once').take()).toEqual(answered({ outcome: 'approve', remember: null }));
+  });
+
   it('shows what will run, where, under which rule and until when, at 80x24 without scrolling', () => {
     const lines = desk([anAsk()]).focus().lines();
     expect(lines.every((line) => columnsOf(line) === 80)).toBe(true);
@@ -276,6 +288,22 @@ describe('a card', () => {
         .answer('card.deny')
         .take(),
     ).toEqual(answered({ outcome: 'deny', feedback: null }, ask));
+  });
+
+  it('goes to its last line and back by a key, which shows nothing of what lies between', () => {
+    const one = desk([long(512)])
+      .focus()
+      .answer('card.full')
+      .press('card.bottom');
+    expect(one.lines().some((row) => row.includes('echo 511 | sh'))).toBe(true);
+    expect(one.answer('card.once').take()).toEqual([]);
+    expect(one.said()).toMatch(/^4\d\d lines not seen: Space$/);
+    expect(
+      one
+        .press('card.top')
+        .lines()
+        .some((row) => row.includes('echo 0 | sh')),
+    ).toBe(true);
   });
 
   it('folds one long line as it folds many, so that warning and rule stay in view', () => {

@@ -11,6 +11,7 @@ import { createPrinter } from '../../../ui/plain/printer.ts';
 import { createTelling } from '../../../ui/plain/telling.ts';
 import { createPromptLine } from '../../../ui/plain/prompt-line.ts';
 import { anAsk } from '../approvals/an-ask.ts';
+import type { State } from '../../../ui/state.ts';
 import { readyState } from '../reducing.ts';
 
 const aloud: PlainLook = { glyphs: 'ascii', columns: null, spoken: true };
@@ -46,6 +47,63 @@ describe('lines with labels', () => {
     printer.items(answer('one\n\ntwo\nthree\n', 'complete'), null);
     expect(lines).toEqual(['reins: one', '     |', '     | two', '     | three']);
   });
+
+  it('are printed while a call goes on where they tell of something else, and not between the lines of an answer', () => {
+    const lines: string[] = [];
+    const printer = createPrinter({
+      line: (text) => lines.push(text),
+      think: () => false,
+      look: () => plainLook,
+      ended: () => undefined,
+    });
+    const told: Item = { kind: 'notice', id: 'n1', level: 'info', text: 'other: done' };
+    const call: Item = {
+      kind: 'call',
+      id: 'c',
+      run_id: 'r',
+      batch: null,
+      tools: 'local_shell',
+      tool: 'local_shell',
+      args: {},
+      state: 'running',
+      decision: null,
+      ask_id: null,
+      diff: null,
+      verdict: null,
+      output: '',
+      result: null,
+      error: null,
+      bytes: null,
+      ms: null,
+      started_at: null,
+    };
+    const answer: Item = { kind: 'assistant', id: 'a', text: 'next', state: 'complete', seq: null };
+    printer.items([call, told, answer], 'r');
+    expect(lines).toEqual(['note: other: done']);
+    const streams: Item = { kind: 'assistant', id: 'b', text: 'one\n', state: 'streaming', seq: null };
+    lines.length = 0;
+    printer.items([streams, { ...told, id: 'n2' }], 'r');
+    expect(lines).toEqual(['reins: one']);
+  });
+});
+
+it('rings for a question of another run and for the end of a turn out of view, and not for what was open before', () => {
+  let rings = 0;
+  const bell = () => {
+    rings += 1;
+  };
+  const tell = createTelling({ write: () => undefined, look: () => plainLook, think: false, bell, now: () => 0 });
+  const states: readonly [over: Partial<State>, rings: number][] = [
+    [{ phase: 'starting' }, 0],
+    [{ phase: 'starting', asks: [anAsk()] }, 0],
+    [{ asks: [anAsk()] }, 0],
+    [{ asks: [anAsk(), anAsk({ id: 'ask_2', run_id: 'run_2' })] }, 1],
+    [{ over: { name: 'other', failed: false, ms: 5 } }, 2],
+  ];
+  for (const [over, wanted] of states) {
+    tell(readyState(over));
+    expect(rings).toBe(wanted);
+  }
 });
 
 it('tells the end of a turn that is in view, and that one of another session goes on there', () => {
