@@ -186,7 +186,7 @@ function isWritable(path: string): boolean {
 function openPermissions(paths: readonly string[]): Inspection['openPermissions'] {
   return paths.flatMap((path) => {
     const stats = statsOf(path);
-    if (stats === null || process.platform === 'win32' || (stats.mode & 0o077) === 0) return [];
+    if (stats === null || !stats.isFile() || process.platform === 'win32' || (stats.mode & 0o077) === 0) return [];
     return [{ path, message: `${path} can be read by others`, mend: `chmod 600 ${quote(path)}` }];
   });
 }

@@ -346,7 +346,8 @@ describe('what other rooms find', () => {
   const with_ = async (inspection: Partial<Inspection>): Promise<readonly string[]> => {
     await reopen({ inspection });
     await configure('default-provider', 'scripted');
-    return (await issues()).slice(1);
+    // Readiness says one thing of these defaults, and nothing where the database that they stand in is not used.
+    return (await issues()).filter((line) => !line.includes(' no_backends: '));
   };
   const policy = (rest: Partial<Inspection['policy']>): Partial<Inspection> => ({
     policy: { ...soundInspection(rooms.home).policy, ...rest },
