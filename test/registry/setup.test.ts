@@ -366,6 +366,7 @@ describe('what other rooms find', () => {
       schema: 9,
       problem: { code, message: 'said there', mend },
       auditBreak: null,
+      freeBytes: 1e12,
     },
   });
 
@@ -387,7 +388,16 @@ describe('what other rooms find', () => {
     ['error database_foreign: reins trust', () => database('foreign')],
     [
       'error audit_broken: reins audit verify',
-      () => ({ database: { path: 'x.db', bytes: 1, schema: 1, problem: null, auditBreak: 'seq 3: hash mismatch' } }),
+      () => ({
+        database: {
+          path: 'x.db',
+          bytes: 1,
+          schema: 1,
+          problem: null,
+          auditBreak: 'seq 3: hash mismatch',
+          freeBytes: 1e12,
+        },
+      }),
     ],
     ['error database_corrupt: null', () => database('corrupt')],
     ['error database_newer: null', () => database('newer')],
@@ -439,6 +449,19 @@ describe('what other rooms find', () => {
     [
       'warning runs_interrupted: reins state list --status interrupted',
       () => ({ runs: { interrupted: 1, suspended: 1, unknownOutcome: [] } }),
+    ],
+    [
+      'warning disk_low: df -h /d',
+      () => ({
+        database: {
+          path: '/d/x.db',
+          bytes: 1,
+          schema: 1,
+          problem: null,
+          auditBreak: null,
+          freeBytes: 100 * 2 ** 20 - 1,
+        },
+      }),
     ],
     [
       'warning runs_interrupted: reins state list --status suspended',
