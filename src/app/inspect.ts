@@ -12,7 +12,7 @@ import { defaultFiles } from '../workspace/find-chain.ts';
 import type { Workspace } from '../workspace/paths.ts';
 import { failureLines, type Policies } from '../workspace/policies.ts';
 import type { DatabaseProblem } from './database-problem.ts';
-import type { Machine } from './machine.ts';
+import { freeBytes, type Machine } from './machine.ts';
 import type { StoreRooms } from './store-rooms.ts';
 import { quote } from '../text/quote.ts';
 
@@ -59,6 +59,7 @@ export const inspectWith =
         schema: deps.problem === null && sizeOf(workspace.dbPath) !== null ? store.store.schema : null,
         problem: deps.problem,
         auditBreak: deps.problem === null ? await auditBreak(store) : null,
+        freeBytes: freeBytes(nearest(workspace.dbPath)),
       },
       openPermissions: openPermissions([
         workspace.dbPath,
@@ -186,7 +187,7 @@ function isWritable(path: string): boolean {
 function openPermissions(paths: readonly string[]): Inspection['openPermissions'] {
   return paths.flatMap((path) => {
     const stats = statsOf(path);
-    if (stats === null || process.platform === 'win32' || (stats.mode & 0o077) === 0) return [];
+    if (stats === null || !stats.isFile() || process.platform === 'win32' || (stats.mode & 0o077) === 0) return [];
     return [{ path, message: `${path} can be read by others`, mend: `chmod 600 ${quote(path)}` }];
   });
 }

@@ -181,6 +181,18 @@ function registerTags(engine: Library.Liquid, library: LiquidLibrary): void {
   }
 }
 
+/** Filters of the library that make text of what they are given, or of each element of it. */
+const textFilters = [
+  ...['append', 'prepend', 'replace', 'replace_first', 'replace_last', 'remove', 'remove_first', 'remove_last'],
+  ...['upcase', 'downcase', 'capitalize', 'strip', 'lstrip', 'rstrip', 'squish', 'split', 'number_of_words', 'slugify'],
+  ...['strip_newlines', 'normalize_whitespace', 'truncate', 'truncatewords', 'newline_to_br', 'strip_html'],
+  ...['escape', 'escape_once', 'unescape', 'xml_escape', 'url_encode', 'cgi_escape', 'uri_escape', 'base64_encode'],
+];
+const joiningFilters = ['join', 'array_to_sentence_string'];
+
+/** A filter of text takes an object, array or history as it would be rendered (04 §9.7), not as `[object Object]`. */
+const written = (value: unknown): unknown => (typeof value === 'object' && value !== null ? toText(value) : value);
+
 /** Our filters, and the library's where they must behave otherwise (04 §9.3). */
 function registerFilters(engine: Library.Liquid, library: LiquidLibrary): void {
   engine.unregisterFilter('sample');
@@ -191,6 +203,18 @@ function registerFilters(engine: Library.Liquid, library: LiquidLibrary): void {
       if (value === 'now' || value === 'today') throw taskError('bad_template', clockFilter);
       return own.call(this, value, ...rest);
     });
+  }
+  for (const [names, prepare] of [
+    [textFilters, written],
+    [joiningFilters, (value: unknown) => (Array.isArray(value) ? value.map(written) : value)],
+  ] as const) {
+    for (const name of names) {
+      const own: unknown = engine.filters[name];
+      if (typeof own !== 'function') continue;
+      engine.registerFilter(name, function (this: unknown, value: unknown, ...rest: unknown[]) {
+        return own.call(this, prepare(library.toValue(value)), ...rest.map((each) => written(library.toValue(each))));
+      });
+    }
   }
   engine.registerFilter('raw', { raw: true, handler: (value: unknown) => toText(library.toValue(value)) });
   engine.registerFilter('json', (value: unknown, indent?: unknown) =>

@@ -5,7 +5,7 @@ import { type AskCard, askCard, type CardChoice, cardLines, idsOf } from '../vie
 import { measure } from '../view/format.ts';
 import { argumentsText } from '../view/asked-arguments.ts';
 import { editArguments } from './edit-arguments.ts';
-import { choiceOf, choicesLine } from '../view/ask-choices.ts';
+import { choiceOf, choicesLines } from '../view/ask-choices.ts';
 import type { Context } from './context.ts';
 import { explainAsk } from './explain-ask.ts';
 import { shownIds } from './ids.ts';
@@ -70,7 +70,7 @@ async function ask(
     question();
     painted = process.now();
   };
-  const question = () => terminal.err(`${choicesLine(card.choices)}\n`);
+  const question = () => terminal.err(`${choicesLines(card.choices, terminal.columns).join('\n')}\n`);
   /** @returns `settled` when a verdict stands; null: the question does, and was put again */
   const settle = async (act: () => Promise<string>): Promise<'settled' | null> => {
     try {

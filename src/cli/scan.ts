@@ -151,7 +151,7 @@ function undefinedFlag(shown: string, path: readonly Command[]): RuntimeError {
     const whole = command === '' ? 'reins' : `reins ${command}`;
     return usage(`"${whole}" has no flag ${shown}`, [`${whole} --help`]);
   }
-  const near = shown.startsWith('--') ? nearest(name, flagNames(), 2, 1)[0] : undefined;
+  const near = shown.startsWith('--') ? nearest(name, flagNames(path.at(-1)), 2, 1)[0] : undefined;
   return usage(
     `${shown} is not a flag${near === undefined ? '' : ` (did you mean --${near}?)`}; text that begins with - goes after --`,
     [`reins ${command === '' ? '' : `${command} `}--help`],

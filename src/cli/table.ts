@@ -38,13 +38,13 @@ export function definitionsOf(name: string): readonly Flag[] {
   return found;
 }
 
-/** All flag names of the table, sorted; for "did you mean". */
-export function flagNames(): readonly string[] {
-  const names = new Set<string>(globalFlags.map((flag) => flag.name));
-  const visit = (command: Command) => {
-    for (const flag of command.flags ?? []) names.add(flag.name);
-    for (const below of command.commands ?? []) visit(below);
+/** Names of the flags that may be meant while no more than this command is known; for "did you mean". Sorted. */
+export function flagNames(command: Command | undefined): readonly string[] {
+  const names = new Set<string>(flagsOf(command ?? null).map((flag) => flag.name));
+  const visit = (below: Command) => {
+    for (const flag of below.flags ?? []) names.add(flag.name);
+    for (const next of below.commands ?? []) visit(next);
   };
-  for (const command of commands) visit(command);
+  for (const below of command === undefined ? commands : (command.commands ?? [])) visit(below);
   return [...names].sort();
 }

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import type { BinaryState } from '../schema/policy.ts';
 import type { SetupIssue } from '../schema/registry.ts';
 import { mostAttempts } from '../schema/run-record.ts';
@@ -95,8 +96,22 @@ function* projectIssues(found: Inspection): Generator<SetupIssue> {
   }
 }
 
+/** Below this much room `doctor` warns (06 §15). */
+const lowMiB = 100;
+
 function* databaseIssues({ database, unwritable }: Inspection): Generator<SetupIssue> {
-  const { problem, auditBreak, path } = database;
+  const { problem, auditBreak, path, freeBytes } = database;
+  const freeMiB = Math.floor(freeBytes / (1024 * 1024));
+  if (freeMiB < lowMiB) {
+    yield issue({
+      code: 'disk_low',
+      severity: 'warning',
+      category: 'storage',
+      message: `The disk of the database ${path} has ${freeMiB} MiB left; what cannot be written down is not run.`,
+      cliCommand: `df -h ${quote(dirname(path))}`,
+      subject: path,
+    });
+  }
   if (auditBreak !== null) {
     yield issue({
       code: 'audit_broken',

@@ -44,6 +44,8 @@ export type Inspection = {
     } | null;
     /** Where the audit log breaks; null when it is whole. */
     readonly auditBreak: string | null;
+    /** Where it lies or would lie; unlimited where the system does not say. */
+    readonly freeBytes: number;
   };
   /** Files readable, and directories writable, by others, each with the command that mends it. */
   readonly openPermissions: readonly { readonly path: string; readonly message: string; readonly mend: string }[];

@@ -1,4 +1,5 @@
 import { RuntimeError, type WireError } from '../schema/errors.ts';
+import type { RouteName } from '../schema/protocol.ts';
 import { providerTypes, type SetupIssue } from '../schema/registry.ts';
 import { addCommand } from './add-command.ts';
 import type { Backends } from './backends.ts';
@@ -19,8 +20,8 @@ export type PreRunWanted = {
 };
 
 export type PreRunResult =
-  /** `backend`: the one that would serve the first turn. */
-  | { readonly kind: 'ready'; readonly backend: string | null }
+  /** `first`: what would serve the first turn. */
+  | { readonly kind: 'ready'; readonly first: RouteName | null }
   | { readonly kind: 'obstacle'; readonly error: RuntimeError };
 
 export type PreRunDeps = {
@@ -79,7 +80,7 @@ export function createPreRun(deps: PreRunDeps) {
       bounds,
       signal,
     );
-    if (result.kind === 'routes') return { kind: 'ready', backend: result.routes[0]?.backend ?? null };
+    if (result.kind === 'routes') return { kind: 'ready', first: result.routes[0] ?? null };
     const { error } = result;
     // The policy, or a script of the operator's, has its own code and exit.
     if (error.code === 'compute_exhausted' || error.code === 'config_invalid') {

@@ -121,12 +121,9 @@ export function createSetup(deps: SetupDeps) {
       deps.sources(contact ? { timeoutMs: probeMs } : null),
     ]);
     const registered = probed.filter((one) => one.registered);
-    const readiness = readinessIssues({
-      defaults,
-      probed,
-      ollama,
-      chainMaxTokens: found.chainMaxTokens,
-    });
+    // What is set and registered stands in the database: of one that is not used, nothing of it can be said.
+    const unread = found.database.problem !== null;
+    const readiness = unread ? [] : readinessIssues({ defaults, probed, ollama, chainMaxTokens: found.chainMaxTokens });
     const told = readiness.filter(({ code }) => code === 'default_provider_api_key_missing');
     const issues: SetupIssue[] = [
       ...readiness,
@@ -147,7 +144,7 @@ export function createSetup(deps: SetupDeps) {
       hitlPolicyName: found.policy.name,
       backendCount: registered.length,
       reachableBackendCount: registered.filter(({ check }) => check.reachable).length,
-      ready: !issues.some(({ severity, category }) => severity === 'error' && blocking.has(category)),
+      ready: !unread && !issues.some(({ severity, category }) => severity === 'error' && blocking.has(category)),
       checkedAt: new Date(deps.now()).toISOString(),
       issues,
       // What nobody registered is listed only when it would serve.

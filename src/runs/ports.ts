@@ -2,6 +2,7 @@ import type { CallHost } from '../gate/facts.ts';
 import type { CommandTables } from '../schema/command-tables.ts';
 import type { LoadedPolicy } from '../schema/policy.ts';
 import type { RuntimeError } from '../schema/errors.ts';
+import type { RouteName } from '../schema/protocol.ts';
 import type { RunSources } from '../tools/source.ts';
 import type { Tool } from '../tools/tool.ts';
 import type { OwnTables } from '../workspace/command-tables.ts';
@@ -45,12 +46,12 @@ export type PrepareDeps = {
   openPolicy(wanted: PolicyWanted): Promise<GoverningPolicy>;
   settings(): RunSettings;
   defaults(given: { readonly model: string | null; readonly provider: string | null }): Promise<RunDefaults>;
-  /** 08 §12.3, and the backend that would serve the first turn. */
+  /** 08 §12.3, and what would serve the first turn. */
   preRun(
     wanted: ReadyWanted,
     policy: LoadedPolicy,
   ): Promise<
-    | { readonly kind: 'ready'; readonly backend: string | null }
+    | { readonly kind: 'ready'; readonly first: RouteName | null }
     | { readonly kind: 'obstacle'; readonly error: RuntimeError }
   >;
   /** @param plans whether a chat may drive plans, if the operator has switched that on (05 §7) */

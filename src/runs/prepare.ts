@@ -6,7 +6,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { CommandTables } from '../schema/command-tables.ts';
 import type { LoadedPolicy } from '../schema/policy.ts';
 import { readsFiles, type ToolSpec } from '../schema/message.ts';
-import type { RunJob } from '../schema/protocol.ts';
+import type { RouteName, RunJob } from '../schema/protocol.ts';
 import type { RunKind, StartRun } from '../schema/run.ts';
 import { type Catalog, createCatalog } from '../tools/catalog.ts';
 import { noSources, type RunSources } from '../tools/source.ts';
@@ -43,8 +43,8 @@ export type PreparedRun = {
   readonly loaded: LoadedPolicy;
   readonly settings: RunSettings;
   readonly defaults: RunDefaults;
-  /** The backend that would serve the first turn; null without a model task. */
-  readonly backend: string | null;
+  /** What would serve the first turn: tasks may name another model than the default. Null without a model task. */
+  readonly first: RouteName | null;
   readonly root: string;
   readonly confined: boolean;
   readonly catalog: Catalog;
@@ -82,11 +82,11 @@ export async function prepareRun(
   const settings = deps.settings();
   const { root, confined } = rootOf(deps, input.allowed_dir);
   const defaults = await deps.defaults({ model: input.model, provider: input.provider });
-  let backend: string | null = null;
+  let first: RouteName | null = null;
   if (chain.has_model_task) {
     const found = await deps.preRun({ ...defaults, ...namedByTasks(chain.text, defaults) }, loaded);
     if (found.kind === 'obstacle') throw found.error;
-    backend = found.backend;
+    first = found.first;
   }
   const tables = await deps.commandTables();
   // Last of all, so that nothing is left open by a run that does not begin.
@@ -103,7 +103,7 @@ export async function prepareRun(
     loaded,
     settings,
     defaults,
-    backend,
+    first,
     root,
     confined,
     catalog,

@@ -44,6 +44,9 @@ export type Route = {
   readonly digest?: string;
 };
 
+/** What a route is called. */
+export type RouteName = Pick<Route, 'model' | 'type' | 'backend'>;
+
 /** Asks the main side for one model turn. Checked there by the struct. */
 export const TurnRequest = type({
   task_id: string(),

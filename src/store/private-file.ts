@@ -17,7 +17,7 @@ import {
 import { dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { quote } from '../text/quote.ts';
-import { systemReason } from '../text/system-reason.ts';
+import { lookAt, systemReason } from '../text/system-reason.ts';
 
 /** Makes a directory of ours with mode 0700 when it is missing, parents included. @throws RuntimeError config_invalid. */
 export function ensurePrivateDirectory(path: string): void {
@@ -27,7 +27,7 @@ export function ensurePrivateDirectory(path: string): void {
     throw new RuntimeError('config_invalid', `The directory ${path} cannot be created: ${systemReason(error)}.`, {
       cause: error,
       // Only the user-level directory is made here.
-      hints: [`ls -ld ${quote(dirname(path))}`, 'export REINS_HOME=<directory>'],
+      hints: [lookAt(error, dirname(path)), 'export REINS_HOME=<directory>'],
     });
   }
 }

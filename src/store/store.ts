@@ -14,7 +14,7 @@ import { checkDatabaseFile, codeOf, createPrivateFile, machineKey } from './priv
 import type { Sql } from './sql.ts';
 import { initialise, migrate, ensureWal } from './upgrade.ts';
 import { quote } from '../text/quote.ts';
-import { systemReason } from '../text/system-reason.ts';
+import { lookAt, systemReason } from '../text/system-reason.ts';
 
 /** True in a build for tests alone; the sources as they stand have none. */
 declare const FAIL_POINTS: boolean | undefined;
@@ -168,7 +168,7 @@ function makeFile(path: string): boolean {
     const why = missing ? `there is no directory ${dirname(path)}` : systemReason(error);
     throw new RuntimeError('config_invalid', `The database ${path} cannot be created: ${why}.`, {
       cause: error,
-      hints: missing ? [`mkdir -m 700 ${quote(dirname(path))}`] : [`ls -ld ${quote(dirname(path))}`],
+      hints: missing ? [`mkdir -m 700 ${quote(dirname(path))}`] : [lookAt(error, dirname(path))],
     });
   }
 }

@@ -21,8 +21,18 @@ const table: Readonly<Record<CardChoice, readonly [key: string, words: string]>>
 /** Ctrl-D: the input ends here, and what was asked is left for later (03 §10). */
 const endOfInput = '\u0004';
 
-export const choicesLine = (choices: readonly CardChoice[]): string =>
-  choices.map((choice) => `[${table[choice][0]}] ${table[choice][1]}`).join('  ');
+/** The choices, in lines of at most so many columns: no line ends within a choice, unless one is wider than that. */
+export function choicesLines(choices: readonly CardChoice[], columns: number): readonly string[] {
+  const lines: string[] = [];
+  for (const choice of choices) {
+    const [key, words] = table[choice];
+    const next = `[${key}] ${words}`;
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 2 + next.length <= columns) lines[lines.length - 1] = `${last}  ${next}`;
+    else lines.push(next);
+  }
+  return lines;
+}
 
 /** What a key means among these choices; undefined when it means nothing. */
 export const choiceOf = (choices: readonly CardChoice[], key: string): CardChoice | undefined =>

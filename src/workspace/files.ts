@@ -18,8 +18,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { syncDirectory } from '../store/private-file.ts';
-import { quote } from '../text/quote.ts';
-import { systemReason } from '../text/system-reason.ts';
+import { lookAt, systemReason } from '../text/system-reason.ts';
 
 declare const FAIL_POINTS: boolean | undefined;
 
@@ -172,7 +171,7 @@ export function writeAtomic(path: string, text: string | Uint8Array, mode: numbe
     rmSync(temporary, { force: true });
     throw new RuntimeError('storage', `The file ${path} cannot be written: ${systemReason(error)}.`, {
       cause: error,
-      hints: [`ls -ld ${quote(dirname(path))}`],
+      hints: [lookAt(error, dirname(path))],
     });
   }
   syncDirectory(dirname(path));

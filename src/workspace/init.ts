@@ -1,8 +1,7 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
-import { quote } from '../text/quote.ts';
-import { systemReason } from '../text/system-reason.ts';
+import { lookAt, systemReason } from '../text/system-reason.ts';
 import { exists, readDocument, sha256Of, writeAtomic } from './files.ts';
 import { dataDirFault, dataDirIn, isUserDirectory, realOf, type Workspace } from './paths.ts';
 import { initialChains, shippedChains } from './presets/chains.ts';
@@ -112,7 +111,7 @@ function makeDirectory(path: string): void {
   } catch (error) {
     throw new RuntimeError('storage', `The directory ${path} cannot be made: ${systemReason(error)}.`, {
       cause: error,
-      hints: [`ls -ld ${quote(dirname(path))}`],
+      hints: [lookAt(error, dirname(path))],
     });
   }
 }

@@ -15,7 +15,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import { ownerIsDead, processOwner } from '../store/owner.ts';
 import { ensurePrivateDirectory } from '../store/private-file.ts';
 import { quote } from '../text/quote.ts';
-import { systemReason } from '../text/system-reason.ts';
+import { lookAt, systemReason } from '../text/system-reason.ts';
 
 /** 11 §4.2, 02 §14.7. */
 const lockWaitMs = 5_000;
@@ -67,7 +67,7 @@ function tryLock(path: string, owner: string): boolean {
     if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
     throw new RuntimeError('config_invalid', `The file ${path} cannot be made: ${systemReason(error)}.`, {
       cause: error,
-      hints: [`ls -ld ${quote(dirname(path))}`],
+      hints: [lookAt(error, dirname(path))],
     });
   } finally {
     rmSync(mine, { force: true });

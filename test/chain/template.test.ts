@@ -78,6 +78,18 @@ describe('rich templates', () => {
     ['{{ "a.b" }} {{ "x" | append: .y }}', 'a.b xz', { variables: { y: 'z' } }],
     ["{{ output.problems | join: '; ' }}", 'p; q', { output: { value: { problems: ['p', 'q'] } } }],
     ['{{ a | raw }}', '{"b":1}', { variables: { a: { b: 1 } } }],
+    [
+      '{{ a | upcase }} {{ "x" | append: a }} {{ a | truncate: 5 }}',
+      '{"B":1} x{"b":1} {"...',
+      { variables: { a: { b: 1 } } },
+    ],
+    [
+      '{{ a | append: "!" }} {{ a | replace: "1", b }}',
+      '[1,"c"]! [{"d":2},"c"]',
+      { variables: { a: [1, 'c'], b: { d: 2 } } },
+    ],
+    ['{{ a | join: " + " }}', '1 + {"b":1} + [2,3] + ', { variables: { a: [1, { b: 1 }, [2, 3], null] } }],
+    ['{{ a | escape }} {{ none | upcase }}{{ 5 | append: 6 }}', '{&#34;b&#34;:1} 56', { variables: { a: { b: 1 } } }],
     ['{% assign k = "__proto__" %}[{{ a[k] }}]', '[]', { variables: { a: JSON.parse('{"__proto__":{"c":2}}') } }],
     ['{{ a | map: "constructor" }}', '[null]', { variables: { a: [{}] } }],
     ['{% liquid\n  assign x = .y\n  echo x\n%}', '3', { variables: { y: 3 } }],

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -64,6 +64,39 @@ describe('DUR-002 and DUR-005: a database that cannot be used', () => {
     expect(code).toBe(1);
     expect(await issueCodes()).toContain('database_corrupt');
     expect(readFileSync(database).equals(bytes)).toBe(true);
+  });
+
+  test('doctor says of a damaged one what puts it right, and nothing about what stands in it', async () => {
+    const text = 'this is not a database, it is text, and there is quite some of it\n'.repeat(20);
+    const backup = `${database}.backup-v1-20260101T000000000Z`;
+    copyFileSync(database, backup);
+    writeFileSync(database, text);
+    writeFileSync(`${database}-wal`, 'a log of the damaged one');
+    writeFileSync(`${database}.damaged`, 'set aside before');
+    const { stdout } = await world.run(['doctor', '--skip-probe', '--json']);
+    const report = JSON.parse(stdout) as { ready: boolean; issues: { code: string; cliCommand: string | null }[] };
+    expect([report.ready, report.issues.map(({ code }) => code)]).toEqual([false, ['database_corrupt']]);
+    const command = report.issues[0]?.cliCommand ?? '';
+    expect(command).toBe(
+      [
+        `mv ${database} ${database}.damaged-2`,
+        `mv ${database}-wal ${database}.damaged-2-wal`,
+        `cp -p ${backup} ${database}`,
+      ].join(' && '),
+    );
+    execFileSync('sh', ['-c', command]);
+    expect(await issueCodes()).not.toContain('database_corrupt');
+    expect(readFileSync(`${database}.damaged-2`, 'utf8')).toBe(text);
+    expect(await world.run(['session', 'list'])).toMatchObject({ code: 0 });
+  });
+
+  test('without a backup the damaged one is set aside, and the next command begins a new one', async () => {
+    writeFileSync(database, 'no database, only text\n'.repeat(20));
+    const { stdout } = await world.run(['doctor', '--skip-probe']);
+    const command = /Try: (mv .*)$/m.exec(stdout)?.[1] ?? '';
+    execFileSync('sh', ['-c', command]);
+    expect(await world.run(['session', 'new', 'a'])).toMatchObject({ code: 0 });
+    expect(readFileSync(`${database}.damaged`, 'utf8')).toMatch(/^no database/);
   });
 
   test('a trigger that somebody added is refused and never fires', async () => {

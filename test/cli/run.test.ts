@@ -395,6 +395,28 @@ describe('JSON formats', () => {
     }
   });
 
+  test('a chain that names its own model says so from the first line on, also where the first turn fails', async () => {
+    await addScript(world, [{ name: 'hi', reply: { text: 'hello' } }]);
+    const config = { model: 'tester', provider: 'scripted', temperature: 0 };
+    const tasks = [{ id: 'a', handler: 'chat_completion', execute_config: config }];
+    const names = { model: 'tester', provider: 'scripted' };
+    for (const [limit, backend, code] of [
+      [0, 'script', 0],
+      [10, null, 1],
+    ] as const) {
+      world.write('own.json', JSON.stringify({ id: 'own', token_limit: limit, tasks }));
+      const ended = await world.run(['--output-format', 'stream-json', '--chain', 'own.json', 'hi '.repeat(40)]);
+      const lines = ended.stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { type: string });
+      expect(ended.code).toBe(code);
+      expect(lines[0]).toMatchObject({ type: 'init', ...names, backend: 'script' });
+      expect(lines[1]).toMatchObject({ type: 'chain_started', ...names });
+      expect(lines.at(-1)).toMatchObject({ type: 'result', ...names, backend });
+    }
+  });
+
   test('stream-json has its first and last line when nothing could start', async () => {
     const { code, stdout } = await world.run(['--output-format', 'stream-json', 'run', '--chain', 'nosuch.json', 'hi']);
     const lines = stdout

@@ -114,6 +114,10 @@ describe('refusals', () => {
     expect(refusal('--nosuchthing', 'hi').message).toBe(
       '--nosuchthing is not a flag; text that begins with - goes after --',
     );
+    // A near name of another command's is none that this one takes.
+    expect(refusal('run', '--frob', 'hi').message).toBe('--frob is not a flag; text that begins with - goes after --');
+    expect(refusal('plan', 'new', '--frob', 'hi').message).toContain('(did you mean --from?)');
+    expect(refusal('plan', '--frob', 'new').message).toContain('(did you mean --from?)');
     expect(refusal('--=x', 'hi').message).toBe('-- is not a flag; text that begins with - goes after --');
     expect(refusal('what', 'is', '3', '-5').message).toBe('-5 is not a flag; text that begins with - goes after --');
   });
