@@ -43,7 +43,7 @@ export function commandNotGranted(words: readonly string[], entries: readonly En
     ? interpreterProblem(name, covering, words, scope)
     : wordsProblem(name, file, rest, scope);
   if (problem !== null) return `${name}: ${problem}`;
-  return isGit(program, host) ? repositoryProblem(host.repository(host.cwd)) : null;
+  return isGit(program, host) ? repositoryProblem(host.repository(host.cwd), rest[0] ?? '') : null;
 }
 
 /** A file that is known under another name; the many names of one `busybox` are judged as they are written. */
