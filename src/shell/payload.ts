@@ -14,7 +14,11 @@ export type Payload =
   /** Its words do not say what it starts. */
   | { readonly kind: 'unreadable'; readonly why: string };
 
-const findRunners: ReadonlySet<string> = new Set(['-exec', '-execdir', '-ok', '-okdir']);
+/** Searches that start a command for what they find: the options behind which it stands, up to a `;` or `+`. */
+const finders: Readonly<Record<string, readonly string[]>> = {
+  find: ['-exec', '-execdir', '-ok', '-okdir'],
+  ...Object.fromEntries(['fd', 'fdfind'].map((name) => [name, ['-x', '-X', '--exec', '--exec-batch']])),
+};
 
 /** A file that is what somebody else writes. */
 const descriptor = /^\/dev\/(stdin|fd\/[0-9]+)$|^\/proc\/(self|thread-self|[0-9]+)\/fd\/[0-9]+$/;
@@ -47,7 +51,8 @@ export function payloadsOf(words: readonly CommandWord[]): readonly Payload[] {
     // A script that is read by name is looked up like a program.
     return [{ kind: 'words', words: rest[0]?.text === '--' ? rest.slice(1) : rest }];
   }
-  if (name === 'find') return findPayloads(rest);
+  const runners = Object.hasOwn(finders, name) ? finders[name] : undefined;
+  if (runners !== undefined) return finderPayloads(runners, rest);
   // Alone it gives the shell itself something else to read.
   if (name === 'exec' && rest.length === 0) return [{ kind: 'input' }];
   const launcher = launcherOf(name);
@@ -101,10 +106,10 @@ function scriptPayload(script: CommandWord, words: readonly CommandWord[]): Payl
   return script.open && script.text.startsWith('<(') ? { kind: 'line', words: [script] } : { kind: 'words', words };
 }
 
-function findPayloads(rest: readonly CommandWord[]): readonly Payload[] {
+function finderPayloads(runners: readonly string[], rest: readonly CommandWord[]): readonly Payload[] {
   const payloads: Payload[] = [];
   for (let at = 0; at < rest.length; at += 1) {
-    if (!findRunners.has(rest[at]?.text ?? '')) continue;
+    if (!runners.includes(rest[at]?.text ?? '')) continue;
     let end = at + 1;
     while (end < rest.length && rest[end]?.text !== ';' && rest[end]?.text !== '+') end += 1;
     payloads.push({ kind: 'words', words: filledIn(rest.slice(at + 1, end), '{}') });

@@ -128,6 +128,10 @@ describe('command_path', () => {
     ['KEY=~/.ssh/id ls', true],
     ['for f in ~/.ssh/*; do cat $f; done', true],
     ['a=(~/.ssh/id); cat $\u007ba[0]\u007d', true],
+    ['curl file:///home/u/%2Essh/id', true],
+    ['curl --url=FILE://localhost/home/u/%2Essh/id', true],
+    ["sqlite3 'file:/home/u/.ss%68?mode=ro'", true],
+    ['curl file:///%zz', false],
     ['cat docs/ssh.md', false],
     ['X=docs:ssh ls', false],
   ])('on %j: %s', async (line, expected) => {
