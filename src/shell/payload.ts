@@ -1,5 +1,5 @@
 import type { CommandWord } from '../schema/command.ts';
-import { builtinPayloads, type Handed, valuePayloads } from './assigned.ts';
+import { builtinPayloads, type Handed, substitutesIn, valuePayloads } from './assigned.ts';
 import { filledIn, placeOf, putIn, readBehind } from './filled-in.ts';
 import { type Launcher, launcherOf, launches } from './launchers.ts';
 import { lineOptions } from './line-options.ts';
@@ -46,6 +46,8 @@ export function payloadsOf(words: readonly CommandWord[]): readonly Payload[] {
       return at < 1 ? [] : [{ kind: 'line' as const, words: [{ ...word, text: word.text.slice(at + 1) }] }];
     });
   }
+  // The file that a name stands for from here on.
+  if (name === 'hash' && rest[0]?.text === '-p') return [{ kind: 'words', words: rest.slice(1, 2) }];
   if (name === 'source' || name === '.') {
     if (descriptor.test(rest[0]?.text ?? '')) return [{ kind: 'input' }];
     // A script that is read by name is looked up like a program.
@@ -75,7 +77,10 @@ function shellPayload(name: string, rest: readonly CommandWord[]): readonly Payl
     if (text === '--' || !/^[-+]./.test(text)) {
       const from = text === '--' ? at + 1 : at;
       const found = rest[from];
-      if (line) return found === undefined ? first : [...first, { kind: 'line', words: [found] }];
+      if (line) {
+        const parameters = substitutesIn(rest.slice(from + 1));
+        return found === undefined ? first : [...first, { kind: 'line', words: [found] }, ...parameters];
+      }
       if (found === undefined || text === '-' || input) return [...first, { kind: 'input' }];
       return [...first, scriptPayload(found, rest.slice(from))];
     }
@@ -166,6 +171,10 @@ function launcherPayloads(name: string, launcher: Launcher, rest: readonly Comma
         // A line given by an option goes on in the words behind it (`env -S`).
         const line = option.line === '' ? (next === undefined ? [] : [next]) : [{ ...word, text: option.line }];
         const behind = name === 'env' ? rest.slice(at + 1) : [];
+        // It knows escapes that no shell does: a blank, an end.
+        if (name === 'env' && line[0]?.text.includes('\\') === true) {
+          return [...payloads, { kind: 'unreadable', why: 'a backslash in the line that env splits' }];
+        }
         payloads.push({ kind: 'line', words: [...line, ...behind] });
       }
       continue;

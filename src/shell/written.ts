@@ -15,6 +15,8 @@ export type WrittenDeps = {
   expand(step: Command): readonly CommandWord[];
   /** What a command reads, as far as is known. */
   inputOf(step: Command): readonly string[];
+  /** The line that an alias makes of a command; null where its program is none. */
+  lineOf(words: readonly CommandWord[]): CommandWord | null;
   /** There are more commands than are looked at. */
   spent(): void;
 };
@@ -38,7 +40,9 @@ export function createWritten(deps: WrittenDeps): (steps: readonly Step[]) => re
     }
     const texts = /^(echo|printf)$/.test(baseName(words[0]?.text ?? '')) ? printed(words) : deps.inputOf(step);
     if (depth >= maxDepth) return texts;
-    const inner = payloadsOf(words).flatMap((payload): readonly string[] => {
+    const aliased = deps.lineOf(words);
+    const line = aliased === null ? [] : [{ kind: 'line' as const, words: [aliased] }];
+    const inner = [...payloadsOf(words), ...line].flatMap((payload): readonly string[] => {
       if (payload.kind === 'words') return payload.words.length === 0 ? [] : writtenBy(payload.words, step, depth + 1);
       if (payload.kind !== 'line' || deps.parse === null) return [];
       return writtenIn(deps.parse(payload.words.map((word) => word.text).join(' ')).steps, depth + 1);
