@@ -287,3 +287,18 @@ describe('the words of a line', () => {
     expect(await looksFor(100)).toBe(await looksFor(1));
   });
 });
+
+describe('a granted search', () => {
+  it('is told to leave out names and places of the catalogue, behind its own options', async () => {
+    const policy = await load({
+      rules: [{ tools: 'local_shell', action: 'allow', when: [{ op: 'command_prefix_allowlist', value: 'rg' }] }],
+    });
+    const call = { tools: 'local_shell', tool: 'local_shell', args: { command: "rg -g '!x' key -- src" } };
+    const argv = judge(policy, call, { ...plainHost, programs: ['rg'] }).exec?.argv ?? [];
+    expect(argv.slice(0, 4)).toEqual(['rg', '-g', '!x', 'key']);
+    expect(argv.slice(-2)).toEqual(['--', 'src']);
+    for (const left of ['!.reins', '!.ssh', '!.env', '!*.pem', '!**/.docker/config.json', '!**/.config/gh']) {
+      expect([left, argv[argv.indexOf(left) - 1]]).toEqual([left, '-g']);
+    }
+  });
+});

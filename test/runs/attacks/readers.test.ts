@@ -148,6 +148,41 @@ describe('a granted program', () => {
   });
 });
 
+describe('a granted search', () => {
+  const among = (...names: readonly string[]): Promise<Field> =>
+    createField({
+      files: {
+        'ws/sub/notes': 'a note\n',
+        ...Object.fromEntries(names.map((name) => [`ws/${name}`, `${secret}\n`])),
+      },
+    });
+
+  it.each(['.env', 'sub/.netrc', '.aws/credentials', '.reins/notes', 'sub/a.pem'])(
+    'does not tell what stands in %s',
+    async (name) => {
+      field = await among(name);
+      const outcome = await field.shell('grep -r -e canary -e note .', { policy: granting('grep') });
+      expect([outcome.state, outcome.row.includes('a note'), outcome.row.includes(secret)]).toEqual([
+        'done',
+        true,
+        false,
+      ]);
+    },
+  );
+
+  it.each(['.docker/config.json', '.config/gh/hosts.yml', '.local/share/keyrings/login'])(
+    'does not go through a directory with %s, which it cannot leave out',
+    async (name) => {
+      field = await among(name);
+      for (const command of ['grep -r canary', 'grep -rn canary . sub', 'fgrep -r canary ./sub/..']) {
+        await refused(field, 'grep,fgrep', command);
+      }
+      const outcome = await field.shell('grep -r note sub', { policy: granting('grep') });
+      expect(outcome.state).toBe('done');
+    },
+  );
+});
+
 describe('curl', () => {
   it.runIf(has('curl'))('reaches no host that the policy denies, however the address is written', async () => {
     field = await withSecrets();
