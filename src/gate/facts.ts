@@ -39,6 +39,7 @@ export function createPolicyHosts(machine: Machine, binaries: Binaries): (cwd: s
       caseInsensitivePaths: machine.caseInsensitivePaths,
       realPath: sight.realPath,
       filesLike: memo(filesLike),
+      isDirectory: memo(isDirectory),
       hardLinks: memo(hardLinks),
       resolveProgram: memo((word: string, directory: string) =>
         findProgram(word, directory, directories, root, machine),
@@ -62,7 +63,7 @@ export async function lineReader({ policy }: LoadedPolicy, tools: string): Promi
   return { readLine: (line) => readOtherLine(line, parse) };
 }
 
-function memo<T extends string | number | object | null>(
+function memo<T extends string | number | boolean | object | null>(
   ask: (text: string, more: string) => T,
 ): (text: string, more?: string) => T {
   const known = new Map<string, T>();
@@ -74,6 +75,14 @@ function memo<T extends string | number | object | null>(
     known.set(key, fresh);
     return fresh;
   };
+}
+
+function isDirectory(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+  } catch {
+    return false;
+  }
 }
 
 function hardLinks(path: string): number {

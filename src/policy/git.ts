@@ -58,9 +58,12 @@ export function hardened(words: readonly string[]): readonly string[] {
   return [program, ...globals, subcommand, ...own, ...rest];
 }
 
-/** Why the repository around a call withdraws the allow, or null. */
-export function repositoryProblem(repository: Repository | null): string | null {
-  if (repository === null) return null;
+/**
+ * Why the repository around a call withdraws the allow, or null. Where there is none `git` tells so and ends, but for
+ * `git diff`, which then compares any two files, and directories with all they hold.
+ */
+export function repositoryProblem(repository: Repository | null, subcommand: string): string | null {
+  if (repository === null) return subcommand === 'diff' ? 'git_config: there is no repository here' : null;
   if (repository.outside) return 'git_config: the git directory lies outside the workspace';
   for (const { path, text } of repository.configs) {
     const entries = text === null ? null : parseConfig(text);

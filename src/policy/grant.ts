@@ -8,6 +8,7 @@ import { judgeWords, tableOf } from './option-tables.ts';
 import { isWithin } from './paths.ts';
 import { isInterpreter, isLauncher, isNeverGranted } from './programs.ts';
 import type { Scope } from './scope.ts';
+import { searchProblem } from './search.ts';
 
 /** An entry of an allowlist, word by word. */
 export type Entry = readonly string[];
@@ -43,7 +44,7 @@ export function commandNotGranted(words: readonly string[], entries: readonly En
     ? interpreterProblem(name, covering, words, scope)
     : wordsProblem(name, file, rest, scope);
   if (problem !== null) return `${name}: ${problem}`;
-  return isGit(program, host) ? repositoryProblem(host.repository(host.cwd)) : null;
+  return isGit(program, host) ? repositoryProblem(host.repository(host.cwd), rest[0] ?? '') : null;
 }
 
 /** A file that is known under another name; the many names of one `busybox` are judged as they are written. */
@@ -60,7 +61,7 @@ function wordsProblem(name: string, file: string, rest: readonly string[], scope
     const problem = operandProblem(text, kind, scope);
     if (problem !== null) return problem;
   }
-  return null;
+  return searchProblem(name, rest, judged.operands, scope);
 }
 
 /**

@@ -145,7 +145,9 @@ function touchingWords(words: readonly CommandWord[], scope: Scope): readonly Co
   const shipped = operandsOf(words, scope, undefined);
   if (shipped !== null) return written(shipped);
   const own = operandsOf(words, scope, scope.host.commandTables) ?? [];
-  const read = new Set(own.flatMap(({ text, kind }) => (kind === 'read' || kind === 'rev' ? [text] : [])));
+  const read = new Set(
+    own.flatMap(({ text, kind }) => (kind === 'read' || kind === 'file' || kind === 'rev' ? [text] : [])),
+  );
   return words.slice(1).filter((word) => !read.has(word.text));
 }
 

@@ -85,7 +85,17 @@ function partsOf(word: string): readonly string[] {
     // A bundle may end in an option with its value: `-xf/etc/x`.
     if (word.includes('/')) parts.push(word.slice(word.indexOf('/')));
   }
-  return parts;
+  const address = /file:(?:\/\/[^/?#]*)?([^?#]+)/i.exec(word)?.[1];
+  return address === undefined ? parts : [...parts, decoded(address)];
+}
+
+/** The path of an address, as `curl` and `sqlite3` open it; one that cannot be decoded is taken as it is. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
 }
 
 /** Most pieces of one word that are looked at. */

@@ -24,6 +24,8 @@ export function operandProblem(text: string, kind: OperandKind, scope: Scope): s
     case 'read':
       // Alone, the dash is standard input.
       return text === '-' ? null : pathProblem(text, 'read_file', scope);
+    case 'file':
+      return text === '-' ? null : (pathProblem(text, 'read_file', scope) ?? directoryOperand(text, scope));
     case 'write':
       return pathProblem(text, 'write_file', scope);
     case 'rev':
@@ -40,6 +42,10 @@ function pathProblem(text: string, tool: string, scope: Scope): string | null {
   const refused = scope.refusedBy('local_fs', tool, { path: asWritten(text) });
   return refused === null ? null : `operand ${text}: ${refused}`;
 }
+
+/** What lies in it is named by no operand, links out of the workspace and secrets among them. */
+const directoryOperand = (text: string, scope: Scope): string | null =>
+  scope.host.isDirectory(scope.path(asWritten(text)).found()) ? `operand ${text} is a directory` : null;
 
 /** No shell expands the words of a granted command: a tilde in them is an ordinary character. */
 const asWritten = (text: string): string => (text.startsWith('~/') ? `./${text}` : text);

@@ -105,7 +105,8 @@ function readWords(
     if (found.value === null) continue;
     const next = found.attached === null;
     const value = next ? words[at + 1] : (found.attached ?? undefined);
-    if (value === undefined) return `option ${word} without its value`;
+    // Not every program takes `--` for a value: as the end of the options it stands for itself (02 §9.7).
+    if (value === undefined || (next && value === '--')) return `option ${word} without its value`;
     if (next) at += 1;
     const wrong = judgeValue(found.value, value, reading.values, own);
     if (wrong !== null) return `option ${word}${wrong}`;

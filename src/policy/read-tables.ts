@@ -52,7 +52,7 @@ const text = must(isText, 'a text');
 const texts = must((value) => Array.isArray(value) && value.every(isText), 'a list of texts');
 const yesOrNo = must((value) => typeof value === 'boolean', 'true or false');
 const count = must((value) => Number.isInteger(value) && Number(value) >= 0, 'a whole number');
-const kinds = ['none', 'text', 'read', 'write', 'rev', 'url'] as const;
+const kinds = ['none', 'text', 'read', 'file', 'write', 'rev', 'url'] as const;
 
 const option: Shape = {
   name: text,

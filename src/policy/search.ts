@@ -2,30 +2,38 @@ import type { PolicyHost } from '../schema/policy.ts';
 import { manyNamed, programName } from './analysis.ts';
 import { expandBraces } from './braces.ts';
 import { credentials, secretLooking } from './catalogue.ts';
+import type { Operand } from './option-tables.ts';
+import type { Scope } from './scope.ts';
 
 /**
  * A granted search goes through whole directories, and its operands name none of the files in them. So it is told to leave
  * out what no operand may be (02 §9.7): what its name alone shows to be a credential, a secret, or ours.
  */
 
-type Names = { readonly files: readonly string[]; readonly directories: readonly string[] };
+type Names = {
+  readonly files: readonly string[];
+  readonly directories: readonly string[];
+  /** Files and directories that are meant only below another one: `.docker/config.json`. */
+  readonly places: readonly string[];
+};
 
 let names: Names | null = null;
 
-/** What of the catalogue is about names, not about places; made once, since it never changes. */
+/** The catalogue as a search can be told of it; made once, since it never changes. */
 function guardedNames(): Names {
   if (names !== null) return names;
   const files: string[] = [];
+  const places: string[] = [];
   const directories = ['.reins'];
   for (const source of [...credentials, ...secretLooking]) {
     const expanded = source.startsWith('**/') ? expandBraces(source.slice('**/'.length)) : [];
     for (const pattern of typeof expanded === 'string' ? [] : expanded) {
       const directory = pattern.endsWith('/**');
       const name = directory ? pattern.slice(0, -'/**'.length) : pattern;
-      if (!name.includes('/')) (directory ? directories : files).push(name);
+      (name.includes('/') ? places : directory ? directories : files).push(name);
     }
   }
-  names = { files, directories };
+  names = { files, directories, places };
   return names;
 }
 
@@ -43,13 +51,38 @@ export function searching(words: readonly string[], host: PolicyHost): readonly 
 }
 
 function leftOut(name: string, rest: readonly string[]): readonly string[] {
-  const { files, directories } = guardedNames();
-  if (name === 'rg') return [...directories, ...files].flatMap((guarded) => ['-g', `!${guarded}`]);
-  if (!/^g?[ef]?grep$/.test(name)) return [];
-  const recursive = rest.some((word) => /^-[A-Za-z]*[rR]|^--(dereference-)?recursive$/.test(word));
-  if (!recursive) return [];
+  const { files, directories, places } = guardedNames();
+  if (name === 'rg') {
+    return [...directories, ...files, ...places.map((place) => `**/${place}`)].flatMap((one) => ['-g', `!${one}`]);
+  }
+  if (!isRecursiveGrep(name, rest)) return [];
   return [
     ...directories.map((guarded) => `--exclude-dir=${guarded}`),
     ...files.map((guarded) => `--exclude=${guarded}`),
   ];
+}
+
+const isRecursiveGrep = (name: string, rest: readonly string[]): boolean =>
+  /^g?[ef]?grep$/.test(name) && rest.some((word) => /^-[A-Za-z]*[rR]|^--(dereference-)?recursive$/.test(word));
+
+/**
+ * Why a search may not go through what it is given, or null: `grep` leaves out names and no places, so where one of the
+ * catalogue lies, as in a home directory, somebody has to be asked.
+ */
+export function searchProblem(
+  name: string,
+  rest: readonly string[],
+  operands: readonly Operand[],
+  { host, path }: Scope,
+): string | null {
+  if (!isRecursiveGrep(name, rest)) return null;
+  const given = operands.flatMap(({ text, kind }) => (kind === 'read' ? [path(text).found()] : []));
+  const through = given.filter((place) => host.isDirectory(place));
+  for (const directory of through.length > 0 ? through : [host.realPath(host.cwd)]) {
+    for (const place of guardedNames().places) {
+      const inner = `${directory}/${place}`;
+      if (host.isDirectory(inner) || host.hardLinks(inner) > 0) return `a search of ${directory} reads ${place}`;
+    }
+  }
+  return null;
 }

@@ -1,6 +1,7 @@
 /** Option tables (02 §9.7): what of a program's options and operands an allowlist may grant. */
 
-export type OperandKind = 'none' | 'text' | 'read' | 'write' | 'rev' | 'url';
+/** `file`: a path that is read, and no directory, for a program that would read whatever lies in one. */
+export type OperandKind = 'none' | 'text' | 'read' | 'file' | 'write' | 'rev' | 'url';
 
 /** An option with a value. */
 export type OptionValue =

@@ -24,7 +24,9 @@ const lines: ReadonlySet<string> = new Set(
 
 /** Builtins that expand their words once more: as names with a subscript, or as arithmetic. */
 const expanding: ReadonlySet<string> = new Set(
-  words('read readarray mapfile unset declare typeset local export readonly integer let test [ getopts wait compgen'),
+  words(
+    'read readarray mapfile unset declare typeset local export readonly integer let test [ getopts wait compgen set',
+  ),
 );
 
 /** Of a value that a name gets: `export A=b`, `env A=b`, `A=b`. */
@@ -47,6 +49,10 @@ export function builtinPayloads(name: string, rest: readonly CommandWord[]): rea
     return substitutes(word.text) ? [{ kind: 'text', words: [word] }] : [];
   });
 }
+
+/** Of texts that a shell gets from elsewhere, and may take for numbers or names. */
+export const substitutesIn = (given: readonly CommandWord[]): readonly Handed[] =>
+  given.flatMap((word) => (substitutes(word.text) ? [{ kind: 'text' as const, words: [word] }] : []));
 
 /** Whether a substitution stands in a text; one that has no end is an error in every shell. */
 export function substitutes(text: string): boolean {

@@ -1,5 +1,6 @@
 import type { CommandRedirect, CommandWord, FoundCommand } from '../schema/command.ts';
-import { expandingLine, valuePayloads } from './assigned.ts';
+import { expandingLine, substitutesIn, valuePayloads } from './assigned.ts';
+import { createNamedLines } from './named-lines.ts';
 import { type Payload, payloadsOf } from './payload.ts';
 import { baseName } from './programs.ts';
 import type { ParseScript, Script, ScriptRedirect, Step } from './script.ts';
@@ -19,6 +20,9 @@ const maxChoices = 8;
 const assigning: ReadonlySet<string> = new Set(
   'read readarray mapfile getopts unset declare typeset local eval source .'.split(' '),
 );
+
+/** Those of them that take what they read. */
+const reading: ReadonlySet<string> = new Set(['read', 'readarray', 'mapfile']);
 
 /** Every command of a call, those in the words of others among them. */
 export type Found = {
@@ -50,6 +54,7 @@ export function findInScript(script: Script, parse: ParseScript): Found {
 function createFinder(parse: ParseScript | null) {
   const commands: FoundCommand[] = [];
   const variables = new Map<string, Variable>();
+  const named = createNamedLines();
   let directories: readonly string[] = [''];
   let revealed = 0;
   let revealedText = 0;
@@ -67,6 +72,7 @@ function createFinder(parse: ParseScript | null) {
     outer = around.input;
     for (const step of read.steps) {
       if (step.kind === 'values') assign(step, around);
+      else if (step.kind === 'function') named.addFunction(step.name);
       else readStep(step, around);
     }
     outer = before;
@@ -117,6 +123,7 @@ function createFinder(parse: ParseScript | null) {
     parse,
     expand: ({ words }) => words.flatMap((word) => expandWord(word, variables, Number.POSITIVE_INFINITY)),
     inputOf: (step) => inputOf(step),
+    lineOf: (words) => named.lineOf(words),
     spent: () => {
       unread ??= 'too many commands may write what a shell reads';
     },
@@ -152,7 +159,14 @@ function createFinder(parse: ParseScript | null) {
     const name = baseName(program.text);
     if (name === 'cd' || name === 'pushd') change(words.slice(1));
     if (assigning.has(name) || (name === 'printf' && words[1]?.text === '-v')) forget();
+    if (name === 'alias') named.addAliases(words.slice(1));
     for (const payload of payloadsOf(words)) reveal(payload, name, around);
+    // Bash expands a value once more where it takes it for a number or a name.
+    const taken = reading.has(name) ? around.input.map(literalWord) : [];
+    const given = named.isFunction(program.text) ? words.slice(1) : [];
+    for (const payload of substitutesIn([...taken, ...given])) reveal(payload, name, around);
+    // It runs where it stands, as what `eval` reads does.
+    named.expand(words, (line) => reveal({ kind: 'line', words: [line] }, 'eval', around));
   };
 
   const reveal = (payload: Payload, name: string, { depth, input }: Around): void => {

@@ -28,6 +28,13 @@ const options: Readonly<Record<string, readonly string[]>> = {
 const gitOptions: Readonly<Record<string, readonly string[]>> = {
   rebase: words('-x --exec'),
   difftool: words('-x --extcmd'),
+  grep: words('-O --open-files-in-pager'),
+  clone: words('-u --upload-pack'),
+  fetch: ['--upload-pack'],
+  pull: ['--upload-pack'],
+  'ls-remote': words('--upload-pack --exec'),
+  push: words('--receive-pack --exec'),
+  archive: ['--exec'],
   'filter-branch': words('--tree-filter --index-filter --env-filter --msg-filter --commit-filter --tag-name-filter'),
 };
 

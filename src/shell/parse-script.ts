@@ -140,6 +140,7 @@ function createWalk(text: string) {
         input = [givenByCaller];
         forEachChild(node, (child) => visit(child, inner));
         input = before;
+        add({ kind: 'function', name: node.name.value });
         return;
       }
       case 'For':

@@ -1,5 +1,5 @@
 import type { CommandWord } from '../schema/command.ts';
-import { builtinPayloads, type Handed, valuePayloads } from './assigned.ts';
+import { builtinPayloads, type Handed, substitutesIn, valuePayloads } from './assigned.ts';
 import { filledIn, placeOf, putIn, readBehind } from './filled-in.ts';
 import { type Launcher, launcherOf, launches } from './launchers.ts';
 import { lineOptions } from './line-options.ts';
@@ -14,7 +14,11 @@ export type Payload =
   /** Its words do not say what it starts. */
   | { readonly kind: 'unreadable'; readonly why: string };
 
-const findRunners: ReadonlySet<string> = new Set(['-exec', '-execdir', '-ok', '-okdir']);
+/** Searches that start a command for what they find: the options behind which it stands, up to a `;` or `+`. */
+const finders: Readonly<Record<string, readonly string[]>> = {
+  find: ['-exec', '-execdir', '-ok', '-okdir'],
+  ...Object.fromEntries(['fd', 'fdfind'].map((name) => [name, ['-x', '-X', '--exec', '--exec-batch']])),
+};
 
 /** A file that is what somebody else writes. */
 const descriptor = /^\/dev\/(stdin|fd\/[0-9]+)$|^\/proc\/(self|thread-self|[0-9]+)\/fd\/[0-9]+$/;
@@ -42,12 +46,15 @@ export function payloadsOf(words: readonly CommandWord[]): readonly Payload[] {
       return at < 1 ? [] : [{ kind: 'line' as const, words: [{ ...word, text: word.text.slice(at + 1) }] }];
     });
   }
+  // The file that a name stands for from here on.
+  if (name === 'hash' && rest[0]?.text === '-p') return [{ kind: 'words', words: rest.slice(1, 2) }];
   if (name === 'source' || name === '.') {
     if (descriptor.test(rest[0]?.text ?? '')) return [{ kind: 'input' }];
     // A script that is read by name is looked up like a program.
     return [{ kind: 'words', words: rest[0]?.text === '--' ? rest.slice(1) : rest }];
   }
-  if (name === 'find') return findPayloads(rest);
+  const runners = Object.hasOwn(finders, name) ? finders[name] : undefined;
+  if (runners !== undefined) return finderPayloads(runners, rest);
   // Alone it gives the shell itself something else to read.
   if (name === 'exec' && rest.length === 0) return [{ kind: 'input' }];
   const launcher = launcherOf(name);
@@ -70,7 +77,10 @@ function shellPayload(name: string, rest: readonly CommandWord[]): readonly Payl
     if (text === '--' || !/^[-+]./.test(text)) {
       const from = text === '--' ? at + 1 : at;
       const found = rest[from];
-      if (line) return found === undefined ? first : [...first, { kind: 'line', words: [found] }];
+      if (line) {
+        const parameters = substitutesIn(rest.slice(from + 1));
+        return found === undefined ? first : [...first, { kind: 'line', words: [found] }, ...parameters];
+      }
       if (found === undefined || text === '-' || input) return [...first, { kind: 'input' }];
       return [...first, scriptPayload(found, rest.slice(from))];
     }
@@ -101,10 +111,10 @@ function scriptPayload(script: CommandWord, words: readonly CommandWord[]): Payl
   return script.open && script.text.startsWith('<(') ? { kind: 'line', words: [script] } : { kind: 'words', words };
 }
 
-function findPayloads(rest: readonly CommandWord[]): readonly Payload[] {
+function finderPayloads(runners: readonly string[], rest: readonly CommandWord[]): readonly Payload[] {
   const payloads: Payload[] = [];
   for (let at = 0; at < rest.length; at += 1) {
-    if (!findRunners.has(rest[at]?.text ?? '')) continue;
+    if (!runners.includes(rest[at]?.text ?? '')) continue;
     let end = at + 1;
     while (end < rest.length && rest[end]?.text !== ';' && rest[end]?.text !== '+') end += 1;
     payloads.push({ kind: 'words', words: filledIn(rest.slice(at + 1, end), '{}') });
@@ -161,6 +171,10 @@ function launcherPayloads(name: string, launcher: Launcher, rest: readonly Comma
         // A line given by an option goes on in the words behind it (`env -S`).
         const line = option.line === '' ? (next === undefined ? [] : [next]) : [{ ...word, text: option.line }];
         const behind = name === 'env' ? rest.slice(at + 1) : [];
+        // It knows escapes that no shell does: a blank, an end.
+        if (name === 'env' && line[0]?.text.includes('\\') === true) {
+          return [...payloads, { kind: 'unreadable', why: 'a backslash in the line that env splits' }];
+        }
         payloads.push({ kind: 'line', words: [...line, ...behind] });
       }
       continue;

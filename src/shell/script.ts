@@ -36,7 +36,9 @@ export type Step =
       readonly words: readonly ScriptWord[];
       /** What comes later in the line has one of them; else the name may still hold what it held before. */
       readonly certain: boolean;
-    };
+    }
+  /** What stands behind this name is a function; its commands are steps before this one. */
+  | { readonly kind: 'function'; readonly name: string };
 
 export type Script = {
   readonly steps: readonly Step[];

@@ -7,6 +7,8 @@ import { printed } from './words.ts';
 /** Most commands that are looked at for what they write, and how deep one may stand in another. */
 const maxWriters = 256;
 const maxDepth = 4;
+/** Most text of lines that is read for it, however often each of them is started. */
+const maxText = 262_144;
 
 type Command = Extract<Step, { kind: 'command' }>;
 
@@ -15,13 +17,16 @@ export type WrittenDeps = {
   expand(step: Command): readonly CommandWord[];
   /** What a command reads, as far as is known. */
   inputOf(step: Command): readonly string[];
-  /** There are more commands than are looked at. */
+  /** The line that an alias makes of a command; null where its program is none. */
+  lineOf(words: readonly CommandWord[]): CommandWord | null;
+  /** There is more than is looked at. */
   spent(): void;
 };
 
 /** Texts that the commands before a pipe may write, as far as the line shows them (02 §9.3), and all of them together. */
 export function createWritten(deps: WrittenDeps): (steps: readonly Step[]) => readonly string[] {
   let writers = 0;
+  let text = 0;
 
   const writtenIn = (steps: readonly Step[], depth: number): readonly string[] => {
     const texts = steps.flatMap((step) => (step.kind === 'command' ? [writtenBy(deps.expand(step), step, depth)] : []));
@@ -38,10 +43,18 @@ export function createWritten(deps: WrittenDeps): (steps: readonly Step[]) => re
     }
     const texts = /^(echo|printf)$/.test(baseName(words[0]?.text ?? '')) ? printed(words) : deps.inputOf(step);
     if (depth >= maxDepth) return texts;
-    const inner = payloadsOf(words).flatMap((payload): readonly string[] => {
+    const aliased = deps.lineOf(words);
+    const line = aliased === null ? [] : [{ kind: 'line' as const, words: [aliased] }];
+    const inner = [...payloadsOf(words), ...line].flatMap((payload): readonly string[] => {
       if (payload.kind === 'words') return payload.words.length === 0 ? [] : writtenBy(payload.words, step, depth + 1);
       if (payload.kind !== 'line' || deps.parse === null) return [];
-      return writtenIn(deps.parse(payload.words.map((word) => word.text).join(' ')).steps, depth + 1);
+      const own = payload.words.map((word) => word.text).join(' ');
+      text += own.length;
+      if (text > maxText) {
+        deps.spent();
+        return [];
+      }
+      return writtenIn(deps.parse(own).steps, depth + 1);
     });
     return [...texts, ...inner];
   };

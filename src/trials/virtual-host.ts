@@ -27,6 +27,7 @@ export function virtualHost(machine: VirtualMachine): PolicyHost {
     caseInsensitivePaths: machine.case_insensitive_paths,
     realPath: (path) => (path.startsWith('/') ? posix.resolve(path) : posix.normalize(path)),
     filesLike: () => [],
+    isDirectory: () => false,
     hardLinks: () => 0,
     guardOf: () => null,
     resolveProgram(word, cwd) {
@@ -34,7 +35,8 @@ export function virtualHost(machine: VirtualMachine): PolicyHost {
       const real = word.includes('/') ? posix.resolve(cwd, word) : posix.join(machine.programs_dir, word);
       return { word, real, ...identity, ungrantable: word.startsWith('.') ? 'relative' : null };
     },
-    repository: () => null,
+    // One without configuration: what a revision is can only be told in a repository.
+    repository: () => ({ outside: false, configs: [] }),
     foundRelative: () => false,
     binary: () => ({ state: 'read', identity, others_write: false, head: '\x7fELF', sha256: null, young: false }),
     guarded: {

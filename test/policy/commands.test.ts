@@ -128,6 +128,10 @@ describe('command_path', () => {
     ['KEY=~/.ssh/id ls', true],
     ['for f in ~/.ssh/*; do cat $f; done', true],
     ['a=(~/.ssh/id); cat $\u007ba[0]\u007d', true],
+    ['curl file:///home/u/%2Essh/id', true],
+    ['curl --url=FILE://localhost/home/u/%2Essh/id', true],
+    ["sqlite3 'file:/home/u/.ss%68?mode=ro'", true],
+    ['curl file:///%zz', false],
     ['cat docs/ssh.md', false],
     ['X=docs:ssh ls', false],
   ])('on %j: %s', async (line, expected) => {
@@ -281,5 +285,20 @@ describe('the words of a line', () => {
       return looks;
     };
     expect(await looksFor(100)).toBe(await looksFor(1));
+  });
+});
+
+describe('a granted search', () => {
+  it('is told to leave out names and places of the catalogue, behind its own options', async () => {
+    const policy = await load({
+      rules: [{ tools: 'local_shell', action: 'allow', when: [{ op: 'command_prefix_allowlist', value: 'rg' }] }],
+    });
+    const call = { tools: 'local_shell', tool: 'local_shell', args: { command: "rg -g '!x' key -- src" } };
+    const argv = judge(policy, call, { ...plainHost, programs: ['rg'] }).exec?.argv ?? [];
+    expect(argv.slice(0, 4)).toEqual(['rg', '-g', '!x', 'key']);
+    expect(argv.slice(-2)).toEqual(['--', 'src']);
+    for (const left of ['!.reins', '!.ssh', '!.env', '!*.pem', '!**/.docker/config.json', '!**/.config/gh']) {
+      expect([left, argv[argv.indexOf(left) - 1]]).toEqual([left, '-g']);
+    }
   });
 });

@@ -78,6 +78,7 @@ describe('the control plane', () => {
   it('is not named by a word of a command that is a secret, nor by a redirect', () => {
     expect(shell('cat .reins/local.db')).toBe('deny own secret: .reins/local.db');
     expect(shell('tar cf x --file=.reins/local.db')).toBe('deny own secret: .reins/local.db');
+    expect(shell("sqlite3 'file:.reins/local.db?mode=ro'")).toBe('deny own secret: .reins/local.db');
     expect(shell('cat ~/.reins/machine.key | head')).toBe('deny own secret: /home/u/.reins/machine.key');
     expect(shell('cat "$HOME/.reins/trust.json"')).toBe('deny own secret: /home/u/.reins/trust.json');
     expect(shell('echo x > .reins/x')).toBe('deny write into the control plane: .reins/x');

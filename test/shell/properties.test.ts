@@ -162,6 +162,8 @@ describe('the reader', () => {
     `${'{a,b}'.repeat(12_000)}`,
     `echo $((${'1+'.repeat(30_000)}1))`,
     `${'cd x; '.repeat(60)}`,
+    `alias q='printf ${'a '.repeat(30_000)}'\n${'q|'.repeat(60)}sh`,
+    `alias a='b|b' b='c|c' c='d|d' d='a|a'\n${'a|'.repeat(60)}sh`,
     `${'for i in a b c d e f g h; do '.repeat(12)}$i$i$i;${' done;'.repeat(12)}`,
   ])('does not multiply work with %#', (command) => {
     expect(readCallWith({ command }, parseScript)).toMatchObject({ form: 'sh', grant: { ok: false } });

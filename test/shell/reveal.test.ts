@@ -82,6 +82,12 @@ const ways: readonly ((line: string) => string)[] = [
   (line) => `PS4=${single(`$(${line})`)}; set -x; :`,
   (line) => `BASH_ENV=${single(`$(${line})`)} bash -c :`,
   (line) => `/proc/self/exe -c ${single(line)}`,
+  (line) => `alias q='env '\nq ${line}`,
+  (line) => `alias q='ls;' r=q\nr ${line}`,
+  (line) => `set -- ${single(`a[$(${line})]`)}; : $(($1))`,
+  (line) => `f() { : $(($1)); }; f ${single(`a[$(${line})]`)}`,
+  (line) => `bash -c '[[ $1 -eq 1 ]]' _ ${single(`a[$(${line})]`)}`,
+  (line) => `printf '%s\\n' ${single(`a[$(${line})]`)} | { read x; : $((x)); }`,
 ];
 
 const spellings = [
@@ -105,6 +111,13 @@ describe('a denied program', () => {
     'git rebase -i --exec="evil x" HEAD',
     'git submodule foreach --recursive evil x',
     'git bisect run evil',
+    'git grep -O"evil x" y',
+    'git clone --upload-pack="evil x" a b',
+    'git push --receive-pack "evil x" o',
+    'fd -e c -x evil {}',
+    'hash -p /opt/evil ls; ls',
+    "env -S 'evil\\cx'",
+    "fdfind . --exec-batch sh -c 'evil x'",
     'tar --checkpoint-action=exec="evil x" -cf a b',
     'tar -I evil -cf a b',
     'rsync -e "evil x" a b',
@@ -167,6 +180,7 @@ describe('a denied program', () => {
     'ls | xargs -IR env R',
     'bash --init-file <(cat x) -i',
     'BASH_ENV=<(cat x) bash -c :',
+    "env -S 'sh\\_-c\\_evil'",
   ])('may stand in what a program reads: %s', (line) => {
     expect(verdict(line)).toBe('approve');
   });
@@ -177,6 +191,11 @@ describe('a denied program', () => {
     'git -c core.pager=cat log',
     'git -c alias.x="log -p" x',
     'tar --checkpoint-action=dot -xf a',
+    'git push -u origin evil',
+    "alias ls='ls -l'\nls evil 'a;evil'",
+    'f() { echo "$1"; }; f evil \'it costs $5 (evil)\'',
+    'set -- evil; echo "$1"',
+    'fd -e c -x wc -l ";" evil',
     'rsync -e ssh a b',
     'ssh -S ctl -o StrictHostKeyChecking=no h ls',
     'vim -c "set nu" evil',

@@ -30,6 +30,7 @@ const withSecrets = (prepare: (place: TempHome) => void = () => {}): Promise<Fie
       'private/key': secret,
       'private/a.json': JSON.stringify(secret),
       'ws/notes': 'a note\n',
+      'ws/.env': `KEY=${secret}\n`,
       'ws/sub/notes': 'another\n',
       'ws/c': '#!/bin/sh\n: > ./M\nexec cat\n',
     },
@@ -78,6 +79,14 @@ describe('a granted program', () => {
     ['egrep', 'egrep -f link/key notes'],
     ['diff', 'diff -r sub .'],
     ['diff', 'diff --recursive sub .'],
+    ['diff', 'diff -N sub .'],
+    ['diff', 'diff -u . sub/'],
+    ['diff', 'diff -N ./sub/.. sub'],
+    ['diff', 'diff sub/notes .'],
+    ['git diff', 'git diff sub .'],
+    ['git diff', 'git diff -- . sub'],
+    ['grep', 'grep -r -e canary -e -- .'],
+    ['grep', 'grep -rz --include -- -e canary .'],
     ['git diff', 'git diff link/key notes'],
     ['git diff', 'git diff -- notes link/key'],
     ['cat', 'cat ./sub/../link/key'],
@@ -137,6 +146,41 @@ describe('a granted program', () => {
     const { state } = await field.shell(`jq -n '"included"'`, { policy: granting('jq') });
     expect(state).toBe('done');
   });
+});
+
+describe('a granted search', () => {
+  const among = (...names: readonly string[]): Promise<Field> =>
+    createField({
+      files: {
+        'ws/sub/notes': 'a note\n',
+        ...Object.fromEntries(names.map((name) => [`ws/${name}`, `${secret}\n`])),
+      },
+    });
+
+  it.each(['.env', 'sub/.netrc', '.aws/credentials', '.reins/notes', 'sub/a.pem'])(
+    'does not tell what stands in %s',
+    async (name) => {
+      field = await among(name);
+      const outcome = await field.shell('grep -r -e canary -e note .', { policy: granting('grep') });
+      expect([outcome.state, outcome.row.includes('a note'), outcome.row.includes(secret)]).toEqual([
+        'done',
+        true,
+        false,
+      ]);
+    },
+  );
+
+  it.each(['.docker/config.json', '.config/gh/hosts.yml', '.local/share/keyrings/login'])(
+    'does not go through a directory with %s, which it cannot leave out',
+    async (name) => {
+      field = await among(name);
+      for (const command of ['grep -r canary', 'grep -rn canary . sub', 'fgrep -r canary ./sub/..']) {
+        await refused(field, 'grep,fgrep', command);
+      }
+      const outcome = await field.shell('grep -r note sub', { policy: granting('grep') });
+      expect(outcome.state).toBe('done');
+    },
+  );
 });
 
 describe('curl', () => {
