@@ -10,6 +10,7 @@ import { Empty, Skeleton } from './parts/states.tsx';
 import { LoginAgain, LoginPage } from './session/login.tsx';
 import { PasswordPage } from './session/password.tsx';
 import { ProofDialog } from './session/proof.tsx';
+import { renewWhileUsed } from './session/renewal.ts';
 import { lookElsewhere, session } from './session/session.ts';
 
 const lazily = (load: () => Promise<ComponentType>) => lazy(() => load().then((found) => ({ default: found })));
@@ -22,6 +23,7 @@ const routes = pages.flatMap(({ paths, load }) => {
 export function App() {
   const state = useStore(session);
   useEffect(() => onReturn(() => void lookElsewhere()), []);
+  useEffect(renewWhileUsed, []);
   switch (state.at) {
     case 'in':
     case 'expired':

@@ -1,5 +1,6 @@
 import { accessSync, constants, readFileSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { AppOptions } from '../app-options.ts';
 import type { Binaries } from '../gate/binaries.ts';
 import { agentsMayAnswer } from '../policy/attention.ts';
 import { vetPolicy } from '../policy/vet.ts';
@@ -17,6 +18,7 @@ import type { StoreRooms } from './store-rooms.ts';
 import { quote } from '../text/quote.ts';
 
 export type InspectDeps = {
+  readonly options: Pick<AppOptions, 'policy'>;
   readonly machine: Machine;
   readonly workspace: Workspace;
   readonly store: StoreRooms;
@@ -33,7 +35,8 @@ export const inspectWith =
   async (named: string | null): Promise<Inspection> => {
     const { workspace, machine, store } = deps;
     const chains = await inspectChains(deps);
-    const policy = await inspectPolicy(deps, named);
+    // Unless another is asked about, the one of a run that names none.
+    const policy = await inspectPolicy(deps, named ?? deps.options.policy?.value ?? null);
     const { asks } = store.asks.list({
       state: 'pending',
       kind: null,
@@ -132,12 +135,12 @@ async function inspectPolicy({ chains, policies, binaries, workspace }: InspectD
   } catch (error) {
     if (!(error instanceof RuntimeError)) throw error;
     const path = pathIn(error.data);
-    const missing = { ...nothing, name: 'default', source: 'project', sha256: null, path };
+    const missing = { ...nothing, name: named ?? 'default', source: 'project', sha256: null, path };
     if (error.code === 'not_trusted' && path !== null) {
       return { untrusted: [{ kind: 'policy' as const, path }], policy: { ...missing, state: 'ok' as const } };
     }
     const state = error.code === 'policy_not_found' ? ('missing' as const) : ('invalid' as const);
-    const name = named ?? textIn(error.data, 'name') ?? missing.name;
+    const name = named ?? textIn(error.data, 'name') ?? 'default';
     return { untrusted: [], policy: { ...missing, name, state, defect: error.message } };
   }
 }

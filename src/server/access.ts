@@ -7,7 +7,11 @@ import type { Route } from './route.ts';
 export type Presented =
   | { readonly kind: 'none' }
   /** Something that is not valid, or not any more; it counts as none where none is needed. */
-  | { readonly kind: 'invalid'; readonly viaCookie: boolean }
+  | {
+      readonly kind: 'invalid';
+      /** The browser is to forget it: no newer cookie can have taken its place. */
+      readonly deadCookie: boolean;
+    }
   | { readonly kind: 'valid'; readonly principal: Principal };
 
 /** Step 7 of the gate: the class of a route (09 §4.6). @returns the refusal, or null */

@@ -60,7 +60,11 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
   const sessionOf = (token: string, viaCookie: boolean): Presented => {
     const claims = verified(token);
     const row = claims === null ? null : logins.session(claims.sid);
-    if (claims === null || row === null || !holds(row, claims)) return { kind: 'invalid', viaCookie };
+    if (claims === null || row === null || !holds(row, claims)) {
+      // Sent before another tab renewed the login: to take the cookie away now would take the one that is good.
+      const renewed = claims !== null && row !== null && holds(row, { ...claims, jti: row.jti });
+      return { kind: 'invalid', deadCookie: viaCookie && !renewed };
+    }
     if (now() - row.last_seen_at >= seenEveryMs) logins.touchSession(row.id, now());
     return { kind: 'valid', principal: principalOf(row, viaCookie) };
   };
@@ -94,12 +98,12 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
       const { authorization } = request.headers;
       if (authorization !== undefined) {
         const bearer = /^bearer +([^\s]+)$/i.exec(authorization)?.[1];
-        return bearer === undefined ? { kind: 'invalid', viaCookie: false } : ofBearer(bearer);
+        return bearer === undefined ? { kind: 'invalid', deadCookie: false } : ofBearer(bearer);
       }
       const found = cookiesOf(request.headers.cookie ?? '', cookieName(request));
       if (found.length === 0) return { kind: 'none' };
       const [value = ''] = found;
-      if (found.length > 1 || value.length > maxCookieBytes) return { kind: 'invalid', viaCookie: true };
+      if (found.length > 1 || value.length > maxCookieBytes) return { kind: 'invalid', deadCookie: true };
       return sessionOf(value, true);
     },
 

@@ -21,7 +21,7 @@ export type DispatchDeps = {
   readonly live: LiveCalls;
   readonly now: () => number;
   authenticate(request: IncomingMessage): Presented;
-  /** The Set-Cookie header that takes an invalid cookie away. */
+  /** The Set-Cookie header that takes a dead cookie away. */
   clearCookie(request: IncomingMessage): string;
   /** One line per request, and what a 500 was. */
   trace(line: TraceLine): void;
@@ -121,7 +121,7 @@ export function createDispatch(deps: DispatchDeps) {
     } catch (thrown) {
       error = thrown;
       reply = errorReply(thrown, id);
-      if (reply.status === 401 && presented.kind === 'invalid' && presented.viaCookie && route?.access !== 'public') {
+      if (reply.status === 401 && presented.kind === 'invalid' && presented.deadCookie && route?.access !== 'public') {
         response.setHeader('Set-Cookie', deps.clearCookie(request));
       }
       const allowed = route === null && reply.status === 405 ? methodsOf(pathOf(request.url ?? '')) : [];

@@ -3,9 +3,14 @@ import type { ServerResponse } from 'node:http';
 /** Beyond so many bytes that nobody has read, deltas are left out; beyond the second number the stream ends (09 §7.3). */
 const slowBytes = 1024 * 1024;
 const mostBytes = slowBytes + 512 * 1024;
+/** How long who was too slow has to take what is left. */
+const lastMs = 10_000;
 
-/** The frames of one event stream. Nothing is awaited: what a slow client does not take is bounded. */
-export function createFrames(response: ServerResponse, heartbeatMs: number) {
+/**
+ * The frames of one event stream. Nothing is awaited: what a slow client does not take is bounded, and so is how long it
+ * is kept for one that takes nothing more.
+ */
+export function createFrames(response: ServerResponse, heartbeatMs: number, drainMs = lastMs) {
   let ended = false;
   const beat = setInterval(() => {
     response.write(': hb\n\n');
@@ -26,6 +31,9 @@ export function createFrames(response: ServerResponse, heartbeatMs: number) {
     if (ended) return;
     stop();
     response.end(frame(name, null, JSON.stringify(data)));
+    const cut = setTimeout(() => response.destroy(), drainMs);
+    cut.unref();
+    response.once('close', () => clearTimeout(cut));
   };
   return {
     /** Sends a frame that may be lost. */

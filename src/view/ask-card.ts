@@ -1,4 +1,5 @@
 import type { Ask } from '../schema/ask.ts';
+import { budgetWords } from './budget.ts';
 import { callParts, type CardPart, type Pen, pens } from './card-parts.ts';
 import { cardWarnings } from './card-warnings.ts';
 import type { Glyphs, SafeText } from './escape.ts';
@@ -92,21 +93,9 @@ const questionParts = (question: NonNullable<Ask['question']>, { data }: Pen): r
     : [data('choices', question.choices.map((choice, index) => `${index + 1}. ${choice}`).join('\n'))]),
 ];
 
-const counted: Readonly<Record<string, string>> = {
-  maxTurns: 'model calls',
-  maxToolCalls: 'tool calls',
-  maxTokens: 'tokens',
-};
-
-/** The bound, what is used of it, and what one more grant means (10 §7.8). The runtime wrote these arguments. */
 function budgetParts(args: unknown, { fact }: Pen): readonly CardPart[] {
-  const { bound, used, limit, more } = args as { bound: string; used: number; limit: number; more: number };
-  const unit = counted[bound] ?? bound;
-  return [
-    fact('bound', bound),
-    fact('used', `${used} of ${limit} ${unit}`),
-    fact('grant', `${more} more ${unit} for this run; then it asks again`),
-  ];
+  const { bound, used, grant } = budgetWords(args);
+  return [fact('bound', bound), fact('used', used), fact('grant', grant)];
 }
 
 const mostSaid = 3;

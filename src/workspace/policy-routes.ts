@@ -73,7 +73,7 @@ export function createPolicyRoutes(deps: PolicyRouteDeps) {
         name,
         source,
         sha256,
-        valid: state !== 'invalid' && state !== 'untrusted',
+        valid: state !== 'invalid',
         trusted: state !== 'untrusted',
         in_effect: governs,
         shadowed_by: state === 'shadowed' ? (listed.find((other) => other.file === file)?.source ?? null) : null,

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, readdirSync, readFileSync, renameSync, statSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -73,6 +74,30 @@ describe('reins beam', () => {
     ]);
     expect(stderr).not.toContain(readFileSync(join(world.home, '.reins/beam-token'), 'utf8').trim());
     expect(statSync(join(world.home, '.reins/beam-token')).mode & 0o777).toBe(0o600);
+  });
+
+  it('tells of the policy that governs what it runs', async () => {
+    const policy = JSON.stringify({ default_action: 'deny', rules: [{ tools: 'nosuch', action: 'allow' }] });
+    const path = world.write('.reins/hitl-policy-narrow.json', policy);
+    const sha256 = createHash('sha256').update(policy).digest('hex');
+    expect((await world.run(['trust', 'add', path, '--sha256', sha256])).code).toBe(0);
+    world.write('.reins/hitl-policy-theirs.json', policy);
+    const server = await serve(['--policy', 'narrow', '--print-link']);
+    const token = readFileSync(join(world.home, '.reins/beam-token'), 'utf8').trim();
+    const read = async (path: string) =>
+      (await fetch(`${server.url}${path}`, { headers: { authorization: `Bearer ${token}` } })).json();
+    expect(await read('/api/setup-status')).toMatchObject({ hitlPolicyName: 'narrow' });
+    // One that nobody trusts is not called broken: nothing was read in it.
+    const { items } = (await read('/api/policies')) as { items: { name: string; [fact: string]: unknown }[] };
+    const facts = items
+      .filter(({ source }) => source === 'project')
+      .map((one) => [one.name, one['valid'], one['trusted']]);
+    expect(facts).toEqual([
+      ['narrow', true, true],
+      ['theirs', true, false],
+    ]);
+    const { stderr } = await stop(server);
+    expect(stderr).toContain('\npolicy narrow (project, ');
   });
 
   it('is found by name on both loopback addresses, and by the variables that begin with its name', async () => {

@@ -30,8 +30,8 @@ export type Served = {
   readonly token: string;
   /** The access token of this machine. */
   readonly accessToken: string;
-  /** Another login session. */
-  login(): string;
+  /** Another login session, which began so many milliseconds ago. */
+  login(agoMs?: number): string;
   call(method: string, path: string, ask?: Ask): Promise<Answer>;
   /** The same operations through the client that is made from the table. */
   readonly client: HttpClient;
@@ -85,8 +85,8 @@ export async function served(setup: ScriptedSetup & { readonly streams?: StreamL
   const { url, port } = beam;
   ports.push(port);
   const key = createSigningKey({ logins: ground.logins, machineKey: ground.machineKey(), override: null });
-  const login = (): string => {
-    const now = Date.now();
+  const login = (agoMs = 0): string => {
+    const now = Date.now() - agoMs;
     const session = { id: newTokenId(), jti: newTokenId(), epoch: 0, amr: 'link' as const };
     const ends = now + 86_400_000;
     ground.logins.addSession(
@@ -97,7 +97,7 @@ export async function served(setup: ScriptedSetup & { readonly streams?: StreamL
         created_at: now,
         proof_at: now,
         expires_at: ends,
-        ends_at: ends,
+        ends_at: now + 7 * 86_400_000,
       },
       {},
     );

@@ -11,6 +11,8 @@ export const phone = { width: 390, height: 844 };
 type Look = {
   readonly viewport?: { readonly width: number; readonly height: number };
   readonly scheme?: 'light' | 'dark';
+  /** How long ago somebody has logged in; absent: just now. */
+  readonly loggedInMs?: number;
   /** Nobody is logged in. */
   readonly stranger?: boolean;
 };
@@ -48,7 +50,8 @@ export async function webWorld(setup: ScriptedSetup): Promise<WebWorld> {
       if (!request.url().startsWith(server.url)) problems.push(`request: ${request.url()}`);
     });
   };
-  const context: WebWorld['context'] = async ({ viewport = wide, scheme = 'light', stranger = false } = {}) => {
+  const context: WebWorld['context'] = async (look = {}) => {
+    const { viewport = wide, scheme = 'light', stranger = false, loggedInMs = 0 } = look;
     const made = await browser.newContext({ viewport, colorScheme: scheme, reducedMotion: 'reduce' });
     contexts.push(made);
     await made.addInitScript(
@@ -59,7 +62,7 @@ export async function webWorld(setup: ScriptedSetup): Promise<WebWorld> {
     if (!stranger) {
       const cookie = {
         name: `reins_session_${port}`,
-        value: server.login(),
+        value: server.login(loggedInMs),
         httpOnly: true,
         sameSite: 'Strict' as const,
       };

@@ -3,7 +3,7 @@ import type { AskCardData } from '../../src/schema/ask-views.ts';
 import { DiffLines } from '../parts/code-block.tsx';
 import { numbered } from '../parts/numbered.ts';
 import { Escaped, Safe } from '../parts/safe.tsx';
-import { argumentLines, commandText, ruleWords, segmentsOf, warningOf } from './card-facts.ts';
+import { argumentLines, budgetOf, commandText, ruleWords, segmentsOf, warningOf } from './card-facts.ts';
 import { Fold, foldedLines } from './folds.tsx';
 
 export type CardPart = { readonly id: string; readonly total: number };
@@ -35,6 +35,7 @@ export function CardBody({
 }) {
   const segments = segmentsOf(card);
   const { diff, url, why, who, paths } = card;
+  const budget = budgetOf(card);
   const shown = <T,>(id: string, lines: readonly T[]): readonly T[] =>
     isOpen(id) ? lines : lines.slice(0, foldedLines);
   return (
@@ -113,6 +114,18 @@ export function CardBody({
             </p>
           )}
         </div>
+      ) : budget !== null ? (
+        <dl className="facts card-facts">
+          <Fact label="Bound">
+            <Safe text={budget.bound} />
+          </Fact>
+          <Fact label="Used">
+            <Safe text={budget.used} />
+          </Fact>
+          <Fact label="Grant">
+            <Safe text={budget.grant} />
+          </Fact>
+        </dl>
       ) : (
         card.args.map(({ name, value }) => {
           const lines = argumentLines(value);

@@ -1,5 +1,6 @@
 import type { AskCardData } from '../../src/schema/ask-views.ts';
 import type { CommandSegment } from '../../src/schema/policy-views.ts';
+import { type BudgetWords, budgetWords } from '../../src/view/budget.ts';
 import { escapeText, type SafeText } from '../../src/view/escape.ts';
 import { plural } from '../../src/view/format.ts';
 
@@ -57,6 +58,10 @@ export function argumentLines(value: unknown): readonly SafeText[] {
   // Splitting a safe text at its own line breaks leaves safe lines.
   return text.split('\n').filter((each, at, all) => each !== '' || at < all.length - 1) as SafeText[];
 }
+
+/** What is used of a bound and what one more grant means; null where it is no ask about a bound. */
+export const budgetOf = (card: AskCardData): BudgetWords | null =>
+  card.kind === 'budget' ? budgetWords(Object.fromEntries(card.args.map(({ name, value }) => [name, value]))) : null;
 
 /** What a flag of the card means to a person. */
 const flagWords: Readonly<Record<string, string>> = {

@@ -69,7 +69,7 @@ export function useChat(name: string): Chat {
       const found = await client.getSession({ session: name });
       const page = await client.pageMessages({ session: name, order: 'desc', limit: pageSize });
       if (gone) return;
-      const run = found.active_run_id ?? found.suspended_run_id;
+      const run = found.active_run_id ?? found.suspended_run_id ?? (await stoppedRun(name));
       const messages = withoutRun(page.items.toReversed(), run);
       setSession(found);
       setStored({ messages, cursor: page.next_cursor });
@@ -161,6 +161,12 @@ export function useChat(name: string): Chat {
     send,
     reload,
   };
+}
+
+/** The run of a chat whose process is gone: what it was doing, and what may have happened, is to be seen before more is sent. */
+async function stoppedRun(session: string): Promise<string | null> {
+  const { items } = await client.pageRuns({ session, status: 'interrupted', limit: 10 });
+  return items.find(({ kind }) => kind === 'chat')?.id ?? null;
 }
 
 /** No random UUIDs: a page that has come over plain HTTP from another machine is not given any. */

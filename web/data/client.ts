@@ -1,4 +1,5 @@
 import { createHttpClient, type HttpClient } from '../../src/client/http-client.ts';
+import { isStillIn } from '../session/renewal.ts';
 import { loginAgain, mustChange, prove } from '../session/session.ts';
 import { createStore } from './store.ts';
 
@@ -14,10 +15,12 @@ export const connection = createStore<Connection>({ state: 'open' });
  * that has grown old. What was on its way is not lost to either.
  */
 const fetchAsOperator: typeof globalThis.fetch = async (input, init) => {
-  for (;;) {
+  for (let refusals = 0; ; ) {
     const response = await fetch(input, init);
     if (response.status === 401) {
-      await loginAgain();
+      refusals += 1;
+      // It may have been sent just before another tab renewed the login, or logged in.
+      if (refusals > 1 || !(await isStillIn().catch(() => false))) await loginAgain();
       continue;
     }
     if (response.status !== 403) return response;

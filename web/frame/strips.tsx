@@ -6,12 +6,14 @@ import { useStore } from '../data/store.ts';
 import { useData } from '../data/use-data.ts';
 import { Button } from '../parts/button.tsx';
 import { auth } from '../session/auth.ts';
+import { session } from '../session/session.ts';
 import { useEverywhere } from './everywhere.ts';
 
 /** One strip above the page, the gravest of those that hold (09 §8.2). */
 export function Strips() {
   const { setup, policy } = useEverywhere();
   const line = useStore(connection);
+  const { at } = useStore(session);
   const me = useData('me', () => auth.me());
   const [dismissed, dismiss] = useState('');
   const codes = (setup.value?.issues ?? [])
@@ -19,7 +21,16 @@ export function Strips() {
     .map(({ code }) => code)
     .join(' ');
 
-  if (line.state === 'lost') return <Lost retryAt={line.retryAt} />;
+  // Where the login has ended the server was heard, and the form over the page says what is to be done.
+  if (line.state === 'lost' && at === 'in') return <Lost retryAt={line.retryAt} />;
+  if (policy?.trusted === false) {
+    return (
+      <Strip danger>
+        This policy of the project is not trusted, so nothing runs.{' '}
+        <Link href={`/policies/${pathOfFile(policy.file)}`}>Look at it</Link>
+      </Strip>
+    );
+  }
   if (policy?.valid === false) {
     return (
       <Strip danger>

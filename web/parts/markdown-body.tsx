@@ -23,12 +23,23 @@ const escapeNodes = () => (tree: Node) => {
 };
 
 const backToText = '#user-content-fnref-';
+const toNote = '#user-content-fn-';
+/** A note by the name that the text gives it: a block knows nothing of the numbers of others. */
+function noteName(id: string): string {
+  const name = id.slice(toNote.length - 1);
+  try {
+    return visible(decodeURIComponent(name));
+  } catch {
+    // No address has been written this way.
+    return visible(name);
+  }
+}
 const isOpen = (url: string): boolean => /^(?:https?:\/\/|mailto:)/i.test(url);
 
 function Link({ href, children }: { readonly href?: string | undefined; readonly children?: ReactNode }) {
   // Between a text and its note there is no way: each stands where it is.
-  if (href?.startsWith('#user-content-fn') === true)
-    return href.startsWith(backToText) ? null : <span>[{children}]</span>;
+  if (href?.startsWith(backToText) === true) return null;
+  if (href?.startsWith(toNote) === true) return <span>[{noteName(href.slice(1))}]</span>;
   const url = visible(href ?? '');
   const said = typeof children === 'string' && children === url;
   const text = said ? url : children;
@@ -51,7 +62,27 @@ function Link({ href, children }: { readonly href?: string | undefined; readonly
   );
 }
 
-const Heading = ({ children }: { readonly children?: ReactNode }) => <h4 dir="auto">{children}</h4>;
+/** The notes of a block stand below it, and need no heading of their own. */
+const Heading = ({ id, children }: { readonly id?: string | undefined; readonly children?: ReactNode }) =>
+  id === 'footnote-label' ? null : <h4 dir="auto">{children}</h4>;
+
+function ListItem({
+  id,
+  className,
+  children,
+}: {
+  readonly id?: string | undefined;
+  readonly className?: string | undefined;
+  readonly children?: ReactNode;
+}) {
+  if (id?.startsWith(toNote.slice(1)) !== true) return <li className={className}>{children}</li>;
+  return (
+    <li className="note-of">
+      <span className="muted">[{noteName(id)}]</span>
+      <div>{children}</div>
+    </li>
+  );
+}
 
 /** What scrolls is reached with the keyboard. */
 const scrolls = { tabIndex: 0 } as const;
@@ -80,6 +111,11 @@ const components: Components = {
     </section>
   ),
   // The page has its own headings; those of a text are below them.
+  li: ({ id, className, children }) => (
+    <ListItem id={id} className={className}>
+      {children}
+    </ListItem>
+  ),
   h1: Heading,
   h2: Heading,
   h3: Heading,

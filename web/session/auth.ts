@@ -34,7 +34,8 @@ export const auth = {
   login: (email: string, password: string) => post<Login>('/api/ui/login', { email, password }),
   link: (code: string) => post<Login>('/api/auth/link', { code }),
   verify: (password: string) => post<{ readonly recent_until: string }>('/api/auth/verify', { password }),
-  refresh: () => post<Login>('/api/auth/refresh'),
+  /** The old cookie is dead at once, so the reply that brings the new one is taken even where the page is being left. */
+  refresh: () => ask<Login>('/api/auth/refresh', { method: 'POST', keepalive: true }),
   changePassword: (current: string, next: string) =>
     post<{ readonly sessions_revoked: number }>('/api/auth/change-password', {
       current_password: current,

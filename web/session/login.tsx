@@ -1,7 +1,7 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { RuntimeError } from '../../src/schema/errors.ts';
 import { useStore } from '../data/store.ts';
-import { refusalFrom } from '../data/use-data.ts';
+import { refusalFrom, useData } from '../data/use-data.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { TextField } from '../parts/field.tsx';
@@ -25,12 +25,7 @@ export function LoginPage() {
         {state.at === 'opening' ? <p role="status">Opening…</p> : null}
         {state.at === 'unreachable' ? <Unreachable /> : null}
         {state.at === 'out' && state.said !== null ? <p className="note warn">{state.said}</p> : null}
-        {state.at === 'out' && state.defaultInForce ? (
-          <p className="note">
-            No password is set yet: log in as <b>admin</b> with the password <b>admin</b>. You choose your own right
-            after.
-          </p>
-        ) : null}
+        {state.at === 'out' && state.defaultInForce ? <DefaultNote /> : null}
         {state.at === 'out' ? <LoginForm /> : null}
       </div>
     </main>
@@ -38,11 +33,24 @@ export function LoginPage() {
 }
 
 /** The login has ended while a page was open: the page waits under the form, as it was. */
-export const LoginAgain = () => (
-  <Dialog title="Your login has ended">
-    <p>Log in again to go on where you were. What you were writing is still there.</p>
-    <LoginForm />
-  </Dialog>
+export function LoginAgain() {
+  const status = useData('login status', () => auth.status());
+  return (
+    <Dialog title="Your login has ended">
+      <p>
+        Log in again to go on where you were, or open a link of “reins beam link” in this browser and come back. What
+        you were writing is still there.
+      </p>
+      {status.value?.default_login_in_force === true ? <DefaultNote /> : null}
+      <LoginForm />
+    </Dialog>
+  );
+}
+
+const DefaultNote = () => (
+  <p className="note">
+    No password is set yet: log in as <b>admin</b> with the password <b>admin</b>. You choose your own right after.
+  </p>
 );
 
 const Unreachable = () => (

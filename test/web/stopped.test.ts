@@ -1,0 +1,59 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { call, calls, says } from '../support/scripted-app.ts';
+import { axeFaults, phone, type WebWorld, webWorld } from './world.ts';
+
+const read = call('local_fs.list_dir', { path: '.' });
+const words = Array.from({ length: 30 }, (_, index) => `word${index}`).join(' ');
+
+let world: WebWorld;
+beforeAll(async () => {
+  world = await webWorld({
+    turns: [
+      calls([read, read], { role: 'user', last_user: 'look twice' }),
+      says('I have looked.', { role: 'tool' }),
+      { match: { role: 'user', last_user: 'slow' }, reply: { text: words, delay_ms: 150 } },
+    ].map((turn, index) => ({ name: `turn ${index}`, ...turn })),
+    policy: { default_action: 'allow', rules: [], compute: { maxToolCalls: 1, onExhausted: 'ask' } },
+  });
+  await world.served.client.putConfigItem({ key: 'default-model', value: 'm' });
+  await world.served.client.putConfigItem({ key: 'default-provider', value: 'scripted' });
+}, 60_000);
+afterAll(() => world?.close());
+
+it('says of a bound that is spent what one more grant means', async () => {
+  const page = await world.open('/chat', { viewport: phone, scheme: 'dark' });
+  await page.getByRole('textbox', { name: 'Message' }).fill('look twice');
+  await page.getByRole('button', { name: 'Send' }).click();
+  const card = page.locator('article.card');
+  await card.getByText('1 of 1 tool calls').waitFor();
+  await card.getByText('1 more tool calls for this run; then it asks again').waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  expect(await card.getByRole('button').allTextContents()).toEqual(['Grant once more', 'Deny']);
+  // The guard of the card: a press counts once it has been there for a while.
+  await expect
+    .poll(async () => {
+      await card
+        .getByRole('button', { name: 'Grant once more' })
+        .click({ timeout: 1000 })
+        .catch(() => undefined);
+      return card.count();
+    })
+    .toBe(0);
+  await page.getByText('I have looked.').waitFor();
+  expect(world.problems).toEqual([]);
+});
+
+it('offers in its chat to go on with a run whose process is gone', async () => {
+  const { run_id } = await world.served.client.postMessage({ session: 'default', text: 'slow' });
+  await world.served.app.seen(run_id, 'step_chunk');
+  await world.served.app.client.stopRun({ run_id, reason: 'shutdown', within_ms: 0 });
+  // As the next process finds it that looks.
+  world.served.app.change(`UPDATE runs SET status = 'interrupted' WHERE id = '${run_id}'`);
+  const page = await world.open('/chat');
+  await page.getByText('it stopped at its last checkpoint').waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await page.getByText('word29').waitFor();
+  await page.getByRole('button', { name: 'Send' }).waitFor();
+  expect(world.problems).toEqual([]);
+});
