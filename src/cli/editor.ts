@@ -44,7 +44,7 @@ export async function editText(place: EditPlace, name: string, text: string): Pr
     if (left?.isFile() !== true) return failed('the editor left no file; nothing was changed');
     if (left.size > maxBytes) return failed(`the file has more than ${maxBytes} bytes`);
     const saved = textOf(readFileSync(path));
-    if (saved === text && isUntouched(given, left)) return failed(nothingSaved);
+    if (saved === text && isUntouched(given, left)) return failed(nothingChanged);
     return saved === null
       ? failed('what was saved is no UTF-8 text; nothing was changed')
       : { kind: 'saved', text: saved };
@@ -56,7 +56,7 @@ export async function editText(place: EditPlace, name: string, text: string): Pr
 }
 
 /** What an editor saves in a window of its own after it has returned is read by nobody: its file is gone by then. */
-const nothingSaved = 'nothing was saved; an editor with a window of its own must wait (code --wait)';
+const nothingChanged = 'nothing was changed; an editor with a window of its own must wait (code --wait)';
 
 const isUntouched = (given: Stats, left: Stats): boolean =>
   left.ino === given.ino && left.size === given.size && left.mtimeMs === given.mtimeMs;

@@ -62,7 +62,7 @@ test('an editor that a key ended is over once the signal of that key has come, t
   expect(order).toEqual(['signal', 'ended']);
 });
 
-const windowed = 'nothing was saved; an editor with a window of its own must wait (code --wait)';
+const windowed = 'nothing was changed; an editor with a window of its own must wait (code --wait)';
 test.each([
   ['saves nothing', 'exit 0', windowed],
   ['leaves the file as it is and goes on in a window', '(sleep 5; echo late > "$1") >/dev/null 2>&1 &', windowed],

@@ -67,9 +67,9 @@ describe('a child', () => {
 
   it('has no descriptor but 0, 1 and 2, and an empty standard input; what our parent left open is /dev/null', async () => {
     const { stdout } = await run(requestOf('cat; ls -l /proc/$$/fd'));
-    const open = [...stdout.matchAll(/(\d+) -> (.+)$/gm)].map(([, fd, target]) => [fd, target] as const);
-    expect(open.slice(0, 3).map(([fd]) => fd)).toEqual(['0', '1', '2']);
-    expect(open.slice(3).filter(([, target]) => target !== '/dev/null')).toEqual([]);
+    const open = new Map([...stdout.matchAll(/(\d+) -> (.+)$/gm)].map(([, fd, target]) => [Number(fd), target]));
+    expect([...open.keys()]).toEqual(expect.arrayContaining([0, 1, 2]));
+    expect([...open].filter(([fd, target]) => fd > 2 && target !== '/dev/null')).toEqual([]);
   });
 
   it('gives both streams, their sizes and the exit code', async () => {
