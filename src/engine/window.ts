@@ -86,7 +86,7 @@ export function fitRequest(step: Step, load: Load, route: Route, shrink: number)
   const whole = limit === 0 ? tokens : Math.floor((limit - reserve) / ratio) - overhead;
   const budget = Math.floor((load.refused === true ? Math.min(whole, tokens) : whole) * shrink);
   if (tokens <= budget) return { kind: 'fits', messages: load.messages, tokens: tokens + overhead };
-  const overflow = { load, route, tokens, ratio, limit, reserve };
+  const overflow = { load, tokens, ratio, limit, reserve, raise: whatRaises(run, route, limit) };
   if (!load.shift) return { kind: 'failed', failure: tooLong(overflow) };
 
   const shifted = shiftHistory(load.messages, budget, {
@@ -118,21 +118,25 @@ const messageFrame = 4;
 
 type Overflow = {
   readonly load: Load;
-  readonly route: Route;
   /** Estimated tokens of the messages. */
   readonly tokens: number;
   readonly ratio: number;
   readonly limit: number;
   readonly reserve: number;
+  readonly raise: string;
 };
 
+/** Which of the limits is the smallest, in the words that change it. */
+function whatRaises({ chain, job, state }: Run, route: Route, limit: number): string {
+  if (job.defaults.context === limit) return 'a larger --context';
+  if (chain.token_limit === limit) return 'token_limit of the chain';
+  if (state.contexts[keyOf(route)] === limit) return 'take a model with more context';
+  return `reins model set-context ${route.model} --context <n>`;
+}
+
 /** The numbers, and what raises the limit that was the smallest (04 §13.3.1, 08 §9.1). */
-function tooLong({ load, route, tokens, ratio, limit, reserve }: Overflow): Failure {
+function tooLong({ load, tokens, ratio, limit, reserve, raise }: Overflow): Failure {
   const total = Math.ceil((tokens + load.systemTokens + load.toolTokens) * ratio);
-  const raise =
-    contextOf(route) === limit
-      ? `reins model set-context ${route.model} --context <n>`
-      : 'token_limit of the chain or --context';
   return failure(
     'capacity',
     `the request needs about ${total} tokens and the limit is ${limit}, of which ${reserve} are kept for the answer ` +

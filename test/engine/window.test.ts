@@ -32,10 +32,25 @@ describe('a history that outgrows the context', () => {
       error: {
         class: 'capacity',
         message:
-          'task chat failed after 1 attempt: the request needs about 4100 tokens and the limit is 2000, of which 250 are kept for the answer (messages 4100, tools 0); set shift or compact_policy on the task, shorten the input, or raise the limit: token_limit of the chain or --context',
+          'task chat failed after 1 attempt: the request needs about 4100 tokens and the limit is 2000, of which 250 are kept for the answer (messages 4100, tools 0); set shift or compact_policy on the task, shorten the input, or raise the limit: token_limit of the chain',
       },
     });
     expect(played.requests).toEqual([]);
+  });
+
+  it('says what raises the limit that is the smallest', async () => {
+    const raise = async (chainLimit: number, context: number, model: number | null): Promise<unknown> => {
+      const played = await play({
+        chain: chat({}, chainLimit),
+        job: { ...session(41), defaults: { context } },
+        openTurn: () => ({ kind: 'go', routes: [{ ...route, context: model }] }),
+      });
+      return played.end.kind === 'failed' ? played.end.error.message.split('raise the limit: ')[1] : played.end.kind;
+    };
+    expect(await raise(2000, 0, 3000)).toBe('token_limit of the chain');
+    // The context of a route is that of the invocation, where one is given.
+    expect(await raise(0, 1000, 1000)).toBe('a larger --context');
+    expect(await raise(0, 0, 1000)).toMatch(/^reins model set-context .* --context <n>$/);
   });
 
   it('sends the first user message and the newest ones when it shifts, and keeps all in the history', async () => {
