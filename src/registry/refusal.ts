@@ -5,6 +5,9 @@ import { type ErrorCode, toWire, type WireError } from '../schema/errors.ts';
 import { addCommand } from './add-command.ts';
 import type { View } from './seen.ts';
 
+/** Most names of one list that a message tells. */
+const mostListed = 20;
+
 /** How a run ends for which there is no route: one sentence, with what mends it (08 §3). */
 export function refusal(
   resolution: Exclude<Resolution, { kind: 'candidates' | 'ask' }>,
@@ -29,12 +32,18 @@ export function refusal(
       const command = addCommand(type ?? 'local', type ?? 'ollama');
       return { code: 'setup_incomplete', message: `${what}: ${command}`, data: { issue: 'no_backends' } };
     }
-    case 'not_allowed':
+    case 'not_allowed': {
+      const { list } = resolution;
+      const [what, listed] =
+        list === 'modelAllowlist'
+          ? (['model', wanted.allow.models] as const)
+          : (['backend', wanted.allow.backends] as const);
       return {
         code: 'compute_exhausted',
-        message: `The policy's compute.${resolution.list} leaves no ${resolution.list === 'modelAllowlist' ? 'model' : 'backend'} for ${names}.`,
-        data: { list: resolution.list },
+        message: `The policy's compute.${list} leaves no ${what} for ${names}; it lists ${listed.slice(0, mostListed).join(', ')}.`,
+        data: { list },
       };
+    }
     case 'nothing_known': {
       const broken = brokenScript(views);
       if (broken !== null) return broken;
@@ -75,7 +84,7 @@ export function refusal(
       const dropped = resolution.dropped.map(({ backend, model: name, reason }) => `${backend}/${name}: ${reason}`);
       // That nobody registered a local server and none answers is no news where others answer.
       const failed = resolution.failed.filter(({ implicit }) => !implicit);
-      const served = resolution.served.slice(0, 20);
+      const served = resolution.served.slice(0, mostListed);
       const more = resolution.served.length - served.length;
       const parts = [
         `No backend serves ${names}`,

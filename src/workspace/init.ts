@@ -1,6 +1,7 @@
 import { chmodSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
+import { quote } from '../text/quote.ts';
 import { lookAt, systemReason } from '../text/system-reason.ts';
 import { exists, readDocument, sha256Of, writeAtomic } from './files.ts';
 import { dataDirFault, dataDirIn, isUserDirectory, realOf, type Workspace } from './paths.ts';
@@ -84,7 +85,9 @@ export function createInitialise(deps: InitDeps) {
     }
     const fault = dataDirFault(dataDir, deps.uid);
     if (deps.dataDirFlag === null && fault !== null && fault !== 'missing') {
-      throw new RuntimeError('config_invalid', `The directory ${dataDir} cannot be used: it ${fault}.`);
+      throw new RuntimeError('config_invalid', `The directory ${dataDir} cannot be used: it ${fault}.`, {
+        hints: [`ls -ld ${quote(dataDir)}`, 'reins init --data-dir <directory>'],
+      });
     }
     if (deps.dataDirFlag !== null || workspace.dataDir === null || realOf(workspace.dataDir) === realOf(dataDir))
       return [];

@@ -313,10 +313,10 @@ describe('a refusal', () => {
     const server = await serve(openAi('m'));
     await add('a', server.url);
     expect(await refused({ models: ['m'] }, { models: ['other'] })).toBe(
-      'compute_exhausted: The policy\'s compute.modelAllowlist leaves no model for "m".',
+      'compute_exhausted: The policy\'s compute.modelAllowlist leaves no model for "m"; it lists other.',
     );
     expect(await refused({ models: ['m'] }, { backends: ['A'] })).toBe(
-      'compute_exhausted: The policy\'s compute.backendAllowlist leaves no backend for "m".',
+      'compute_exhausted: The policy\'s compute.backendAllowlist leaves no backend for "m"; it lists A.',
     );
     expect(server.requests).toEqual([]);
   });
