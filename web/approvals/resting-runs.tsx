@@ -31,15 +31,22 @@ export function RestingRuns() {
             {run.id}
           </Link>
           <span className="tag warn">{run.status}</span>
-          <span className="grow cut">
+          <span className="resting-input cut">
             <Safe text={run.input} />
-            {run.last_error === null ? null : <Safe text={` ${stuckText(run)}`} />}
           </span>
           <Button size="small" busy={resume.busy} onClick={() => void resume.run(run.id).then(runs.reload)}>
             Resume
           </Button>
+          <Stuck why={stuckText(run)} />
         </p>
       ))}
     </section>
   );
 }
+
+const Stuck = ({ why }: { readonly why: string | null }) =>
+  why === null ? null : (
+    <span className="resting-why wrap">
+      <Safe text={why} />
+    </span>
+  );

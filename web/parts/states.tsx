@@ -53,7 +53,7 @@ export function Loaded<T>({ data, children }: { readonly data: Data<T>; readonly
   return (
     <>
       {error === null || (stale && value !== null) ? null : <ErrorNote error={error} onRetry={reload} />}
-      {stale && value !== null ? <p className="tag warn">as it was before the connection was lost</p> : null}
+      {stale && value !== null ? <p className="note warn small">as it was before the connection was lost</p> : null}
       {value === null ? error === null ? <Skeleton /> : null : children(value)}
     </>
   );
