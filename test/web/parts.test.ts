@@ -4,7 +4,6 @@ import { layOut } from '../../web/chains/layout.ts';
 import { fileOfPath, pathOfFile } from '../../web/data/document-path.ts';
 import { moveElement, placeOf, placesOf } from '../../web/editor/json-places.ts';
 import { lineDiff } from '../../web/editor/line-diff.ts';
-import { blocksOf } from '../../web/parts/markdown-blocks.ts';
 import { stepDiff } from '../../web/plans/step-diff.ts';
 import { readMap } from '../../web/tools/read-map.ts';
 import { barsOf, byModel, daysOf } from '../../web/usage/figures.ts';
@@ -123,11 +122,4 @@ test('small things: lines that differ, names of files in paths, maps whose value
     'x.json',
   ]);
   expect(readMap('A: b: c\n\nKept\nEmpty:')).toEqual({ A: 'b: c', Kept: null, Empty: null });
-});
-
-test('a text with notes or addresses at its foot is one block: apart from each other they would not be seen', () => {
-  expect(blocksOf('One.\n\n- two\n\n  still two\n\nthree')).toEqual(['One.\n', '- two\n\n  still two\n', 'three']);
-  for (const foot of ['[^1]: The note.', '[a]: https://a.test/']) {
-    expect(blocksOf(`One[^1], [two][a].\n\nThree.\n\n${foot}`)).toEqual([`One[^1], [two][a].\n\nThree.\n\n${foot}`]);
-  }
 });

@@ -49,4 +49,4 @@ export const isStillIn = (): Promise<boolean> => inTurn(async () => (await auth.
 
 /** One tab after the other, where the browser gives locks: it does not to what came over plain HTTP from elsewhere. */
 const inTurn = <T>(act: () => Promise<T>): Promise<T> =>
-  navigator.locks === undefined ? act() : navigator.locks.request('reins login', act);
+  navigator.locks === undefined ? act() : navigator.locks.request('reins-login', act);
