@@ -48,3 +48,16 @@ export function closeOpen(draft: Draft, at: string, state: 'partial' | 'failed')
   const open = draft.open('assistant');
   if (open !== undefined) draft.replace(open, { ...open, state });
 }
+
+/**
+ * Nobody goes on with the calls of a run that has ended, or whose process has: of one that was running nobody knows what
+ * became. @param rests those that had not begun still wait
+ */
+export function closeCalls(draft: Draft, runId: string, rests: boolean): void {
+  for (const item of draft.items()) {
+    if (item.kind !== 'call' || item.run_id !== runId) continue;
+    if (item.state === 'running') draft.replace(item, { ...item, state: 'failed', error: 'outcome_unknown' });
+    else if (item.state === 'pending' && !rests)
+      draft.replace(item, { ...item, state: 'failed', error: 'not_executed' });
+  }
+}

@@ -1,6 +1,6 @@
 import type { RunEvent, StepError } from '../schema/event.ts';
 import type { Item } from './items.ts';
-import { closeOpen, type Draft } from './transcript-draft.ts';
+import { closeCalls, closeOpen, type Draft } from './transcript-draft.ts';
 
 type End = Extract<Item, { kind: 'end' }>;
 
@@ -37,16 +37,23 @@ export function note(draft: Draft, event: RunEvent): void {
     case 'chain_resumed':
       push('the run goes on');
       return;
+    case 'chain_completed':
+      closeOpen(draft, event.timestamp, 'partial');
+      closeCalls(draft, event.run_id, false);
+      return;
     case 'chain_failed':
       closeOpen(draft, event.timestamp, 'failed');
+      closeCalls(draft, event.run_id, false);
       end('failed', event.error.class, event.error.message, fixFor(event.error));
       return;
     case 'chain_cancelled':
       closeOpen(draft, event.timestamp, 'partial');
+      closeCalls(draft, event.run_id, false);
       end('cancelled', event.reason, `by ${event.by}`, null);
       return;
     case 'chain_suspended': {
       closeOpen(draft, event.timestamp, 'partial');
+      closeCalls(draft, event.run_id, true);
       const asks = event.reason === 'ask';
       const text = asks ? 'it waits for an answer' : 'it stopped at its last checkpoint';
       end('suspended', event.reason, text, asks ? null : `reins state resume ${event.run_id}`);

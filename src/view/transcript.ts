@@ -31,7 +31,6 @@ function apply(draft: Draft, event: RunEvent): void {
       if (event.working !== true) message(draft, event);
       return;
     case 'step_failed':
-    case 'chain_completed':
       closeOpen(draft, event.timestamp, 'partial');
       return;
     case 'tool_call_pending':
@@ -62,7 +61,7 @@ function apply(draft: Draft, event: RunEvent): void {
       verdict(draft, event);
       return;
     case 'tool_call_started':
-      call(draft, event.call_id, () => ({ state: 'running', started_at: event.timestamp }));
+      call(draft, event.call_id, () => ({ state: 'running', error: null, started_at: event.timestamp }));
       return;
     case 'tool_output':
       call(draft, event.call_id, (item) => ({ output: appendOutput(item.output, event.text) }));
@@ -205,7 +204,8 @@ function ask(draft: Draft, event: Extract<RunEvent, { kind: 'ask' }>): void {
   const item = event.call_id === null ? undefined : draft.find('call', event.call_id);
   if (item !== undefined) {
     // A call that had begun when its process ended waits, too: for somebody to say what became of it.
-    draft.replace(item, { ...item, state: 'pending', ask_id: event.ask_id, diff: event.diff ?? null, verdict: null });
+    const asked = { ask_id: event.ask_id, diff: event.diff ?? null, verdict: null };
+    draft.replace(item, { ...item, state: 'pending', error: null, ...asked });
     return;
   }
   draft.push({

@@ -163,6 +163,29 @@ describe('the transcript of events', () => {
     expect(items[0]).toMatchObject({ kind: 'call', state: 'pending', ask_id: 'ask_2', verdict: null });
   });
 
+  it('has nobody wait for a call of a run that is over', () => {
+    const call = (id: string) => ({ call_id: id, tools: 'local_shell', tool: 'local_shell' });
+    const asked = (id: string, index: number) =>
+      event({ kind: 'tool_call_pending', ...call(id), args: {}, batch_index: index, batch_size: 2 });
+    const begun = [asked('a', 0), asked('b', 1), event({ kind: 'tool_call_started', ...call('a') })];
+    const calls = (...ends: readonly RunEvent[]) =>
+      fold(...begun, ...ends).flatMap((item) => (item.kind === 'call' ? [[item.state, item.error]] : []));
+    expect(calls(event({ kind: 'chain_cancelled', reason: 'x', by: 'operator:web', duration_ms: 1 }))).toEqual([
+      ['failed', 'outcome_unknown'],
+      ['failed', 'not_executed'],
+    ]);
+    const rests = event({ kind: 'chain_suspended', reason: 'interrupted', ask_ids: [], checkpoint_seq: 1 });
+    expect(calls(rests)).toEqual([
+      ['failed', 'outcome_unknown'],
+      ['pending', null],
+    ]);
+    const again = event({ kind: 'tool_call_started', ...call('a') });
+    expect(calls(rests, event({ kind: 'chain_resumed', by: 'operator:web', from_seq: 1 }), again)[0]).toEqual([
+      'running',
+      null,
+    ]);
+  });
+
   it('shows a call that was refused before anybody judged it, which has no event but its end', () => {
     const result = JSON.stringify({ ok: false, error: 'quarantined', message: 'Look at it first.' });
     const items = fold(
