@@ -50,7 +50,8 @@ function readCall(context: Context): Call {
   const command = flags.text('command');
   if (command !== null) {
     if (flags.has('args')) throw usage('--command and --args exclude each other');
-    if (words.length > 0) throw usage(`--command is a call of local_shell: "${words[0]}" does not go with it`);
+    if (words.length > 0 && !/^local_shell([ /]local_shell)?$/.test(words.join(' ')))
+      throw usage(`--command is a call of local_shell: "${words[0]}" does not go with it`);
     return { tools: 'local_shell', tool: 'local_shell', args: { command } };
   }
   const [first, ...rest] = words;

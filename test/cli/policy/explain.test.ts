@@ -110,6 +110,14 @@ describe('policy explain', () => {
     expect((await explain('nosuch/x', '{}')).stderr).toContain('there is no toolset nosuch');
   });
 
+  test('takes the toolset of --command in words as well', async () => {
+    const [alone, ...named] = [[], ['local_shell'], ['local_shell', 'local_shell'], ['local_shell/local_shell']];
+    const { code, lines } = await explain(...(alone ?? []), '--command', 'ls -la');
+    expect(code).toBe(0);
+    for (const words of named) expect((await explain(...words, '--command', 'ls -la')).lines).toEqual(lines);
+    expect((await explain('local_fs', '--command', 'ls')).code).toBe(2);
+  });
+
   test('refuses what names no call, with a line that can be pasted', async () => {
     const first = async (...words: readonly string[]) => {
       const { code, stderr } = await explain(...words);
