@@ -1,10 +1,10 @@
 import type { ErrorCode } from '../schema/errors.ts';
-import type { CapturedStep } from '../schema/event.ts';
 import { noUsage, type Usage } from '../schema/message.ts';
 import type { PolicyState, RunFailure, RunKind, RunStatus } from '../schema/run.ts';
 import { readJson } from '../text/read-json.ts';
 import { ownerIsDead } from './owner.ts';
 import { createRunLeases } from './run-leases.ts';
+import { createRunTranscript } from './run-transcript.ts';
 import type { Sql } from './sql.ts';
 
 /** A run row (11 §2.4). Times are milliseconds; JSON columns are values here. */
@@ -114,10 +114,11 @@ const headColumns =
 
 const json = (value: unknown): string | null => (value === undefined || value === null ? null : JSON.stringify(value));
 
-/** Runs, their own messages, captured steps and checkpoints. */
+/** Runs: their rows, what is theirs to say of them, and with them their transcripts and checkpoints. */
 export function createRuns(sql: Sql) {
   return {
     ...createRunLeases(sql),
+    ...createRunTranscript(sql),
 
     insert(row: RunRow, usage: Usage): void {
       sql.run(
@@ -267,17 +268,6 @@ export function createRuns(sql: Sql) {
       return { status, text: text ?? '', error: error === null ? null : (JSON.parse(error) as EndedRow['error']) };
     },
 
-    /** Takes back the messages from a number on: they were written behind the last checkpoint. @returns their texts */
-    dropMessages(runId: string, from: number): string[] {
-      return sql
-        .all<{ payload: string }>(
-          'DELETE FROM run_messages WHERE run_id = ? AND seq >= ? RETURNING payload',
-          runId,
-          from,
-        )
-        .map((row) => row.payload);
-    },
-
     /** Runs of a session that have not ended, oldest first. */
     openOfSession(sessionId: string): RunHead[] {
       return sql.all<RunHead>(
@@ -334,31 +324,6 @@ export function createRuns(sql: Sql) {
         `SELECT r.id, s.attempts, s.last_error FROM run_state s JOIN runs r ON r.id = s.run_id
          WHERE s.last_error IS NOT NULL AND r.ended_at IS NULL ORDER BY r.created_at LIMIT 20`,
       );
-    },
-
-    /** Appends one message of the run's own; append-only (amendment 8). */
-    appendMessage(runId: string, seq: number, payload: string): void {
-      sql.run('INSERT INTO run_messages (run_id, seq, payload) VALUES (?, ?, ?)', runId, seq, payload);
-    },
-
-    /** The run's own messages, in order. */
-    messages(runId: string): { readonly seq: number; readonly payload: string }[] {
-      return sql.all('SELECT seq, payload FROM run_messages WHERE run_id = ? ORDER BY seq', runId);
-    },
-
-    captureStep(runId: string, step: CapturedStep): void {
-      sql.run(
-        'INSERT OR REPLACE INTO run_steps (run_id, idx, data) VALUES (?, ?, ?)',
-        runId,
-        step.index,
-        JSON.stringify(step),
-      );
-    },
-
-    steps(runId: string): CapturedStep[] {
-      return sql
-        .all<{ data: string }>('SELECT data FROM run_steps WHERE run_id = ? ORDER BY idx', runId)
-        .map((row) => JSON.parse(row.data) as CapturedStep);
     },
   };
 }
