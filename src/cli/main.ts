@@ -34,7 +34,8 @@ if (only === '--version' || only === '-v' || only === 'version') {
   process.stderr.write('reins: the working directory is gone; change to one that is there\n');
   process.exitCode = 1;
 } else {
-  process.on('exit', endWithTerminal);
+  const terminals = ([1, 2] as const).filter(isTerminal);
+  process.on('exit', () => endWithTerminals(terminals));
   void import('./start.ts').then(({ start }) =>
     start({
       argv,
@@ -47,8 +48,9 @@ if (only === '--version' || only === '-v' || only === 'version') {
       rootHelp: REINS_ROOT_HELP,
       runtime: { node: process.versions.node, platform: process.platform, arch: process.arch },
       stdin: () => process.stdin,
-      stdout: process.stdout,
-      stderr: process.stderr,
+      stdout: () => process.stdout,
+      stderr: () => process.stderr,
+      isTerminal,
       now: () => Date.now(),
       onSignal: (signal, listener) => {
         process.on(signal, listener);
@@ -73,13 +75,23 @@ function print(text: string): void {
   process.stdout.write(text);
 }
 
+/** What knows it brings the modules of streams and sockets along: it is asked about devices only. */
+function isTerminal(fd: number): boolean {
+  try {
+    if (!process.getBuiltinModule('node:fs').fstatSync(fd).isCharacterDevice()) return false;
+  } catch {
+    return false;
+  }
+  return process.getBuiltinModule('node:tty').isatty(fd);
+}
+
 /**
  * Node puts terminals back as they were when it ends, and calls it a bug of its own (SIGABRT, a core file) when one of
  * them is gone. The signal of a closed window ends the process before that; the shell sees 143 (10 §1.5).
+ * @param terminals descriptors that were terminals at the start
  */
-function endWithTerminal(): void {
-  const { isatty } = process.getBuiltinModule('node:tty');
-  if (![process.stdout, process.stderr].some(({ isTTY, fd }) => isTTY && !isatty(fd))) return;
+function endWithTerminals(terminals: readonly number[]): void {
+  if (terminals.every(isTerminal)) return;
   // Node has a handler of its own, which would put terminals back too: listening and stopping leaves the system's.
   process.on('SIGTERM', () => undefined);
   process.removeAllListeners('SIGTERM');

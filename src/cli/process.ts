@@ -17,8 +17,10 @@ export type Process = {
   readonly runtime: { readonly node: string; readonly platform: string; readonly arch: string };
   /** Opened when it is first read. */
   stdin(): ReadStream;
-  readonly stdout: WriteStream;
-  readonly stderr: WriteStream;
+  /** Made when it is first asked for, as the next one. */
+  stdout(): WriteStream;
+  stderr(): WriteStream;
+  isTerminal(fd: 0 | 1 | 2): boolean;
   now(): number;
   /** Listens for a signal; returns what stops listening. */
   onSignal(signal: Signal, listener: () => void): () => void;

@@ -1,7 +1,8 @@
+import type { WriteStream } from 'node:tty';
 import { closeSync, fstatSync, openSync } from 'node:fs';
-import { isatty } from 'node:tty';
 import { RuntimeError } from '../schema/errors.ts';
 import type { Environment } from './globals.ts';
+import { createOutlet } from './outlet.ts';
 import type { Process } from './process.ts';
 
 export type Style = 'dim' | 'bold' | 'red' | 'yellow' | 'green' | 'cyan';
@@ -37,6 +38,8 @@ export type Terminal = {
   /** A progress line that the next output replaces; null removes it. Nothing where `live` is false. */
   status(text: string | null): void;
   stdoutClosed(): boolean;
+  /** For who listens to a stream or writes to it without the others here. */
+  stream(of: 'out' | 'err'): WriteStream;
   /** Gives the terminal to another program while the body runs: Ctrl-C is for that one. */
   lend<T>(body: () => Promise<T>): Promise<T>;
   lent(): boolean;
@@ -59,9 +62,8 @@ export function createTerminal(
   process: Process,
   options: { readonly colour: boolean; readonly quiet: boolean },
 ): Terminal {
-  const { stdout, stderr, environment } = process;
-  const stdoutIsTerminal = stdout.isTTY === true;
-  const stderrIsTerminal = stderr.isTTY === true;
+  const { environment } = process;
+  const [stdoutIsTerminal, stderrIsTerminal] = [process.isTerminal(1), process.isTerminal(2)];
   const live = stderrIsTerminal && environment['TERM'] !== 'dumb' && !inCi(environment) && !options.quiet;
   const colours = {
     out: hasColour(stdoutIsTerminal, options.colour, environment),
@@ -73,25 +75,33 @@ export function createTerminal(
   let lent = false;
   let shown = '';
 
-  stdout.on('error', (error: NodeJS.ErrnoException) => {
-    closed = true;
-    // A reader that left (or a terminal that is gone) is no failure of ours (06 §2.1.4).
-    if (error.code === 'EPIPE' || error.code === 'EIO') return;
-    failure = new RuntimeError('storage', `standard output cannot be written (${error.code ?? error.message})`, {
-      cause: error,
-    });
+  const stdout = createOutlet({
+    fd: 1,
+    isTerminal: stdoutIsTerminal,
+    stream: process.stdout,
+    onError: (error) => {
+      closed = true;
+      // A reader that left (or a terminal that is gone) is no failure of ours (06 §2.1.4).
+      if (error.code === 'EPIPE' || error.code === 'EIO') return;
+      failure = new RuntimeError('storage', `standard output cannot be written (${error.code ?? error.message})`, {
+        cause: error,
+      });
+    },
   });
-  // Nothing can be reported about a broken stderr.
-  stderr.on('error', () => undefined);
+  const stderr = createOutlet({
+    fd: 2,
+    isTerminal: stderrIsTerminal,
+    stream: process.stderr,
+    // Nothing can be reported about a broken stderr.
+    onError: () => undefined,
+  });
 
   const clear = () => {
     if (shown === '') return;
     shown = '';
     // Where nothing is coloured no escape byte is sent at all (06, acceptance 36).
-    stderr.write(colours.err ? '\r\u001b[K' : `\r${' '.repeat((stderr.columns || 80) - 1)}\r`);
+    void stderr.write(colours.err ? '\r\u001b[K' : `\r${' '.repeat((stderr.columns || 80) - 1)}\r`);
   };
-  const write = (stream: NodeJS.WritableStream, text: string) =>
-    new Promise<void>((resolve) => void stream.write(text, () => resolve()));
 
   const style: Terminal['style'] = (stream, name, text) =>
     colours[stream] && text !== '' ? `\u001b[${codes[name]}m${text}\u001b[0m` : text;
@@ -105,36 +115,38 @@ export function createTerminal(
     get columns() {
       return Math.max(20, (stdoutIsTerminal ? stdout.columns : stderr.columns) || 80);
     },
-    stdinKind,
-    interactive: () => stderrIsTerminal && !inCi(environment) && stdinKind() === 'terminal' && hasControllingTerminal(),
+    stdinKind: () => stdinKind(process),
+    interactive: () =>
+      stderrIsTerminal && !inCi(environment) && stdinKind(process) === 'terminal' && hasControllingTerminal(),
     out: async (text) => {
       if (failure !== null) throw failure;
       if (closed || text === '') return;
       clear();
       if (stdoutIsTerminal) midLine = !text.endsWith('\n');
-      await write(stdout, text);
+      await stdout.write(text);
       if (failure !== null) throw failure;
     },
     err: (text) => {
       clear();
       const fresh = midLine && stderrIsTerminal ? '\n' : '';
       midLine = false;
-      stderr.write(fresh + text);
+      void stderr.write(fresh + text);
     },
     copy: (text) => {
       if (text === '') return;
       clear();
       midLine = !text.endsWith('\n');
-      stderr.write(style('err', 'dim', text));
+      void stderr.write(style('err', 'dim', text));
     },
     status: (text) => {
       if (!live || midLine || text === shown) return;
       if (text === null) return clear();
       clear();
       shown = text;
-      stderr.write(text);
+      void stderr.write(text);
     },
     stdoutClosed: () => closed,
+    stream: (of) => (of === 'out' ? stdout : stderr).stream(),
     lend: async (body) => {
       clear();
       lent = true;
@@ -148,17 +160,17 @@ export function createTerminal(
     style,
     flush: async () => {
       clear();
-      if (!closed) await write(stdout, '');
-      await write(stderr, '');
+      if (!closed) await stdout.write('');
+      await stderr.write('');
     },
   };
 }
 
-function stdinKind(): StdinKind {
+function stdinKind(process: Process): StdinKind {
   try {
     const stat = fstatSync(0);
     if (stat.isFIFO() || stat.isSocket() || stat.isFile()) return 'piped';
-    return isatty(0) ? 'terminal' : 'none';
+    return process.isTerminal(0) ? 'terminal' : 'none';
   } catch {
     return 'none';
   }

@@ -4,6 +4,8 @@
  * through.
  */
 
+import { once } from '../text/once.ts';
+
 declare const safe: unique symbol;
 /** Text that passed `escapeText` and may be written to a screen. */
 export type SafeText = string & { readonly [safe]: true };
@@ -192,15 +194,18 @@ const codePoint = (code: number, ascii: boolean) =>
   bracket(`U+${code.toString(16).toUpperCase().padStart(4, '0')}`, ascii);
 
 const pictograph = /^(?:\p{Extended_Pictographic}|\p{Emoji_Modifier}|\ufe0f)$/u;
-const joining =
-  /^[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Nko}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Myanmar}]$/u;
+// Reading it looks up sixteen scripts, 1 ms, and every start loads this file.
+const joining = once(
+  () =>
+    /^[\p{Script=Arabic}\p{Script=Syriac}\p{Script=Mongolian}\p{Script=Nko}\p{Script=Devanagari}\p{Script=Bengali}\p{Script=Gurmukhi}\p{Script=Gujarati}\p{Script=Oriya}\p{Script=Tamil}\p{Script=Telugu}\p{Script=Kannada}\p{Script=Malayalam}\p{Script=Sinhala}\p{Script=Khmer}\p{Script=Myanmar}]$/u,
+);
 
 /** A joiner or non-joiner inside an emoji or a script that needs it. */
 function joins(points: readonly string[], index: number): boolean {
   const before = points[index - 1] ?? '';
   const after = points[index + 1] ?? '';
   if (points[index] === '\u200d' && pictograph.test(before) && /^\p{Extended_Pictographic}$/u.test(after)) return true;
-  return joining.test(before) && joining.test(after);
+  return joining().test(before) && joining().test(after);
 }
 
 /** A variation selector after what it can vary. */

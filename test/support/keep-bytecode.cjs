@@ -12,9 +12,9 @@ const threads = require('node:worker_threads');
 if (process.env.REINS_BUILD_TERMINAL && threads.isMainThread) {
   tty.isatty = () => true;
   const { fstatSync } = fs;
-  const no = () => false;
-  fs.fstatSync = (fd, ...rest) =>
-    Object.assign(fstatSync(fd, ...rest), fd === 0 ? { isFIFO: no, isSocket: no, isFile: no } : {});
+  const [yes, no] = [() => true, () => false];
+  const device = { isCharacterDevice: yes, isFIFO: no, isSocket: no, isFile: no };
+  fs.fstatSync = (fd, ...rest) => Object.assign(fstatSync(fd, ...rest), fd <= 2 ? device : {});
   for (const stream of [process.stdin, process.stdout, process.stderr])
     Object.assign(stream, { isTTY: true, columns: 100, rows: 30, setRawMode: () => stream });
 }

@@ -24,7 +24,23 @@ exports.loadCode = function loadCode(name) {
   return module.exports;
 };
 
-const requirePart = (id) => (id.startsWith('./') ? exports.loadCode(id.slice(2)) : outside(id));
+const requirePart = (id) => {
+  if (id.startsWith('./')) return exports.loadCode(id.slice(2));
+  return seldomUsed.has(id) ? whenUsed(id) : outside(id);
+};
+
+/** Modules of Node that bring many others along, and that most commands import and few call. */
+const seldomUsed = new Set(['node:crypto', 'node:child_process']);
+
+/** Stands for a module, which is loaded when a member of it is asked for. */
+function whenUsed(id) {
+  let members;
+  const get = (_, name) => {
+    members ??= outside(id);
+    return members[name];
+  };
+  return new Proxy({}, { get });
+}
 
 function readParts(name) {
   const file = join(directory, name);

@@ -31,7 +31,7 @@ const watch: Handler = async (context) => {
     }),
   );
   // A reader that left is noticed when something is written, and by the stream itself.
-  context.process.stdout.once('close', () => ending.abort());
+  context.terminal.stream('out').once('close', () => ending.abort());
   try {
     const { after, known } = await begin(context, client);
     for await (const entries of client.watchFeed({ after, signal: ending.signal })) {

@@ -45,8 +45,8 @@ export const openTui: Handler = async (context: Context) => {
   const consent: typeof refuseUntrusted = (given, made, uses) => refuseUntrusted(given, made, uses, [...once]);
   const options: TuiOptions = {
     input: process.stdin(),
-    output: process.stdout,
-    errors: process.stderr,
+    output: terminal.stream('out'),
+    errors: terminal.stream('err'),
     client: async () => (await app()).client,
     request: async (made) => {
       // The text is put in by the one who sends it.
