@@ -1,7 +1,7 @@
 import { utf8Length } from '../text/utf8.ts';
 
 /** Bytes that one rendering may write (04 §9.8). */
-export const maxOutputBytes = 4 * 1024 * 1024;
+const maxOutputBytes = 4 * 1024 * 1024;
 
 /** A limit that was reached while rendering: a signal of our own, also through a library that wraps what is thrown. */
 export class LimitError extends Error {}

@@ -164,7 +164,7 @@ const nameOf = ({ tools, tool }: { readonly tools: string; readonly tool: string
   tools === '' ? tool : `${tools}.${tool}`;
 
 /** The block of `--steps`. */
-export const stepLines = (result: RunResult, safe: (text: string) => string): readonly string[] => [
+const stepLines = (result: RunResult, safe: (text: string) => string): readonly string[] => [
   'Steps',
   ...result.steps.map((step, index) => {
     const error = step.error === null ? '' : ` error: ${step.error.class}`;

@@ -105,7 +105,7 @@ export function labelledRows(
 const leastColumns = 12;
 
 /** `local_fs.read_file src/a.ts - allowed rule 3 - ok, 96 lines`. */
-export function callLine(item: CallItem): string {
+function callLine(item: CallItem): string {
   const name = item.tools === '' ? item.tool : `${item.tools}.${item.tool}`;
   const { decision, verdict } = item;
   const rule = decision === null ? '' : decision.rule === null ? decision.reason : `rule ${decision.rule + 1}`;

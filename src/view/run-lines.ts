@@ -92,7 +92,7 @@ function inTurn<T extends { readonly at: number }>(entries: readonly T[]): reado
 }
 
 /** One line of a step, as `--steps` prints it (06 §8.3). */
-export function stepLine(step: StepRecord): string {
+function stepLine(step: StepRecord): string {
   const error = step.error === null ? '' : ` error: ${step.error.class}`;
   const duration = formatStepDuration(step.duration_ms);
   return `  ${step.index}. ${step.task_id} (${step.task_handler}) ${duration} ${step.eval ?? '-'}${error}`;

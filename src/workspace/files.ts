@@ -23,7 +23,7 @@ import { lookAt, systemReason } from '../text/system-reason.ts';
 declare const FAIL_POINTS: boolean | undefined;
 
 /** Largest policy or chain (11 §1.2.6). */
-export const maxDocumentBytes = 1024 * 1024;
+const maxDocumentBytes = 1024 * 1024;
 /** A temporary of a writer that died is removed after this time (11 §1.2.2). */
 const leftoverMs = 60 * 60 * 1000;
 
