@@ -1,4 +1,5 @@
 import { utf8Length } from '../text/utf8.ts';
+import { isObject } from '../text/json-object.ts';
 
 /** Bytes that one rendering may write (04 §9.8). */
 const maxOutputBytes = 4 * 1024 * 1024;
@@ -8,12 +9,9 @@ export class LimitError extends Error {}
 
 export type Names = Readonly<Record<string, unknown>>;
 
-const isNames = (value: unknown): value is Names =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** All names that a template sees; members of the output win over variables (04 §9.6). */
 export function templateNames(variables: Names, output?: { readonly value: unknown }): Record<string, unknown> {
-  const members = output !== undefined && isNames(output.value) ? output.value : {};
+  const members = output !== undefined && isObject(output.value) ? output.value : {};
   const own = output === undefined ? {} : { output: output.value };
   return Object.assign(Object.create(null), variables, { vars: variables }, members, own);
 }

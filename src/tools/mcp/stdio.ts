@@ -6,6 +6,7 @@ import { codeOf } from '../failure.ts';
 import { createLineReader } from './lines.ts';
 import { fault, maxMessageBytes, noForm, type Pipe, type PipeListener, tooLargeCode } from './pipe.ts';
 import type { Ring } from './ring.ts';
+import { isObject } from '../../text/json-object.ts';
 
 export type StdioLaunch = {
   readonly command: string;
@@ -157,9 +158,6 @@ const isFormless = (message: object): message is { readonly id: unknown } => {
   if ('result' in message) return !isObject(message.result);
   return !('error' in message && isObject(message.error) && isFault(message.error));
 };
-
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isFault = (error: object): boolean =>
   'code' in error && Number.isInteger(error.code) && 'message' in error && typeof error.message === 'string';
