@@ -135,8 +135,14 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
     }));
   });
 
-  const { counters } = gate;
-  const result: RunResult = {
+  return { result: resultOf(deps, live, outcome, output, usage), output: output.whole };
+}
+
+/** What every output format is made from (06 §8.4). */
+function resultOf(deps: FinishDeps, live: LiveRun, outcome: Outcome, output: Output, usage: Usage): RunResult {
+  const { ref, counters } = live.gate;
+  const runId = ref.run_id;
+  return {
     run_id: runId,
     status: outcome.status,
     exit_code: outcome.exit_code,
@@ -144,8 +150,8 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
     output_type: output.type,
     text: output.text,
     output: output.type === 'chat_history' ? null : output.shown,
-    session_id: gate.ref.session_id,
-    session_name: turn?.session_name ?? null,
+    session_id: ref.session_id,
+    session_name: live.turn?.session_name ?? null,
     plan: live.started.plan,
     chain: live.started.chain,
     model: live.chosen.model ?? live.started.model,
@@ -172,7 +178,6 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
     })),
     warnings: live.warnings,
   };
-  return { result, output: output.whole };
 }
 
 function lastEvent(
