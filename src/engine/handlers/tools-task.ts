@@ -8,6 +8,7 @@ import { type Failure, failed, failure, finalFailure, type Handled } from '../fa
 import { lastReport } from '../finish.ts';
 import { recordMessage } from '../run.ts';
 import { historyOf } from '../run-state.ts';
+import { timeLeft } from '../task-clock.ts';
 import { timedOut } from '../turn.ts';
 import { mergeLimits } from './tool-round.ts';
 import { isObject, type JsonObject } from '../../text/json-object.ts';
@@ -21,7 +22,6 @@ export async function callOneTool(step: Prepared): Promise<Handled> {
   const args = await argumentsOf(step, name);
   step.record.toolNames = [name];
   await run.checkpoint('call');
-  const left = clock.leftMs();
   const startedAt = run.deps.now();
   const outcome = await clock.outside(() =>
     run.host.callTool({
@@ -38,7 +38,7 @@ export async function callOneTool(step: Prepared): Promise<Handled> {
       offered: run.tools.map((tool) => `${tool.tools}.${tool.tool}`),
       direct: true,
       max_result_bytes: run.job.defaults.max_tool_result_bytes,
-      ...(Number.isFinite(left) ? { time_left_ms: Math.max(0, Math.ceil(left)) } : {}),
+      ...timeLeft(clock),
     }),
   );
   const waited = outcome.kind === 'result' ? (outcome.waited_ms ?? 0) : 0;
