@@ -11,6 +11,7 @@ import type { Judged } from './find.ts';
 import type { Ledger } from './ledger.ts';
 import { capResult, resultText, shallowResult } from './result.ts';
 import type { GateRun } from './run.ts';
+import { leaseLost } from './under-lease.ts';
 
 export type ExecuteDeps = {
   readonly feed: Feed;
@@ -56,9 +57,7 @@ export async function executeCall(
     () => ledger.end(run, request, judged, started, result, rendered, outputRef ?? null),
     { codes: ['storage', 'database_busy'], goOn: () => !run.signal.aborted },
   );
-  if (!isRecorded) {
-    return { kind: 'fatal', error: { code: 'storage', message: 'the run was taken over by another process' } };
-  }
+  if (!isRecorded) return leaseLost;
   return {
     kind: 'result',
     ok: result.ok,

@@ -7,6 +7,7 @@ import type { PermissionDenial, RunAsk, RunFailure, RunResult, RunStatus } from 
 import type { Calls } from '../store/calls.ts';
 import type { Feed, Record } from '../store/feed.ts';
 import type { Plans } from '../store/plans.ts';
+import { takenOverText } from '../store/run-leases.ts';
 import type { Runs } from '../store/runs.ts';
 import type { LiveRun } from './live-run.ts';
 import { lastAnswer, materialise, outputText, runMessages } from './output.ts';
@@ -33,7 +34,7 @@ type Outcome = { readonly status: RunStatus; readonly exit_code: number; readonl
 /** What the end of the thread and the reason of a stop make of the run. A stop stands before what came after it. */
 function outcomeOf(live: LiveRun, end: RunEnd, held: boolean): Outcome {
   const { stopped } = live;
-  if (!held) return failed({ class: 'storage', message: 'the run was taken over by another process' });
+  if (!held) return failed({ class: 'storage', message: takenOverText });
   if (stopped?.kind === 'rest') {
     return stopped.reason === 'interrupted'
       ? { status: 'interrupted', exit_code: 143, error: null }
