@@ -1,7 +1,7 @@
 import type { CapturedStep } from '../schema/event.ts';
 import type { Message } from '../schema/message.ts';
 import type { BoundUse, RunCall, RunDetails, RunWait, StepRecord } from '../schema/run-record.ts';
-import { callSummary } from './call-summary.ts';
+import { callName, callSummary } from './call-summary.ts';
 import { formatSpan, formatStepDuration, plural } from './format.ts';
 import { stuckText } from './stuck-text.ts';
 
@@ -99,10 +99,9 @@ function stepLine(step: StepRecord): string {
 }
 
 function callLine(call: RunCall, waits: readonly RunWait[], shown: RunShown): string {
-  const name = call.tools === '' ? call.tool : `${call.tools}.${call.tool}`;
   const wait = waits.find(({ id }) => id === call.ask_id);
   const parts = [
-    `${name} ${callSummary(call.args)}`.trimEnd(),
+    `${callName(call)} ${callSummary(call.args)}`.trimEnd(),
     ...(call.decision === null ? [] : [decisionText(call.decision)]),
     ...(wait === undefined ? [] : [waitText(wait, shown)]),
     callOutcome(call),
