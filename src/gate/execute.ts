@@ -3,6 +3,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
 import type { Feed } from '../store/feed.ts';
 import { keepTrying } from '../store/keep-trying.ts';
+import { codeOf } from '../store/private-file.ts';
 import { longestTimerMs } from '../text/quantities.ts';
 import type { ToolContext, ToolPorts, ToolResult } from '../tools/tool.ts';
 import { changeBytes, withChange } from './changed.ts';
@@ -118,12 +119,9 @@ async function act(
     return await prepared.found.tool.execute(prepared.args, context);
   } catch (error) {
     if (signal.aborted) return { ok: false, error: 'cancelled', message: 'The call was cancelled while it ran.' };
-    const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
-    return {
-      ok: false,
-      error: code === null ? 'tool_error' : 'io_error',
-      message: code === null ? 'The tool failed unexpectedly.' : `The system refused it: ${code}.`,
-      ...(code === null ? {} : { extra: { code } }),
-    };
+    const code = codeOf(error);
+    return code === undefined
+      ? { ok: false, error: 'tool_error', message: 'The tool failed unexpectedly.' }
+      : { ok: false, error: 'io_error', message: `The system refused it: ${code}.`, extra: { code } };
   }
 }

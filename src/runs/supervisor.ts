@@ -16,6 +16,7 @@ import {
   type WorkerMessage,
 } from '../schema/protocol.ts';
 import { endCodes, keepTrying, unlessLocked } from '../store/keep-trying.ts';
+import { codeOf } from '../store/private-file.ts';
 import { takenOver } from '../store/run-leases.ts';
 import type { Runs } from '../store/runs.ts';
 import { heedCancel } from './cancel-requests.ts';
@@ -250,7 +251,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   deps.pools.runChain(live.job, port2, thread.signal).catch((error: unknown) => {
     // A job cancelled in the queue never took its port, and close() of a transferred one does nothing (§5.1).
     closeQuietly(port2);
-    const outOfMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+    const outOfMemory = codeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY';
     settle({
       kind: 'failed',
       error: {

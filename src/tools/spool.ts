@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { boundaryBefore } from '../text/utf8.ts';
+import { codeOf } from './failure.ts';
 import type { Spool } from './tool.ts';
 
 export type SpoolDeps = {
@@ -118,7 +119,7 @@ function openNew(path: string): number | null {
   try {
     return openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return null;
+    if (codeOf(error) === 'EEXIST') return null;
     throw error;
   }
 }
