@@ -92,7 +92,7 @@ function smallScreen(state: State, ruler: Ruler, key: Key, now: number): Change 
 }
 
 /** Does what a command says. Those of an inner place go to its own file. */
-export function command(state: State, ruler: Ruler, id: string, now: number, key: Key | null = null): Change {
+function command(state: State, ruler: Ruler, id: string, now: number, key: Key | null = null): Change {
   const place = id.slice(0, id.indexOf('.'));
   if (state.overlays.length > 0 && place !== 'app')
     return overlayCommand(state, id, now, (under, chosen) => runChosen(under, ruler, chosen, now));

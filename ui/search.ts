@@ -56,7 +56,7 @@ const fieldEdits: ReadonlySet<string> = new Set<EditCommand>([
 ]);
 
 /** Looks again, since the query is another one: here at once, and in what is stored before that page by page. */
-export function searched(state: State, ruler: Ruler): Change {
+function searched(state: State, ruler: Ruler): Change {
   const { search, session } = state;
   if (search === null) return only(state);
   const query = search.editing.text.trim();

@@ -6,7 +6,7 @@ import { filePageBytes as most_bytes, sessionFile } from '../src/view/session-fi
 import type { Action } from './actions.ts';
 import { loadKeys } from './keys/keys-file.ts';
 import type { NotifyWay } from './notify.ts';
-import type { SlashIntent } from './slash-intent.ts';
+import { noSession, type SlashIntent } from './slash-intent.ts';
 import type { State } from './state.ts';
 import type { ClientLink } from './use-client.ts';
 
@@ -36,7 +36,7 @@ export function createSlashEffects(deps: SlashDeps): {
 
   const exported = async ({ format, path, force, of }: Extract<SlashIntent, { do: 'export' }>): Promise<void> => {
     const session = of ?? deps.state().session;
-    if (session === null) return say('there is no session yet: the first message makes one', true);
+    if (session === null) return say(noSession, true);
     const client = await clientOf();
     const file = path ?? `${basename(session.name)}.${format}`;
     const more = (after: number) => client.exportSession({ session: { id: session.id }, after, most_bytes });
@@ -105,7 +105,7 @@ export function createSlashEffects(deps: SlashDeps): {
     },
     compact: async ({ keep }) => {
       const { session } = deps.state();
-      if (session === null) return say('there is no session yet: the first message makes one', true);
+      if (session === null) return say(noSession, true);
       const { messages, ended } = await link.compact(session.name, keep);
       if (ended !== 'completed') return say(`nothing was compacted: the summary is ${ended}`, true);
       await link.openSession(session.name);
@@ -113,7 +113,7 @@ export function createSlashEffects(deps: SlashDeps): {
     },
     'fork-summary': async ({ to, at, keep }) => {
       const { session } = deps.state();
-      if (session === null) return say('there is no session yet: the first message makes one', true);
+      if (session === null) return say(noSession, true);
       const { name, summarised, ended } = await link.forkWithSummary(session.name, { to, at, keep });
       if (name === null) return say(`nothing was forked: the summary is ${ended}`, true);
       await link.openSession(name);

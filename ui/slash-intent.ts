@@ -22,3 +22,6 @@ export type SlashIntent =
     }
   /** A run with everything that is kept of it, as JSON, where the program was started. */
   | { readonly do: 'export-run'; readonly run_id: string };
+
+/** What a command answers that is about a session. */
+export const noSession = 'there is no session yet: the first message makes one';

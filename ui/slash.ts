@@ -5,7 +5,7 @@ import { opened } from './overlays/press.ts';
 import { planSlash } from './plan/plan-press.ts';
 import type { ReportKind } from './effect.ts';
 import type { NotifyWay } from './notify.ts';
-import type { SlashIntent } from './slash-intent.ts';
+import { noSession, type SlashIntent } from './slash-intent.ts';
 import { themes } from './theme.ts';
 import { shownIdOf } from './approvals/approvals-state.ts';
 import { findCommand, type SlashCommand } from './composer/slash-commands.ts';
@@ -53,16 +53,14 @@ const commands: Readonly<Record<string, Slash>> = {
   switch: (state, args) => only(state, { do: 'switch-session', name: args.trim() }),
   rename: (state, args, now) => {
     const name = session(state);
-    return name === null
-      ? quiet(state, 'there is no session yet: the first message makes one', now)
-      : only(state, { do: 'rename-session', name, to: args.trim() });
+    return name === null ? quiet(state, noSession, now) : only(state, { do: 'rename-session', name, to: args.trim() });
   },
   fork: (state, args, now) => {
     const name = session(state);
     const seq = /(?:^|\s)--at[ =](\d+)(?=\s|$)/.exec(args)?.[1];
     const at = seq === undefined ? null : Number(seq);
     const to = named(args.replace(/(^|\s)--at[ =]\d+(?=\s|$)/, '').replace(/(^|\s)--summary(?=\s|$)/, ''));
-    if (name === null) return quiet(state, 'there is no session yet: the first message makes one', now);
+    if (name === null) return quiet(state, noSession, now);
     if (to !== null && /^-|\s/.test(to)) return '/fork takes a name, --at <seq> and --summary';
     return /(^|\s)--summary(?=\s|$)/.test(args)
       ? intended(state, { do: 'fork-summary', to, at, keep: keptMessages })

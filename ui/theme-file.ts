@@ -1,5 +1,6 @@
 import type { Token } from '../src/view/line.ts';
 import { readColour, type Rendition, themes, type Tokens } from './theme.ts';
+import { isObject } from '../src/text/json-object.ts';
 
 export type ReadTheme =
   | { readonly ok: true; readonly base: string; readonly tokens: Tokens }
@@ -34,14 +35,14 @@ export function readThemeFile(text: string): ReadTheme {
   } catch (error) {
     return refused(`is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (!isRecord(value)) return refused('must be an object with "version", "base" and "tokens"');
+  if (!isObject(value)) return refused('must be an object with "version", "base" and "tokens"');
   const { version, base = 'default', tokens = {}, ...more } = value;
   const [other] = Object.keys(more);
   if (other !== undefined) return refused(`has "${other}", which is none of version, base, tokens`);
   if (version !== 1) return refused('"version" must be 1');
   if (typeof base !== 'string' || !Object.hasOwn(themes, base))
     return refused(`"base" must be one of ${Object.keys(themes).join(', ')}`);
-  if (!isRecord(tokens)) return refused('"tokens" must be an object');
+  if (!isObject(tokens)) return refused('"tokens" must be an object');
   const read: Partial<Record<Token, Rendition>> = {};
   for (const [name, given] of Object.entries(tokens)) {
     if (!Object.hasOwn(known, name)) return refused(`"tokens.${name}" is none of ${Object.keys(known).join(', ')}`);
@@ -53,12 +54,9 @@ export function readThemeFile(text: string): ReadTheme {
   return { ok: true, base, tokens: read };
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** @returns the rendition, or the rest of the sentence that says what is wrong */
 function readRendition(given: unknown): Rendition | string {
-  if (!isRecord(given)) return '" must be an object with fg, bg, bold, reverse';
+  if (!isObject(given)) return '" must be an object with fg, bg, bold, reverse';
   const read: { fg?: number | string; bg?: number | string; bold?: boolean; reverse?: boolean } = {};
   for (const [name, value] of Object.entries(given)) {
     if (name === 'fg' || name === 'bg') {

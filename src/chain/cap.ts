@@ -1,5 +1,5 @@
 import type { Message } from '../schema/message.ts';
-import { utf8Length } from '../text/utf8.ts';
+import { boundaryBefore, boundaryBehind, utf8Length } from '../text/utf8.ts';
 import { units } from './history.ts';
 
 const cutLine = (kept: number, total: number): string => `[cut: ${kept} of ${total} bytes]`;
@@ -7,21 +7,17 @@ const cutLine = (kept: number, total: number): string => `[cut: ${kept} of ${tot
 /** The first `maxBytes` bytes at a character boundary, then the line that says so (04 §6.6). */
 export function cutTail(text: string, maxBytes: number, totalBytes: number): string {
   const bytes = new TextEncoder().encode(text);
-  let end = Math.max(0, Math.min(maxBytes, bytes.length));
-  while (end > 0 && isContinuation(bytes[end])) end -= 1;
+  const end = boundaryBefore(bytes, maxBytes);
   return `${new TextDecoder().decode(bytes.subarray(0, end))}\n${cutLine(end, totalBytes)}`;
 }
 
 /** The last `maxBytes` bytes at a character boundary, behind the line that says so. */
 export function cutHead(text: string, maxBytes: number, totalBytes: number): string {
   const bytes = new TextEncoder().encode(text);
-  let start = bytes.length - Math.max(0, Math.min(maxBytes, bytes.length));
-  while (start < bytes.length && isContinuation(bytes[start])) start += 1;
+  const start = boundaryBehind(bytes, bytes.length - Math.max(0, maxBytes));
   const kept = bytes.length - start;
   return `${cutLine(kept, totalBytes)}\n${new TextDecoder().decode(bytes.subarray(start))}`;
 }
-
-const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
 
 /** Bytes of a message that count: its content, and the names and arguments of its calls. */
 function messageBytes(message: Message): number {

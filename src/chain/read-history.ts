@@ -1,11 +1,8 @@
 import type { History, Message, ToolCallPart } from '../schema/message.ts';
+import { isObject, type JsonObject } from '../text/json-object.ts';
 
 /** What makes up for members that a given history leaves out (04 §6.3). */
 export type Fresh = { messageId(): string; callId(): string; readonly timestamp: string };
-
-type Bag = Readonly<Record<string, unknown>>;
-
-const isBag = (value: unknown): value is Bag => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const roles: ReadonlySet<unknown> = new Set(['system', 'user', 'assistant', 'tool']);
 
@@ -17,7 +14,7 @@ export const isCallId = (id: string): boolean => /^[A-Za-z0-9_-]{1,128}$/.test(i
  * missing and repeated ids replaced; a result follows its call when the call's id is replaced.
  */
 export function readHistory(value: unknown, fresh: Fresh): History | null {
-  if (!isBag(value) || !Array.isArray(value['messages'])) return null;
+  if (!isObject(value) || !Array.isArray(value['messages'])) return null;
   const ids = uniqueIds(fresh);
   const messages: Message[] = [];
   for (const item of value['messages']) {
@@ -49,7 +46,7 @@ function withToolNames(messages: readonly Message[]): Message[] {
   });
 }
 
-const either = (bag: Bag, name: string, alias: string): unknown => bag[name] ?? bag[alias];
+const either = (bag: JsonObject, name: string, alias: string): unknown => bag[name] ?? bag[alias];
 
 type Ids = { message(given: unknown): string; call(given: unknown): string; result(given: string): string };
 
@@ -78,7 +75,7 @@ function uniqueIds(fresh: Fresh): Ids {
 }
 
 function readMessage(value: unknown, ids: Ids, fresh: Fresh): Message | null {
-  if (!isBag(value) || !roles.has(value['role'])) return null;
+  if (!isObject(value) || !roles.has(value['role'])) return null;
   // The set above holds exactly the roles.
   const role = value['role'] as Message['role'];
   const content = value['content'] ?? '';
@@ -99,7 +96,7 @@ function readMessage(value: unknown, ids: Ids, fresh: Fresh): Message | null {
     ...(role === 'tool' && typeof value['tool_name'] === 'string' ? { tool_name: value['tool_name'] } : {}),
     ...(role === 'tool' && typeof value['is_error'] === 'boolean' ? { is_error: value['is_error'] } : {}),
     ...(value['interrupted'] === true ? { interrupted: true } : {}),
-    ...(isBag(value['provider_meta']) ? { provider_meta: value['provider_meta'] } : {}),
+    ...(isObject(value['provider_meta']) ? { provider_meta: value['provider_meta'] } : {}),
   };
 }
 
@@ -110,8 +107,8 @@ function readCalls(value: unknown, role: Message['role'], ids: Ids): ToolCallPar
   if (value.length > 0 && role !== 'assistant') return null;
   const calls: ToolCallPart[] = [];
   for (const item of value) {
-    const called: unknown = isBag(item) ? item['function'] : undefined;
-    if (!isBag(item) || !isBag(called)) return null;
+    const called: unknown = isObject(item) ? item['function'] : undefined;
+    if (!isObject(item) || !isObject(called)) return null;
     const { name, arguments: text } = called;
     if (typeof name !== 'string' || typeof text !== 'string') return null;
     const meta = item['provider_meta'];
@@ -119,7 +116,7 @@ function readCalls(value: unknown, role: Message['role'], ids: Ids): ToolCallPar
       id: ids.call(item['id']),
       type: 'function',
       function: { name, arguments: text },
-      ...(isBag(meta) ? { provider_meta: meta } : {}),
+      ...(isObject(meta) ? { provider_meta: meta } : {}),
     });
   }
   return calls;
@@ -132,7 +129,7 @@ function readImages(value: unknown, role: Message['role']): NonNullable<Message[
   if (value.length > 0 && role !== 'user') return null;
   const images: NonNullable<Message['images']> = [];
   for (const item of value) {
-    if (!isBag(item)) return null;
+    if (!isObject(item)) return null;
     const { data, mime_type, sha256, name } = item;
     if (typeof data !== 'string' || typeof mime_type !== 'string' || typeof sha256 !== 'string') return null;
     images.push({ data, mime_type, sha256, ...(typeof name === 'string' ? { name } : {}) });

@@ -1,19 +1,17 @@
 import { utf8Length } from '../text/utf8.ts';
+import { isObject } from '../text/json-object.ts';
 
 /** Bytes that one rendering may write (04 §9.8). */
-export const maxOutputBytes = 4 * 1024 * 1024;
+const maxOutputBytes = 4 * 1024 * 1024;
 
 /** A limit that was reached while rendering: a signal of our own, also through a library that wraps what is thrown. */
 export class LimitError extends Error {}
 
 export type Names = Readonly<Record<string, unknown>>;
 
-const isNames = (value: unknown): value is Names =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** All names that a template sees; members of the output win over variables (04 §9.6). */
 export function templateNames(variables: Names, output?: { readonly value: unknown }): Record<string, unknown> {
-  const members = output !== undefined && isNames(output.value) ? output.value : {};
+  const members = output !== undefined && isObject(output.value) ? output.value : {};
   const own = output === undefined ? {} : { output: output.value };
   return Object.assign(Object.create(null), variables, { vars: variables }, members, own);
 }

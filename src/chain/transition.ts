@@ -29,8 +29,7 @@ export function chooseBranch(task: Task, evalText: string, edgeCounts: Readonly<
 }
 
 /** Where a branch leads: a task id, or `end` (04 §8.1.4). */
-export const target = (branch: Branch): string =>
-  branch.goto === undefined || branch.goto === '' ? 'end' : branch.goto;
+const target = (branch: Branch): string => (branch.goto === undefined || branch.goto === '' ? 'end' : branch.goto);
 
 /** Operators of 04 §8.2. A comparison that cannot be made does not match. */
 function matches(branch: Branch, evalText: string, edgeCounts: Readonly<Record<string, number>>): boolean {

@@ -104,7 +104,8 @@ function isLivingMember(pid: string, group: number): boolean {
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-function within(promise: Promise<void>, ms: number): Promise<boolean> {
+/** Whether a promise, which must not reject, resolves within the time. */
+export function within(promise: Promise<void>, ms: number): Promise<boolean> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve(false), ms);
     void promise.then(() => {

@@ -1,6 +1,6 @@
 import type { RunEvent } from '../schema/event.ts';
 import type { RunResult, RunStarted } from '../schema/run.ts';
-import { callSummary } from '../view/call-summary.ts';
+import { callName, callSummary } from '../view/call-summary.ts';
 import { formatBytes, formatStepDuration } from '../view/format.ts';
 import type { Context } from './context.ts';
 
@@ -89,20 +89,20 @@ export function createProgress(
         flushThinking(thinking.length);
         break;
       case 'tool_call_pending':
-        calls.set(event.call_id, `${nameOf(event)} ${callSummary(event.args)}`.trimEnd());
+        calls.set(event.call_id, `${callName(event)} ${callSummary(event.args)}`.trimEnd());
         break;
       case 'policy_decision':
         if (lines && event.action !== 'approve') {
           const word = event.action === 'allow' ? 'allowed' : 'denied';
           const rule = event.rule === null ? event.reason.replaceAll('_', ' ') : `rule ${event.rule + 1}`;
           const how = event.reason === 'remembered' ? 'remembered' : `${word} (${rule})`;
-          say(`  → ${calls.get(event.call_id) ?? nameOf(event)} · ${how}`);
+          say(`  → ${calls.get(event.call_id) ?? callName(event)} · ${how}`);
           told.add(event.call_id);
         }
         break;
       case 'ask':
         waitingFor = 'an answer';
-        if (event.ask_kind === 'budget') budgets.set(event.ask_id, `${nameOf(event)} ${event.summary}`);
+        if (event.ask_kind === 'budget') budgets.set(event.ask_id, `${callName(event)} ${event.summary}`);
         break;
       case 'verdict':
         if (lines && budgets.has(event.ask_id)) {
@@ -113,14 +113,14 @@ export function createProgress(
         }
         break;
       case 'tool_call_started':
-        waitingFor = nameOf(event);
+        waitingFor = callName(event);
         break;
       case 'tool_call':
         waitingFor = 'the model';
         // That a call was denied stands in the line of its verdict.
         if (lines && !event.ok && event.error !== 'denied') {
           // A call that was refused before it was judged has no line yet.
-          const call = `  → ${calls.get(event.call_id) ?? nameOf(event)} · `;
+          const call = `  → ${calls.get(event.call_id) ?? callName(event)} · `;
           say(`${told.has(event.call_id) ? '    ' : call}${event.error ?? 'failed'}`);
         }
         break;
@@ -159,12 +159,8 @@ export function createProgress(
   };
 }
 
-/** A tool that nobody registered has no toolset. */
-const nameOf = ({ tools, tool }: { readonly tools: string; readonly tool: string }): string =>
-  tools === '' ? tool : `${tools}.${tool}`;
-
 /** The block of `--steps`. */
-export const stepLines = (result: RunResult, safe: (text: string) => string): readonly string[] => [
+const stepLines = (result: RunResult, safe: (text: string) => string): readonly string[] => [
   'Steps',
   ...result.steps.map((step, index) => {
     const error = step.error === null ? '' : ` error: ${step.error.class}`;

@@ -87,11 +87,16 @@ export function stoppedBy(signal: AbortSignal): Stopped {
     : { kind: 'cancelled' };
 }
 
+/** The stop that an error stands for: the run was aborted, or the host says that it is over. Null for any other error. */
+export function stopOf(error: unknown, signal: AbortSignal): Stopped | null {
+  if (signal.aborted) return stoppedBy(signal);
+  if (!(error instanceof RuntimeError)) return null;
+  if (error.code === 'cancelled') return { kind: 'cancelled' };
+  return restingCodes.has(error.code) ? { kind: 'suspended' } : null;
+}
+
 /** What an error thrown inside an attempt means. A bug is not a failure of the task and goes on to the boundary. */
 export function handledError(error: unknown, signal: AbortSignal): Failed | Stopped {
   if (!(error instanceof RuntimeError)) throw error;
-  if (signal.aborted) return stoppedBy(signal);
-  if (error.code === 'cancelled') return { kind: 'cancelled' };
-  if (restingCodes.has(error.code)) return { kind: 'suspended' };
-  return failed(failure(error.code, error.message));
+  return stopOf(error, signal) ?? failed(failure(error.code, error.message));
 }

@@ -1,6 +1,7 @@
 import { wellFormed } from '../chain/values.ts';
 import type { ModelFailure, ModelPart } from '../models/model.ts';
 import type { FinishReason, Usage } from '../schema/message.ts';
+import { isObject } from '../text/json-object.ts';
 
 /** A call as its deltas left it; complete only when the stream finished. */
 export type ReplyCall = {
@@ -118,14 +119,12 @@ function closeCall(call: OpenCall): ReplyCall {
 
 const orNull = (meta: Meta): Meta | null => (Object.keys(meta).length === 0 ? null : meta);
 
-const isBag = (value: unknown): value is Meta => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Members of one provider type join; anything else is replaced by what came later. */
 function mergeMeta(before: Meta, added: Meta): Meta {
   const merged: Record<string, unknown> = { ...before };
   for (const [type, value] of Object.entries(added)) {
     const known = merged[type];
-    merged[type] = isBag(known) && isBag(value) ? { ...known, ...value } : value;
+    merged[type] = isObject(known) && isObject(value) ? { ...known, ...value } : value;
   }
   return merged;
 }

@@ -1,17 +1,17 @@
-import { RuntimeError, toWire } from '../schema/errors.ts';
+import { toWire } from '../schema/errors.ts';
 import type { RunEnd, RunJob } from '../schema/protocol.ts';
 import { attempt, beginStep } from './attempt.ts';
 import type { EngineDeps } from './deps.ts';
-import { stoppedBy } from './failure.ts';
+import { stoppedBy, stopOf } from './failure.ts';
 import type { RunHost } from './host.ts';
 import { openRun, positionOf, type Run } from './run.ts';
 import { closeCalls, settle } from './settle.ts';
 
 /**
  * Executes a chain against its host, from its first task or from a checkpoint.
- * @returns how the run ended or rests. Never throws: what is not understood is a failed end of class `internal`.
- * On abort the end is `cancelled` (its step says `timeout` when that is the code of the signal's reason), or `suspended` when the signal's reason is a RuntimeError of code `suspended` or
- * `interrupted`; then the run goes on from its last checkpoint.
+ * @returns how the run ended or rests. Never throws: what is not understood is a failed end of class `internal`. On
+ * abort the code of the signal's reason decides: `suspended` for that and `interrupted`, and the run goes on from its last
+ * checkpoint; else `cancelled`, where the step says `timeout` for that code.
  */
 export async function runChain(job: RunJob, host: RunHost, deps: EngineDeps, signal: AbortSignal): Promise<RunEnd> {
   let run: Run;
@@ -45,11 +45,8 @@ async function follow(run: Run): Promise<RunEnd> {
 
 /** The host refused a request outside an attempt, or something is broken. */
 function endOf(error: unknown, signal: AbortSignal): RunEnd {
-  if (signal.aborted) return stoppedBy(signal);
-  if (error instanceof RuntimeError && error.code === 'cancelled') return { kind: 'cancelled' };
-  if (error instanceof RuntimeError && (error.code === 'suspended' || error.code === 'interrupted')) {
-    return { kind: 'suspended' };
-  }
+  const stop = stopOf(error, signal);
+  if (stop !== null) return stop;
   const { code, message } = toWire(error);
   return { kind: 'failed', error: { class: code, message } };
 }

@@ -17,6 +17,12 @@ export type TaskClock = {
 
 type Deps = Pick<EngineDeps, 'now' | 'sleep'>;
 
+/** The member of a call that tells the host how long it may take; none without a limit. */
+export function timeLeft(clock: TaskClock): { readonly time_left_ms?: number } {
+  const left = clock.leftMs();
+  return Number.isFinite(left) ? { time_left_ms: Math.max(0, Math.ceil(left)) } : {};
+}
+
 /** @param limitMs the task's `timeout`, or null for none. */
 export function startTaskClock(deps: Deps, runSignal: AbortSignal, limitMs: number | null): TaskClock {
   if (limitMs === null) {

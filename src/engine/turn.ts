@@ -7,7 +7,7 @@ import { type Reply, readStream, type StreamEnd } from './read-stream.ts';
 import { classOf, type RetryPolicy, waitBefore } from './retry.ts';
 import { emit, lasted, notice, type Step } from './step.ts';
 import { account } from './usage.ts';
-import { contextLength, type Fitted, learnContext, limitOf } from './window.ts';
+import { contextLength, type Fitted, learnContext, limitOf, routeKey } from './window.ts';
 
 /** One model turn that a task wants. */
 export type TurnPlan = {
@@ -76,7 +76,7 @@ export async function takeTurn(step: Step, plan: TurnPlan): Promise<TurnEnd> {
     }
     if (admission.kind !== 'go') return admission;
     if (admission.tools !== undefined) run.retool(admission.tools);
-    const routes = admission.routes.filter((route) => !unavailable.has(keyOf(route)));
+    const routes = admission.routes.filter((route) => !unavailable.has(routeKey(route)));
     const [first] = routes;
     if (first === undefined) {
       const none = failure('model_unavailable', `no candidate is left for ${models.join(', ')}`);
@@ -156,8 +156,6 @@ function requestFor(step: Step, plan: TurnPlan, models: readonly string[]): Turn
   };
 }
 
-const keyOf = (route: Route): string => `${route.backend}/${route.model}`;
-
 /** Blanks say nothing: a reply of them alone is as empty as none, and is asked for again. */
 const hasArrived = (reply: Reply): boolean =>
   reply.content.trim() !== '' || reply.thinking.trim() !== '' || reply.calls.length > 0;
@@ -193,7 +191,7 @@ async function tryCandidates(
     if (tried.kind !== 'broken' || !classOf(tried.error).nextCandidate) return { route, tried };
     const { error } = tried;
     // A lost connection may be back at the next attempt; what a backend does not serve it will not serve then.
-    if (error.class !== 'connect') unavailable.add(keyOf(route));
+    if (error.class !== 'connect') unavailable.add(routeKey(route));
     const next = routes[index + 1];
     if (index === last || next === undefined) return { route, tried };
     const message = `${route.model} on ${route.backend} failed (${error.message}); going on with ${next.model} on ${next.backend}.`;
@@ -259,7 +257,7 @@ function select(step: Step, route: Route): void {
   const { run, record } = step;
   const before = record.route;
   record.route = route;
-  if (before !== null && keyOf(before) === keyOf(route)) return;
+  if (before !== null && routeKey(before) === routeKey(route)) return;
   const limit = limitOf(run, route);
   emit(step, {
     kind: 'model_selected',

@@ -24,17 +24,18 @@ export function limitOf(run: Run, route: Route | null): number {
   const known = [
     run.chain.token_limit ?? 0,
     run.job.defaults.context,
-    ...(route === null ? [] : [contextOf(route) ?? 0, run.state.contexts[keyOf(route)] ?? 0]),
+    ...(route === null ? [] : [contextOf(route) ?? 0, run.state.contexts[routeKey(route)] ?? 0]),
   ];
   const positive = known.filter((limit) => limit > 0);
   return positive.length === 0 ? 0 : Math.min(...positive);
 }
 
-const keyOf = (route: Route): string => `${route.backend}/${route.model}`;
+/** A model as one backend serves it. */
+export const routeKey = ({ backend, model }: Route): string => `${backend}/${model}`;
 
 /** Learns from a refusal: the context length that the server named. */
 export function learnContext(run: Run, route: Route, tokens: number): void {
-  run.state.contexts = { ...run.state.contexts, [keyOf(route)]: tokens };
+  run.state.contexts = { ...run.state.contexts, [routeKey(route)]: tokens };
 }
 
 /** Tokens kept free for the answer (04 §13.3). */
@@ -130,7 +131,7 @@ type Overflow = {
 function whatRaises({ chain, job, state }: Run, route: Route, limit: number): string {
   if (job.defaults.context === limit) return 'a larger --context';
   if (chain.token_limit === limit) return 'token_limit of the chain';
-  if (state.contexts[keyOf(route)] === limit) return 'take a model with more context';
+  if (state.contexts[routeKey(route)] === limit) return 'take a model with more context';
   return `reins model set-context ${route.model} --context <n>`;
 }
 
@@ -155,7 +156,7 @@ export function contextLength(run: Run, route: Route, tokens: number, maxTokens:
   if (route.num_ctx.fixed !== null) return allowed;
   const need = Math.ceil(tokens * ratioOf(run, route.model)) + (maxTokens ?? defaultOutputReserve);
   const rounded = contextSizes.find((size) => size >= need) ?? need;
-  const key = keyOf(route);
+  const key = routeKey(route);
   const chosen = Math.min(Math.max(rounded, run.state.numCtx[key] ?? 0), allowed);
   run.state.numCtx = { ...run.state.numCtx, [key]: chosen };
   return chosen;

@@ -110,7 +110,8 @@ export const identityFact = (found: BigIntStats): FileIdentity => ({
   ctime_ns: String(found.ctimeNs),
 });
 
-const othersWrite = 0o002n;
+/** By the mode of a file or directory. */
+export const othersMayWrite = (mode: bigint): boolean => (mode & 0o002n) !== 0n;
 
 /** The beginning of a regular file and which file that was, without a digest. Never throws, never waits on a FIFO. */
 function readHead(real: string): BinaryFact {
@@ -132,7 +133,7 @@ function readHead(real: string): BinaryFact {
     return {
       state: 'read',
       identity,
-      others_write: (found.mode & othersWrite) !== 0n,
+      others_write: othersMayWrite(found.mode),
       head: head.toString('latin1', 0, count),
       sha256: null,
       young: false,

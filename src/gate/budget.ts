@@ -4,11 +4,10 @@ import type { Evaluation } from '../schema/policy.ts';
 import { textSha256 } from './binding.ts';
 import { type Exhausted, exhaustedText, shareOf } from './bounds.ts';
 import type { LedgerDeps } from './entries.ts';
-import type { GateRun } from './run.ts';
+import type { Extended, GateRun } from './run.ts';
 import { underLease } from './under-lease.ts';
 
 export type BudgetDeps = Pick<LedgerDeps, 'feed' | 'runs' | 'asks'>;
-export type Extended = 'granted' | 'refused' | 'suspended';
 
 /** Where a run stands that has spent a bound. A turn has no call. */
 export type Spender = { readonly task_id: string; readonly call_id: string | null };

@@ -17,6 +17,7 @@ import type { OfferDeps } from './offer.ts';
 import { type RecallDeps, recalled } from './recall.ts';
 import { deniedAgain, deniedByPolicy, neverBegan } from './refusals.ts';
 import type { GateRun } from './run.ts';
+import { leaseLost } from './under-lease.ts';
 import { createUnknown } from './unknown.ts';
 
 export type GateDeps = LedgerDeps &
@@ -83,8 +84,7 @@ export function createGate(deps: GateDeps) {
       return { kind: 'fatal', error };
     }
     const started = ledger.start(run, request, judged, planned);
-    if (started === null)
-      return { kind: 'fatal', error: { code: 'storage', message: 'the run was taken over by another process' } };
+    if (started === null) return leaseLost;
     return executeCall(deps, ledger, run, request, judged, started);
   };
 

@@ -9,7 +9,7 @@ export function changeCall(run: GateRun, request: CallRequest, args: ChangedArgu
 
 const note = 'The operator changed the arguments of this call';
 
-/** Bytes of a result that the model's own arguments leave to what it is told of the changed ones, at most. */
+/** Part of a result's room that the changed arguments may take. */
 const share = 0.5;
 
 /** How much of a result's room the words about changed arguments take; 0 for a call that nobody changed. */

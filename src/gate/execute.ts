@@ -3,6 +3,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
 import type { Feed } from '../store/feed.ts';
 import { keepTrying } from '../store/keep-trying.ts';
+import { codeOf } from '../store/private-file.ts';
 import { longestTimerMs } from '../text/quantities.ts';
 import type { ToolContext, ToolPorts, ToolResult } from '../tools/tool.ts';
 import { changeBytes, withChange } from './changed.ts';
@@ -11,6 +12,7 @@ import type { Judged } from './find.ts';
 import type { Ledger } from './ledger.ts';
 import { capResult, resultText, shallowResult } from './result.ts';
 import type { GateRun } from './run.ts';
+import { leaseLost } from './under-lease.ts';
 
 export type ExecuteDeps = {
   readonly feed: Feed;
@@ -56,9 +58,7 @@ export async function executeCall(
     () => ledger.end(run, request, judged, started, result, rendered, outputRef ?? null),
     { codes: ['storage', 'database_busy'], goOn: () => !run.signal.aborted },
   );
-  if (!isRecorded) {
-    return { kind: 'fatal', error: { code: 'storage', message: 'the run was taken over by another process' } };
-  }
+  if (!isRecorded) return leaseLost;
   return {
     kind: 'result',
     ok: result.ok,
@@ -119,12 +119,9 @@ async function act(
     return await prepared.found.tool.execute(prepared.args, context);
   } catch (error) {
     if (signal.aborted) return { ok: false, error: 'cancelled', message: 'The call was cancelled while it ran.' };
-    const code = error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;
-    return {
-      ok: false,
-      error: code === null ? 'tool_error' : 'io_error',
-      message: code === null ? 'The tool failed unexpectedly.' : `The system refused it: ${code}.`,
-      ...(code === null ? {} : { extra: { code } }),
-    };
+    const code = codeOf(error);
+    return code === undefined
+      ? { ok: false, error: 'tool_error', message: 'The tool failed unexpectedly.' }
+      : { ok: false, error: 'io_error', message: `The system refused it: ${code}.`, extra: { code } };
   }
 }

@@ -1,5 +1,5 @@
 import { isAllowed } from '../chain/allowlist.ts';
-import type { Evaluation } from '../schema/policy.ts';
+import type { Evaluation, PolicyCall } from '../schema/policy.ts';
 import type { CallRequest } from '../schema/protocol.ts';
 import { readCall } from '../shell/read-line.ts';
 import { parseArguments } from '../tools/arguments.ts';
@@ -21,9 +21,9 @@ export type Prepared = {
   readonly found: Found;
   /** The final arguments: one object, made once, that is judged, shown and executed. */
   readonly args: unknown;
-  readonly call: { readonly tools: string; readonly tool: string; readonly args: Readonly<Record<string, unknown>> };
+  readonly call: PolicyCall;
   /** The arguments as they are written down and shown: injected ones by name only. */
-  readonly shown: Readonly<Record<string, unknown>>;
+  readonly shown: ArgumentRecord;
   /** Names for which the model had a value of its own, in whose place the operator's is sent. */
   readonly dropped: readonly string[];
   readonly facts: unknown;

@@ -1,12 +1,9 @@
 import { accessSync, type BigIntStats, constants, statSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
 import type { ProgramFact } from '../schema/policy.ts';
-import { identityFact } from './binaries.ts';
+import { identityFact, othersMayWrite } from './binaries.ts';
 import type { Machine } from './machine.ts';
 import { realPath } from './real-path.ts';
-
-/** Mode bit: others may write. */
-const othersWrite = 0o002n;
 
 type Hit = {
   /** Absolute, as it was looked for. */
@@ -92,7 +89,7 @@ function ungrantable({ path, real, found }: Hit, root: string): string | null {
   if (directories.some((directory) => `${directory}/`.startsWith(prefix))) return 'program_in_workspace';
   try {
     const modes = directories.map((directory) => statSync(directory, { bigint: true }).mode);
-    return [found.mode, ...modes].every((mode) => (mode & othersWrite) === 0n) ? null : 'unsafe_permissions';
+    return [found.mode, ...modes].every((mode) => !othersMayWrite(mode)) ? null : 'unsafe_permissions';
   } catch {
     return 'unsafe_permissions';
   }

@@ -1,4 +1,6 @@
 import { isNestedDeeper, mostLevels } from '../text/json-depth.ts';
+import { keepEnds } from '../text/keep-ends.ts';
+import { headBytes } from '../text/utf8.ts';
 import type { Spool, ToolResult } from '../tools/tool.ts';
 import { textSha256 } from './binding.ts';
 
@@ -62,7 +64,13 @@ export function capResult(
   const name = kept?.name ?? null;
   const content = isText
     ? cutText(text, bytes, maxBytes, name, sha256, kept?.truncated ?? false)
-    : JSON.stringify({ ok: true, truncated: true, bytes, output: name, preview: head(text, Math.floor(maxBytes / 2)) });
+    : JSON.stringify({
+        ok: true,
+        truncated: true,
+        bytes,
+        output: name,
+        preview: headBytes(text, Math.floor(maxBytes / 2)),
+      });
   return { content, bytes, sha256, truncated: true, output_ref: name };
 }
 
@@ -74,7 +82,6 @@ function cutText(
   sha256: string,
   partial: boolean,
 ): string {
-  const buffer = Buffer.from(text);
   const where =
     name === null
       ? 'the full result could not be kept'
@@ -82,30 +89,6 @@ function cutText(
   const marker = (left: number): string => `[… ${left} bytes left out; ${where}]\n`;
   // The line between the two parts, and the line end before it, count: the whole stays within the cap.
   const room = Math.max(0, maxBytes - bytesOf(marker(bytes)) - 1);
-  const first = toLineEnd(head(text, Math.floor(room * 0.2)));
-  const last = fromLineStart(tail(buffer, Math.floor(room * 0.8)));
-  return `${first}${marker(bytes - bytesOf(first) - bytesOf(last))}${last}`;
-}
-
-/** At most `max` bytes of the beginning, cut between characters. */
-function head(text: string, max: number): string {
-  const cut = Buffer.from(text).subarray(0, max).toString('utf8');
-  return cut.endsWith('\ufffd') && !text.startsWith(cut) ? cut.slice(0, -1) : cut;
-}
-
-function tail(buffer: Buffer, max: number): string {
-  let from = Math.max(buffer.length - max, 0);
-  // Continuation bytes are 10xxxxxx: step to the beginning of a character.
-  while (from < buffer.length && ((buffer[from] ?? 0) & 0xc0) === 0x80) from += 1;
-  return buffer.subarray(from).toString('utf8');
-}
-
-function toLineEnd(text: string): string {
-  const end = text.lastIndexOf('\n');
-  return end > text.length / 2 ? text.slice(0, end + 1) : `${text}\n`;
-}
-
-function fromLineStart(text: string): string {
-  const start = text.indexOf('\n');
-  return start >= 0 && start < text.length / 2 ? text.slice(start + 1) : text;
+  const { first, left, last } = keepEnds(Buffer.from(text), room);
+  return `${first}${marker(left)}${last}`;
 }

@@ -11,6 +11,9 @@ import type { CallOrder } from './order.ts';
 /** Arguments that the operator put in the place of a call's own (03 §3.5). */
 export type ChangedArguments = Readonly<Record<string, unknown>>;
 
+/** What became of the question about a spent bound. */
+export type Extended = 'granted' | 'refused' | 'suspended';
+
 /** A run as the gate sees it: what stays the same over its calls, and the few things that move. */
 export type GateRun = {
   readonly ref: EventRef & { readonly run_id: string; readonly mission_id: string };
@@ -69,7 +72,7 @@ export type GateRun = {
   /** Set once a bound with `finish` was hit: one last turn is admitted. */
   finishing: boolean;
   /** The question about a spent bound that is open now. */
-  extending: Promise<'granted' | 'refused' | 'suspended'> | null;
+  extending: Promise<Extended> | null;
   /** By call id. */
   readonly changed: Map<string, ChangedArguments>;
   /** Set once a question could not be written down: the next one that cannot fails the run (03 §2). */

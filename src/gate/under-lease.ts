@@ -1,7 +1,11 @@
+import type { ToolOutcome } from '../schema/protocol.ts';
 import type { Feed, Record } from '../store/feed.ts';
-import { takenOver } from '../store/run-leases.ts';
+import { takenOver, takenOverText } from '../store/run-leases.ts';
 import type { Runs } from '../store/runs.ts';
 import type { GateRun } from './run.ts';
+
+/** The end of a call whose lease is another's: nothing of it may start or be recorded here. */
+export const leaseLost: ToolOutcome = { kind: 'fatal', error: { code: 'storage', message: takenOverText } };
 
 export type LeaseDeps = { readonly feed: Feed; readonly runs: Pick<Runs, 'holdsLease'> };
 

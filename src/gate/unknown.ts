@@ -155,5 +155,3 @@ export function createUnknown(deps: LedgerDeps, ledger: Ledger, judge: JudgeAgai
     },
   };
 }
-
-export type Unknown = ReturnType<typeof createUnknown>;

@@ -23,7 +23,7 @@ const exhaustion: Readonly<Record<string, OnExhausted>> = {
 };
 
 /** What an absent block means (02 §11, §12). */
-export const unbounded: ComputeBounds = {
+const unbounded: ComputeBounds = {
   maxTurns: 0,
   maxToolCalls: 0,
   maxTokens: 0,

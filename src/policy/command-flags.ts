@@ -1,5 +1,7 @@
 import type { CallFlag } from '../schema/ask.ts';
 import type { CommandSegment } from '../schema/policy-views.ts';
+import { baseName, shells } from '../shell/programs.ts';
+import { isInterpreter } from './programs.ts';
 
 /** Programs that talk to other machines; with a list, only in these of their commands. */
 const network: Readonly<Record<string, readonly string[] | null>> = {
@@ -32,8 +34,7 @@ const network: Readonly<Record<string, readonly string[] | null>> = {
 };
 
 /** Programs that run what they are given as a text, or what comes to them from another one. */
-const shells: ReadonlySet<string> = new Set(['sh', 'bash', 'zsh', 'dash', 'ksh', 'fish', 'eval', 'source', '.']);
-const interpreters: ReadonlySet<string> = new Set(['python', 'python3', 'node', 'perl', 'ruby', 'php', 'deno', 'bun']);
+const runsLines = (name: string): boolean => shells.has(name) || name === 'eval' || name === 'source' || name === '.';
 const codeOptions: ReadonlySet<string> = new Set(['-c', '-e', '-p', '--eval', '--print', '-r', '-']);
 
 const most = 8;
@@ -67,8 +68,6 @@ export function commandFlags(
 const rawCommands = (line: string): readonly Pick<CommandSegment, 'words'>[] =>
   line.split(/[\n|;&()]+/).map((text) => ({ words: text.split(/[\s'"`]+/).filter((word) => word !== '') }));
 
-const baseName = (word: string): string => word.slice(word.lastIndexOf('/') + 1);
-
 function networkOf(words: readonly string[]): string | null {
   const name = baseName(words[0] ?? '');
   const commands = Object.hasOwn(network, name) ? network[name] : undefined;
@@ -80,8 +79,8 @@ function networkOf(words: readonly string[]): string | null {
 
 function codeOf(words: readonly string[]): string | null {
   const name = baseName(words[0] ?? '');
-  if (shells.has(name)) return name;
-  if (!interpreters.has(name)) return null;
+  if (runsLines(name)) return name;
+  if (!isInterpreter(name)) return null;
   // Without an operand it reads its program from whoever writes to it.
   const option = words.slice(1).find((word) => codeOptions.has(word));
   if (option !== undefined) return `${name} ${option}`;

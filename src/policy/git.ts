@@ -88,7 +88,7 @@ function startsProgram({ key, value }: Entry): boolean {
 }
 
 /** Reads a git configuration file: `section.subsection.key` with its value; null when it breaks git's grammar. */
-export function parseConfig(source: string): readonly Entry[] | null {
+function parseConfig(source: string): readonly Entry[] | null {
   const text = source.replace(/^\uFEFF/, '').replaceAll('\r\n', '\n');
   if (text.includes('\0')) return null;
   const entries: Entry[] = [];

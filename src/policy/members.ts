@@ -1,5 +1,6 @@
 import { memberPath } from '../text/strict-json.ts';
 import type { Findings } from './findings.ts';
+import { isObject, type JsonObject } from '../text/json-object.ts';
 
 /** One object of a document under validation: reads members by type and puts findings under their paths (02 §3). */
 export type Members = {
@@ -13,11 +14,6 @@ export type Members = {
   integer(name: string): number | undefined;
   list(name: string, limit: number): readonly unknown[] | undefined;
 };
-
-type JsonObject = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const isAnnotation = (name: string): boolean => name === '$schema' || name.startsWith('//');
 

@@ -1,6 +1,7 @@
 import type { CommandTables } from '../schema/command-tables.ts';
 import { compileRegex, type LinearRegex } from '../text/linear-regex.ts';
 import { readStrictJson } from '../text/strict-json.ts';
+import { isObject } from '../text/json-object.ts';
 
 /** Deepest nesting of the document: subcommands of subcommands are rare. */
 const maxDepth = 32;
@@ -44,8 +45,6 @@ const must =
     holds(value) ? null : `${path}: must be ${what}`;
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const oneOf = (...words: readonly string[]): Check =>
   must((value) => isText(value) && words.includes(value), `one of ${words.join(', ')}`);
 const text = must(isText, 'a text');

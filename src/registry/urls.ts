@@ -40,22 +40,6 @@ export function serverUrl(type: ProviderType, given: string, pathWhenNone: strin
   return `${url.origin}${path === '' ? pathWhenNone : path}`;
 }
 
-/**
- * A base URL from `--ollama` or `OLLAMA_HOST`: a missing scheme is http, `0.0.0.0` is this machine, a missing port is
- * 11434 (06 §4).
- * @throws RuntimeError usage when it is no URL
- */
-export function ollamaUrl(given: string): string {
-  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(given) ? given : `http://${given}`;
-  if (!URL.canParse(text)) throw new RuntimeError('usage', `"${given}" is not the URL of a model server.`);
-  const url = new URL(text);
-  if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1';
-  // The default port of a scheme is not kept by URL, so it is looked for in the text.
-  const hasPort = /^[a-z][a-z0-9+.-]*:\/\/(?:\[[^\]]*\]|[^/:]*):\d+/i.test(text);
-  if (!hasPort && url.protocol === 'http:') url.port = '11434';
-  return serverUrl('ollama', url.href, '');
-}
-
 type Environment = Readonly<Record<string, string | undefined>>;
 
 const variable = (environment: Environment, name: string): string => {

@@ -7,6 +7,7 @@ import type { PermissionDenial, RunAsk, RunFailure, RunResult, RunStatus } from 
 import type { Calls } from '../store/calls.ts';
 import type { Feed, Record } from '../store/feed.ts';
 import type { Plans } from '../store/plans.ts';
+import { takenOverText } from '../store/run-leases.ts';
 import type { Runs } from '../store/runs.ts';
 import type { LiveRun } from './live-run.ts';
 import { lastAnswer, materialise, outputText, runMessages } from './output.ts';
@@ -33,7 +34,7 @@ type Outcome = { readonly status: RunStatus; readonly exit_code: number; readonl
 /** What the end of the thread and the reason of a stop make of the run. A stop stands before what came after it. */
 function outcomeOf(live: LiveRun, end: RunEnd, held: boolean): Outcome {
   const { stopped } = live;
-  if (!held) return failed({ class: 'storage', message: 'the run was taken over by another process' });
+  if (!held) return failed({ class: 'storage', message: takenOverText });
   if (stopped?.kind === 'rest') {
     return stopped.reason === 'interrupted'
       ? { status: 'interrupted', exit_code: 143, error: null }
@@ -135,8 +136,14 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
     }));
   });
 
-  const { counters } = gate;
-  const result: RunResult = {
+  return { result: resultOf(deps, live, outcome, output, usage), output: output.whole };
+}
+
+/** What every output format is made from (06 §8.4). */
+function resultOf(deps: FinishDeps, live: LiveRun, outcome: Outcome, output: Output, usage: Usage): RunResult {
+  const { ref, counters } = live.gate;
+  const runId = ref.run_id;
+  return {
     run_id: runId,
     status: outcome.status,
     exit_code: outcome.exit_code,
@@ -144,8 +151,8 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
     output_type: output.type,
     text: output.text,
     output: output.type === 'chat_history' ? null : output.shown,
-    session_id: gate.ref.session_id,
-    session_name: turn?.session_name ?? null,
+    session_id: ref.session_id,
+    session_name: live.turn?.session_name ?? null,
     plan: live.started.plan,
     chain: live.started.chain,
     model: live.chosen.model ?? live.started.model,
@@ -172,7 +179,6 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
     })),
     warnings: live.warnings,
   };
-  return { result, output: output.whole };
 }
 
 function lastEvent(

@@ -3,7 +3,6 @@ import type { HistoryRanges } from '../schema/protocol.ts';
 
 /** Messages of a run by number: its base, parsed when it is first needed, and its own rows. */
 export type RunMessages = {
-  /** Message JSON text by number, base messages included. */
   at(number: number): Message | undefined;
 };
 

@@ -215,6 +215,15 @@ function wideRoot(deps: PrepareDeps, root: string): string[] {
   return [`the root of this run is ${root}: tools reach everything below it`];
 }
 
+/** What the events and rows of a run name it by. */
+export const refOf = ({ tenant }: PrepareDeps, { chain }: PreparedRun, ids: RunIds): GateRun['ref'] => ({
+  run_id: ids.runId,
+  session_id: ids.session?.id ?? null,
+  mission_id: ids.missionId,
+  chain_id: chain.id,
+  tenant_id: tenant,
+});
+
 /** The part of a run that the gate sees. */
 export function gateRun(
   deps: PrepareDeps,
@@ -228,13 +237,7 @@ export function gateRun(
   const environment = deps.environment(ids.runId, prepared.settings.shell_env);
   const named = [prepared.chain.path, prepared.loaded.identity.path].filter((path) => path !== null);
   return {
-    ref: {
-      run_id: ids.runId,
-      session_id: ids.session?.id ?? null,
-      mission_id: ids.missionId,
-      chain_id: prepared.chain.id,
-      tenant_id: deps.tenant,
-    },
+    ref: refOf(deps, prepared, ids),
     owner: deps.owner,
     scope: ids.session?.id ?? ids.runId,
     root,

@@ -19,9 +19,9 @@ import { launch, type Written } from './launch.ts';
 import type { LiveRun, SessionTurn } from './live-run.ts';
 import type { LostRuns } from './lost-runs.ts';
 import type { PrepareDeps } from './ports.ts';
-import { type PreparedRun, prepareRun, type RunIds, type RunPlan } from './prepare.ts';
+import { type PreparedRun, prepareRun, refOf, type RunIds, type RunPlan } from './prepare.ts';
 import { alreadyRunning, checkResumable } from './resumable.ts';
-import { leaseMs } from './supervisor.ts';
+import { leaseMs } from './lease.ts';
 
 /** The session's side of a run that goes on. */
 export type ResumedTurn = {
@@ -156,13 +156,7 @@ function take(deps: ResumeDeps, run: StoredRun, prepared: PreparedRun, by: strin
   const history = turn?.history(point.trim) ?? `[${first.map(({ payload }) => payload).join(',')}]`;
   const next = state?.next_message ?? (JSON.parse(history) as unknown[]).length + 1;
   const own = rows.slice(first.length).filter(({ seq }) => seq < next);
-  const ref = {
-    run_id: run.id,
-    session_id: run.session_id,
-    mission_id: run.mission_id,
-    chain_id: run.chain_id,
-    tenant_id: tenant,
-  };
+  const ref = refOf(deps.prepare, prepared, point.ids);
   const readers = prepared.specs.filter(repeats);
   const fromSeq = deps.events.lastSeq(run.id);
   let live: LiveRun | undefined;

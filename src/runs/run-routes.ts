@@ -1,6 +1,6 @@
 import type { CapturedStep, RunEvent } from '../schema/event.ts';
 import { RuntimeError } from '../schema/errors.ts';
-import type { InputType, RunStarted, RunStatus, SendMessage, StartRun } from '../schema/run.ts';
+import { type InputType, isOver, type RunStarted, type SendMessage, type StartRun } from '../schema/run.ts';
 import type { RunCall, RunRecord, RunSummary, StepRecord } from '../schema/run-record.ts';
 import type { Events } from '../store/events.ts';
 import { type Page, type PageWanted, pageSize, thatFit } from '../schema/page.ts';
@@ -39,7 +39,6 @@ type Id = { readonly id: string };
 type Accepted = { readonly run_id: string; readonly events: string };
 
 const eventsOf = (runId: string): string => `/api/runs/${runId}/events`;
-const over: ReadonlySet<RunStatus> = new Set(['completed', 'failed', 'cancelled', 'exhausted']);
 const defaultEvents = 1000;
 
 /** The operations of `client/routes/runs.ts`, and the message that starts a turn. */
@@ -102,7 +101,7 @@ export function createRunRoutes(deps: RunRouteDeps) {
     async endRun({ id, reason }: Id & { readonly reason?: string | undefined }): Promise<RunRecord> {
       const run_id = recorded.find(id);
       const { status } = recorded.record(run_id);
-      if (over.has(status)) {
+      if (isOver(status)) {
         throw new RuntimeError('run_not_active', `run ${run_id} has already ended: ${status}`, {
           data: { param: 'ended' },
         });
@@ -137,7 +136,7 @@ export function createRunRoutes(deps: RunRouteDeps) {
       const from = after ?? 0;
       const size = limit === undefined ? defaultEvents : pageSize({ limit });
       // Looked at first: what the run writes meanwhile belongs to a later page.
-      const ended = over.has(recorded.record(runId).status);
+      const ended = isOver(recorded.record(runId).status);
       const found: readonly RunEvent[] = deps.events.ofRun(runId, from, size).map(({ event }) => event);
       const items = thatFit(found);
       const isLast = items.length === found.length && found.length < size;

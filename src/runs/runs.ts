@@ -83,6 +83,13 @@ export function createRuns(deps: RunsDeps) {
     }
   };
 
+  /** @throws RuntimeError run_not_active */
+  const going = (runId: string): LiveRun => {
+    const live = lives.live(runId);
+    if (live === null) throw new RuntimeError('run_not_active', `run ${runId} has ended`);
+    return live;
+  };
+
   /** Resolves when nothing of the run is being executed, or after the time. */
   const callsEnded = async (runId: string, withinMs: number): Promise<void> => {
     for (let waited = 0; waited < withinMs && deps.calls.startedOf(runId) > 0; waited += lookMs) {
@@ -129,8 +136,7 @@ export function createRuns(deps: RunsDeps) {
       runId: string,
       wanted: { readonly text: string; readonly turns: number; readonly tokens: number },
     ): Promise<AgentRun> {
-      const parent = lives.live(runId);
-      if (parent === null) throw new RuntimeError('run_not_active', `run ${runId} has ended`);
+      const parent = going(runId);
       const { chain, run_id } = await start('attention', agentRequest(parent.request, wanted), {
         parent: parent.gate.ref,
       });
@@ -162,11 +168,7 @@ export function createRuns(deps: RunsDeps) {
     isHere: lives.has,
 
     /** A run of this process that starts another one. @throws RuntimeError run_not_active */
-    parentRun(runId: string): ParentRun {
-      const live = lives.live(runId);
-      if (live === null) throw new RuntimeError('run_not_active', `run ${runId} has ended`);
-      return parentRun(deps, live);
-    },
+    parentRun: (runId: string): ParentRun => parentRun(deps, going(runId)),
 
     /** Whether this process drives it now. */
     isGoing: lives.isGoing,

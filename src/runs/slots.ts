@@ -3,7 +3,7 @@ import type { Feed } from '../store/feed.ts';
 import type { Runs } from '../store/runs.ts';
 import { heedCancel } from './cancel-requests.ts';
 import type { LiveRun } from './live-run.ts';
-import { leaseMs } from './supervisor.ts';
+import { leaseMs, renewMs } from './lease.ts';
 
 export type SlotsDeps = {
   readonly runs: Runs;
@@ -15,7 +15,6 @@ export type SlotsDeps = {
 
 /** How many wait at most (09 §10.1). */
 const mostQueued = 100;
-const renewMs = 5_000;
 
 /** Turns of the runs of a server: so many are active at once, others are queued in their order (09 §10.1). */
 export function createSlots(deps: SlotsDeps) {

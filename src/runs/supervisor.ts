@@ -15,31 +15,27 @@ import {
   TurnRequest,
   type WorkerMessage,
 } from '../schema/protocol.ts';
-import type { Feed } from '../store/feed.ts';
 import { endCodes, keepTrying, unlessLocked } from '../store/keep-trying.ts';
+import { codeOf } from '../store/private-file.ts';
 import { takenOver } from '../store/run-leases.ts';
 import type { Runs } from '../store/runs.ts';
 import { heedCancel } from './cancel-requests.ts';
-import { createDeltas } from './deltas.ts';
+import { leaseMs, renewMs } from './lease.ts';
 import type { LiveRun } from './live-run.ts';
 import type { Pools } from './pools.ts';
 import { createRunRows } from './run-rows.ts';
+import { createStreamedText, type StreamedTextDeps } from './streamed-text.ts';
 
-export type SupervisorDeps = TurnDeps & {
-  readonly feed: Feed;
-  readonly runs: Runs;
-  readonly gate: Gate;
-  readonly pools: Pools;
-  readonly now: () => number;
-  /** Masks known secrets before a message is stored (11 §5.3). */
-  readonly mask: <T>(value: T) => T;
-  /** The same for text that arrives in pieces. */
-  readonly maskStream: Parameters<typeof createDeltas>[0];
-  /** How long a cancelled thread may take before it is terminated (architecture §5.5). */
-  readonly cancelGraceMs?: number;
-  /** How long calls that run at the end of their run may take to end as well. */
-  readonly callGraceMs?: number;
-};
+export type SupervisorDeps = TurnDeps &
+  StreamedTextDeps & {
+    readonly runs: Runs;
+    readonly gate: Gate;
+    readonly pools: Pools;
+    /** How long a cancelled thread may take before it is terminated (architecture §5.5). */
+    readonly cancelGraceMs?: number;
+    /** How long calls that run at the end of their run may take to end as well. */
+    readonly callGraceMs?: number;
+  };
 
 /** How the thread ended, or that it is gone. */
 export type Supervised = { readonly end: RunEnd; readonly usage: Usage };
@@ -49,10 +45,6 @@ const reasonMs = 1000;
 const graceMs = 2_000;
 /** Longer than a child is given between SIGTERM and SIGKILL. */
 const callGraceMs = 2_500;
-/** 07 §2.3.4: streamed text of a session is stored at least this often. */
-const partialMs = 2_000;
-const leaseMs = 15_000;
-const renewMs = 5_000;
 /** A model that takes longer is thinking: meanwhile what starts commands gets ready. One that does not is answered first. */
 const warmAfterMs = 30;
 
@@ -71,9 +63,6 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   const { gate } = live;
   const runId = gate.ref.run_id;
   const thread = new AbortController();
-  const deltas = createDeltas(deps.maskStream, (chunk) => deps.feed.live(gate.ref, chunk));
-  let streamed = '';
-  let storedAt = deps.now();
   let settled = false;
   const calls = new Set<Promise<unknown>>();
 
@@ -82,8 +71,8 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     settled = true;
     clearTimeout(graceTimer);
     clearInterval(renewTimer);
-    clearTimeout(partialTimer);
     clearTimeout(warmTimer);
+    streamed.stop();
     stopHeeding();
     const flushed = keepTrying(() => rows.flush(), { codes: endCodes(end) }).then(
       () => end,
@@ -115,42 +104,20 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   const listens = (): boolean => live.stopped?.kind !== 'rest';
 
   const rows = createRunRows(deps, live, (error) => fail(error));
+  const streamed = createStreamedText(deps, live, (error) => fail(error));
 
   const take = (event: EngineEvent): void => {
     if (!engineKinds.has(event.kind) || (event.kind === 'message' && !is(event.message, Message))) {
       throw unreadable(`an event of kind ${String(Reflect.get(event, 'kind'))}`);
     }
     if (!isEphemeral(event.kind)) {
-      streamed += deltas.end();
-      if (event.kind === 'message' && event.working !== true && event.message.role === 'assistant') {
-        streamed = '';
-        clearTimeout(partialTimer);
-        partialTimer = undefined;
-      }
+      streamed.endBefore(event);
       rows.add(event);
       return;
     }
     // Deltas are published at once, behind what was emitted before them.
     rows.flush();
-    if (event.kind !== 'step_chunk') return;
-    const shown = deltas.take(event);
-    if (live.turn === null || shown === '') return;
-    streamed += shown;
-    // By a clock, not by the next delta: a model that stops in the middle may never send another.
-    partialTimer ??= setTimeout(
-      () => guarded(() => unlessLocked(storePartial)),
-      Math.max(0, partialMs - (deps.now() - storedAt)),
-    );
-  };
-
-  let partialTimer: NodeJS.Timeout | undefined;
-  const storePartial = (): void => {
-    partialTimer = undefined;
-    storedAt = deps.now();
-    deps.feed.commit('normal', () => {
-      if (!deps.runs.holdsLease(runId, gate.owner)) throw takenOver();
-      live.turn?.partial(deps.mask(streamed), deps.now());
-    });
+    if (event.kind === 'step_chunk') streamed.take(event);
   };
 
   const answer = async (op: 'openTurn' | 'callTool', input: unknown): Promise<unknown> => {
@@ -284,7 +251,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   deps.pools.runChain(live.job, port2, thread.signal).catch((error: unknown) => {
     // A job cancelled in the queue never took its port, and close() of a transferred one does nothing (§5.1).
     closeQuietly(port2);
-    const outOfMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+    const outOfMemory = codeOf(error) === 'ERR_WORKER_OUT_OF_MEMORY';
     settle({
       kind: 'failed',
       error: {
@@ -329,4 +296,3 @@ function closeQuietly(port: MessagePort): void {
     // It was transferred: the thread that owned it has closed it by ending.
   }
 }
-export { leaseMs };

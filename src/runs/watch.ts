@@ -9,8 +9,7 @@ const last: ReadonlySet<string> = new Set(['chain_completed', 'chain_failed', 'c
 /**
  * Events of a run in batches: stored ones after `after`, then live ones with their deltas. Ends behind the event that
  * closes the run's segment, or when the signal aborts. A message that is being streamed comes whole, then its further
- * deltas. Listening begins before the replay is read, so nothing is missed
- * in between and nothing comes twice.
+ * deltas. Listening begins before the replay is read, so nothing is missed in between and nothing comes twice.
  */
 export async function* watchRun(
   feed: Feed,

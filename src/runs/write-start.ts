@@ -10,8 +10,8 @@ import type { Tool } from '../tools/tool.ts';
 import type { RunnableChain } from '../workspace/chains.ts';
 import type { SessionTurn } from './live-run.ts';
 import type { PrepareDeps } from './ports.ts';
-import type { PreparedRun, RunIds, RunPlan } from './prepare.ts';
-import { leaseMs } from './supervisor.ts';
+import { type PreparedRun, refOf, type RunIds, type RunPlan } from './prepare.ts';
+import { leaseMs } from './lease.ts';
 
 export type WriteStartDeps = {
   readonly prepare: PrepareDeps;
@@ -60,19 +60,12 @@ export type StartWith = {
  */
 export function writeStart(deps: WriteStartDeps, prepared: PreparedRun, ids: RunIds, start: StartWith): Written {
   const at = deps.now();
-  const { chain, defaults, input } = prepared;
-  const { loaded } = prepared;
+  const { chain, defaults, input, loaded } = prepared;
   const { runId, plan } = ids;
   const turn = start.turn ?? null;
   const isHistory = turn !== null || start.history !== undefined;
   const { workspace, surface, owner, tenant } = deps.prepare;
-  const ref = {
-    run_id: runId,
-    session_id: ids.session?.id ?? null,
-    mission_id: ids.missionId,
-    chain_id: chain.id,
-    tenant_id: tenant,
-  };
+  const ref = refOf(deps.prepare, prepared, ids);
   const { session, first } = deps.feed.commit(
     'full',
     (record): { session: SessionTurn | null; first: Message | null } => {

@@ -42,6 +42,11 @@ export const runStatuses = [
 ] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
+const over: ReadonlySet<RunStatus> = new Set(['completed', 'exhausted', 'failed', 'cancelled']);
+
+/** Whether a run has ended for good; one that was interrupted or is suspended may go on. */
+export const isOver = (status: RunStatus): boolean => over.has(status);
+
 export const inputTypes = ['string', 'chat', 'json', 'int', 'float', 'bool'] as const;
 export type InputType = (typeof inputTypes)[number];
 

@@ -23,9 +23,6 @@ export function parseAddress(text: string): Address | null {
   return number === null ? null : judged(dotted(number), 4);
 }
 
-/** Whether a peer is on this machine: 127.0.0.0/8, ::1, and the first written as IPv6. */
-export const isLoopback = (address: string): boolean => parseAddress(address)?.loopback === true;
-
 function ofSix(text: string): Address {
   // The URL parser writes an IPv6 address in its one short form.
   const canonical = new URL(`http://[${text}]/`).hostname.slice(1, -1);

@@ -4,6 +4,7 @@ import type { RouteClient } from '../client/routes.ts';
 import { isEphemeral, type RunEvent } from '../schema/event.ts';
 import { type FeedEntry, type FeedKind, topics } from '../schema/feed.ts';
 import { principalKey } from '../schema/login.ts';
+import { isOver } from '../schema/run.ts';
 import { refuse } from './error-body.ts';
 import { createFrames, type Frames, frame } from './frames.ts';
 import type { Call, Reply, Route } from './route.ts';
@@ -101,7 +102,6 @@ function onlyParameters(call: Call, ...names: readonly string[]): void {
 }
 
 const lastKinds: ReadonlySet<string> = new Set(['chain_completed', 'chain_failed', 'chain_cancelled']);
-const overStatuses: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled', 'exhausted']);
 
 type Sources = Pick<StreamDeps, 'client' | 'operations'> & { readonly open: (call: Call) => Frames };
 
@@ -115,7 +115,7 @@ async function streamRun({ client, operations, open }: Sources, call: Call): Pro
   if (first !== undefined && first.seq > after + 1) {
     frames.send(frame('gap', null, JSON.stringify({ from: after + 1, to: first.seq - 1 })));
   }
-  if (first === undefined && overStatuses.has(run.status)) {
+  if (first === undefined && isOver(run.status)) {
     frames.end('end', { status: run.status });
     return;
   }

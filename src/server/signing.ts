@@ -10,7 +10,7 @@ const leastDistinct = 8;
  * Reads a signing secret that the operator supplies (09 §4.10): base64url or hex of at least 32 bytes.
  * @param source the variable or file, for the message @throws RuntimeError config_invalid
  */
-export function readSecret(text: string, source: string): Uint8Array {
+function readSecret(text: string, source: string): Uint8Array {
   const bare = text.trim();
   const bytes =
     /^[0-9a-fA-F]+$/.test(bare) && bare.length % 2 === 0

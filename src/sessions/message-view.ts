@@ -1,6 +1,7 @@
 import { unframedSummary } from '../chain/summary-frame.ts';
 import type { SessionMessage } from '../schema/session.ts';
 import { maxPayloadBytes, type MessageRow } from '../store/messages.ts';
+import { isObject } from '../text/json-object.ts';
 
 export const iso = (at: number): string => new Date(at).toISOString();
 
@@ -32,10 +33,8 @@ type Body = { readonly [member: string]: unknown };
 function parseBody(payload: string): Body | null {
   if (Buffer.byteLength(payload) > maxPayloadBytes) return null;
   const value = parseJson(payload);
-  return isBody(value) ? value : null;
+  return isObject(value) ? value : null;
 }
-
-const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function parseJson(text: string | null): unknown {
   if (text === null) return null;
@@ -53,8 +52,8 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value : 
 
 function callsOf(value: unknown): SessionMessage['tool_calls'] {
   if (!Array.isArray(value)) return [];
-  return value.filter(isBody).map((call) => {
-    const named = isBody(call['function']) ? call['function'] : {};
+  return value.filter(isObject).map((call) => {
+    const named = isObject(call['function']) ? call['function'] : {};
     return { id: textOf(call['id']), name: textOf(named['name']), arguments: textOf(named['arguments']) };
   });
 }

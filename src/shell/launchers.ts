@@ -51,7 +51,7 @@ const container = launcher(
   { subcommands: ['run', 'exec'], operands: 2, lines: ['--entrypoint'] },
 );
 
-export const launchers: Readonly<Record<string, Launcher>> = {
+const launchers: Readonly<Record<string, Launcher>> = {
   env: launcher('-i - -0 -v --ignore-environment --null --debug', '-u -C --unset --chdir', {
     lines: ['-S', '--split-string'],
     assignments: true,

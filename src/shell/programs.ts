@@ -6,14 +6,15 @@ export const shells: ReadonlySet<string> = new Set(
   words('sh bash dash ash ksh zsh fish rbash mksh lksh rksh oksh pdksh yash posh csh tcsh'),
 );
 
-export const interpreters: ReadonlySet<string> = new Set(
-  words(
-    'sh bash dash ash ksh zsh fish rbash mksh lksh rksh oksh pdksh yash posh csh tcsh elvish nu xonsh python python3 pypy ' +
-      'ipython bpython node nodejs deno bun tsx ts-node qjs ruby jruby irb pry perl raku php lua luajit awk gawk mawk nawk ' +
-      'original-awk goawk osascript powershell pwsh cmd tclsh wish Rscript R julia guile racket sbcl clisp ecl octave groovy ' +
-      'scala kotlin jshell jrunscript erl escript elixir iex ghci runghc runhaskell ocaml swift dart',
+export const interpreters: ReadonlySet<string> = new Set([
+  ...shells,
+  ...words(
+    'elvish nu xonsh python python3 pypy ipython bpython node nodejs deno bun tsx ts-node qjs ruby jruby irb pry perl raku ' +
+      'php lua luajit awk gawk mawk nawk original-awk goawk osascript powershell pwsh cmd tclsh wish Rscript R julia guile ' +
+      'racket sbcl clisp ecl octave groovy scala kotlin jshell jrunscript erl escript elixir iex ghci runghc runhaskell ocaml ' +
+      'swift dart',
   ),
-);
+]);
 
 /** Builtins of the shell that run what their words say, or change what later words mean: there is no file to grant. */
 export const builtins: ReadonlySet<string> = new Set(

@@ -1,4 +1,5 @@
 import type { CommandWord } from '../schema/command.ts';
+import { baseName } from './programs.ts';
 import type { Piece, ScriptWord, Step } from './script.ts';
 
 /** What a name stands for: every literal that the line has given it so far, the latest last. */
@@ -135,7 +136,7 @@ export function printed(words: readonly CommandWord[]): readonly string[] {
 }
 
 function printedWords([program = '', ...rest]: readonly string[]): readonly string[] {
-  const name = program.slice(program.lastIndexOf('/') + 1);
+  const name = baseName(program);
   if (name === 'echo') {
     const options = rest.findIndex((word) => !/^-[neE]+$/.test(word));
     const from = options === -1 ? rest.length : options;

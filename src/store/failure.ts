@@ -73,7 +73,7 @@ export function damaged(path: string, what: string, cause?: unknown): RuntimeErr
 }
 
 /** Free bytes of the file system that holds the path; null where it cannot be told. */
-export function freeBytes(path: string): number | null {
+function freeBytes(path: string): number | null {
   try {
     const { bavail, bsize } = statfsSync(dirname(path));
     return bavail * bsize;

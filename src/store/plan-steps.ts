@@ -1,5 +1,6 @@
 import type { FailureClass, StepStatus } from '../schema/plan.ts';
 import type { RunStatus } from '../schema/run.ts';
+import { putSetting } from './settings.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
 /** Times are milliseconds; JSON columns are text. */
@@ -61,21 +62,6 @@ const joined = `SELECT s.*, r.status AS run_status, r.ended_at AS run_ended_at, 
 
 /** Steps of plans. Writes belong in the caller's transaction; each change names the states that it expects (07 §4.10). */
 export function createPlanSteps(sql: Sql, tenant: string) {
-  const markSettling = (stepId: string, owner: string | null, now: number): void => {
-    if (owner === null) {
-      sql.run('DELETE FROM kv WHERE tenant_id = ? AND key = ?', tenant, settlingKey(stepId));
-      return;
-    }
-    sql.run(
-      `INSERT INTO kv (tenant_id, key, value, updated_at) VALUES (?, ?, ?, ?)
-       ON CONFLICT (tenant_id, key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
-      tenant,
-      settlingKey(stepId),
-      JSON.stringify(owner),
-      now,
-    );
-  };
-
   return {
     steps(planId: string): StepRow[] {
       return sql.all<StepRow>(`${joined} WHERE s.plan_id = ? ORDER BY s.ordinal`, planId);
@@ -164,11 +150,11 @@ export function createPlanSteps(sql: Sql, tenant: string) {
     /** The owner takes in the outcome of the step's ended run: until it has, or is gone, nobody else does. */
     settles(runId: string, owner: string, now: number): void {
       const step = sql.get<{ id: string }>("SELECT id FROM plan_steps WHERE run_id = ? AND status = 'running'", runId);
-      if (step !== undefined) markSettling(step.id, owner, now);
+      if (step !== undefined) putSetting(sql, tenant, settlingKey(step.id), JSON.stringify(owner), now);
     },
 
     settled(stepId: string): void {
-      markSettling(stepId, null, 0);
+      sql.run('DELETE FROM kv WHERE tenant_id = ? AND key = ?', tenant, settlingKey(stepId));
     },
 
     removePending(planId: string): number {

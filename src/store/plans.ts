@@ -2,6 +2,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { PlanStatus } from '../schema/plan.ts';
 import { createPlanSteps } from './plan-steps.ts';
 import { codeOf } from './private-file.ts';
+import { putSetting } from './settings.ts';
 import type { Sql } from './sql.ts';
 
 /** Times are milliseconds; JSON columns are text. */
@@ -103,14 +104,7 @@ export function createPlans(sql: Sql, tenant: string) {
     },
 
     setActive(id: string, now: number): void {
-      sql.run(
-        `INSERT INTO kv (tenant_id, key, value, updated_at) VALUES (?, ?, ?, ?)
-         ON CONFLICT (tenant_id, key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
-        tenant,
-        activeKey,
-        JSON.stringify(id),
-        now,
-      );
+      putSetting(sql, tenant, activeKey, JSON.stringify(id), now);
     },
 
     /** Clears the pointer when it names this plan. */
@@ -157,9 +151,7 @@ export function createPlans(sql: Sql, tenant: string) {
 
     /** Removes a plan with its steps, and what is kept beside it; its runs stay. @returns whether there was one */
     delete(id: string): boolean {
-      for (const step of sql.column<string>('SELECT id FROM plan_steps WHERE plan_id = ?', id)) {
-        sql.run('DELETE FROM kv WHERE tenant_id = ? AND key = ?', tenant, `plan.settling.${step}`);
-      }
+      for (const step of sql.column<string>('SELECT id FROM plan_steps WHERE plan_id = ?', id)) this.settled(step);
       sql.run('DELETE FROM kv WHERE tenant_id = ? AND key = ?', tenant, `plan.mirror.${id}`);
       this.leaveActive(id);
       return sql.run('DELETE FROM plans WHERE tenant_id = ? AND id = ?', tenant, id) === 1;

@@ -2,8 +2,10 @@ import { RuntimeError } from '../schema/errors.ts';
 import { ownerIsDead } from './owner.ts';
 import type { Sql } from './sql.ts';
 
+export const takenOverText = 'the run was taken over by another process';
+
 /** What a process is told that writes for a run which is another's by now. */
-export const takenOver = (): RuntimeError => new RuntimeError('storage', 'the run was taken over by another process');
+export const takenOver = (): RuntimeError => new RuntimeError('storage', takenOverText);
 
 /** Who wants a run of another process to end, and why. */
 export type CancelRequest = { readonly by: string; readonly reason: string };

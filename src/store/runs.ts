@@ -201,11 +201,6 @@ export function createRuns(sql: Sql) {
       sql.run('UPDATE runs SET counters = ? WHERE id = ?', JSON.stringify(counters), id);
     },
 
-    /** The policy that the next calls of the run are judged by, after its file changed. */
-    setPolicy(id: string, policy: PolicyState): void {
-      sql.run('UPDATE runs SET policy = ? WHERE id = ?', JSON.stringify(policy), id);
-    },
-
     finish(id: string, outcome: RunOutcome): void {
       sql.run(
         `UPDATE runs SET status = ?, output = ?, error = ?, exit_code = ?, backend = ?, model = coalesce(?, model),

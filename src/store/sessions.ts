@@ -2,6 +2,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import { mergeSearchIndex } from './merge-search.ts';
 import { createMessages, member } from './messages.ts';
 import { codeOf } from './private-file.ts';
+import { putSetting } from './settings.ts';
 import type { Sql } from './sql.ts';
 
 export type SessionRow = {
@@ -156,15 +157,7 @@ export function createSessions(sql: Sql, tenant: string) {
     setActive(id: string | null, now: number): void {
       sql.write('full', () => {
         if (id === null) sql.run('DELETE FROM kv WHERE tenant_id = ? AND key = ?', tenant, activeKey);
-        else
-          sql.run(
-            `INSERT INTO kv (tenant_id, key, value, updated_at) VALUES (?, ?, ?, ?)
-             ON CONFLICT (tenant_id, key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
-            tenant,
-            activeKey,
-            JSON.stringify(id),
-            now,
-          );
+        else putSetting(sql, tenant, activeKey, JSON.stringify(id), now);
       });
     },
   };

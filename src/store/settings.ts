@@ -2,6 +2,17 @@ import type { Sql } from './sql.ts';
 
 export type Setting = { readonly key: string; readonly value: string };
 
+/** Puts an entry in the place of the one before. Belongs in the caller's transaction. */
+export const putSetting = (sql: Sql, tenant: string, key: string, json: string, now: number): void =>
+  void sql.run(
+    `INSERT INTO kv (tenant_id, key, value, updated_at) VALUES (?, ?, ?, ?)
+     ON CONFLICT (tenant_id, key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
+    tenant,
+    key,
+    json,
+    now,
+  );
+
 /** Key-value entries of one tenant (11 §2.2 `kv`). Values are JSON text. */
 export function createSettings(sql: Sql, tenant: string) {
   return {
@@ -12,16 +23,7 @@ export function createSettings(sql: Sql, tenant: string) {
 
     /** Configuration is durable when this returns (11 §2.7). Inside a transaction it joins that one. */
     set(key: string, json: string, now: number): void {
-      sql.write('full', () => {
-        sql.run(
-          `INSERT INTO kv (tenant_id, key, value, updated_at) VALUES (?, ?, ?, ?)
-           ON CONFLICT (tenant_id, key) DO UPDATE SET value = excluded.value, updated_at = excluded.updated_at`,
-          tenant,
-          key,
-          json,
-          now,
-        );
-      });
+      sql.write('full', () => putSetting(sql, tenant, key, json, now));
     },
 
     /** @returns whether there was such a key. */

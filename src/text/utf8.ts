@@ -17,3 +17,26 @@ export function utf8Length(text: string): number {
 /** Whether a text is longer in UTF-8 than `limit` bytes; looks at no more of it than it must. */
 export const exceedsBytes = (text: string, limit: number): boolean =>
   text.length > limit || (text.length * 3 > limit && utf8Length(text) > limit);
+
+const isContinuation = (byte: number | undefined): boolean => byte !== undefined && (byte & 0xc0) === 0x80;
+
+/** The last place between two characters at or before `at`; `at` is cut to the length of the bytes. */
+export function boundaryBefore(bytes: Uint8Array, at: number): number {
+  let place = Math.max(0, Math.min(at, bytes.length));
+  while (place > 0 && isContinuation(bytes[place])) place -= 1;
+  return place;
+}
+
+/** The first place between two characters at or behind `at`; `at` is cut to the length of the bytes. */
+export function boundaryBehind(bytes: Uint8Array, at: number): number {
+  let place = Math.max(0, Math.min(at, bytes.length));
+  while (isContinuation(bytes[place])) place += 1;
+  return place;
+}
+
+/** The longest beginning of at most `max` bytes that ends between two characters. */
+export function headBytes(text: string, max: number): string {
+  const bytes = new TextEncoder().encode(text);
+  if (bytes.length <= max) return text;
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes.subarray(0, boundaryBefore(bytes, max)));
+}

@@ -12,6 +12,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { boundaryBefore } from '../text/utf8.ts';
+import { codeOf } from './failure.ts';
 import type { Spool } from './tool.ts';
 
 export type SpoolDeps = {
@@ -23,7 +25,7 @@ export type SpoolDeps = {
 };
 
 /** 05 §2.5. */
-export const spoolFileBytes = 8 * 1024 * 1024;
+const spoolFileBytes = 8 * 1024 * 1024;
 const keepMs = 7 * 24 * 3600_000;
 const keepBytes = 1024 ** 3;
 const sweepEveryMs = 3600_000;
@@ -117,18 +119,14 @@ function openNew(path: string): number | null {
   try {
     return openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return null;
+    if (codeOf(error) === 'EEXIST') return null;
     throw error;
   }
 }
 
 /** At most `max` bytes, cut between characters. */
-function cutText(bytes: Buffer, max: number): Buffer {
-  if (bytes.length <= max) return bytes;
-  let end = max;
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return bytes.subarray(0, end);
-}
+const cutText = (bytes: Buffer, max: number): Buffer =>
+  bytes.length <= max ? bytes : bytes.subarray(0, boundaryBefore(bytes, max));
 
 /** The time of the last sweep is that of an empty file beside the runs. */
 function due(directory: string, now: number): boolean {

@@ -1,5 +1,6 @@
 import { fail, type ToolFailure } from './failure.ts';
 import { own } from './input-schema.ts';
+import { isObject } from '../text/json-object.ts';
 
 /** Never set by a caller (05 §5.2.2): they belong to the connection, or would impersonate a browser. */
 const notSettable: ReadonlySet<string> = new Set(
@@ -18,9 +19,6 @@ export type Headers = Readonly<Record<string, string>>;
 export const headersStruct = () => own<Headers>('headers', headersFault);
 export const queryStruct = () =>
   own<Query>('query', (value) => isQuery(value) || 'must be an object of texts, numbers, booleans or lists of these');
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 const isScalar = (value: unknown): boolean => ['string', 'number', 'boolean'].includes(typeof value);
 
 export const isQuery = (value: unknown): value is Query =>

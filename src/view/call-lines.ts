@@ -1,4 +1,4 @@
-import { callSummary } from './call-summary.ts';
+import { callName, callSummary } from './call-summary.ts';
 import { countLines, formatSpan, plural } from './format.ts';
 import type { CallItem } from './items.ts';
 import { foreign, type Line, say, type Token } from './line.ts';
@@ -11,11 +11,10 @@ const shownDiff = 12;
 /** A tool call: what it was, what was decided, what became of it (10 §5.1). */
 export function callLines(item: CallItem, look: ItemLook): readonly Line[] {
   const bad = item.state === 'denied' || item.state === 'failed';
-  const name = item.tools === '' ? item.tool : `${item.tools}.${item.tool}`;
   const summary = callSummary(item.args);
   const left: Line = [
     say(bad ? '! ' : `${signs[look.glyphs].call} `, bad ? 'danger' : 'tool'),
-    ...foreign(name, look.glyphs, bad ? 'danger' : 'tool'),
+    ...foreign(callName(item), look.glyphs, bad ? 'danger' : 'tool'),
     ...(summary === '' ? [] : [say('  '), ...foreign(summary, look.glyphs)]),
   ];
   const right = outcome(item, look);

@@ -1,3 +1,7 @@
+/** A tool that nobody registered has no toolset. */
+export const callName = ({ tools, tool }: { readonly tools: string; readonly tool: string }): string =>
+  tools === '' ? tool : `${tools}.${tool}`;
+
 /** Arguments that say best what a call is about, in this order. */
 const telling = ['command', 'path', 'file', 'url', 'pattern', 'query', 'text', 'message', 'name'];
 

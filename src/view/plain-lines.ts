@@ -1,5 +1,5 @@
 import { readable } from './call-lines.ts';
-import { callSummary } from './call-summary.ts';
+import { callName, callSummary } from './call-summary.ts';
 import { escapeText, type Glyphs, type SafeText } from './escape.ts';
 import { countLines, formatSpan, plural } from './format.ts';
 import type { CallItem, Item } from './items.ts';
@@ -105,8 +105,8 @@ export function labelledRows(
 const leastColumns = 12;
 
 /** `local_fs.read_file src/a.ts - allowed rule 3 - ok, 96 lines`. */
-export function callLine(item: CallItem): string {
-  const name = item.tools === '' ? item.tool : `${item.tools}.${item.tool}`;
+function callLine(item: CallItem): string {
+  const name = callName(item);
   const { decision, verdict } = item;
   const rule = decision === null ? '' : decision.rule === null ? decision.reason : `rule ${decision.rule + 1}`;
   const decided =

@@ -19,7 +19,7 @@ export function stepMark(step: Pick<PlanStep, 'status' | 'interrupted' | 'summar
   }
 }
 
-const firstLine = (text: string): string => text.trimStart().split('\n', 1)[0] ?? '';
+export const firstLine = (text: string): string => text.trimStart().split('\n', 1)[0] ?? '';
 
 /** What a finished step came to, in one line; empty for one that has not been worked on. */
 export function stepResult(step: PlanStep): string {

@@ -46,7 +46,7 @@ export const ruleMatches = (one: RuleCandidate): readonly string[] => {
 };
 
 /** A call, what the policy said to it, and who answered. Not escaped. */
-export const callLine = ({ tools, tool, args, was, outcome }: RecordedCallView): string =>
+const callLine = ({ tools, tool, args, was, outcome }: RecordedCallView): string =>
   `${tools}.${tool} ${callSummary(args)} (${was}${outcome === null ? '' : `, ${outcome.state} by ${outcome.by ?? 'nobody yet'}`})`;
 
 /** The file that a rule would be written to. Not escaped. */

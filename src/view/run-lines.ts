@@ -1,7 +1,7 @@
 import type { CapturedStep } from '../schema/event.ts';
 import type { Message } from '../schema/message.ts';
 import type { BoundUse, RunCall, RunDetails, RunWait, StepRecord } from '../schema/run-record.ts';
-import { callSummary } from './call-summary.ts';
+import { callName, callSummary } from './call-summary.ts';
 import { formatSpan, formatStepDuration, plural } from './format.ts';
 import { stuckText } from './stuck-text.ts';
 
@@ -92,17 +92,16 @@ function inTurn<T extends { readonly at: number }>(entries: readonly T[]): reado
 }
 
 /** One line of a step, as `--steps` prints it (06 §8.3). */
-export function stepLine(step: StepRecord): string {
+function stepLine(step: StepRecord): string {
   const error = step.error === null ? '' : ` error: ${step.error.class}`;
   const duration = formatStepDuration(step.duration_ms);
   return `  ${step.index}. ${step.task_id} (${step.task_handler}) ${duration} ${step.eval ?? '-'}${error}`;
 }
 
 function callLine(call: RunCall, waits: readonly RunWait[], shown: RunShown): string {
-  const name = call.tools === '' ? call.tool : `${call.tools}.${call.tool}`;
   const wait = waits.find(({ id }) => id === call.ask_id);
   const parts = [
-    `${name} ${callSummary(call.args)}`.trimEnd(),
+    `${callName(call)} ${callSummary(call.args)}`.trimEnd(),
     ...(call.decision === null ? [] : [decisionText(call.decision)]),
     ...(wait === undefined ? [] : [waitText(wait, shown)]),
     callOutcome(call),

@@ -17,13 +17,13 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
-import { syncDirectory } from '../store/private-file.ts';
+import { codeOf, syncDirectory } from '../store/private-file.ts';
 import { lookAt, systemReason } from '../text/system-reason.ts';
 
 declare const FAIL_POINTS: boolean | undefined;
 
 /** Largest policy or chain (11 §1.2.6). */
-export const maxDocumentBytes = 1024 * 1024;
+const maxDocumentBytes = 1024 * 1024;
 /** A temporary of a writer that died is removed after this time (11 §1.2.2). */
 const leftoverMs = 60 * 60 * 1000;
 
@@ -72,7 +72,7 @@ export function readDocument(path: string, place: DocumentPlace, uid: number | n
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK | noFollow);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = codeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return fail('missing', 'there is no such file');
     if (code === 'ELOOP') return fail('unsafe_permissions', 'it is a symbolic link', identityOf(path));
     return fail('unreadable', `it cannot be opened: ${systemReason(error)}`, identityOf(path));
@@ -118,7 +118,7 @@ export function exists(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
-    return !(error instanceof Error && 'code' in error && error.code === 'ENOTDIR');
+    return codeOf(error) !== 'ENOTDIR';
   }
 }
 

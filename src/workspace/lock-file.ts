@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { ownerIsDead, processOwner } from '../store/owner.ts';
-import { ensurePrivateDirectory } from '../store/private-file.ts';
+import { codeOf, ensurePrivateDirectory } from '../store/private-file.ts';
 import { quote } from '../text/quote.ts';
 import { lookAt, systemReason } from '../text/system-reason.ts';
 
@@ -64,7 +64,7 @@ function tryLock(path: string, owner: string): boolean {
     linkSync(mine, path);
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    if (codeOf(error) === 'EEXIST') return false;
     throw new RuntimeError('config_invalid', `The file ${path} cannot be made: ${systemReason(error)}.`, {
       cause: error,
       hints: [lookAt(error, dirname(path))],

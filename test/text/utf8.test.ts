@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exceedsBytes, utf8Length } from '../../src/text/utf8.ts';
+import { boundaryBefore, boundaryBehind, exceedsBytes, utf8Length } from '../../src/text/utf8.ts';
 
 describe('utf8Length', () => {
   it('counts what the encoder writes, unpaired surrogates too', () => {
@@ -17,5 +17,19 @@ describe('exceedsBytes', () => {
       false,
       true,
     ]);
+  });
+});
+
+describe('boundaries', () => {
+  const bytes = new TextEncoder().encode('a€b');
+
+  it('stand between two characters, before a place and behind it', () => {
+    expect([0, 1, 2, 3, 4, 5].map((at) => boundaryBefore(bytes, at))).toEqual([0, 1, 1, 1, 4, 5]);
+    expect([0, 1, 2, 3, 4, 5].map((at) => boundaryBehind(bytes, at))).toEqual([0, 1, 4, 4, 4, 5]);
+  });
+
+  it('stay within the bytes', () => {
+    expect([boundaryBefore(bytes, -1), boundaryBefore(bytes, 9)]).toEqual([0, 5]);
+    expect([boundaryBehind(bytes, -1), boundaryBehind(bytes, 9)]).toEqual([0, 5]);
   });
 });

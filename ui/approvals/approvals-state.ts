@@ -105,6 +105,9 @@ export const shownIdOf =
   (id: string): string =>
     ids[id] ?? id;
 
+/** An id where nothing is known of other ids: its kind and its end. */
+export const shortId = (id: string): string => id.replace(/^([a-z]+_).*(.{6})$/, '$1$2');
+
 /** The ask whose card has the keys. */
 export const focusedAsk = ({ asks, card }: Pick<ApprovalsState, 'asks' | 'card'>): Ask | null =>
   card === null ? null : (asks.find(({ id }) => id === card.id) ?? null);

@@ -90,14 +90,14 @@ const sameRow = (known: readonly Ask[], ask: Ask): Ask =>
   known.find((one) => one.id === ask.id && one.updated_at === ask.updated_at && one.binding === ask.binding) ?? ask;
 
 /** By deadline, those without one last, then the oldest. */
-export const sorted = (asks: readonly Ask[]): readonly Ask[] =>
+const sorted = (asks: readonly Ask[]): readonly Ask[] =>
   [...asks].sort((one, other) => {
     const by = (one.expires_at ?? '\uffff') < (other.expires_at ?? '\uffff') ? -1 : 1;
     return one.expires_at === other.expires_at ? (one.created_at < other.created_at ? -1 : 1) : by;
   });
 
 /** The answer stands, whoever gave it: the card gives its keys to the next one of its run, or back. */
-export function resolved(
+function resolved(
   state: ApprovalsState,
   { ask, mine, told }: Extract<ApprovalsAction, { type: 'resolved' }>,
   view: ApprovalsView,

@@ -68,7 +68,7 @@ export function send(state: ComposerState, view: ComposerView): Composed {
   }
 }
 
-export const sent = (state: ComposerState, { text, images }: Queued): Composed => ({
+const sent = (state: ComposerState, { text, images }: Queued): Composed => ({
   state: { ...state, lastSent: text, context: [], sending: { text, images } },
   intents: [{ do: 'send', text: [...state.context, text].join('\n\n'), images }],
 });

@@ -115,8 +115,8 @@ export const isEdit = (name: string): name is EditCommand => Object.hasOwn(comma
 
 export const edit = (state: Editing, command: EditCommand): Editing => commands[command](state);
 
-export const lineStart = (text: string, at: number): number => text.lastIndexOf('\n', at - 1) + 1;
-export function lineEnd(text: string, at: number): number {
+const lineStart = (text: string, at: number): number => text.lastIndexOf('\n', at - 1) + 1;
+function lineEnd(text: string, at: number): number {
   const end = text.indexOf('\n', at);
   return end === -1 ? text.length : end;
 }

@@ -1,6 +1,7 @@
 import { type KeyCommand, keyCommands } from './commands.ts';
 import { readKey } from './key.ts';
 import { conflicts, type KeyMap, keyMapOf, shippedKeyMap } from './key-map.ts';
+import { isObject } from '../../src/text/json-object.ts';
 
 export type LoadedKeys = {
   readonly map: KeyMap;
@@ -32,10 +33,10 @@ export function readKeysFile(text: string | null): LoadedKeys {
   } catch (error) {
     return whole(`is not JSON: ${error instanceof Error ? error.message : String(error)}`);
   }
-  if (!isRecord(value)) return whole('must be an object with "version" and "bindings"');
+  if (!isObject(value)) return whole('must be an object with "version" and "bindings"');
   if (value['version'] !== 1) return whole('has a version other than 1');
   const bindings = value['bindings'];
-  if (!isRecord(bindings)) return whole('must have an object "bindings"');
+  if (!isObject(bindings)) return whole('must have an object "bindings"');
   const notices: string[] = [];
   const wanted = new Map<string, readonly string[]>();
   for (const [id, keys] of Object.entries(bindings)) {
@@ -45,9 +46,6 @@ export function readKeysFile(text: string | null): LoadedKeys {
   }
   return settle(wanted, notices);
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** @returns the keys, or why the entry is refused */
 function readEntry(id: string, keys: unknown): readonly string[] | string {

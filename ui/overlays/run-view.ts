@@ -7,6 +7,7 @@ import { shortCount } from '../status-lines.ts';
 import type { BoundUse, RunDetails } from '../../src/schema/run-record.ts';
 import type { Overlay } from './overlay.ts';
 import { type OverlayView, plainView } from './overlay-view.ts';
+import { shortId } from '../approvals/approvals-state.ts';
 
 /** What can still be ended, and what can go on. */
 const alive: ReadonlySet<string> = new Set(['running', 'waiting', 'suspended', 'interrupted']);
@@ -42,6 +43,3 @@ const boundsText = ({ bounds: { turns, tool_calls, tokens } }: RunDetails): stri
 
 const used = (name: string, bound: BoundUse): string =>
   `${name} ${shortCount(bound.used)} of ${bound.max === null ? 'none' : shortCount(bound.max)}`;
-
-/** As cards show it, where nothing is known of other ids: its kind and its end. */
-const shortId = (id: string): string => id.replace(/^([a-z]+_).*(.{6})$/, '$1$2');

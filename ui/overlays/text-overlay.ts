@@ -14,7 +14,7 @@ export type TextPlace = { readonly columns: number; readonly glyphs: Glyphs };
 const laid = new WeakMap<readonly string[], Map<string, readonly Row[]>>();
 
 /** Its rows at a width: laid out once, since a text may be long and is drawn at every key. */
-export function textRows(overlay: TextOverlay, { columns, glyphs }: TextPlace): readonly Row[] {
+function textRows(overlay: TextOverlay, { columns, glyphs }: TextPlace): readonly Row[] {
   const numbered = overlay.kind === 'view';
   const wrapped = overlay.unwrapped !== true;
   const part = overlay.kind === 'view' ? overlay.part : undefined;

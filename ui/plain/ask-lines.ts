@@ -5,6 +5,7 @@ import { chrome } from '../../src/view/line.ts';
 import { labelledRows, type PlainLook } from '../../src/view/plain-lines.ts';
 import { spokenTime } from '../../src/view/spoken.ts';
 import { columnsOf } from '../../src/view/wrap.ts';
+import { shortId } from '../approvals/approvals-state.ts';
 
 /** How a line answers an ask: a letter and the words that stand for it. */
 export type PlainChoice = { readonly letter: string; readonly words: string; readonly choice: CardChoice };
@@ -37,9 +38,6 @@ export const choicesOf = (ask: Ask, now: number): readonly PlainChoice[] =>
 const mostLines = 200;
 const firstLines = 100;
 const lastLines = 20;
-
-/** An id as a line shows it: its kind and its end. */
-export const shortId = (id: string): string => id.replace(/^([a-z]+_).*(.{6})$/, '$1$2');
 
 /**
  * The card as lines of their own label.

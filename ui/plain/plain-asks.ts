@@ -9,7 +9,8 @@ import { type Answer, editStep, ruleStep, type Step, type StepDeps, wordsStep } 
 import type { CardChoice } from '../../src/view/ask-card.ts';
 import { askFlags } from '../../src/view/card-warnings.ts';
 import type { JudgedUnder } from '../judged-under.ts';
-import { askLines, choicesOf, type PlainChoice, shortId } from './ask-lines.ts';
+import { shortId } from '../approvals/approvals-state.ts';
+import { askLines, choicesOf, type PlainChoice } from './ask-lines.ts';
 
 export type PlainAskDeps = {
   readonly client: () => Promise<RuntimeClient>;

@@ -2,7 +2,7 @@ import type { Glyphs } from '../../src/view/escape.ts';
 import type { PlanStep } from '../../src/schema/plan.ts';
 import { formatRemaining, plural } from '../../src/view/format.ts';
 import { foreign, type Line, say, type Token } from '../../src/view/line.ts';
-import { stepMark } from '../../src/view/plan-lines.ts';
+import { firstLine, stepMark } from '../../src/view/plan-lines.ts';
 import { cutLine, lineColumns, spread, wrapLine } from '../../src/view/wrap.ts';
 import type { State } from '../state.ts';
 import { chosenStep } from './plan-state.ts';
@@ -103,8 +103,6 @@ function inOneRow(before: Line, text: Line, note: string, columns: number, glyph
   const room = Math.max(lineColumns(before) + leastDescription, columns - lineColumns(behind));
   return cutLine([...cutLine(row, room), ...behind], columns);
 }
-
-const firstLine = (text: string): string => text.trimStart().split('\n', 1)[0] ?? '';
 
 /** For how long it was or is worked on. */
 function timeOf(state: State, { started_at, finished_at, status, interrupted }: PlanStep): string {

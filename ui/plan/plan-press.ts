@@ -136,7 +136,7 @@ function asked(state: State, line: string, words: string, intent: PlanIntent): C
 }
 
 /** All pending steps, after one question; while they run, the key stops after the current one. */
-export function auto(state: State): Change {
+function auto(state: State): Change {
   const { plan, driving } = state.plan;
   if (plan === null) return told(state, 'there is no plan: N makes one');
   if (state.plan.auto)
@@ -213,7 +213,7 @@ export function planFieldCommand(state: State, id: string, now: number): Change 
   }
 }
 
-export const fieldColumns = (state: Pick<State, 'size'>): number => Math.max(4, state.size.columns - 2);
+const fieldColumns = (state: Pick<State, 'size'>): number => Math.max(4, state.size.columns - 2);
 
 /** Text that is typed or pasted in the pane. Without a field it means nothing. */
 export function planText(state: State, text: string, pasted: boolean): Change {

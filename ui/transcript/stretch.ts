@@ -3,7 +3,7 @@ import type { OpenSession, State } from '../state.ts';
 import type { Far, Page, PageWish } from './pages.ts';
 
 /** Items that stay in memory while the end is in view; the store has the others (10 §5.2). */
-export const mostItems = 2000;
+const mostItems = 2000;
 /** More than `mostItems` by this is not cut yet, so that it is not done with every event. */
 const slack = 400;
 /** Items of a stretch far from the end, about. */

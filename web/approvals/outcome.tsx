@@ -11,7 +11,7 @@ const stateLook: Readonly<Record<AskHead['state'], string>> = {
 };
 
 /** `12:04:11`, with the day where it is not today. */
-export function clockOf(time: string, now = new Date()): string {
+function clockOf(time: string, now = new Date()): string {
   const at = new Date(time);
   const clock = at.toLocaleTimeString(undefined, { hour12: false });
   return at.toDateString() === now.toDateString() ? clock : `${at.toLocaleDateString()} ${clock}`;

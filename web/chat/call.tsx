@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { callSummary } from '../../src/view/call-summary.ts';
+import { callName, callSummary } from '../../src/view/call-summary.ts';
 import { formatBytes, formatSpan } from '../../src/view/format.ts';
 import type { CallItem, Decision } from '../../src/view/items.ts';
 import { AskCard } from '../approvals/ask-card.tsx';
@@ -34,7 +34,7 @@ export function CallLine({ item }: { readonly item: CallItem }) {
       <button type="button" className="call-line" aria-expanded={open} onClick={() => setOpen(!open)}>
         <span aria-hidden="true">{open ? '▾' : '▸'}</span>
         <span className="mono call-name">
-          <Safe text={item.tools === '' ? item.tool : `${item.tools}.${item.tool}`} />
+          <Safe text={callName(item)} />
         </span>
         <span className="grow cut muted mono">
           <Safe text={callSummary(item.args)} />

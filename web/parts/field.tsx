@@ -8,7 +8,7 @@ type Around = {
 };
 
 /** A label, a control, a hint and a fault, tied together. `control` gets the attributes that tie them. */
-export function Field({
+function Field({
   label,
   hint,
   fault,

@@ -1,4 +1,5 @@
 import { Link } from 'wouter';
+import { isOver } from '../../src/schema/run.ts';
 import type { RunRecord } from '../../src/schema/run-record.ts';
 import { formatSpan } from '../../src/view/format.ts';
 import { stuckText } from '../../src/view/stuck-text.ts';
@@ -64,13 +65,11 @@ export function RunPage({ id }: { readonly id: string }) {
   );
 }
 
-const over: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled', 'exhausted']);
-
 function RunActs({ run, reload }: { readonly run: RunRecord; readonly reload: () => void }) {
   const cancel = useAction(() => client.endRun({ id: run.id }));
   const resume = useAction(() => client.continueRun({ id: run.id }));
   const error = cancel.error ?? resume.error;
-  if (over.has(run.status)) return null;
+  if (isOver(run.status)) return null;
   const rests = run.status === 'suspended' || run.status === 'interrupted';
   return (
     <>

@@ -6,6 +6,7 @@ import { type Bound, lastReport } from '../finish.ts';
 import { append, type OwnResult, ownResult, resultMessage } from '../messages.ts';
 import { callKey, checkRepetition, countRefused, countResult, fingerprint, repetitionNote } from '../repetition.ts';
 import { notice } from '../step.ts';
+import { timeLeft } from '../task-clock.ts';
 import { resultCap } from '../window.ts';
 
 /** Calls of one message beyond this many are refused (04 §14.3.5). */
@@ -105,7 +106,6 @@ export function openRound(step: Prepared, start: History, batch: Batch): ToolRou
   };
 
   const requests = (from: number, to: number): readonly CallRequest[] => {
-    const left = step.clock.leftMs();
     const common = {
       task_id: step.task.id,
       attempt: step.at.attempt,
@@ -116,7 +116,7 @@ export function openRound(step: Prepared, start: History, batch: Batch): ToolRou
       offered: rules.offered.map((tool) => `${tool.tools}.${tool.tool}`),
       direct: false,
       max_result_bytes: resultCap(run, history.messages),
-      ...(Number.isFinite(left) ? { time_left_ms: Math.max(0, Math.ceil(left)) } : {}),
+      ...timeLeft(step.clock),
     };
     return batch.open.slice(from, to).map(({ call, index }) => ({
       ...common,

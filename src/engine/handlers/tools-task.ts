@@ -8,10 +8,10 @@ import { type Failure, failed, failure, finalFailure, type Handled } from '../fa
 import { lastReport } from '../finish.ts';
 import { recordMessage } from '../run.ts';
 import { historyOf } from '../run-state.ts';
+import { timeLeft } from '../task-clock.ts';
 import { timedOut } from '../turn.ts';
 import { mergeLimits } from './tool-round.ts';
-
-type Bag = Readonly<Record<string, unknown>>;
+import { isObject, type JsonObject } from '../../text/json-object.ts';
 
 /**
  * `tools` (04 §7.3): one tool without a model, through the same gate. @throws RuntimeError task_error, template_limit
@@ -22,7 +22,6 @@ export async function callOneTool(step: Prepared): Promise<Handled> {
   const args = await argumentsOf(step, name);
   step.record.toolNames = [name];
   await run.checkpoint('call');
-  const left = clock.leftMs();
   const startedAt = run.deps.now();
   const outcome = await clock.outside(() =>
     run.host.callTool({
@@ -39,7 +38,7 @@ export async function callOneTool(step: Prepared): Promise<Handled> {
       offered: run.tools.map((tool) => `${tool.tools}.${tool.tool}`),
       direct: true,
       max_result_bytes: run.job.defaults.max_tool_result_bytes,
-      ...(Number.isFinite(left) ? { time_left_ms: Math.max(0, Math.ceil(left)) } : {}),
+      ...timeLeft(clock),
     }),
   );
   const waited = outcome.kind === 'result' ? (outcome.waited_ms ?? 0) : 0;
@@ -90,7 +89,7 @@ function toolName(step: Prepared): string {
 }
 
 /** The input, if it is an object, and over it the rendered `args`. */
-async function argumentsOf(step: Prepared, name: string): Promise<Bag> {
+async function argumentsOf(step: Prepared, name: string): Promise<JsonObject> {
   const { input, run, task } = step;
   const spec = run.tools.find((tool) => `${tool.tools}.${tool.tool}` === name);
   const given = task.tools?.args ?? {};
@@ -98,7 +97,7 @@ async function argumentsOf(step: Prepared, name: string): Promise<Bag> {
   const render = async (value: unknown): Promise<unknown> => {
     if (typeof value === 'string') return renderTemplate(value, { field: 'tools.args', scope: step.scope, variables });
     if (Array.isArray(value)) return Promise.all(value.map(render));
-    if (!isBag(value)) return value;
+    if (!isObject(value)) return value;
     const members: Record<string, unknown> = {};
     for (const [key, member] of Object.entries(value)) members[key] = await render(member);
     return members;
@@ -108,23 +107,21 @@ async function argumentsOf(step: Prepared, name: string): Promise<Bag> {
     const rendered = await render(value);
     args[key] = typeof value === 'string' && typeof rendered === 'string' ? convert(rendered, key, spec) : rendered;
   }
-  if (input.type === 'json' && isBag(input.value)) return { ...input.value, ...args };
+  if (input.type === 'json' && isObject(input.value)) return { ...input.value, ...args };
   const takesInput = spec !== undefined && propertyOf(spec, 'input') !== undefined;
   if (takesInput && !Object.hasOwn(args, 'input') && input.type !== 'nil') return { input: input.value, ...args };
   return args;
 }
 
-const isBag = (value: unknown): value is Bag => typeof value === 'object' && value !== null && !Array.isArray(value);
-
 function propertyOf(spec: ToolSpec, key: string): unknown {
   const properties = spec.input_schema['properties'];
-  return isBag(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
+  return isObject(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
 }
 
 /** A rendered text as the type that the tool's schema declares for it. */
 function convert(text: string, key: string, spec: ToolSpec | undefined): unknown {
   const property = spec === undefined ? undefined : propertyOf(spec, key);
-  const type = isBag(property) ? property['type'] : undefined;
+  const type = isObject(property) ? property['type'] : undefined;
   if (type === 'boolean') {
     const word = text.trim();
     if (word === 'true' || word === 'false') return word === 'true';
@@ -185,7 +182,7 @@ function refusal(step: Prepared, name: string, outcome: Result): Failure {
 function messageOf(content: string): string {
   try {
     const value: unknown = JSON.parse(content);
-    if (isBag(value) && typeof value['message'] === 'string') return value['message'];
+    if (isObject(value) && typeof value['message'] === 'string') return value['message'];
   } catch {
     // A tool's own words.
   }

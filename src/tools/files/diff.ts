@@ -1,6 +1,7 @@
 import type { Preview } from '../../schema/ask.ts';
 import { type Preimage, sha256Of } from './commit.ts';
-import { headBytes, isBinary } from './text.ts';
+import { isBinary } from './text.ts';
+import { headBytes } from '../../text/utf8.ts';
 
 /** 05 §4.7. */
 const maxDiffBytes = 1024 * 1024;

@@ -38,7 +38,7 @@ export function openAnchor(path: string, identity: Identity, given: string): Anc
   return changed();
 }
 
-export const same = (a: Identity, b: Identity): boolean => a.dev === b.dev && a.ino === b.ino;
+const same = (a: Identity, b: Identity): boolean => a.dev === b.dev && a.ino === b.ino;
 
 /** What file tools do not read or write, by the kind of the target (05 §4.1.6); nothing is opened. */
 export function kindFault(facts: PathFacts): ToolFailure | null {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { blocks, readWhole } from './open.ts';
-import { countLineEnds, countLines, decodeText, headBytes, isBinary, mediaType, utf16Encoding } from './text.ts';
+import { countLineEnds, countLines, decodeText, isBinary, mediaType, utf16Encoding } from './text.ts';
+import { headBytes } from '../../text/utf8.ts';
 
 /** UTF-16 is decoded as a whole. */
 const maxUtf16Bytes = 16 * 1024 * 1024;

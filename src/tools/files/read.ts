@@ -20,7 +20,8 @@ import {
   type Subject,
   unfit,
 } from './subject.ts';
-import { countLines, decodeText, headBytes } from './text.ts';
+import { countLines, decodeText } from './text.ts';
+import { headBytes } from '../../text/utf8.ts';
 
 /** Room for the line that says how to go on. */
 const noticeBytes = 200;

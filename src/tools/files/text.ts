@@ -83,15 +83,6 @@ export function countLineEnds(bytes: Buffer, before: number): { readonly lf: num
   return { lf, crlf };
 }
 
-/** The longest beginning of at most `max` bytes that ends between two characters. */
-export function headBytes(text: string, max: number): string {
-  const bytes = Buffer.from(text);
-  if (bytes.length <= max) return text;
-  let end = Math.max(max, 0);
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1;
-  return bytes.toString('utf8', 0, end);
-}
-
 /** Names of files are a file system's text: control characters would look like lines or hide what follows. */
 export const showName = (name: string): string =>
   name.replace(

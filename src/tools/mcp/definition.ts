@@ -1,3 +1,5 @@
+import { isObject } from '../../text/json-object.ts';
+
 /** A tool as its server describes it; these members are what a pin is of (05 §2.6.1). */
 export type Definition = {
   readonly name: string;
@@ -18,10 +20,10 @@ const name = /^[^\s\p{C}]{1,128}$/u;
  * hundred tools, which is twice the time that their whole list may take.
  */
 export function readDefinition(value: unknown): Definition | null {
-  if (!isMembers(value)) return null;
+  if (!isObject(value)) return null;
   const { title, description, inputSchema, outputSchema, annotations } = value;
   if (typeof value['name'] !== 'string' || !name.test(value['name'])) return null;
-  if (!isMembers(inputSchema) || !maybeObject(inputSchema['type'])) return null;
+  if (!isObject(inputSchema) || !maybeObject(inputSchema['type'])) return null;
   if (!mayBeText(title) || !mayBeText(description) || !mayBeMembers(outputSchema) || !mayBeMembers(annotations)) {
     return null;
   }
@@ -35,13 +37,10 @@ export function readDefinition(value: unknown): Definition | null {
   };
 }
 
-const isMembers = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Arguments are an object: a schema of something else is one that no call meets, and services refuse a list with it. */
 const maybeObject = (type: unknown): boolean =>
   type == null || type === 'object' || (Array.isArray(type) && type.includes('object'));
 
 /** Some servers write null for what they do not say. */
 const mayBeText = (value: unknown): value is string | null | undefined => value == null || typeof value === 'string';
-const mayBeMembers = (value: unknown): value is Members | null | undefined => value == null || isMembers(value);
+const mayBeMembers = (value: unknown): value is Members | null | undefined => value == null || isObject(value);

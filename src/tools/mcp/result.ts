@@ -1,6 +1,7 @@
 import { fail, type ToolFailure } from '../failure.ts';
 import type { ToolContext, ToolResult } from '../tool.ts';
 import type { CallEnd } from './call-end.ts';
+import { isObject } from '../../text/json-object.ts';
 
 type Where = Pick<ToolContext<unknown>, 'run_id' | 'call_id' | 'ports' | 'emit'>;
 type Members = Readonly<Record<string, unknown>>;
@@ -10,8 +11,8 @@ const shownBytes = 4096;
 
 /** What a server answered, for the model (05 §10.5.4). Nothing is fetched; bytes go to the spool. */
 export function readResult(result: Members, where: Where): ToolResult {
-  const parts = Array.isArray(result['content']) ? result['content'].filter(isMembers) : [];
-  const structured = isMembers(result['structuredContent']) ? result['structuredContent'] : null;
+  const parts = Array.isArray(result['content']) ? result['content'].filter(isObject) : [];
+  const structured = isObject(result['structuredContent']) ? result['structuredContent'] : null;
   if (result['isError'] === true) {
     const text = parts.map((part) => partText(part, where)).join('\n');
     const said = text === '' && structured !== null ? JSON.stringify(structured) : text;
@@ -24,9 +25,6 @@ export function readResult(result: Members, where: Where): ToolResult {
   return { ok: true, value: lines.length === 0 ? structured : [JSON.stringify(structured), ...lines].join('\n') };
 }
 
-const isMembers = (value: unknown): value is Members =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 function partText(part: Members, where: Where): string {
   const text = (name: string): string => (typeof part[name] === 'string' ? part[name] : '');
   switch (part['type']) {
@@ -36,7 +34,7 @@ function partText(part: Members, where: Where): string {
     case 'audio':
       return kept(part['type'], text('mimeType'), text('data'), where);
     case 'resource': {
-      const resource = isMembers(part['resource']) ? part['resource'] : {};
+      const resource = isObject(part['resource']) ? part['resource'] : {};
       const [uri, mime, content, blob] = ['uri', 'mimeType', 'text', 'blob'].map((name) => resource[name]);
       const shown = `[resource ${oneWord(uri)}]`;
       if (typeof content === 'string') return `${shown}\n${content}`;

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { GroupGuard } from '../../children/group-guard.ts';
-import { endGroup, signalGroup } from '../../children/process-group.ts';
+import { endGroup, signalGroup, within } from '../../children/process-group.ts';
 import { parseExactJson } from '../../text/exact-json.ts';
 import { codeOf } from '../failure.ts';
 import { createLineReader } from './lines.ts';
 import { fault, maxMessageBytes, noForm, type Pipe, type PipeListener, tooLargeCode } from './pipe.ts';
 import type { Ring } from './ring.ts';
+import { isObject } from '../../text/json-object.ts';
 
 export type StdioLaunch = {
   readonly command: string;
@@ -158,9 +159,6 @@ const isFormless = (message: object): message is { readonly id: unknown } => {
   return !('error' in message && isObject(message.error) && isFault(message.error));
 };
 
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 const isFault = (error: object): boolean =>
   'code' in error && Number.isInteger(error.code) && 'message' in error && typeof error.message === 'string';
 
@@ -199,14 +197,4 @@ function ending(code: number | null, signal: string | null, ring: Ring): string 
   const how = signal === null ? `with exit code ${code ?? 0}` : `by ${signal}`;
   const [last] = ring.lines(1);
   return `the server ended ${how}${last === undefined ? '' : `: ${last.slice(0, 300)}`}`;
-}
-
-function within(promise: Promise<void>, ms: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(() => resolve(false), ms);
-    void promise.then(() => {
-      clearTimeout(timer);
-      resolve(true);
-    });
-  });
 }

@@ -9,6 +9,7 @@ import type { Progress } from './client.ts';
 import type { Connection } from './connection.ts';
 import type { Definition } from './definition.ts';
 import { readFailure, readResult, unavailable } from './result.ts';
+import { isObject } from '../../text/json-object.ts';
 
 /** A registered server as its tools need it. */
 export type McpServer = {
@@ -72,13 +73,10 @@ export function withoutMembers(schema: ArgumentRecord, hidden: ReadonlySet<strin
   const { properties, required } = schema;
   return {
     ...schema,
-    ...(isMembers(properties) ? { properties: withoutNames(properties, hidden) } : {}),
+    ...(isObject(properties) ? { properties: withoutNames(properties, hidden) } : {}),
     ...(Array.isArray(required) ? { required: required.filter((name) => !hidden.has(String(name))) } : {}),
   };
 }
-
-const isMembers = (value: unknown): value is ArgumentRecord =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function injected(
   server: McpServer,
@@ -88,14 +86,14 @@ function injected(
 ): Injected | ToolFailure {
   if (hidden.size === 0) return { args: record, hidden: [] };
   const args: Record<string, unknown> = { ...withoutNames(record, hidden) };
-  const properties = isMembers(inputSchema['properties']) ? inputSchema['properties'] : {};
+  const properties = isObject(inputSchema['properties']) ? inputSchema['properties'] : {};
   for (const [key, text] of Object.entries(server.inject)) {
     const found = server.expand(text, `${server.name}.${key}`);
     if (found.kind === 'missing') {
       return missingSecret(found.variable, `the server "${server.name}"`);
     }
     const property = properties[key];
-    args[key] = injectedValue(found.value, isMembers(property) ? property['type'] : undefined);
+    args[key] = injectedValue(found.value, isObject(property) ? property['type'] : undefined);
   }
   return { args, hidden: [...hidden] };
 }

@@ -1,0 +1,74 @@
+import type { EngineEvent } from '../schema/event.ts';
+import type { Feed } from '../store/feed.ts';
+import { unlessLocked } from '../store/keep-trying.ts';
+import { takenOver } from '../store/run-leases.ts';
+import type { Runs } from '../store/runs.ts';
+import { createDeltas } from './deltas.ts';
+import type { LiveRun } from './live-run.ts';
+
+export type StreamedTextDeps = {
+  readonly feed: Feed;
+  readonly runs: Pick<Runs, 'holdsLease'>;
+  readonly now: () => number;
+  /** Masks known secrets before a text is stored (11 §5.3). */
+  readonly mask: <T>(value: T) => T;
+  /** The same for text that arrives in pieces. */
+  readonly maskStream: Parameters<typeof createDeltas>[0];
+};
+
+/** 07 §2.3.4: streamed text of a session is stored at least this often. */
+const partialMs = 2_000;
+
+/**
+ * The message that a model is saying: its pieces are published as they come, and what there is of it is stored in the
+ * session until the whole message takes its place.
+ * @param onFailure hears of a write that nobody waits for and that failed
+ */
+export function createStreamedText(deps: StreamedTextDeps, live: LiveRun, onFailure: (error: unknown) => void) {
+  const { ref, owner } = live.gate;
+  const deltas = createDeltas(deps.maskStream, (chunk) => deps.feed.live(ref, chunk));
+  let text = '';
+  let storedAt = deps.now();
+  let timer: NodeJS.Timeout | undefined;
+
+  const store = (): void => {
+    timer = undefined;
+    storedAt = deps.now();
+    deps.feed.commit('normal', () => {
+      if (!deps.runs.holdsLease(ref.run_id, owner)) throw takenOver();
+      live.turn?.partial(deps.mask(text), deps.now());
+    });
+  };
+  const storeUnlessLocked = (): void => {
+    try {
+      unlessLocked(store);
+    } catch (error) {
+      onFailure(error);
+    }
+  };
+  const stop = (): void => {
+    clearTimeout(timer);
+    timer = undefined;
+  };
+
+  return {
+    /** Publishes a piece. */
+    take(chunk: Extract<EngineEvent, { kind: 'step_chunk' }>): void {
+      const shown = deltas.take(chunk);
+      if (live.turn === null || shown === '') return;
+      text += shown;
+      // By a clock, not by the next delta: a model that stops in the middle may never send another.
+      timer ??= setTimeout(storeUnlessLocked, Math.max(0, partialMs - (deps.now() - storedAt)));
+    },
+
+    /** Publishes what was held back of the pieces, ahead of an event that is stored. */
+    endBefore(event: EngineEvent): void {
+      text += deltas.end();
+      if (event.kind !== 'message' || event.working === true || event.message.role !== 'assistant') return;
+      text = '';
+      stop();
+    },
+
+    stop,
+  };
+}
