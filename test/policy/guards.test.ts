@@ -182,6 +182,10 @@ describe('the floors', () => {
     expect(shell('env --new-option ls')).toBe(
       'approve the call is unreadable: not read: env with the option --new-option',
     );
+    expect(shell('docker --version && npx --help; yarn -v | cat && yarn --cwd packages/a test')).toBe('allow');
+    expect(shell('docker --version x')).toBe(
+      'approve the call is unreadable: not read: docker with the option --version',
+    );
     expect(shell('sh -c "$X"')).toBe('approve the line is unnameable: what sh runs is no literal: $X');
     expect(shell('cd "$X" && ls > x')).toBe('approve the line is unnameable: the directory $X is no literal');
     expect(shell('env X=1 ls')).toBe('allow');
