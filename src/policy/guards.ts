@@ -109,7 +109,9 @@ function shellFloor(scope: Scope): string | null {
   if (open !== null) return `what ${open.text} names is not known before it runs`;
   for (const text of writtenBy(analysis, scope)) {
     const path = scope.path(text);
-    if (!standardFiles.has(path.lexical) && isOutside(path, scope)) return `write outside the workspace: ${path.given}`;
+    if (standardFiles.has(path.lexical)) continue;
+    if (isOutside(path, scope)) return `write outside the workspace: ${path.given}`;
+    if (host.hardLinks(path.found()) > 1) return `file with several hard links: ${path.given}`;
   }
   const cwd = scope.path(host.cwd);
   return isOutside(cwd, scope) ? `outside the workspace: ${host.cwd}` : null;

@@ -31,6 +31,8 @@ function parseEntry(text: string): HostEntry | null {
   if (name === '' || /[\s\p{C}*:/\\?#@%[\]<>^|"`{}]/u.test(name)) return null;
   const found = normalise(name);
   if (found === null || (star && found.address)) return null;
+  // `.example.com` would cover nothing: a rule that denies it would be dead.
+  if (/^\.|\.\.|\.$/.test(found.host)) return null;
   return { kind: found.address ? 'address' : star ? 'subdomains' : 'name', host: found.host };
 }
 

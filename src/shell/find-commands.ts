@@ -82,6 +82,7 @@ function createFinder(parse: ParseScript | null) {
     const values = words.flatMap((word) => expandWord(word, variables, Number.POSITIVE_INFINITY));
     // Nothing is started by it: it counts as revealed, and stands in no list of commands that is granted.
     if (values.length > 0) commands.push({ words: [], redirects: [], values, directories, revealed: true });
+    if (name === null) return;
     const known = values.flatMap((value) => (value.open ? [] : [value.path]));
     const before = variables.get(name)?.values ?? [];
     variables.set(name, {

@@ -139,14 +139,14 @@ const launchers: Readonly<Record<string, Launcher>> = {
   podman: container,
   'docker-compose': container,
   'podman-compose': container,
-  npx: launcher('-y --yes --no --no-install -q --quiet', '-p --package', { lines: ['-c', '--call'] }),
+  npx: launcher('-y -v --yes --no --no-install -q --quiet', '-p --package', { lines: ['-c', '--call'] }),
   bunx: launcher('--bun --silent --verbose', '-p --package'),
-  pnpm: launcher('-r --recursive -w --silent', '--package -C --dir --filter', {
+  pnpm: launcher('-r -v --recursive -w --silent', '--package -C --dir --filter', {
     subcommands: ['dlx', 'exec'],
     operands: 1,
     lines: ['-c'],
   }),
-  yarn: launcher('-q --quiet', '-p --package', { subcommands: ['dlx', 'exec'], operands: 1 }),
+  yarn: launcher('-q -v --quiet', '-p --package --cwd', { subcommands: ['dlx', 'exec'], operands: 1 }),
   uvx: launcher('-q --quiet --isolated --offline', '--from --with -p --python'),
   pipx: launcher('-q --quiet --verbose', '--spec --python', { subcommands: ['run'], operands: 1 }),
   direnv: launcher('', '', { subcommands: ['exec'], operands: 2 }),

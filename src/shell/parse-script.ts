@@ -54,6 +54,9 @@ function foreignConstruct(node: SyntaxNode): string | null {
   }
 }
 
+/** Tests of `[[..]]` that look at a file; the others compare texts and numbers. */
+const fileTests = /^-([abcdefghkprsuwxGLNOS]|nt|ot|ef)$/;
+
 class Beyond extends Error {}
 
 function createWalk(text: string) {
@@ -158,11 +161,11 @@ function createWalk(text: string) {
         return;
       case 'TestUnary':
         expandedLater(node.operand.value, inner);
-        forEachChild(node, (child) => visit(child, inner));
+        tested(node.operator, [node.operand], inner);
         return;
       case 'TestBinary':
         expandedLater(`${node.left.value} ${node.right.value}`, inner);
-        forEachChild(node, (child) => visit(child, inner));
+        tested(node.operator, [node.left, node.right], inner);
         return;
       case 'ArithmeticFor':
         expandedLater(text.slice(node.pos, node.body.pos), inner);
@@ -178,6 +181,12 @@ function createWalk(text: string) {
       default:
         forEachChild(node, (child) => visit(child, inner));
     }
+  };
+
+  /** Of `[[..]]`, which has no words of a command: what it takes for a file is named as `[` names it. */
+  const tested = (operator: string, operands: readonly Word[], depth: number): void => {
+    const words = operands.map((one) => word(one, depth));
+    if (fileTests.test(operator)) add({ kind: 'values', name: null, words, certain: false });
   };
 
   const beyond = (why: string): never => {

@@ -60,10 +60,15 @@ export function payloadsOf(words: readonly CommandWord[]): readonly Payload[] {
   const launcher = launcherOf(name);
   const texts = rest.map((word) => word.text);
   if (launcher !== undefined && launches(name, texts)) {
+    if (tellsOfItself(texts)) return [];
     return [...launcherPayloads(name, launcher, rest), ...optionPayloads(name, rest)];
   }
   return [...builtinPayloads(name, rest), ...optionPayloads(name, rest)];
 }
+
+/** A launcher that only says what it is: behind that word stands no command. */
+const tellsOfItself = ([only, ...more]: readonly string[]): boolean =>
+  more.length === 0 && (only === '--version' || only === '--help');
 
 /** `-c` in any bundle; without it and without a script, standard input. */
 function shellPayload(name: string, rest: readonly CommandWord[]): readonly Payload[] {

@@ -24,7 +24,13 @@ export function hereText(text: string, quoted: boolean): string {
   return quoted ? text : text.replace(/\\([$`\\])|\\\n/g, '$1');
 }
 
-/** Unquoted text: a tilde at the begin, or behind `=` or `:`, is the home directory when a slash or nothing follows. */
+/** Only the shell knows where `~root` lies, or `~2`. */
+const homeOfUser = /^~[+-]?[A-Za-z0-9_][A-Za-z0-9_.-]*(?=$|[/:])/;
+
+/**
+ * Unquoted text: a tilde at the begin, or behind `=` or `:`, is the home directory when a slash or nothing follows, and
+ * that of somebody else when a name does.
+ */
 export function unquotedPieces(text: string, value: string, first: boolean): readonly Piece[] {
   if (!text.includes('~')) return [{ kind: 'text', value }];
   const found: Piece[] = [];
@@ -49,6 +55,12 @@ export function unquotedPieces(text: string, value: string, first: boolean): rea
       });
       literal = '';
       at += 1;
+    } else if (char === '~' && opens && homeOfUser.test(text.slice(at))) {
+      if (literal !== '') found.push({ kind: 'text', value: literal });
+      const [name = ''] = homeOfUser.exec(text.slice(at)) ?? [];
+      found.push({ kind: 'open', text: name });
+      literal = '';
+      at += name.length - 1;
     } else {
       literal += char;
     }

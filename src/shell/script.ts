@@ -21,7 +21,7 @@ export type ScriptRedirect = {
   readonly body: string | null;
 };
 
-/** One command, or what a loop or an assignment gives to a name, in the order of the text. */
+/** One command, what a loop or an assignment gives to a name, or a file that `[[..]]` looks at, in the order of the text. */
 export type Step =
   | {
       readonly kind: 'command';
@@ -32,7 +32,8 @@ export type Step =
     }
   | {
       readonly kind: 'values';
-      readonly name: string;
+      /** Null where nothing gets them: they are looked at. */
+      readonly name: string | null;
       readonly words: readonly ScriptWord[];
       /** What comes later in the line has one of them; else the name may still hold what it held before. */
       readonly certain: boolean;

@@ -155,8 +155,8 @@ const hasAtMost =
   (prefix: string): boolean =>
     prefix.split(' ').length <= most;
 
-/** The first words of a command that a list may hold, at most three. */
-function prefixesOf(words: readonly string[] | null): readonly string[] {
+/** The first words of a command that a list may hold, at most three, fewest first. */
+export function prefixesOf(words: readonly string[] | null): readonly string[] {
   if (words === null) return [];
   return Array.from({ length: Math.min(words.length, mostWords) }, (_, index) => words.slice(0, index + 1))
     .filter((prefix) => prefix.every((word) => word !== '' && !/[\s,]/.test(word)))

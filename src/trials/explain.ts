@@ -51,14 +51,17 @@ export function createExplain(deps: ExplainDeps) {
       const host = hosts(cwd);
       await trial.prime(loaded, call, host);
       const record = deps.mask(trial.judge(loaded, call, host, true));
-      const again = (other: PolicyCall, policy = loaded) =>
-        trial.judge(policy, other, hosts(ask === null ? directoryOf(other, input.cwd ?? place.root) : cwd));
+      const again = (other: PolicyCall, policy = loaded) => {
+        // An ask keeps the directory of its call, which may be gone; a call with another one is where that leads.
+        const moved = ask === null || other.args['cwd'] !== call.args['cwd'];
+        return trial.judge(policy, other, hosts(moved ? directoryOf(other, input.cwd ?? place.root) : cwd));
+      };
       return {
         call: deps.mask({ ...call, cwd }),
         record,
         tried: triedRules(loaded, record),
         wait_s: record.action === 'approve' ? waitOf(record) : null,
-        would_change_with: wouldChangeWith(loaded, call, record, { again, wordsOf: trial.wordsOf }),
+        would_change_with: wouldChangeWith(loaded, call, record, { again, ...trial }),
         refused: deps.refusal(call),
         notes: [...(opened?.warnings ?? []), ...notesOn(ask, loaded, kept)],
       };

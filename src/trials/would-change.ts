@@ -1,8 +1,9 @@
 import type { Evaluation, LoadedPolicy, Policy, PolicyCall, Rule } from '../schema/policy.ts';
+import { prefixesOf } from './candidates.ts';
 import type { Judge } from './judge.ts';
 
-/** How a call would be judged where it is, and the words of its one command. */
-type Trial = Pick<Judge, 'wordsOf'> & { again(call: PolicyCall, policy?: LoadedPolicy): Evaluation };
+/** How a call would be judged where it is, and the words of its commands. */
+type Trial = Pick<Judge, 'wordsOf' | 'commandsOf'> & { again(call: PolicyCall, policy?: LoadedPolicy): Evaluation };
 
 /**
  * The smallest single fact that would give another verdict (02 §14.2), as a sentence; null when there is none among
@@ -25,7 +26,7 @@ export function wouldChangeWith(
       const action = flips({ ...call, args });
       if (action !== null) return `${text}: ${action}`;
     }
-    for (const { text, policy } of withEntries(loaded, trial.wordsOf(call))) {
+    for (const { text, policy } of withEntries(loaded, trial.commandsOf(call) ?? [])) {
       const action = flips(call, policy);
       if (action !== null) return `${text}: ${action}`;
     }
@@ -34,6 +35,8 @@ export function wouldChangeWith(
 }
 
 const rank = { deny: 0, approve: 1, allow: 2 } as const;
+/** Commands of a line that an entry is tried for. */
+const mostCommands = 8;
 
 /** The same command written in another way. */
 function rewritten(
@@ -49,6 +52,7 @@ function rewritten(
   return [
     ...(joined === command ? [] : [{ text: '&& in place of ;', args: { ...args, command: joined } }]),
     ...(cwd === undefined ? [] : [{ text: 'no cwd of its own', args: { ...rest, command } }]),
+    ...withoutCd(args, command),
     ...options.map((option) => ({
       text: `without the option ${option}`,
       args: { ...args, command: words.filter((word) => word !== option).join(' ') },
@@ -56,25 +60,36 @@ function rewritten(
   ];
 }
 
-/** One more entry in the first allowlist for commands: the first words of the call, fewest first. */
+/** The directory as an argument, where the line begins with a `cd` to it: a tool call keeps no directory. */
+function withoutCd(
+  args: PolicyCall['args'],
+  line: string,
+): readonly { readonly text: string; readonly args: PolicyCall['args'] }[] {
+  const found = /^\s*cd\s+(?:'([^']+)'|"([^"$`\\]+)"|([\w@%+=:,./-]+))\s*(?:&&|;)\s*(\S.*)$/s.exec(line);
+  const [, single, double, plain, command] = found ?? [];
+  const directory = single ?? double ?? plain;
+  if (directory === undefined || command === undefined || directory.startsWith('-')) return [];
+  const { cwd } = args;
+  const at = typeof cwd === 'string' && !directory.startsWith('/') ? `${cwd}/${directory}` : directory;
+  return [{ text: `cwd ${at} in place of cd`, args: { ...args, command, cwd: at } }];
+}
+
+/** One more entry in the first allowlist for commands: the first words of one command of the call, most words first. */
 function withEntries(
   loaded: LoadedPolicy,
-  literal: readonly string[] | null,
+  commands: readonly (readonly string[])[],
 ): readonly { readonly text: string; readonly policy: LoadedPolicy }[] {
   const { rules } = loaded.policy;
   const index = rules.findIndex(
     ({ action, when }) => action === 'allow' && when.length === 1 && when[0]?.op === 'command_prefix_allowlist',
   );
   const rule = rules[index];
-  if (rule === undefined || literal === null) return [];
-  const words = literal.filter((word) => !/[,\s]/.test(word));
-  return [1, 2, 3]
-    .filter((count) => count <= words.length)
-    .map((count) => {
-      const entry = words.slice(0, count).join(' ');
-      const when = rule.when.map((condition) => ({ ...condition, value: `${condition.value},${entry}` }));
-      return { text: `the entry ${entry} in rule ${index + 1}`, policy: replaced(loaded, index, { ...rule, when }) };
-    });
+  if (rule === undefined) return [];
+  const entries = new Set(commands.slice(0, mostCommands).flatMap((words) => prefixesOf(words).toReversed()));
+  return [...entries].map((entry) => {
+    const when = rule.when.map((condition) => ({ ...condition, value: `${condition.value},${entry}` }));
+    return { text: `the entry ${entry} in rule ${index + 1}`, policy: replaced(loaded, index, { ...rule, when }) };
+  });
 }
 
 /** A value that the deciding rule does not match, where that alone would do. */

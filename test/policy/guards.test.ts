@@ -29,6 +29,13 @@ describe('the control plane', () => {
     expect(write(path)).toBe(`deny control plane: ${path}`);
   });
 
+  it('knows the secrets that a line looks at, also in the conditions of bash', () => {
+    for (const line of ['[ -s .reins/local.db ]', '[[ -s .reins/local.db ]]', '[[ x -nt ~/.reins/machine.key ]]']) {
+      expect(shell(`${line} && echo yes`)).toMatch(/^deny own secret: /);
+    }
+    expect(shell('[[ $x == .reins/local.db ]] || [[ -z .reins/local.db ]]')).toBe('allow');
+  });
+
   it('is read as the policy says, its secrets are not read at all', () => {
     expect(read('.reins/default-chain.json')).toBe('allow');
     expect(read('.reins/local.db')).toBe('deny own secret: .reins/local.db');
@@ -136,6 +143,8 @@ describe('the floors', () => {
 
   it('hold for files with several hard links and for links out of the workspace', () => {
     expect(write('twice', { host: { hardLinks: () => 2 } })).toBe('approve file with several hard links: twice');
+    expect(shell('ls > twice', { host: { hardLinks: () => 2 } })).toBe('approve file with several hard links: twice');
+    expect(shell('cat twice > /dev/null', { host: { hardLinks: () => 2 } })).toBe('allow');
     const out = { host: { root: null, realPath: (path: string) => path.replace('/srv/p/out', '/var/out') } };
     expect(write('out/x', out)).toBe('approve link out of the workspace: out/x');
   });
@@ -182,11 +191,20 @@ describe('the floors', () => {
     expect(shell('env --new-option ls')).toBe(
       'approve the call is unreadable: not read: env with the option --new-option',
     );
+    expect(shell('docker --version && npx --help; yarn -v | cat && yarn --cwd packages/a test')).toBe('allow');
+    expect(shell('docker --version x')).toBe(
+      'approve the call is unreadable: not read: docker with the option --version',
+    );
     expect(shell('sh -c "$X"')).toBe('approve the line is unnameable: what sh runs is no literal: $X');
     expect(shell('cd "$X" && ls > x')).toBe('approve the line is unnameable: the directory $X is no literal');
     expect(shell('env X=1 ls')).toBe('allow');
     expect(shell('ls > $X')).toBe('approve what $X names is not known before it runs');
     expect(shell('X=out; ls > $X')).toBe('allow');
+    expect(shell('ls > ~root/x')).toBe('approve what ~root/x names is not known before it runs');
+    expect(shell('X=~root; ls > $X/y')).toBe('approve what $X/y names is not known before it runs');
+    expect(shell('cd ~root && ls > x')).toBe('approve the line is unnameable: the directory ~root is no literal');
+    expect(shell('~root/x')).toMatch(/^approve the (call|line) is unnameable: the program ~root\/x is no literal$/);
+    expect(shell('cat ~root/x; ls > "~root"; ls a~b~ x~y/z')).toBe('allow');
     expect(shell('ls *.ts && ls $X')).toBe('allow');
     expect(shell('ls src && ls $X', { host: { root: null } })).toBe(
       'approve what $X names is not known before it runs',

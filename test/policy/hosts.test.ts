@@ -52,6 +52,9 @@ describe('a host list', () => {
     'a b',
     ':::',
     '[x]',
+    '.example.com',
+    'example.com..',
+    '*..example.com',
   ])('refuses %j', (list) => {
     expect(parseHosts(list)).toMatchObject({ ok: false });
   });

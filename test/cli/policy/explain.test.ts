@@ -68,6 +68,19 @@ describe('policy explain', () => {
     expect(unlisted.lines.at(-1)).toBe('would change with: the entry cat in rule 4: allow');
   });
 
+  test('names the directory in place of cd, and the narrowest entry for one command of a line', async () => {
+    world.write('small.json', small);
+    world.write('a/b c/x', '');
+    const change = async (...words: readonly string[]) =>
+      (await explain(...words, '--policy', './small.json')).lines.at(-1)?.replace('would change with: ', '');
+    expect(await change('--command', 'cd a && ls | true')).toBe('cwd a in place of cd: allow');
+    expect(await change('--command', 'cd "a/b c"; ls')).toBe('cwd a/b c in place of cd: allow');
+    const inside = JSON.stringify({ command: "cd 'b c' && ls x", cwd: 'a' });
+    expect(await change('local_shell', inside)).toBe('cwd a/b c in place of cd: allow');
+    expect(await change('--command', 'ls && git branch --list x')).toBe('the entry git branch --list in rule 4: allow');
+    expect(await change('--command', 'cd .. && ls')).toBe('waits 7 d, then denied');
+  });
+
   test('says of each command of a line what covers it, or what fails', async () => {
     world.write('small.json', small);
     const segments = async (command: string) => {
@@ -170,6 +183,18 @@ describe('policy explain', () => {
 });
 
 describe('the reason at the question', () => {
+  test('tries another directory of an ask where that leads', async () => {
+    world.write('a/x', '');
+    const call = { name: 'local_shell.local_shell', arguments: { command: 'cd a && cat ../README.md' } };
+    await addScript(world, [
+      { name: 'ask', match: { role: 'user' }, reply: { text: '', tool_calls: [call] } },
+      { name: 'refused', match: { role: 'tool' }, reply: { text: 'It was denied.' } },
+    ]);
+    await world.run([...tester, '--shell', '--on-ask', 'deny', 'go']);
+    const [ask] = JSON.parse((await world.run(['approvals', 'list', '--state', 'all', '--json'])).stdout).asks;
+    expect((await explain('--ask', ask.id)).lines.at(-1)).toBe('would change with: cwd a in place of cd: allow');
+  });
+
   test('x shows which rules were tried, and approves nothing', async () => {
     await addScript(world, writingTurns);
     const terminal = openTerminal(world, [...tester, 'go'], { columns: 160 });
