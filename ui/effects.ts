@@ -267,7 +267,11 @@ export function createEffects(deps: EffectDeps): Effects {
     tick() {
       deps.plans.tick();
       seconds += 1;
-      if (seconds % looksEvery === 0) void link.lookAtSession();
+      if (seconds % looksEvery === 0) {
+        void link.lookAtSession();
+        // Nor of a policy that was mended by hand, and a turn has to be dared first under one that is called invalid.
+        if (state().facts.policy?.invalid === true) void link.lookAtPolicy();
+      }
       const { turn, plan, pane, said, asks, items } = state();
       const counts = asks.some((ask) => ask.expires_at !== null && Date.parse(ask.expires_at) - now() < 3_600_000);
       const runs = items.at(-1)?.kind === 'shell';

@@ -10,6 +10,8 @@ export type OpeningDeps = {
   readonly policy: string | null;
   /** The model that was named for this program; null = the configured one. */
   readonly model: string | null;
+  /** The key of a command; null where it has none, as among lines. */
+  readonly key: (id: string) => string | null;
   /** Says what tools have changed; asked only where hooks or tool servers are registered. */
   readonly definitions: () => Promise<void>;
 };
@@ -69,11 +71,14 @@ async function showModel({ client, dispatch, model, definitions }: OpeningDeps):
   if (toolSources.length > 0) await definitions();
 }
 
-async function showResting({ client, dispatch }: OpeningDeps): Promise<void> {
+async function showResting({ client, dispatch, key }: OpeningDeps): Promise<void> {
   const { runs } = await client.listRuns({ status: null, session: null, limit: 50 });
   const resting = runs.filter(({ status }) => status === 'suspended' || status === 'interrupted').length;
-  if (resting > 0)
-    dispatch({ type: 'notice', level: 'info', text: `${plural(resting, 'run')} can go on: Ctrl+X r, or /runs` });
+  if (resting > 0) {
+    const pressed = key('app.run-details');
+    const how = pressed === null ? '/runs' : `${pressed}, or /runs`;
+    dispatch({ type: 'notice', level: 'info', text: `${plural(resting, 'run')} can go on: ${how}` });
+  }
 }
 
 /** The provider in use: asked last, since it may take seconds. Tool servers start when a run needs them (10 §1.4). */

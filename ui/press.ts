@@ -242,7 +242,8 @@ function endOfInput(state: State, ruler: Ruler, now: number): Change {
 function twice(state: State, key: string, now: number): Change {
   const { quitting } = state;
   if (quitting !== null && quitting.key === key && now - quitting.at <= twiceMs) return only(state, { do: 'quit' });
-  return only({ ...saying(state, `press ${key} again to quit`, now, false), quitting: { key, at: now } });
+  // No longer than it is true.
+  return only({ ...saying(state, `press ${key} again to quit`, now, false, twiceMs), quitting: { key, at: now } });
 }
 
 /** Esc and Ctrl+C: the first that applies (10 §12.4). Neither ever denies or deletes. */

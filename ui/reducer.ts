@@ -53,8 +53,8 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
         search: null,
         toggled: new Set(),
         ended: action.resting === null ? null : { suspended: action.resting },
-        // What the context of the other session held says nothing about this one.
-        facts: { ...state.facts, bounds: null, ...(isSwitch(state, action.session) ? { context: null } : {}) },
+        // What the context of the other session held says nothing about this one, deleted or not.
+        facts: { ...state.facts, bounds: null, ...(isOther(state, action.session) ? { context: null } : {}) },
       });
     case 'page':
       return withMore(searchAgain(withPage({ ...state, slowPage: null }, action.session, action.wish, action.page)));
@@ -205,8 +205,10 @@ const saidBefore = ({ phase, session, items }: State): State['items'] =>
   phase === 'starting' && session === null ? items.filter(({ kind }) => kind === 'notice') : [];
 
 /** Each session has its own draft (10 §6.9); what a deleted one leaves in the composer has no other place. */
-const isSwitch = ({ session }: State, next: OpenSession | null): boolean =>
-  session !== null && !session.deleted && session.id !== next?.id;
+const isSwitch = (state: State, next: OpenSession | null): boolean =>
+  isOther(state, next) && state.session?.deleted === false;
+
+const isOther = ({ session }: State, next: OpenSession | null): boolean => session !== null && session.id !== next?.id;
 
 function ticked(state: State, ruler: Ruler, now: number): Change {
   const said = state.said !== null && state.said.until <= now ? null : state.said;

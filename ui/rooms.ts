@@ -22,7 +22,7 @@ export type RoomsGround = {
 export type Face = RoomsGround &
   Pick<EffectDeps, 'screen' | 'leave' | 'clipboard' | 'edit' | 'print'> &
   Pick<SlashDeps, 'setTheme' | 'setNotify' | 'keys'> &
-  Pick<LinkOptions, 'settings'> & {
+  Pick<LinkOptions, 'settings' | 'key'> & {
     readonly inTmux: boolean;
     readonly history: HistoryFile;
     readonly mostHistory: () => number;
@@ -69,6 +69,7 @@ export function createRooms(face: Face): Rooms {
     resting: () => restingRun(state()),
     policy: options.policy,
     model: options.model,
+    key: face.key,
     settings: face.settings,
     dispatch,
     opened: async (id) => {

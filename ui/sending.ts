@@ -3,9 +3,9 @@ import { atEnd } from './move.ts';
 import { type Change, only } from './state.ts';
 
 /** A line in place of the hints, for a while. */
-export const saying = (state: State, text: string, now: number, bad = true): State => ({
+export const saying = (state: State, text: string, now: number, bad = true, ms = 4000): State => ({
   ...state,
-  said: { text, bad, until: now + 4000 },
+  said: { text, bad, until: now + ms },
 });
 
 /** Sends a message: it is shown at once, at the end, and firm when its run is accepted (10 §6.10). */

@@ -38,6 +38,8 @@ export function handleSignals({ screen, leave, exit, crash, cancel, shown }: Sig
       exit(131);
     },
     SIGCONT: () => {
+      // A change of size is told to whoever has the terminal: not to a program that was stopped meanwhile.
+      process.emit('SIGWINCH', 'SIGWINCH');
       // Whoever has the terminal goes on with it.
       if (screen.lent() !== null) return;
       screen.enter();

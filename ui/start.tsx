@@ -10,6 +10,7 @@ import { createDrawing } from './drawing.tsx';
 import { farewell, lastLook, lastWords } from './farewell.ts';
 import { incoming } from './incoming.ts';
 import { createTimedDecoder } from './keys/input-decoder.ts';
+import { keyOf } from './keys/key-map.ts';
 import { loadKeys } from './keys/keys-file.ts';
 import { editWith, printWith } from './lend.ts';
 import { createLook } from './look.ts';
@@ -110,6 +111,7 @@ export async function startTui(options: TuiOptions): Promise<Left> {
     },
     setNotify: look.notifyBy,
     keys: options.keys,
+    key: (id) => keyOf(store.state().keys, id),
     settings: configured,
     inTmux: options.inTmux,
     history: createHistoryFile(historyOf(options), look.mostHistory, now),

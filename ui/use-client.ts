@@ -21,6 +21,8 @@ export type ClientLink = {
   openSession(name: string | null): Promise<void>;
   /** Says when the session that is open was deleted or renamed by another process. Never rejects. */
   lookAtSession(): Promise<void>;
+  /** Reads the policy again, for the status line and the banner. Never rejects. */
+  lookAtPolicy(): Promise<void>;
   send(message: Message): Promise<void>;
   /** Resolves when no message is on its way any more. Never rejects. */
   sent(): Promise<void>;
@@ -60,6 +62,7 @@ export type LinkOptions = SessionGround & {
   readonly goOnWithPlan: (plan: string) => void;
   readonly policy: string | null;
   readonly model: string | null;
+  readonly key: OpeningDeps['key'];
   /** Told what is configured of the screen. */
   readonly settings: (settings: ReadonlyMap<string, string>) => void;
   /** The request of a turn, but for its text. */
@@ -94,6 +97,9 @@ export function createClientLink(options: LinkOptions): ClientLink {
     if (!ending.signal.aborted) await numbering.read(client);
   };
 
+  const policyNow = (client: RuntimeClient): Promise<void> =>
+    lookAtPolicy({ client, dispatch, policy: options.policy });
+
   const watchFeed = async (client: RuntimeClient): Promise<void> => {
     const { newest } = await client.feedRange({});
     for await (const entries of client.watchFeed({ after: newest, signal: ending.signal })) {
@@ -107,7 +113,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
       if (!asks) continue;
       // An answer may have come with a rule, or late for a policy that was edited: another one governs from then on.
       if (entries.some(({ kind }) => kind === 'verdict' || kind === 'ask_updated'))
-        await lookAtPolicy({ client, dispatch, policy: options.policy }).catch(failed);
+        await policyNow(client).catch(failed);
       // What cannot be read now is read with the next entry.
       await readAsks().catch(failed);
       // Who else can answer is said on the card.
@@ -116,8 +122,8 @@ export function createClientLink(options: LinkOptions): ClientLink {
   };
 
   const around = (client: RuntimeClient): OpeningDeps => {
-    const { policy, model, definitions } = options;
-    return { client, dispatch, policy, model, definitions };
+    const { policy, model, key, definitions } = options;
+    return { client, dispatch, policy, model, key, definitions };
   };
 
   const readAsks = async (): Promise<void> => {
@@ -173,7 +179,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
       // A turn that was accepted has what the banner missed.
       dispatch({ type: 'no-banner', id: 'setup' });
       const judged = `${run.policy.state} ${run.policy.sha256}`;
-      if (judged !== judgedBy) void lookAtPolicy({ client, dispatch, policy: options.policy }).catch(failed);
+      if (judged !== judgedBy) void policyNow(client).catch(failed);
       judgedBy = judged;
       void lookForServer({ client, dispatch }).catch(failed);
       // What holds for every turn is said once.
@@ -187,6 +193,10 @@ export function createClientLink(options: LinkOptions): ClientLink {
   return {
     openSession: view.open,
     lookAtSession: () => view.look().catch(() => undefined),
+    lookAtPolicy: () =>
+      clientOf()
+        .then(policyNow)
+        .catch(() => undefined),
     readAsks,
     async open(name) {
       const client = await clientOf();

@@ -52,6 +52,15 @@ test('a turn that is interrupted before its run is there is interrupted when it 
   expect(effects).toContainEqual({ do: 'interrupt', run_id: 'r1', at_once: false });
 });
 
+test('says how to quit no longer than that key would', () => {
+  const ruler = { cache: createLineCache(), glyphs: 'unicode' as const };
+  const pressed = pressAll(readyState(), 'ctrl+d').state;
+  expect(pressed.said?.text).toBe('press Ctrl+D again to quit');
+  const later = reduce(pressed, { type: 'tick', now: pressed.now + 2000 }, ruler).state;
+  expect(later.said).toBeNull();
+  expect(pressAll(later, 'ctrl+d').effects).not.toContainEqual({ do: 'quit' });
+});
+
 test('a banner is cut before what mends it', () => {
   const banner = {
     rank: 0,

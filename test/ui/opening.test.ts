@@ -21,6 +21,16 @@ it('keeps what was said before a session was open', () => {
   expect(reduce(opened, { type: 'opened', session: other, items: [], resting: null }, ruler).state.items).toEqual([]);
 });
 
+it.each([false, true])('shows nothing of the context of the session before, deleted: %s', (deleted) => {
+  const context = { used: 3900, limit: 33_000, estimated: true };
+  const first = readyState();
+  const before = { ...first, session: { ...session, deleted }, facts: { ...first.facts, context } };
+  const open = (id: string) =>
+    reduce(before, { type: 'opened', session: { ...session, id }, items: [], resting: null }, ruler);
+  expect(open('s2').state.facts.context).toBeNull();
+  expect(open('s1').state.facts.context).toEqual(context);
+});
+
 it('says of a session whose turn rests that it does, and has its question in view', () => {
   const { state } = reduce(readyState(), { type: 'opened', session, items: [], resting: 'run_1' }, ruler);
   expect(textOf(statusLine(state))).toMatch(/^ = suspended /);

@@ -1,4 +1,4 @@
-import { chmodSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { addScript, createProject, tester, type World, writingTurns } from '../cli/world.ts';
 import { program } from '../support/run-cli.ts';
@@ -126,6 +126,19 @@ describe('leaving', () => {
   });
 });
 
+test('a policy that was mended by hand is no longer called invalid, without a turn', async () => {
+  const policy = `${world.home}/.reins/hitl-policy-own.json`;
+  const whole = JSON.stringify({ default_action: 'approve', rules: [] });
+  writeFileSync(policy, whole, { mode: 0o600 });
+  await world.run(['config', 'set', 'hitl-policy-name', 'own']);
+  writeFileSync(policy, '{');
+  const terminal = open(['tui']);
+  await terminal.saw('policy: INVALID, everything asks');
+  writeFileSync(policy, whole);
+  await terminal.until((rows) => rows.some((row) => /^ idle .* policy own [0-9a-f]{4}/.test(row)), 'the policy');
+  expect(terminal.screen()).not.toContain('everything asks');
+});
+
 test('Ctrl+Z gives the terminal back to the shell, and fg takes it again', async () => {
   const command = ['bash', '--norc', '-i'];
   const terminal = open([], { command });
@@ -136,7 +149,10 @@ test('Ctrl+Z gives the terminal back to the shell, and fg takes it again', async
   terminal.type('\u001a');
   await terminal.saw('Stopped');
   expect(terminal.modes()).toMatchObject({ alternate: false, focus: false });
+  // The shell is told of the new size; who is stopped is not.
+  terminal.resize(70, 20);
   terminal.type('fg\r');
+  await terminal.until((rows) => /^─ message ─{60}$/.test(rows[15] ?? ''), 'the screen at its new size');
   await terminal.saw('› draft');
   expect(terminal.modes()).toMatchObject({ alternate: true, paste: true, focus: true });
   terminal.type('\u0018\u0003');

@@ -30,10 +30,15 @@ const order: readonly CardChoice[] = [
 /** Choices that say yes: they wait until everything has been seen (10 §7.4). */
 const approving: ReadonlySet<CardChoice> = new Set(['once', 'session', 'edits', 'rule', 'run_again']);
 
+/** Choices that answer later calls too. */
+const lasting: ReadonlySet<CardChoice> = new Set(['session', 'edits', 'rule']);
+
 /** Why a choice cannot be taken now; null when it can. @param full the card is viewed whole: what is unseen is a page away */
 export function whyNot(choice: CardChoice, facts: CardFacts, full = false): string | null {
   if (!facts.choices.includes(choice)) {
-    const { reserved } = facts.ask.preview;
+    const { preview, policy } = facts.ask;
+    const { reserved } = preview;
+    if (policy.state === 'invalid' && lasting.has(choice)) return 'the policy is invalid: answer this once';
     return reserved === undefined ? 'this card has no such choice' : `asked each time: ${reserved}`;
   }
   if (!approving.has(choice)) return null;

@@ -84,7 +84,12 @@ export function editJudged(
     return only({ ...card, mode, said: `refused: ${verdict.why}` });
   }
   if (verdict.action === 'allow')
-    return only({ ...guarded(card, now, guardMs), mode: { at: 'run-edited', args, text }, said: null });
+    return only({
+      ...guarded(card, now, guardMs),
+      top: 0,
+      mode: { at: 'run-edited', args, text, why: verdict.why },
+      said: null,
+    });
   return only({ ...card, mode: { at: 'sending' } }, { do: 'edit', id: card.id, binding: card.binding, args });
 }
 

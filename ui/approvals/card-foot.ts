@@ -45,18 +45,23 @@ function modeRows(
           ),
         ],
       ];
-    case 'rule':
+    case 'rule': {
+      const chosen = mode.proposals?.candidates[mode.chosen];
       return wrapLine(
-        mode.proposals === null || mode.proposals.candidates.length === 0
+        mode.proposals === null || chosen === undefined
           ? [say('Esc back')]
           : [
               ...(mode.proposals.candidates.length > 1 ? [say('↑↓ candidate   ')] : []),
-              say(`${keyOf(keys, 'rule.matches') ?? 'm'} the matching calls   `),
+              // Where it would have allowed nothing else there is nothing to list.
+              ...(chosen.also_allowed === 0
+                ? []
+                : [say(`${keyOf(keys, 'rule.matches') ?? 'm'} the matching calls   `)]),
               say(`${keyOf(keys, 'rule.write') ?? 'w'} write and allow`, 'accent'),
               say('   Esc back'),
             ],
         inner,
       );
+    }
     case 'edit':
       return wrapLine(
         [say('Enter judges the new arguments   Ctrl+J new line   Ctrl+G editor   Esc back', 'dim')],

@@ -1,3 +1,4 @@
+import { argumentsText } from '../../src/view/asked-arguments.ts';
 import { escapeText, type Glyphs, type SafeText } from '../../src/view/escape.ts';
 import { plural, wrapWords } from '../../src/view/format.ts';
 import { type Line, type Span, foreign, say, shown } from '../../src/view/line.ts';
@@ -27,6 +28,20 @@ export function textRows(
 export const editRows = (mode: Extract<CardMode, { at: 'edit' }>, inner: number, glyphs: Glyphs): readonly Line[] => [
   [say('Edit the arguments', 'text', ['bold'])],
   ...textRows(mode.editing, inner - 2, 200, glyphs),
+];
+
+/** What would run if it is said now: the call that the model had asked for is none of it. */
+export const editedRows = (
+  { args, why }: Extract<CardMode, { at: 'run-edited' }>,
+  inner: number,
+  glyphs: Glyphs,
+): readonly Line[] => [
+  [say('The arguments as you edited them', 'text', ['bold'])],
+  ...argumentsText({ args })
+    .trimEnd()
+    .split('\n')
+    .flatMap((text) => exactRows(text, inner, glyphs)),
+  ...(why === '' ? [] : [[], ...wrapLine(foreign(why, glyphs, 'dim'), inner)]),
 ];
 
 const kindColumns = Math.max(...Object.values(ruleKinds).map((words) => words.length));

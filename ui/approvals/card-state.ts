@@ -10,7 +10,7 @@ export type CardMode =
   | { readonly at: 'field'; readonly for: 'deny_feedback' | 'answer' | 'done'; readonly editing: Editing }
   | { readonly at: 'edit'; readonly editing: Editing; readonly original: string }
   /** The edited call would be allowed: it runs only after one more key. */
-  | { readonly at: 'run-edited'; readonly args: Record<string, unknown>; readonly text: string }
+  | { readonly at: 'run-edited'; readonly args: Record<string, unknown>; readonly text: string; readonly why: string }
   | { readonly at: 'no-words' }
   | {
       readonly at: 'rule';

@@ -10,7 +10,7 @@ import { type CardData, type CardText, cardText, piecesIn } from './card-text.ts
 import type { Seen } from './seen.ts';
 import { type CardPlace, type Drawn, innerColumns, shortColumns } from './card-place.ts';
 import { footRows } from './card-foot.ts';
-import { editRows, ruleRows } from './card-forms.ts';
+import { editedRows, editRows, ruleRows } from './card-forms.ts';
 
 /** A card at one size: its rows, and what of its data they show. */
 export type CardView = {
@@ -138,6 +138,7 @@ function bodyRows(card: CardState, facts: Drawn, inner: number, room: number, gl
   const { mode } = card;
   if (mode.at === 'rule') return plain(ruleRows(mode, inner, glyphs));
   if (mode.at === 'edit') return plain(editRows(mode, inner, glyphs));
+  if (mode.at === 'run-edited') return plain(editedRows(mode, inner, glyphs));
   if (card.full) return cardText(facts.data, inner, Number.POSITIVE_INFINITY, true);
   return foldedRows(facts.data, inner, room);
 }

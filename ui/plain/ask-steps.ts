@@ -21,13 +21,14 @@ export type StepDeps = {
   readonly sendEdited: (args: Record<string, unknown>) => Promise<void>;
 };
 
-const nothing = 'nothing was answered';
+/** Told of whoever goes back to the choices. */
+export const nothingAnswered = 'nothing was answered';
 
 /** Words that an answer is made of; none go back. */
 export const wordsStep = ({ note, send }: StepDeps, answer: (text: string) => Partial<Answer>): Step => ({
   prompt: 'words: ',
   async take(line) {
-    if (line.trim() === '') note(`no words: ${nothing}`);
+    if (line.trim() === '') note(`no words: ${nothingAnswered}`);
     else await send(answer(line));
     return null;
   },
@@ -51,7 +52,7 @@ export async function ruleStep({ client, note, send }: StepDeps, { id }: Ask): P
     async take(line) {
       const at = /^\d+$/.test(line.trim()) ? Number(line) - 1 : -1;
       const chosen = candidates[at];
-      if (chosen === undefined) note(nothing);
+      if (chosen === undefined) note(nothingAnswered);
       else await send({ remember: 'rule', rule: { candidate: at, sha256: chosen.sha256 } });
       return null;
     },
@@ -94,7 +95,7 @@ export function editStep(deps: StepDeps, ask: Ask): Step {
 }
 
 const notedBack = (note: StepDeps['note']): null => {
-  note(nothing);
+  note(nothingAnswered);
   return null;
 };
 

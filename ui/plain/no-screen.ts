@@ -37,12 +37,14 @@ export const plainQuestions = (write: (line: string) => void): Questions => ({
 /** What lines have no place for. */
 export const withoutScreen: Pick<
   Face,
-  'setTheme' | 'keys' | 'inTmux' | 'clipboard' | 'themes' | 'readable' | 'drafts'
+  'setTheme' | 'keys' | 'key' | 'inTmux' | 'clipboard' | 'themes' | 'readable' | 'drafts'
 > = {
   setTheme() {
     throw new RuntimeError('usage', 'lines have no colours: themes belong to the full-screen mode');
   },
   keys: () => null,
+  // The line editor has keys of its own.
+  key: () => null,
   inTmux: false,
   clipboard: () => 'file',
   themes: () => [],

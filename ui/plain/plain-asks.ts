@@ -5,7 +5,7 @@ import { escapeText } from '../../src/view/escape.ts';
 import { labelled, type PlainLook } from '../../src/view/plain-lines.ts';
 import { spokenTime } from '../../src/view/spoken.ts';
 import { restingRun, type State } from '../state.ts';
-import { type Answer, editStep, ruleStep, type Step, type StepDeps, wordsStep } from './ask-steps.ts';
+import { type Answer, editStep, nothingAnswered, ruleStep, type Step, type StepDeps, wordsStep } from './ask-steps.ts';
 import type { CardChoice } from '../../src/view/ask-card.ts';
 import { askFlags } from '../../src/view/card-warnings.ts';
 import type { JudgedUnder } from '../judged-under.ts';
@@ -37,6 +37,8 @@ export type PlainAsks = {
   prompt(): string | null;
   /** @throws what the runtime answers to it */
   answer(text: string): Promise<void>;
+  /** Ctrl+C: from a line that an answer needs to its choices, from these to later. @returns false where nothing is asked */
+  back(): boolean;
   close(): void;
 };
 
@@ -67,6 +69,7 @@ const mostTimer = 2 ** 31;
 export function createPlainAsks(deps: PlainAskDeps): PlainAsks {
   const { write, look, now } = deps;
   let asked: Asked | null = null;
+  let answering = false;
   let warnings: readonly (() => void)[] = [];
   /** Answered here, or left for later. */
   const settled = new Set<string>();
@@ -136,8 +139,68 @@ export function createPlainAsks(deps: PlainAskDeps): PlainAsks {
     for (const each of explanationLines(why)) note(each);
   };
 
+  const leaveOpen = (ask: Ask): void => {
+    settled.add(ask.id);
+    note(`it stays open: reins approvals respond ${shortId(ask.id)} ${verdictsFor(ask.kind)}`);
+    over();
+  };
+
   const visible = (text: string): string =>
     escapeText(text.trim().slice(0, 20), { mode: 'line', glyphs: look().glyphs });
+
+  /** A line that was typed for the question. */
+  const take = async (question: Asked, text: string): Promise<void> => {
+    if (now() - question.at < deps.guardMs())
+      return write(`note: "${visible(text)}" came before the question was read: it answers nothing`);
+    if (question.step !== null) {
+      const { step } = question;
+      question.step = null;
+      question.step = await step.take(text);
+      return;
+    }
+    const line = text.trim();
+    const chosen = look().spoken
+      ? question.choices[Number(line) - 1]
+      : question.choices.find(({ letter }) => letter === line);
+    const why = chosen === undefined ? null : whyNotHere(chosen.choice, question);
+    if (why !== null) return note(why);
+    const { ask } = question;
+    const words = (answer: (text: string) => Partial<Answer>): void => {
+      question.step = wordsStep(steps(ask), answer);
+    };
+    switch (chosen?.choice) {
+      case 'once':
+        return send(ask, {});
+      case 'session':
+      case 'edits':
+        return send(ask, { remember: chosen.choice });
+      case 'rule':
+        question.step = await ruleStep(steps(ask), ask);
+        return;
+      case 'edit':
+        question.step = editStep(steps(ask), ask);
+        return;
+      case 'deny':
+        return send(ask, { outcome: 'deny' });
+      case 'deny_feedback':
+        return words((feedback) => ({ outcome: 'deny', feedback }));
+      case 'answer':
+        return words((given) => ({ outcome: 'answer', text: given }));
+      case 'done':
+        return words((given) => ({ outcome: 'answer', text: given, treat_as: 'done' }));
+      case 'run_again':
+      case 'skip':
+        return send(ask, { outcome: 'answer', treat_as: chosen.choice });
+      case 'full':
+        return put(ask, true);
+      case 'explain':
+        return explain(question);
+      case 'later':
+        return leaveOpen(ask);
+      default:
+        if (line !== '') write(`note: "${visible(line)}" is none of the choices`);
+    }
+  };
 
   return {
     look(state) {
@@ -160,61 +223,22 @@ export function createPlainAsks(deps: PlainAskDeps): PlainAsks {
       return `${shortId(asked.ask.id)}: ${asked.choices.map(({ letter }) => letter).join(' ')}> `;
     },
     async answer(text) {
-      const question = asked;
-      if (question === null) return;
-      if (now() - question.at < deps.guardMs())
-        return write(`note: "${visible(text)}" came before the question was read: it answers nothing`);
-      if (question.step !== null) {
-        const { step } = question;
-        question.step = null;
-        question.step = await step.take(text);
-        return;
+      if (asked === null) return;
+      answering = true;
+      await take(asked, text).finally(() => {
+        answering = false;
+      });
+    },
+    back() {
+      if (asked === null) return false;
+      // What is on its way is not taken back.
+      if (answering) return true;
+      if (asked.step === null) leaveOpen(asked.ask);
+      else {
+        asked.step = null;
+        note(nothingAnswered);
       }
-      const line = text.trim();
-      const chosen = look().spoken
-        ? question.choices[Number(line) - 1]
-        : question.choices.find(({ letter }) => letter === line);
-      const why = chosen === undefined ? null : whyNotHere(chosen.choice, question);
-      if (why !== null) return note(why);
-      const { ask } = question;
-      const words = (answer: (text: string) => Partial<Answer>): void => {
-        question.step = wordsStep(steps(ask), answer);
-      };
-      switch (chosen?.choice) {
-        case 'once':
-          return send(ask, {});
-        case 'session':
-        case 'edits':
-          return send(ask, { remember: chosen.choice });
-        case 'rule':
-          question.step = await ruleStep(steps(ask), ask);
-          return;
-        case 'edit':
-          question.step = editStep(steps(ask), ask);
-          return;
-        case 'deny':
-          return send(ask, { outcome: 'deny' });
-        case 'deny_feedback':
-          return words((feedback) => ({ outcome: 'deny', feedback }));
-        case 'answer':
-          return words((given) => ({ outcome: 'answer', text: given }));
-        case 'done':
-          return words((given) => ({ outcome: 'answer', text: given, treat_as: 'done' }));
-        case 'run_again':
-        case 'skip':
-          return send(ask, { outcome: 'answer', treat_as: chosen.choice });
-        case 'full':
-          return put(ask, true);
-        case 'explain':
-          return explain(question);
-        case 'later':
-          settled.add(ask.id);
-          note(`it stays open: reins approvals respond ${shortId(ask.id)} ${verdictsFor(ask.kind)}`);
-          over();
-          return;
-        default:
-          if (line !== '') write(`note: "${visible(line)}" is none of the choices`);
-      }
+      return true;
     },
     close: quiet,
   };

@@ -22,6 +22,8 @@ export type PlainOverlays = {
   /** What the next line chooses; null = nothing is to be chosen. */
   prompt(): string | null;
   answer(text: string): void;
+  /** Ctrl+C: chooses nothing. @returns false where nothing is to be chosen */
+  back(): boolean;
 };
 
 /** What the next line may choose from. */
@@ -74,6 +76,11 @@ export function createPlainOverlays({ write, look, dispatch, perform, now }: Pla
     dispatch({ type: 'no-overlays' });
   };
 
+  const none = (question: Extract<Choosing, { of: 'question' }>): void => {
+    done();
+    for (const effect of question.otherwise) perform(effect);
+  };
+
   return {
     look(state) {
       const top = state.overlays.at(-1);
@@ -97,8 +104,9 @@ export function createPlainOverlays({ write, look, dispatch, perform, now }: Pla
       const at = Number(line) - 1;
       if (chosen.of === 'question') {
         const choice = look().spoken ? chosen.choices[at] : chosen.choices.find(({ key }) => key === line);
+        if (choice === undefined) return none(chosen);
         done();
-        for (const effect of choice?.effects ?? chosen.otherwise) perform(effect);
+        for (const effect of choice.effects) perform(effect);
         return;
       }
       if (!/^\d+$/.test(line) || at < 0 || at >= chosen.count) {
@@ -112,6 +120,12 @@ export function createPlainOverlays({ write, look, dispatch, perform, now }: Pla
       shown = overlay;
       dispatch({ type: 'overlay', overlay });
       dispatch({ type: 'key', key: { name: 'enter', ctrl: false, alt: false, shift: false, text: '' }, now: now() });
+    },
+    back() {
+      if (choosing === null) return false;
+      if (choosing.of === 'question') none(choosing);
+      else done();
+      return true;
     },
   };
 }

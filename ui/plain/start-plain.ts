@@ -184,6 +184,13 @@ export async function startPlain(options: PlainOptions): Promise<number> {
     typed.take(line);
   });
   const interrupt = (): void => {
+    // What is open is closed before anything is interrupted (10 §12.4): a turn would take its question with it.
+    if (asks.back() || overlays.back()) {
+      typed.drop();
+      bottom.drop();
+      prompt();
+      return;
+    }
     const { turn, plan } = store.state();
     const runId = turn?.run_id ?? plan.driving?.run_id ?? null;
     // A message that is on its way is a run in a moment: the next press is for that.

@@ -346,6 +346,8 @@ describe('a card', () => {
   it('says why a choice is not offered', () => {
     const ask = anAsk({ preview: { reserved: 'path .env matches **/.env' } });
     expect(desk([ask]).focus().answer('card.session').said()).toBe('asked each time: path .env matches **/.env');
+    const broken = desk([anAsk({ policy: { ...ask.policy, sha256: null, state: 'invalid' } })]).focus();
+    expect(broken.answer('card.rule').said()).toBe('the policy is invalid: answer this once');
   });
 });
 
@@ -380,8 +382,13 @@ describe('words and edits', () => {
     expect(one.take()).toEqual([{ do: 'judge-edit', id: ask.id, args, text }]);
     one.act({ type: 'edit-judged', id: ask.id, verdict: { action: 'deny', why: 'rule 4' }, args, text });
     expect([one.said(), one.state().card?.mode.at, one.take()]).toEqual(['refused: rule 4', 'edit', []]);
-    one.act({ type: 'edit-judged', id: ask.id, verdict: { action: 'allow', why: '' }, args, text });
+    one.act({ type: 'edit-judged', id: ask.id, verdict: { action: 'allow', why: 'rule 6: covered' }, args, text });
     expect(one.take()).toEqual([]);
+    // What a yes would run is what stands there, and no word of what the model had asked for.
+    const shown = one.lines().join('\n');
+    expect(shown).toContain('"command": "git status"');
+    expect(shown).toContain('rule 6: covered');
+    expect(shown).not.toContain('git push');
     expect(one.answer('card.once').take()).toEqual([{ do: 'edit', id: ask.id, binding: ask.binding, args }]);
   });
 
@@ -434,11 +441,24 @@ describe('a rule', () => {
     expect(text).toMatch(/\{ "tools": "local_shell", +┃\n┃ +"action": "allow" \}/);
     expect(text).toContain('into /home/u/.reins/hitl-policy.json');
     expect(text).toContain('as rule 14; would also have allowed 1 of the last 500 recorded calls');
+    expect(text).toContain('m the matching calls');
     expect(one.press('rule.write').press('overlay.accept').wait(500).press('overlay.accept').take()).toEqual([]);
     expect(one.press('rule.write').take()).toEqual(
       answered({ outcome: 'approve', remember: 'rule', rule: { candidate: 0, sha256: 'r1' } }),
     );
   });
+});
+
+it('offers no list of the calls that a rule matches where there are none', () => {
+  const rule = { tools: 'local_shell', action: 'allow' };
+  const one = desk([anAsk()]).focus().answer('card.rule');
+  const candidate = { kind: 'exact', rule, index: 13, sha256: 'r1', also_allowed: 0, also: [] };
+  const policy = { name: 'default', source: 'user', path: null, sha256: null, state: 'ok' };
+  const proposals = { path: '/p.json', copy: null, policy, looked_at: 9, candidates: [candidate], none: null };
+  one.act({ type: 'proposals', id: anAsk().id, proposals: proposals as never });
+  const text = one.lines().join('\n');
+  expect(text).toContain('w write and allow');
+  expect(text).not.toContain('matching calls');
 });
 
 describe('other kinds', () => {

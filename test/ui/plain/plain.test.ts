@@ -208,6 +208,20 @@ describe('a question among lines', () => {
     await expect(asks.answer('1')).rejects.toThrow('nothing is sent');
   });
 
+  it('goes back from words to the choices at Ctrl+C, then leaves the question open, and only then has nothing', async () => {
+    const { asks, lines, open, wait } = world({ look: () => plainLook });
+    open();
+    const choices = asks.prompt();
+    wait(500);
+    await asks.answer('f');
+    expect(asks.prompt()).toBe('words: ');
+    expect(asks.back()).toBe(true);
+    expect([lines.at(-1), asks.prompt()]).toEqual(['note: nothing was answered', choices]);
+    expect(asks.back()).toBe(true);
+    expect(lines.at(-1)).toMatch(/^note: it stays open: reins approvals respond ask_\w+ --approve\|--deny$/);
+    expect([asks.prompt(), asks.back()]).toEqual([null, false]);
+  });
+
   it('rings, numbers the choices, and says at 10 and 1 minutes what is left', () => {
     const { asks, lines, timers, open } = world();
     open(anAsk({ run_id: 'run_1', expires_at: new Date(hour).toISOString() }));
