@@ -22,7 +22,7 @@ export type ArgumentNames = (tools: string, tool: string) => readonly string[] |
 export function runSources(rooms: readonly SourceRoom[]): PrepareDeps['sources'] {
   return async ({ mayUse }) => {
     const wanted = rooms
-      .map((room) => ({ room, names: room.names().filter(mayUse) }))
+      .map((room) => ({ room, names: room.names().filter((name) => mayUse(name)) }))
       .filter(({ names }) => names.length > 0);
     if (wanted.length === 0) return noSources;
     const all = await Promise.all(wanted.map(({ room, names }) => room.open(names)));

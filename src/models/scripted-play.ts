@@ -1,4 +1,5 @@
 import type { FinishReason, Usage } from '../schema/message.ts';
+import { clusters } from '../text/clusters.ts';
 import { estimateTokens } from '../text/tokens.ts';
 import type { ModelFailure, ModelPart, ModelRequest } from './model.ts';
 import { fill, fillDeep, type FillScope } from './scripted-fill.ts';
@@ -244,7 +245,7 @@ function words(letters: readonly string[]): readonly string[] {
 function graphemes(text: string): readonly string[] {
   // ASCII has one grapheme of two characters: CR LF. The segmenter costs milliseconds to make.
   if (/^[\x00-\x7f]*$/.test(text)) return text.match(/\r\n|[\s\S]/g) ?? [];
-  return [...new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text)].map(({ segment }) => segment);
+  return [...clusters(text)];
 }
 
 /** Tokens of a reply; null when the script reports nothing. The estimate is the one of 04 §13.2. */

@@ -1,5 +1,7 @@
 /** Durations, sizes and widths as people read them. */
 
+import { clusters, sumOfClusters } from '../text/clusters.ts';
+
 const steps: readonly (readonly [unit: string, ms: number])[] = [
   ['d', 86_400_000],
   ['h', 3_600_000],
@@ -78,19 +80,17 @@ export async function measure(texts: Iterable<string>): Promise<(text: string) =
   for (const text of texts) {
     if (narrow.test(text)) continue;
     const { default: stringWidth } = await import('string-width');
-    return stringWidth;
+    return (whole) => sumOfClusters(whole, (part) => (narrow.test(part) ? part.length : stringWidth(part)));
   }
   return (text) => text.length;
 }
-
-const segmenter = () => new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 
 /** Cuts a text to at most `columns`, ending in `…` when something was cut. A cluster is never cut in half. */
 export function cut(text: string, columns: number, width: (text: string) => number): string {
   if (width(text) <= columns) return text;
   let out = '';
   let used = 0;
-  for (const { segment } of segmenter().segment(text)) {
+  for (const segment of clusters(text)) {
     const size = width(segment);
     if (used + size > columns - 1) break;
     out += segment;
@@ -105,7 +105,7 @@ export function wrap(text: string, columns: number, width: (text: string) => num
   const out: string[] = [];
   let line = '';
   let used = 0;
-  for (const { segment } of segmenter().segment(text)) {
+  for (const segment of clusters(text)) {
     const size = width(segment);
     if (used + size > columns && line !== '') {
       out.push(line);
@@ -128,7 +128,7 @@ export function wrapWords(text: string, columns: number, width: (text: string) =
   let line = '';
   let used = 0;
   let word = { from: 0, used: 0 };
-  for (const { segment } of segmenter().segment(text)) {
+  for (const segment of clusters(text)) {
     const size = width(segment);
     if (used + size > columns && line !== '') {
       const cut = word.used * 2 >= columns ? word : { from: line.length, used };

@@ -1,22 +1,20 @@
 import stringWidth from 'string-width';
+import { clusters, sumOfClusters } from '../text/clusters.ts';
 import type { SafeText } from './escape.ts';
 import type { Line, Span } from './line.ts';
 
 const plain = /^[\x20-\x7e]*$/;
 
 /** Columns of a text: wide clusters are 2, combining ones 0, ambiguous ones 1 (10 §4.2). The one measure of the screen. */
-export const columnsOf = (text: string): number => (plain.test(text) ? text.length : stringWidth(text));
+export const columnsOf = (text: string): number => (plain.test(text) ? text.length : sumOfClusters(text, widthOf));
+
+const widthOf = (text: string): number => (plain.test(text) ? text.length : stringWidth(text));
 
 export const lineColumns = (line: Line): number => line.reduce((sum, span) => sum + columnsOf(span.text), 0);
 
-let segmenter: Intl.Segmenter | undefined;
-
 /** Grapheme clusters of a text. */
-export function clustersOf(text: string): readonly string[] {
-  if (plain.test(text)) return text.split('');
-  segmenter ??= new Intl.Segmenter(undefined, { granularity: 'grapheme' });
-  return Array.from(segmenter.segment(text), ({ segment }) => segment);
-}
+export const clustersOf = (text: string): readonly string[] =>
+  plain.test(text) ? text.split('') : [...clusters(text)];
 
 /** The line cut to `columns`, ending in `…` where something was cut. A wide cluster is never cut in half. */
 export function cutLine(line: Line, columns: number, end = '…'): Line {

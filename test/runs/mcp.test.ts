@@ -39,6 +39,41 @@ const both = [
 ];
 
 describe('tools of servers in a run', () => {
+  it('are there for a task that names one of them, and for an allowlist of single tools', async () => {
+    const chain = {
+      id: 'single',
+      tasks: [
+        {
+          id: 'chat',
+          handler: 'chat_completion',
+          execute_config: { tools: ['two.echo'] },
+          transition: {
+            branches: [
+              { operator: 'equals', when: 'tool_call', goto: 'act' },
+              { operator: 'default', goto: 'direct' },
+            ],
+          },
+        },
+        { id: 'act', handler: 'execute_tool_calls', transition: { branches: [{ operator: 'default', goto: 'chat' }] } },
+        {
+          id: 'direct',
+          handler: 'tools',
+          tools: { name: 'one', tool_name: 'echo', args: { message: 'from the chain' } },
+        },
+      ],
+    };
+    const turns = [calls([call('two.echo', { message: 'from the model' })], { role: 'user' }), says('end')];
+    const own = await open({ turns, chain, policy: { default_action: 'allow', rules: [] } });
+    await addServer(own, 'one', ['tools']);
+    await addServer(own, 'two', ['tools']);
+    await addServer(own, 'three', ['tools']);
+    const { run_id, servers } = await own.start();
+    expect(servers?.map(({ name }) => name)).toEqual(['one', 'two']);
+    expect(await told(own, run_id)).toContain('from the model');
+    expect(marks(own, 'one').filter((line) => line.startsWith('call'))).toEqual(['call echo']);
+    expect(marks(own, 'two').filter((line) => line.startsWith('call'))).toEqual(['call echo']);
+  });
+
   it('are told apart by the server, in the ask, in the policy and at the server (MCP-014)', async () => {
     const policy = {
       default_action: 'deny',

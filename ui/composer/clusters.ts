@@ -7,12 +7,6 @@ const segmenter = (): Intl.Segmenter => {
   return kept;
 };
 
-const plain = /^[\x20-\x7e]*$/;
-
-/** The clusters of a text in order. */
-export const clustersOf = (text: string): readonly string[] =>
-  plain.test(text) ? [...text] : [...segmenter().segment(text)].map(({ segment }) => segment);
-
 /** Where the cluster before a place begins; 0 at the start. */
 export function before(text: string, at: number): number {
   if (at <= 0) return 0;

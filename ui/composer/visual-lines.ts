@@ -1,5 +1,5 @@
+import { clustersOf } from '../../src/view/wrap.ts';
 import { escapeText, type Glyphs, type SafeText } from '../../src/view/escape.ts';
-import { clustersOf } from './clusters.ts';
 import { type Draft, pasteLabel, pasteOf } from './draft.ts';
 
 /** One row of the composer: a piece of the text, as wide as the columns allow. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { clustersOf } from '../../../ui/composer/clusters.ts';
+import { clustersOf } from '../../../src/view/wrap.ts';
 import { pasteLabel, wholeText } from '../../../ui/composer/draft.ts';
 import {
   edit,
