@@ -26,6 +26,8 @@ const lastWaitMs = 8_000;
  * nobody said so: the machine slept, or something on the way has let go of it.
  */
 const standardSilentMs = 40_000;
+/** A stream begins at once. A browser may send for it on a connection that was kept and is as dead as the one before. */
+const beginsMs = 10_000;
 
 /** As `watch` in the server's own process; a connection that is lost is made again behind the last stored event. */
 export async function* watchRunOver(
@@ -96,10 +98,11 @@ async function* connect(
   signal: AbortSignal,
 ): AsyncGenerator<readonly EventSourceMessage[]> {
   const from = after === null ? {} : { 'last-event-id': String(after) };
+  const { silentMs = standardSilentMs } = deps;
   const silent = new AbortController();
   /** Time runs only while the server is waited for, and not while what has come is being used. */
-  const heard = async <T>(awaited: Promise<T>): Promise<T> => {
-    const timer = setTimeout(() => silent.abort(), deps.silentMs ?? standardSilentMs);
+  const heard = async <T>(awaited: Promise<T>, within: number): Promise<T> => {
+    const timer = setTimeout(() => silent.abort(), within);
     try {
       return await awaited;
     } finally {
@@ -111,6 +114,7 @@ async function* connect(
       headers: { ...deps.headers(), accept: 'text/event-stream', ...from },
       signal: AbortSignal.any([signal, silent.signal]),
     }),
+    Math.min(silentMs, beginsMs),
   );
   if (!response.ok) throw await refusalOf(response);
   if (response.body === null) return;
@@ -121,7 +125,7 @@ async function* connect(
   const reader = response.body.getReader();
   try {
     for (;;) {
-      const { done, value } = await heard(reader.read());
+      const { done, value } = await heard(reader.read(), silentMs);
       if (done) return;
       parser.feed(decoder.decode(value, { stream: true }));
       if (arrived.length === 0) continue;
