@@ -13,12 +13,21 @@ export type EventSourceDeps = {
   readonly headers: () => Readonly<Record<string, string>>;
   /** Told when a stream is lost and after how many milliseconds it is tried again, and when it is there again. */
   readonly connection?: (state: 'open' | 'lost', retryInMs: number) => void;
+  /** After how many milliseconds without a word a stream counts as lost. Absent: 40 s. */
+  readonly silentMs?: number;
 };
 
 const closes: ReadonlySet<string> = new Set(['chain_completed', 'chain_failed', 'chain_cancelled', 'chain_suspended']);
 /** Waits between attempts to connect again: the first after this, doubling up to the last. */
 const firstWaitMs = 250;
 const lastWaitMs = 8_000;
+/**
+ * A server says something every 15 s (09 §7.3). Who has heard nothing for so long has no connection any more, though
+ * nobody said so: the machine slept, or something on the way has let go of it.
+ */
+const standardSilentMs = 40_000;
+/** A stream begins at once. A browser may send for it on a connection that was kept and is as dead as the one before. */
+const beginsMs = 10_000;
 
 /** As `watch` in the server's own process; a connection that is lost is made again behind the last stored event. */
 export async function* watchRunOver(
@@ -89,10 +98,24 @@ async function* connect(
   signal: AbortSignal,
 ): AsyncGenerator<readonly EventSourceMessage[]> {
   const from = after === null ? {} : { 'last-event-id': String(after) };
-  const response = await deps.fetch(`${deps.base}${path}`, {
-    headers: { ...deps.headers(), accept: 'text/event-stream', ...from },
-    signal,
-  });
+  const { silentMs = standardSilentMs } = deps;
+  const silent = new AbortController();
+  /** Time runs only while the server is waited for, and not while what has come is being used. */
+  const heard = async <T>(awaited: Promise<T>, within: number): Promise<T> => {
+    const timer = setTimeout(() => silent.abort(), within);
+    try {
+      return await awaited;
+    } finally {
+      clearTimeout(timer);
+    }
+  };
+  const response = await heard(
+    deps.fetch(`${deps.base}${path}`, {
+      headers: { ...deps.headers(), accept: 'text/event-stream', ...from },
+      signal: AbortSignal.any([signal, silent.signal]),
+    }),
+    Math.min(silentMs, beginsMs),
+  );
   if (!response.ok) throw await refusalOf(response);
   if (response.body === null) return;
   deps.connection?.('open', 0);
@@ -102,7 +125,7 @@ async function* connect(
   const reader = response.body.getReader();
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await heard(reader.read(), silentMs);
       if (done) return;
       parser.feed(decoder.decode(value, { stream: true }));
       if (arrived.length === 0) continue;

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createHttpClient } from '../../src/client/http-client.ts';
 import type { FeedEntry } from '../../src/schema/feed.ts';
 import { call, calls, says } from '../support/scripted-app.ts';
 import { type Served, served } from './served.ts';
@@ -52,6 +53,39 @@ test('two hundred watch one run, and each is told everything that is stored, onc
 test('a stream says that it is alive while nothing happens', async () => {
   const stream = await open('/api/events', {}, /: hb\n\n: hb\n\n/);
   expect(await stream.text).toContain('event: hello\ndata: {"pending_asks":0,');
+});
+
+test('a stream that falls silent without ending is read anew, behind what was heard of it', async () => {
+  const lines: string[] = [];
+  let asleep = false;
+  const client = createHttpClient({
+    base: server.url,
+    headers: () => ({ authorization: `Bearer ${server.token}` }),
+    connection: (state) => lines.push(state),
+    silentMs: 1000,
+    // The first connection is one that something on the way lets go of.
+    fetch: async (input, init) => {
+      const response = await fetch(input, init);
+      if (lines.length > 0) return response;
+      const lossy = new TransformStream({ transform: (piece, out) => (asleep ? undefined : out.enqueue(piece)) });
+      return new Response(response.body?.pipeThrough(lossy) ?? null, response);
+    },
+  });
+  const end = new AbortController();
+  const started: (string | undefined)[] = [];
+  const { newest } = await server.app.client.feedRange({});
+  const first = await server.run({ input: 'talk' });
+  let second = '';
+  for await (const entries of client.watchFeed({ after: newest, signal: end.signal })) {
+    started.push(...entries.flatMap(({ kind, run_id }) => (kind === 'chain_started' ? [run_id] : [])));
+    if (started.length === 1 && !asleep) {
+      asleep = true;
+      second = await server.run({ input: 'talk' });
+    }
+    if (started.length === 2) end.abort();
+  }
+  expect(started).toEqual([first, second]);
+  expect(lines).toEqual(['open', 'lost', 'open']);
 });
 
 test('the feed tells of asks by topic, and goes on behind a cursor', async () => {

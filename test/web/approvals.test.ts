@@ -37,6 +37,8 @@ it('approves nothing that was not displayed, and shows what hides', async () => 
   expect(await axeFaults(page)).toEqual([]);
   await card.getByRole('button', { name: /^Show \d+ hidden lines$/ }).click();
   await card.getByRole('button', { name: 'Approve once' }).waitFor();
+  // The button that was pressed is gone; who reads with the keyboard is still at the card.
+  expect(await page.evaluate('document.activeElement.className')).toBe('card');
   const text = (await card.textContent()) ?? '';
   expect(text).toContain('⟨U+202E⟩gnp⟨blank x 800⟩x');
   expect(text).toContain('Holds characters that cannot be seen');

@@ -65,7 +65,12 @@ function OpenCard({
 
   const folds = foldsOf(card).filter(({ total }) => total > foldedLines);
   const hidden = folds.filter((fold) => !opened.has(fold.id)).reduce((sum, { total }) => sum + total - foldedLines, 0);
-  const openAll = () => setOpened(new Set(folds.map((fold) => fold.id)));
+  const open = (parts: Iterable<string>) => {
+    setOpened(new Set(parts));
+    // The button that was pressed goes; whoever reads by keyboard stays with the card, and the page where it was.
+    element.current?.focus({ preventScroll: true });
+  };
+  const openAll = () => open(folds.map((fold) => fold.id));
   const { send } = sending;
   const answer = useCallback(
     async (given: Answer) => {
@@ -100,7 +105,7 @@ function OpenCard({
         cwd={ask.cwd}
         question={ask.question}
         isOpen={(part) => opened.has(part)}
-        onOpen={(part) => setOpened((before) => new Set([...before, part]))}
+        onOpen={(part) => open([...opened, part])}
       />
       {sending.error === null ? null : <ErrorNote error={sending.error} />}
       {sending.state === 'unconfirmed' ? (

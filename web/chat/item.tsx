@@ -27,22 +27,22 @@ export const ItemView = memo(({ item, unsent, onAgain, newest, asks }: ItemProps
   switch (item.kind) {
     case 'user':
       return (
-        <div className={`said user ${item.state}`}>
+        <article className={`said user ${item.state}`} aria-label="You">
           <div className="bubble wrap" dir="auto">
             <Safe text={item.text} mode="prose" />
           </div>
           {unsent !== null ? <ErrorNote error={unsent.error} onRetry={unsent.again} /> : null}
           {item.state === 'pending' && unsent === null ? <span className="small muted">sending…</span> : null}
-        </div>
+        </article>
       );
     case 'assistant':
       return (
-        <div className="said">
+        <article className="said" aria-label="Reins">
           <Markdown text={item.text} />
           {item.state === 'streaming' ? <span className="pulse inline" aria-hidden="true" /> : null}
           {item.state === 'partial' ? <p className="tag warn">partial: it was interrupted</p> : null}
           {item.state === 'failed' ? <p className="tag danger">failed before it was complete</p> : null}
-        </div>
+        </article>
       );
     case 'reasoning':
       return <Reasoning item={item} />;

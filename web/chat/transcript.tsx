@@ -23,6 +23,8 @@ export function TranscriptView({
   }) {
   const element = useRef<HTMLDivElement>(null);
   const follows = useRef(true);
+  /** Where the view was when it was last looked at. */
+  const top = useRef(0);
   const [away, setAway] = useState(0);
   const printing = usePrinting();
   const rows = useVirtualizer({
@@ -46,7 +48,10 @@ export function TranscriptView({
       follows.current = true;
     }
     const box = element.current;
-    if (box !== null && follows.current) box.scrollTop = box.scrollHeight;
+    if (box === null || !follows.current) return;
+    box.scrollTop = box.scrollHeight;
+    // A row that turned out smaller moves the view up as well, and nobody has scrolled.
+    top.current = box.scrollTop;
   });
 
   // Once what is older stands above: what was read stays where it was.
@@ -76,7 +81,6 @@ export function TranscriptView({
   };
   const [isAway, setIsAway] = useState(false);
   const loading = useRef(false);
-  const top = useRef(0);
   const onScroll = () => {
     const box = element.current;
     if (box === null) return;

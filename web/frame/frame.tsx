@@ -5,7 +5,7 @@ import { followFeed } from '../data/live.ts';
 import { useStore } from '../data/store.ts';
 import { useData } from '../data/use-data.ts';
 import { pageTitle } from '../parts/page.tsx';
-import { Announcer } from './announce.tsx';
+import { Announcer, announce } from './announce.tsx';
 import { Shared } from './everywhere.ts';
 
 import { BottomBar, Rail } from './navigation.tsx';
@@ -35,6 +35,13 @@ export function Frame({ children }: { readonly children: ReactNode }) {
     document.title = `${waiting > 0 ? `(${waiting}) ` : ''}${title === '' ? '' : `${title} · `}Reins`;
   }, [waiting, title]);
   useNotifications(asks.value);
+  // The browser says the title of a page that it loads; of one that takes the place of another it knows nothing.
+  const said = useRef('');
+  useEffect(() => {
+    if (title === '') return;
+    if (said.current !== '' && said.current !== title) announce(title);
+    said.current = title;
+  }, [title]);
 
   return (
     <Shared.Provider value={{ asks, setup, policy }}>

@@ -88,8 +88,9 @@ function Lost({ retryAt }: { readonly retryAt: number }) {
   const left = Math.max(0, Math.ceil((retryAt - now) / 1000));
   return (
     <Strip danger>
-      Connection lost. {left === 0 ? 'Trying again…' : `Trying again in ${left} s.`} What you see may be old; runs go
-      on.
+      Connection lost. {/* Seconds are for the eye: each of them would be read out. */}
+      <span aria-hidden="true">{left === 0 ? 'Trying again…' : `Trying again in ${left} s.`}</span> What you see may be
+      old; runs go on.
     </Strip>
   );
 }

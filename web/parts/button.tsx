@@ -1,4 +1,4 @@
-import { type ComponentProps, type ReactNode, useState } from 'react';
+import { type ComponentProps, type MouseEvent, type ReactNode, useState } from 'react';
 
 export type ButtonProps = Omit<ComponentProps<'button'>, 'className' | 'type'> & {
   readonly look?: 'plain' | 'primary' | 'danger' | 'quiet';
@@ -16,14 +16,19 @@ export function Button({ look = 'plain', size = 'normal', busy = false, submit =
       {...others}
       type={submit ? 'submit' : 'button'}
       className={`button ${look} ${size}`}
-      disabled={disabled === true || busy}
+      disabled={disabled}
+      // Not `disabled` as well: the browser would take the focus away from who has just pressed it.
+      aria-disabled={busy ? true : undefined}
       aria-busy={busy}
+      {...(busy ? { onClick: refuse } : {})}
     >
       {busy ? <span className="pulse" aria-hidden="true" /> : null}
       {children}
     </button>
   );
 }
+
+const refuse = (event: MouseEvent) => event.preventDefault();
 
 /** For what cannot be taken back: the first press asks, the second does it. Asking ends when the focus goes elsewhere. */
 export function SureButton({

@@ -30,15 +30,15 @@ export function Planning({
   return (
     <Loaded data={data}>
       {({ state: how, phase, warnings, error, question }) => (
-        <div className="panel stack tight" aria-live="polite">
-          {how === 'running' ? <p>{phases[phase]}</p> : null}
+        <div className="panel stack tight">
+          {how === 'running' ? <p role="status">{phases[phase]}</p> : null}
           {warnings.map((warning) => (
             <p key={warning} className="note warn">
               <Safe text={warning} />
             </p>
           ))}
           {question === null ? null : (
-            <p className="note">
+            <p className="note" role="status">
               The planner asks: <Safe text={question} />
             </p>
           )}

@@ -99,10 +99,10 @@ function LoginForm() {
         required
         value={password}
         onChange={(event) => setPassword(event.target.value)}
-        fault={error === null ? null : left > 0 ? `${error.message} Again in ${left} s.` : error.message}
+        fault={error === null ? null : error.message}
       />
       <Button submit look="primary" busy={busy} disabled={left > 0}>
-        Log in
+        Log in{left > 0 ? ` (again in ${left} s)` : ''}
       </Button>
     </form>
   );

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { ConfigItem } from '../../src/client/routes/system.ts';
 import { client } from '../data/client.ts';
 import { letterKeys } from '../data/kept.ts';
@@ -23,6 +23,8 @@ export function Config() {
   const data = useData('config', () => client.pageConfig({}), { topics: ['setup', 'documents'] });
   const [filter, setFilter] = useQuery('filter');
   const [editing, setEditing] = useState<string | null>(null);
+  /** Whose button takes the focus back when it is there again. */
+  const edited = useRef<string | null>(null);
   const keys = useStore(letterKeys);
   return (
     <div className="stack">
@@ -61,6 +63,7 @@ export function Config() {
                       item={item}
                       onDone={() => {
                         setEditing(null);
+                        edited.current = item.key;
                         data.reload();
                       }}
                     />
@@ -74,7 +77,15 @@ export function Config() {
                 right: true,
                 cell: ({ key }) =>
                   editing === key ? null : (
-                    <Button size="small" onClick={() => setEditing(key)}>
+                    <Button
+                      size="small"
+                      ref={(button) => {
+                        if (button === null || edited.current !== key) return;
+                        edited.current = null;
+                        button.focus();
+                      }}
+                      onClick={() => setEditing(key)}
+                    >
                       Change<span className="sr"> {key}</span>
                     </Button>
                   ),
@@ -89,6 +100,8 @@ export function Config() {
 
 function Edit({ item, onDone }: { readonly item: ConfigItem; readonly onDone: () => void }) {
   const [value, setValue] = useState(item.value);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
   const save = useAction(() => client.putConfigItem({ key: item.key, value }));
   const reset = useAction(() => client.deleteConfigItem({ key: item.key }));
   const submit = async (event: FormEvent) => {
@@ -98,6 +111,7 @@ function Edit({ item, onDone }: { readonly item: ConfigItem; readonly onDone: ()
   return (
     <form className="stack tight" onSubmit={(event) => void submit(event)}>
       <TextField
+        ref={field}
         label={<span className="sr">New value of {item.key}</span>}
         value={value}
         onChange={(event) => setValue(event.target.value)}

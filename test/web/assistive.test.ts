@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { says } from '../support/scripted-app.ts';
+import { phone, visit, type WebWorld, webWorld } from './world.ts';
+
+/** The app with the keyboard alone, read aloud, and in large text. */
+
+let world: WebWorld;
+beforeAll(async () => {
+  world = await webWorld({ turns: [says('Hello.')] });
+  await world.served.client.putConfigItem({ key: 'default-model', value: 'm' });
+  await world.served.client.putConfigItem({ key: 'default-provider', value: 'scripted' });
+}, 60_000);
+afterAll(() => world?.close());
+
+it('leaves the focus on a button while what it does is under way, and takes no second press', async () => {
+  const page = await world.open('/chat/default');
+  let letGo = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  let sent = 0;
+  await page.route('**/api/sessions', async (route) => {
+    if (route.request().method() === 'POST') {
+      sent += 1;
+      await held;
+    }
+    await route.continue();
+  });
+  const create = page.getByRole('button', { name: 'New', exact: true });
+  await create.focus();
+  await page.keyboard.press('Enter');
+  await page.locator('.sessions [aria-busy=true]').waitFor();
+  await page.keyboard.press('Enter');
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('New');
+  letGo();
+  await page.waitForURL(/\/chat\/session-/);
+  expect(sent).toBe(1);
+  expect(world.problems).toEqual([]);
+});
+
+it('edits a setting with the keyboard alone, from its button and back to it', async () => {
+  const page = await world.open('/settings');
+  await page.getByRole('button', { name: 'Change max-rounds' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByLabel('New value of max-rounds').waitFor();
+  await page.keyboard.press('Control+A');
+  await page.keyboard.type('77');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Change max-rounds' }).waitFor();
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Change max-rounds');
+  expect((await world.served.app.client.getConfig({ key: 'max-rounds' })).value).toBe('77');
+});
+
+it('counts seconds for the eye only: what is read aloud does not change with them', async () => {
+  const page = await world.open('/runs', { stranger: true });
+  await page.route('**/api/ui/login', (route) =>
+    route.fulfill({
+      status: 429,
+      headers: { 'retry-after': '30' },
+      contentType: 'application/json',
+      body: JSON.stringify({ error: { code: 'too_many_attempts', message: 'Too many.' } }),
+    }),
+  );
+  await page.getByLabel('Password').fill('wrong');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: /^Log in \(again in \d+ s\)$/ }).waitFor();
+  expect(await page.getByRole('alert').textContent()).toBe('Too many.');
+
+  const inside = await (await world.context()).newPage();
+  await inside.route('**/api/events', (route) => route.abort());
+  await inside.goto(`${world.served.url}/runs`);
+  const strip = inside.locator('.strip.danger');
+  await strip.getByText(/Trying again/).waitFor();
+  expect(await strip.ariaSnapshot()).toBe('- status: Connection lost. What you see may be old; runs go on.');
+});
+
+it('says which page has come, and who speaks in a chat', async () => {
+  const page = await world.open('/chat');
+  await page.getByLabel('Message', { exact: true }).fill('Good morning');
+  await page.keyboard.press('Enter');
+  await page.getByRole('article', { name: 'Reins' }).getByText('Hello.').waitFor();
+  expect(await page.getByRole('article', { name: 'You' }).innerText()).toBe('Good morning');
+  await visit(page, '/plans');
+  await page.locator('[aria-live=polite]', { hasText: /^Plans$/ }).waitFor({ state: 'attached' });
+  expect(world.problems).toEqual([]);
+});
+
+it('follows the text size that somebody has set, and has room for twice of it on a phone', async () => {
+  const page = await world.open('/settings', { viewport: phone });
+  await page.getByRole('button', { name: 'Change max-rounds' }).waitFor();
+  expect(await page.evaluate('getComputedStyle(document.documentElement).fontSize')).toBe('15px');
+  await page.evaluate("document.documentElement.style.fontSize = '187.5%'");
+  for (const [path, seen] of [
+    ['/settings', 'Change max-rounds'],
+    ['/settings/sessions', 'End all others'],
+    ['/settings/audit', 'Verify'],
+  ] as const) {
+    await visit(page, path);
+    await page.getByRole('button', { name: seen }).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  }
+});
