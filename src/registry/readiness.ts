@@ -63,8 +63,10 @@ export function readinessIssues(input: ReadinessInput): readonly SetupIssue[] {
     );
   }
   const implicitReady = probed.some((one) => !one.registered && one.check.status === 'ready');
-  if (registered.length === 0) {
-    issues.push(noBackends(input, usable));
+  // Without a default provider scripts are passed by: what is registered serves where it is named.
+  const scriptsAlone = provider === '' && registered.every(({ check }) => check.type === 'scripted');
+  if (registered.length === 0 || scriptsAlone) {
+    issues.push(registered.length === 0 ? noBackends(input, usable) : onlyScripts(usable));
     if (!implicitReady) return issues;
   }
   const ofProvider = probed.filter(({ check }) =>
@@ -124,6 +126,16 @@ function noBackends(input: ReadinessInput, usable: boolean): SetupIssue {
     cliCommand: isLocal ? `${addCommand('local', 'ollama')}${url}` : addCommand(provider, provider),
   });
 }
+
+const onlyScripts = (usable: boolean): SetupIssue =>
+  issue({
+    code: 'no_backends',
+    severity: usable ? 'info' : 'error',
+    category: 'registration',
+    message: 'Only scripted backends are registered, which serve where they are named (--provider scripted).',
+    fixPath: '/backends',
+    cliCommand: 'reins config set default-provider scripted',
+  });
 
 /** One more sentence where the local model server is all there could be (08 §12.2). */
 function startHint(input: ReadinessInput): string {

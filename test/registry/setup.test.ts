@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Inspection } from '../../src/registry/inspection.ts';
 import type { BinaryState } from '../../src/schema/policy.ts';
@@ -150,6 +152,16 @@ describe('defaults and registration', () => {
       'No backend of type openai is registered.',
       ['reins backend add openai --type openai --api-key-env OPENAI_API_KEY'],
     ]);
+  });
+
+  it('say of a scripted backend alone that it serves where it is named, and how to make it the default', async () => {
+    const script = join(rooms.home.dir, 'script.json');
+    writeFileSync(script, JSON.stringify({ script: 1, models: [{ name: 'tester' }], turns: [] }));
+    await add('trial', script, { type: 'scripted' });
+    expect(await issues()).toContain('error no_backends: reins config set default-provider scripted');
+    expect((await issues()).join('\n')).not.toContain('all_backends_unreachable');
+    await configure('default-provider', 'scripted');
+    expect(await issues()).toEqual([]);
   });
 
   it('suggest a model that is served when the built-in one is not', async () => {
