@@ -165,7 +165,7 @@ const rooms: Readonly<Record<string, Room>> = {
       'openapi/read-document.ts': ['yaml'],
     },
   },
-  'src/store': { may: words, packages: { 'store.ts': ['better-sqlite3'], 'connection.ts': ['better-sqlite3'] } },
+  'src/store': { may: words, packages: { 'store.ts': ['better-sqlite3'], 'inspect.ts': ['@noble/hashes'] } },
   'src/models': {
     may: words,
     packages: {

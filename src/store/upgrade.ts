@@ -6,7 +6,7 @@ import { backUp } from './backup.ts';
 import { createSql, type Handle, sleep } from './connection.ts';
 import { damaged } from './failure.ts';
 import { applicationId, type InspectOptions, originMac, quickCheck } from './inspect.ts';
-import { applyMigrations, expectedDigest, latest, schemaDigest } from './migrate.ts';
+import { applyMigrations, hasSchema, latest } from './migrate.ts';
 import { codeOf, machineKey } from './private-file.ts';
 import { systemReason } from '../text/system-reason.ts';
 
@@ -63,7 +63,7 @@ export function migrate(handle: Handle, options: UpgradeOptions, connect: (path:
     }
     applyMigrations(handle, options.migrations, from);
     const version = latest(options.migrations);
-    if (schemaDigest(handle) !== expectedDigest(options.migrations, version)) {
+    if (!hasSchema(handle, options.migrations, version)) {
       throw damaged(path, `the upgrade to schema ${version} gave other tables than expected and was undone`);
     }
     const sql = createSql(handle, { path, schema: version, busyTimeoutMs: 0, onFirstWrite: () => {} });

@@ -39,17 +39,17 @@ describe('the packages that a command loads', () => {
   });
 
   it('are few for a listing', async () => {
-    expect((await packagesOf('session', 'list')).packages).toEqual(['better-sqlite3', 'superstruct']);
+    expect((await packagesOf('session', 'list')).packages).toEqual(['@noble/hashes', 'better-sqlite3', 'superstruct']);
   });
 
   it('are the same few where tool servers are registered', async () => {
     await world.run(['mcp', 'add', 'quiet', '--command', 'true', '--no-probe']);
-    expect((await packagesOf('session', 'list')).packages).toEqual(['better-sqlite3', 'superstruct']);
+    expect((await packagesOf('session', 'list')).packages).toEqual(['@noble/hashes', 'better-sqlite3', 'superstruct']);
     await world.run(['mcp', 'remove', 'quiet']);
   });
 
   it('are those of the run for a run', async () => {
-    const withoutFlags = ['better-sqlite3', 'eventsource-parser', 'piscina', 'superstruct'];
+    const withoutFlags = ['@noble/hashes', 'better-sqlite3', 'eventsource-parser', 'piscina', 'superstruct'];
     expect((await packagesOf('run', 'hello')).packages).toEqual(withoutFlags);
     expect((await packagesOf('run', 'hello', ...scripted)).packages).toEqual([...withoutFlags, 'meow'].sort());
   });
@@ -58,7 +58,7 @@ describe('the packages that a command loads', () => {
     const service = await startService({ openapi: '3.0.3', paths: { '/it': { get: {} } } });
     try {
       await world.run(['hook', 'add', 'svc', '--url', service.url]);
-      const withoutCalls = ['better-sqlite3', 'eventsource-parser', 'piscina', 'superstruct'];
+      const withoutCalls = ['@noble/hashes', 'better-sqlite3', 'eventsource-parser', 'piscina', 'superstruct'];
       expect((await packagesOf('run', 'hello')).packages).toEqual(withoutCalls);
       await world.run(['hook', 'remove', 'svc']);
     } finally {

@@ -6,7 +6,7 @@ import Sqlite from 'better-sqlite3';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { backUp, newestBackup } from '../../src/store/backup.ts';
 import type { Handle } from '../../src/store/connection.ts';
-import { applyMigrations, migrations, schemaDigest } from '../../src/store/migrate.ts';
+import { applyMigrations, definitionsOf, digestOf as sha256Of, migrations } from '../../src/store/migrate.ts';
 import type { Migration } from '../../src/store/migrations/migration.ts';
 import { type TempHome, tempHome } from '../support/temp-home.ts';
 import { bundle, databaseIn, openIn, removeBundles, startOfTime } from './open.ts';
@@ -22,7 +22,7 @@ afterAll(removeBundles);
 function digestOf(steps: readonly Migration[]): string {
   const database = new Sqlite(':memory:') as unknown as Handle;
   applyMigrations(database, steps, 0);
-  return schemaDigest(database);
+  return sha256Of(definitionsOf(database));
 }
 
 const addNotes = {

@@ -4,6 +4,7 @@
 import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import Sqlite from 'better-sqlite3';
 import { build, transform } from 'esbuild';
 import { buildWeb } from './build-web.mjs';
 import { codeFiles } from './code-files.mjs';
@@ -11,12 +12,12 @@ import { keepBytecode } from './try-program.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Root help is text made at build time from the command table (start-up: no import before it is printed). */
-async function rootHelp() {
-  const out = join(root, 'node_modules', `.cache-reins-help-${process.pid}.mjs`);
+/** Imports a source file with all that it imports of ours. */
+async function importSource(entry) {
+  const out = join(root, 'node_modules', `.cache-reins-${basename(entry, '.ts')}-${process.pid}.mjs`);
   await build({
     absWorkingDir: root,
-    entryPoints: ['src/cli/help.ts'],
+    entryPoints: [entry],
     bundle: true,
     platform: 'node',
     format: 'esm',
@@ -24,9 +25,25 @@ async function rootHelp() {
     outfile: out,
     logLevel: 'error',
   });
-  const { renderRootHelp } = await import(`${pathToFileURL(out).href}?${process.pid}-${performance.now()}`);
+  const made = await import(`${pathToFileURL(out).href}?${process.pid}-${performance.now()}`);
   rmSync(out, { force: true });
+  return made;
+}
+
+/** Root help is text made at build time from the command table (start-up: no import before it is printed). */
+async function rootHelp() {
+  const { renderRootHelp } = await importSource('src/cli/help.ts');
   return renderRootHelp();
+}
+
+/** What the newest schema looks like in a database, so that a start can compare it without a digest. */
+async function definitions() {
+  const { applyMigrations, definitionsOf, migrations } = await importSource('src/store/migrate.ts');
+  const database = new Sqlite(':memory:');
+  applyMigrations(database, migrations, 0);
+  const text = definitionsOf(database);
+  database.close();
+  return text;
 }
 
 /** Builds into `outdir` (relative to the root, or absolute). `failPoints` compiles the crash hooks in; a release has none. */
@@ -51,6 +68,7 @@ export async function buildAll({ outdir = 'dist', failPoints = false } = {}) {
       'process.env.NODE_ENV': '"production"',
       REINS_VERSION: JSON.stringify(version),
       REINS_ROOT_HELP: JSON.stringify(await rootHelp()),
+      REINS_DEFINITIONS: JSON.stringify(await definitions()),
       FAIL_POINTS: String(failPoints),
     },
   };

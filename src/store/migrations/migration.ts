@@ -2,6 +2,6 @@
 export type Migration = {
   readonly version: number;
   readonly statements: readonly string[];
-  /** `schemaDigest` of a database of this version; a test compares it with a fresh one. */
+  /** `digestOf` the definitions of a database of this version; a test compares it with a fresh one. */
   readonly digest: string;
 };
