@@ -15,7 +15,7 @@ export type Outlet = {
 };
 
 type OutletOptions = {
-  readonly fd: 1 | 2;
+  readonly fd: number;
   readonly isTerminal: boolean;
   /** Makes the stream. */
   readonly stream: () => WriteStream;
