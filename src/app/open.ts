@@ -105,12 +105,19 @@ export async function openApp(
     }
     return { store, rooms, problem, reading, all: null };
   };
-  const shut = async (): Promise<void> => {
+  /** @param endThreads begun once no run is going; a thread takes as long to end as a database takes to close. */
+  const shut = async (endThreads: () => Promise<void> = async () => {}): Promise<void> => {
     const current = opened;
     opened = undefined;
     await (await current?.all)?.close();
+    const ended = endThreads();
+    // A rejection is told by the wait below; until then it is nobody's.
+    ended.catch(() => {});
+    // The database is closed in one go, which would hold the word to the threads back.
+    await new Promise((resolve) => setImmediate(resolve));
     await current?.rooms.noteHead();
     current?.store.close();
+    await ended;
   };
 
   /** For an operation that reads: where nothing can be written, it does without what it would have written (11 §2.12). */
@@ -224,8 +231,7 @@ export async function openApp(
       return openGround({ options, machine, workspace, store, rooms, now, rest });
     },
     async close() {
-      await shut();
-      await pools.close();
+      await shut(() => pools.close());
     },
   };
 }

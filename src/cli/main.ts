@@ -14,6 +14,9 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
 const cwd = workingDirectory();
 
+// Nothing is left to do or to write then. Left to itself, Node would take its heap apart before it goes.
+process.once('beforeExit', () => process.exit());
+
 /** null when it was removed while this process started in it. */
 function workingDirectory(): string | null {
   try {

@@ -8,9 +8,10 @@ import type { Calls } from '../store/calls.ts';
 import type { Feed, Record } from '../store/feed.ts';
 import type { Plans } from '../store/plans.ts';
 import { takenOverText } from '../store/run-leases.ts';
+import type { StoredOutput } from '../store/run-output.ts';
 import type { Runs } from '../store/runs.ts';
 import type { LiveRun } from './live-run.ts';
-import { lastAnswer, materialise, outputText, runMessages } from './output.ts';
+import { lastAnswer, materialise, outputText, type RunMessages, runMessages } from './output.ts';
 import type { Supervised } from './supervisor.ts';
 
 export type FinishDeps = {
@@ -59,24 +60,47 @@ function outcomeOf(live: LiveRun, end: RunEnd, held: boolean): Outcome {
 
 const failed = (error: RunFailure): Outcome => ({ status: 'failed', exit_code: exitOf(error.class), error });
 
-/** An output as faces get it: its text, the value for the last event, and the whole of it on demand. */
-type Output = { readonly type: string | null; readonly text: string; readonly shown: unknown; whole(): unknown };
+/** An output as faces get it: its text, the value for the last event, its row, and the whole of it on demand. */
+type Output = {
+  readonly type: string | null;
+  readonly text: string;
+  readonly shown: unknown;
+  readonly stored: StoredOutput | null;
+  whole(): unknown;
+};
 
-const nothing: Output = { type: null, text: '', shown: null, whole: () => null };
+const nothing: Output = { type: null, text: '', shown: null, stored: null, whole: () => null };
 
-function outputOf(deps: FinishDeps, live: LiveRun, end: RunEnd): Output {
+function outputOf(deps: FinishDeps, live: LiveRun, { end, last }: Supervised): Output {
   if (end.kind !== 'completed') return nothing;
   const type = end.output_type;
   if (type !== 'chat_history') {
     const value = deps.mask(end.output);
-    return { type, text: outputText(type, value), shown: value, whole: () => value };
+    const text = outputText(type, value);
+    return { type, text, shown: value, stored: { type, text }, whole: () => value };
   }
   // The engine ends a history as ranges of the run's message numbers.
   const ranges = end.output as HistoryRanges;
-  const messages = runMessages(live.job.base_messages, deps.runs.messages(live.gate.ref.run_id));
-  const answer = lastAnswer(ranges, messages);
-  const whole = (): unknown => materialise(ranges, messages);
-  return { type, text: answer?.content ?? outputText('json', whole()), shown: answer, whole };
+  let read: RunMessages | undefined;
+  const messages = (): RunMessages => {
+    read ??= runMessages(live.job.base_messages, deps.runs.messages(live.gate.ref.run_id));
+    return read;
+  };
+  // Mostly the answer was stored last; it is not read again then.
+  const answer = lastAnswer(ranges, {
+    at: (number) => (number === last?.number ? last.message : messages().at(number)),
+  });
+  const whole = (): unknown => materialise(ranges, messages());
+  const text = answer?.message.content ?? outputText('json', whole());
+  const own = answer !== null && answer.number === last?.number;
+  // The run's own message is not stored a second time.
+  return {
+    type,
+    text,
+    shown: answer?.message ?? null,
+    stored: own ? { type, message: last.number } : { type, text },
+    whole,
+  };
 }
 
 /**
@@ -92,7 +116,7 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
   const at = deps.now();
   const { usage } = supervised;
   const output =
-    outcome.status === 'completed' || outcome.status === 'exhausted' ? outputOf(deps, live, supervised.end) : nothing;
+    outcome.status === 'completed' || outcome.status === 'exhausted' ? outputOf(deps, live, supervised) : nothing;
   const rests = outcome.status === 'suspended' || outcome.status === 'interrupted';
   if (held && !rests) deps.asks.cancelOfRun(runId);
 
@@ -101,15 +125,7 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
     if (!rests) deps.calls.settleOpen(runId, at);
     deps.runs.finish(runId, {
       status: outcome.status,
-      // A history is the run's transcript: it is not stored a second time.
-      output:
-        output.type === null
-          ? null
-          : {
-              type: output.type,
-              text: output.text,
-              ...(output.type === 'chat_history' ? {} : { value: output.shown }),
-            },
+      output: output.stored,
       error: outcome.error,
       exit_code: outcome.exit_code,
       ...live.chosen,

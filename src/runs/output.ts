@@ -1,5 +1,6 @@
 import type { History, Message } from '../schema/message.ts';
 import type { HistoryRanges } from '../schema/protocol.ts';
+import type { NumberedMessage } from '../schema/run-record.ts';
 
 /** Messages of a run by number: its base, parsed when it is first needed, and its own rows. */
 export type RunMessages = {
@@ -37,11 +38,11 @@ export function materialise(ranges: HistoryRanges, messages: RunMessages): Histo
 }
 
 /** The last assistant message that has text; read from the end, so that a long history is not parsed for it. */
-export function lastAnswer(ranges: HistoryRanges, messages: RunMessages): Message | null {
+export function lastAnswer(ranges: HistoryRanges, messages: RunMessages): NumberedMessage | null {
   for (const [from, to] of ranges.$history.toReversed()) {
     for (let number = to; number >= from; number -= 1) {
       const message = messages.at(number);
-      if (message?.role === 'assistant' && message.content !== '') return message;
+      if (message?.role === 'assistant' && message.content !== '') return { number, message };
     }
   }
   return null;

@@ -97,10 +97,12 @@ export function createPools(deps: PoolsDeps) {
       return (await hashes()).run({ path }) as Promise<HashResult>;
     },
 
-    /** Ends children, then threads. Safe to call twice. */
+    /** Ends children and threads. Safe to call twice. */
     async close(): Promise<void> {
-      await (await spawner)?.close();
-      await Promise.all(opened.splice(0).map(async (pool) => (await pool).destroy()));
+      await Promise.all([
+        spawner?.then((one) => one.close()),
+        ...opened.splice(0).map(async (pool) => (await pool).destroy()),
+      ]);
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { EngineEvent } from '../schema/event.ts';
 import { addUsage } from '../schema/message.ts';
+import type { NumberedMessage } from '../schema/run-record.ts';
 import type { Feed, Record } from '../store/feed.ts';
 import { takenOver } from '../store/run-leases.ts';
 import type { Runs } from '../store/runs.ts';
@@ -34,6 +35,7 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
   let held: Held | null = null;
   let timer: NodeJS.Timeout | undefined;
   let usage = live.usedBefore;
+  let last: NumberedMessage | null = null;
 
   /** What is kept in memory of an event: once, however often its rows are tried. */
   const note = (event: EngineEvent): void => {
@@ -60,8 +62,10 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
         deps.runs.setCounters(runId, gate.counters);
         return;
       case 'message': {
-        const payload = JSON.stringify(deps.mask(event.message));
+        const message = deps.mask(event.message);
+        const payload = JSON.stringify(message);
         deps.runs.appendMessage(runId, event.number, payload);
+        last = { number: event.number, message };
         if (event.working === true) return;
         live.turn?.message(payload, event.message.role, event.message.interrupted === true, deps.now());
         break;
@@ -152,5 +156,8 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
 
     /** Tokens of all turns so far. */
     usage: () => usage,
+
+    /** The message that was written last, as it was stored; null when none was. */
+    last: () => last,
   };
 }

@@ -76,7 +76,7 @@ export function createRuns(deps: RunsDeps) {
     await turns.enter(live);
     try {
       // Stopped while it waited: nothing of it has begun, and there is nothing to go on from but its request.
-      if (live.stopped !== null) return { end: { kind: 'cancelled' }, usage: live.usedBefore };
+      if (live.stopped !== null) return { end: { kind: 'cancelled' }, last: null, usage: live.usedBefore };
       return await supervisor.supervise(live);
     } finally {
       turns.leave();

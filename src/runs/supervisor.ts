@@ -15,6 +15,7 @@ import {
   TurnRequest,
   type WorkerMessage,
 } from '../schema/protocol.ts';
+import type { NumberedMessage } from '../schema/run-record.ts';
 import { endCodes, keepTrying, unlessLocked } from '../store/keep-trying.ts';
 import { codeOf } from '../store/private-file.ts';
 import { takenOver } from '../store/run-leases.ts';
@@ -38,7 +39,12 @@ export type SupervisorDeps = TurnDeps &
   };
 
 /** How the thread ended, or that it is gone. */
-export type Supervised = { readonly end: RunEnd; readonly usage: Usage };
+export type Supervised = {
+  readonly end: RunEnd;
+  readonly usage: Usage;
+  /** The message that was stored last. */
+  readonly last: NumberedMessage | null;
+};
 
 /** So long a thread that is gone may take to be explained. */
 const reasonMs = 1000;
@@ -88,7 +94,9 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     const code = isTaken() ? 'interrupted' : 'cancelled';
     if (!live.abort.signal.aborted) live.abort.abort(new RuntimeError(code, 'the run has ended'));
     const callsEnded = settledWithin(calls, deps.callGraceMs ?? callGraceMs);
-    void Promise.all([flushed, callsEnded]).then(([last]) => done({ end: last, usage: rows.usage() }));
+    void Promise.all([flushed, callsEnded]).then(([final]) =>
+      done({ end: final, usage: rows.usage(), last: rows.last() }),
+    );
   };
 
   const isTaken = (): boolean => {

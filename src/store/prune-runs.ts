@@ -1,4 +1,5 @@
 import { feedKindList } from './feed-entries.ts';
+import { answerOf } from './run-output.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
 /** Milliseconds since the epoch; null keeps all. */
@@ -46,6 +47,15 @@ export function createRunPruner(sql: Sql, tenant: string) {
       if (removed < mostRows) return all;
     }
   };
+  /** The outcome stays when the message that it refers to goes. */
+  const keepAnswer = (id: string): void =>
+    sql.write('normal', () => {
+      sql.run(
+        `UPDATE runs SET output = json_object('type', json_extract(output, '$.type'), 'text', ${answerOf('runs')})
+         WHERE id = ? AND json_valid(output) AND json_extract(output, '$.message') IS NOT NULL`,
+        id,
+      );
+    });
   const removeRun = (id: string): void => {
     for (const table of ofRun) remove(table, 'run_id = ?', id);
     remove('runs', 'id = ? AND ended_at IS NOT NULL', id);
@@ -110,6 +120,7 @@ export function createRunPruner(sql: Sql, tenant: string) {
       for (const id of until.details === null ? [] : detailedBefore(until.details, until.feed)) {
         if (!goOn()) return { removed, cleared };
         remove('run_steps', 'run_id = ?', id);
+        keepAnswer(id);
         remove('run_messages', 'run_id = ?', id);
         remove('events', `run_id = ? AND ${notOfFeed}`, id, until.feed);
         cleared += 1;

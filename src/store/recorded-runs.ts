@@ -7,11 +7,12 @@ import type { RunCall } from '../schema/run-record.ts';
 import { readJson } from '../text/read-json.ts';
 import { noPolicy } from './damaged.ts';
 import { wasDenied } from './denied.ts';
+import { answerOf, readOutput } from './run-output.ts';
 import { type Counters, noCounters } from './runs.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
 /** A run with the names of what it belongs to. Times are milliseconds. */
-export type RecordedRun = Omit<Row, JsonColumn> & {
+export type RecordedRun = Omit<Row, JsonColumn | 'answer'> & {
   readonly policy: PolicyState;
   readonly options: Readonly<Record<string, unknown>>;
   readonly error: StepError | null;
@@ -42,6 +43,8 @@ type Row = {
   /** The beginning of it. */
   readonly input: string | null;
   readonly output: string | null;
+  /** The text of an output that is a message of the run. */
+  readonly answer: string | null;
   readonly error: string | null;
   readonly exit_code: number | null;
   readonly usage: string;
@@ -88,7 +91,7 @@ const asked = `coalesce(
   json_extract(r.input, '$.value'))`;
 
 const columns = `r.id, r.kind, s.status, r.chain_id, r.chain_path, r.chain_sha256, r.cwd, r.policy, r.model, r.provider, r.backend,
-  r.options, r.output, r.error, r.exit_code, r.usage, r.counters, r.created_at, r.started_at, r.ended_at,
+  r.options, r.output, ${answerOf('r')} AS answer, r.error, r.exit_code, r.usage, r.counters, r.created_at, r.started_at, r.ended_at,
   (SELECT name FROM sessions WHERE id = r.session_id) AS session_name,
   (SELECT name FROM plans WHERE id = r.plan_id) AS plan_name,
   (SELECT ordinal FROM plan_steps WHERE id = r.plan_step_id) AS plan_ordinal,
@@ -183,12 +186,12 @@ export function createRecordedRuns(sql: Sql, tenant: string, lost: () => readonl
 export type RecordedRuns = ReturnType<typeof createRecordedRuns>;
 
 /** What of a damaged row cannot be read is left out; the run is listed all the same. */
-const read = (row: Row): RecordedRun => ({
+const read = ({ answer, ...row }: Row): RecordedRun => ({
   ...row,
   policy: readJson(row.policy, noPolicy),
   options: readJson(row.options, {}),
   error: row.error === null ? null : readJson<RecordedRun['error']>(row.error, null),
-  output: row.output === null ? null : readJson<RecordedRun['output']>(row.output, null),
+  output: readOutput(row.output, answer),
   usage: readJson(row.usage, noUsage),
   counters: readJson<RecordedRun['counters']>(row.counters, noCounters),
   ask_ids: readJson<RecordedRun['ask_ids']>(row.ask_ids, []),

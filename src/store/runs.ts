@@ -4,6 +4,7 @@ import type { PolicyState, RunFailure, RunKind, RunStatus } from '../schema/run.
 import { readJson } from '../text/read-json.ts';
 import { ownerIsDead } from './owner.ts';
 import { createRunLeases } from './run-leases.ts';
+import { answerOf, type StoredOutput } from './run-output.ts';
 import { createRunTranscript } from './run-transcript.ts';
 import type { Sql } from './sql.ts';
 
@@ -47,7 +48,7 @@ export const noCounters: Counters = { turns: 0, tool_calls: 0, tokens: 0, tokens
 
 export type RunOutcome = {
   readonly status: RunStatus;
-  readonly output: unknown;
+  readonly output: StoredOutput | null;
   readonly error: unknown;
   readonly exit_code: number;
   readonly backend: string | null;
@@ -250,7 +251,7 @@ export function createRuns(sql: Sql) {
      */
     ended(id: string): EndedRow | undefined {
       const row = sql.get<{ status: RunStatus; text: string | null; error: string | null }>(
-        `SELECT status, error, coalesce(json_extract(output, '$.text'),
+        `SELECT status, error, coalesce(json_extract(output, '$.text'), ${answerOf('runs')},
            (SELECT json_extract(m.payload, '$.content') FROM run_messages m
             WHERE m.run_id = runs.id AND json_extract(m.payload, '$.role') = 'assistant' AND json_extract(m.payload, '$.content') <> ''
             ORDER BY m.seq DESC LIMIT 1)) AS text

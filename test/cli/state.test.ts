@@ -228,6 +228,21 @@ describe('runs that have ended', () => {
     expect(await list()).toEqual([]);
   });
 
+  test('keep an answer once, as a message, and still tell it when their messages are gone', async () => {
+    const answer = (await world.run(['chat', 'one'])).stdout.trimEnd();
+    const [{ id }] = await list();
+    expect(answer).not.toBe('');
+    expect(rows(world, "SELECT output -> '$.text' AS text, output ->> '$.type' AS type FROM runs")).toEqual([
+      { text: null, type: 'chat_history' },
+    ]);
+    const result = async () => JSON.parse((await world.run(['state', 'show', id, '--json'])).stdout).result;
+    expect(await result()).toBe(answer);
+    change(`UPDATE runs SET ended_at = ${Date.now() - 31 * 86_400_000}`);
+    expect((await world.run(['state', 'prune'])).stdout).toBe('Removed 0 runs. Removed the steps of 1 more.\n');
+    expect(rows(world, 'SELECT count(*) AS n FROM run_messages')).toEqual([{ n: 0 }]);
+    expect(await result()).toBe(answer);
+  });
+
   test('go by themselves once a day, after a run', async () => {
     await world.run(['one']);
     change(`UPDATE runs SET ended_at = 1; DELETE FROM kv WHERE key = 'prune.last'`);
