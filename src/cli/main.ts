@@ -14,8 +14,16 @@ const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 
 const cwd = workingDirectory();
 
-// Nothing is left to do or to write then. Left to itself, Node would take its heap apart before it goes.
-process.once('beforeExit', () => process.exit());
+let done = true;
+// Nothing is left to do or to write then. Left to itself, Node would take its heap apart before it goes, and would call it
+// a success when what a command waits for can never come.
+process.once('beforeExit', () => {
+  if (!done) {
+    process.stderr.write('reins: the command ended before it was done; that is a fault of reins\n');
+    process.exitCode = 1;
+  }
+  process.exit();
+});
 
 /** null when it was removed while this process started in it. */
 function workingDirectory(): string | null {
@@ -39,7 +47,8 @@ if (only === '--version' || only === '-v' || only === 'version') {
 } else {
   const terminals = ([1, 2] as const).filter(isTerminal);
   process.on('exit', () => endWithTerminals(terminals));
-  void import('./start.ts').then(({ start }) =>
+  done = false;
+  const ended = import('./start.ts').then(({ start }) =>
     start({
       argv,
       pid: process.pid,
@@ -66,6 +75,9 @@ if (only === '--version' || only === '-v' || only === 'version') {
       ...(FAIL_POINTS ? { failPoint } : {}),
     }),
   );
+  void ended.then(() => {
+    done = true;
+  });
 }
 
 /** Writes to stdout. A reader that left is no failure of ours, a full disk is (06 §2.1.4). */

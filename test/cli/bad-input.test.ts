@@ -251,6 +251,20 @@ test('a working directory that is gone is said in one line', async () => {
   expect([code, stderr]).toEqual([1, 'reins: the working directory is gone; change to one that is there\n']);
 });
 
+test('an input that can never end is no success: the program says that it ended too early', async () => {
+  // Of a stream that nothing feeds, Node sees only that nobody is left who could.
+  world.write(
+    'dry-stdin.cjs',
+    "const { Readable } = require('node:stream');\nObject.defineProperty(process, 'stdin', { value: new Readable({ read() {} }) });\n",
+  );
+  const environment = { NODE_OPTIONS: `--require=${join(world.workspace, 'dry-stdin.cjs')}` };
+  expect(await world.run(['run', '--chain', 'echo.json', '-'], { environment, stdin: '' })).toMatchObject({
+    code: 1,
+    stdout: '',
+    stderr: 'reins: the command ended before it was done; that is a fault of reins\n',
+  });
+});
+
 describe('names', () => {
   test.each<[string, readonly string[], number, RegExp]>([
     [
