@@ -134,7 +134,11 @@ function readOption(table: OptionTable, { flags, values }: Options, word: string
   };
   // A go flag may begin with two dashes.
   const exact = table.style === 'go' && word.startsWith('--') ? word.slice(1) : word;
-  if (flags.has(exact)) return use(exact, null);
+  // Before the values: a table may make an option of those that it extends one without a value.
+  if (flags.has(exact)) {
+    seen.add(exact);
+    return flag;
+  }
   if (values.has(exact)) return use(exact, null);
   if (table.numeric === true && /^-[0-9]+$/.test(word)) return flag;
   const equals = exact.indexOf('=');
@@ -166,7 +170,7 @@ function judgeValue(
 ): string | null {
   if (typeof option === 'string') return null;
   const { kind = 'text' } = option;
-  if (option.deny_pattern !== undefined && matches(option.deny_pattern, value, own)) return ` with the value ${value}`;
+  if (option.deny_pattern !== undefined && holds(option.deny_pattern, value, own)) return ` with the value ${value}`;
   if (kind === 'enum') return option.values?.includes(value) === true ? null : ` with the value ${value}`;
   if (kind === 'int') return /^[+-]?[0-9]+$/.test(value) ? null : ` with the value ${value}`;
   if (kind !== 'text' && kind !== 'none') operands.push({ text: value, kind });
@@ -184,7 +188,7 @@ function judgeOperands(
     kind === 'none' || (table.operands_need !== undefined && !table.operands_need.some((name) => seen.has(name)));
   if (barred && first !== undefined) return failing(`operand ${first}`);
   if (operands.length > max) return failing(`operand ${operands[max] ?? ''}`);
-  const denied = operands.find((text) => table.deny_pattern !== undefined && matches(table.deny_pattern, text, own));
+  const denied = operands.find((text) => table.deny_pattern !== undefined && holds(table.deny_pattern, text, own));
   if (denied !== undefined) return failing(`operand ${denied}`);
   const placed = operands[table.index ?? 0];
   if (table.pattern !== undefined && placed !== undefined && !matches(table.pattern, placed, own))
@@ -196,12 +200,18 @@ function judgeOperands(
 
 const patterns = new Map<string, RegExp>();
 
-/** A memo: the expressions are those of the shipped tables, which are few and never change. */
-function matches(source: string, text: string, own: CommandTables | undefined): boolean {
-  const compiled = own?.patterns?.get(source);
-  if (compiled !== undefined) return compiled.matchWhole(text);
+/** What a shipped table says; a memo, since they are few and never change. */
+function shippedPattern(source: string): RegExp {
   const old = patterns.get(source);
-  const pattern = old ?? new RegExp(`^(?:${source})$`, 's');
+  const pattern = old ?? new RegExp(source, 's');
   if (old === undefined) patterns.set(source, pattern);
-  return pattern.test(text);
+  return pattern;
 }
+
+/** Whether a text as a whole is what a `pattern` says. */
+const matches = (source: string, text: string, own: CommandTables | undefined): boolean =>
+  own?.patterns?.get(source)?.matchWhole(text) ?? shippedPattern(`^(?:${source})$`).test(text);
+
+/** Whether a `deny_pattern` is found in a text, wherever it stands there. */
+const holds = (source: string, text: string, own: CommandTables | undefined): boolean =>
+  own?.patterns?.get(source)?.test(text) ?? shippedPattern(source).test(text);

@@ -33,7 +33,8 @@ export function virtualHost(machine: VirtualMachine): PolicyHost {
     resolveProgram(word, cwd) {
       if (!word.includes('/') && !machine.programs.includes(word)) return null;
       const real = word.includes('/') ? posix.resolve(cwd, word) : posix.join(machine.programs_dir, word);
-      return { word, real, ...identity, ungrantable: word.startsWith('.') ? 'relative' : null };
+      const inside = real.startsWith(`${workspace}/`) ? 'program_in_workspace' : null;
+      return { word, real, ...identity, ungrantable: word.startsWith('.') ? 'relative' : inside };
     },
     // One without configuration: what a revision is can only be told in a repository.
     repository: () => ({ outside: false, configs: [] }),

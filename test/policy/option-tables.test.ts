@@ -56,6 +56,9 @@ describe('the shipped tables', () => {
     // What `-U` stands before is an operand, and so is what stands behind the `-n` of `shortlog`.
     ['git', ['diff', '-U', '/etc/passwd', 'x'], ['rev /etc/passwd', 'rev x']],
     ['git', ['shortlog', '-sn', '/x'], ['rev /x']],
+    ['git', ['shortlog', '-s', '-n', 'HEAD'], ['rev HEAD']],
+    ['git', ['log', '-n', 'HEAD'], []],
+    ['diff', ['-ru', 'a', 'b'], ['file a', 'file b']],
     ['git', ['branch', 'x'], 'operand x'],
     ['git', ['branch', '--list', 'x'], ['rev x']],
     ['git', ['-C', 'x', 'log'], 'option -C'],
@@ -98,6 +101,13 @@ describe('an operator', () => {
     expect(await verdict('mytool abc1', { mytool })).toBe('mytool: operand abc1');
     expect(await verdict('mytool -o /etc/x abc', { mytool })).toBe('mytool: operand outside the workspace: /etc/x');
     expect(await verdict('mytool -o .reins/x abc', { mytool })).toMatch(/^write into the control plane/);
+  });
+
+  it('bars an operand by what stands anywhere in it, as the shipped tables do', async () => {
+    const mytool = { values: [{ name: '-f', deny_pattern: ':' }], operands: 'text', deny_pattern: '(^|/)\\.\\.(/|$)' };
+    expect(await verdict('mytool -f ab a/b', { mytool })).toBe('allow');
+    expect(await verdict('mytool a/../b', { mytool })).toBe('mytool: operand a/../b');
+    expect(await verdict('mytool -f a:b', { mytool })).toBe('mytool: option -f with the value a:b');
   });
 
   it.each([
