@@ -30,14 +30,11 @@ export function judgeWords(table: OptionTable, words: readonly string[], own: Co
   if (table.grant === 'never') return failing('is never granted');
   if (table.subcommands === undefined) return judgePlain(table, words, own);
   const at = words.findIndex((word) => !word.startsWith('-') || word === '-');
+  if (at === -1 && table.flags !== undefined && words.length > 0) return judgePlain(table, words, own);
   const before = at === -1 ? words : words.slice(0, at);
-  if (at === -1) {
-    return table.flags === undefined || words.length === 0
-      ? failing('has no subcommand')
-      : judgePlain(table, words, own);
-  }
   const stray = before.find((word) => table.globals?.includes(word) !== true);
   if (stray !== undefined) return failing(`option ${stray}`);
+  if (at === -1) return failing('has no subcommand');
   const name = words[at] ?? '';
   const subcommand = Object.hasOwn(table.subcommands, name) ? table.subcommands[name] : undefined;
   return subcommand === undefined ? failing(`subcommand ${name}`) : judgeWords(subcommand, words.slice(at + 1), own);

@@ -63,6 +63,7 @@ describe('the shipped tables', () => {
     ['git', ['branch', '--list', 'x'], ['rev x']],
     ['git', ['-C', 'x', 'log'], 'option -C'],
     ['git', [], 'has no subcommand'],
+    ['git', ['--version'], 'option --version'],
     ['npm', ['--version'], []],
     ['npm', ['test', '--silent'], []],
     ['vitest', ['run', '--reporter', 'evil'], 'option --reporter with the value evil'],
