@@ -42,10 +42,12 @@ export function virtualHost(machine: VirtualMachine): PolicyHost {
     binary: () => ({ state: 'read', identity, others_write: false, head: '\x7fELF', sha256: null, young: false }),
     guarded: {
       secrets: [
-        ...['', '-wal', '-shm'].map((suffix) => `${workspace}/.reins/local.db${suffix}`),
-        ...['local.db', 'machine.key', 'trust.json', 'beam-token'].map((name) => `${home}/.reins/${name}`),
+        ...[workspace, home].flatMap((place) =>
+          ['', '-wal', '-shm', '-journal'].map((suffix) => `${place}/.reins/local.db${suffix}`),
+        ),
+        ...['machine.key', 'trust.json', 'beam-token', 'audit-anchors'].map((name) => `${home}/.reins/${name}`),
       ],
-      secretPrefixes: [`${workspace}/.reins/local.db.backup-`],
+      secretPrefixes: [workspace, home].map((place) => `${place}/.reins/local.db.backup-`),
       plane: [`${home}/.reins`, `${workspace}/.reins`],
       path: [machine.programs_dir],
     },

@@ -23,7 +23,7 @@ const planeNames = `
 
 const secretNames = `
   .reins/local.db .reins/local.db-wal .reins/local.db-shm ~/.reins/local.db ~/.reins/machine.key ~/.reins/trust.json
-  ~/.reins/beam-token /home/u/.reins/machine.key src/../.reins/local.db ./.reins//local.db`;
+  ~/.reins/beam-token ~/.reins/audit-anchors ~/.reins/local.db-wal .reins/local.db.backup-v1-x /home/u/.reins/machine.key src/../.reins/local.db ./.reins//local.db`;
 
 const names = (text: string): readonly string[] => text.trim().split(/\s+/);
 
