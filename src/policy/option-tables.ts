@@ -16,12 +16,15 @@ const shipped = shippedTables as CommandTables;
 const gnuName =
   /^g(ls|cat|head|tail|wc|pwd|echo|basename|dirname|true|false|printf|uname|whoami|id|hostname|e?grep|fgrep|stat|cut|diff|cmp|sort|uniq|date|sed|find|tar|tee|dd|install|du|df)$/;
 
-/** The table of a program: the operator's own, else the shipped one. */
+/** The table of a program: the operator's own, else the shipped one, with all that it extends. */
 export function tableOf(name: string, own: CommandTables | undefined): OptionTable | undefined {
-  if (own !== undefined && Object.hasOwn(own.programs, name)) return own.programs[name];
-  if (Object.hasOwn(shipped.programs, name)) return shipped.programs[name];
+  const table = writtenTable(name, own);
+  if (table !== undefined) return extended(table, own, name);
   return gnuName.test(name) ? tableOf(name.slice(1), own) : undefined;
 }
+
+const writtenTable = (name: string, own: CommandTables | undefined): OptionTable | undefined =>
+  [own, shipped].find((tables) => tables !== undefined && Object.hasOwn(tables.programs, name))?.programs[name];
 
 const failing = (why: string): Judged => ({ ok: false, failing: why });
 
@@ -37,28 +40,61 @@ export function judgeWords(table: OptionTable, words: readonly string[], own: Co
   if (at === -1) return failing('has no subcommand');
   const name = words[at] ?? '';
   const subcommand = Object.hasOwn(table.subcommands, name) ? table.subcommands[name] : undefined;
-  return subcommand === undefined ? failing(`subcommand ${name}`) : judgeWords(subcommand, words.slice(at + 1), own);
+  if (subcommand === undefined) return failing(`subcommand ${name}`);
+  return judgeWords(extended(subcommand, own), words.slice(at + 1), own);
 }
 
-/** The options of a table and of those that it extends. */
+/** Longest chain of tables that extend each other. */
+const maxExtended = 4;
+const known = new WeakMap<CommandTables, Map<OptionTable, OptionTable>>();
+
+/**
+ * A table with what it takes from the one that it extends: what it says itself counts, options and subcommands of both.
+ * One that extends its own name adds to the shipped table of that program (02 §9.7).
+ */
+function extended(table: OptionTable, own: CommandTables | undefined, name?: string, depth = 0): OptionTable {
+  if (table.extends === undefined || depth > maxExtended) return table;
+  const tables = known.get(own ?? shipped) ?? new Map<OptionTable, OptionTable>();
+  known.set(own ?? shipped, tables);
+  const old = tables.get(table);
+  if (old !== undefined) return old;
+  const others = table.extends === name ? undefined : own;
+  const found = writtenTable(table.extends, others);
+  const whole = found === undefined ? table : joined(extended(found, others, table.extends, depth + 1), table);
+  tables.set(table, whole);
+  return whole;
+}
+
+const nameOf = (value: OptionValue): string => (typeof value === 'string' ? value : value.name);
+
+/** An option without a value may be one with a value in the other table: the later one says what it is. */
+function joined(base: OptionTable, table: OptionTable): OptionTable {
+  const { flags = [], values = [] } = table;
+  const valued = values.map(nameOf);
+  const inherited = {
+    flags: base.flags?.filter((flag) => !valued.includes(flag)),
+    values: base.values?.filter((value) => !flags.includes(nameOf(value)) && !valued.includes(nameOf(value))),
+  };
+  return {
+    ...base,
+    ...table,
+    ...(inherited.flags === undefined ? {} : { flags: [...inherited.flags, ...flags] }),
+    ...(inherited.values === undefined ? {} : { values: [...inherited.values, ...values] }),
+    ...(base.subcommands === undefined ? {} : { subcommands: { ...base.subcommands, ...table.subcommands } }),
+  };
+}
+
+/** The options of a table, by name. */
 type Options = { readonly flags: ReadonlySet<string>; readonly values: ReadonlyMap<string, OptionValue> };
 
-const known = new WeakMap<OptionTable, Options>();
+const listed = new WeakMap<OptionTable, Options>();
 
-function optionsOf(table: OptionTable, own: CommandTables | undefined, depth = 0): Options {
-  const old = known.get(table);
-  if (old !== undefined) return old;
-  const base = table.extends === undefined || depth > 4 ? undefined : tableOf(table.extends, own);
-  const inherited = base === undefined ? null : optionsOf(base, own, depth + 1);
-  const nameOf = (value: OptionValue): string => (typeof value === 'string' ? value : value.name);
-  const options = {
-    flags: new Set([...(inherited?.flags ?? []), ...(table.flags ?? [])]),
-    values: new Map([
-      ...(inherited?.values ?? []),
-      ...(table.values ?? []).map((value) => [nameOf(value), value] as const),
-    ]),
+function optionsOf(table: OptionTable): Options {
+  const options = listed.get(table) ?? {
+    flags: new Set(table.flags),
+    values: new Map((table.values ?? []).map((value) => [nameOf(value), value] as const)),
   };
-  known.set(table, options);
+  listed.set(table, options);
   return options;
 }
 
@@ -66,7 +102,7 @@ function optionsOf(table: OptionTable, own: CommandTables | undefined, depth = 0
 type Reading = { readonly seen: Set<string>; readonly operands: string[]; readonly values: Operand[] };
 
 function judgePlain(table: OptionTable, words: readonly string[], own: CommandTables | undefined): Judged {
-  const options = optionsOf(table, own);
+  const options = optionsOf(table);
   const reading: Reading = { seen: new Set(), operands: [], values: [] };
   const [start] = words;
   if (table.first_word === 'option' && start !== undefined && !start.startsWith('-'))
@@ -131,11 +167,7 @@ function readOption(table: OptionTable, { flags, values }: Options, word: string
   };
   // A go flag may begin with two dashes.
   const exact = table.style === 'go' && word.startsWith('--') ? word.slice(1) : word;
-  // Before the values: a table may make an option of those that it extends one without a value.
-  if (flags.has(exact)) {
-    seen.add(exact);
-    return flag;
-  }
+  if (flags.has(exact)) return use(exact, null);
   if (values.has(exact)) return use(exact, null);
   if (table.numeric === true && /^-[0-9]+$/.test(word)) return flag;
   const equals = exact.indexOf('=');

@@ -20,7 +20,7 @@ export type OptionValue =
 export type OptionTable = {
   /** No entry can grant it. */
   readonly grant?: 'never';
-  /** A table whose options count here too. */
+  /** A table whose members count here too; the name of the program itself: the shipped one (02 §9.7). */
   readonly extends?: string;
   readonly flags?: readonly string[];
   readonly values?: readonly OptionValue[];

@@ -173,7 +173,7 @@ const rows: readonly Row[] = table
     return calls.map((call): Row => [head.startsWith('+') ? 'allow' : 'approve', head.slice(2), call]);
   });
 
-describe('a call that is not as an allowlist wants it', () => {
+describe('an allowlist', () => {
   it.each(rows)('%s, with %s: %s', async (verdict, entries, call) => {
     const given: unknown = JSON.parse(call);
     const args = typeof given === 'string' ? { command: given } : (given as Readonly<Record<string, unknown>>);
