@@ -11,21 +11,19 @@ type Guarded = Pick<
 
 /** The guarded paths of this machine (11 §6.1), under the names given and under their real ones. */
 export function createGuards(machine: Guarded, path: readonly string[]) {
+  // Of the places that hold a database (11 §1.1) only one is in use here; another run's are as secret as that.
+  const places = [machine.reinsHome, ...(machine.dataDir === null ? [] : [machine.dataDir])];
+  const databases = [...new Set([machine.database, ...places.map((place) => join(place, 'local.db'))])];
   const secrets = [
-    ...['', '-wal', '-shm', '-journal'].map((suffix) => machine.database + suffix),
+    ...databases.flatMap((database) => ['', '-wal', '-shm', '-journal'].map((suffix) => database + suffix)),
     ...['machine.key', 'trust.json', 'beam-token', 'audit-anchors'].map((name) => join(machine.reinsHome, name)),
     ...machine.secretFiles,
     `/proc/${machine.pid}`,
   ];
-  const plane = [
-    machine.reinsHome,
-    ...(machine.dataDir === null ? [] : [machine.dataDir]),
-    ...machine.namedFiles,
-    machine.installation,
-  ];
+  const plane = [...places, ...machine.namedFiles, machine.installation];
   const lists: PolicyHost['guarded'] = {
     secrets: underBothNames(secrets),
-    secretPrefixes: underBothNames([machine.database]).map((database) => `${database}.backup-`),
+    secretPrefixes: underBothNames(databases).map((database) => `${database}.backup-`),
     plane: underBothNames(plane),
     path: underBothNames(path),
   };

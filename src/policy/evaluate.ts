@@ -61,12 +61,15 @@ export function evaluate(
   options: EvaluateOptions = {},
 ): Evaluation {
   try {
-    return judge(loaded, call, host, options);
+    return judge(loaded, nameOfBoth(call), host, options);
   } catch (error) {
     const detail = shown(`the evaluator failed: ${error instanceof Error ? error.message : String(error)}`);
     return { ...blank(loaded), action: 'approve', reason: 'internal_error', detail };
   }
 }
+
+/** A call without a tool name uses that of its toolset for both (02 §5). */
+const nameOfBoth = (call: PolicyCall): PolicyCall => (call.tool ? call : { ...call, tool: call.tools });
 
 function judge(loaded: LoadedPolicy, call: PolicyCall, host: PolicyHost, options: EvaluateOptions): Evaluation {
   const { policy } = loaded;

@@ -41,7 +41,7 @@ function parseEntry(text: string): HostEntry | null {
  * Empty when there is none.
  */
 export function hostsOf(value: string): readonly UrlHost[] {
-  const explicit = /^[A-Za-z][A-Za-z0-9+.-]*:\/\//.test(value);
+  const explicit = /^[\0- ]*[A-Za-z][A-Za-z0-9+.-]*:\/\//.test(value);
   const texts = value.includes('//') ? [value] : [value, `http://${value}`];
   return texts.flatMap((text) => {
     const host = URL.canParse(text) ? new URL(text).hostname : '';

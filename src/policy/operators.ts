@@ -122,14 +122,13 @@ function regex({ value: operand, regex: compiled }: Condition): Parsed<ValueTest
 
 const jsonNumber = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/;
 
-function numberOf(text: string): number | null {
-  const value = jsonNumber.test(text) ? Number(text) : Number.NaN;
-  return Number.isFinite(value) ? value : null;
-}
+/** One that a double does not hold is as large as a double can be. */
+const numberOf = (text: string): number | null => (jsonNumber.test(text) ? Number(text) : null);
 
 function numeric(operand: string, holds: (left: number, right: number) => boolean): Parsed<ValueTest> {
   const right = numberOf(operand);
-  if (right === null) return refused('the operand must be a JSON number');
+  if (right === null || !Number.isFinite(right))
+    return refused('the operand must be a JSON number that a double holds');
   return parsed((value) => {
     const left = typeof value === 'number' ? value : typeof value === 'string' ? numberOf(value) : null;
     if (left === null || Number.isNaN(left)) return unclear('is no number');

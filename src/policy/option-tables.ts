@@ -16,12 +16,15 @@ const shipped = shippedTables as CommandTables;
 const gnuName =
   /^g(ls|cat|head|tail|wc|pwd|echo|basename|dirname|true|false|printf|uname|whoami|id|hostname|e?grep|fgrep|stat|cut|diff|cmp|sort|uniq|date|sed|find|tar|tee|dd|install|du|df)$/;
 
-/** The table of a program: the operator's own, else the shipped one. */
+/** The table of a program: the operator's own, else the shipped one, with all that it extends. */
 export function tableOf(name: string, own: CommandTables | undefined): OptionTable | undefined {
-  if (own !== undefined && Object.hasOwn(own.programs, name)) return own.programs[name];
-  if (Object.hasOwn(shipped.programs, name)) return shipped.programs[name];
+  const table = writtenTable(name, own);
+  if (table !== undefined) return extended(table, own, name);
   return gnuName.test(name) ? tableOf(name.slice(1), own) : undefined;
 }
+
+const writtenTable = (name: string, own: CommandTables | undefined): OptionTable | undefined =>
+  [own, shipped].find((tables) => tables !== undefined && Object.hasOwn(tables.programs, name))?.programs[name];
 
 const failing = (why: string): Judged => ({ ok: false, failing: why });
 
@@ -30,38 +33,68 @@ export function judgeWords(table: OptionTable, words: readonly string[], own: Co
   if (table.grant === 'never') return failing('is never granted');
   if (table.subcommands === undefined) return judgePlain(table, words, own);
   const at = words.findIndex((word) => !word.startsWith('-') || word === '-');
+  if (at === -1 && table.flags !== undefined && words.length > 0) return judgePlain(table, words, own);
   const before = at === -1 ? words : words.slice(0, at);
-  if (at === -1) {
-    return table.flags === undefined || words.length === 0
-      ? failing('has no subcommand')
-      : judgePlain(table, words, own);
-  }
   const stray = before.find((word) => table.globals?.includes(word) !== true);
   if (stray !== undefined) return failing(`option ${stray}`);
+  if (at === -1) return failing('has no subcommand');
   const name = words[at] ?? '';
   const subcommand = Object.hasOwn(table.subcommands, name) ? table.subcommands[name] : undefined;
-  return subcommand === undefined ? failing(`subcommand ${name}`) : judgeWords(subcommand, words.slice(at + 1), own);
+  if (subcommand === undefined) return failing(`subcommand ${name}`);
+  return judgeWords(extended(subcommand, own), words.slice(at + 1), own);
 }
 
-/** The options of a table and of those that it extends. */
+/** Longest chain of tables that extend each other. */
+const maxExtended = 4;
+const known = new WeakMap<CommandTables, Map<OptionTable, OptionTable>>();
+
+/**
+ * A table with what it takes from the one that it extends: what it says itself counts, options and subcommands of both.
+ * One that extends its own name adds to the shipped table of that program (02 §9.7).
+ */
+function extended(table: OptionTable, own: CommandTables | undefined, name?: string, depth = 0): OptionTable {
+  if (table.extends === undefined || depth > maxExtended) return table;
+  const tables = known.get(own ?? shipped) ?? new Map<OptionTable, OptionTable>();
+  known.set(own ?? shipped, tables);
+  const old = tables.get(table);
+  if (old !== undefined) return old;
+  const others = table.extends === name ? undefined : own;
+  const found = writtenTable(table.extends, others);
+  const whole = found === undefined ? table : joined(extended(found, others, table.extends, depth + 1), table);
+  tables.set(table, whole);
+  return whole;
+}
+
+const nameOf = (value: OptionValue): string => (typeof value === 'string' ? value : value.name);
+
+/** An option without a value may be one with a value in the other table: the later one says what it is. */
+function joined(base: OptionTable, table: OptionTable): OptionTable {
+  const { flags = [], values = [] } = table;
+  const valued = values.map(nameOf);
+  const inherited = {
+    flags: base.flags?.filter((flag) => !valued.includes(flag)),
+    values: base.values?.filter((value) => !flags.includes(nameOf(value)) && !valued.includes(nameOf(value))),
+  };
+  return {
+    ...base,
+    ...table,
+    ...(inherited.flags === undefined ? {} : { flags: [...inherited.flags, ...flags] }),
+    ...(inherited.values === undefined ? {} : { values: [...inherited.values, ...values] }),
+    ...(base.subcommands === undefined ? {} : { subcommands: { ...base.subcommands, ...table.subcommands } }),
+  };
+}
+
+/** The options of a table, by name. */
 type Options = { readonly flags: ReadonlySet<string>; readonly values: ReadonlyMap<string, OptionValue> };
 
-const known = new WeakMap<OptionTable, Options>();
+const listed = new WeakMap<OptionTable, Options>();
 
-function optionsOf(table: OptionTable, own: CommandTables | undefined, depth = 0): Options {
-  const old = known.get(table);
-  if (old !== undefined) return old;
-  const base = table.extends === undefined || depth > 4 ? undefined : tableOf(table.extends, own);
-  const inherited = base === undefined ? null : optionsOf(base, own, depth + 1);
-  const nameOf = (value: OptionValue): string => (typeof value === 'string' ? value : value.name);
-  const options = {
-    flags: new Set([...(inherited?.flags ?? []), ...(table.flags ?? [])]),
-    values: new Map([
-      ...(inherited?.values ?? []),
-      ...(table.values ?? []).map((value) => [nameOf(value), value] as const),
-    ]),
+function optionsOf(table: OptionTable): Options {
+  const options = listed.get(table) ?? {
+    flags: new Set(table.flags),
+    values: new Map((table.values ?? []).map((value) => [nameOf(value), value] as const)),
   };
-  known.set(table, options);
+  listed.set(table, options);
   return options;
 }
 
@@ -69,7 +102,7 @@ function optionsOf(table: OptionTable, own: CommandTables | undefined, depth = 0
 type Reading = { readonly seen: Set<string>; readonly operands: string[]; readonly values: Operand[] };
 
 function judgePlain(table: OptionTable, words: readonly string[], own: CommandTables | undefined): Judged {
-  const options = optionsOf(table, own);
+  const options = optionsOf(table);
   const reading: Reading = { seen: new Set(), operands: [], values: [] };
   const [start] = words;
   if (table.first_word === 'option' && start !== undefined && !start.startsWith('-'))
@@ -166,7 +199,7 @@ function judgeValue(
 ): string | null {
   if (typeof option === 'string') return null;
   const { kind = 'text' } = option;
-  if (option.deny_pattern !== undefined && matches(option.deny_pattern, value, own)) return ` with the value ${value}`;
+  if (option.deny_pattern !== undefined && holds(option.deny_pattern, value, own)) return ` with the value ${value}`;
   if (kind === 'enum') return option.values?.includes(value) === true ? null : ` with the value ${value}`;
   if (kind === 'int') return /^[+-]?[0-9]+$/.test(value) ? null : ` with the value ${value}`;
   if (kind !== 'text' && kind !== 'none') operands.push({ text: value, kind });
@@ -184,7 +217,7 @@ function judgeOperands(
     kind === 'none' || (table.operands_need !== undefined && !table.operands_need.some((name) => seen.has(name)));
   if (barred && first !== undefined) return failing(`operand ${first}`);
   if (operands.length > max) return failing(`operand ${operands[max] ?? ''}`);
-  const denied = operands.find((text) => table.deny_pattern !== undefined && matches(table.deny_pattern, text, own));
+  const denied = operands.find((text) => table.deny_pattern !== undefined && holds(table.deny_pattern, text, own));
   if (denied !== undefined) return failing(`operand ${denied}`);
   const placed = operands[table.index ?? 0];
   if (table.pattern !== undefined && placed !== undefined && !matches(table.pattern, placed, own))
@@ -196,12 +229,18 @@ function judgeOperands(
 
 const patterns = new Map<string, RegExp>();
 
-/** A memo: the expressions are those of the shipped tables, which are few and never change. */
-function matches(source: string, text: string, own: CommandTables | undefined): boolean {
-  const compiled = own?.patterns?.get(source);
-  if (compiled !== undefined) return compiled.matchWhole(text);
+/** What a shipped table says; a memo, since they are few and never change. */
+function shippedPattern(source: string): RegExp {
   const old = patterns.get(source);
-  const pattern = old ?? new RegExp(`^(?:${source})$`, 's');
+  const pattern = old ?? new RegExp(source, 's');
   if (old === undefined) patterns.set(source, pattern);
-  return pattern.test(text);
+  return pattern;
 }
+
+/** Whether a text as a whole is what a `pattern` says. */
+const matches = (source: string, text: string, own: CommandTables | undefined): boolean =>
+  own?.patterns?.get(source)?.matchWhole(text) ?? shippedPattern(`^(?:${source})$`).test(text);
+
+/** Whether a `deny_pattern` is found in a text, wherever it stands there. */
+const holds = (source: string, text: string, own: CommandTables | undefined): boolean =>
+  own?.patterns?.get(source)?.test(text) ?? shippedPattern(source).test(text);

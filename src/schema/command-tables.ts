@@ -13,14 +13,14 @@ export type OptionValue =
       readonly values?: readonly string[];
       /** The value may be left out; then only an attached one is a value. */
       readonly optional?: boolean;
-      /** What the whole value may not be. */
+      /** What may stand nowhere in the value. */
       readonly deny_pattern?: string;
     };
 
 export type OptionTable = {
   /** No entry can grant it. */
   readonly grant?: 'never';
-  /** A table whose options count here too. */
+  /** A table whose members count here too; the name of the program itself: the shipped one (02 §9.7). */
   readonly extends?: string;
   readonly flags?: readonly string[];
   readonly values?: readonly OptionValue[];
@@ -41,7 +41,7 @@ export type OptionTable = {
   /** What the operand at `index` (0 when absent) must be as a whole. */
   readonly pattern?: string;
   readonly index?: number;
-  /** What no operand may be as a whole. */
+  /** What may stand nowhere in an operand. */
   readonly deny_pattern?: string;
   readonly subcommands?: Readonly<Record<string, OptionTable>>;
   /** Options before the subcommand. */
@@ -52,5 +52,5 @@ export type CommandTables = {
   readonly format: 1;
   readonly programs: Readonly<Record<string, OptionTable>>;
   /** The patterns of an operator's own tables, compiled when they were read. */
-  readonly patterns?: ReadonlyMap<string, { matchWhole(text: string): boolean }>;
+  readonly patterns?: ReadonlyMap<string, { matchWhole(text: string): boolean; test(text: string): boolean }>;
 };

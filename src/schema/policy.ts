@@ -62,6 +62,7 @@ export type Policy = {
 /** The call as the evaluator sees it: final arguments, one object, made once (02 §6). */
 export type PolicyCall = {
   readonly tools: string;
+  /** Empty: the name of the toolset. */
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
 };

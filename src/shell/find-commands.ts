@@ -138,11 +138,17 @@ function createFinder(parse: ParseScript | null) {
       if (one.target === null || !/^<(<<)?$/.test(one.operator)) return [];
       const words = expandWord(one.target, variables, Number.POSITIVE_INFINITY);
       const text = words.map((word) => word.text).join(' ');
-      return one.operator === '<<<' || words.some((word) => word.open && isProgram(word.text)) ? [text] : [];
+      const programs = words.filter((word) => word.open && isProgram(word.text));
+      const prints = programs.flatMap((word) => printedBy(word.text));
+      return one.operator === '<<<' || programs.length > 0 ? [text, ...prints] : [];
     });
     if (texts.length > 0) return texts;
     return step.input.length === 0 ? outer : written(step.input);
   };
+
+  /** What the command in `<(..)` may print. */
+  const printedBy = (program: string): readonly string[] =>
+    parse === null ? [] : written(parse(program.slice(2, -1)).steps);
 
   const command = (words: readonly CommandWord[], redirects: readonly CommandRedirect[], around: Around): void => {
     const isRevealed = around.depth > 0;
@@ -186,7 +192,8 @@ function createFinder(parse: ParseScript | null) {
     if ((open ?? given) !== undefined) unnamed ??= `what ${name} runs is no literal: ${open ?? given}`;
     const own = payload.kind === 'input' ? null : payload.words.map((word) => word.text).join(' ');
     const line = payload.kind === 'text' ? expandingLine(own ?? '') : own;
-    for (const text of line === null ? input : [line]) {
+    const program = open !== undefined && isProgram(open) ? printedBy(open) : [];
+    for (const text of line === null ? input : [line, ...program]) {
       // What a shell reads from a program or a file is not seen (02 §7.3).
       if (text === '') continue;
       revealedText += text.length;

@@ -49,9 +49,8 @@ export function payloadsOf(words: readonly CommandWord[]): readonly Payload[] {
   // The file that a name stands for from here on.
   if (name === 'hash' && rest[0]?.text === '-p') return [{ kind: 'words', words: rest.slice(1, 2) }];
   if (name === 'source' || name === '.') {
-    if (descriptor.test(rest[0]?.text ?? '')) return [{ kind: 'input' }];
-    // A script that is read by name is looked up like a program.
-    return [{ kind: 'words', words: rest[0]?.text === '--' ? rest.slice(1) : rest }];
+    const words = rest[0]?.text === '--' ? rest.slice(1) : rest;
+    return words[0] === undefined ? [] : [scriptPayload(words[0], words)];
   }
   const runners = Object.hasOwn(finders, name) ? finders[name] : undefined;
   if (runners !== undefined) return finderPayloads(runners, rest);

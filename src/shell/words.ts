@@ -45,7 +45,8 @@ export function expandWord(word: ScriptWord, variables: Variables, choice: numbe
     heads = heads.flatMap((head) => tails.map((tail) => joined(head, tail)));
     if ((heads[0]?.text.length ?? 0) > maxLength) return [openWord(word)];
   }
-  return heads;
+  // Of braces alone an empty choice is no word: `{,rm} x` is `rm x`.
+  return word.every(({ kind }) => kind === 'brace') ? heads.filter(({ text }) => text !== '') : heads;
 }
 
 /** Most values that a variable of these words has: so many readings of the command there are. */

@@ -27,9 +27,18 @@ export type WrittenDeps = {
 export function createWritten(deps: WrittenDeps): (steps: readonly Step[]) => readonly string[] {
   let writers = 0;
   let text = 0;
+  /** Every command of a pipe asks for those before it, so each is looked at once. */
+  const known = new WeakMap<Command, readonly string[]>();
+
+  const writtenAt = (step: Command, depth: number): readonly string[] => {
+    const old = known.get(step);
+    const texts = old ?? writtenBy(deps.expand(step), step, depth);
+    if (old === undefined) known.set(step, texts);
+    return texts;
+  };
 
   const writtenIn = (steps: readonly Step[], depth: number): readonly string[] => {
-    const texts = steps.flatMap((step) => (step.kind === 'command' ? [writtenBy(deps.expand(step), step, depth)] : []));
+    const texts = steps.flatMap((step) => (step.kind === 'command' ? [writtenAt(step, depth)] : []));
     const together = texts.length > 1 ? [texts.map(([first]) => first ?? '').join('')] : [];
     return [...new Set([...texts.flat(), ...together])].filter((text) => text !== '');
   };

@@ -33,7 +33,8 @@ export function virtualHost(machine: VirtualMachine): PolicyHost {
     resolveProgram(word, cwd) {
       if (!word.includes('/') && !machine.programs.includes(word)) return null;
       const real = word.includes('/') ? posix.resolve(cwd, word) : posix.join(machine.programs_dir, word);
-      return { word, real, ...identity, ungrantable: word.startsWith('.') ? 'relative' : null };
+      const inside = real.startsWith(`${workspace}/`) ? 'program_in_workspace' : null;
+      return { word, real, ...identity, ungrantable: word.startsWith('.') ? 'relative' : inside };
     },
     // One without configuration: what a revision is can only be told in a repository.
     repository: () => ({ outside: false, configs: [] }),
@@ -41,10 +42,12 @@ export function virtualHost(machine: VirtualMachine): PolicyHost {
     binary: () => ({ state: 'read', identity, others_write: false, head: '\x7fELF', sha256: null, young: false }),
     guarded: {
       secrets: [
-        ...['', '-wal', '-shm'].map((suffix) => `${workspace}/.reins/local.db${suffix}`),
-        ...['local.db', 'machine.key', 'trust.json', 'beam-token'].map((name) => `${home}/.reins/${name}`),
+        ...[workspace, home].flatMap((place) =>
+          ['', '-wal', '-shm', '-journal'].map((suffix) => `${place}/.reins/local.db${suffix}`),
+        ),
+        ...['machine.key', 'trust.json', 'beam-token', 'audit-anchors'].map((name) => `${home}/.reins/${name}`),
       ],
-      secretPrefixes: [`${workspace}/.reins/local.db.backup-`],
+      secretPrefixes: [workspace, home].map((place) => `${place}/.reins/local.db.backup-`),
       plane: [`${home}/.reins`, `${workspace}/.reins`],
       path: [machine.programs_dir],
     },

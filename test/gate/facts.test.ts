@@ -285,6 +285,11 @@ describe('guarded files', () => {
     expect(await verdict('read_file', at('data', 'x.db'), named)).toMatch(/^deny own secret/);
     expect(await verdict('read_file', at('data', 'x.db.backup-v1-now'), named)).toMatch(/^deny own secret/);
     expect(await verdict('read_file', at('jwt'), named)).toMatch(/^deny own secret/);
+    // The databases of the other places hold what another run has stored.
+    for (const name of ['local.db', 'local.db-wal', 'local.db.backup-v1-now']) {
+      expect(await verdict('read_file', join(home.workspace, '.reins', name), named)).toMatch(/^deny own secret/);
+      expect(await verdict('read_file', join(machine().reinsHome, name), named)).toMatch(/^deny own secret/);
+    }
     expect(await verdict('write_file', at('my-policy.json'), named)).toMatch(/^deny control plane/);
     expect(await verdict('write_file', at('opt', 'reins', 'dist', 'x.js'), named)).toMatch(/^deny control plane/);
   });

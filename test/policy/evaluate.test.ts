@@ -232,6 +232,15 @@ describe('a condition', () => {
 });
 
 describe('the evaluator', () => {
+  it('takes the name of the toolset for a call without a tool name', async () => {
+    const rules = [{ tools: 'echo', tool: 'echo', action: 'deny' }];
+    const policy = await load({ default_action: 'allow', rules });
+    const named = { tools: 'echo', args: {} };
+    expect(judge(policy, { ...named, tool: '' }).action).toBe('deny');
+    // A case file may leave it out.
+    expect(judge(policy, JSON.parse(JSON.stringify(named))).action).toBe('deny');
+  });
+
   it('asks when the host fails, and says so', async () => {
     const policy = await load(one('allow', 'glob', '**'));
     const broken = () => {

@@ -63,6 +63,8 @@ describe('a host list', () => {
 describe('hostsOf', () => {
   it('tells a stated scheme from a guessed one', () => {
     expect(hostsOf('https://a.test/')).toEqual([{ host: 'a.test', address: false, explicit: true }]);
+    // The URL parser takes blanks around an address away.
+    expect(hostsOf(' https://a.test/ ')).toEqual([{ host: 'a.test', address: false, explicit: true }]);
     expect(hostsOf('a.test/x')).toEqual([{ host: 'a.test', address: false, explicit: false }]);
   });
 

@@ -56,10 +56,14 @@ describe('the shipped tables', () => {
     // What `-U` stands before is an operand, and so is what stands behind the `-n` of `shortlog`.
     ['git', ['diff', '-U', '/etc/passwd', 'x'], ['rev /etc/passwd', 'rev x']],
     ['git', ['shortlog', '-sn', '/x'], ['rev /x']],
+    ['git', ['shortlog', '-s', '-n', 'HEAD'], ['rev HEAD']],
+    ['git', ['log', '-n', 'HEAD'], []],
+    ['diff', ['-ru', 'a', 'b'], ['file a', 'file b']],
     ['git', ['branch', 'x'], 'operand x'],
     ['git', ['branch', '--list', 'x'], ['rev x']],
     ['git', ['-C', 'x', 'log'], 'option -C'],
     ['git', [], 'has no subcommand'],
+    ['git', ['--version'], 'option --version'],
     ['npm', ['--version'], []],
     ['npm', ['test', '--silent'], []],
     ['vitest', ['run', '--reporter', 'evil'], 'option --reporter with the value evil'],
@@ -98,6 +102,31 @@ describe('an operator', () => {
     expect(await verdict('mytool abc1', { mytool })).toBe('mytool: operand abc1');
     expect(await verdict('mytool -o /etc/x abc', { mytool })).toBe('mytool: operand outside the workspace: /etc/x');
     expect(await verdict('mytool -o .reins/x abc', { mytool })).toMatch(/^write into the control plane/);
+  });
+
+  it('adds to a shipped table by extending it under its own name', async () => {
+    const git = { extends: 'git', subcommands: { stash: { flags: ['--list'], operands: 'none' } } };
+    expect(await verdict('git stash --list', { git })).toBe('allow');
+    expect(await verdict('git stash pop', { git })).toBe('git: operand pop');
+    expect(await verdict('git log -3', { git })).toBe('allow');
+    expect(await verdict('git push', { git })).toBe('git: subcommand push');
+    expect(await verdict('git --', { git })).toBe('git: option --');
+    // What the table does not say holds as it is: operands are still paths that are read.
+    const mytool = { extends: 'sort', flags: ['-k', '-m'], values: ['-o'] };
+    expect(await verdict('mytool -k -m -r a', { mytool })).toBe('allow');
+    expect(await verdict('mytool -o x a', { mytool })).toBe('allow');
+    expect(await verdict('mytool /etc/x', { mytool })).toBe('mytool: operand outside the workspace: /etc/x');
+    const less = { extends: 'git', grant: 'never' };
+    expect(await verdict('mytool log', { mytool: less })).toBe('mytool: is never granted');
+    const loop = { mytool: { extends: 'git', flags: ['-a'] }, git: { extends: 'mytool' } };
+    expect(await verdict('mytool -a', loop)).toBe('allow');
+  });
+
+  it('bars an operand by what stands anywhere in it, as the shipped tables do', async () => {
+    const mytool = { values: [{ name: '-f', deny_pattern: ':' }], operands: 'text', deny_pattern: '(^|/)\\.\\.(/|$)' };
+    expect(await verdict('mytool -f ab a/b', { mytool })).toBe('allow');
+    expect(await verdict('mytool a/../b', { mytool })).toBe('mytool: operand a/../b');
+    expect(await verdict('mytool -f a:b', { mytool })).toBe('mytool: option -f with the value a:b');
   });
 
   it.each([

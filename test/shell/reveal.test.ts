@@ -161,6 +161,11 @@ describe('a denied program', () => {
     'sh 3<<A <<B\nx\nA\nevil\nB',
     '>o ! evil',
     ": <<'E\nF'\na\nE\nF\nevil",
+    'source <(echo evil)',
+    ". -- <(printf '\\145vil')",
+    'bash -x <(echo evil; echo x)',
+    'sh < <(echo evil)',
+    '{,evil} x',
   ])('is found where an option or another argument has it started: %s', (line) => {
     expect(verdict(line)).toBe('deny');
   });
