@@ -33,7 +33,11 @@ export function analyseCall(call: PolicyCall, reading: CommandReading | undefine
   const texts = [...textsOf(command), ...textsOf(args)];
   const given = args ?? null;
   if (reading === undefined) return unreadable('none', 'the call was not read', texts);
-  if (reading.form === 'none') return unreadable('none', `the call cannot be read: ${reading.message}`, texts);
+  if (reading.form === 'none') {
+    const unread = unreadable('none', `the call cannot be read: ${reading.message}`, texts);
+    // One without any argument names nothing that could run, and the tool refuses it before anybody would be asked (02 §9.1).
+    return Object.values(call.args).every((value) => value === null) ? { ...unread, floor: null } : unread;
+  }
   // No reader knows the lines of other shells (02 §9.9).
   if (host.shell !== 'sh' && given === null) {
     return unreadable('sh', `lines of the shell ${host.shell} are not read`, texts);

@@ -259,4 +259,19 @@ describe('the evaluator', () => {
     const record = evaluate(policy, call({ command: 'ls' }, 'local_shell', 'local_shell'), virtualHost(plainHost));
     expect(record).toMatchObject({ action: 'approve', reason: 'floor', detail: 'the call was not read' });
   });
+
+  it.each<[string, Readonly<Record<string, unknown>>, string]>([
+    ['no argument', {}, 'allow'],
+    ['arguments that are absent', { command: null, shell: null }, 'allow'],
+    ['nothing but an input', { stdin: 'rm -rf /' }, 'approve'],
+    ['nothing but a directory', { cwd: '/' }, 'approve'],
+    ['nothing but the form', { shell: true }, 'approve'],
+    ['an empty command', { command: '' }, 'approve'],
+    ['arguments of no command', { args: ['-rf', '/'] }, 'approve'],
+  ])('sets the floor of an unreadable command for all that is given: %s', async (_what, args, action) => {
+    const shell = call(args, 'local_shell', 'local_shell');
+    expect(judge(await load({ default_action: 'allow' }), shell).action).toBe(action);
+    expect(judge(await load({}), shell).action).toBe('approve');
+    expect(judge(await load({ default_action: 'deny' }), shell).action).toBe('deny');
+  });
 });
