@@ -3,8 +3,8 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
 import type { Feed } from '../store/feed.ts';
 import { keepTrying } from '../store/keep-trying.ts';
-import { codeOf } from '../store/private-file.ts';
 import { longestTimerMs } from '../text/quantities.ts';
+import { codeOf } from '../text/thrown.ts';
 import type { ToolContext, ToolPorts, ToolResult } from '../tools/tool.ts';
 import { changeBytes, withChange } from './changed.ts';
 import type { Started } from './entries.ts';
@@ -120,7 +120,7 @@ async function act(
   } catch (error) {
     if (signal.aborted) return { ok: false, error: 'cancelled', message: 'The call was cancelled while it ran.' };
     const code = codeOf(error);
-    return code === undefined
+    return code === null
       ? { ok: false, error: 'tool_error', message: 'The tool failed unexpectedly.' }
       : { ok: false, error: 'io_error', message: `The system refused it: ${code}.`, extra: { code } };
   }

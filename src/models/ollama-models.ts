@@ -1,3 +1,4 @@
+import { messageOf } from '../text/thrown.ts';
 import { bearer, type Client, createClient, type Incoming } from './connection.ts';
 import { discoverWith, listOf, maxModels, noList, type Reader, targetOf, tokensOr } from './discover.ts';
 import type { Body, Target } from './exchange.ts';
@@ -173,7 +174,7 @@ async function withClient<Result>(
     client = await createClient(target, target.key === null ? null : bearer(target.key));
     return await use(client);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return failed(failure(target, 'invalid_request', `backend "${target.backend}": ${reason}`));
   } finally {
     client?.close();

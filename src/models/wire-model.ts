@@ -1,4 +1,5 @@
 import type { Route } from '../schema/protocol.ts';
+import { messageOf } from '../text/thrown.ts';
 import { brokenFailure } from './broken.ts';
 import { type Auth, type Client, createClient, type Incoming } from './connection.ts';
 import { failure, httpFailure } from './failure.ts';
@@ -102,7 +103,7 @@ async function* streamReply(call: Call, request: ModelRequest, signal: AbortSign
     yield* callModel(call, request, signal);
   } catch (error) {
     // A bug of ours: the contract says that failures are parts.
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     yield {
       kind: 'error',
       error: failure(route, 'permanent', `the call of backend "${route.backend}" failed: ${reason}`),

@@ -1,6 +1,6 @@
 import { RuntimeError } from '../schema/errors.ts';
+import { codeOf } from '../text/thrown.ts';
 import { busy, storeError } from './failure.ts';
-import { codeOf } from './private-file.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
 type Statement = {

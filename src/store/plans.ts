@@ -1,7 +1,7 @@
 import { RuntimeError } from '../schema/errors.ts';
 import type { PlanStatus } from '../schema/plan.ts';
+import { codeOf } from '../text/thrown.ts';
 import { createPlanSteps } from './plan-steps.ts';
-import { codeOf } from './private-file.ts';
 import { putSetting } from './settings.ts';
 import type { Sql } from './sql.ts';
 

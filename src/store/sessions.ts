@@ -1,7 +1,7 @@
 import { RuntimeError } from '../schema/errors.ts';
+import { codeOf } from '../text/thrown.ts';
 import { mergeSearchIndex } from './merge-search.ts';
 import { createMessages, member } from './messages.ts';
-import { codeOf } from './private-file.ts';
 import { putSetting } from './settings.ts';
 import type { Sql } from './sql.ts';
 

@@ -1,5 +1,5 @@
 import { RuntimeError } from '../schema/errors.ts';
-import { codeOf } from './private-file.ts';
+import { codeOf } from '../text/thrown.ts';
 import type { Sql } from './sql.ts';
 
 /** A registered MCP server as stored (11 §2.2): JSON columns are text, times are milliseconds. */

@@ -1,13 +1,14 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
+import { codeOf } from '../text/thrown.ts';
 import { createAudit } from './audit.ts';
 import { backUp } from './backup.ts';
 import { createSql, type Handle, sleep } from './connection.ts';
 import { damaged } from './failure.ts';
 import { applicationId, type InspectOptions, originMac, quickCheck } from './inspect.ts';
 import { applyMigrations, hasSchema, latest } from './migrate.ts';
-import { codeOf, machineKey } from './private-file.ts';
+import { machineKey } from './private-file.ts';
 import { systemReason } from '../text/system-reason.ts';
 
 type UpgradeOptions = InspectOptions & { readonly version: string; readonly now: () => number };

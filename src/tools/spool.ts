@@ -12,8 +12,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { codeOf } from '../text/thrown.ts';
 import { boundaryBefore } from '../text/utf8.ts';
-import { codeOf } from './failure.ts';
 import type { Spool } from './tool.ts';
 
 export type SpoolDeps = {

@@ -1,4 +1,5 @@
 import { RuntimeError } from '../../schema/errors.ts';
+import { messageOf } from '../../text/thrown.ts';
 import type { CallEnd } from './call-end.ts';
 import type { CallOptions, McpClient } from './client.ts';
 import type { Listing } from './listing.ts';
@@ -264,8 +265,6 @@ export function createConnection(deps: ConnectionDeps) {
     },
   };
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 function faultOf(error: unknown): PipeFault | null {
   // Only the ways to a server make errors of this code with data.

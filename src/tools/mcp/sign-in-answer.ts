@@ -1,6 +1,6 @@
 import { createServer, type Server } from 'node:http';
 import { RuntimeError } from '../../schema/errors.ts';
-import { codeOf } from '../failure.ts';
+import { codeOf } from '../../text/thrown.ts';
 import { refused } from './sign-in-refusal.ts';
 
 /** 05 §10.8.3. */
