@@ -1,47 +1,10 @@
 import { isAllowed } from '../chain/allowlist.ts';
-import type { Evaluation, PolicyCall } from '../schema/policy.ts';
 import type { CallRequest } from '../schema/protocol.ts';
 import { readCall } from '../shell/read-line.ts';
 import { parseArguments } from '../tools/arguments.ts';
-import type { ArgumentRecord, Injected, Tool, ToolResult, ToolSite } from '../tools/tool.ts';
+import type { ArgumentRecord, Injected, ToolResult, ToolSite } from '../tools/tool.ts';
 import type { GateRun } from './run.ts';
-
-/** A call that ends before anybody decides: unknown, hidden, malformed, or impossible (04 §14.2, steps 1 to 4). */
-export type Refused = {
-  readonly kind: 'refused';
-  readonly error: string;
-  readonly message: string;
-  readonly extra?: Readonly<Record<string, unknown>>;
-};
-
-export type Found = { readonly kind: 'found'; readonly tool: Tool; readonly tools: string; readonly name: string };
-
-export type Prepared = {
-  readonly kind: 'prepared';
-  readonly found: Found;
-  /** The final arguments: one object, made once, that is judged, shown and executed. */
-  readonly args: unknown;
-  readonly call: PolicyCall;
-  /** The arguments as they are written down and shown: injected ones by name only. */
-  readonly shown: ArgumentRecord;
-  /** Names for which the model had a value of its own, in whose place the operator's is sent. */
-  readonly dropped: readonly string[];
-  readonly facts: unknown;
-  readonly site: ToolSite;
-  readonly cwd: string;
-  readonly summary: string;
-};
-
-/** A call after the evaluator has looked at it. */
-export type Judged = {
-  readonly prepared: Prepared;
-  readonly evaluation: Evaluation;
-  readonly hash: string;
-  /** Where its directory and its path led when it was judged. */
-  readonly places: string;
-  /** What its commands would start; null for one that nobody is asked about, or without commands. */
-  readonly programs: string | null;
-};
+import type { Found, GateCall, Prepared, Refused } from './stages.ts';
 
 /** Resolves the name and checks the allowlists. */
 export function findTool(run: GateRun, request: CallRequest): Found | Refused {
@@ -69,7 +32,7 @@ export function findTool(run: GateRun, request: CallRequest): Found | Refused {
 }
 
 /** Checks the arguments and runs the tool's precheck: a call that can never run is refused before a person is asked. */
-export async function prepareCall(run: GateRun, request: CallRequest, found: Found): Promise<Prepared | Refused> {
+export async function prepareCall({ run, request, found }: GateCall): Promise<Prepared | Refused> {
   const { tool, tools, name } = found;
   await tool.load?.();
   const parsed = parseArguments(tool, request.arguments, request.direct);
@@ -93,7 +56,6 @@ export async function prepareCall(run: GateRun, request: CallRequest, found: Fou
   if (!prepared.ok) return refusedBy(prepared);
   return {
     kind: 'prepared',
-    found,
     args,
     call: { tools, tool: name, args: injected.args },
     shown: shownArguments(injected),
