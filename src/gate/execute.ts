@@ -68,7 +68,8 @@ function rendering(deps: ExecuteDeps, call: GateCall, result: ToolResult): Rende
   const { run, request } = call;
   const isText = result.ok && typeof result.value === 'string';
   const room = request.max_result_bytes - changeBytes(call);
-  const capped = capResult(resultText(result), isText, room, run.ref.run_id, request.call_id, deps.ports.spool);
+  const keep = (whole: string) => deps.ports.spool.put(run.ref.run_id, request.call_id, whole);
+  const capped = capResult(resultText(result), isText, room, keep);
   return {
     ...capped,
     content: withChange(call, capped.content),

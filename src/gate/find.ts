@@ -10,7 +10,7 @@ import type { Found, GateCall, Prepared, Refused } from './stages.ts';
 export function findTool(run: GateRun, request: CallRequest): Found | Refused {
   const found = run.catalog.resolve(request.name, request.offered);
   if (found.kind === 'unknown') {
-    const similar = found.similar.slice(0, 10);
+    const { similar } = found;
     const near = similar.length === 0 ? '' : ` Near names: ${similar.join(', ')}.`;
     return {
       kind: 'refused',
@@ -24,8 +24,8 @@ export function findTool(run: GateRun, request: CallRequest): Found | Refused {
   if (request.hide.some((hidden) => hidden === full || hidden === name || hidden === request.name)) {
     return { kind: 'refused', error: 'hidden', message: `The tool ${full} is not available in this task.` };
   }
-  const lists = request.direct ? [run.allow] : [run.allow, ...request.allow];
-  if (lists.some((list) => list !== null && !isAllowed(list, tools, name))) {
+  // The author of a `tools` task has named the tool himself.
+  if (!request.direct && request.allow.some((list) => list !== null && !isAllowed(list, tools, name))) {
     return { kind: 'refused', error: 'not_allowed', message: `The tool ${full} is outside this task's allowlist.` };
   }
   return { kind: 'found', tool: found.tool, tools, name };
