@@ -18,7 +18,7 @@ import type { Turn } from './order.ts';
 import { readingOf, type RecallDeps, recalled } from './recall.ts';
 import { deniedAgain, deniedByPolicy, neverBegan } from './refusals.ts';
 import type { GateRun } from './run.ts';
-import type { GateCall, Judged } from './stages.ts';
+import type { GateCall, Judged, RequestedCall } from './stages.ts';
 import { leaseLost } from './under-lease.ts';
 import { createUnknown } from './unknown.ts';
 
@@ -99,6 +99,16 @@ export function createGate(deps: GateDeps) {
   const asker = createAsker(deps, ledger, { judge, start, allowed });
   const unknown = createUnknown(deps, ledger, { judge, start });
 
+  const inOrder = async (run: GateRun, body: (turn: Turn) => Promise<ToolOutcome>): Promise<ToolOutcome> => {
+    const turn = await run.order.enter();
+    try {
+      if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
+      return await body(turn);
+    } finally {
+      turn.leave();
+    }
+  };
+
   /** What waits for a person does not count toward the task's time. */
   const unhurried = async (run: GateRun, body: () => Promise<ToolOutcome>): Promise<ToolOutcome> => {
     const before = run.clock.waited();
@@ -107,11 +117,12 @@ export function createGate(deps: GateDeps) {
     return outcome.kind === 'result' && waited_ms > 0 ? { ...outcome, waited_ms } : outcome;
   };
 
-  /** A call that is on record and has not ended: its outcome is unknown, or it waits for a verdict (03 §11.4). */
-  const goOn = (call: GateCall, known: KnownCall): Promise<ToolOutcome> =>
-    known.ask_id === null || known.state === 'unknown'
-      ? unknown.settle(call, known)
-      : asker.goOn({ ...call, planned: { seq: known.seq, ask_id: known.ask_id } });
+  /** A call that was found started (03 §11.5): it may have run, so it is asked about even where its tool is gone. */
+  const settleUnknown = async (call: RequestedCall, known: KnownCall, turn: Turn): Promise<ToolOutcome> => {
+    await turn.exclude();
+    if (call.request.ask_only === true) return suspended;
+    return unhurried(call.run, () => unknown.settle(call, known));
+  };
 
   /** The steps of a call whose turn has come. */
   const inTurn = async (call: GateCall, known: KnownCall | undefined, turn: Turn): Promise<ToolOutcome> => {
@@ -120,8 +131,9 @@ export function createGate(deps: GateDeps) {
     if (!isReader) await turn.exclude();
     if (known !== undefined) {
       if (request.ask_only === true) return suspended;
+      const { seq, ask_id } = known;
+      if (ask_id !== null) return unhurried(run, () => asker.goOn({ ...call, planned: { seq, ask_id } }));
       // A reader that was found started simply runs again, under the row that it has (03 §11.5).
-      if (known.state === 'unknown' || known.ask_id !== null) return unhurried(run, () => goOn(call, known));
     }
     const judged = await judge(call);
     if ('kind' in judged) return judged;
@@ -152,15 +164,12 @@ export function createGate(deps: GateDeps) {
       }
       const changed = known?.changed ?? null;
       const request = changed === null ? made : changeCall(run, made, changed);
-      const found = findTool(run, request);
-      if (found.kind === 'refused') return ledger.refuse({ run, request, found: null, planned: null }, found);
-      const turn = await run.order.enter();
-      try {
-        if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
-        return await inTurn({ run, request, found, planned }, known, turn);
-      } finally {
-        turn.leave();
+      if (known?.state === 'unknown') {
+        return inOrder(run, (turn) => settleUnknown({ run, request, found: null, planned }, known, turn));
       }
+      const found = findTool(run, request);
+      if (found.kind === 'refused') return ledger.refuse({ run, request, found: null, planned }, found);
+      return inOrder(run, (turn) => inTurn({ run, request, found, planned }, known, turn));
     },
   };
 }

@@ -8,10 +8,11 @@ import { bindingOf, textSha256 } from './binding.ts';
 import { waitForAsk } from './budget.ts';
 import { withChange } from './changed.ts';
 import { createEntries, type LedgerDeps } from './entries.ts';
+import { findTool } from './find.ts';
 import type { Ledger } from './ledger.ts';
 import { deniedByPolicy } from './refusals.ts';
 import { errorText } from './result.ts';
-import type { GateCall, Judged } from './stages.ts';
+import type { Judged, RequestedCall } from './stages.ts';
 import { underLease } from './under-lease.ts';
 
 const unknownText = errorText(
@@ -36,7 +37,7 @@ export function createUnknown(deps: LedgerDeps, ledger: Ledger, { judge, start }
    * Asked from what is on record: the call itself may no longer be possible, just because it did run.
    * @param changed what would run by now, after a verdict on something else
    */
-  const raise = ({ run, request }: GateCall, known: KnownCall, changed: Changed | null): string => {
+  const raise = ({ run, request }: RequestedCall, known: KnownCall, changed: Changed | null): string => {
     run.ahead.flush();
     const { tools, tool, args } = known;
     const before = known.ask_id === null ? null : deps.asks.show(known.ask_id);
@@ -74,7 +75,13 @@ export function createUnknown(deps: LedgerDeps, ledger: Ledger, { judge, start }
   };
 
   /** What a person, or the deadline, has made of it; nothing is executed. */
-  const end = (call: GateCall, known: KnownCall, ask: Ask, state: 'done' | 'unknown', told: string): ToolOutcome => {
+  const end = (
+    call: RequestedCall,
+    known: KnownCall,
+    ask: Ask,
+    state: 'done' | 'unknown',
+    told: string,
+  ): ToolOutcome => {
     const { run } = call;
     const content = withChange(call, told);
     const ok = state === 'done';
@@ -95,7 +102,10 @@ export function createUnknown(deps: LedgerDeps, ledger: Ledger, { judge, start }
   };
 
   /** Runs it once more, if it is still the call that the verdict was given to (03 §3.1). */
-  const runAgain = async (call: GateCall, ask: Ask): Promise<ToolOutcome | Changed> => {
+  const runAgain = async (unfound: RequestedCall, ask: Ask): Promise<ToolOutcome | Changed> => {
+    const found = findTool(unfound.run, unfound.request);
+    if (found.kind === 'refused') return ledger.refuse(unfound, found);
+    const call = { ...unfound, found };
     for (;;) {
       const judged = await judge(call);
       if ('kind' in judged) return judged;
@@ -112,7 +122,7 @@ export function createUnknown(deps: LedgerDeps, ledger: Ledger, { judge, start }
 
   return {
     /** Asks what is to become of the call, and does that. */
-    async settle(call: GateCall, known: KnownCall): Promise<ToolOutcome> {
+    async settle(call: RequestedCall, known: KnownCall): Promise<ToolOutcome> {
       const open = known.ask_id === null ? null : deps.asks.show(known.ask_id);
       let askId = open?.kind === 'unknown_outcome' ? open.id : raise(call, known, null);
       for (;;) {
