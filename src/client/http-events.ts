@@ -2,6 +2,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { RuntimeError } from '../schema/errors.ts';
 import type { RunEvent } from '../schema/event.ts';
 import type { FeedEntry } from '../schema/feed.ts';
+import { pause } from '../text/pause.ts';
 import { refusalOf } from './http-refusal.ts';
 import type { WatchInput } from './operations.ts';
 
@@ -135,16 +136,4 @@ async function* connect(
   } finally {
     await reader.cancel().catch(() => {});
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const over = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', over);
-      resolve();
-    };
-    const timer = setTimeout(over, ms);
-    signal.addEventListener('abort', over);
-  });
 }

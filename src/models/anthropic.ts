@@ -1,11 +1,12 @@
 import type { FinishReason, Image, Message, Usage } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
+import { isObject } from '../text/json-object.ts';
 import type { Origin } from './failure.ts';
 import { argumentsObject, conversation, ownMeta, systemText } from './history.ts';
 import type { Model, ModelRequest } from './model.ts';
 import { type WireNames, wireNames } from './names.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
-import { count, isObject } from './shape.ts';
+import { count } from './shape.ts';
 import { anthropicBudget, canThink, thinkNotices } from './think.ts';
 import { argumentsSchema } from './tool-schema.ts';
 import {

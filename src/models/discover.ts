@@ -1,10 +1,10 @@
+import { isObject } from '../text/json-object.ts';
 import { messageOf } from '../text/thrown.ts';
 import { brokenFailure } from './broken.ts';
 import { type Auth, type Client, createClient } from './connection.ts';
 import type { Target } from './exchange.ts';
 import { failure, httpFailure, type Origin } from './failure.ts';
 import type { DiscoveredModel, DiscoverTarget, Discovery, ModelFailure } from './model.ts';
-import { isObject } from './shape.ts';
 import { readText } from './stream.ts';
 
 /** Reads JSON of a backend; every failure is a value. */

@@ -1,5 +1,5 @@
 import type { Message } from '../schema/message.ts';
-import { isObject } from './shape.ts';
+import { isObject } from '../text/json-object.ts';
 
 /** Values whose text is known: `encodeBody` takes it where they are members of a body. */
 const known = new WeakMap<object, readonly Buffer[]>();

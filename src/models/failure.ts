@@ -1,6 +1,6 @@
+import { isObject } from '../text/json-object.ts';
 import { classByLooseText, classByLooseWord, classByText, classByWord, contextLengths } from './failure-words.ts';
 import type { ModelFailure, ProviderErrorClass } from './model.ts';
-import { isObject } from './shape.ts';
 
 /** The backend that a failure is about, with the values that its text may not show. */
 export type Origin = {

@@ -1,4 +1,4 @@
-import { isObject } from './shape.ts';
+import { isObject } from '../text/json-object.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -1,12 +1,13 @@
 import type { FinishReason, Image, Message, ToolCallPart, Usage } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
+import { isObject } from '../text/json-object.ts';
 import type { Origin } from './failure.ts';
 import { reduceSchema } from './gemini-schema.ts';
 import { argumentsObject, conversation, ownMeta, systemText } from './history.ts';
 import type { Model, ModelRequest } from './model.ts';
 import { type WireNames, wireNames } from './names.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
-import { count, isObject } from './shape.ts';
+import { count } from './shape.ts';
 import { canThink, geminiThinking, geminiVersion, thinkNotices } from './think.ts';
 import { argumentsSchema } from './tool-schema.ts';
 import {

@@ -1,6 +1,6 @@
 import type { Image, Message } from '../schema/message.ts';
+import { isObject } from '../text/json-object.ts';
 import type { ModelRequest } from './model.ts';
-import { isObject } from './shape.ts';
 
 /** All system text, in order, joined with a blank line (08 §1 rule 4). */
 export function systemText(request: ModelRequest): string {

@@ -1,5 +1,6 @@
 import type { FinishReason, Message, Usage } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
+import { isObject } from '../text/json-object.ts';
 import { bearer } from './connection.ts';
 import { createListWriter, type WrittenList } from './encode.ts';
 import { estimateTokens } from '../text/tokens.ts';
@@ -7,7 +8,7 @@ import { argumentsObject, conversation, resultText, systemText } from './history
 import type { Model, ModelRequest } from './model.ts';
 import { functionTools, type WireNames, wireNames } from './names.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
-import { count, isObject } from './shape.ts';
+import { count } from './shape.ts';
 import { canThink, ollamaThink, thinkNotices } from './think.ts';
 import { thinkTagReader } from './think-tag.ts';
 import {

@@ -1,10 +1,11 @@
 import type { FinishReason, Usage } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
+import { isObject } from '../text/json-object.ts';
 import { failure } from './failure.ts';
 import type { ProviderErrorClass } from './model.ts';
 import type { WireNames } from './names.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
-import { count, isObject } from './shape.ts';
+import { count } from './shape.ts';
 import { thinkTagReader } from './think-tag.ts';
 import type { Decoder } from './wire-model.ts';
 

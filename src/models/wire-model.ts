@@ -1,11 +1,11 @@
 import type { Route } from '../schema/protocol.ts';
+import { isObject } from '../text/json-object.ts';
 import { messageOf } from '../text/thrown.ts';
 import { brokenFailure } from './broken.ts';
 import { type Auth, type Client, createClient, type Incoming } from './connection.ts';
 import { failure, httpFailure } from './failure.ts';
 import type { Model, ModelFailure, ModelPart, ModelRequest } from './model.ts';
 import { createParts, failMalformed, type Parts } from './parts.ts';
-import { isObject } from './shape.ts';
 import { createFramer, type Framing, readFrames, readText } from './stream.ts';
 
 export type WireDeps = {

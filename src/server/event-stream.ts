@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RuntimeClient } from '../client/operations.ts';
 import type { RouteClient } from '../client/routes.ts';
+import { everyAsk } from '../schema/ask.ts';
 import { isEphemeral, type RunEvent } from '../schema/event.ts';
 import { type FeedEntry, type FeedKind, topics } from '../schema/feed.ts';
 import { principalKey } from '../schema/login.ts';
@@ -166,8 +167,7 @@ async function streamFeed({ client, open }: Sources, call: Call): Promise<void> 
   const wanted = startOf(call);
   const range = await client.feedRange({});
   const after = Math.min(wanted ?? range.newest, range.newest);
-  const all = { kind: null, session: null, mission: null, by: null, limit: 1 };
-  const asks = await client.listAsks({ state: 'pending', ...all });
+  const asks = await client.listAsks({ ...everyAsk, state: 'pending', limit: 1 });
   let running = 0;
   for (const status of ['running', 'waiting', 'queued']) {
     running += (await client.listRuns({ status, session: null, limit: 1 })).total;

@@ -34,6 +34,18 @@ export function storeError(error: unknown, path: string): unknown {
   return error;
 }
 
+/** Another connection holds the lock. */
+export const isBusy = (error: unknown): boolean => codeOf(error)?.startsWith('SQLITE_BUSY') === true;
+
+/** Does a write that needs a name of its own. @throws what `taken` makes of the failure when another has that name */
+export function orTaken<T>(taken: (cause: unknown) => RuntimeError, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    throw codeOf(error) === 'SQLITE_CONSTRAINT_UNIQUE' ? taken(error) : error;
+  }
+}
+
 /** A file that the system does not give to this process. */
 export const unopened = (path: string, what: string, cause: unknown): RuntimeError =>
   new RuntimeError('config_invalid', `The database ${path} ${what}.`, {

@@ -1,5 +1,5 @@
 import { RuntimeError } from '../schema/errors.ts';
-import { codeOf } from '../text/thrown.ts';
+import { orTaken } from './failure.ts';
 import { mergeSearchIndex } from './merge-search.ts';
 import { createMessages, member } from './messages.ts';
 import { putSetting } from './settings.ts';
@@ -42,14 +42,11 @@ export function createSessions(sql: Sql, tenant: string) {
       ${runOf("'queued', 'running', 'waiting'")} AS active_run_id, ${runOf("'suspended'")} AS suspended_run_id
     FROM sessions s WHERE tenant_id = ?`;
 
-  const change = (name: string, body: () => number): boolean => {
-    try {
-      return sql.write('full', () => body() === 1);
-    } catch (error) {
-      if (codeOf(error) !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
-      throw nameTaken(name, error);
-    }
-  };
+  const change = (name: string, body: () => number): boolean =>
+    orTaken(
+      (cause) => nameTaken(name, cause),
+      () => sql.write('full', () => body() === 1),
+    );
 
   const checkRoom = (): void => {
     const count = sql.get<{ n: number }>('SELECT count(*) AS n FROM sessions WHERE tenant_id = ?', tenant)?.n ?? 0;

@@ -1,11 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { basename } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
-import { codeOf } from '../text/thrown.ts';
 import { createAudit } from './audit.ts';
 import { backUp } from './backup.ts';
 import { createSql, type Handle, sleep } from './connection.ts';
-import { damaged } from './failure.ts';
+import { damaged, isBusy } from './failure.ts';
 import { applicationId, type InspectOptions, originMac, quickCheck } from './inspect.ts';
 import { applyMigrations, hasSchema, latest } from './migrate.ts';
 import { machineKey } from './private-file.ts';
@@ -116,7 +115,7 @@ function switchToWal(handle: Handle): unknown {
     try {
       return handle.pragma('journal_mode = WAL', { simple: true });
     } catch (error) {
-      if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true || tries === 250) throw error;
+      if (!isBusy(error) || tries === 250) throw error;
       sleep(20);
     }
   }

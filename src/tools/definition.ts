@@ -1,4 +1,4 @@
-import type { JsonObject } from './openapi/read-document.ts';
+import type { JsonObject } from '../text/json-object.ts';
 
 /** What is odd about a definition from outside, as people are told (05 §2.6.5). */
 export type DefinitionFlag = 'hidden characters removed' | 'description cut' | 'inner descriptions left out';

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, type ServiceDocument } from './read-document.ts';
+import { isObject, type JsonObject } from '../../text/json-object.ts';
+import type { ServiceDocument } from './read-document.ts';
 import { follow, Unusable } from './references.ts';
 import { createSchemas, type Schemas } from './schema.ts';
 import { swaggerParameters } from './swagger.ts';

@@ -1,5 +1,6 @@
+import { isObject, type JsonObject } from '../../text/json-object.ts';
 import { withoutAllOf } from './all-of.ts';
-import { isObject, type JsonObject, type ServiceDocument } from './read-document.ts';
+import type { ServiceDocument } from './read-document.ts';
 import { lookUp, Unusable } from './references.ts';
 
 /** References on the way at which a circle is cut (05 §9.3.2), and where else when that is too much to read. */
