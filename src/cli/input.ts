@@ -4,6 +4,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import { type InputType, inputTypes } from '../schema/run.ts';
 import { isDeeperThan, mostLevels } from '../text/json-depth.ts';
 import { jsonErrorPosition } from '../text/json-position.ts';
+import { ownMember } from '../text/own-member.ts';
 import { codeOf, messageOf } from '../text/thrown.ts';
 import type { Process } from './process.ts';
 import type { Terminal } from './terminal.ts';
@@ -222,7 +223,7 @@ export function convertInput(text: string, type: InputType): InputValue {
       return { type, value };
     }
     case 'bool': {
-      const value = Object.hasOwn(booleans, trimmed) ? booleans[trimmed] : undefined;
+      const value = ownMember(booleans, trimmed);
       if (value === undefined) throw wrong('a boolean');
       return { type, value };
     }

@@ -1,12 +1,13 @@
 import type { FinishReason, Image, Message, Usage } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
 import { isObject } from '../text/json-object.ts';
+import { ownMember } from '../text/own-member.ts';
 import type { Origin } from './failure.ts';
 import { argumentsObject, conversation, ownMeta, systemText } from './history.ts';
 import type { Model, ModelRequest } from './model.ts';
 import { type WireNames, wireNames } from './names.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
-import { count } from './shape.ts';
+import { count, textOr } from './shape.ts';
 import { anthropicBudget, canThink, thinkNotices } from './think.ts';
 import { argumentsSchema } from './tool-schema.ts';
 import {
@@ -201,8 +202,8 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
         if (typeof block['text'] === 'string') parts.text(block['text']);
         return;
       case 'thinking': {
-        const text = typeof block['thinking'] === 'string' ? block['thinking'] : '';
-        const signature = typeof block['signature'] === 'string' ? block['signature'] : '';
+        const text = textOr(block['thinking'], '');
+        const signature = textOr(block['signature'], '');
         thinking.set(index, { type: 'thinking', thinking: text, signature });
         parts.thinking(text);
         return;
@@ -218,7 +219,7 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
           kind: 'tool_call',
           index: calls.size - 1,
           ...(typeof id === 'string' && id !== '' ? { id } : {}),
-          name: names.toEngine(typeof name === 'string' ? name : ''),
+          name: names.toEngine(textOr(name, '')),
           ...(whole === '' ? {} : { arguments_delta: whole }),
         });
         return;
@@ -260,7 +261,7 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
           readUsage(payload['usage']);
           const word = isObject(payload['delta']) ? payload['delta']['stop_reason'] : undefined;
           if (typeof word === 'string') {
-            reason = (Object.hasOwn(finishReasons, word) ? finishReasons[word] : undefined) ?? 'other';
+            reason = ownMember(finishReasons, word) ?? 'other';
           }
           return 'more';
         }

@@ -1,13 +1,14 @@
 import type { FinishReason, Image, Message, ToolCallPart, Usage } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
-import { isObject } from '../text/json-object.ts';
+import { isObject, readObject } from '../text/json-object.ts';
+import { ownMember } from '../text/own-member.ts';
 import type { Origin } from './failure.ts';
 import { reduceSchema } from './gemini-schema.ts';
 import { argumentsObject, conversation, ownMeta, systemText } from './history.ts';
 import type { Model, ModelRequest } from './model.ts';
 import { type WireNames, wireNames } from './names.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
-import { count } from './shape.ts';
+import { count, textOr } from './shape.ts';
 import { canThink, geminiThinking, geminiVersion, thinkNotices } from './think.ts';
 import { argumentsSchema } from './tool-schema.ts';
 import {
@@ -141,15 +142,7 @@ function callSignature(call: ToolCallPart, ours: boolean): Part {
 const imagePart = (image: Image): Part => ({ inlineData: { mimeType: image.mime_type, data: image.data } });
 
 /** A result that is not an object is wrapped (08 §5.4.2). */
-function responseOf(content: string): unknown {
-  try {
-    const value: unknown = JSON.parse(content);
-    if (isObject(value)) return value;
-  } catch {
-    // Plain text, wrapped like every other value.
-  }
-  return { content };
-}
+const responseOf = (content: string): unknown => readObject(content) ?? { content };
 
 const finishReasons: Readonly<Record<string, FinishReason>> = {
   STOP: 'stop',
@@ -177,7 +170,7 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
         kind: 'tool_call',
         index: calls,
         ...(typeof call['id'] === 'string' && call['id'] !== '' ? { id: call['id'] } : {}),
-        name: names.toEngine(typeof call['name'] === 'string' ? call['name'] : ''),
+        name: names.toEngine(textOr(call['name'], '')),
         arguments_delta: JSON.stringify(call['args'] ?? {}),
         ...(signature === null ? {} : { provider_meta: { gemini: { thoughtSignature: signature } } }),
       });
@@ -209,7 +202,7 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
       const word = candidate['finishReason'];
       if (word === 'MALFORMED_FUNCTION_CALL') failMalformed(parts, origin, 'a malformed function call');
       else if (typeof word === 'string') {
-        reason = (Object.hasOwn(finishReasons, word) ? finishReasons[word] : undefined) ?? 'other';
+        reason = ownMember(finishReasons, word) ?? 'other';
       }
       return 'more';
     },

@@ -1,11 +1,12 @@
 import type { FinishReason, Usage } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
 import { isObject } from '../text/json-object.ts';
+import { ownMember } from '../text/own-member.ts';
 import { failure } from './failure.ts';
 import type { ProviderErrorClass } from './model.ts';
 import type { WireNames } from './names.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
-import { count } from './shape.ts';
+import { count, textOr } from './shape.ts';
 import { thinkTagReader } from './think-tag.ts';
 import type { Decoder } from './wire-model.ts';
 
@@ -41,9 +42,8 @@ export function createReplyDecoder(route: Route, names: WireNames): Decoder {
   };
 
   const readFinish = (word: string, choice: Bag, parts: Parts): void => {
-    const broken = Object.hasOwn(brokenReasons, word) ? brokenReasons[word] : undefined;
-    if (broken === undefined)
-      reason = (Object.hasOwn(finishReasons, word) ? finishReasons[word] : undefined) ?? 'other';
+    const broken = ownMember(brokenReasons, word);
+    if (broken === undefined) reason = ownMember(finishReasons, word) ?? 'other';
     else if (choice['error'] !== undefined) failStream(parts, route, choice);
     else parts.fail(failure(route, broken, `backend "${route.backend}" broke off its reply: ${word}`));
   };
@@ -144,9 +144,9 @@ function createCalls(route: Route, names: WireNames) {
   return {
     /** @param whole the delta is a call, not a piece of one */
     read(delta: Bag, whole: boolean, parts: Parts): void {
-      const id = typeof delta['id'] === 'string' ? delta['id'] : '';
+      const id = textOr(delta['id'], '');
       const given = isObject(delta['function']) ? delta['function'] : {};
-      const name = typeof given['name'] === 'string' ? given['name'] : '';
+      const name = textOr(given['name'], '');
       const args = given['arguments'];
       const number = delta['index'];
       const call = whole

@@ -23,6 +23,7 @@ import {
 } from 'superstruct';
 import { RuntimeError } from '../schema/errors.ts';
 import { FinishReason } from '../schema/message.ts';
+import { ownMember } from '../text/own-member.ts';
 import { readStrictJson } from '../text/strict-json.ts';
 import { unknownSubstitution } from './scripted-fill.ts';
 import type { Reply, Script } from './scripted-types.ts';
@@ -176,7 +177,7 @@ const oneStep = define<unknown>('step', () => `a step has exactly one of ${Objec
 const step = dynamic((value): Check => {
   const keys = typeof value === 'object' && value !== null ? Object.keys(value) : [];
   const kind = keys[0] ?? '';
-  const struct = Object.hasOwn(stepKinds, kind) ? stepKinds[kind] : undefined;
+  const struct = ownMember(stepKinds, kind);
   return keys.length === 1 && struct !== undefined ? as(object({ [kind]: struct })) : oneStep;
 });
 

@@ -103,36 +103,21 @@ async function* streamReply(call: Call, request: ModelRequest, signal: AbortSign
     yield* callModel(call, request, signal);
   } catch (error) {
     // A bug of ours: the contract says that failures are parts.
-    const reason = messageOf(error);
-    yield {
-      kind: 'error',
-      error: failure(route, 'permanent', `the call of backend "${route.backend}" failed: ${reason}`),
-    };
+    const message = `the call of backend "${route.backend}" failed: ${messageOf(error)}`;
+    yield { kind: 'error', error: failure(route, 'permanent', message) };
   }
 }
 
 async function* callModel(call: Call, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
-  const { route, wire, deps, client } = call;
-  const scope = `${route.type} ${route.backend} ${route.base_url}`;
-  const keyOf = (field: string): string => `${scope} ${ofBackend.has(field) ? field : `${field} ${request.model}`}`;
-  let repeated = false;
-  let reloaded = false;
+  const { route, wire } = call;
+  const refused = refusedFields(call, request.model);
+  let isFirst = true;
+  let mayRepeat = true;
   for (;;) {
-    const prepared = await wire.prepare(request, (field) => deps.refused.has(keyOf(field)));
-    for (const notice of prepared.notices) if (!repeated) yield { kind: 'notice', ...notice };
-    repeated = true;
-    const outgoing = {
-      method: 'POST',
-      path: prepared.path,
-      accept: accept[wire.framing],
-      body: prepared.body,
-      ...(request.ready === undefined ? {} : { ready: request.ready }),
-    } as const;
-    const opening = client.open(outgoing, signal);
-    if (wire.loadingNote !== null && (await isSlow(opening, deps.loading_note_ms))) {
-      yield { kind: 'notice', code: 'model_loading', message: wire.loadingNote };
-    }
-    const opened = await opening;
+    const prepared = await wire.prepare(request, refused.has);
+    if (isFirst) for (const notice of prepared.notices) yield { kind: 'notice', ...notice };
+    isFirst = false;
+    const opened = yield* openReply(call, prepared, request, signal);
     if (opened.kind === 'failure') {
       yield { kind: 'error', error: opened.failure };
       return;
@@ -140,17 +125,13 @@ async function* callModel(call: Call, request: ModelRequest, signal: AbortSignal
     const { reply } = opened;
     if (reply.status < 200 || reply.status > 299) {
       const failed = await readFailure(call, reply);
-      const repair = prepared.repairs.find((one) => refuses(failed, one) && !deps.refused.has(keyOf(one.field)));
+      const repair = prepared.repairs.find((one) => refuses(failed, one) && !refused.has(one.field));
       if (repair === undefined) {
         yield { kind: 'error', error: failed };
         return;
       }
-      deps.refused.add(keyOf(repair.field));
-      if (repair.told !== undefined) {
-        const { code, what } = repair.told;
-        const message = `backend "${route.backend}" refuses ${what} for model "${request.model}"; it is left out`;
-        yield { kind: 'notice', code, message };
-      }
+      refused.add(repair.field);
+      if (repair.told !== undefined) yield leftOut(route, request, repair.told);
       continue;
     }
     // A URL that leads beside the interface is often answered with a page and status 200.
@@ -160,13 +141,48 @@ async function* callModel(call: Call, request: ModelRequest, signal: AbortSignal
       yield { kind: 'error', error: failure(route, 'malformed', message) };
       return;
     }
-    if ((yield* readReply(call, { decoder: prepared.decoder, reply, mayRepeat: !reloaded, signal })) === 'again') {
-      reloaded = true;
-      continue;
-    }
-    return;
+    const ended = yield* readReply(call, { decoder: prepared.decoder, reply, mayRepeat, signal });
+    if (ended === 'ended') return;
+    mayRepeat = false;
   }
 }
+
+/** Fields that this server was found to refuse, for all of its models or for one: they are left out from then on. */
+function refusedFields({ route, deps }: Call, model: string) {
+  const scope = `${route.type} ${route.backend} ${route.base_url}`;
+  const keyOf = (field: string): string => `${scope} ${ofBackend.has(field) ? field : `${field} ${model}`}`;
+  return {
+    has: (field: string): boolean => deps.refused.has(keyOf(field)),
+    add: (field: string): void => void deps.refused.add(keyOf(field)),
+  };
+}
+
+/** Sends the request. Says that the model may be loading when nothing comes for a while. */
+async function* openReply(
+  { wire, deps, client }: Call,
+  prepared: Prepared,
+  request: ModelRequest,
+  signal: AbortSignal,
+) {
+  const outgoing = {
+    method: 'POST',
+    path: prepared.path,
+    accept: accept[wire.framing],
+    body: prepared.body,
+    ...(request.ready === undefined ? {} : { ready: request.ready }),
+  } as const;
+  const opening = client.open(outgoing, signal);
+  if (wire.loadingNote !== null && (await isSlow(opening, deps.loading_note_ms))) {
+    yield { kind: 'notice', code: 'model_loading', message: wire.loadingNote } as const;
+  }
+  return opening;
+}
+
+const leftOut = (route: Route, { model }: ModelRequest, { code, what }: NonNullable<Repair['told']>): ModelPart => ({
+  kind: 'notice',
+  code,
+  message: `backend "${route.backend}" refuses ${what} for model "${model}"; it is left out`,
+});
 
 type Reading = {
   readonly decoder: Decoder;

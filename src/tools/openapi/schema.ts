@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../text/json-object.ts';
+import { ownMember } from '../../text/own-member.ts';
 import { withoutAllOf } from './all-of.ts';
 import type { ServiceDocument } from './read-document.ts';
 import { lookUp, Unusable } from './references.ts';
@@ -227,7 +228,7 @@ function withDiscriminator(state: State, schema: JsonObject): JsonObject {
 /** Whether a schema itself says which values the member has. */
 function constrains(schema: unknown, name: string): boolean {
   const members = isObject(schema) ? schema['properties'] : undefined;
-  const member = isObject(members) && Object.hasOwn(members, name) ? members[name] : undefined;
+  const member = isObject(members) ? ownMember(members, name) : undefined;
   return isObject(member) && ('const' in member || 'enum' in member);
 }
 
