@@ -27,7 +27,10 @@ const lastWaitMs = 8_000;
  * nobody said so: the machine slept, or something on the way has let go of it.
  */
 const standardSilentMs = 40_000;
-/** A stream begins at once. A browser may send for it on a connection that was kept and is as dead as the one before. */
+/**
+ * How long the first word of a stream may take. It comes at once, unless the browser has asked for the stream on another
+ * old connection, which may be as dead as the one before.
+ */
 const beginsMs = 10_000;
 
 /** As `watch` in the server's own process; a connection that is lost is made again behind the last stored event. */

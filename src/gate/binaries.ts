@@ -61,7 +61,7 @@ export function createBinaries(deps: BinariesDeps) {
   };
 
   return {
-    /** Digest and times of one file, for who declares it. Never rejects. */
+    /** Digest and identity of one file, for a policy that is to name it. Never rejects. */
     read: hashNow,
 
     view(): BinaryView {

@@ -73,7 +73,7 @@ function rendering(deps: ExecuteDeps, call: GateCall, result: ToolResult): Rende
   return {
     ...capped,
     content: withChange(call, capped.content),
-    // A tool that has kept its output itself has kept more of it.
+    // What the tool has kept itself is more than the text that was capped here.
     output_ref: (result.ok ? result.output_ref : undefined) ?? capped.output_ref,
   };
 }

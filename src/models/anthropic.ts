@@ -3,7 +3,7 @@ import type { Route } from '../schema/protocol.ts';
 import { isObject } from '../text/json-object.ts';
 import { ownMember } from '../text/own-member.ts';
 import type { Origin } from './failure.ts';
-import { argumentsObject, conversation, ownMeta, systemText } from './history.ts';
+import { argumentsObject, conversation, ownMeta, systemText, toolLoop } from './history.ts';
 import type { Model, ModelRequest } from './model.ts';
 import { type WireNames, wireNames } from './names.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
@@ -69,10 +69,6 @@ async function prepare(route: Route, request: ModelRequest, refused: (field: str
     repairs: [...(thinks ? [thinkRepair] : []), ...(temperature === undefined ? [] : [temperatureRepair])],
   };
 }
-
-/** The messages behind the last one that a person wrote: the tool loop that is still open. */
-const toolLoop = (messages: readonly Message[]): readonly Message[] =>
-  messages.slice(messages.findLastIndex((message) => message.role === 'user') + 1);
 
 /** Thinking blocks that this service wrote into a message. */
 function blocksOf(message: Message): readonly unknown[] {

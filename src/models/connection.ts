@@ -38,12 +38,10 @@ export type Client = {
 
 const maxRedirects = 3;
 const agentOptions = { keepAlive: true, maxSockets: 8, scheduling: 'lifo' } as const;
-/** Said, because Node would take an environment variable's word for the contrary (08 §11.1). */
+/** Always set: an environment variable of Node could turn the check of certificates off (08 §11.1). */
 const verified = { rejectUnauthorized: true } as const;
 
-/**
- * Loads `node:http` or `node:https`, and a proxy agent where the target has a proxy.
- */
+/** Loads `node:http` or `node:https`, and a proxy agent where the target has a proxy. */
 export async function createClient(target: Target, auth: Auth): Promise<Client> {
   const base = target.base_url.replace(/\/+$/, '');
   const origin = new URL(base);

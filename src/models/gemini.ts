@@ -23,7 +23,7 @@ import {
 
 const thinkRepair: Repair = { field: 'think', named: /think/i, told: levelRefused };
 
-/** The open models that the service also serves know no instruction of their own. */
+/** The open models of this service (Gemma) take no system instruction. */
 const instructionRepair: Repair = { field: 'without_system', named: /developer instruction is not enabled/i };
 
 /** The service's documented value for a call that has no signature of its own (08 §5.4.5). */
@@ -212,7 +212,7 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
         return;
       }
       if (usage !== null) parts.add({ kind: 'usage', usage });
-      // Written for every message with calls: it says later that a call without a signature had none.
+      // Also without a signature: it marks the calls as made by this service (see `callSignature`).
       if (calls > 0 || textSignature !== null) {
         const own = textSignature === null ? {} : { text_signature: textSignature };
         parts.add({ kind: 'meta', provider_meta: { gemini: own } });

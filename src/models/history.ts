@@ -43,3 +43,7 @@ export function ownMeta(
   const meta = holder.provider_meta?.[type];
   return isObject(meta) ? meta : null;
 }
+
+/** The messages behind the last one that a person wrote: the tool loop that is still open. */
+export const toolLoop = (messages: readonly Message[]): readonly Message[] =>
+  messages.slice(messages.findLastIndex((message) => message.role === 'user') + 1);

@@ -16,7 +16,7 @@ type Bag = Readonly<Record<string, unknown>>;
 export function createReplyDecoder(route: Route, names: WireNames): Decoder {
   const calls = createCalls(route, names);
   const details: unknown[] = [];
-  // The service itself never sends its models' marks.
+  // OpenAI itself never sends `<think>` marks as text.
   const tags = route.type === 'openai' ? null : thinkTagReader();
   const write = (content: string, parts: Parts): void =>
     tags === null ? parts.text(content) : tags.read(content, parts);
@@ -67,7 +67,7 @@ export function createReplyDecoder(route: Route, names: WireNames): Decoder {
     },
     end(parts, marked) {
       tags?.end(parts);
-      // The end mark says that all of it has come, also where no reason was given.
+      // After the end mark the reply is whole, even if no reason was given.
       if (reason === null && marked && parts.begun) reason = 'stop';
       if (reason === null) {
         failMalformed(parts, route, 'a reply that ends without a finish reason');
@@ -133,8 +133,7 @@ function createCalls(route: Route, names: WireNames) {
   const numbered = (index: number, id: string, name: string): OpenCall => {
     const known = byIndex.get(index);
     const other = known !== undefined && id !== '' && known.id !== '' && id !== known.id && name !== '';
-    // Many servers give every call of a reply the same index. What begins under an id of its own behind a whole call is
-    // the next one.
+    // Many servers give every call of a reply the same index. A new id behind a call that is complete begins the next one.
     if (known !== undefined && !(other && route.type !== 'openai' && isWhole(known.text))) return known;
     const call = open(index);
     byIndex.set(index, call);

@@ -255,7 +255,7 @@ export function parseScript(text: string, name: string): Script {
   try {
     value = JSON.parse(text);
   } catch {
-    // In our words: those of the engine quote the file, which may be any, and this is shown wherever the backend is.
+    // In our own words: the engine's message quotes the file, and what that holds is not ours to show.
     const read = readStrictJson(text, 64);
     throw invalid(name, '', read.ok ? 'not JSON' : `not JSON at line ${read.line}, column ${read.column}`);
   }

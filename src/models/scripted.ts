@@ -8,7 +8,7 @@ import { playReply } from './scripted-play.ts';
 import { invalid, parseScript } from './scripted-script.ts';
 import type { Pace, Script } from './scripted-types.ts';
 
-/** 08 §6.1. */
+/** Largest script (08 §6.1). */
 const maxScriptBytes = 5 * 1024 * 1024;
 const builtinPrefix = 'builtin:';
 

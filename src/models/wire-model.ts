@@ -43,14 +43,14 @@ export type Repair = {
 /** Said when a server refuses the think parameter (08 §8). */
 export const levelRefused = { code: 'think_unsupported', what: 'a reasoning level' } as const;
 
-/** Models that reason were seen to take none but their own, also where 04 §5 has the engine send 0. */
+/** Some reasoning models take no temperature but their own, though the engine has to send one (04 §5). */
 export const temperatureRepair: Repair = {
   field: 'temperature',
   named: /\btemperature\b/i,
   told: { code: 'parameter_ignored', what: 'this temperature' },
 };
 
-/** What a server of this kind does not know whatever the model (08 §5.3); everything else is remembered per model. */
+/** Fields that a server refuses for all of its models (08 §5.3). Every other one is remembered per model. */
 const ofBackend: ReadonlySet<string> = new Set(['stream_options', 'max_tokens', 'seed']);
 
 export type Prepared = {
@@ -134,7 +134,7 @@ async function* callModel(call: Call, request: ModelRequest, signal: AbortSignal
       if (repair.told !== undefined) yield leftOut(route, request, repair.told);
       continue;
     }
-    // A URL that leads beside the interface is often answered with a page and status 200.
+    // A wrong URL is often answered with a web page and status 200.
     if ((reply.headers['content-type'] ?? '').startsWith('text/html')) {
       reply.body.release(false);
       const message = `backend "${route.backend}" sent a web page, not a reply; check its URL: reins backend show ${route.backend}`;

@@ -1,16 +1,4 @@
-import {
-  array,
-  boolean,
-  enums,
-  type Infer,
-  literal,
-  nullable,
-  number,
-  object,
-  optional,
-  string,
-  type,
-} from 'superstruct';
+import { array, boolean, enums, type Infer, literal, nullable, number, object, string, type } from 'superstruct';
 import { type RunStarted, runOptions } from './run.ts';
 
 /** 07 §3.2. */

@@ -11,7 +11,7 @@ import { readBody } from './read-input.ts';
 import type { Call, Reply, Route } from './route.ts';
 import { newTokenId, tokenLifetimeS } from './token.ts';
 
-/** Two read it themselves, and nothing shall keep somebody from logging out. */
+/** Routes whose body need not be empty: two of them read it, and nothing may keep somebody from logging out. */
 const unlooked: ReadonlySet<string> = new Set(['verify', 'change-password', 'logout']);
 const iso = (time: number): string => new Date(time).toISOString();
 

@@ -15,7 +15,7 @@ const proofMs = 30 * 60_000;
 export const recentUntil = (provedAt: number): number => provedAt + proofMs;
 const tokenCheckMs = 1000;
 const maxSigned = 256;
-/** Of access tokens, each of which has taken the place of the one before. */
+/** Most access tokens whose digest is kept: a new token takes the place of the one before. */
 const maxAccepted = 8;
 /** A session is marked as seen once a minute: a request does not write. */
 const seenEveryMs = 60_000;

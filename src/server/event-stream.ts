@@ -13,7 +13,7 @@ import type { Call, Reply, Route } from './route.ts';
 export type StreamDeps = {
   readonly client: RuntimeClient;
   readonly operations: RouteClient;
-  /** Routes of the table: that of a run's events answers who does not ask for a stream. */
+  /** Routes of the table. That of a run's events answers requests that do not ask for a stream. */
   readonly routes: readonly Route[];
   readonly limits?: StreamLimits | undefined;
 };
@@ -52,7 +52,7 @@ export function streamRoutes(deps: StreamDeps): readonly Route[] {
   ];
 }
 
-/** Who says where a stream was cut wants the rest of it, also where a program on the way has lost what it accepts. */
+/** A request that names the last event it got wants a stream, even if a proxy has dropped its `Accept` header. */
 function wantsStream({ request: { headers } }: Call): boolean {
   const accepts = headers.accept ?? '';
   if (accepts.includes('text/event-stream')) return true;

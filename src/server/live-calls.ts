@@ -38,7 +38,7 @@ export function createLiveCalls() {
       };
     },
 
-    /** Ends those whose credential is no longer valid; where that cannot be told, it is not. */
+    /** Ends those whose credential is no longer valid. One that cannot be checked counts as invalid. */
     recheck(isValid: (principal: Principal) => boolean): void {
       const holds = (principal: Principal): boolean => {
         try {

@@ -21,7 +21,7 @@ export type PlanRow = {
 /** A plan with its progress. */
 export type PlanListRow = PlanRow & { readonly done: number; readonly total: number };
 
-/** 11 §11. */
+/** Most plans of one database (11 §11). */
 const maxPlans = 10_000;
 const activeKey = 'plan.active';
 

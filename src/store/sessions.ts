@@ -27,7 +27,7 @@ export type SessionListRow = SessionRow & {
 
 export type BriefRow = Pick<SessionRow, 'id' | 'name' | 'created_at' | 'last_message_at' | 'message_count'>;
 
-/** 11 §11. */
+/** Most sessions of one database (11 §11). */
 const maxSessions = 10_000;
 const activeKey = 'session.active';
 

@@ -134,7 +134,7 @@ export function createToolServers(sql: Sql, tenant: string) {
       });
     },
 
-    /** Why it could not be used last; null = it could. Lost like a cache, by a power failure or another's lock. */
+    /** Why it could not be used last; null = it could. Like a cache, it is lost by a power failure or another's lock. */
     noteError(id: string, error: string | null): void {
       sql.writeNow(() => {
         sql.run(

@@ -13,7 +13,7 @@ export type ParsedArguments =
     }
   | { readonly ok: false; readonly path: string; readonly message: string };
 
-/** 04 §14.2.3. */
+/** How long and how deep arguments may be (04 §14.2.3). */
 const maxBytes = 1024 * 1024;
 const maxDepth = 64;
 const prototypeKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);

@@ -24,7 +24,7 @@ export type SpoolDeps = {
   readonly now: () => number;
 };
 
-/** 05 §2.5. */
+/** How much is kept: of one result, of all of them, and for how long (05 §2.5). */
 const spoolFileBytes = 8 * 1024 * 1024;
 const keepMs = 7 * 24 * 3600_000;
 const keepBytes = 1024 ** 3;

@@ -8,7 +8,7 @@ import type { Ring } from './ring.ts';
 import { createSlots } from './slots.ts';
 import type { Route } from './transports.ts';
 
-/** 05 §10.2. */
+/** How a server stands (05 §10.2). */
 export type ConnectionState = 'idle' | 'connecting' | 'ready' | 'needs_auth' | 'failed' | 'stopped';
 
 /** What came of connecting. */
@@ -41,7 +41,7 @@ export type ConnectionDeps = {
   readonly now: () => number;
 };
 
-/** 05 §10.2, §10.5. */
+/** Limits of one connection (05 §10.2, §10.5). */
 const overlapping = 4;
 const idleMs = 30 * 60_000;
 const firstBackoffMs = 1_000;

@@ -40,7 +40,7 @@ export type Operations = {
 };
 
 const methods = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
-/** 05 §9.3.1. */
+/** Most operations of one service (05 §9.3.1). */
 const maxOperations = 2000;
 /** What watches a service calls it, not a model (05 §9.4.1). */
 const watchPaths: ReadonlySet<string> = new Set(['health', 'healthz', 'ready', 'readyz', 'livez', 'metrics']);
@@ -223,7 +223,7 @@ function bodyOf(schemas: Schemas, body: JsonObject): RequestBody | null {
   };
 }
 
-/** 05 §9.4.2. */
+/** The name of the tool that an operation becomes (05 §9.4.2). */
 function nameOf(operation: JsonObject, method: string, path: string): string {
   for (const given of [operation['operationId'], operation['x-tool-name']]) {
     const name = safeName(textOf(given));

@@ -12,7 +12,7 @@ export type ReadDocument =
   /** One sentence that says what it is instead. */
   | { readonly ok: false; readonly message: string };
 
-/** 05 §9.3.1. */
+/** Largest description, and how much one may unfold to (05 §9.3.1). */
 export const maxDocumentBytes = 10 * 1024 * 1024;
 const maxNodes = 200_000;
 const maxAliases = 100;
