@@ -1,4 +1,4 @@
-import type { Preview } from '../schema/ask.ts';
+import type { Ask, Preview } from '../schema/ask.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { ToolOutcome } from '../schema/protocol.ts';
 import { anewOf } from './anew.ts';
@@ -73,6 +73,32 @@ export function createAsker(deps: AskerDeps, ledger: Ledger, { judge, start, all
     return ledger.refuse(call, notAsked(error.message));
   };
 
+  /**
+   * Runs what was approved, judged anew: time has passed.
+   * @returns `changed` with what would run now, when that is not what the verdict was given to
+   */
+  const runApproved = async (asked: Asked, verdict: Ask): Promise<ToolOutcome | { readonly changed: Judged }> => {
+    const { call } = asked;
+    for (;;) {
+      const judged = await judge(call);
+      if ('kind' in judged) return judged;
+      const { evaluation } = judged;
+      if (evaluation.action === 'deny') return ledger.deny(call, judged, deniedByPolicy(evaluation));
+      // Under another policy than the one that it was answered under, nobody has approved it yet (03 §3.2).
+      const same =
+        judged.hash === asked.hash &&
+        judged.places === asked.places &&
+        (asked.programs === null || judged.programs === asked.programs) &&
+        preimageOf(await toolPreview(call, judged)) === asked.preimage &&
+        evaluation.policy.sha256 === verdict.policy.sha256;
+      // What the rules allow by now needs no verdict.
+      if (!same && evaluation.action !== 'allow') return { changed: judged };
+      const outcome = await start(call, judged);
+      // Once more when a spent bound was asked about in between.
+      if (outcome !== 'extended') return outcome;
+    }
+  };
+
   /** Waits until a verdict is about what would run now: changed facts open a new ask (03 §3.4). */
   const settle = async (first: Judged, open: Asked): Promise<ToolOutcome> => {
     let judged = first;
@@ -89,25 +115,9 @@ export function createAsker(deps: AskerDeps, ledger: Ledger, { judge, start, all
         if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
         return ledger.deny(call, judged, deniedByAsk(verdict));
       }
-      // Once more when a spent bound was asked about in between: time has passed again.
-      for (;;) {
-        const again = await judge(call);
-        if ('kind' in again) return again;
-        const { evaluation } = again;
-        if (evaluation.action === 'deny') return ledger.deny(call, again, deniedByPolicy(evaluation));
-        judged = again;
-        // Under another policy than the one that it was answered under, nobody has approved it yet (03 §3.2).
-        const same =
-          again.hash === asked.hash &&
-          again.places === asked.places &&
-          (asked.programs === null || again.programs === asked.programs) &&
-          preimageOf(await toolPreview(call, again)) === asked.preimage &&
-          evaluation.policy.sha256 === verdict.policy.sha256;
-        // What the rules allow by now needs no verdict.
-        if (!same && evaluation.action !== 'allow') break;
-        const outcome = await start(call, again);
-        if (outcome !== 'extended') return outcome;
-      }
+      const ran = await runApproved(asked, verdict);
+      if (!('changed' in ran)) return ran;
+      judged = ran.changed;
       const next = await raise(call, judged, planned.ask_id);
       if ('kind' in next) return next;
       asked = next;
