@@ -75,7 +75,7 @@ export function operationsOf(document: ServiceDocument, specPath: string | null)
         if (isTooMany) throw new Unusable(`a service has at most ${maxOperations} operations here`);
         const reason = excluded(path, own, specPath);
         if (reason !== null) throw new Unusable(reason);
-        return definitionOf(document, schemas, method, path, shared, own);
+        return definitionOf(document, schemas, { method, path, shared, operation: own });
       });
       if (definition instanceof Unusable) skip(`${method.toUpperCase()} ${path}`, definition);
       else definitions.push({ ...definition, name: uniqueName(definition.name, taken) });
@@ -109,13 +109,18 @@ function excluded(path: string, operation: JsonObject, specPath: string | null):
   return operation['x-reins-ignore'] === true ? 'it has x-reins-ignore' : null;
 }
 
+type Described = {
+  readonly method: (typeof methods)[number];
+  readonly path: string;
+  /** What all operations of the path have in common. */
+  readonly shared: JsonObject;
+  readonly operation: JsonObject;
+};
+
 function definitionOf(
   document: ServiceDocument,
   schemas: Schemas,
-  method: (typeof methods)[number],
-  path: string,
-  shared: JsonObject,
-  operation: JsonObject,
+  { method, path, shared, operation }: Described,
 ): HookDefinition {
   const given = [...listOf(shared['parameters']), ...listOf(operation['parameters'])].map((one) =>
     follow(document.root, one),
