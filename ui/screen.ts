@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
 import type { ReadStream, WriteStream } from 'node:tty';
+import { codeOf } from '../src/text/thrown.ts';
 import { columnsOf } from '../src/view/wrap.ts';
 import { takeCaret } from './caret.ts';
 import type { Size } from './events.ts';
@@ -242,8 +243,7 @@ function writeWhole(output: WriteStream, text: string): void {
     try {
       at += writeSync(descriptorOf(output), bytes, at);
     } catch (error) {
-      const busy = error instanceof Error && Reflect.get(error, 'code') === 'EAGAIN';
-      if (!busy || performance.now() > until) throw error;
+      if (codeOf(error) !== 'EAGAIN' || performance.now() > until) throw error;
     }
   }
 }

@@ -1,3 +1,4 @@
+import { readObject } from '../src/text/json-object.ts';
 import type { Effect } from './effect.ts';
 
 /** What `/policy …` asks of the world, or what is wrong with it. Nothing is executed and no ask is made (10 §6.5). */
@@ -30,15 +31,6 @@ function explained(text: string): Effect | string {
   }
   const [, tools, tool, given = ''] = /^([^\s/.]+)[/.](\S+)\s*([\s\S]*)$/.exec(text) ?? [];
   if (tools === undefined || tool === undefined) return usage;
-  const args = given === '' ? {} : argumentsOf(given);
+  const args = given === '' ? {} : readObject(given);
   return args === null ? usage : { do: 'explain-call', call: { tools, tool, args } };
-}
-
-function argumentsOf(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
-  } catch {
-    return null;
-  }
 }

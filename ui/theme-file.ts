@@ -1,3 +1,4 @@
+import { messageOf } from '../src/text/thrown.ts';
 import type { Token } from '../src/view/line.ts';
 import { readColour, type Rendition, themes, type Tokens } from './theme.ts';
 import { isObject } from '../src/text/json-object.ts';
@@ -33,7 +34,7 @@ export function readThemeFile(text: string): ReadTheme {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return refused(`is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    return refused(`is not JSON: ${messageOf(error)}`);
   }
   if (!isObject(value)) return refused('must be an object with "version", "base" and "tokens"');
   const { version, base = 'default', tokens = {}, ...more } = value;

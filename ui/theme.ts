@@ -1,3 +1,4 @@
+import { ownMember } from '../src/text/own-member.ts';
 import { asciiSigns, type Glyphs } from '../src/view/escape.ts';
 import type { Line, Mark, Span, Token } from '../src/view/line.ts';
 import { markCaret } from './caret.ts';
@@ -109,7 +110,7 @@ export const themes: Readonly<Record<string, { readonly rich: Tokens; readonly p
 };
 
 /** What every object has by that name is no theme. */
-const shipped = (name: string) => (Object.hasOwn(themes, name) ? themes[name] : undefined);
+const shipped = (name: string) => ownMember(themes, name);
 
 export type ColourDepth = 'none' | 'plain' | 'rich';
 

@@ -1,4 +1,5 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
+import { everyAsk } from '../src/schema/ask.ts';
 import { toWire } from '../src/schema/errors.ts';
 import type { Ask } from '../src/schema/ask.ts';
 import type { StartRun } from '../src/schema/run.ts';
@@ -128,14 +129,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
 
   const readAsks = async (): Promise<void> => {
     const client = await clientOf();
-    const { asks } = await client.listAsks({
-      state: 'pending',
-      kind: null,
-      session: null,
-      mission: null,
-      by: null,
-      limit: 200,
-    });
+    const { asks } = await client.listAsks({ ...everyAsk, state: 'pending', limit: 200 });
     const whole = [...new Set(asks.flatMap(idsOf))];
     const shorts = await client.shortIds({ ids: whole });
     const ids = Object.fromEntries(whole.map((id, index) => [id, shorts[index] ?? id]));

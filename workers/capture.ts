@@ -1,5 +1,6 @@
 import { closeSync, constants, lstatSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { codeOf } from '../src/text/thrown.ts';
 
 /** 05 §2.5: what is beyond this is left out of the file, and the result says so. */
 const spoolFileBytes = 8 * 1024 * 1024;
@@ -197,7 +198,7 @@ function openSpool(directory: string, base: string, stream: StreamName): { fd: n
       };
     } catch (error) {
       // Ids of calls are unique in one round only: a taken name gets a number.
-      if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+      if (codeOf(error) !== 'EEXIST') throw error;
     }
   }
   throw new Error('too many results of one name');

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import type { HashResult } from '../src/schema/protocol.ts';
+import { codeOf, messageOf } from '../src/text/thrown.ts';
 
 export type HashJob = { readonly path: string };
 
@@ -48,6 +49,5 @@ function hashOpen(path: string, file: number): HashResult {
 }
 
 function unreadable(path: string, error: unknown): HashResult {
-  const reason = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-  return { kind: 'unreadable', message: `${path} could not be read: ${reason}` };
+  return { kind: 'unreadable', message: `${path} could not be read: ${codeOf(error) ?? messageOf(error)}` };
 }

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { StringDecoder } from 'node:string_decoder';
 import type { SpawnMessage, SpawnRequest, SpawnResult } from '../src/schema/protocol.ts';
+import { codeOf } from '../src/text/thrown.ts';
 import { type Capture, createCapture, type StreamName, shares } from './capture.ts';
 import { createStdio } from './descriptors.ts';
 import { createGroupGuard } from '../src/children/group-guard.ts';
@@ -132,8 +133,7 @@ function start(request: SpawnRequest): ChildProcess | Error {
   }
 }
 
-const failureText = (error: Error): string =>
-  `The system did not start it: ${'code' in error && typeof error.code === 'string' ? error.code : error.message}.`;
+const failureText = (error: Error): string => `The system did not start it: ${codeOf(error) ?? error.message}.`;
 
 function exitCode({ code, signal }: Exit): number {
   return signal === null ? (code ?? 1) : 128 + constants.signals[signal];

@@ -12,6 +12,7 @@ import type { PrepareDeps } from '../runs/ports.ts';
 import { createRecorded } from '../runs/recorded.ts';
 import { readUsage } from '../store/usage.ts';
 import { createSourceRoutes, type SourceRouteDeps } from '../registry/source-routes.ts';
+import { messageOf } from '../text/thrown.ts';
 import { type PlanRouteInput, planRouteServices } from './plan-route-services.ts';
 import { createRunRoutes } from '../runs/run-routes.ts';
 import type { RunService } from '../runs/runs.ts';
@@ -189,7 +190,7 @@ export async function routeServices(input: Input): Promise<RouteClient> {
           await resume(runId, accept);
         } catch (error) {
           // The verdict stands whatever becomes of the run; it can be resumed by hand.
-          const why = error instanceof Error ? error.message : String(error);
+          const why = messageOf(error);
           input.warn(`${runId} was answered and does not go on: ${why}`);
         }
       },

@@ -1,28 +1,18 @@
-import type { Preview } from '../schema/ask.ts';
 import type { Evaluation } from '../schema/policy.ts';
-import type { PolicyState } from '../schema/run.ts';
-import type { Asks as AskRows } from '../store/asks.ts';
+import type { Asks as AskRows, NewAsk } from '../store/asks.ts';
 import type { Audit } from '../store/audit.ts';
 import type { EventRef } from '../store/events.ts';
 import type { Record } from '../store/feed.ts';
 import { newId } from '../text/ids.ts';
 
-export type RaiseInput = {
+/** A question that is to be asked. Its arguments are masked. */
+export type RaiseInput = Pick<
+  NewAsk,
+  'task_id' | 'call_id' | 'tools' | 'tool' | 'args' | 'summary' | 'preview' | 'cwd' | 'policy' | 'call_hash' | 'binding'
+> & {
   readonly kind: 'permission' | 'budget' | 'unknown_outcome';
   readonly ref: EventRef & { readonly run_id: string; readonly mission_id: string };
-  readonly task_id: string;
-  readonly call_id: string | null;
-  readonly tools: string;
-  readonly tool: string;
-  /** Final arguments, masked. */
-  readonly args: unknown;
-  readonly summary: string;
-  readonly preview: Preview;
-  readonly cwd: string;
   readonly evaluation: Evaluation;
-  readonly policy: PolicyState;
-  readonly call_hash: string;
-  readonly binding: string;
 };
 
 export type RaiseDeps = {

@@ -42,7 +42,7 @@ export function createVerdicts({ rows, audit, feed, now, tenant }: VerdictsDeps)
   const write = (record: Record, ask: Ask, verdict: Verdict, binding: string | null, cap: number | null): boolean => {
     const state: Exclude<AskState, 'pending'> =
       verdict.treat_as === undefined ? states[verdict.outcome] : treated[verdict.treat_as];
-    if (!rows.resolve(ask.id, state, verdict, binding, now(), cap)) return false;
+    if (!rows.resolve({ id: ask.id, state, verdict, binding, now: now(), cap })) return false;
     const { feedback, text, edited, ...attributed } = verdict;
     const body = {
       ask_id: ask.id,

@@ -1,3 +1,4 @@
+import { ownMember } from '../text/own-member.ts';
 import { isHidden } from './allowlist.ts';
 import { formatTime } from './clock.ts';
 import { type Macro, macroOf, macroSites } from './macro-syntax.ts';
@@ -80,7 +81,7 @@ export function expandMacro(macro: Macro, scope: MacroScope, field: string): str
 function variable(macro: Macro & { readonly kind: 'var' }, scope: MacroScope, field: string): string {
   for (const name of macro.names) {
     for (const spelling of [name, name.replaceAll('-', '_'), name.replaceAll('_', '-')]) {
-      const value = Object.hasOwn(scope.variables, spelling) ? scope.variables[spelling] : undefined;
+      const value = ownMember(scope.variables, spelling);
       if (value !== undefined && value !== '') return value;
     }
   }

@@ -1,3 +1,4 @@
+import { ownMember } from '../text/own-member.ts';
 import { placeOf, placeOfMember, type Findings } from './findings.ts';
 import type { JsonMember, JsonNode, JsonObject, JsonString } from './json.ts';
 
@@ -73,7 +74,7 @@ function normaliseBranch(branch: JsonNode, handler: string, plainOutput: boolean
       return word === null || value.kind !== 'string' ? value : { ...value, value: operatorSigns[word] ?? word };
     },
     when: (value) => {
-      const word = value.kind === 'string' && Object.hasOwn(aliases, value.value) ? aliases[value.value] : undefined;
+      const word = value.kind === 'string' ? ownMember(aliases, value.value) : undefined;
       return word === undefined || value.kind !== 'string' ? value : instead(value, word, findings);
     },
   });

@@ -1,3 +1,4 @@
+import { ownMember } from '../text/own-member.ts';
 import { placeOf, placeOfMember, type Findings } from './findings.ts';
 import type { JsonArray, JsonMember, JsonNode, JsonObject, JsonString } from './json.ts';
 
@@ -69,7 +70,7 @@ export function readShape(
 ): Shape {
   const good = new Map<string, JsonMember>();
   for (const member of node.members) {
-    const type = Object.hasOwn(types, member.name) ? types[member.name] : undefined;
+    const type = ownMember(types, member.name);
     if (type === undefined) {
       if (!isFree(member.name)) {
         findings.warning(

@@ -1,5 +1,6 @@
 import type * as Library from 'liquidjs';
 import { RuntimeError } from '../schema/errors.ts';
+import { messageOf } from '../text/thrown.ts';
 import { utf8Length } from '../text/utf8.ts';
 import { expandMacro, type MacroScope } from './macros.ts';
 import { readHistory } from './read-history.ts';
@@ -87,7 +88,7 @@ function renderFailure(error: unknown, input: TemplateInput): RuntimeError {
   const cause = originalOf(error);
   if (cause instanceof RuntimeError) return cause;
   if (cause instanceof LimitError) return limit(input, cause.message);
-  const message = cause instanceof Error ? cause.message : String(cause);
+  const message = messageOf(cause);
   if (message === 'template render limit exceeded')
     return limit(input, `rendering took over ${limits.milliseconds} ms`);
   // The library's own limit, the engine's string length and its stack.
@@ -281,7 +282,7 @@ export async function checkTemplate(text: string, kind: 'output_template' | 'oth
     return { problem: null, names };
   } catch (error) {
     const cause = originalOf(error);
-    const message = (cause instanceof Error ? cause.message : String(cause)).replace(/, line:\d+, col:\d+$/, '');
+    const message = messageOf(cause).replace(/, line:\d+, col:\d+$/, '');
     const at = prepared.sourceIndex(tokenOf(error)?.begin ?? 0);
     return {
       problem: { code: cause instanceof ForbiddenTagError ? 'forbidden_tag' : 'bad_template', at, message },

@@ -1,5 +1,6 @@
 import { builtInProviders } from '../schema/tool-names.ts';
 import { type Handler, isModelHandler, thinkLevel } from '../schema/chain.ts';
+import { ownMember } from '../text/own-member.ts';
 import { exposesNothing, readEntry } from './allowlist.ts';
 import { placeOf, placeOfMember, type Findings } from './findings.ts';
 import type { JsonMember, JsonNode, JsonObject } from './json.ts';
@@ -194,7 +195,7 @@ function vetLimits(node: JsonObject, findings: Findings): void {
     }
     const keys = Object.hasOwn(limitKeys, provider) ? (limitKeys[provider] ?? {}) : {};
     for (const member of value.members) {
-      const key = Object.hasOwn(keys, member.name) ? keys[member.name] : undefined;
+      const key = ownMember(keys, member.name);
       if (member.value.kind !== 'string') {
         findings.error('bad_type', placeOf(member.value), `${member.name} must be a string, a number or a boolean`);
       } else if (key === undefined) {

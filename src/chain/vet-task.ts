@@ -1,4 +1,5 @@
 import { type Handler, handlers, isModelHandler } from '../schema/chain.ts';
+import { ownMember } from '../text/own-member.ts';
 import { placeOf, type Findings } from './findings.ts';
 import type { JsonNode, JsonObject, JsonString } from './json.ts';
 import { checkRange, type MemberType, readShape, type Shape } from './shape.ts';
@@ -85,7 +86,7 @@ function vetByHandler(
   findings: Findings,
 ): void {
   for (const member of shape.node.members) {
-    const reads = Object.hasOwn(readers, member.name) ? readers[member.name] : undefined;
+    const reads = ownMember(readers, member.name);
     if (reads !== undefined && !reads(handler)) warnUnused(member, handler, findings);
   }
   if (handler === 'tools') vetTools(shape, providers, findings);

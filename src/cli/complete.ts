@@ -1,6 +1,7 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { RuntimeClient } from '../client/operations.ts';
+import { everyAsk } from '../schema/ask.ts';
 import { configKeys } from '../schema/config.ts';
 import type { Argument, Candidates, Command, Flag } from './command.ts';
 import { commands, flagsOf } from './table.ts';
@@ -132,14 +133,7 @@ async function stored(
     case 'run':
       return (await client.listRuns({ status: null, session: null, limit: 50 })).runs.map((run) => run.id);
     case 'ask': {
-      const { asks } = await client.listAsks({
-        state: 'pending',
-        kind: null,
-        session: null,
-        mission: null,
-        by: null,
-        limit: 50,
-      });
+      const { asks } = await client.listAsks({ ...everyAsk, state: 'pending', limit: 50 });
       return asks.map((ask) => ask.id);
     }
   }

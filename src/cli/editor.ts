@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { lstatSync, mkdtempSync, readFileSync, rmSync, type Stats, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { codeOf, messageOf } from '../text/thrown.ts';
 import type { Process, Signal } from './process.ts';
 
 /** What came of an edit: the text as it was saved, or why there is none. */
@@ -34,7 +35,7 @@ export async function editText(place: EditPlace, name: string, text: string): Pr
     given = lstatSync(path);
   } catch (error) {
     if (directory !== null) rmSync(directory, { recursive: true, force: true });
-    return failed(`no file can be made for the editor: ${error instanceof Error ? error.message : String(error)}`);
+    return failed(`no file can be made for the editor: ${messageOf(error)}`);
   }
   try {
     const ended = await run(editor, path, place);
@@ -49,7 +50,7 @@ export async function editText(place: EditPlace, name: string, text: string): Pr
       ? failed('what was saved is no UTF-8 text; nothing was changed')
       : { kind: 'saved', text: saved };
   } catch (error) {
-    return failed(`the edited file cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    return failed(`the edited file cannot be read: ${messageOf(error)}`);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -89,7 +90,7 @@ const run = (editor: string, path: string, { environment, onSignal }: EditPlace)
     const child = spawn(file, [...args, path], { stdio: 'inherit', env: { ...environment } });
     child.on('error', (error) => {
       heard.stop();
-      settle(`the editor "${file}" cannot be started (${codeOf(error)}): set VISUAL or EDITOR`);
+      settle(`the editor "${file}" cannot be started (${codeOf(error) ?? error.message}): set VISUAL or EDITOR`);
     });
     child.on('close', async (code, signal) => {
       // Its key is ours as well, and may come later: while the terminal is lent, it means nothing to us.
@@ -125,8 +126,6 @@ function hearKeys(onSignal: Process['onSignal']): { until(signal: Signal | undef
     },
   };
 }
-
-const codeOf = (error: NodeJS.ErrnoException): string => error.code ?? error.message;
 
 /** A program and its options, each a word or quoted: `code --wait`, `"/opt/my editor/bin" -a ''`. */
 const wordsOf = (editor: string): readonly string[] =>

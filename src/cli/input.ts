@@ -4,6 +4,8 @@ import { RuntimeError } from '../schema/errors.ts';
 import { type InputType, inputTypes } from '../schema/run.ts';
 import { isDeeperThan, mostLevels } from '../text/json-depth.ts';
 import { jsonErrorPosition } from '../text/json-position.ts';
+import { ownMember } from '../text/own-member.ts';
+import { codeOf, messageOf } from '../text/thrown.ts';
 import type { Process } from './process.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -98,9 +100,10 @@ async function readFileBytes(path: string, shown: string): Promise<Buffer> {
 }
 
 const reasonOf = (error: unknown): string => {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const words: Readonly<Record<string, string>> = { ENOENT: 'no such file', EACCES: 'permission denied' };
-  return words[code] ?? (code === '' ? String(error) : code);
+  const code = codeOf(error);
+  if (code === 'ENOENT') return 'no such file';
+  if (code === 'EACCES') return 'permission denied';
+  return code ?? messageOf(error);
 };
 
 /** All of stdin; null when `waitMs` passed before the first byte or the end. Stops reading at the limit. */
@@ -220,7 +223,7 @@ export function convertInput(text: string, type: InputType): InputValue {
       return { type, value };
     }
     case 'bool': {
-      const value = Object.hasOwn(booleans, trimmed) ? booleans[trimmed] : undefined;
+      const value = ownMember(booleans, trimmed);
       if (value === undefined) throw wrong('a boolean');
       return { type, value };
     }

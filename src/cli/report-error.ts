@@ -1,4 +1,5 @@
 import { type ErrorCode, exitOf, RuntimeError, shownClass } from '../schema/errors.ts';
+import { messageOf } from '../text/thrown.ts';
 import { escapeText } from '../view/escape.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -32,10 +33,9 @@ export function failureOf(error: unknown): Failure {
       stack: stackOf(error),
     };
   }
-  const message = error instanceof Error ? error.message : String(error);
   return {
     code: 'internal',
-    message: `a fault of this program: ${message} (--trace shows where)`,
+    message: `a fault of this program: ${messageOf(error)} (--trace shows where)`,
     hints: [],
     exit: 1,
     findings: [],

@@ -1,3 +1,4 @@
+import { everyAsk } from '../schema/ask.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { plural } from '../view/format.ts';
 import type { RuntimeClient } from '../client/operations.ts';
@@ -124,14 +125,7 @@ function stopSignal({ process }: Context): Promise<void> {
 /** What is said about the state of things, once the server answers. */
 async function knownFacts(client: RuntimeClient) {
   const { status, policy } = await client.doctor({ probe: false });
-  const asks = await client.listAsks({
-    state: 'pending',
-    kind: null,
-    session: null,
-    mission: null,
-    by: null,
-    limit: 1,
-  });
+  const asks = await client.listAsks({ ...everyAsk, state: 'pending', limit: 1 });
   const count = async (word: string) => (await client.listRuns({ status: word, session: null, limit: 1 })).total;
   const counts = [
     [asks.total, 'waiting', plural(asks.total, 'ask')],

@@ -3,6 +3,7 @@ import { closeSync, fsyncSync, linkSync, lstatSync, openSync, renameSync, rmSync
 import { basename, dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { systemReason } from '../text/system-reason.ts';
+import { codeOf } from '../text/thrown.ts';
 
 /**
  * Makes a file of the operator's own, mode 0600: under another name first and moved into place whole, so that nobody ever
@@ -46,8 +47,7 @@ function placeNew(temporary: string, path: string, taken: RuntimeError): void {
   try {
     linkSync(temporary, path);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    if (code === 'EEXIST' || kindOf(path) !== 'none') throw taken;
+    if (codeOf(error) === 'EEXIST' || kindOf(path) !== 'none') throw taken;
     attempt(path, () => renameSync(temporary, path));
   }
 }

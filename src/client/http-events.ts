@@ -2,6 +2,7 @@ import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { RuntimeError } from '../schema/errors.ts';
 import type { RunEvent } from '../schema/event.ts';
 import type { FeedEntry } from '../schema/feed.ts';
+import { pause } from '../text/pause.ts';
 import { refusalOf } from './http-refusal.ts';
 import type { WatchInput } from './operations.ts';
 
@@ -26,7 +27,10 @@ const lastWaitMs = 8_000;
  * nobody said so: the machine slept, or something on the way has let go of it.
  */
 const standardSilentMs = 40_000;
-/** A stream begins at once. A browser may send for it on a connection that was kept and is as dead as the one before. */
+/**
+ * How long the first word of a stream may take. It comes at once, unless the browser has asked for the stream on another
+ * old connection, which may be as dead as the one before.
+ */
 const beginsMs = 10_000;
 
 /** As `watch` in the server's own process; a connection that is lost is made again behind the last stored event. */
@@ -135,16 +139,4 @@ async function* connect(
   } finally {
     await reader.cancel().catch(() => {});
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const over = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', over);
-      resolve();
-    };
-    const timer = setTimeout(over, ms);
-    signal.addEventListener('abort', over);
-  });
 }

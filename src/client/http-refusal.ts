@@ -16,10 +16,10 @@ export async function refusalOf(response: Response): Promise<RuntimeError> {
     retryAfterS: Number(response.headers.get('retry-after') ?? 0),
   };
   const text = typeof message === 'string' ? message : `The server answered ${status}.`;
-  return new RuntimeError(codeOf(data.code), text, { data });
+  return new RuntimeError(knownCode(data.code), text, { data });
 }
 
-function codeOf(code: unknown): ErrorCode {
+function knownCode(code: unknown): ErrorCode {
   if (code === 'invalid_chain') return 'chain_invalid';
   if (code === 'backend_error') return 'server_error';
   // Object.hasOwn has just said that it is one of them.

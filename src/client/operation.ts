@@ -2,12 +2,12 @@ import type { Struct } from 'superstruct';
 import type { AccessClass } from '../schema/login.ts';
 import type { Known } from '../schema/shape.ts';
 
-/** Whether an operation that faces of this process call only looks, or acts; the class of a route says who may. */
+/** Whether an operation without a route only looks, or acts. A route has an access class instead. */
 export type Access = 'open' | 'read' | 'run' | 'operator';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Where the output decides. */
+/** The status of an answer, where the output decides which. */
 export type StatusOf<O> = { readonly among: readonly number[]; readonly of: (output: O) => number };
 
 /** How an operation is reached over HTTP: the route, its client, its description and the test sweep come from it. */
@@ -29,7 +29,7 @@ export type Route<I, O> = {
   /** At most two of these at once (09 §10.2). */
   readonly heavy: boolean;
   readonly headers: ((output: O) => Readonly<Record<string, string>>) | null;
-  /** What an answer without a body says in its headers. */
+  /** Headers that are made of the output. */
   readonly fromHeaders: ((get: (name: string) => string | null) => O) | null;
   /** `items`: a list goes as `{"items": …}`; `attachment`: the pieces of an output are a file. */
   readonly form: 'json' | 'items' | 'attachment';

@@ -12,8 +12,8 @@ import { tools } from './operations/tools.ts';
 import { work } from './operations/work.ts';
 
 /**
- * The one table. What faces of this process do. Everything is an entry here or in `routes.ts`, or `watch`, `watchFeed`, `pullModel` and `signInMcpServer`,
- * which stream.
+ * The one table of what faces of this process can do, beside the operations with routes (`routes.ts`). What streams is no
+ * entry: `watch`, `watchFeed`, `pullModel` and `signInMcpServer`.
  */
 export const operations = {
   ...work,

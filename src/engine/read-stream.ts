@@ -2,6 +2,7 @@ import { wellFormed } from '../chain/values.ts';
 import type { ModelFailure, ModelPart } from '../models/model.ts';
 import type { FinishReason, Usage } from '../schema/message.ts';
 import { isObject } from '../text/json-object.ts';
+import { messageOf } from '../text/thrown.ts';
 
 /** A call as its deltas left it; complete only when the stream finished. */
 export type ReplyCall = {
@@ -100,7 +101,7 @@ export async function readStream(
       }
     }
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = messageOf(error);
     return { kind: 'broken', received: collect(), error: { class: 'permanent', message: message.slice(0, 1000) } };
   } finally {
     // Not awaited: a generator that hangs in its source would hold the cancellation back.

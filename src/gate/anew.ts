@@ -1,5 +1,5 @@
 import type { Ask, Preview } from '../schema/ask.ts';
-import type { Judged } from './find.ts';
+import type { Judged } from './stages.ts';
 
 /**
  * Why a call is asked about once more: the operator has put other arguments in the place of its own, or what was

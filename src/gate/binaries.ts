@@ -2,6 +2,7 @@ import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync }
 import { headBytes } from '../policy/interpreter.ts';
 import type { BinaryFact, FileIdentity } from '../schema/policy.ts';
 import type { HashResult } from '../schema/protocol.ts';
+import { codeOf, messageOf } from '../text/thrown.ts';
 
 /** Digests that are kept (02 §10.5), and the age from which the times of a file tell its contents apart. */
 const maxDigests = 1024;
@@ -49,7 +50,7 @@ export function createBinaries(deps: BinariesDeps) {
     const before = readHead(real);
     const young = before.state !== 'read' || isYoung(before.identity);
     const hashed = await deps.hash(real).catch((error: unknown): HashResult => {
-      return { kind: 'unreadable', message: error instanceof Error ? error.message : String(error) };
+      return { kind: 'unreadable', message: messageOf(error) };
     });
     if (before.state !== 'read') return before;
     if (hashed.kind === 'unreadable') return { state: 'unreadable', message: hashed.message };
@@ -60,7 +61,7 @@ export function createBinaries(deps: BinariesDeps) {
   };
 
   return {
-    /** Digest and times of one file, for who declares it. Never rejects. */
+    /** Digest and identity of one file, for a policy that is to name it. Never rejects. */
     read: hashNow,
 
     view(): BinaryView {
@@ -145,7 +146,7 @@ function readHead(real: string): BinaryFact {
   }
 }
 
-function unreadable(error: unknown): BinaryFact {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-  return { state: 'unreadable', message: code };
-}
+const unreadable = (error: unknown): BinaryFact => ({
+  state: 'unreadable',
+  message: codeOf(error) ?? messageOf(error),
+});

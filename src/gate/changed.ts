@@ -1,5 +1,6 @@
 import type { CallRequest } from '../schema/protocol.ts';
 import type { ChangedArguments, GateRun } from './run.ts';
+import type { RequestedCall } from './stages.ts';
 
 /** The call as it goes on, judged anew in every respect: its id is all that it keeps. */
 export function changeCall(run: GateRun, request: CallRequest, args: ChangedArguments): CallRequest {
@@ -13,14 +14,14 @@ const note = 'The operator changed the arguments of this call';
 const share = 0.5;
 
 /** How much of a result's room the words about changed arguments take; 0 for a call that nobody changed. */
-export const changeBytes = (run: GateRun, request: CallRequest): number =>
-  run.changed.has(request.call_id) ? Buffer.byteLength(withChange(run, request, '')) : 0;
+export const changeBytes = (call: RequestedCall): number =>
+  call.run.changed.has(call.request.call_id) ? Buffer.byteLength(withChange(call, '')) : 0;
 
 /**
  * What the model is told of its call, with the arguments that stood in the place of its own where the operator changed
  * them. An error stays the one object that it is.
  */
-export function withChange(run: GateRun, request: CallRequest, content: string): string {
+export function withChange({ run, request }: RequestedCall, content: string): string {
   const args = run.changed.get(request.call_id);
   if (args === undefined) return content;
   const told = shortened(args, Math.floor(request.max_result_bytes * share));

@@ -1,14 +1,13 @@
 import type { Asks } from '../asks/asks.ts';
 import type { Evaluation } from '../schema/policy.ts';
-import type { CallRequest } from '../schema/protocol.ts';
 import type { Audit } from '../store/audit.ts';
 import type { Calls } from '../store/calls.ts';
 import type { Feed, Record } from '../store/feed.ts';
 import type { Runs } from '../store/runs.ts';
 import { isDeeperThan, mostLevels } from '../text/json-depth.ts';
 import { textSha256 } from './binding.ts';
-import type { Judged } from './find.ts';
 import type { GateRun } from './run.ts';
+import type { Found, GateCall, Judged, RequestedCall } from './stages.ts';
 
 export type LedgerDeps = {
   readonly feed: Feed;
@@ -23,39 +22,33 @@ export type LedgerDeps = {
   readonly mask: <T>(value: T) => T;
 };
 
-/** A call that has its row before it starts: it waits for a verdict, or is taken up again without a question. */
-export type Planned = { readonly seq: number; readonly ask_id: string | null };
-export type Started = { readonly seq: number; readonly at: number };
+/** A tool by its two names, as rows and events have them. */
+export type ToolNames = { readonly tools: string; readonly tool: string };
+
+export const namesOf = ({ tools, name }: Found): ToolNames => ({ tools, tool: name });
 
 /** The single entries of which every act of the ledger is made: events, audit rows, call rows, all masked. */
 export function createEntries(deps: LedgerDeps) {
   const { audit, calls, now } = deps;
 
-  const pending = (
-    record: Record,
-    run: GateRun,
-    request: CallRequest,
-    names: { tools: string; tool: string },
-    args: unknown,
-  ): void =>
+  const pending = (record: Record, { run, request, found }: GateCall, args: unknown): void =>
     record(run.ref, {
       kind: 'tool_call_pending',
       call_id: request.call_id,
-      ...names,
+      ...namesOf(found),
       args,
       batch_index: request.batch_index,
       batch_size: request.batch_size,
     });
 
-  const decision = (record: Record, run: GateRun, request: CallRequest, judged: Judged, args: unknown): void => {
+  const decision = (record: Record, { run, request, found }: GateCall, judged: Judged, args: unknown): void => {
     const evaluation = deps.mask(judged.evaluation);
-    const { tools, tool } = judged.prepared.call;
+    const names = namesOf(found);
     const { action, reason, detail, matched_rule, policy } = evaluation;
     record(run.ref, {
       kind: 'policy_decision',
       call_id: request.call_id,
-      tools,
-      tool,
+      ...names,
       action,
       rule: matched_rule,
       reason,
@@ -64,8 +57,7 @@ export function createEntries(deps: LedgerDeps) {
     });
     entry(run, 'decision', {
       call_id: request.call_id,
-      tools,
-      tool,
+      ...names,
       args,
       call_hash: judged.hash,
       record: withoutTrace(evaluation),
@@ -79,8 +71,7 @@ export function createEntries(deps: LedgerDeps) {
     );
 
   const insert = (
-    run: GateRun,
-    request: CallRequest,
+    { run, request, found }: GateCall,
     judged: Judged,
     args: unknown,
     state: 'planned' | 'started' | 'skipped',
@@ -89,8 +80,7 @@ export function createEntries(deps: LedgerDeps) {
       run_id: run.ref.run_id,
       call_id: request.call_id,
       batch: request.batch_index,
-      tools: judged.prepared.call.tools,
-      tool: judged.prepared.call.tool,
+      ...namesOf(found),
       args,
       call_hash: judged.hash,
       record: deps.mask(judged.evaluation),
@@ -98,22 +88,21 @@ export function createEntries(deps: LedgerDeps) {
       at: now(),
     });
 
+  /** @param end what the model is told, and its class when that is an error */
   const ended = (
     record: Record,
-    run: GateRun,
-    request: CallRequest,
-    names: { tools: string; tool: string },
-    content: string,
-    error: string,
+    { run, request }: RequestedCall,
+    names: ToolNames,
+    end: { readonly content: string; readonly error: string | null },
   ): void =>
     record(run.ref, {
       kind: 'tool_call',
       call_id: request.call_id,
       ...names,
-      ok: false,
-      error,
-      result: content,
-      result_bytes: Buffer.byteLength(content),
+      ok: end.error === null,
+      ...(end.error === null ? {} : { error: end.error }),
+      result: end.content,
+      result_bytes: Buffer.byteLength(end.content),
       truncated_result: false,
       duration_ms: 0,
     });

@@ -1,23 +1,21 @@
 import { evaluate } from '../policy/evaluate.ts';
 import { RuntimeError } from '../schema/errors.ts';
-import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
+import type { ToolOutcome } from '../schema/protocol.ts';
 import type { Feed } from '../store/feed.ts';
 import { keepTrying } from '../store/keep-trying.ts';
-import { codeOf } from '../store/private-file.ts';
 import { longestTimerMs } from '../text/quantities.ts';
+import { codeOf } from '../text/thrown.ts';
 import type { ToolContext, ToolPorts, ToolResult } from '../tools/tool.ts';
 import { changeBytes, withChange } from './changed.ts';
-import type { Started } from './entries.ts';
-import type { Judged } from './find.ts';
 import type { Ledger } from './ledger.ts';
-import { capResult, resultText, shallowResult } from './result.ts';
+import { capResult, type Rendered, resultText, shallowResult } from './result.ts';
 import type { GateRun } from './run.ts';
+import type { GateCall, Judged, Started } from './stages.ts';
 import { leaseLost } from './under-lease.ts';
 
 export type ExecuteDeps = {
   readonly feed: Feed;
   readonly ports: ToolPorts;
-  readonly now: () => number;
   /** Masks a result before it reaches the model and notes how many secrets were found. */
   readonly maskResult: (result: ToolResult) => ToolResult;
 };
@@ -38,26 +36,22 @@ function timeLimit(run: AbortSignal, leftMs: number | undefined) {
 export async function executeCall(
   deps: ExecuteDeps,
   ledger: Ledger,
-  run: GateRun,
-  request: CallRequest,
+  call: GateCall,
   judged: Judged,
   started: Started,
 ): Promise<ToolOutcome> {
+  const { run, request } = call;
   const limit = timeLimit(run.signal, request.time_left_ms);
-  const result = deps.maskResult(
-    shallowResult(await act(deps, ledger, run, judged, started, limit.signal).finally(limit.release)),
-  );
+  const { signal } = limit;
+  const ports = { ...deps.ports, spawn: notingPids(deps.ports.spawn, (pid) => notePid(ledger, run, started, pid)) };
+  const context = contextOf({ ...deps, ports }, call, judged, signal);
+  const result = deps.maskResult(shallowResult(await act(call, judged, context).finally(limit.release)));
   if (!run.records()) throw new RuntimeError('cancelled', 'stopped');
-  const text = resultText(result);
-  const isText = result.ok && typeof result.value === 'string';
-  const room = request.max_result_bytes - changeBytes(run, request);
-  const capped = capResult(text, isText, room, run.ref.run_id, request.call_id, deps.ports.spool);
-  const rendered = { ...capped, content: withChange(run, request, capped.content) };
-  const outputRef = (result.ok ? result.output_ref : undefined) ?? rendered.output_ref;
-  const isRecorded = await keepTrying(
-    () => ledger.end(run, request, judged, started, result, rendered, outputRef ?? null),
-    { codes: ['storage', 'database_busy'], goOn: () => !run.signal.aborted },
-  );
+  const rendered = rendering(deps, call, result);
+  const isRecorded = await keepTrying(() => ledger.end(call, judged, started, result, rendered), {
+    codes: ['storage', 'database_busy'],
+    goOn: () => !run.signal.aborted,
+  });
   if (!isRecorded) return leaseLost;
   return {
     kind: 'result',
@@ -65,9 +59,39 @@ export async function executeCall(
     content: rendered.content,
     ...(result.ok ? {} : { error: result.error }),
     ...(request.direct && result.ok ? { value: result.value } : {}),
-    ...(outputRef == null ? {} : { output_ref: outputRef }),
+    ...(rendered.output_ref === null ? {} : { output_ref: rendered.output_ref }),
   };
 }
+
+/** The result as the model is told it, within its room. */
+function rendering(deps: ExecuteDeps, call: GateCall, result: ToolResult): Rendered {
+  const { run, request } = call;
+  const isText = result.ok && typeof result.value === 'string';
+  const room = request.max_result_bytes - changeBytes(call);
+  const keep = (whole: string) => deps.ports.spool.put(run.ref.run_id, request.call_id, whole);
+  const capped = capResult(resultText(result), isText, room, keep);
+  return {
+    ...capped,
+    content: withChange(call, capped.content),
+    // What the tool has kept itself is more than the text that was capped here.
+    output_ref: (result.ok ? result.output_ref : undefined) ?? capped.output_ref,
+  };
+}
+
+/** Tells of the pid of a child that is still there after a moment. */
+const notingPids =
+  (spawn: ToolPorts['spawn'], note: (pid: number) => void): ToolPorts['spawn'] =>
+  async (request, signal, onOutput, onStarted) => {
+    let timer: NodeJS.Timeout | undefined;
+    try {
+      return await spawn(request, signal, onOutput, (pid) => {
+        timer = setTimeout(() => note(pid), pidAfterMs);
+        onStarted(pid);
+      });
+    } finally {
+      clearTimeout(timer);
+    }
+  };
 
 function notePid(ledger: Ledger, run: GateRun, started: Started, pid: number): void {
   try {
@@ -77,50 +101,37 @@ function notePid(ledger: Ledger, run: GateRun, started: Started, pid: number): v
   }
 }
 
-async function act(
-  deps: ExecuteDeps,
-  ledger: Ledger,
-  run: GateRun,
-  judged: Judged,
-  started: Started,
+/** What a tool is given of the world. */
+const contextOf = (
+  { feed, ports }: ExecuteDeps,
+  { run, request }: GateCall,
+  { prepared, evaluation }: Judged,
   signal: AbortSignal,
-): Promise<ToolResult> {
-  const { prepared } = judged;
-  const context: ToolContext<unknown> = {
-    ...prepared.site,
-    facts: prepared.facts,
-    exec: judged.evaluation.exec,
-    signal,
-    environment: run.environment,
-    ports: {
-      ...deps.ports,
-      spawn: async (spawnRequest, signal, onOutput, onStarted) => {
-        let timer: NodeJS.Timeout | undefined;
-        try {
-          return await deps.ports.spawn(spawnRequest, signal, onOutput, (pid) => {
-            timer = setTimeout(() => notePid(ledger, run, started, pid), pidAfterMs);
-            onStarted(pid);
-          });
-        } finally {
-          clearTimeout(timer);
-        }
-      },
-    },
-    output: (stream, text) =>
-      deps.feed.live(run.ref, { kind: 'tool_output', call_id: prepared.site.call_id, stream, text }),
-    emit: (event) => deps.feed.commit('normal', (record) => record(run.ref, event)),
-    judge: (tools, tool, args) => evaluate(run.policy(), { tools, tool, args }, run.host(prepared.cwd)).action,
-  };
+): ToolContext<unknown> => ({
+  ...prepared.site,
+  facts: prepared.facts,
+  exec: evaluation.exec,
+  signal,
+  environment: run.environment,
+  ports,
+  output: (stream, text) => feed.live(run.ref, { kind: 'tool_output', call_id: request.call_id, stream, text }),
+  emit: (event) => feed.commit('normal', (record) => record(run.ref, event)),
+  judge: (tools, tool, args) => evaluate(run.policy(), { tools, tool, args }, run.host(prepared.cwd)).action,
+});
+
+async function act({ found }: GateCall, { prepared }: Judged, context: ToolContext<unknown>): Promise<ToolResult> {
   if (prepared.dropped.length > 0) {
-    const message = `The model's value for ${prepared.dropped.join(', ')} of ${prepared.found.tools}.${prepared.found.name} was dropped: the operator's is sent.`;
+    const message = `The model's value for ${prepared.dropped.join(', ')} of ${found.tools}.${found.name} was dropped: the operator's is sent.`;
     context.emit({ kind: 'notice', level: 'warn', code: 'argument_dropped', message });
   }
   try {
-    return await prepared.found.tool.execute(prepared.args, context);
+    return await found.tool.execute(prepared.args, context);
   } catch (error) {
-    if (signal.aborted) return { ok: false, error: 'cancelled', message: 'The call was cancelled while it ran.' };
+    if (context.signal.aborted) {
+      return { ok: false, error: 'cancelled', message: 'The call was cancelled while it ran.' };
+    }
     const code = codeOf(error);
-    return code === undefined
+    return code === null
       ? { ok: false, error: 'tool_error', message: 'The tool failed unexpectedly.' }
       : { ok: false, error: 'io_error', message: `The system refused it: ${code}.`, extra: { code } };
   }

@@ -9,7 +9,7 @@ import { filesLike } from './files-like.ts';
 import { createGuards } from './guarded.ts';
 import type { Machine } from './machine.ts';
 import { createSight, realPath } from './real-path.ts';
-import { findProgram, inRelativeElement } from './programs.ts';
+import { createPrograms } from './programs.ts';
 import { findRepository } from './repository.ts';
 
 /** The machine as one call sees it. */
@@ -27,6 +27,7 @@ export function createPolicyHosts(machine: Machine, binaries: Binaries): (cwd: s
   const directories = machine.path.split(delimiter);
   const guards = createGuards(machine, directories.filter(isAbsolute));
   const root = realPath(machine.workspace);
+  const programs = createPrograms(directories, root, machine);
   return (cwd) => {
     const sight = createSight();
     const view = binaries.view();
@@ -41,10 +42,8 @@ export function createPolicyHosts(machine: Machine, binaries: Binaries): (cwd: s
       filesLike: memo(filesLike),
       isDirectory: memo(isDirectory),
       hardLinks: memo(hardLinks),
-      resolveProgram: memo((word: string, directory: string) =>
-        findProgram(word, directory, directories, root, machine),
-      ),
-      foundRelative: (word, directory) => inRelativeElement(word, directory, directories, machine),
+      resolveProgram: memo(programs.find),
+      foundRelative: programs.foundRelative,
       binary: view.look,
       hashAsked: view.hashAsked,
       repository: memo((directory: string) => findRepository(directory, root)),

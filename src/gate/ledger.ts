@@ -1,12 +1,12 @@
 import type { Preview } from '../schema/ask.ts';
 import { readsFiles } from '../schema/message.ts';
-import type { CallRequest } from '../schema/protocol.ts';
 import type { ToolResult } from '../tools/tool.ts';
-import { createEntries, type LedgerDeps, parsed, type Planned, type Started } from './entries.ts';
-import type { Judged } from './find.ts';
+import { bindingOf } from './binding.ts';
+import { createEntries, type LedgerDeps, namesOf, parsed } from './entries.ts';
 import { createNotRun } from './not-run.ts';
 import type { Rendered } from './result.ts';
 import type { GateRun } from './run.ts';
+import type { AskedCall, GateCall, Judged, PlannedCall, Started } from './stages.ts';
 import { underLease } from './under-lease.ts';
 
 /** What the gate writes down, each act one transaction of row, audit and event (11 §2.8). */
@@ -18,55 +18,53 @@ export function createLedger(deps: LedgerDeps) {
   return {
     ...createNotRun(deps, entries),
 
-    /** Plans the call and raises its ask; a changed call gets a new ask that replaces the one before. */
-    ask(
-      run: GateRun,
-      request: CallRequest,
-      judged: Judged,
-      preview: Preview,
-      binding: string,
-      planned: Planned | null,
-      replaced: string | null,
-    ): Planned & { readonly ask_id: string } {
+    /**
+     * Plans the call and raises its ask; a changed call gets a new ask.
+     * @param replaced the ask in whose place this one comes
+     */
+    ask(call: GateCall, judged: Judged, preview: Preview, replaced: string | null): AskedCall {
+      const { run, request, planned } = call;
       run.ahead.flush();
-      const { tools, tool } = judged.prepared.call;
+      const { policy } = judged.evaluation;
       const args = deps.mask(judged.prepared.shown);
       return underLease(deps, run, 'full', (record) => {
-        if (planned === null) pending(record, run, request, { tools, tool }, args);
-        decision(record, run, request, judged, args);
-        const seq = planned?.seq ?? insert(run, request, judged, args, 'planned');
+        if (planned === null) pending(record, call, args);
+        decision(record, call, judged, args);
+        const seq = planned?.seq ?? insert(call, judged, args, 'planned');
         const ask_id = deps.asks.raise(record, {
           kind: 'permission',
           ref: run.ref,
           task_id: request.task_id,
           call_id: request.call_id,
-          tools,
-          tool,
+          ...namesOf(call.found),
           args,
           summary: deps.mask(judged.prepared.summary),
           preview: deps.mask(preview),
           cwd: judged.prepared.cwd,
           evaluation: deps.mask(judged.evaluation),
-          policy: judged.evaluation.policy,
+          policy,
           call_hash: judged.hash,
-          binding,
+          binding: bindingOf(judged.hash, policy.sha256, preview.preimage?.sha256 ?? null),
         });
         calls.setAsk(run.ref.run_id, seq, ask_id);
         if (replaced !== null) deps.asks.supersede(replaced, ask_id);
-        return { seq, ask_id };
+        return { ...call, planned: { seq, ask_id } };
       });
     },
 
-    /** The operator has made another call of a planned one; a question about it brings its own decision. */
-    change(run: GateRun, request: CallRequest, judged: Judged, planned: Planned): void {
+    /**
+     * The operator has made another call of a planned one; a question about it brings its own decision.
+     * @param answered the ask that he answered with it
+     */
+    change(call: PlannedCall, judged: Judged, answered: string): void {
+      const { run, planned } = call;
       run.ahead.flush();
-      const { tools, tool } = judged.prepared.call;
       const args = deps.mask(judged.prepared.shown);
       underLease(deps, run, 'full', (record) => {
-        if (planned.ask_id !== null) deps.asks.delivered(planned.ask_id);
+        deps.asks.delivered(answered);
         // Whoever follows the run has shown the call with the arguments of the model.
-        pending(record, run, request, { tools, tool }, args);
-        if (judged.evaluation.action !== 'approve') decision(record, run, request, judged, args);
+        pending(record, call, args);
+        if (judged.evaluation.action !== 'approve') decision(record, call, judged, args);
         const { hash: call_hash } = judged;
         calls.change(run.ref.run_id, planned.seq, { args, call_hash, record: deps.mask(judged.evaluation) });
       });
@@ -76,9 +74,9 @@ export function createLedger(deps: LedgerDeps) {
      * Reserves the call and makes it `started`, on the disk before anything leaves the machine: what only reads files
      * here is there with the checkpoint ahead of the model. @returns null when the lease is another's: nothing may start.
      */
-    start(run: GateRun, request: CallRequest, judged: Judged, planned: Planned | null): Started | null {
-      const { call, found } = judged.prepared;
-      const { tools, tool } = call;
+    start(call: GateCall, judged: Judged): Started | null {
+      const { run, request, found, planned } = call;
+      const names = namesOf(found);
       const args = deps.mask(judged.prepared.shown);
       const at = now();
       const started = feed.commit(readsFiles(found.tool.spec) ? 'normal' : 'full', (record) => {
@@ -88,14 +86,14 @@ export function createLedger(deps: LedgerDeps) {
         if (!isTaken) return null;
         run.ahead.write(record);
         if (planned === null) {
-          pending(record, run, request, { tools, tool }, args);
-          decision(record, run, request, judged, args);
+          pending(record, call, args);
+          decision(record, call, judged, args);
         } else if (planned.ask_id !== null) deps.asks.delivered(planned.ask_id);
-        const seq = planned?.seq ?? insert(run, request, judged, args, 'started');
+        const seq = planned?.seq ?? insert(call, judged, args, 'started');
         run.counters = { ...run.counters, tool_calls: run.counters.tool_calls + 1 };
         runs.setCounters(run.ref.run_id, run.counters);
-        entry(run, 'effect', { call_id: request.call_id, tools, tool, call_hash: judged.hash, state: 'started' });
-        record(run.ref, { kind: 'tool_call_started', call_id: request.call_id, tools, tool });
+        entry(run, 'effect', { call_id: request.call_id, ...names, call_hash: judged.hash, state: 'started' });
+        record(run.ref, { kind: 'tool_call_started', call_id: request.call_id, ...names });
         return { seq, at };
       });
       if (started !== null) run.ahead.stands();
@@ -112,16 +110,10 @@ export function createLedger(deps: LedgerDeps) {
      * the model, the start of a call, an ask) comes first and the log keeps the order. @returns false when the lease is
      * another's.
      */
-    end(
-      run: GateRun,
-      request: CallRequest,
-      judged: Judged,
-      started: Started,
-      result: ToolResult,
-      rendered: Rendered,
-      outputRef: string | null,
-    ): boolean {
-      const { tools, tool } = judged.prepared.call;
+    end(call: GateCall, judged: Judged, started: Started, result: ToolResult, rendered: Rendered): boolean {
+      const { run, request, found } = call;
+      const names = namesOf(found);
+      const { bytes: result_bytes, sha256: result_sha256, output_ref } = rendered;
       const at = now();
       return feed.commit('normal', (record) => {
         const state = result.ok ? 'done' : result.error === 'outcome_unknown' ? 'unknown' : 'failed';
@@ -129,32 +121,30 @@ export function createLedger(deps: LedgerDeps) {
         const stored = calls.end(run.ref.run_id, started.seq, run.owner, {
           state,
           result: whole ? result.value : parsed(rendered.content),
-          result_bytes: rendered.bytes,
-          result_sha256: rendered.sha256,
-          output_ref: outputRef,
+          result_bytes,
+          result_sha256,
+          output_ref,
           at,
         });
         if (!stored) return false;
         entry(run, 'effect', {
           call_id: request.call_id,
-          tools,
-          tool,
+          ...names,
           call_hash: judged.hash,
           state,
-          result_sha256: rendered.sha256,
-          result_bytes: rendered.bytes,
+          result_sha256,
+          result_bytes,
         });
         record(run.ref, {
           kind: 'tool_call',
           call_id: request.call_id,
-          tools,
-          tool,
+          ...names,
           ok: result.ok,
           ...(result.ok ? {} : { error: result.error }),
           result: rendered.content,
-          result_bytes: rendered.bytes,
+          result_bytes,
           truncated_result: rendered.truncated,
-          ...(outputRef === null ? {} : { output_ref: outputRef }),
+          ...(output_ref === null ? {} : { output_ref }),
           duration_ms: Math.max(0, at - started.at),
         });
         return true;

@@ -1,10 +1,9 @@
-import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
+import type { ToolOutcome } from '../schema/protocol.ts';
 import { type Exhausted, exhaustedText } from './bounds.ts';
 import { withChange } from './changed.ts';
-import type { Entries, LedgerDeps, Planned } from './entries.ts';
-import type { Found, Judged, Refused } from './find.ts';
+import { type Entries, type LedgerDeps, namesOf, type ToolNames } from './entries.ts';
 import { errorText } from './result.ts';
-import type { GateRun } from './run.ts';
+import type { GateCall, Judged, Refused, RequestedCall } from './stages.ts';
 import { underLease } from './under-lease.ts';
 
 /** What is written down of a call that did not run: refused, denied, or stopped by a bound. */
@@ -14,16 +13,11 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
 
   return {
     /** A call that ended before it was judged. */
-    refuse(
-      run: GateRun,
-      request: CallRequest,
-      found: Found | null,
-      refused: Refused,
-      planned: Planned | null,
-    ): ToolOutcome {
+    refuse(call: RequestedCall, { error, message, extra }: Refused): ToolOutcome {
+      const { run, request, found, planned } = call;
       run.ahead.flush();
-      const names = found === null ? splitName(request.name) : { tools: found.tools, tool: found.name };
-      const content = withChange(run, request, deps.mask(errorText(refused.error, refused.message, refused.extra)));
+      const names = found === null ? splitName(request.name) : namesOf(found);
+      const content = withChange(call, deps.mask(errorText(error, message, extra)));
       underLease(deps, run, 'normal', (record) => {
         const seq =
           planned?.seq ??
@@ -39,56 +33,44 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
             at: now(),
           });
         close(run, seq, content);
-        ended(record, run, request, names, content, refused.error);
+        ended(record, call, names, { content, error });
       });
-      return { kind: 'result', ok: false, content, error: refused.error };
+      return { kind: 'result', ok: false, content, error };
     },
 
     /** A denial, with or without an ask before it. */
-    skip(
-      run: GateRun,
-      request: CallRequest,
-      judged: Judged,
-      planned: Planned | null,
-      error: string,
-      told: string,
-    ): ToolOutcome {
+    deny(call: GateCall, judged: Judged, told: string): ToolOutcome {
+      const { run, planned } = call;
       run.ahead.flush();
-      const content = withChange(run, request, told);
-      const { tools, tool } = judged.prepared.call;
+      const error = 'denied';
+      const content = withChange(call, told);
       const args = deps.mask(judged.prepared.shown);
       underLease(deps, run, 'full', (record) => {
         if (planned === null) {
-          pending(record, run, request, { tools, tool }, args);
-          decision(record, run, request, judged, args);
+          pending(record, call, args);
+          decision(record, call, judged, args);
         } else if (planned.ask_id !== null) {
           deps.asks.delivered(planned.ask_id);
         }
-        close(run, planned?.seq ?? insert(run, request, judged, args, 'skipped'), content);
-        ended(record, run, request, { tools, tool }, content, error);
+        close(run, planned?.seq ?? insert(call, judged, args, 'skipped'), content);
+        ended(record, call, namesOf(call.found), { content, error });
       });
       return { kind: 'result', ok: false, content, error };
     },
 
     /** A call that a bound stops (02 §11): always an event and an audit row. */
-    exhaust(
-      run: GateRun,
-      request: CallRequest,
-      judged: Judged,
-      planned: Planned | null,
-      exhausted: Exhausted,
-    ): ToolOutcome {
+    exhaust(call: GateCall, judged: Judged, exhausted: Exhausted): ToolOutcome {
+      const { run, planned } = call;
       run.ahead.flush();
       const message = exhaustedText(exhausted);
       const content = errorText('compute_exhausted', message, { bound: exhausted.bound });
-      const { tools, tool } = judged.prepared.call;
       const args = deps.mask(judged.prepared.shown);
       underLease(deps, run, 'full', (record) => {
         if (planned === null) {
-          pending(record, run, request, { tools, tool }, args);
-          decision(record, run, request, judged, args);
+          pending(record, call, args);
+          decision(record, call, judged, args);
         }
-        close(run, planned?.seq ?? insert(run, request, judged, args, 'skipped'), content);
+        close(run, planned?.seq ?? insert(call, judged, args, 'skipped'), content);
         record(run.ref, { kind: 'compute_exhausted', ...exhausted });
         entry(run, 'compute', { ...exhausted });
       });
@@ -101,7 +83,8 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
   };
 }
 
-function splitName(name: string): { tools: string; tool: string } {
+/** The names of a tool that there is not, as far as they go. */
+function splitName(name: string): ToolNames {
   const dot = name.indexOf('.');
   const cut = name.slice(0, 256);
   return dot < 0 ? { tools: '', tool: cut } : { tools: cut.slice(0, dot), tool: cut.slice(dot + 1) };

@@ -2,9 +2,8 @@ import { agentCap } from '../policy/attention.ts';
 import type { Ask } from '../schema/ask.ts';
 import { shareOf } from './bounds.ts';
 import type { LedgerDeps } from './entries.ts';
-import type { Judged } from './find.ts';
 import { reservedCall } from './recall.ts';
-import type { GateRun } from './run.ts';
+import type { AskedCall, Judged } from './stages.ts';
 
 /** An ask that an agent may look at, and what it may spend on it (03 §7). */
 export type AgentOffer = {
@@ -35,7 +34,7 @@ const nobody = (): void => {};
  * of the run lets it, nothing of the runtime's own reserves the call for people, and somebody else may still answer.
  * @returns withdraws the offer
  */
-export function offerToAgent(deps: OfferDeps, run: GateRun, judged: Judged, askId: string): () => void {
+export function offerToAgent(deps: OfferDeps, { run, planned }: AskedCall, judged: Judged): () => void {
   const { policy, identity } = run.policy();
   const cap = agentCap(policy.attention, 'permission');
   const waits = run.onAsk === 'ask' || run.onAsk === 'wait';
@@ -43,7 +42,7 @@ export function offerToAgent(deps: OfferDeps, run: GateRun, judged: Judged, askI
   const limit = shareOf(policy.compute, run.tighten, 'maxTokens');
   return deps.attend({
     run_id: run.ref.run_id,
-    ask: deps.asks.show(askId),
+    ask: deps.asks.show(planned.ask_id),
     goal: run.goal,
     cap,
     tokens: limit === 0 ? maxTokens : Math.min(maxTokens, limit - run.counters.tokens),

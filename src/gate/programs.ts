@@ -13,46 +13,44 @@ type Hit = {
 };
 
 /**
- * Resolves a program word once, as the executor starts it (02 §9.5, 05 §3.3): a word with a slash against the call's
- * directory, a bare name in PATH. Null when there is no executable file.
- * @param directories elements of PATH; empty and relative ones are never executed from, and a hit there refuses a grant
+ * Finds the programs that the words of a command stand for, as the executor starts them (02 §9.5, 05 §3.3).
+ * @param directories elements of PATH
  * @param root real path of the workspace
  */
-export function findProgram(
-  word: string,
-  cwd: string,
-  directories: readonly string[],
-  root: string,
-  { platform }: Pick<Machine, 'platform'>,
-): ProgramFact | null {
-  if (word === '' || word.includes('\0')) return null;
-  if (/\//.test(word) || (platform === 'win32' && word.includes('\\'))) {
+export function createPrograms(directories: readonly string[], root: string, { platform }: Pick<Machine, 'platform'>) {
+  const byPath = (word: string, cwd: string): ProgramFact | null => {
     const hit = executable(isAbsolute(word) ? word : join(cwd, word), platform);
     return hit === null ? null : fact(word, hit, isAbsolute(word) ? ungrantable(hit, root) : 'relative');
-  }
-  let relative = false;
-  for (const directory of directories) {
-    if (!isAbsolute(directory)) {
-      relative ||= executable(join(cwd, directory, word), platform) !== null;
-      continue;
+  };
+  const byName = (name: string, cwd: string): ProgramFact | null => {
+    let passedRelative = false;
+    for (const directory of directories) {
+      const hit = executable(join(isAbsolute(directory) ? '' : cwd, directory, name), platform);
+      if (hit === null) continue;
+      if (isAbsolute(directory)) return fact(name, hit, passedRelative ? 'relative' : ungrantable(hit, root));
+      // Never executed from, but a shell would be: what is found behind it may not be what was meant.
+      passedRelative = true;
     }
-    const hit = executable(join(directory, word), platform);
-    if (hit !== null) return fact(word, hit, relative ? 'relative' : ungrantable(hit, root));
-  }
-  return null;
-}
+    return null;
+  };
+  const isName = (word: string): boolean => word !== '' && !word.includes('\0') && !word.includes('/');
 
-/** Whether an empty or relative element of PATH holds such a program, which is never executed. */
-export const inRelativeElement = (
-  word: string,
-  cwd: string,
-  directories: readonly string[],
-  { platform }: Pick<Machine, 'platform'>,
-): boolean =>
-  !word.includes('/') &&
-  !word.includes('\0') &&
-  word !== '' &&
-  directories.some((directory) => !isAbsolute(directory) && executable(join(cwd, directory, word), platform) !== null);
+  return {
+    /** A word with a slash is looked for below the directory, a bare name in PATH. Null: no executable file. */
+    find(word: string, cwd: string): ProgramFact | null {
+      if (word === '' || word.includes('\0')) return null;
+      const isPath = word.includes('/') || (platform === 'win32' && word.includes('\\'));
+      return isPath ? byPath(word, cwd) : byName(word, cwd);
+    },
+
+    /** Whether an empty or relative element of PATH holds such a program, which is never executed. */
+    foundRelative: (word: string, cwd: string): boolean =>
+      isName(word) &&
+      directories.some(
+        (directory) => !isAbsolute(directory) && executable(join(cwd, directory, word), platform) !== null,
+      ),
+  };
+}
 
 const fact = (word: string, { path, real, found }: Hit, reason: string | null): ProgramFact => ({
   word,

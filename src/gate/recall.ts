@@ -1,12 +1,12 @@
 import { commandFlags } from '../policy/command-flags.ts';
-import { evaluate } from '../policy/evaluate.ts';
+import { evaluate, type EvaluateOptions } from '../policy/evaluate.ts';
 import { editedRoot, reservedForPeople, secretPaths } from '../policy/reserved.ts';
 import type { CallFlag, Preview } from '../schema/ask.ts';
 import { builtInProviders } from '../schema/tool-names.ts';
 import type { CommandSegment } from '../schema/policy-views.ts';
 import { editsKey, type Remembered } from '../store/remembered.ts';
-import type { Judged } from './find.ts';
 import type { GateRun } from './run.ts';
+import type { Found, GateCall, Judged, Prepared } from './stages.ts';
 
 export type RecallDeps = { readonly remembered: Pick<Remembered, 'askOf'> };
 
@@ -16,8 +16,7 @@ const decidedByRules: ReadonlySet<string> = new Set(['matched_rule', 'default_ac
 /** Why nobody but a person may answer this ask, now and the next time; null when rules alone led to it (03 §7.1, §9). */
 export function reservedCall(run: GateRun, { prepared, evaluation }: Judged): string | null {
   if (!decidedByRules.has(evaluation.reason)) return evaluation.detail ?? evaluation.reason;
-  const { call, cwd, site } = prepared;
-  return reservedForPeople(call, run.host(cwd), site.command === null ? {} : { reading: site.command });
+  return reservedForPeople(prepared.call, run.host(prepared.cwd), readingOf(prepared));
 }
 
 /**
@@ -38,6 +37,10 @@ export function recalled(deps: RecallDeps, run: GateRun, judged: Judged): Judged
   };
 }
 
+/** The command line of a shell call as it was read when it was prepared: it is not read again. */
+export const readingOf = ({ site }: Prepared): Pick<EvaluateOptions, 'reading'> =>
+  site.command === null ? {} : { reading: site.command };
+
 /** The ask by which edits of this workspace were let through, where the call is one. */
 function editsAsk(deps: RecallDeps, run: GateRun, { prepared }: Judged, sha256: string): string | null {
   const root = editedRoot(prepared.call, run.host(prepared.cwd));
@@ -45,13 +48,13 @@ function editsAsk(deps: RecallDeps, run: GateRun, { prepared }: Judged, sha256: 
 }
 
 /** What a card shows of a call: its commands, why the answer to it cannot be remembered, or what else may be. */
-export function previewOf(run: GateRun, judged: Judged, preview: Preview): Preview {
+export function previewOf({ run, found }: GateCall, judged: Judged, preview: Preview): Preview {
   const { flags = [], ...commands } = commandsOf(run, judged);
   const known: Preview = {
     ...preview,
     ...commands,
     ...flagsOf([...secretFlags(run, judged), ...flags]),
-    ...saysOf(judged),
+    ...saysOf(found),
     rules: run.policy().policy.rules.length,
   };
   const reserved = reservedCall(run, judged);
@@ -64,9 +67,8 @@ const mostSaid = 400;
 const mostSaidLines = 3;
 
 /** The description of a tool that is not the program's own, which a person has not read in its documents. */
-function saysOf({ prepared: { found } }: Judged): Pick<Preview, 'tool_says'> {
-  const { tools } = found.tool.spec;
-  const description = found.tool.spec.description.trim();
+function saysOf({ tool, tools }: Found): Pick<Preview, 'tool_says'> {
+  const description = tool.spec.description.trim();
   const own: readonly string[] = builtInProviders;
   if (own.includes(tools) || description === '') return {};
   const said = description.split('\n', mostSaidLines).join('\n').slice(0, mostSaid);
@@ -78,8 +80,8 @@ const flagsOf = (flags: readonly CallFlag[]): Pick<Preview, 'flags'> => (flags.l
 /** A card names a few; an argument may be a list of thousands. */
 const mostSecrets = 5;
 
-const secretFlags = (run: GateRun, { prepared: { call, cwd, site } }: Judged): readonly CallFlag[] =>
-  secretPaths(call, run.host(cwd), site.command === null ? {} : { reading: site.command })
+const secretFlags = (run: GateRun, { prepared }: Judged): readonly CallFlag[] =>
+  secretPaths(prepared.call, run.host(prepared.cwd), readingOf(prepared))
     .slice(0, mostSecrets)
     .map((what) => ({ flag: 'secret_path', what: what.slice(0, mostSaid), lines: [] }));
 

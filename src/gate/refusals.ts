@@ -1,7 +1,7 @@
 import type { Ask } from '../schema/ask.ts';
 import type { Evaluation } from '../schema/policy.ts';
-import type { Refused } from './find.ts';
 import { errorText } from './result.ts';
+import type { Refused } from './stages.ts';
 
 /** A call that is left behind with its run before it began (07 §2.7). */
 export const neverBegan: Refused = {

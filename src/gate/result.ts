@@ -17,13 +17,9 @@ const bytesOf = (text: string): number => Buffer.byteLength(text);
 
 /** 04 §14.4: null is nothing, strings are as they are, everything else is compact JSON; errors are one object. */
 export function resultText(result: ToolResult): string {
-  if (result.ok)
-    return typeof result.value === 'string'
-      ? wellFormed(result.value)
-      : result.value == null
-        ? ''
-        : JSON.stringify(result.value);
-  return errorText(result.error, result.message, result.extra);
+  if (!result.ok) return errorText(result.error, result.message, result.extra);
+  if (typeof result.value === 'string') return wellFormed(result.value);
+  return result.value == null ? '' : JSON.stringify(result.value);
 }
 
 export const errorText = (error: string, message: string, extra: Readonly<Record<string, unknown>> = {}): string =>
@@ -47,48 +43,35 @@ export function shallowResult(result: ToolResult): ToolResult {
 
 /**
  * Caps a result (04 §14.7): a bigger text keeps its first 20 % and last 80 % at line ends, a bigger JSON value becomes a
- * preview; the whole lies in the run's spool under `@output/<call id>`.
+ * preview.
+ * @param isText whether the text is the result itself, not the JSON of it
+ * @param keep puts the whole where it can be read again; called for a result that is cut
  */
-export function capResult(
-  text: string,
-  isText: boolean,
-  maxBytes: number,
-  runId: string,
-  callId: string,
-  spool: Spool,
-): Rendered {
+export function capResult(text: string, isText: boolean, maxBytes: number, keep: Keep): Rendered {
   const bytes = bytesOf(text);
   const sha256 = textSha256(text);
   if (bytes <= maxBytes) return { content: text, bytes, sha256, truncated: false, output_ref: null };
-  const kept = spool.put(runId, callId, text);
-  const name = kept?.name ?? null;
+  const kept = keep(text);
+  const output_ref = kept?.name ?? null;
+  const preview = (): string => headBytes(text, Math.floor(maxBytes / 2));
   const content = isText
-    ? cutText(text, bytes, maxBytes, name, sha256, kept?.truncated ?? false)
-    : JSON.stringify({
-        ok: true,
-        truncated: true,
-        bytes,
-        output: name,
-        preview: headBytes(text, Math.floor(maxBytes / 2)),
-      });
-  return { content, bytes, sha256, truncated: true, output_ref: name };
+    ? cutText(text, maxBytes, whereWhole(kept, bytes, sha256))
+    : JSON.stringify({ ok: true, truncated: true, bytes, output: output_ref, preview: preview() });
+  return { content, bytes, sha256, truncated: true, output_ref };
 }
 
-function cutText(
-  text: string,
-  bytes: number,
-  maxBytes: number,
-  name: string | null,
-  sha256: string,
-  partial: boolean,
-): string {
-  const where =
-    name === null
-      ? 'the full result could not be kept'
-      : `full result: ${name} (${bytes} bytes, sha256 ${sha256}${partial ? ', kept in part' : ''})`;
+type Kept = ReturnType<Spool['put']>;
+type Keep = (whole: string) => Kept;
+
+function whereWhole(kept: Kept, bytes: number, sha256: string): string {
+  if (kept === null) return 'the full result could not be kept';
+  return `full result: ${kept.name} (${bytes} bytes, sha256 ${sha256}${kept.truncated ? ', kept in part' : ''})`;
+}
+
+function cutText(text: string, maxBytes: number, where: string): string {
   const marker = (left: number): string => `[… ${left} bytes left out; ${where}]\n`;
   // The line between the two parts, and the line end before it, count: the whole stays within the cap.
-  const room = Math.max(0, maxBytes - bytesOf(marker(bytes)) - 1);
+  const room = Math.max(0, maxBytes - bytesOf(marker(bytesOf(text))) - 1);
   const { first, left, last } = keepEnds(Buffer.from(text), room);
   return `${first}${marker(left)}${last}`;
 }

@@ -40,8 +40,6 @@ export type GateRun = {
    * settled, and where a model turn would follow this ends the run.
    */
   readonly settle: (() => void) | null;
-  /** Run-level allowlist of a surface (04 §11); null = all. */
-  readonly allow: readonly string[] | null;
   readonly onAsk: OnAsk;
   /** What the operator asked for, for the agent that may answer in his place; null when it is no text. */
   readonly goal: string | null;
@@ -60,7 +58,10 @@ export type GateRun = {
   records(): boolean;
   /** Shows the run as waiting for a person, or running again. */
   waiting(on: boolean): void;
-  /** What is to be on the disk before a call of this run starts, but need not be there by itself. */
+  /**
+   * A checkpoint that is to be on the disk before the next call starts. It needs no write of its own: it goes into the
+   * transaction of the call.
+   */
   ahead: {
     /** Adds it to a transaction. */
     write(record: Recorder): void;

@@ -1,18 +1,18 @@
 import type { Ask } from '../schema/ask.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { Evaluation } from '../schema/policy.ts';
-import type { CallRequest, ToolOutcome } from '../schema/protocol.ts';
+import type { ToolOutcome } from '../schema/protocol.ts';
 import type { KnownCall } from '../store/calls.ts';
-import type { JudgeAgain, StartCall } from './ask.ts';
+import type { Steps } from './ask.ts';
 import { bindingOf, textSha256 } from './binding.ts';
 import { waitForAsk } from './budget.ts';
 import { withChange } from './changed.ts';
-import { createEntries, type LedgerDeps, type Planned } from './entries.ts';
-import type { Found, Judged } from './find.ts';
+import { createEntries, type LedgerDeps } from './entries.ts';
+import { findTool } from './find.ts';
 import type { Ledger } from './ledger.ts';
 import { deniedByPolicy } from './refusals.ts';
 import { errorText } from './result.ts';
-import type { GateRun } from './run.ts';
+import type { Judged, RequestedCall } from './stages.ts';
 import { underLease } from './under-lease.ts';
 
 const unknownText = errorText(
@@ -30,14 +30,14 @@ type Changed = { readonly kind: 'changed'; readonly ask: string; readonly judged
  * Calls that were found started and not ended (03 §11.5). None is executed again unless a person says so: he may let it
  * run again, take it as done with a result in his own words, or leave it, and the model is told that nobody knows.
  */
-export function createUnknown(deps: LedgerDeps, ledger: Ledger, judge: JudgeAgain, start: StartCall) {
+export function createUnknown(deps: LedgerDeps, ledger: Ledger, { judge, start }: Pick<Steps, 'judge' | 'start'>) {
   const { ended } = createEntries(deps);
 
   /**
    * Asked from what is on record: the call itself may no longer be possible, just because it did run.
    * @param changed what would run by now, after a verdict on something else
    */
-  const raise = (run: GateRun, request: CallRequest, known: KnownCall, changed: Changed | null = null): string => {
+  const raise = ({ run, request }: RequestedCall, known: KnownCall, changed: Changed | null): string => {
     run.ahead.flush();
     const { tools, tool, args } = known;
     const before = known.ask_id === null ? null : deps.asks.show(known.ask_id);
@@ -75,16 +75,17 @@ export function createUnknown(deps: LedgerDeps, ledger: Ledger, judge: JudgeAgai
   };
 
   /** What a person, or the deadline, has made of it; nothing is executed. */
-  const settle = (
-    run: GateRun,
-    request: CallRequest,
+  const end = (
+    call: RequestedCall,
     known: KnownCall,
     ask: Ask,
-    end: { readonly state: 'done' | 'unknown'; readonly content: string },
+    state: 'done' | 'unknown',
+    told: string,
   ): ToolOutcome => {
-    const { state } = end;
-    const content = withChange(run, request, end.content);
+    const { run } = call;
+    const content = withChange(call, told);
     const ok = state === 'done';
+    const error = ok ? null : 'outcome_unknown';
     underLease(deps, run, 'full', (record) => {
       deps.asks.delivered(ask.id);
       deps.calls.end(run.ref.run_id, known.seq, run.owner, {
@@ -95,62 +96,44 @@ export function createUnknown(deps: LedgerDeps, ledger: Ledger, judge: JudgeAgai
         output_ref: null,
         at: deps.now(),
       });
-      const names = { tools: known.tools, tool: known.tool };
-      if (!ok) return ended(record, run, request, names, content, 'outcome_unknown');
-      record(run.ref, {
-        kind: 'tool_call',
-        call_id: request.call_id,
-        ...names,
-        ok: true,
-        result: content,
-        result_bytes: Buffer.byteLength(content),
-        truncated_result: false,
-        duration_ms: 0,
-      });
+      ended(record, call, { tools: known.tools, tool: known.tool }, { content, error });
     });
-    return { kind: 'result', ok, content, ...(ok ? {} : { error: 'outcome_unknown' }) };
+    return { kind: 'result', ok, content, ...(error === null ? {} : { error }) };
   };
 
   /** Runs it once more, if it is still the call that the verdict was given to (03 §3.1). */
-  const runAgain = async (
-    run: GateRun,
-    request: CallRequest,
-    found: Found,
-    { ask, planned }: { readonly ask: Ask; readonly planned: Planned },
-  ): Promise<ToolOutcome | Changed> => {
+  const runAgain = async (unfound: RequestedCall, ask: Ask): Promise<ToolOutcome | Changed> => {
+    const found = findTool(unfound.run, unfound.request);
+    if (found.kind === 'refused') return ledger.refuse(unfound, found);
+    const call = { ...unfound, found };
     for (;;) {
-      const judged = await judge(run, request, found, planned);
+      const judged = await judge(call);
       if ('kind' in judged) return judged;
       const { evaluation, hash, places, programs } = judged;
-      if (evaluation.action === 'deny') {
-        return ledger.skip(run, request, judged, planned, 'denied', deniedByPolicy(evaluation));
-      }
+      if (evaluation.action === 'deny') return ledger.deny(call, judged, deniedByPolicy(evaluation));
       const { preview } = ask;
       const same =
         hash === ask.call_hash && (preview.places ?? places) === places && (preview.programs ?? programs) === programs;
       if (!same && evaluation.action !== 'allow') return { kind: 'changed', ask: ask.id, judged };
-      const outcome = await start(run, request, judged, planned);
+      const outcome = await start(call, judged);
       if (outcome !== 'extended') return outcome;
     }
   };
 
   return {
-    async settle(run: GateRun, request: CallRequest, found: Found, known: KnownCall): Promise<ToolOutcome> {
+    /** Asks what is to become of the call, and does that. */
+    async settle(call: RequestedCall, known: KnownCall): Promise<ToolOutcome> {
       const open = known.ask_id === null ? null : deps.asks.show(known.ask_id);
-      let askId = open?.kind === 'unknown_outcome' ? open.id : raise(run, request, known);
+      let askId = open?.kind === 'unknown_outcome' ? open.id : raise(call, known, null);
       for (;;) {
-        const ask = await waitForAsk(deps.asks, run, askId);
+        const ask = await waitForAsk(deps.asks, call.run, askId);
         if (ask === null) return { kind: 'suspended' };
-        if (run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
-        if (ask.state === 'answered') {
-          return settle(run, request, known, ask, { state: 'done', content: ask.verdict?.text ?? '' });
-        }
-        if (ask.state !== 'approved') {
-          return settle(run, request, known, ask, { state: 'unknown', content: unknownText });
-        }
-        const again = await runAgain(run, request, found, { ask, planned: { seq: known.seq, ask_id: askId } });
+        if (call.run.signal.aborted) throw new RuntimeError('cancelled', 'cancelled');
+        if (ask.state === 'answered') return end(call, known, ask, 'done', ask.verdict?.text ?? '');
+        if (ask.state !== 'approved') return end(call, known, ask, 'unknown', unknownText);
+        const again = await runAgain({ ...call, planned: { seq: known.seq, ask_id: askId } }, ask);
         if (again.kind !== 'changed') return again;
-        askId = raise(run, request, known, again);
+        askId = raise(call, known, again);
       }
     },
   };

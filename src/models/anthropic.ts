@@ -1,11 +1,13 @@
 import type { FinishReason, Image, Message, Usage } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
+import { isObject } from '../text/json-object.ts';
+import { ownMember } from '../text/own-member.ts';
 import type { Origin } from './failure.ts';
-import { argumentsObject, conversation, ownMeta, systemText } from './history.ts';
+import { argumentsObject, conversation, ownMeta, systemText, toolLoop } from './history.ts';
 import type { Model, ModelRequest } from './model.ts';
 import { type WireNames, wireNames } from './names.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
-import { count, isObject } from './shape.ts';
+import { count, textOr } from './shape.ts';
 import { anthropicBudget, canThink, thinkNotices } from './think.ts';
 import { argumentsSchema } from './tool-schema.ts';
 import {
@@ -67,10 +69,6 @@ async function prepare(route: Route, request: ModelRequest, refused: (field: str
     repairs: [...(thinks ? [thinkRepair] : []), ...(temperature === undefined ? [] : [temperatureRepair])],
   };
 }
-
-/** The messages behind the last one that a person wrote: the tool loop that is still open. */
-const toolLoop = (messages: readonly Message[]): readonly Message[] =>
-  messages.slice(messages.findLastIndex((message) => message.role === 'user') + 1);
 
 /** Thinking blocks that this service wrote into a message. */
 function blocksOf(message: Message): readonly unknown[] {
@@ -200,8 +198,8 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
         if (typeof block['text'] === 'string') parts.text(block['text']);
         return;
       case 'thinking': {
-        const text = typeof block['thinking'] === 'string' ? block['thinking'] : '';
-        const signature = typeof block['signature'] === 'string' ? block['signature'] : '';
+        const text = textOr(block['thinking'], '');
+        const signature = textOr(block['signature'], '');
         thinking.set(index, { type: 'thinking', thinking: text, signature });
         parts.thinking(text);
         return;
@@ -217,7 +215,7 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
           kind: 'tool_call',
           index: calls.size - 1,
           ...(typeof id === 'string' && id !== '' ? { id } : {}),
-          name: names.toEngine(typeof name === 'string' ? name : ''),
+          name: names.toEngine(textOr(name, '')),
           ...(whole === '' ? {} : { arguments_delta: whole }),
         });
         return;
@@ -259,7 +257,7 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
           readUsage(payload['usage']);
           const word = isObject(payload['delta']) ? payload['delta']['stop_reason'] : undefined;
           if (typeof word === 'string') {
-            reason = (Object.hasOwn(finishReasons, word) ? finishReasons[word] : undefined) ?? 'other';
+            reason = ownMember(finishReasons, word) ?? 'other';
           }
           return 'more';
         }

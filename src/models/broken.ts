@@ -1,3 +1,4 @@
+import { codeOf, messageOf } from '../text/thrown.ts';
 import { failure, type Origin } from './failure.ts';
 import type { ModelFailure } from './model.ts';
 
@@ -46,8 +47,8 @@ const networkReasons: Readonly<Record<string, string>> = {
 };
 
 function networkFailure(origin: Reached, error: unknown, started: boolean): ModelFailure {
-  const code = codeOf(error);
-  const text = error instanceof Error && error.message !== '' ? error.message : code;
+  const code = codeOf(error) ?? '';
+  const text = messageOf(error) || code;
   if (code.startsWith('HPE_')) {
     return failure(origin, 'malformed', `backend "${origin.backend}" sent an undecodable HTTP reply: ${text}`);
   }
@@ -65,9 +66,6 @@ function networkFailure(origin: Reached, error: unknown, started: boolean): Mode
     `cannot reach backend "${origin.backend}" at ${hostOf(origin.base_url)}${via}: ${reason}`,
   );
 }
-
-const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 /** Scheme, host and port: the rest of a URL may hold what a person would not want to see in a message. */
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url);

@@ -38,12 +38,10 @@ export type Client = {
 
 const maxRedirects = 3;
 const agentOptions = { keepAlive: true, maxSockets: 8, scheduling: 'lifo' } as const;
-/** Said, because Node would take an environment variable's word for the contrary (08 §11.1). */
+/** Always set: an environment variable of Node could turn the check of certificates off (08 §11.1). */
 const verified = { rejectUnauthorized: true } as const;
 
-/**
- * Loads `node:http` or `node:https`, and a proxy agent where the target has a proxy.
- */
+/** Loads `node:http` or `node:https`, and a proxy agent where the target has a proxy. */
 export async function createClient(target: Target, auth: Auth): Promise<Client> {
   const base = target.base_url.replace(/\/+$/, '');
   const origin = new URL(base);
@@ -63,6 +61,19 @@ export async function createClient(target: Target, auth: Auth): Promise<Client> 
     return startExchange(start, { target, body, signal, secure, proxied });
   };
 
+  /** Sends a request to one address. Once more where a kept connection was closed before the request was read. */
+  const exchanged = async (url: URL, outgoing: Outgoing, body: readonly Buffer[] | null, signal: AbortSignal) => {
+    for (let isFirst = true; ; isFirst = false) {
+      const exchange = send(url, outgoing, body, signal);
+      const head = await exchange.head();
+      if (head.kind === 'head') return { head, exchange };
+      exchange.body.release(false);
+      // Nothing was asked yet.
+      if (head.stale && isFirst && !signal.aborted) continue;
+      return { failure: brokenFailure(target, head.broken) };
+    }
+  };
+
   return {
     async open(outgoing, signal) {
       const body = outgoing.body === undefined ? null : encodeBody(outgoing.body);
@@ -72,36 +83,25 @@ export async function createClient(target: Target, auth: Auth): Promise<Client> 
       } catch {
         return { kind: 'failure', failure: brokenFailure(target, { kind: 'cancelled' }) };
       }
-      let redirects = 0;
-      let renewed = false;
-      for (;;) {
-        const exchange = send(url, outgoing, body, signal);
-        const head = await exchange.head();
-        if (head.kind === 'broken') {
-          exchange.body.release(false);
-          // The server had closed the kept connection before it read the request: nothing was asked yet.
-          if (head.stale && !renewed && !signal.aborted) {
-            renewed = true;
-            continue;
-          }
-          return { kind: 'failure', failure: brokenFailure(target, head.broken) };
-        }
-        const { response } = head;
+      for (let redirects = 1; ; redirects += 1) {
+        const done = await exchanged(url, outgoing, body, signal);
+        if ('failure' in done) return { kind: 'failure', failure: done.failure };
+        const { response } = done.head;
         const status = response.statusCode ?? 0;
-        const location = response.headers.location;
+        const { location } = response.headers;
         if (status < 300 || status > 399 || location === undefined) {
-          return { kind: 'reply', reply: { status, headers: response.headers, body: exchange.body } };
+          return { kind: 'reply', reply: { status, headers: response.headers, body: done.exchange.body } };
         }
-        exchange.body.release(true);
+        done.exchange.body.release(true);
         const next = URL.canParse(location, url.href) ? new URL(location, url.href) : null;
-        redirects += 1;
         if (next === null || next.origin !== url.origin) {
           return refused(target, status, `redirected to ${next === null ? 'an unreadable address' : next.origin}`);
         }
         if (redirects > maxRedirects) return refused(target, status, `redirected more than ${maxRedirects} times`);
         // 303 asks for a GET, which would lose the request.
-        if (status === 303 && outgoing.method !== 'GET')
+        if (status === 303 && outgoing.method !== 'GET') {
           return refused(target, status, 'redirected a request to a page');
+        }
         url = next;
       }
     },

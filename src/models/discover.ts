@@ -1,9 +1,10 @@
+import { isObject } from '../text/json-object.ts';
+import { messageOf } from '../text/thrown.ts';
 import { brokenFailure } from './broken.ts';
 import { type Auth, type Client, createClient } from './connection.ts';
 import type { Target } from './exchange.ts';
 import { failure, httpFailure, type Origin } from './failure.ts';
 import type { DiscoveredModel, DiscoverTarget, Discovery, ModelFailure } from './model.ts';
-import { isObject } from './shape.ts';
 import { readText } from './stream.ts';
 
 /** Reads JSON of a backend; every failure is a value. */
@@ -65,7 +66,7 @@ export async function discoverWith(
     if (failed.class !== 'cancelled' || !timedOut) return { ok: false, failure: failed };
     return { ok: false, failure: brokenFailure(target, { kind: 'timeout', limit: 'discovery', ms: given.timeout_ms }) };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return { ok: false, failure: failure(target, 'invalid_request', `backend "${target.backend}": ${reason}`) };
   } finally {
     clearTimeout(timer);

@@ -1,5 +1,5 @@
 import type { Message } from '../schema/message.ts';
-import { isObject } from './shape.ts';
+import { isObject } from '../text/json-object.ts';
 
 /** Values whose text is known: `encodeBody` takes it where they are members of a body. */
 const known = new WeakMap<object, readonly Buffer[]>();
@@ -33,7 +33,7 @@ function textOf(value: unknown): string {
   return text.includes('\\ud') ? text.replace(/(?<!\\)((?:\\\\)*)\\ud[89a-f][0-9a-f]{2}/g, '$1\ufffd') : text;
 }
 
-/** Has a value, which never changes from here on, written once. @returns the value */
+/** Remembers the text of a value, which must never change from here on. @returns the value */
 export function keep<T extends object>(value: T): T {
   known.set(value, [Buffer.from(textOf(value))]);
   return value;
@@ -45,7 +45,7 @@ export type WrittenList = { readonly weight: number };
 type Last<Names> = {
   readonly messages: readonly Message[];
   readonly names: Names;
-  /** Elements without brackets, and room behind them; what was handed out is never written over. */
+  /** The elements without brackets, with room behind them. The part that was handed out is never written over. */
   readonly bytes: Buffer;
   readonly length: number;
   readonly weight: number;

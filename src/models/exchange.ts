@@ -1,6 +1,7 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { StringDecoder } from 'node:string_decoder';
 import type { TLSSocket } from 'node:tls';
+import { codeOf } from '../text/thrown.ts';
 import { type Broken, brokenFailure } from './broken.ts';
 import type { Origin } from './failure.ts';
 import type { ModelFailure } from './model.ts';
@@ -202,5 +203,4 @@ export function startExchange(start: (abandon: AbortSignal) => ClientRequest, co
   };
 }
 
-const isReset = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+const isReset = (error: unknown): boolean => ['ECONNRESET', 'EPIPE'].includes(codeOf(error) ?? '');

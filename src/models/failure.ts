@@ -1,6 +1,7 @@
+import { isObject } from '../text/json-object.ts';
+import { ownMember } from '../text/own-member.ts';
 import { classByLooseText, classByLooseWord, classByText, classByWord, contextLengths } from './failure-words.ts';
 import type { ModelFailure, ProviderErrorClass } from './model.ts';
-import { isObject } from './shape.ts';
 
 /** The backend that a failure is about, with the values that its text may not show. */
 export type Origin = {
@@ -145,7 +146,7 @@ function firstWord(
   words: readonly string[],
 ): ProviderErrorClass | null {
   for (const word of words) {
-    const found = Object.hasOwn(table, word) ? table[word] : undefined;
+    const found = ownMember(table, word);
     if (found !== undefined) return found;
   }
   return null;

@@ -1,4 +1,4 @@
-import { isObject } from './shape.ts';
+import { isObject } from '../text/json-object.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -30,44 +30,55 @@ export function reduceSchema(root: Schema): Schema {
       const target = open.includes(ref) ? null : resolve(root, ref);
       return target === null ? cut : described(value, reduce(target, [...open, ref], depth + 1));
     }
+    const inner = (member: unknown): Schema => reduce(member, open, depth + 1);
     const { type, nullable } = readType(value['type']);
-    const choices = value['anyOf'] ?? value['oneOf'];
-    const options = Array.isArray(choices) ? choices.filter((choice) => !isNull(choice)) : [];
-    const mayBeNull = nullable || value['nullable'] === true || (Array.isArray(choices) && choices.some(isNull));
-    const found = enumOf(value);
-    const words = type === null || type === 'string' ? found : null;
-    const format = typeof value['format'] === 'string' && formats[type ?? '']?.includes(value['format']) === true;
-    const properties = isObject(value['properties']) ? Object.entries(value['properties']) : [];
-    const names = new Set(properties.map(([name]) => name));
-    const required = Array.isArray(value['required']) ? value['required'].filter((name) => names.has(name)) : [];
-    const parts = [...listOf(value['allOf']), ...(type === null && options.length === 1 ? options : [])];
-    const merged = together(parts.filter(saysType).map((part) => reduce(part, open, depth + 1)));
+    const choices = choicesOf(value);
+    const words = type === null || type === 'string' ? enumOf(value) : null;
+    const parts = [
+      ...listOf(value['allOf']),
+      ...(type === null && choices.options.length === 1 ? choices.options : []),
+    ];
+    const merged = together(parts.filter(saysType).map(inner));
     const known = type ?? merged['type'] ?? typeByMembers(value, words);
     // The service takes no type beside a choice.
-    const choice = known === null && (options.length > 1 || merged['anyOf'] !== undefined);
+    const isChoice = known === null && (choices.options.length > 1 || merged['anyOf'] !== undefined);
+    const isList = type === 'array' || (type === null && known === 'array' && merged['items'] === undefined);
     return described(value, {
       ...merged,
-      ...(choice ? {} : { type: known ?? 'string' }),
+      ...(isChoice ? {} : { type: known ?? 'string' }),
       ...(words === null ? {} : { enum: words }),
-      ...(format ? { format: value['format'] } : {}),
-      ...(type === 'array' || (type === null && known === 'array' && merged['items'] === undefined)
-        ? { items: reduce(itemsOf(value), open, depth + 1) }
-        : {}),
-      // Entries, not assignments: a property may be called __proto__.
-      ...(properties.length === 0
-        ? {}
-        : {
-            properties: Object.fromEntries([
-              ...entriesOf(merged['properties']),
-              ...properties.map(([name, inner]) => [name, reduce(inner, open, depth + 1)] as const),
-            ]),
-          }),
-      ...(required.length === 0 ? {} : { required: [...listOf(merged['required']), ...required] }),
-      ...(choice && options.length > 1 ? { anyOf: options.map((option) => reduce(option, open, depth + 1)) } : {}),
-      ...(mayBeNull ? { nullable: true } : {}),
+      ...formatOf(value, type),
+      ...(isList ? { items: inner(itemsOf(value)) } : {}),
+      ...membersOf(value, merged, inner),
+      ...(isChoice && choices.options.length > 1 ? { anyOf: choices.options.map(inner) } : {}),
+      ...(nullable || value['nullable'] === true || choices.nullable ? { nullable: true } : {}),
     });
   };
   return reduce(root, ['#'], 0);
+}
+
+/** The schemas of which one holds, and whether null is among them. */
+function choicesOf(schema: Schema): { readonly options: readonly unknown[]; readonly nullable: boolean } {
+  const choices = listOf(schema['anyOf'] ?? schema['oneOf']);
+  const options = choices.filter((choice) => !isNull(choice));
+  return { options, nullable: options.length < choices.length };
+}
+
+function formatOf({ format }: Schema, type: string | null): Schema {
+  return typeof format === 'string' && formats[type ?? '']?.includes(format) === true ? { format } : {};
+}
+
+/** `properties` and `required`, with those of the merged parts in front. */
+function membersOf(schema: Schema, merged: Schema, inner: (member: unknown) => Schema): Schema {
+  const properties = entriesOf(schema['properties']);
+  const names = new Set(properties.map(([name]) => name));
+  const required = listOf(schema['required']).filter((name) => typeof name === 'string' && names.has(name));
+  const own = properties.map(([name, member]) => [name, inner(member)] as const);
+  return {
+    // Entries, not assignments: a property may be called __proto__.
+    ...(own.length === 0 ? {} : { properties: Object.fromEntries([...entriesOf(merged['properties']), ...own]) }),
+    ...(required.length === 0 ? {} : { required: [...listOf(merged['required']), ...required] }),
+  };
 }
 
 const described = (from: Schema, schema: Schema): Schema =>

@@ -1,12 +1,14 @@
 import type { FinishReason, Image, Message, ToolCallPart, Usage } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
+import { isObject, readObject } from '../text/json-object.ts';
+import { ownMember } from '../text/own-member.ts';
 import type { Origin } from './failure.ts';
 import { reduceSchema } from './gemini-schema.ts';
 import { argumentsObject, conversation, ownMeta, systemText } from './history.ts';
 import type { Model, ModelRequest } from './model.ts';
 import { type WireNames, wireNames } from './names.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
-import { count, isObject } from './shape.ts';
+import { count, textOr } from './shape.ts';
 import { canThink, geminiThinking, geminiVersion, thinkNotices } from './think.ts';
 import { argumentsSchema } from './tool-schema.ts';
 import {
@@ -21,7 +23,7 @@ import {
 
 const thinkRepair: Repair = { field: 'think', named: /think/i, told: levelRefused };
 
-/** The open models that the service also serves know no instruction of their own. */
+/** The open models of this service (Gemma) take no system instruction. */
 const instructionRepair: Repair = { field: 'without_system', named: /developer instruction is not enabled/i };
 
 /** The service's documented value for a call that has no signature of its own (08 §5.4.5). */
@@ -140,15 +142,7 @@ function callSignature(call: ToolCallPart, ours: boolean): Part {
 const imagePart = (image: Image): Part => ({ inlineData: { mimeType: image.mime_type, data: image.data } });
 
 /** A result that is not an object is wrapped (08 §5.4.2). */
-function responseOf(content: string): unknown {
-  try {
-    const value: unknown = JSON.parse(content);
-    if (isObject(value)) return value;
-  } catch {
-    // Plain text, wrapped like every other value.
-  }
-  return { content };
-}
+const responseOf = (content: string): unknown => readObject(content) ?? { content };
 
 const finishReasons: Readonly<Record<string, FinishReason>> = {
   STOP: 'stop',
@@ -176,7 +170,7 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
         kind: 'tool_call',
         index: calls,
         ...(typeof call['id'] === 'string' && call['id'] !== '' ? { id: call['id'] } : {}),
-        name: names.toEngine(typeof call['name'] === 'string' ? call['name'] : ''),
+        name: names.toEngine(textOr(call['name'], '')),
         arguments_delta: JSON.stringify(call['args'] ?? {}),
         ...(signature === null ? {} : { provider_meta: { gemini: { thoughtSignature: signature } } }),
       });
@@ -208,7 +202,7 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
       const word = candidate['finishReason'];
       if (word === 'MALFORMED_FUNCTION_CALL') failMalformed(parts, origin, 'a malformed function call');
       else if (typeof word === 'string') {
-        reason = (Object.hasOwn(finishReasons, word) ? finishReasons[word] : undefined) ?? 'other';
+        reason = ownMember(finishReasons, word) ?? 'other';
       }
       return 'more';
     },
@@ -218,7 +212,7 @@ function createDecoder(origin: Origin, names: WireNames): Decoder {
         return;
       }
       if (usage !== null) parts.add({ kind: 'usage', usage });
-      // Written for every message with calls: it says later that a call without a signature had none.
+      // Also without a signature: it marks the calls as made by this service (see `callSignature`).
       if (calls > 0 || textSignature !== null) {
         const own = textSignature === null ? {} : { text_signature: textSignature };
         parts.add({ kind: 'meta', provider_meta: { gemini: own } });

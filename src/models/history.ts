@@ -1,6 +1,6 @@
 import type { Image, Message } from '../schema/message.ts';
+import { isObject } from '../text/json-object.ts';
 import type { ModelRequest } from './model.ts';
-import { isObject } from './shape.ts';
 
 /** All system text, in order, joined with a blank line (08 §1 rule 4). */
 export function systemText(request: ModelRequest): string {
@@ -43,3 +43,7 @@ export function ownMeta(
   const meta = holder.provider_meta?.[type];
   return isObject(meta) ? meta : null;
 }
+
+/** The messages behind the last one that a person wrote: the tool loop that is still open. */
+export const toolLoop = (messages: readonly Message[]): readonly Message[] =>
+  messages.slice(messages.findLastIndex((message) => message.role === 'user') + 1);

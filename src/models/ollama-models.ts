@@ -1,9 +1,11 @@
+import { isObject } from '../text/json-object.ts';
+import { messageOf } from '../text/thrown.ts';
 import { bearer, type Client, createClient, type Incoming } from './connection.ts';
 import { discoverWith, listOf, maxModels, noList, type Reader, targetOf, tokensOr } from './discover.ts';
 import type { Body, Target } from './exchange.ts';
 import { failure, httpFailure, streamFailure } from './failure.ts';
 import type { Capability, DiscoveredModel, DiscoverTarget, Discovery, ModelFailure } from './model.ts';
-import { count, isObject, textOr } from './shape.ts';
+import { count, textOr } from './shape.ts';
 import { createFramer, readFrames, readText } from './stream.ts';
 
 /** Lists the models of an Ollama server with what `POST /api/show` says of each, four at a time (08 §4). */
@@ -173,7 +175,7 @@ async function withClient<Result>(
     client = await createClient(target, target.key === null ? null : bearer(target.key));
     return await use(client);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return failed(failure(target, 'invalid_request', `backend "${target.backend}": ${reason}`));
   } finally {
     client?.close();

@@ -1,5 +1,6 @@
 import type { FinishReason, Message, Usage } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
+import { isObject } from '../text/json-object.ts';
 import { bearer } from './connection.ts';
 import { createListWriter, type WrittenList } from './encode.ts';
 import { estimateTokens } from '../text/tokens.ts';
@@ -7,7 +8,7 @@ import { argumentsObject, conversation, resultText, systemText } from './history
 import type { Model, ModelRequest } from './model.ts';
 import { functionTools, type WireNames, wireNames } from './names.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
-import { count, isObject } from './shape.ts';
+import { count, textOr } from './shape.ts';
 import { canThink, ollamaThink, thinkNotices } from './think.ts';
 import { thinkTagReader } from './think-tag.ts';
 import {
@@ -131,13 +132,13 @@ function createDecoder(route: Route, names: WireNames, numCtx: number, estimate:
       const given: unknown = isObject(call) ? call['function'] : undefined;
       if (!isObject(given)) continue;
       const args = given['arguments'];
-      const id = isObject(call) && typeof call['id'] === 'string' ? call['id'] : '';
+      const id = isObject(call) ? textOr(call['id'], '') : '';
       // A call arrives whole, so order keeps calls apart; servers were seen that give every call the same index.
       parts.add({
         kind: 'tool_call',
         index: calls,
         ...(id === '' ? {} : { id }),
-        name: names.toEngine(typeof given['name'] === 'string' ? given['name'] : ''),
+        name: names.toEngine(textOr(given['name'], '')),
         arguments_delta: typeof args === 'string' ? args : JSON.stringify(args ?? {}),
       });
       calls += 1;

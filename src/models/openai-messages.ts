@@ -1,7 +1,7 @@
 import type { Message } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
 import { createListWriter, type WrittenList } from './encode.ts';
-import { argumentsObject, conversation, ownMeta, resultText, systemText } from './history.ts';
+import { argumentsObject, conversation, ownMeta, resultText, systemText, toolLoop } from './history.ts';
 import type { ModelRequest } from './model.ts';
 import type { WireNames } from './names.ts';
 
@@ -53,7 +53,7 @@ async function shortener(): Promise<IdForm> {
   return (id) => (/^[A-Za-z0-9]{9}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 9));
 }
 
-/** A history may have ten thousand: what only few of them carry is added to those few. */
+/** A history may have ten thousand messages, so rare members are added only where they are needed. */
 function wireMessage(message: Message, names: WireNames, id: IdForm, route: Route): object {
   switch (message.role) {
     case 'assistant': {
@@ -106,11 +106,7 @@ function ownOf(
 const argumentsText = (text: string): string =>
   text.startsWith('{') && text.endsWith('}') && Object.keys(argumentsObject(text)).length > 0 ? text : '{}';
 
-/** The messages behind the last one that a person wrote. */
-const toolLoop = (messages: readonly Message[]): readonly Message[] =>
-  messages.slice(messages.findLastIndex((message) => message.role === 'user') + 1);
-
-/** A message of earlier turns has none to give, and the field must hold something. */
+/** Stands for the reasoning of earlier turns: it is not kept, and the field must not be empty. */
 const reasoningOf = (message: Message, loop: ReadonlySet<Message>): object => ({
   reasoning_content: (loop.has(message) ? message.thinking : undefined) ?? ' ',
 });

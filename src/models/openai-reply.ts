@@ -1,10 +1,12 @@
 import type { FinishReason, Usage } from '../schema/message.ts';
 import type { Route } from '../schema/protocol.ts';
+import { isObject } from '../text/json-object.ts';
+import { ownMember } from '../text/own-member.ts';
 import { failure } from './failure.ts';
 import type { ProviderErrorClass } from './model.ts';
 import type { WireNames } from './names.ts';
 import { failMalformed, failStream, finishParts, type Parts } from './parts.ts';
-import { count, isObject } from './shape.ts';
+import { count, textOr } from './shape.ts';
 import { thinkTagReader } from './think-tag.ts';
 import type { Decoder } from './wire-model.ts';
 
@@ -14,7 +16,7 @@ type Bag = Readonly<Record<string, unknown>>;
 export function createReplyDecoder(route: Route, names: WireNames): Decoder {
   const calls = createCalls(route, names);
   const details: unknown[] = [];
-  // The service itself never sends its models' marks.
+  // OpenAI itself never sends `<think>` marks as text.
   const tags = route.type === 'openai' ? null : thinkTagReader();
   const write = (content: string, parts: Parts): void =>
     tags === null ? parts.text(content) : tags.read(content, parts);
@@ -40,9 +42,8 @@ export function createReplyDecoder(route: Route, names: WireNames): Decoder {
   };
 
   const readFinish = (word: string, choice: Bag, parts: Parts): void => {
-    const broken = Object.hasOwn(brokenReasons, word) ? brokenReasons[word] : undefined;
-    if (broken === undefined)
-      reason = (Object.hasOwn(finishReasons, word) ? finishReasons[word] : undefined) ?? 'other';
+    const broken = ownMember(brokenReasons, word);
+    if (broken === undefined) reason = ownMember(finishReasons, word) ?? 'other';
     else if (choice['error'] !== undefined) failStream(parts, route, choice);
     else parts.fail(failure(route, broken, `backend "${route.backend}" broke off its reply: ${word}`));
   };
@@ -66,7 +67,7 @@ export function createReplyDecoder(route: Route, names: WireNames): Decoder {
     },
     end(parts, marked) {
       tags?.end(parts);
-      // The end mark says that all of it has come, also where no reason was given.
+      // After the end mark the reply is whole, even if no reason was given.
       if (reason === null && marked && parts.begun) reason = 'stop';
       if (reason === null) {
         failMalformed(parts, route, 'a reply that ends without a finish reason');
@@ -132,8 +133,7 @@ function createCalls(route: Route, names: WireNames) {
   const numbered = (index: number, id: string, name: string): OpenCall => {
     const known = byIndex.get(index);
     const other = known !== undefined && id !== '' && known.id !== '' && id !== known.id && name !== '';
-    // Many servers give every call of a reply the same index. What begins under an id of its own behind a whole call is
-    // the next one.
+    // Many servers give every call of a reply the same index. A new id behind a call that is complete begins the next one.
     if (known !== undefined && !(other && route.type !== 'openai' && isWhole(known.text))) return known;
     const call = open(index);
     byIndex.set(index, call);
@@ -143,9 +143,9 @@ function createCalls(route: Route, names: WireNames) {
   return {
     /** @param whole the delta is a call, not a piece of one */
     read(delta: Bag, whole: boolean, parts: Parts): void {
-      const id = typeof delta['id'] === 'string' ? delta['id'] : '';
+      const id = textOr(delta['id'], '');
       const given = isObject(delta['function']) ? delta['function'] : {};
-      const name = typeof given['name'] === 'string' ? given['name'] : '';
+      const name = textOr(given['name'], '');
       const args = given['arguments'];
       const number = delta['index'];
       const call = whole

@@ -1,5 +1,6 @@
 import type { Route } from '../schema/protocol.ts';
 import type { ProviderType } from '../schema/registry.ts';
+import { messageOf } from '../text/thrown.ts';
 import { failure } from './failure.ts';
 import type { DiscoverTarget, Discovery, Model } from './model.ts';
 import { defaultDeps, failingModel, type WireDeps } from './wire-model.ts';
@@ -111,7 +112,7 @@ async function discoverScripted(target: DiscoverTarget): Promise<Discovery> {
     return { ok: true, models: await listScripted(target.base_url, target.workspace), complete: true };
   } catch (error) {
     const origin = { backend: target.backend ?? target.base_url, base_url: target.base_url, key: null, headers: {} };
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = messageOf(error);
     return { ok: false, failure: failure(origin, 'invalid_request', reason) };
   }
 }

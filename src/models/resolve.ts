@@ -254,7 +254,7 @@ function pending(
   const registered = unknown.filter(({ implicit }) => !implicit);
   if (first === undefined) return namesOf(registered.length > 0 ? registered : unknown);
   const place = ordered.findIndex(({ name }) => name === first.backend);
-  // An earlier wish may be served by any of them, the same wish only counts at an earlier place.
+  // An earlier wish counts wherever it is served. The same wish counts only at a backend that stands earlier.
   if (first.wish > 0) return namesOf(unknown);
   const own = unknown.filter(({ name }) => name === first.backend && !saysAll(first.seen));
   if (isAnywhere(ordered[place], wanted.models[0] ?? '')) {

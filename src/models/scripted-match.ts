@@ -1,4 +1,5 @@
 import type { Message } from '../schema/message.ts';
+import { messageOf } from '../text/thrown.ts';
 import { ownMeta, systemText } from './history.ts';
 import type { ModelRequest, ThinkLevel } from './model.ts';
 import type { FillScope } from './scripted-fill.ts';
@@ -220,7 +221,7 @@ async function compile(
     const expression = await compileRegex(source, { ignoreCase: !exactCase });
     return (text) => expression.exec(text)?.groups ?? null;
   } catch (error) {
-    throw problem(`the regular expression ${source} is not valid: ${error instanceof Error ? error.message : ''}`);
+    throw problem(`the regular expression ${source} is not valid: ${messageOf(error)}`);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { FinishReason, Usage } from '../schema/message.ts';
 import { clusters } from '../text/clusters.ts';
+import { pause } from '../text/pause.ts';
 import { estimateTokens } from '../text/tokens.ts';
 import type { ModelFailure, ModelPart, ModelRequest } from './model.ts';
 import { fill, fillDeep, type FillScope } from './scripted-fill.ts';
@@ -59,15 +60,7 @@ function createPlayer(stage: Stage): Player {
   const sleep = async (ms: number): Promise<void> => {
     if (signal.aborted) throw cancelled();
     if (ms <= 0) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(done, ms);
-      function done(): void {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', done);
-        resolve();
-      }
-      signal.addEventListener('abort', done, { once: true });
-    });
+    await pause(ms, signal);
     if (signal.aborted) throw cancelled();
   };
   const wait = async (ms: number): Promise<void> => {

@@ -23,6 +23,7 @@ import {
 } from 'superstruct';
 import { RuntimeError } from '../schema/errors.ts';
 import { FinishReason } from '../schema/message.ts';
+import { ownMember } from '../text/own-member.ts';
 import { readStrictJson } from '../text/strict-json.ts';
 import { unknownSubstitution } from './scripted-fill.ts';
 import type { Reply, Script } from './scripted-types.ts';
@@ -176,7 +177,7 @@ const oneStep = define<unknown>('step', () => `a step has exactly one of ${Objec
 const step = dynamic((value): Check => {
   const keys = typeof value === 'object' && value !== null ? Object.keys(value) : [];
   const kind = keys[0] ?? '';
-  const struct = Object.hasOwn(stepKinds, kind) ? stepKinds[kind] : undefined;
+  const struct = ownMember(stepKinds, kind);
   return keys.length === 1 && struct !== undefined ? as(object({ [kind]: struct })) : oneStep;
 });
 
@@ -254,7 +255,7 @@ export function parseScript(text: string, name: string): Script {
   try {
     value = JSON.parse(text);
   } catch {
-    // In our words: those of the engine quote the file, which may be any, and this is shown wherever the backend is.
+    // In our own words: the engine's message quotes the file, and what that holds is not ours to show.
     const read = readStrictJson(text, 64);
     throw invalid(name, '', read.ok ? 'not JSON' : `not JSON at line ${read.line}, column ${read.column}`);
   }

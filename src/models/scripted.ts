@@ -1,13 +1,14 @@
 import { isAbsolute, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import type { Route } from '../schema/protocol.ts';
+import { codeOf, messageOf } from '../text/thrown.ts';
 import type { DiscoveredModel, Model, ModelPart, ModelRequest } from './model.ts';
 import { chooseTurn, type CompiledTurn, compileTurn, scopeOf, viewOf } from './scripted-match.ts';
 import { playReply } from './scripted-play.ts';
 import { invalid, parseScript } from './scripted-script.ts';
 import type { Pace, Script } from './scripted-types.ts';
 
-/** 08 §6.1. */
+/** Largest script (08 §6.1). */
 const maxScriptBytes = 5 * 1024 * 1024;
 const builtinPrefix = 'builtin:';
 
@@ -82,10 +83,10 @@ async function loadScript(baseUrl: string, workspace: string): Promise<{ script:
 
 /** Short words for what people meet; else the system's own. */
 const reasonOf = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error);
-  if ('code' in error && error.code === 'ENOENT') return 'it does not exist';
-  if ('code' in error && error.code === 'EACCES') return 'permission denied';
-  return error.message;
+  const code = codeOf(error);
+  if (code === 'ENOENT') return 'it does not exist';
+  if (code === 'EACCES') return 'permission denied';
+  return messageOf(error);
 };
 
 async function loadBuiltin(baseUrl: string): Promise<{ script: Script; name: string }> {

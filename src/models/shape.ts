@@ -1,7 +1,3 @@
-/** Looks at what a server sent, by hand: a check of a struct per delta would cost more than the delta. */
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** A count of a report: a finite number above zero, rounded down; everything else is 0. */
 export const count = (value: unknown): number =>
   typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.floor(value) : 0;

@@ -23,8 +23,8 @@ export function createFramer(framing: Framing): Framer {
 }
 
 /**
- * Events, or one JSON text: a server that does not stream, and one that reports an error, answers so whatever it says
- * of its content, and some streams are announced as JSON. The first character tells.
+ * Events, or one JSON text. Which of them it is, the first character tells and not the content type: servers that do not
+ * stream, or report an error, send JSON under any type, and some streams are announced as JSON.
  */
 function sseOrWholeFramer(): Framer {
   let framer: Framer | null = null;

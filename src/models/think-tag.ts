@@ -7,8 +7,8 @@ const closing = '</think>';
 export type ContentReader = { read(delta: string, parts: Parts): void; end(parts: Parts): void };
 
 /**
- * Reads content whose reasoning stands in front of the answer, in an element, as servers send it that do not know the
- * marks of the model they serve. Anything else, and the same element further on, is the answer's own text.
+ * Takes a `<think>` element in front of an answer for reasoning: servers that do not know the marks of their model leave
+ * it there. The same element further on belongs to the answer.
  */
 export function thinkTagReader(): ContentReader {
   let place: 'start' | 'inside' | 'behind' | 'answer' = 'start';

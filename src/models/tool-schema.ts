@@ -1,5 +1,5 @@
+import { isObject } from '../text/json-object.ts';
 import { objectSchema } from '../text/object-schema.ts';
-import { isObject } from './shape.ts';
 
 type Schema = Readonly<Record<string, unknown>>;
 

@@ -1,10 +1,11 @@
 import type { Route } from '../schema/protocol.ts';
+import { isObject } from '../text/json-object.ts';
+import { messageOf } from '../text/thrown.ts';
 import { brokenFailure } from './broken.ts';
 import { type Auth, type Client, createClient, type Incoming } from './connection.ts';
 import { failure, httpFailure } from './failure.ts';
 import type { Model, ModelFailure, ModelPart, ModelRequest } from './model.ts';
 import { createParts, failMalformed, type Parts } from './parts.ts';
-import { isObject } from './shape.ts';
 import { createFramer, type Framing, readFrames, readText } from './stream.ts';
 
 export type WireDeps = {
@@ -42,14 +43,14 @@ export type Repair = {
 /** Said when a server refuses the think parameter (08 §8). */
 export const levelRefused = { code: 'think_unsupported', what: 'a reasoning level' } as const;
 
-/** Models that reason were seen to take none but their own, also where 04 §5 has the engine send 0. */
+/** Some reasoning models take no temperature but their own, though the engine has to send one (04 §5). */
 export const temperatureRepair: Repair = {
   field: 'temperature',
   named: /\btemperature\b/i,
   told: { code: 'parameter_ignored', what: 'this temperature' },
 };
 
-/** What a server of this kind does not know whatever the model (08 §5.3); everything else is remembered per model. */
+/** Fields that a server refuses for all of its models (08 §5.3). Every other one is remembered per model. */
 const ofBackend: ReadonlySet<string> = new Set(['stream_options', 'max_tokens', 'seed']);
 
 export type Prepared = {
@@ -102,36 +103,21 @@ async function* streamReply(call: Call, request: ModelRequest, signal: AbortSign
     yield* callModel(call, request, signal);
   } catch (error) {
     // A bug of ours: the contract says that failures are parts.
-    const reason = error instanceof Error ? error.message : String(error);
-    yield {
-      kind: 'error',
-      error: failure(route, 'permanent', `the call of backend "${route.backend}" failed: ${reason}`),
-    };
+    const message = `the call of backend "${route.backend}" failed: ${messageOf(error)}`;
+    yield { kind: 'error', error: failure(route, 'permanent', message) };
   }
 }
 
 async function* callModel(call: Call, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
-  const { route, wire, deps, client } = call;
-  const scope = `${route.type} ${route.backend} ${route.base_url}`;
-  const keyOf = (field: string): string => `${scope} ${ofBackend.has(field) ? field : `${field} ${request.model}`}`;
-  let repeated = false;
-  let reloaded = false;
+  const { route, wire } = call;
+  const refused = refusedFields(call, request.model);
+  let isFirst = true;
+  let mayRepeat = true;
   for (;;) {
-    const prepared = await wire.prepare(request, (field) => deps.refused.has(keyOf(field)));
-    for (const notice of prepared.notices) if (!repeated) yield { kind: 'notice', ...notice };
-    repeated = true;
-    const outgoing = {
-      method: 'POST',
-      path: prepared.path,
-      accept: accept[wire.framing],
-      body: prepared.body,
-      ...(request.ready === undefined ? {} : { ready: request.ready }),
-    } as const;
-    const opening = client.open(outgoing, signal);
-    if (wire.loadingNote !== null && (await isSlow(opening, deps.loading_note_ms))) {
-      yield { kind: 'notice', code: 'model_loading', message: wire.loadingNote };
-    }
-    const opened = await opening;
+    const prepared = await wire.prepare(request, refused.has);
+    if (isFirst) for (const notice of prepared.notices) yield { kind: 'notice', ...notice };
+    isFirst = false;
+    const opened = yield* openReply(call, prepared, request, signal);
     if (opened.kind === 'failure') {
       yield { kind: 'error', error: opened.failure };
       return;
@@ -139,33 +125,64 @@ async function* callModel(call: Call, request: ModelRequest, signal: AbortSignal
     const { reply } = opened;
     if (reply.status < 200 || reply.status > 299) {
       const failed = await readFailure(call, reply);
-      const repair = prepared.repairs.find((one) => refuses(failed, one) && !deps.refused.has(keyOf(one.field)));
+      const repair = prepared.repairs.find((one) => refuses(failed, one) && !refused.has(one.field));
       if (repair === undefined) {
         yield { kind: 'error', error: failed };
         return;
       }
-      deps.refused.add(keyOf(repair.field));
-      if (repair.told !== undefined) {
-        const { code, what } = repair.told;
-        const message = `backend "${route.backend}" refuses ${what} for model "${request.model}"; it is left out`;
-        yield { kind: 'notice', code, message };
-      }
+      refused.add(repair.field);
+      if (repair.told !== undefined) yield leftOut(route, request, repair.told);
       continue;
     }
-    // A URL that leads beside the interface is often answered with a page and status 200.
+    // A wrong URL is often answered with a web page and status 200.
     if ((reply.headers['content-type'] ?? '').startsWith('text/html')) {
       reply.body.release(false);
       const message = `backend "${route.backend}" sent a web page, not a reply; check its URL: reins backend show ${route.backend}`;
       yield { kind: 'error', error: failure(route, 'malformed', message) };
       return;
     }
-    if ((yield* readReply(call, { decoder: prepared.decoder, reply, mayRepeat: !reloaded, signal })) === 'again') {
-      reloaded = true;
-      continue;
-    }
-    return;
+    const ended = yield* readReply(call, { decoder: prepared.decoder, reply, mayRepeat, signal });
+    if (ended === 'ended') return;
+    mayRepeat = false;
   }
 }
+
+/** Fields that this server was found to refuse, for all of its models or for one: they are left out from then on. */
+function refusedFields({ route, deps }: Call, model: string) {
+  const scope = `${route.type} ${route.backend} ${route.base_url}`;
+  const keyOf = (field: string): string => `${scope} ${ofBackend.has(field) ? field : `${field} ${model}`}`;
+  return {
+    has: (field: string): boolean => deps.refused.has(keyOf(field)),
+    add: (field: string): void => void deps.refused.add(keyOf(field)),
+  };
+}
+
+/** Sends the request. Says that the model may be loading when nothing comes for a while. */
+async function* openReply(
+  { wire, deps, client }: Call,
+  prepared: Prepared,
+  request: ModelRequest,
+  signal: AbortSignal,
+) {
+  const outgoing = {
+    method: 'POST',
+    path: prepared.path,
+    accept: accept[wire.framing],
+    body: prepared.body,
+    ...(request.ready === undefined ? {} : { ready: request.ready }),
+  } as const;
+  const opening = client.open(outgoing, signal);
+  if (wire.loadingNote !== null && (await isSlow(opening, deps.loading_note_ms))) {
+    yield { kind: 'notice', code: 'model_loading', message: wire.loadingNote } as const;
+  }
+  return opening;
+}
+
+const leftOut = (route: Route, { model }: ModelRequest, { code, what }: NonNullable<Repair['told']>): ModelPart => ({
+  kind: 'notice',
+  code,
+  message: `backend "${route.backend}" refuses ${what} for model "${model}"; it is left out`,
+});
 
 type Reading = {
   readonly decoder: Decoder;

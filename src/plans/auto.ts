@@ -1,5 +1,6 @@
 import type { PlanningStep, StepOutcome } from '../schema/plan.ts';
 import type { RunStarted } from '../schema/run.ts';
+import { messageOf } from '../text/thrown.ts';
 
 export type AutoDeps = {
   readonly stepOutcome: (input: { readonly run_id: string }) => Promise<StepOutcome>;
@@ -69,7 +70,7 @@ export function createAuto(deps: AutoDeps) {
       going.set(plan, stop);
       void drive(plan, first, stop.signal)
         .catch((error: unknown) => {
-          const why = error instanceof Error ? error.message : String(error);
+          const why = messageOf(error);
           deps.warn(`plan "${plan}" does not go on by itself: ${why}`);
         })
         .finally(() => {

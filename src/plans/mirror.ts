@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { messageOf } from '../text/thrown.ts';
 import { planMarkdown } from '../view/plan-lines.ts';
 import type { Plan } from '../schema/plan.ts';
 import type { Settings } from '../store/settings.ts';
@@ -34,7 +35,7 @@ export function createMirror(deps: MirrorDeps) {
         release();
       }
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
+      const why = messageOf(error);
       deps.warn(`the file ${pathOf(name)} of the plan could not be written: ${why}`);
     }
   };

@@ -1,5 +1,6 @@
 import { RuntimeError } from '../schema/errors.ts';
 import type { PlanningStep } from '../schema/plan.ts';
+import { messageOf } from '../text/thrown.ts';
 
 /** How a planning stands (09 §6.5); `run_id` is the run that is going or was the last. */
 export type PlanningState = {
@@ -75,7 +76,7 @@ export function createPlanningWatch(deps: PlanningWatchDeps) {
 }
 
 function failureOf(error: unknown): NonNullable<PlanningState['error']> {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
   if (!(error instanceof RuntimeError)) return { code: 'internal', message, answer: null };
   const { data } = error;
   const answer = typeof data === 'object' && data !== null && 'answer' in data ? data.answer : null;

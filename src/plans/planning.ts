@@ -11,6 +11,7 @@ import type { RunKind, RunStarted } from '../schema/run.ts';
 import type { RunService } from '../runs/runs.ts';
 import type { StartWith } from '../runs/write-start.ts';
 import type { PlanListRow, Plans } from '../store/plans.ts';
+import { messageOf } from '../text/thrown.ts';
 import { exceedsBytes } from '../text/utf8.ts';
 import { findPlan } from './find-plan.ts';
 import type { PlanChanges } from './plan-changes.ts';
@@ -139,7 +140,7 @@ export function createPlanning(deps: PlanningDeps) {
         if (read.ok) return await then(read.context, null);
         problem = read.reason;
       } catch (error) {
-        problem = error instanceof Error ? error.message : String(error);
+        problem = messageOf(error);
       }
       return then(null, problem);
     });

@@ -9,6 +9,7 @@ import type { Feed } from '../store/feed.ts';
 import type { StepRow } from '../store/plan-steps.ts';
 import type { PlanListRow, Plans } from '../store/plans.ts';
 import type { Runs } from '../store/runs.ts';
+import { messageOf } from '../text/thrown.ts';
 import { findPlan } from './find-plan.ts';
 import { claimOf, headView, stepView } from './plan-view.ts';
 import { planRequest } from './request.ts';
@@ -133,7 +134,7 @@ export function createStepRuns(deps: StepRunDeps) {
       const row = plans.step(step.id);
       if (row?.summary === null && row.summary_error === null) fail(whyNone(result));
     } catch (error) {
-      fail(error instanceof Error ? error.message : String(error));
+      fail(messageOf(error));
     } finally {
       summaries.delete(runId);
     }

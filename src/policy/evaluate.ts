@@ -12,6 +12,7 @@ import type {
   TrustedStart,
   TrustFinding,
 } from '../schema/policy.ts';
+import { messageOf } from '../text/thrown.ts';
 import { type Analysis, analyseCall, analyseLine } from './analysis.ts';
 import { type CommandTest, prefixEntries } from './commands.ts';
 import { type CompiledCondition, type CompiledRule, compilePolicy, isCommandOperator } from './compile.ts';
@@ -63,7 +64,7 @@ export function evaluate(
   try {
     return judge(loaded, nameOfBoth(call), host, options);
   } catch (error) {
-    const detail = shown(`the evaluator failed: ${error instanceof Error ? error.message : String(error)}`);
+    const detail = shown(`the evaluator failed: ${messageOf(error)}`);
     return { ...blank(loaded), action: 'approve', reason: 'internal_error', detail };
   }
 }

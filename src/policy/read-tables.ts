@@ -2,6 +2,7 @@ import type { CommandTables } from '../schema/command-tables.ts';
 import { compileRegex, type LinearRegex } from '../text/linear-regex.ts';
 import { readStrictJson } from '../text/strict-json.ts';
 import { isObject } from '../text/json-object.ts';
+import { messageOf } from '../text/thrown.ts';
 
 /** Deepest nesting of the document: subcommands of subcommands are rare. */
 const maxDepth = 32;
@@ -29,7 +30,7 @@ export async function parseCommandTables(text: string): Promise<TablesResult> {
     try {
       compiled.set(source, await compileRegex(source, { dotAll: true }));
     } catch (error) {
-      return { ok: false, message: `${path}: ${error instanceof Error ? error.message : String(error)}` };
+      return { ok: false, message: `${path}: ${messageOf(error)}` };
     }
   }
   return { ok: true, tables: { ...tables, patterns: compiled } };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import type { HookRow } from '../store/hooks.ts';
+import { codeOf, messageOf } from '../text/thrown.ts';
 import { fail, isFailure, type ToolFailure } from '../tools/failure.ts';
 import { parseTarget } from '../tools/egress.ts';
 import { registeredHeaders } from '../tools/hooks/hook-tool.ts';
@@ -77,8 +78,7 @@ function fromFile(row: HookRow, path: string, whole: boolean): Got {
     if (size > maxDocumentBytes) return failed(`the description ${path} is larger than ${maxDocumentBytes} bytes`);
     return { kind: 'bytes', bytes: readFileSync(path), etag };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'the system refused it';
-    return failed(`the description ${path} cannot be read: ${code}`);
+    return failed(`the description ${path} cannot be read: ${codeOf(error) ?? messageOf(error)}`);
   }
 }
 

@@ -1,6 +1,7 @@
 import { lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
+import { messageOf } from '../text/thrown.ts';
 import { writeAtomic } from '../workspace/files.ts';
 import type { UserSettings } from './ports.ts';
 
@@ -18,7 +19,7 @@ export function createUserSettings(deps: { readonly reinsHome: string }): UserSe
       mkdirSync(deps.reinsHome, { recursive: true, mode: 0o700 });
       writeAtomic(path, `${JSON.stringify(values, null, 2)}\n`, 0o600);
     } catch (error) {
-      throw new RuntimeError('storage', `The settings file ${path} cannot be written (${reasonOf(error)}).`, {
+      throw new RuntimeError('storage', `The settings file ${path} cannot be written (${messageOf(error)}).`, {
         cause: error,
       });
     }
@@ -50,5 +51,3 @@ function read(path: string): Readonly<Record<string, unknown>> {
     return {};
   }
 }
-
-const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -3,6 +3,7 @@ import type { RunFailure } from '../schema/run.ts';
 import { mostAttempts } from '../schema/run-record.ts';
 import type { Feed } from '../store/feed.ts';
 import { isDriven, type RunHead, type Runs } from '../store/runs.ts';
+import { messageOf } from '../text/thrown.ts';
 import type { LostRuns } from './lost-runs.ts';
 
 export type FailedAttemptDeps = {
@@ -48,7 +49,7 @@ export function noteFailedAttempt(deps: FailedAttemptDeps, runId: string, error:
   const { runs, feed, now } = deps;
   const failure: RunFailure = {
     class: error instanceof RuntimeError ? error.code : 'internal',
-    message: deps.mask(error instanceof Error ? error.message : String(error)).slice(0, maxChars),
+    message: deps.mask(messageOf(error)).slice(0, maxChars),
   };
   let attempts = 0;
   try {

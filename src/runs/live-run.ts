@@ -1,4 +1,5 @@
 import type { GateRun } from '../gate/run.ts';
+import type { TurnDefaults } from '../gate/turn.ts';
 import type { Usage } from '../schema/message.ts';
 import type { RunJob } from '../schema/protocol.ts';
 import type { RunKind, RunStarted, StartRun } from '../schema/run.ts';
@@ -28,7 +29,7 @@ export type LiveRun = {
   /** Tokens of the segments before this one. */
   readonly usedBefore: Usage;
   /** Model, provider and `--context` that a turn falls back to. */
-  readonly defaults: { readonly model: string; readonly provider: string; readonly contextHint: number };
+  readonly defaults: TurnDefaults;
   /** What the last turn used, for the record. */
   chosen: { readonly model: string | null; readonly provider: string | null; readonly backend: string | null };
   stopped: StopReason | null;

@@ -256,7 +256,6 @@ export function gateRun(
     }),
     catalog: prepared.catalog,
     toldTools: 0,
-    allow: null,
     onAsk: input.on_ask,
     goal: typeof input.input.value === 'string' ? input.input.value : null,
     tighten: { maxTurns: input.max_turns, maxToolCalls: input.max_tool_calls, maxTokens: input.max_tokens },

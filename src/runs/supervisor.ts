@@ -17,9 +17,9 @@ import {
 } from '../schema/protocol.ts';
 import type { NumberedMessage } from '../schema/run-record.ts';
 import { endCodes, keepTrying, unlessLocked } from '../store/keep-trying.ts';
-import { codeOf } from '../store/private-file.ts';
 import { takenOver } from '../store/run-leases.ts';
 import type { Runs } from '../store/runs.ts';
+import { codeOf } from '../text/thrown.ts';
 import { heedCancel } from './cancel-requests.ts';
 import { leaseMs, renewMs } from './lease.ts';
 import type { LiveRun } from './live-run.ts';

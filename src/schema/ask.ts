@@ -163,3 +163,6 @@ export type Ask = {
   /** Its row is damaged: what could not be read of it is left out. */
   readonly unreadable?: true;
 };
+
+/** What to list where nothing narrows it but the number. */
+export const everyAsk = { state: 'all', kind: null, session: null, mission: null, by: null } as const;

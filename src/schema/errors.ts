@@ -1,3 +1,5 @@
+import { messageOf } from '../text/thrown.ts';
+
 /** One row of the code table: how a code leaves the process. Codes of 06 §8.4, 03 §5, 04 §15, 08 §9.2, 09 §5.1. */
 type ErrorRow = { readonly exit: number; readonly status: number; readonly retryable?: boolean };
 
@@ -153,7 +155,7 @@ export function toWire(error: unknown): WireError {
       ? { code: error.code, message: error.message }
       : { code: error.code, message: error.message, data: error.data };
   }
-  return { code: 'internal', message: error instanceof Error ? error.message : String(error) };
+  return { code: 'internal', message: messageOf(error) };
 }
 
 export function fromWire(wire: WireError): RuntimeError {

@@ -1,17 +1,5 @@
-import {
-  array,
-  boolean,
-  enums,
-  type Infer,
-  literal,
-  nullable,
-  number,
-  object,
-  optional,
-  string,
-  type,
-} from 'superstruct';
-import { OnAsk, type RunStarted } from './run.ts';
+import { array, boolean, enums, type Infer, literal, nullable, number, object, string, type } from 'superstruct';
+import { type RunStarted, runOptions } from './run.ts';
 
 /** 07 §3.2. */
 export const planStatuses = ['active', 'completed', 'archived'] as const;
@@ -103,23 +91,8 @@ export type PlanHead = Infer<typeof PlanHead>;
 export const Plan = type({ ...head, steps: array(PlanStep) });
 export type Plan = Infer<typeof Plan>;
 
-/** Options of every run that a plan starts; those of a run but for its input, chain, images and variables. */
-export const PlanRunOptions = object({
-  model: nullable(string()),
-  provider: nullable(string()),
-  policy: nullable(string()),
-  on_ask: OnAsk,
-  /** Milliseconds of active time; 0 = none. */
-  timeout_ms: number(),
-  context: number(),
-  think: nullable(string()),
-  allowed_dir: nullable(string()),
-  max_turns: number(),
-  max_tool_calls: number(),
-  max_tokens: number(),
-  trust: array(string()),
-  skip_project_policy: optional(boolean()),
-});
+/** Options of every run that a plan starts. */
+export const PlanRunOptions = object(runOptions);
 export type PlanRunOptions = Infer<typeof PlanRunOptions>;
 
 export const NewPlan = object({

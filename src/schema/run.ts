@@ -54,6 +54,28 @@ export type InputType = (typeof inputTypes)[number];
 export const OnAsk = enums(['ask', 'wait', 'suspend', 'deny']);
 export type OnAsk = Infer<typeof OnAsk>;
 
+/** Options of every run, also of those that a plan starts. */
+export const runOptions = {
+  model: nullable(string()),
+  provider: nullable(string()),
+  policy: nullable(string()),
+  on_ask: OnAsk,
+  /** Milliseconds of active time; 0 = none. */
+  timeout_ms: number(),
+  context: number(),
+  think: nullable(string()),
+  /** Absolute path or null. */
+  allowed_dir: nullable(string()),
+  /** Tightening of the compute bounds; 0 = none. */
+  max_turns: number(),
+  max_tool_calls: number(),
+  max_tokens: number(),
+  /** Hashes accepted for this invocation (`--trust`). */
+  trust: array(string()),
+  /** The operator has refused the project's policy for this run and takes the next layer of the overlay (06 §6.5). */
+  skip_project_policy: optional(boolean()),
+};
+
 /** What a face asks for when it starts a run. Options are those of the global flags (06 §3), already parsed. */
 export const StartRun = object({
   /** Instruction and content, converted by its input type. */
@@ -63,27 +85,10 @@ export const StartRun = object({
   /** In place of a path: the name of a chain of the overlay, or the text of one that is nowhere written. */
   chain_name: optional(string()),
   chain_text: optional(string()),
-  model: nullable(string()),
-  provider: nullable(string()),
-  policy: nullable(string()),
-  on_ask: OnAsk,
-  /** Milliseconds of active time; 0 = none. */
-  timeout_ms: number(),
-  context: number(),
-  think: nullable(string()),
+  ...runOptions,
   shell: boolean(),
-  /** Absolute path or null. */
-  allowed_dir: nullable(string()),
-  /** Tightening of the compute bounds; 0 = none. */
-  max_turns: number(),
-  max_tool_calls: number(),
-  max_tokens: number(),
   variables: record(string(), string()),
   images: array(object({ path: string() })),
-  /** Hashes accepted for this invocation (`--trust`). */
-  trust: array(string()),
-  /** The operator has refused the project's policy for this run and takes the next layer of the overlay (06 §6.5). */
-  skip_project_policy: optional(boolean()),
 });
 export type StartRun = Infer<typeof StartRun>;
 

@@ -1,5 +1,6 @@
 import { object, optional, string } from 'superstruct';
 import type { LoginSession, Principal } from '../schema/login.ts';
+import { recentUntil } from './authenticate.ts';
 import { loginBodyBytes } from './body.ts';
 import { refuse } from './error-body.ts';
 import { oneTimeDigest } from './links.ts';
@@ -10,9 +11,8 @@ import { readBody } from './read-input.ts';
 import type { Call, Reply, Route } from './route.ts';
 import { newTokenId, tokenLifetimeS } from './token.ts';
 
-/** Two read it themselves, and nothing shall keep somebody from logging out. */
+/** Routes whose body need not be empty: two of them read it, and nothing may keep somebody from logging out. */
 const unlooked: ReadonlySet<string> = new Set(['verify', 'change-password', 'logout']);
-const proofMs = 30 * 60_000;
 const iso = (time: number): string => new Date(time).toISOString();
 
 type SessionPrincipal = Extract<Principal, { kind: 'session' }>;
@@ -125,7 +125,7 @@ export function accountRoutes(deps: LoginDeps): readonly Route[] {
     if (!proved) throw refuse('invalid_credentials', 'The password is wrong, or the code is no longer good.');
     const at = now();
     logins.proveSession(row.id, at);
-    return { status: 200, json: { recent_until: iso(at + proofMs) } };
+    return { status: 200, json: { recent_until: iso(recentUntil(at)) } };
   };
 
   const status = (call: Call): Reply => ({

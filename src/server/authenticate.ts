@@ -11,9 +11,11 @@ import { type Claims, isInTime, signToken, verifyToken } from './token.ts';
 
 const maxCookieBytes = 4096;
 const proofMs = 30 * 60_000;
+/** How long the password that was given counts as given just now (09 §4.6). Milliseconds since the epoch. */
+export const recentUntil = (provedAt: number): number => provedAt + proofMs;
 const tokenCheckMs = 1000;
 const maxSigned = 256;
-/** Of access tokens, each of which has taken the place of the one before. */
+/** Most access tokens whose digest is kept: a new token takes the place of the one before. */
 const maxAccepted = 8;
 /** A session is marked as seen once a minute: a request does not write. */
 const seenEveryMs = 60_000;
@@ -77,7 +79,7 @@ export function createAuthenticator(deps: AuthenticatorDeps) {
     method: row.amr,
     viaCookie,
     expiresAt: row.expires_at,
-    recentUntil: row.proof_at + proofMs,
+    recentUntil: recentUntil(row.proof_at),
   });
 
   /** Digests of access tokens that were accepted: what was hashed once need not be hashed again. */

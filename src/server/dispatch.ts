@@ -1,34 +1,26 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { App } from '@tinyhttp/app';
-import { principalKey, type Principal } from '../schema/login.ts';
 import type { RuntimeError } from '../schema/errors.ts';
-import { checkAccess, type Presented } from './access.ts';
-import { checkMediaType, hasBody, jsonBodyBytes, readJson } from './body.ts';
+import type { Presented } from './access.ts';
+import { admit, type AdmitDeps, type Arrived } from './admit.ts';
 import { errorReply, refuse } from './error-body.ts';
 import { pathOf } from './guard.ts';
-import type { LiveCalls } from './live-calls.ts';
-import { peerBucket, type Rates } from './rates.ts';
+import type { LiveCall, LiveCalls } from './live-calls.ts';
 import { respond, respondInPieces } from './respond.ts';
 import type { Call, Peer, Reply, Route } from './route.ts';
 
 /** What is known of a request once the guard has let it in. */
 export type Arrival = { readonly id: string; readonly peer: Peer };
 
-export type DispatchDeps = {
+export type DispatchDeps = Omit<AdmitDeps, 'noRoute'> & {
   readonly routes: readonly Route[];
-  readonly rates: Rates;
   readonly live: LiveCalls;
-  readonly now: () => number;
   authenticate(request: IncomingMessage): Presented;
   /** The Set-Cookie header that takes a dead cookie away. */
   clearCookie(request: IncomingMessage): string;
   /** One line per request, and what a 500 was. */
   trace(line: TraceLine): void;
-  /** The client is what a tool call has started. */
-  comesFromTool(request: IncomingMessage): boolean;
-  /** Nothing is begun any more. */
-  isStopping(): boolean;
 };
 
 export type TraceLine = {
@@ -45,10 +37,7 @@ export type TraceLine = {
 
 const replyLimitMs = 30_000;
 
-/**
- * Steps 5 to 9 of the gate, then the handler (09 §3): route, rate, credential and class, mutation rules, body. Each
- * refusal answers at once; nothing behind it runs.
- */
+/** Finds the route of a request, admits it, has its handler answer (09 §3), and says in one line what became of it. */
 export function createDispatch(deps: DispatchDeps) {
   const arrivals = new WeakMap<IncomingMessage, Arrival>();
   const app = new App({
@@ -80,60 +69,62 @@ export function createDispatch(deps: DispatchDeps) {
       : refuse('method_not_allowed', `This path takes ${allowed.join(', ')}.`);
   };
 
+  const admission: AdmitDeps = { ...deps, noRoute: unknown };
+
+  /** Admits the request and has its handler answer it. */
+  const handled = async (arrived: Arrived, response: ServerResponse): Promise<Reply> => {
+    const { request, live } = arrived;
+    const { route, principal, body } = await admit(admission, arrived);
+    const { url = '' } = request;
+    const call: Call = {
+      request,
+      response,
+      ...arrivalOf(request),
+      principal,
+      // tinyhttp has put them there, each decoded once.
+      params: (request as IncomingMessage & { readonly params?: Record<string, string> }).params ?? {},
+      query: new URLSearchParams(url.slice(pathOf(url).length)),
+      body,
+      get signal() {
+        return live.signal();
+      },
+    };
+    return route.streams === true ? route.handle(call) : inTime(route.handle(call));
+  };
+
+  /** What a refusal says in headers: a dead cookie is taken away, and the methods of the path are named. */
+  const explain = (response: ServerResponse, status: number, { request, route, presented }: Omit<Arrived, 'live'>) => {
+    const deadCookie = presented.kind === 'invalid' && presented.deadCookie;
+    if (status === 401 && deadCookie && route?.access !== 'public') {
+      response.setHeader('Set-Cookie', deps.clearCookie(request));
+    }
+    const allowed = route === null && status === 405 ? methodsOf(pathOf(request.url ?? '')) : [];
+    if (allowed.length > 0) response.setHeader('Allow', allowed.join(', '));
+  };
+
   const serve = async (request: IncomingMessage, response: ServerResponse, route: Route | null): Promise<void> => {
     const began = deps.now();
     const { id, peer } = arrivalOf(request);
     let presented: Presented = { kind: 'none' };
     let error: unknown;
     let reply: Reply;
-    let call: ReturnType<LiveCalls['open']> | null = null;
+    let live: LiveCall | null = null;
     try {
       presented = deps.authenticate(request);
-      call = deps.live.open(response, presented.kind === 'valid' ? presented.principal : null, route?.streams === true);
-      takeRate(deps.rates, presented, peer);
-      if (peer.loopback && presented.kind === 'valid' && deps.comesFromTool(request)) {
-        throw refuse('not_allowed', 'What a tool call has started is not served.');
-      }
-      const refused = checkAccess(route ?? { access: 'any' }, presented, deps.now());
-      if (refused !== null) throw refused;
-      if (route === null) throw unknown(request);
-      if (deps.isStopping() && route.method !== 'GET') throw refuse('shutting_down', 'The server is stopping.');
-      const principal = usable(request, route, presented);
-      const body = await bodyOf(request, route);
-      // It may have taken a minute to come.
-      if (call.ended() === 'credential') throw refuse('invalid_token', 'The session has ended meanwhile.');
-      const { signal } = call;
-      const given: Call = {
-        request,
-        response,
-        id,
-        peer,
-        principal,
-        // tinyhttp has put them there, each decoded once.
-        params: (request as IncomingMessage & { readonly params?: Record<string, string> }).params ?? {},
-        query: new URLSearchParams((request.url ?? '').slice(pathOf(request.url ?? '').length)),
-        body,
-        get signal() {
-          return signal();
-        },
-      };
-      reply = route.streams === true ? await route.handle(given) : await inTime(route.handle(given));
+      live = deps.live.open(response, presented.kind === 'valid' ? presented.principal : null, route?.streams === true);
+      reply = await handled({ request, peer, route, presented, live }, response);
     } catch (thrown) {
       error = thrown;
       reply = errorReply(thrown, id);
-      if (reply.status === 401 && presented.kind === 'invalid' && presented.deadCookie && route?.access !== 'public') {
-        response.setHeader('Set-Cookie', deps.clearCookie(request));
-      }
-      const allowed = route === null && reply.status === 405 ? methodsOf(pathOf(request.url ?? '')) : [];
-      if (allowed.length > 0) response.setHeader('Allow', allowed.join(', '));
+      explain(response, reply.status, { request, peer, route, presented });
     }
-    if (reply !== 'written' && 'pieces' in reply && call !== null) {
+    if (reply !== 'written' && 'pieces' in reply && live !== null) {
       // It stays a call that is being answered until the last of them.
-      await respondInPieces(request, response, reply, call.signal()).catch((cut: unknown) => {
+      await respondInPieces(request, response, reply, live.signal()).catch((cut: unknown) => {
         error = cut;
       });
     }
-    if (reply !== 'written') call?.close();
+    if (reply !== 'written') live?.close();
     answer(request, response, reply);
     deps.trace({
       id,
@@ -165,30 +156,6 @@ export function createDispatch(deps: DispatchDeps) {
     // The router's types name the members that its extensions would add; nothing here reads them.
     app.handler(request as Parameters<typeof app.handler>[0], response as Parameters<typeof app.handler>[1]);
   };
-}
-
-function takeRate(rates: Rates, presented: Presented, peer: Peer): void {
-  const wait =
-    presented.kind === 'valid'
-      ? rates.take('credential', principalKey(presented.principal))
-      : rates.take('peer', peerBucket(peer.address));
-  if (wait > 0) throw refuse('rate_limited', 'Too many requests.', { retryAfterS: wait });
-}
-
-/** Step 8: a cookie counts for a change only together with the Origin of our own pages (09 §3.5). */
-function usable(request: IncomingMessage, route: Route, presented: Presented): Principal | null {
-  if (presented.kind !== 'valid') return null;
-  const { principal } = presented;
-  const bare = principal.kind === 'session' && principal.viaCookie && request.headers.origin === undefined;
-  if (route.method === 'GET' || !bare) return principal;
-  if (route.access === 'public') return null;
-  throw refuse('origin_required', 'A request with a cookie needs an Origin.', { param: 'Origin' });
-}
-
-async function bodyOf(request: IncomingMessage, route: Route): Promise<unknown> {
-  if (route.method === 'GET' || !hasBody(request)) return undefined;
-  checkMediaType(request);
-  return readJson(request, route.maxBodyBytes ?? jsonBodyBytes);
 }
 
 /** The operation itself is not undone when nobody waits for it any more. */

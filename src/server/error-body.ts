@@ -68,7 +68,7 @@ export function errorReply(
   };
 }
 
-/** Codes of this program that 09 §5.1 knows by another name: classes of model failures, flags, what a file cannot be used for. */
+/** Codes of this program that HTTP knows by another name (09 §5.1). */
 const wireCodes: Readonly<Partial<Record<ErrorCode, string>>> = {
   usage: 'invalid_parameter',
   chain_invalid: 'invalid_chain',

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { RuntimeClient } from '../client/operations.ts';
 import type { RouteClient } from '../client/routes.ts';
+import { everyAsk } from '../schema/ask.ts';
 import { isEphemeral, type RunEvent } from '../schema/event.ts';
 import { type FeedEntry, type FeedKind, topics } from '../schema/feed.ts';
 import { principalKey } from '../schema/login.ts';
@@ -12,7 +13,7 @@ import type { Call, Reply, Route } from './route.ts';
 export type StreamDeps = {
   readonly client: RuntimeClient;
   readonly operations: RouteClient;
-  /** Routes of the table: that of a run's events answers who does not ask for a stream. */
+  /** Routes of the table. That of a run's events answers requests that do not ask for a stream. */
   readonly routes: readonly Route[];
   readonly limits?: StreamLimits | undefined;
 };
@@ -51,7 +52,7 @@ export function streamRoutes(deps: StreamDeps): readonly Route[] {
   ];
 }
 
-/** Who says where a stream was cut wants the rest of it, also where a program on the way has lost what it accepts. */
+/** A request that names the last event it got wants a stream, even if a proxy has dropped its `Accept` header. */
 function wantsStream({ request: { headers } }: Call): boolean {
   const accepts = headers.accept ?? '';
   if (accepts.includes('text/event-stream')) return true;
@@ -166,8 +167,7 @@ async function streamFeed({ client, open }: Sources, call: Call): Promise<void> 
   const wanted = startOf(call);
   const range = await client.feedRange({});
   const after = Math.min(wanted ?? range.newest, range.newest);
-  const all = { kind: null, session: null, mission: null, by: null, limit: 1 };
-  const asks = await client.listAsks({ state: 'pending', ...all });
+  const asks = await client.listAsks({ ...everyAsk, state: 'pending', limit: 1 });
   let running = 0;
   for (const status of ['running', 'waiting', 'queued']) {
     running += (await client.listRuns({ status, session: null, limit: 1 })).total;

@@ -6,7 +6,7 @@ import { refuse } from './error-body.ts';
 /** Where a request goes once it has passed: the routes, or the application's files. */
 export type Area = 'api' | 'static';
 
-/** A request of another kind than its path says is never looked at twice: only this decides. */
+/** The one place that decides where a request goes. */
 export function areaOf(method: string, path: string): Area {
   if (path === '/api' || path.startsWith('/api/')) return 'api';
   return method === 'POST' && (path === '/login' || path === '/ui/login') ? 'api' : 'static';

@@ -1,8 +1,8 @@
 import { RuntimeError } from '../schema/errors.ts';
 
 /**
- * What a service says of the flags of a command is said of the fields of a request: `--api-key-env` as `api_key_env`, with its
- * name as `param` (09 §5.1). Of a request with one field it is that one.
+ * Services speak of the flags of a command. Over HTTP the same sentence speaks of the fields of a request: `--api-key-env`
+ * becomes `api_key_env`, and is named as `param` (09 §5.1). Where a request has one field only, that one is meant.
  * @param fields members of the body
  */
 export function inFields(error: unknown, fields: readonly string[]): unknown {

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { Principal } from '../schema/login.ts';
 import type { CallEnd } from './route.ts';
 
-type LiveCall = {
+type Open = {
   readonly principal: Principal | null;
   readonly streams: boolean;
   ended: CallEnd | null;
@@ -12,9 +12,9 @@ type LiveCall = {
 
 /** Requests that are being answered, event streams among them: they end with their client, credential or server. */
 export function createLiveCalls() {
-  const calls = new Set<LiveCall>();
+  const calls = new Set<Open>();
   let stopping = false;
-  const end = (call: LiveCall, reason: CallEnd): void => {
+  const end = (call: Open, reason: CallEnd): void => {
     calls.delete(call);
     call.ended ??= reason;
     call.abort?.abort(reason);
@@ -23,7 +23,7 @@ export function createLiveCalls() {
   return {
     /** @returns why the call has ended, its signal, and what forgets it when its reply has been made */
     open(response: ServerResponse, principal: Principal | null, streams: boolean) {
-      const call: LiveCall = { principal, streams, ended: null, abort: null };
+      const call: Open = { principal, streams, ended: null, abort: null };
       calls.add(call);
       response.once('close', () => end(call, 'client'));
       if (stopping && streams) end(call, 'stop');
@@ -38,7 +38,7 @@ export function createLiveCalls() {
       };
     },
 
-    /** Ends those whose credential is no longer valid; where that cannot be told, it is not. */
+    /** Ends those whose credential is no longer valid. One that cannot be checked counts as invalid. */
     recheck(isValid: (principal: Principal) => boolean): void {
       const holds = (principal: Principal): boolean => {
         try {
@@ -59,3 +59,4 @@ export function createLiveCalls() {
 }
 
 export type LiveCalls = ReturnType<typeof createLiveCalls>;
+export type LiveCall = ReturnType<LiveCalls['open']>;

@@ -40,14 +40,15 @@ export function createOperator({ logins, cost = targetCost }: OperatorDeps) {
     }
   };
   const bcrypt = async () => (await import('bcrypt')).default;
+  const hash = (password: string): Promise<string> =>
+    inTurn(async () => (await bcrypt()).hash(hashable(normalise(password)), cost));
   const prefix = `$2b$${String(cost).padStart(2, '0')}$`;
 
   return {
     /** The default credentials were never replaced (09 §4.4, the first condition). */
     isUntouched: (): boolean => logins.epoch() === 0 && logins.credential() === null,
 
-    hash: (password: string): Promise<string> =>
-      inTurn(async () => (await bcrypt()).hash(hashable(normalise(password)), cost)),
+    hash,
 
     /**
      * Compares with the stored password, or with the default one where that is in force. Takes one verification whatever
@@ -57,19 +58,15 @@ export function createOperator({ logins, cost = targetCost }: OperatorDeps) {
       const stored = logins.credential();
       const given = normalise(password);
       const nameFits = same(name, userName);
-      const hash = stored?.hash ?? `${prefix}${nobody}`;
-      const hashFits = await inTurn(async () => (await bcrypt()).compare(hashable(given), hash));
+      const known = stored?.hash ?? `${prefix}${nobody}`;
+      const hashFits = await inTurn(async () => (await bcrypt()).compare(hashable(given), known));
       const defaultFits = same(given, defaultPassword);
       if (!nameFits) return null;
       if (stored === null) return defaultFits && defaultInForce ? 'default' : null;
       if (!hashFits || given.includes('\0')) return null;
-      if (hash.slice(0, prefix.length) < prefix) await this.raise(password, hash);
+      // Made at a lower cost: the same password is hashed anew.
+      if (stored.hash.slice(0, prefix.length) < prefix) logins.rehash(stored.hash, await hash(password));
       return 'pwd';
-    },
-
-    /** Replaces a hash of a lower cost by one of the same password. */
-    async raise(password: string, from: string): Promise<void> {
-      logins.rehash(from, await this.hash(password));
     },
   };
 }

@@ -2,10 +2,13 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { ServerGround } from '../app-options.ts';
 
-/** How long a connection that is nobody's of a tool is taken for that. */
+/** For how many milliseconds the answer "not from a tool" is believed. */
 const againMs = 1000;
 
-/** Connections by what holds their other end: found out once for a tool's, and once a second for others. */
+/**
+ * Tells whether the client of a connection was started by a tool call. A yes is final; a no is looked up again after a
+ * second, because the connection may have been handed on.
+ */
 export function createToolClients(ground: Pick<ServerGround, 'comesFromTool'>, now: () => number) {
   const looked = new WeakMap<Socket, { readonly at: number; readonly isTool: boolean }>();
   return ({ socket }: IncomingMessage): boolean => {

@@ -1,8 +1,8 @@
 import { readFileSync, rmSync } from 'node:fs';
+import { codeOf } from '../text/thrown.ts';
 import type { Handle } from './connection.ts';
 import { unopened } from './failure.ts';
 import { isEmpty, sizeOf } from './inspect.ts';
-import { codeOf } from './private-file.ts';
 import { systemReason } from '../text/system-reason.ts';
 
 /**

@@ -5,30 +5,34 @@ import { readJson } from '../text/read-json.ts';
 import { noPolicy } from './damaged.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
-export type NewAsk = {
-  readonly id: string;
+/** A question as it is written down: the columns of an ask that it has from the start. */
+export type NewAsk = Pick<
+  Ask,
+  | 'id'
+  | 'kind'
+  | 'session_id'
+  /** Null for a budget that a turn asks for. */
+  | 'call_id'
+  | 'tools'
+  | 'tool'
+  | 'args'
+  | 'summary'
+  | 'preview'
+  | 'cwd'
+  | 'record'
+  | 'policy'
+  | 'call_hash'
+  | 'binding'
+  | 'preimage'
+  | 'timeout_s'
+  | 'on_timeout'
+> & {
   readonly tenant_id: string;
-  readonly kind: AskKind;
   readonly run_id: string;
-  readonly session_id: string | null;
   readonly mission_id: string;
   readonly chain_id: string;
   readonly task_id: string;
-  /** Null for a budget that a turn asks for. */
-  readonly call_id: string | null;
-  readonly tools: string;
-  readonly tool: string;
-  readonly args: unknown;
-  readonly summary: string;
-  readonly preview: Preview;
-  readonly cwd: string;
-  readonly record: Evaluation;
-  readonly policy: PolicyState;
-  readonly call_hash: string;
-  readonly binding: string;
-  readonly preimage: { readonly path: string; readonly sha256: string | null } | null;
-  readonly timeout_s: number;
-  readonly on_timeout: string | null;
+  /** Milliseconds since the epoch. */
   readonly expires_at: number | null;
   readonly created_at: number;
 };
@@ -39,6 +43,19 @@ export type AskRow = Omit<Ask, 'args' | JsonColumn | TimeColumn> & { readonly ar
 } & { readonly [name in TimeColumn]: null extends Ask[name] ? number | null : number };
 type JsonColumn = 'preview' | 'question' | 'record' | 'policy' | 'preimage' | 'verdict';
 type TimeColumn = 'expires_at' | 'created_at' | 'updated_at' | 'resolved_at';
+
+/** A verdict on its way into the row. */
+export type Resolution = {
+  readonly id: string;
+  readonly state: Exclude<AskState, 'pending'>;
+  readonly verdict: Verdict;
+  /** What the verdict is about; null takes whatever the row holds. */
+  readonly binding: string | null;
+  /** Milliseconds since the epoch; an expiry stands from its deadline on, everything else before it. */
+  readonly now: number;
+  /** Most verdicts of agents for asks of this kind in the mission (03 §7.5); null for everybody else. */
+  readonly cap: number | null;
+};
 
 /** What another policy makes of an ask that is open. */
 export type Rebound = {
@@ -150,19 +167,8 @@ export function createAsks(sql: Sql, tenant: string) {
       );
     },
 
-    /**
-     * The one statement that decides (03 §5). `binding` null takes whatever the row holds; expiry passes its own time.
-     * `cap` bounds the verdicts of agents for asks of this kind in the mission (03 §7.5); null for everybody else.
-     * @returns true when this verdict stands.
-     */
-    resolve(
-      id: string,
-      state: Exclude<AskState, 'pending'>,
-      verdict: Verdict,
-      binding: string | null,
-      now: number,
-      cap: number | null = null,
-    ): boolean {
+    /** The one statement that decides (03 §5). @returns true when this verdict stands */
+    resolve({ id, state, verdict, binding, now, cap }: Resolution): boolean {
       const alive = state === 'expired' ? 'expires_at <= ?' : '(expires_at IS NULL OR expires_at > ?)';
       return (
         sql.run(

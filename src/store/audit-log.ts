@@ -25,6 +25,17 @@ export function createAuditLog(sql: Sql, tenant: string) {
     return { where: used.map(([condition]) => condition).join(' AND '), params: used.map(([, value]) => value) };
   };
 
+  /** Every row of the chain, read in batches. */
+  function* inOrder(): Generator<StoredRow> {
+    for (let seq = 0; ; ) {
+      const rows = sql.all<StoredRow>(`SELECT ${columns} FROM audit WHERE seq > ? ORDER BY seq LIMIT ${batch}`, seq);
+      yield* rows;
+      const last = rows.at(-1);
+      if (last === undefined || rows.length < batch) return;
+      seq = last.seq;
+    }
+  }
+
   return {
     /** Rows before a number, newest first, at most `limit`. */
     before(filter: AuditFilter, seq: number, limit: number): readonly AuditRow[] {
@@ -92,58 +103,58 @@ export function createAuditLog(sql: Sql, tenant: string) {
      * @param known hashes that must be in the chain, with the number where that is known
      */
     verify(known: readonly { readonly seq: number | null; readonly hash: string }[]): AuditCheck {
-      let entries = 0;
-      let first: number | null = null;
-      let seq = 0;
-      let head = genesis;
-      /** What stood before the first row; of a log that was pruned the row that says so is among the others. */
-      let start = genesis;
-      let anchored = false;
       const missing = new Map(known.map((one) => [one.hash, one]));
+      let entries = 0;
+      let first: Link | null = null;
+      let last: Link = { seq: 0, hash: genesis };
+      /** A log that was pruned says so in one of its rows. */
+      let anchored = false;
       const result = (broken: AuditCheck['break'], follows = false): AuditCheck => ({
         ok: broken === null,
         follows,
         entries,
-        first_seq: first,
-        last_seq: entries === 0 ? null : seq,
-        head,
+        first_seq: first === null ? null : first.seq + 1,
+        last_seq: entries === 0 ? null : last.seq,
+        head: last.hash,
         break: broken,
       });
-      for (;;) {
-        const rows = sql.all<StoredRow>(`SELECT ${columns} FROM audit WHERE seq > ? ORDER BY seq LIMIT ${batch}`, seq);
-        for (const row of rows) {
-          if (first === null) {
-            first = row.seq;
-            seq = row.seq - 1;
-            start = first === 1 ? genesis : row.prev_hash;
-            head = start;
-          }
-          if (row.seq !== seq + 1) return result({ seq: row.seq, reason: `gap after ${seq}` });
-          if (row.prev_hash !== head) return result({ seq: row.seq, reason: 'prev_hash mismatch' });
-          const { hash } = row;
-          if (hashOf(row) !== hash) return result({ seq: row.seq, reason: 'hash mismatch' });
-          if (row.type === 'anchor' && names(read(row).body, first, start)) anchored = true;
-          const anchor = missing.get(hash);
-          if (anchor !== undefined && (anchor.seq === null || anchor.seq === row.seq)) missing.delete(hash);
-          entries += 1;
-          seq = row.seq;
-          head = hash;
-        }
-        if (rows.length < batch) break;
+      for (const row of inOrder()) {
+        first ??= { seq: row.seq - 1, hash: row.seq === 1 ? genesis : row.prev_hash };
+        if (entries === 0) last = first;
+        const fault = faultOf(row, last);
+        if (fault !== null) return result({ seq: row.seq, reason: fault });
+        if (row.type === 'anchor' && names(read(row).body, first)) anchored = true;
+        const { seq, hash } = row;
+        const expected = missing.get(hash);
+        if (expected !== undefined && (expected.seq === null || expected.seq === seq)) missing.delete(hash);
+        entries += 1;
+        last = { seq, hash };
       }
-      if (first !== null && first > 1 && !anchored) return result({ seq: first, reason: 'gap after 0' });
+      const pruned = first?.seq ?? 0;
+      if (pruned > 0 && !anchored) return result({ seq: pruned + 1, reason: 'gap after 0' });
       // Heads of rows that were pruned are gone with them.
-      const [gone] = [...missing.values()].filter((one) => one.seq === null || one.seq >= (first ?? 1));
+      const [gone] = [...missing.values()].filter((one) => one.seq === null || one.seq > pruned);
       if (gone === undefined) return result(null, true);
-      const cut = gone.seq !== null && gone.seq > seq;
-      const reason = cut ? `cut after ${seq}` : `the known hash ${gone.hash.slice(0, 12)}… is not in the chain`;
-      return result({ seq: gone.seq ?? seq, reason }, true);
+      const cut = gone.seq !== null && gone.seq > last.seq;
+      const reason = cut ? `cut after ${last.seq}` : `the known hash ${gone.hash.slice(0, 12)}… is not in the chain`;
+      return result({ seq: gone.seq ?? last.seq, reason }, true);
     },
   };
 }
 
-const names = (anchor: AuditRow['body'], first: number, start: string): boolean =>
-  anchor['first_seq'] === first && anchor['first_prev_hash'] === start;
+/** Where the chain stands behind a row. */
+type Link = { readonly seq: number; readonly hash: string };
+
+/** Why a row does not follow the one before; null when it does. */
+function faultOf(row: StoredRow, before: Link): string | null {
+  if (row.seq !== before.seq + 1) return `gap after ${before.seq}`;
+  if (row.prev_hash !== before.hash) return 'prev_hash mismatch';
+  return hashOf(row) === row.hash ? null : 'hash mismatch';
+}
+
+/** Whether an anchor names what stood before the first row. */
+const names = (anchor: AuditRow['body'], { seq, hash }: Link): boolean =>
+  anchor['first_seq'] === seq + 1 && anchor['first_prev_hash'] === hash;
 
 const hashOf = ({ hash: _hash, body, ...row }: StoredRow): string => auditHash(row, body);
 

@@ -137,8 +137,8 @@ export function createCalls(sql: Sql) {
     },
 
     /**
-     * The processes of calls that have not ended, of runs that somebody drives. From the few runs to their calls: SQLite
-     * would go through every call that was ever made, and this is asked at every start.
+     * The processes of calls that have not ended, of runs that somebody drives. This is asked at every start, so the join
+     * goes from the few runs to their calls: SQLite itself would read every call that was ever made.
      */
     running: (): readonly RunningChild[] =>
       sql
@@ -175,8 +175,8 @@ export function createCalls(sql: Sql) {
     },
 
     /**
-     * A run that is taken up again: a call that was found started has an outcome that nobody knows, but for the readers,
-     * which are executed again (03 §11.5). In the transaction that takes the lease.
+     * For a run that is taken up again, in the transaction that takes its lease (03 §11.5): nobody knows the outcome of a
+     * call that was found started. Readers are planned once more, because it does no harm to execute them again.
      * @returns the ids of calls whose outcome is unknown now
      */
     reopen(runId: string, readers: readonly { readonly tools: string; readonly tool: string }[]): readonly string[] {

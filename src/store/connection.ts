@@ -1,6 +1,5 @@
 import { RuntimeError } from '../schema/errors.ts';
-import { busy, storeError } from './failure.ts';
-import { codeOf } from './private-file.ts';
+import { busy, isBusy, storeError } from './failure.ts';
 import type { Sql, SqlValue } from './sql.ts';
 
 type Statement = {
@@ -69,7 +68,7 @@ export function createSql(handle: Handle, options: ConnectionOptions): Sql {
     try {
       statement('BEGIN IMMEDIATE').run();
     } catch (error) {
-      if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true) throw storeError(error, path);
+      if (!isBusy(error)) throw storeError(error, path);
       beginAgain();
     }
   };
@@ -92,7 +91,7 @@ export function createSql(handle: Handle, options: ConnectionOptions): Sql {
           statement('BEGIN IMMEDIATE').run();
           return;
         } catch (error) {
-          if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true) throw storeError(error, path);
+          if (!isBusy(error)) throw storeError(error, path);
         }
         const now = number('data_version');
         if (now !== version) idle = 0;
@@ -111,7 +110,7 @@ export function createSql(handle: Handle, options: ConnectionOptions): Sql {
       statement('BEGIN IMMEDIATE').run();
       return true;
     } catch (error) {
-      if (codeOf(error)?.startsWith('SQLITE_BUSY') === true) return false;
+      if (isBusy(error)) return false;
       throw storeError(error, path);
     } finally {
       handle.pragma(`busy_timeout = ${options.busyTimeoutMs}`);

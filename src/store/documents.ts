@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { pause } from '../text/pause.ts';
 import { ownerIsDead } from './owner.ts';
 import type { Sql } from './sql.ts';
 
@@ -138,18 +139,6 @@ export function createDocuments(sql: Sql, deps: DocumentDeps) {
       return null;
     },
   };
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done, { once: true });
-  });
 }
 
 export type Documents = ReturnType<typeof createDocuments>;

@@ -2,8 +2,8 @@ import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { RuntimeError } from '../schema/errors.ts';
+import { codeOf } from '../text/thrown.ts';
 import { newestBackup } from './backup.ts';
-import { codeOf } from './private-file.ts';
 import { quote } from '../text/quote.ts';
 import { systemReason } from '../text/system-reason.ts';
 
@@ -13,7 +13,7 @@ import { systemReason } from '../text/system-reason.ts';
  */
 export function storeError(error: unknown, path: string): unknown {
   const code = codeOf(error);
-  if (error instanceof RuntimeError || code === undefined || !code.startsWith('SQLITE_')) return error;
+  if (error instanceof RuntimeError || code === null || !code.startsWith('SQLITE_')) return error;
   const cause = { cause: error };
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return busy(path, error);
   if (code.startsWith('SQLITE_CORRUPT') || code === 'SQLITE_NOTADB') return damaged(path, systemReason(error), error);
@@ -32,6 +32,18 @@ export function storeError(error: unknown, path: string): unknown {
     return unopened(path, `cannot be opened for writing: ${systemReason(error)}`, error);
   }
   return error;
+}
+
+/** Another connection holds the lock. */
+export const isBusy = (error: unknown): boolean => codeOf(error)?.startsWith('SQLITE_BUSY') === true;
+
+/** Does a write that needs a name of its own. @throws what `taken` makes of the failure when another has that name */
+export function orTaken<T>(taken: (cause: unknown) => RuntimeError, write: () => T): T {
+  try {
+    return write();
+  } catch (error) {
+    throw codeOf(error) === 'SQLITE_CONSTRAINT_UNIQUE' ? taken(error) : error;
+  }
 }
 
 /** A file that the system does not give to this process. */

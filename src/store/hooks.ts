@@ -1,5 +1,5 @@
 import { RuntimeError } from '../schema/errors.ts';
-import { codeOf } from './private-file.ts';
+import { orTaken } from './failure.ts';
 import type { Sql } from './sql.ts';
 
 /** A registered OpenAPI service as stored (11 §2.2), but for the text of its description. */
@@ -50,31 +50,30 @@ export function createHookRows(sql: Sql, tenant: string) {
 
     /** @throws RuntimeError already_exists when the name is taken. */
     insert(row: HookRow): void {
-      try {
-        sql.write('full', () =>
-          sql.run(
-            `INSERT INTO hooks (${columns}, tenant_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-            row.id,
-            row.name,
-            row.url,
-            row.spec,
-            row.timeout_ms,
-            row.allow_private,
-            row.headers,
-            row.inject,
-            row.spec_sha256,
-            row.spec_etag,
-            row.spec_fetched_at,
-            row.last_error,
-            row.created_at,
-            row.updated_at,
-            tenant,
+      orTaken(
+        (cause) => new RuntimeError('already_exists', `A hook named "${row.name}" exists already.`, { cause }),
+        () =>
+          sql.write('full', () =>
+            sql.run(
+              `INSERT INTO hooks (${columns}, tenant_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+              row.id,
+              row.name,
+              row.url,
+              row.spec,
+              row.timeout_ms,
+              row.allow_private,
+              row.headers,
+              row.inject,
+              row.spec_sha256,
+              row.spec_etag,
+              row.spec_fetched_at,
+              row.last_error,
+              row.created_at,
+              row.updated_at,
+              tenant,
+            ),
           ),
-        );
-      } catch (error) {
-        if (codeOf(error) !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
-        throw new RuntimeError('already_exists', `A hook named "${row.name}" exists already.`, { cause: error });
-      }
+      );
     },
 
     /**

@@ -1,7 +1,7 @@
 import { type ErrorCode, RuntimeError } from '../schema/errors.ts';
 import type { RunEnd } from '../schema/protocol.ts';
 
-/** 11 §2.12. */
+/** How long a write is tried again, and how often (11 §2.12). */
 const forMs = 30_000;
 const pauseMs = 250;
 
@@ -34,13 +34,13 @@ export async function keepTrying<T>(
   }
 }
 
-/** What may be tried again at the end of a run: nothing behind a lock that has ended it already. */
+/** What may be tried again at the end of a run. A run that a lock has ended has waited for that lock already. */
 export const endCodes = (end: RunEnd): readonly ErrorCode[] =>
   end.kind === 'failed' && end.error.class === 'database_busy' ? [] : ['database_busy'];
 
 /**
- * Does without a write that another one makes up for, when another process holds the lock: nobody else can write then
- * either. @returns undefined when it was left out
+ * Leaves a write out while another process holds the lock. For what a later write makes up for.
+ * @returns undefined when it was left out
  */
 export function unlessLocked<T>(write: () => T): T | undefined {
   try {

@@ -23,7 +23,7 @@ export type NewMessage = {
 
 export type MessageRow = Omit<NewMessage, 'covers_to'> & { readonly seq: number; readonly covers_to: number | null };
 
-/** 11 §11. */
+/** Most messages of one session (11 §11). */
 export const maxMessages = 100_000;
 
 export const messageColumns = `id, seq, covers_to, role, kind, payload, status, run_id, error, tokens_in, tokens_out, created_at`;

@@ -1,7 +1,7 @@
 import { RuntimeError } from '../schema/errors.ts';
 import type { PlanStatus } from '../schema/plan.ts';
+import { orTaken } from './failure.ts';
 import { createPlanSteps } from './plan-steps.ts';
-import { codeOf } from './private-file.ts';
 import { putSetting } from './settings.ts';
 import type { Sql } from './sql.ts';
 
@@ -21,7 +21,7 @@ export type PlanRow = {
 /** A plan with its progress. */
 export type PlanListRow = PlanRow & { readonly done: number; readonly total: number };
 
-/** 11 §11. */
+/** Most plans of one database (11 §11). */
 const maxPlans = 10_000;
 const activeKey = 'plan.active';
 
@@ -43,25 +43,24 @@ export function createPlans(sql: Sql, tenant: string) {
           hints: ['reins plan list', 'reins plan clean'],
         });
       }
-      try {
-        sql.run(
-          `INSERT INTO plans (id, tenant_id, name, goal, status, workspace, repo_context, created_at, updated_at, completed_at)
+      orTaken(
+        (cause) => new RuntimeError('already_exists', `A plan named "${plan.name}" exists.`, { cause }),
+        () =>
+          sql.run(
+            `INSERT INTO plans (id, tenant_id, name, goal, status, workspace, repo_context, created_at, updated_at, completed_at)
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-          plan.id,
-          tenant,
-          plan.name,
-          plan.goal,
-          plan.status,
-          plan.workspace,
-          plan.repo_context,
-          plan.created_at,
-          plan.updated_at,
-          plan.completed_at,
-        );
-      } catch (error) {
-        if (codeOf(error) !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
-        throw new RuntimeError('already_exists', `A plan named "${plan.name}" exists.`, { cause: error });
-      }
+            plan.id,
+            tenant,
+            plan.name,
+            plan.goal,
+            plan.status,
+            plan.workspace,
+            plan.repo_context,
+            plan.created_at,
+            plan.updated_at,
+            plan.completed_at,
+          ),
+      );
     },
 
     byId(id: string): PlanListRow | undefined {

@@ -18,6 +18,7 @@ import { dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { quote } from '../text/quote.ts';
 import { lookAt, systemReason } from '../text/system-reason.ts';
+import { codeOf } from '../text/thrown.ts';
 
 /** Makes a directory of ours with mode 0700 when it is missing, parents included. @throws RuntimeError config_invalid. */
 export function ensurePrivateDirectory(path: string): void {
@@ -188,6 +189,3 @@ const refusedDatabase = (path: string, what: string): RuntimeError =>
   new RuntimeError('config_invalid', `The database ${path} is not used: it ${what}.`, {
     hints: ['reins --db <path of a file>', 'reins doctor'],
   });
-
-export const codeOf = (error: unknown): string | undefined =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;

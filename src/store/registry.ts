@@ -1,5 +1,5 @@
 import { RuntimeError } from '../schema/errors.ts';
-import { codeOf } from './private-file.ts';
+import { orTaken } from './failure.ts';
 import type { Sql } from './sql.ts';
 
 /** Rows as stored (11 §2.2): JSON columns are text, times are milliseconds. */
@@ -68,30 +68,29 @@ export function createRegistry(sql: Sql, tenant: string) {
 
     /** @throws RuntimeError already_exists when the name is taken. */
     insertBackend(row: BackendRow): void {
-      try {
-        sql.write('full', () =>
-          sql.run(
-            `INSERT INTO backends (${backendColumns}, tenant_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-            row.id,
-            row.name,
-            row.type,
-            row.base_url,
-            row.key_env,
-            row.key_literal,
-            row.headers,
-            row.proxy,
-            row.connect_timeout_ms,
-            row.first_byte_timeout_ms,
-            row.idle_timeout_ms,
-            row.created_at,
-            row.updated_at,
-            tenant,
+      orTaken(
+        (cause) => new RuntimeError('already_exists', `A backend named "${row.name}" exists already.`, { cause }),
+        () =>
+          sql.write('full', () =>
+            sql.run(
+              `INSERT INTO backends (${backendColumns}, tenant_id) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+              row.id,
+              row.name,
+              row.type,
+              row.base_url,
+              row.key_env,
+              row.key_literal,
+              row.headers,
+              row.proxy,
+              row.connect_timeout_ms,
+              row.first_byte_timeout_ms,
+              row.idle_timeout_ms,
+              row.created_at,
+              row.updated_at,
+              tenant,
+            ),
           ),
-        );
-      } catch (error) {
-        if (codeOf(error) !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
-        throw new RuntimeError('already_exists', `A backend named "${row.name}" exists already.`, { cause: error });
-      }
+      );
     },
 
     /** Replaces every column but id and creation time. @returns false when there is no such backend. */

@@ -1,7 +1,7 @@
 import { RuntimeError } from '../schema/errors.ts';
+import { orTaken } from './failure.ts';
 import { mergeSearchIndex } from './merge-search.ts';
 import { createMessages, member } from './messages.ts';
-import { codeOf } from './private-file.ts';
 import { putSetting } from './settings.ts';
 import type { Sql } from './sql.ts';
 
@@ -27,7 +27,7 @@ export type SessionListRow = SessionRow & {
 
 export type BriefRow = Pick<SessionRow, 'id' | 'name' | 'created_at' | 'last_message_at' | 'message_count'>;
 
-/** 11 §11. */
+/** Most sessions of one database (11 §11). */
 const maxSessions = 10_000;
 const activeKey = 'session.active';
 
@@ -42,14 +42,11 @@ export function createSessions(sql: Sql, tenant: string) {
       ${runOf("'queued', 'running', 'waiting'")} AS active_run_id, ${runOf("'suspended'")} AS suspended_run_id
     FROM sessions s WHERE tenant_id = ?`;
 
-  const change = (name: string, body: () => number): boolean => {
-    try {
-      return sql.write('full', () => body() === 1);
-    } catch (error) {
-      if (codeOf(error) !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
-      throw nameTaken(name, error);
-    }
-  };
+  const change = (name: string, body: () => number): boolean =>
+    orTaken(
+      (cause) => nameTaken(name, cause),
+      () => sql.write('full', () => body() === 1),
+    );
 
   const checkRoom = (): void => {
     const count = sql.get<{ n: number }>('SELECT count(*) AS n FROM sessions WHERE tenant_id = ?', tenant)?.n ?? 0;

@@ -14,7 +14,7 @@ const least = 6;
  * that kind has. An id of another kind stays as it is.
  */
 export function createShortIds(sql: Sql, tenant: string) {
-  /** Read from the index of ids alone: the rows themselves are a hundred times as long. `+` keeps it at that. */
+  /** Read from the index of ids: the rows are a hundred times as long. The `+` keeps SQLite from another index. */
   const rivals = (table: string, kind: string, ids: readonly string[]): readonly string[] =>
     sql
       .all<{ id: string }>(

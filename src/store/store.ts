@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { RuntimeError } from '../schema/errors.ts';
+import { codeOf } from '../text/thrown.ts';
 import { type Connect, connectForReading, removeUnfilled } from './access.ts';
 import { createSql, type Handle } from './connection.ts';
 import { storeError, unbuilt } from './failure.ts';
@@ -10,7 +11,7 @@ import { checkAfterCrash, checkWhole, inspect, noteClean, noteWriter, sizeOf } f
 import { applyMigrations, latest, migrations } from './migrate.ts';
 import type { Migration } from './migrations/migration.ts';
 import { processOwner } from './owner.ts';
-import { checkDatabaseFile, codeOf, createPrivateFile, machineKey } from './private-file.ts';
+import { checkDatabaseFile, createPrivateFile, machineKey } from './private-file.ts';
 import type { Sql } from './sql.ts';
 import { initialise, migrate, ensureWal } from './upgrade.ts';
 import { quote } from '../text/quote.ts';

@@ -1,5 +1,5 @@
 import { RuntimeError } from '../schema/errors.ts';
-import { codeOf } from './private-file.ts';
+import { orTaken } from './failure.ts';
 import type { Sql } from './sql.ts';
 
 /** A registered MCP server as stored (11 §2.2): JSON columns are text, times are milliseconds. */
@@ -98,18 +98,17 @@ export function createToolServers(sql: Sql, tenant: string) {
     /** @throws RuntimeError already_exists when the name is taken. */
     insert(row: ToolServerRow): void {
       const places = columns.map(() => '?').join(', ');
-      try {
-        sql.write('full', () =>
-          sql.run(
-            `INSERT INTO mcp_servers (${list}, tenant_id) VALUES (${places}, ?)`,
-            ...columns.map((column) => row[column]),
-            tenant,
+      orTaken(
+        (cause) => new RuntimeError('already_exists', `An MCP server named "${row.name}" exists already.`, { cause }),
+        () =>
+          sql.write('full', () =>
+            sql.run(
+              `INSERT INTO mcp_servers (${list}, tenant_id) VALUES (${places}, ?)`,
+              ...columns.map((column) => row[column]),
+              tenant,
+            ),
           ),
-        );
-      } catch (error) {
-        if (codeOf(error) !== 'SQLITE_CONSTRAINT_UNIQUE') throw error;
-        throw new RuntimeError('already_exists', `An MCP server named "${row.name}" exists already.`, { cause: error });
-      }
+      );
     },
 
     /** Replaces every column but id and creation time. @returns false when there is no such server. */
@@ -135,7 +134,7 @@ export function createToolServers(sql: Sql, tenant: string) {
       });
     },
 
-    /** Why it could not be used last; null = it could. Lost like a cache, by a power failure or another's lock. */
+    /** Why it could not be used last; null = it could. Like a cache, it is lost by a power failure or another's lock. */
     noteError(id: string, error: string | null): void {
       sql.writeNow(() => {
         sql.run(

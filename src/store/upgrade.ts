@@ -4,10 +4,10 @@ import { RuntimeError } from '../schema/errors.ts';
 import { createAudit } from './audit.ts';
 import { backUp } from './backup.ts';
 import { createSql, type Handle, sleep } from './connection.ts';
-import { damaged } from './failure.ts';
+import { damaged, isBusy } from './failure.ts';
 import { applicationId, type InspectOptions, originMac, quickCheck } from './inspect.ts';
 import { applyMigrations, hasSchema, latest } from './migrate.ts';
-import { codeOf, machineKey } from './private-file.ts';
+import { machineKey } from './private-file.ts';
 import { systemReason } from '../text/system-reason.ts';
 
 type UpgradeOptions = InspectOptions & { readonly version: string; readonly now: () => number };
@@ -115,7 +115,7 @@ function switchToWal(handle: Handle): unknown {
     try {
       return handle.pragma('journal_mode = WAL', { simple: true });
     } catch (error) {
-      if (codeOf(error)?.startsWith('SQLITE_BUSY') !== true || tries === 250) throw error;
+      if (!isBusy(error) || tries === 250) throw error;
       sleep(20);
     }
   }

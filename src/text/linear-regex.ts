@@ -1,5 +1,6 @@
 import type { RE2JS } from 're2js';
 import { once } from './once.ts';
+import { messageOf } from './thrown.ts';
 
 /** Where a match lies, in UTF-16 units, and what its groups caught; a group that took no part is `undefined`. */
 export type RegexMatch = {
@@ -82,7 +83,7 @@ function orRefused<T>(read: () => T): T {
   try {
     return read();
   } catch (error) {
-    const text = error instanceof Error ? error.message : String(error);
+    const text = messageOf(error);
     throw new RegexSyntaxError(text.replace(/^error parsing regexp: /, ''));
   }
 }

@@ -1,3 +1,5 @@
+import { isObject } from './json-object.ts';
+
 type Schema = Readonly<Record<string, unknown>>;
 
 const choices = ['allOf', 'anyOf', 'oneOf'] as const;
@@ -23,11 +25,8 @@ export function objectSchema(schema: Schema): Schema {
 }
 
 const membersOf = ({ properties }: Schema): readonly [string, unknown][] =>
-  isSchema(properties) ? Object.entries(properties) : [];
+  isObject(properties) ? Object.entries(properties) : [];
 
-const schemasIn = (value: unknown): readonly Schema[] => listIn(value).filter(isSchema);
+const schemasIn = (value: unknown): readonly Schema[] => listIn(value).filter(isObject);
 
 const listIn = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
-
-const isSchema = (value: unknown): value is Schema =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

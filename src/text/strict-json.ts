@@ -1,3 +1,5 @@
+import { ownMember } from './own-member.ts';
+
 /** What a text is as JSON. Places count from 1. */
 export type StrictJson =
   | {
@@ -135,7 +137,7 @@ function read(text: string, maxDepth: number): { value: unknown; duplicates: rea
       at += 6;
       return String.fromCharCode(Number.parseInt(digits, 16));
     }
-    const decoded = Object.hasOwn(escapes, char) ? escapes[char] : undefined;
+    const decoded = ownMember(escapes, char);
     if (decoded === undefined) return fail('an escape that JSON does not know');
     at += 2;
     return decoded;

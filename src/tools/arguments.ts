@@ -1,5 +1,6 @@
 import type { Failure } from 'superstruct';
 import { inexactIntegers, stringEnd } from '../text/exact-json.ts';
+import { messageOf } from '../text/thrown.ts';
 import type { Tool } from './tool.ts';
 
 export type ParsedArguments =
@@ -12,7 +13,7 @@ export type ParsedArguments =
     }
   | { readonly ok: false; readonly path: string; readonly message: string };
 
-/** 04 §14.2.3. */
+/** How long and how deep arguments may be (04 §14.2.3). */
 const maxBytes = 1024 * 1024;
 const maxDepth = 64;
 const prototypeKeys: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype']);
@@ -50,7 +51,7 @@ function readObject(text: string): ReadRecord | Rejected {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    const reason = error instanceof Error ? error.message.slice(0, 200) : 'unreadable';
+    const reason = messageOf(error).slice(0, 200);
     return rejected('', `The arguments are not valid JSON: ${reason}. Send one JSON object.`);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {

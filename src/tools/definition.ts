@@ -1,4 +1,4 @@
-import type { JsonObject } from './openapi/read-document.ts';
+import type { JsonObject } from '../text/json-object.ts';
 
 /** What is odd about a definition from outside, as people are told (05 §2.6.5). */
 export type DefinitionFlag = 'hidden characters removed' | 'description cut' | 'inner descriptions left out';
@@ -13,7 +13,7 @@ export type OfferedDefinition =
   /** Its schema is too large for any model: the tool is not offered. */
   | { readonly ok: false; readonly reason: string };
 
-/** 05 §2.6.5. */
+/** What a model can be expected to read of one definition (05 §2.6.5). */
 const maxDescriptionBytes = 4096;
 const maxSchemaBytes = 32 * 1024;
 

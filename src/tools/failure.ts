@@ -1,3 +1,4 @@
+import { codeOf } from '../text/thrown.ts';
 import type { ToolErrorClass, ToolResult } from './tool.ts';
 
 /** A call that did not do what was wanted: the same words before the gate (`prepare`) and after it (`execute`). */
@@ -20,6 +21,3 @@ export function ioFailure(error: unknown, what: string): ToolFailure {
     code: code ?? 'UNKNOWN',
   });
 }
-
-export const codeOf = (error: unknown): string | null =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : null;

@@ -1,3 +1,5 @@
+import { ownMember } from '../text/own-member.ts';
+
 /** What never shows text, up to its end tag. */
 const rawElements: ReadonlySet<string> = new Set(
   'script style noscript template iframe object svg math canvas audio video select textarea'.split(' '),
@@ -184,6 +186,35 @@ function createWriter(base: string) {
     put(text === '' ? '' : `[${text}](${link.url})`);
   };
 
+  const heading = (level: number, closing: boolean): void => {
+    breakLine(2);
+    if (!closing) put(`${'#'.repeat(level)} `);
+  };
+  const cell = ({ closing }: Tag): void => {
+    if (closing) put(' ');
+  };
+  const block = ({ name, closing }: Tag): void => {
+    breakLine(name === 'p' || name === 'pre' || name === 'table' ? 2 : 1);
+    const step = closing ? -1 : 1;
+    if (name === 'ul' || name === 'ol') lists = Math.max(0, lists + step);
+    if (name === 'pre') pre = Math.max(0, pre + step);
+  };
+  const byName: Readonly<Record<string, (tag: Tag) => void>> = {
+    br: () => breakLine(1),
+    hr: () => breakLine(2),
+    li: ({ closing }) => {
+      breakLine(1);
+      if (!closing) put(`${'  '.repeat(Math.min(Math.max(lists - 1, 0), 10))}- `);
+    },
+    td: cell,
+    th: cell,
+    a: ({ closing, attributes }) => {
+      endLink();
+      const url = closing ? null : linkUrl(attributes.get('href'), base);
+      if (url !== null) links.push({ at: parts.length, url });
+    },
+  };
+
   return {
     text(raw: string): void {
       const text = decodeEntities(raw);
@@ -194,27 +225,12 @@ function createWriter(base: string) {
       const collapsed = text.replace(/\s+/g, ' ');
       put(/\s$/.test(tail) ? collapsed.replace(/^ /, '') : collapsed);
     },
-    tag({ name, closing, attributes }: Tag): void {
-      const heading = /^h([1-6])$/.exec(name)?.[1];
-      if (name === 'br') breakLine(1);
-      else if (name === 'hr') breakLine(2);
-      else if (heading !== undefined) {
-        breakLine(2);
-        if (!closing) put(`${'#'.repeat(Number(heading))} `);
-      } else if (name === 'li') {
-        breakLine(1);
-        if (!closing) put(`${'  '.repeat(Math.min(Math.max(lists - 1, 0), 10))}- `);
-      } else if (name === 'td' || name === 'th') {
-        if (closing) put(' ');
-      } else if (name === 'a') {
-        endLink();
-        const url = closing ? null : linkUrl(attributes.get('href'), base);
-        if (url !== null) links.push({ at: parts.length, url });
-      } else if (blockElements.has(name)) {
-        breakLine(name === 'p' || name === 'pre' || name === 'table' ? 2 : 1);
-        if (name === 'ul' || name === 'ol') lists = Math.max(0, lists + (closing ? -1 : 1));
-        if (name === 'pre') pre = Math.max(0, pre + (closing ? -1 : 1));
-      }
+    tag(tag: Tag): void {
+      const level = /^h([1-6])$/.exec(tag.name)?.[1];
+      const own = ownMember(byName, tag.name);
+      if (level !== undefined) heading(Number(level), tag.closing);
+      else if (own !== undefined) own(tag);
+      else if (blockElements.has(tag.name)) block(tag);
     },
     end(): string {
       endLink();

@@ -1,6 +1,7 @@
 import type { LookupAddress } from 'node:dns';
+import { codeOf } from '../text/thrown.ts';
 import type { Egress, Target } from './egress.ts';
-import { cancelled, codeOf, fail, type ToolFailure } from './failure.ts';
+import { cancelled, fail, type ToolFailure } from './failure.ts';
 
 /**
  * The addresses of a target, each of them checked. The system's resolver knows no limit of its own and cannot be stopped:

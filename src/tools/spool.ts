@@ -12,8 +12,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { codeOf } from '../text/thrown.ts';
 import { boundaryBefore } from '../text/utf8.ts';
-import { codeOf } from './failure.ts';
 import type { Spool } from './tool.ts';
 
 export type SpoolDeps = {
@@ -24,7 +24,7 @@ export type SpoolDeps = {
   readonly now: () => number;
 };
 
-/** 05 §2.5. */
+/** How much is kept: of one result, of all of them, and for how long (05 §2.5). */
 const spoolFileBytes = 8 * 1024 * 1024;
 const keepMs = 7 * 24 * 3600_000;
 const keepBytes = 1024 ** 3;

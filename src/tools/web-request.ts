@@ -4,6 +4,7 @@ import { request as requestHttps } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
+import { codeOf, messageOf } from '../text/thrown.ts';
 import type { Target } from './egress.ts';
 
 export type Exchange = {
@@ -210,6 +211,5 @@ const maxEncodings = 2;
 /** The system's or TLS's word for it, without addresses. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
-  return error instanceof Error ? error.message.slice(0, 200) : 'unknown';
+  return codeOf(error) ?? messageOf(error).slice(0, 200);
 }

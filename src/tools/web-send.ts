@@ -1,6 +1,6 @@
 import { type Egress, parseTarget, type Target } from './egress.ts';
 import { cancelled, fail, isFailure, type ToolFailure } from './failure.ts';
-import { notReached } from './network-failure.ts';
+import { networkFailure } from './network-failure.ts';
 import { resolveTarget } from './resolve.ts';
 import type { ToolContext, ToolResult } from './tool.ts';
 import { limitFault, type WebFacts } from './web-call.ts';
@@ -15,7 +15,7 @@ export type Send = (
   name: ToolName,
 ) => Promise<ToolResult>;
 
-/** 05 §5.2.3, §5.3.4. */
+/** Limits of one call (05 §5.2.3, §5.3.4). */
 const connectMs = 10_000;
 const maxRedirects = 5;
 const redirectStatus: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -65,7 +65,11 @@ export function createSender(deps: SendDeps, egress: Egress): Send {
       if (context.signal.aborted) return cancelled();
       const reply = await sendOnce(context, target, headers, Math.max(until - performance.now(), 1));
       if (isFailure(reply)) return reply;
-      if (reply.kind === 'broken') return brokenResult(reply, target, safe, deps.timeoutMs);
+      if (reply.kind === 'broken') {
+        const host = target.host.slice(0, 200);
+        const late = `"${host}": ${reply.reason} (web-timeout is ${deps.timeoutMs / 1000} s).`;
+        return networkFailure(reply, host, { safe, late });
+      }
       const location = reply.headers['location'];
       if (!safe || !redirectStatus.has(reply.status) || typeof location !== 'string') {
         return webResult(reply, target.url.href, facts.method, facts.format, context);
@@ -82,25 +86,6 @@ export function createSender(deps: SendDeps, egress: Egress): Send {
 
 const lowerCase = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
-
-function brokenResult(
-  broken: Extract<Reply, { kind: 'broken' }>,
-  { host }: Target,
-  safe: boolean,
-  timeoutMs: number,
-): ToolFailure {
-  const { why, reason, sent } = broken;
-  const shown = host.slice(0, 200);
-  if (sent && !safe) {
-    return fail(
-      'outcome_unknown',
-      `The connection to "${shown}" ended (${reason}) after the request was sent: it may have been served. Check before repeating it.`,
-    );
-  }
-  if (why === 'cancelled') return cancelled();
-  if (why === 'timeout') return fail('timeout', `"${shown}": ${reason} (web-timeout is ${timeoutMs / 1000} s).`);
-  return notReached(shown, broken);
-}
 
 /** Each hop passes what the first request passed (05 §5.3.4). */
 function redirectTarget(

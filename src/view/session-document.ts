@@ -1,4 +1,5 @@
 import type { Session, SessionMessage } from '../schema/session.ts';
+import { readJson } from '../text/read-json.ts';
 import { escapeText } from './escape.ts';
 
 /**
@@ -34,13 +35,7 @@ function callJson(call: SessionMessage['tool_calls'][number]): string {
 }
 
 /** Arguments are text as the model wrote it, which need not be JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
+const parsed = (text: string): unknown => readJson<unknown>(text, text);
 
 /** A fence longer than any in the text, so that nothing in it can end the block. */
 function fenced(text: string, language: string): string {

@@ -1,5 +1,6 @@
 import type { SessionMessage as Stored } from '../schema/session.ts';
 import type { Known } from '../schema/shape.ts';
+import { readJson } from '../text/read-json.ts';
 import { readable } from './call-lines.ts';
 import type { CallItem, Item } from './items.ts';
 import { emptyCall } from './transcript.ts';
@@ -60,13 +61,7 @@ function itemsOf(message: SessionMessage): readonly Item[] {
 }
 
 /** Arguments are text as the model wrote it, which need not be JSON. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
+const parsed = (text: string): unknown => readJson<unknown>(text, text);
 
 /** A failed call's result is an object that says so (05 §1.6). */
 function withResult(item: CallItem, text: string): CallItem {

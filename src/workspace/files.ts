@@ -17,8 +17,9 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
-import { codeOf, syncDirectory } from '../store/private-file.ts';
+import { syncDirectory } from '../store/private-file.ts';
 import { lookAt, systemReason } from '../text/system-reason.ts';
+import { codeOf } from '../text/thrown.ts';
 
 declare const FAIL_POINTS: boolean | undefined;
 

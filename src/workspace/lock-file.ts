@@ -13,9 +13,10 @@ import {
 import { dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { ownerIsDead, processOwner } from '../store/owner.ts';
-import { codeOf, ensurePrivateDirectory } from '../store/private-file.ts';
+import { ensurePrivateDirectory } from '../store/private-file.ts';
 import { quote } from '../text/quote.ts';
 import { lookAt, systemReason } from '../text/system-reason.ts';
+import { codeOf } from '../text/thrown.ts';
 
 /** 11 §4.2, 02 §14.7. */
 const lockWaitMs = 5_000;

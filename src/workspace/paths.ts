@@ -1,5 +1,6 @@
 import { lstatSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { codeOf, messageOf } from '../text/thrown.ts';
 
 /** Name of a data directory, and of the user-level one by default. */
 const directoryName = '.reins';
@@ -82,8 +83,8 @@ export function namedDataDirFault(path: string): string | null {
   try {
     return statSync(path).isDirectory() ? null : 'is not a directory';
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    return code === 'ENOENT' ? 'does not exist' : `cannot be read (${code})`;
+    const code = codeOf(error);
+    return code === 'ENOENT' ? 'does not exist' : `cannot be read (${code ?? messageOf(error)})`;
   }
 }
 

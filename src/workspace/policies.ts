@@ -4,6 +4,7 @@ import { loadFailureLines } from '../policy/findings.ts';
 import { parsePolicy } from '../policy/validate.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { LoadedPolicy, Policy, PolicyFinding, PolicyIdentity } from '../schema/policy.ts';
+import { messageOf } from '../text/thrown.ts';
 import {
   type DocumentFile,
   exists,
@@ -115,7 +116,7 @@ export function createPolicies(deps: PolicyDeps) {
       return deps.trust.isTrusted(subject, accepted) ? null : `it is not trusted (reins trust add ${source.path})`;
     } catch (error) {
       // A list of decisions that may not be believed trusts nothing; `openPolicy` says what is wrong with it.
-      return error instanceof Error ? error.message : String(error);
+      return messageOf(error);
     }
   };
 

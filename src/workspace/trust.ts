@@ -2,7 +2,8 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { join, relative } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import type { TrustKind, TrustRow } from '../schema/overlay.ts';
-import { codeOf, ensurePrivateDirectory } from '../store/private-file.ts';
+import { ensurePrivateDirectory } from '../store/private-file.ts';
+import { codeOf } from '../text/thrown.ts';
 import { writeAtomic } from './files.ts';
 import { lockFile } from './lock-file.ts';
 import { realOf } from './paths.ts';

@@ -1,16 +1,11 @@
 import { expect, it } from 'vitest';
 import { parsed } from '../../src/gate/entries.ts';
 import { capResult, resultText, shallowResult } from '../../src/gate/result.ts';
-import type { Spool } from '../../src/tools/tool.ts';
 
-const spool = (kept: string[]): Spool => ({
-  directory: () => '/nowhere',
-  put: (_run, call, text) => {
-    kept.push(String(text));
-    return { name: `@output/${call}`, truncated: false };
-  },
-  resolve: () => null,
-});
+const keep = (kept: string[]) => (whole: string) => {
+  kept.push(whole);
+  return { name: '@output/call_1', truncated: false };
+};
 
 it('gives text as it is, nothing for null, and compact JSON for the rest', () => {
   expect(resultText({ ok: true, value: 'a\n' })).toBe('a\n');
@@ -45,7 +40,7 @@ it('makes text well-formed before a model sees it', () => {
 it('keeps the first fifth and the last four fifths of a long text at line ends, and spools the whole', () => {
   const kept: string[] = [];
   const text = Array.from({ length: 1000 }, (_, index) => `line ${String(index).padStart(4, '0')}\n`).join('');
-  const rendered = capResult(text, true, 1000, 'run_1', 'call_1', spool(kept));
+  const rendered = capResult(text, true, 1000, keep(kept));
   expect(kept).toEqual([text]);
   expect(rendered.truncated).toBe(true);
   expect(rendered.content.length).toBeLessThanOrEqual(1000);
@@ -63,22 +58,32 @@ it('keeps the first fifth and the last four fifths of a long text at line ends, 
 });
 
 it('says exactly how many bytes it leaves out, also where no line ends near the cut', () => {
-  const { content } = capResult('x'.repeat(10_000), true, 1000, 'run_1', 'call_1', spool([]));
+  const { content } = capResult('x'.repeat(10_000), true, 1000, keep([]));
   const [first = '', marker = '', last = ''] = content.split('\n');
   expect(`${first}${last}`).toMatch(/^x+$/);
   expect(marker).toContain(`[… ${10_000 - first.length - last.length} bytes left out;`);
 });
 
+it('says that a text it cut could not be kept, or only a part of it', () => {
+  const text = 'x'.repeat(2000);
+  expect(capResult(text, true, 1000, () => null)).toMatchObject({ truncated: true, output_ref: null });
+  expect(capResult(text, true, 1000, () => null).content).toMatch(
+    /bytes left out; the full result could not be kept\]$/m,
+  );
+  const part = () => ({ name: '@output/call_1', truncated: true });
+  expect(capResult(text, true, 1000, part).content).toMatch(/sha256 [0-9a-f]{64}, kept in part\)\]$/m);
+});
+
 it('never cuts a character in two', () => {
   const text = '€'.repeat(2000);
-  const { content } = capResult(text, true, 1000, 'run_1', 'call_1', spool([]));
+  const { content } = capResult(text, true, 1000, keep([]));
   expect(content).not.toContain('\ufffd');
   expect(Buffer.byteLength(content)).toBeLessThanOrEqual(1000);
 });
 
 it('turns a long JSON value into a preview that names the whole', () => {
   const text = JSON.stringify({ list: 'x'.repeat(5000) });
-  const { content } = capResult(text, false, 1024, 'run_1', 'call_2', spool([]));
+  const { content } = capResult(text, false, 1024, keep([]));
   const value: unknown = JSON.parse(content);
-  expect(value).toMatchObject({ ok: true, truncated: true, bytes: text.length, output: '@output/call_2' });
+  expect(value).toMatchObject({ ok: true, truncated: true, bytes: text.length, output: '@output/call_1' });
 });

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { RuntimeClient } from '../../src/client/operations.ts';
 import type { RunResult, StartRun } from '../../src/schema/run.ts';
 import { processOwner } from '../../src/store/owner.ts';
+import { addServer } from './add-server.ts';
 import { call, calls, loopChain, type ScriptedApp, says, scriptedApp } from '../support/scripted-app.ts';
 
 let app: ScriptedApp | undefined;
@@ -130,6 +131,21 @@ describe('a run that rests for its questions', () => {
 });
 
 describe('between verdict and execution', () => {
+  it('a call whose tool is gone is not made, and has one row', async () => {
+    app = await scriptedApp({
+      turns: [says('done', results(1)), calls([call('one.echo', { message: 'a' })])],
+      policy: asking,
+    });
+    await addServer(app, 'one', ['tools']);
+    const { run_id } = await app.run({ on_ask: 'suspend' });
+    await answer(app, pending()[0] ?? '');
+    await app.client.removeMcpServer({ name: 'one' });
+    await app.stop();
+    expect(await resume(app, run_id, {}, await app.open())).toMatchObject({ status: 'completed', text: 'done' });
+    const rows = "SELECT tools, tool, state, json_extract(result, '$.error') AS error FROM tool_calls";
+    expect(app.rows(rows)).toEqual([{ tools: 'one', tool: 'echo', state: 'skipped', error: 'not_found' }]);
+  });
+
   it('a changed file is not overwritten: what was approved no longer exists, and the model is told', async () => {
     const rules = [{ tools: 'local_fs', tool: 'read_file', action: 'allow' }];
     const edit = call('local_fs.edit_file', { path: 'a', old_string: 'one', new_string: 'two' });
@@ -412,6 +428,23 @@ describe('a call that was found started', () => {
     for (const outcome of ['approve', 'deny'] as const) {
       await expect(answer(running, pending()[0] ?? '', { outcome })).rejects.toMatchObject({ code: 'wrong_kind' });
     }
+  });
+
+  it('is asked about also where its tool is gone; to run it again then says that there is none', async () => {
+    const policy = { default_action: 'approve', rules: [] };
+    app = await scriptedApp({ turns: [says('done', results(1)), calls([call('one.echo', { message: 'a' })])], policy });
+    await addServer(app, 'one', ['tools']);
+    const { run_id } = await app.run({ on_ask: 'suspend' });
+    await answer(app, pending()[0] ?? '');
+    await app.client.removeMcpServer({ name: 'one' });
+    await app.stop();
+    app.change("UPDATE tool_calls SET state = 'started', started_at = 1");
+    const client = await app.open();
+    expect(await resume(app, run_id, {}, client)).toMatchObject({ status: 'suspended' });
+    expect(asks().at(-1)).toMatchObject({ kind: 'unknown_outcome', state: 'pending' });
+    await answer(app, pending()[0] ?? '', treated('run_again'));
+    expect(JSON.parse(told(await resume(app, run_id)))).toMatchObject({ ok: false, error: 'not_found' });
+    expect(app.rows('SELECT state FROM tool_calls')).toEqual([{ state: 'skipped' }]);
   });
 
   it('is simply made again when it only reads', async () => {

@@ -1,5 +1,6 @@
 import type { RuntimeClient } from '../../src/client/operations.ts';
 import type { Ask } from '../../src/schema/ask.ts';
+import { everyAsk } from '../../src/schema/ask.ts';
 import { toWire } from '../../src/schema/errors.ts';
 import type { RuleProposals } from '../../src/schema/policy-views.ts';
 import { plural } from '../../src/view/format.ts';
@@ -140,9 +141,7 @@ export function createAskEffects(deps: AskEffectDeps): { perform(intent: Intent)
         return;
       case 'load-history':
         void clientOf()
-          .then((client) =>
-            client.listAsks({ state: 'all', kind: null, session: null, mission: null, by: null, limit: 200 }),
-          )
+          .then((client) => client.listAsks({ ...everyAsk, limit: 200 }))
           .then(({ asks }) => {
             const over = asks.filter(({ state }) => state !== 'pending');
             const newest = over.sort((one, other) => ((one.resolved_at ?? '') < (other.resolved_at ?? '') ? 1 : -1));

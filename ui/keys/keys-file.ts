@@ -1,3 +1,4 @@
+import { messageOf } from '../../src/text/thrown.ts';
 import { type KeyCommand, keyCommands } from './commands.ts';
 import { readKey } from './key.ts';
 import { conflicts, type KeyMap, keyMapOf, shippedKeyMap } from './key-map.ts';
@@ -16,7 +17,7 @@ export function loadKeys(text: () => string | null): LoadedKeys {
   try {
     return readKeysFile(text());
   } catch (error) {
-    return { map: shippedKeyMap(), notices: [error instanceof Error ? error.message : String(error)] };
+    return { map: shippedKeyMap(), notices: [messageOf(error)] };
   }
 }
 
@@ -31,7 +32,7 @@ export function readKeysFile(text: string | null): LoadedKeys {
   try {
     value = JSON.parse(text);
   } catch (error) {
-    return whole(`is not JSON: ${error instanceof Error ? error.message : String(error)}`);
+    return whole(`is not JSON: ${messageOf(error)}`);
   }
   if (!isObject(value)) return whole('must be an object with "version" and "bindings"');
   if (value['version'] !== 1) return whole('has a version other than 1');

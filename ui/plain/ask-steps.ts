@@ -1,6 +1,7 @@
 import type { RuntimeClient } from '../../src/client/operations.ts';
 import type { Ask } from '../../src/schema/ask.ts';
 import { toWire } from '../../src/schema/errors.ts';
+import { isObject } from '../../src/text/json-object.ts';
 import { ruleKinds, ruleMatches, ruleReach, ruleTarget } from '../../src/view/rule-lines.ts';
 import { judgeEdit } from '../approvals/judge-edit.ts';
 import type { JudgedUnder } from '../judged-under.ts';
@@ -103,7 +104,7 @@ const notedBack = (note: StepDeps['note']): null => {
 function readArguments(line: string): Record<string, unknown> | string {
   try {
     const value: unknown = JSON.parse(line);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+    if (isObject(value)) return { ...value };
     return 'arguments are an object: {"name": "value"}';
   } catch (error) {
     return `this is not JSON: ${toWire(error).message}`;

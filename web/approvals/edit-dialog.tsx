@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
+import { readObject } from '../../src/text/json-object.ts';
 import { verdictLine } from '../../src/view/explanation.ts';
 import { client } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';
@@ -21,7 +22,7 @@ export function EditDialog({
 }: Pick<ChoiceProps, 'ask' | 'onAnswer'> & { readonly onClose: () => void }) {
   const [text, setText] = useState(() => JSON.stringify(ask.args, null, 2));
   const settled = useSettled(text);
-  const args = parsed(settled);
+  const args = readObject(settled);
   const element = useRef<HTMLDivElement>(null);
   const guard = useGuard(element, '');
   const { tools, tool, cwd, policy } = ask;
@@ -38,7 +39,7 @@ export function EditDialog({
           spellCheck={false}
           value={text}
           onChange={(event) => setText(event.target.value)}
-          fault={parsed(text) === null ? 'This is no JSON object.' : null}
+          fault={readObject(text) === null ? 'This is no JSON object.' : null}
           hint="The model is told that you changed them. The edited call is judged anew, and asks again where the rules say so."
         />
         {args === null ? null : (
@@ -65,18 +66,6 @@ export function EditDialog({
       </div>
     </Dialog>
   );
-}
-
-function parsed(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    // An object of JSON has names of text.
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : null;
-  } catch {
-    return null;
-  }
 }
 
 /** A text that has not changed for a moment. */

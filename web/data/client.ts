@@ -24,13 +24,13 @@ const fetchAsOperator: typeof globalThis.fetch = async (input, init) => {
       continue;
     }
     if (response.status !== 403) return response;
-    const code = await codeOf(response);
+    const code = await refusalCode(response);
     if (code === 'password_change_required') mustChange();
     if (code !== 'reauthentication_required' || !(await prove())) return response;
   }
 };
 
-async function codeOf(response: Response): Promise<unknown> {
+async function refusalCode(response: Response): Promise<unknown> {
   const body: unknown = await response
     .clone()
     .json()

@@ -1,4 +1,5 @@
 import { Component, type ReactNode } from 'react';
+import { messageOf } from '../../src/text/thrown.ts';
 import { Button } from '../parts/button.tsx';
 import { Page } from '../parts/page.tsx';
 import { Safe } from '../parts/safe.tsx';
@@ -16,7 +17,7 @@ export class PageFault extends Component<Props, { readonly fault: string | null 
   }
 
   static getDerivedStateFromError(thrown: unknown) {
-    return { fault: thrown instanceof Error ? thrown.message : String(thrown) };
+    return { fault: messageOf(thrown) };
   }
 
   override render(): ReactNode {

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { PolicyExplanation } from '../../src/schema/policy-views.ts';
+import { readObject } from '../../src/text/json-object.ts';
 import { client } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';
 import { useVetted } from '../editor/use-vetted.ts';
@@ -32,7 +33,7 @@ export function ExplainPanel({ text, onRule }: { readonly text: string; readonly
   const [tool, setTool] = useState(first.tool);
   const [args, setArgs] = useState(first.args);
   const past = useData('past calls', pastCalls);
-  const parsed = readArguments(args);
+  const parsed = readObject(args);
   const asked = useVetted(JSON.stringify([text, tools, tool, args]), async () =>
     parsed === null ? null : client.explainPolicy({ text, tools, tool, args: parsed }),
   );
@@ -69,15 +70,6 @@ export function ExplainPanel({ text, onRule }: { readonly text: string; readonly
       {asked.value === null ? null : <Explanation found={asked.value} onRule={onRule} />}
     </div>
   );
-}
-
-function readArguments(text: string): Record<string, unknown> | null {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : null;
-  } catch {
-    return null;
-  }
 }
 
 function Explanation({

@@ -1,11 +1,11 @@
-import { useState } from 'react';
 import type { HookShown } from '../../src/client/routes/tool-sources.ts';
 import { client } from '../data/client.ts';
 import { useAction, useData } from '../data/use-data.ts';
 import { Button, SureButton } from '../parts/button.tsx';
 import { Safe } from '../parts/safe.tsx';
-import { Empty, ErrorNote, Loaded } from '../parts/states.tsx';
+import { ErrorNote } from '../parts/states.tsx';
 import { HookForm } from './hook-form.tsx';
+import { SourceList } from './source-list.tsx';
 import { DriftList, SourceTools } from './source-parts.tsx';
 import '../styles/tools.css';
 
@@ -13,36 +13,14 @@ const looks = { ready: 'good', quarantined: 'danger', unavailable: 'danger', idl
 
 /** Services with an OpenAPI description, whose operations are tools. */
 export function Hooks() {
-  const data = useData('hooks', () => client.pageHooks({}), { topics: ['setup'] });
-  const [form, setForm] = useState<HookShown | 'new' | null>(null);
-  const add = <Button onClick={() => setForm('new')}>Add a hook…</Button>;
   return (
-    <div className="stack">
-      <Loaded data={data}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty action={add}>A hook makes the operations of an HTTP service tools of your runs.</Empty>
-          ) : (
-            <>
-              <div>{add}</div>
-              {rows.map((hook) => (
-                <Hook key={hook.name} hook={hook} onEdit={() => setForm(hook)} reload={data.reload} />
-              ))}
-            </>
-          )
-        }
-      </Loaded>
-      {form === null ? null : (
-        <HookForm
-          hook={form === 'new' ? null : form}
-          onClose={() => setForm(null)}
-          onDone={() => {
-            setForm(null);
-            data.reload();
-          }}
-        />
-      )}
-    </div>
+    <SourceList
+      data={useData('hooks', () => client.pageHooks({}), { topics: ['setup'] })}
+      add="Add a hook…"
+      none="A hook makes the operations of an HTTP service tools of your runs."
+      row={(hook, onEdit, reload) => <Hook key={hook.name} hook={hook} onEdit={onEdit} reload={reload} />}
+      form={(hook, onClose, onDone) => <HookForm hook={hook} onClose={onClose} onDone={onDone} />}
+    />
   );
 }
 

@@ -6,8 +6,9 @@ import { Button, SureButton } from '../parts/button.tsx';
 import { CodeBlock } from '../parts/code-block.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Safe } from '../parts/safe.tsx';
-import { Empty, ErrorNote, Loaded } from '../parts/states.tsx';
+import { ErrorNote } from '../parts/states.tsx';
 import { McpForm } from './mcp-form.tsx';
+import { SourceList } from './source-list.tsx';
 import { DriftList, SourceTools } from './source-parts.tsx';
 import '../styles/tools.css';
 
@@ -23,36 +24,14 @@ const looks: Readonly<Record<McpServerShown['state'], string>> = {
 
 /** Programs and services that speak the Model Context Protocol. */
 export function McpServers() {
-  const data = useData('mcp servers', () => client.pageMcpServers({}), { topics: ['setup'] });
-  const [form, setForm] = useState<McpServerShown | 'new' | null>(null);
-  const add = <Button onClick={() => setForm('new')}>Add a server…</Button>;
   return (
-    <div className="stack">
-      <Loaded data={data}>
-        {(rows) =>
-          rows.length === 0 ? (
-            <Empty action={add}>An MCP server is a program or a service that brings tools of its own.</Empty>
-          ) : (
-            <>
-              <div>{add}</div>
-              {rows.map((server) => (
-                <Server key={server.name} server={server} onEdit={() => setForm(server)} reload={data.reload} />
-              ))}
-            </>
-          )
-        }
-      </Loaded>
-      {form === null ? null : (
-        <McpForm
-          server={form === 'new' ? null : form}
-          onClose={() => setForm(null)}
-          onDone={() => {
-            setForm(null);
-            data.reload();
-          }}
-        />
-      )}
-    </div>
+    <SourceList
+      data={useData('mcp servers', () => client.pageMcpServers({}), { topics: ['setup'] })}
+      add="Add a server…"
+      none="An MCP server is a program or a service that brings tools of its own."
+      row={(server, onEdit, reload) => <Server key={server.name} server={server} onEdit={onEdit} reload={reload} />}
+      form={(server, onClose, onDone) => <McpForm server={server} onClose={onClose} onDone={onDone} />}
+    />
   );
 }
 

@@ -1,5 +1,6 @@
 import type { RuntimeClient } from '../../client/operations.ts';
 import type { Ask } from '../../schema/ask.ts';
+import { everyAsk } from '../../schema/ask.ts';
 import { RuntimeError } from '../../schema/errors.ts';
 import type { FeedEntry } from '../../schema/feed.ts';
 import { escapeText } from '../../view/escape.ts';
@@ -63,14 +64,7 @@ async function begin(
   if (since !== null && since > 0 && since + 1 < oldest)
     context.warn(`nothing before cursor ${oldest} is kept any more`);
   const after = since ?? newest;
-  const { asks } = await client.listAsks({
-    state: 'pending',
-    kind: null,
-    session: null,
-    mission: null,
-    by: null,
-    limit: 1000,
-  });
+  const { asks } = await client.listAsks({ ...everyAsk, state: 'pending', limit: 1000 });
   if (context.globals.format !== 'text') await printLine(context, { cursor: after, pending: asks.map(pendingEntry) });
   else if (asks.length === 0) context.hint('no pending asks; changes follow');
   else {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { RuntimeError } from '../../schema/errors.ts';
+import { codeOf, messageOf } from '../../text/thrown.ts';
 import { explanationLines } from '../../view/explanation.ts';
 import type { Context, Handler } from '../context.ts';
 import { jsonErrorPosition } from '../../text/json-position.ts';
@@ -96,8 +97,7 @@ function readFile(path: string, context: Context): string {
   try {
     return readFileSync(resolve(context.process.cwd, path), 'utf8');
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    throw usage(`--args: ${path} cannot be read (${code})`);
+    throw usage(`--args: ${path} cannot be read (${codeOf(error) ?? messageOf(error)})`);
   }
 }
 

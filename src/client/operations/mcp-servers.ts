@@ -29,7 +29,7 @@ export const mcpServers = {
     'POST',
     '/api/mcp-servers/{name}/accept',
     'operator',
-    /** Without `tools` the program is accepted, too, where it is another one than it was. */
+    /** Without `tools` everything is accepted, also a program that has changed since it was registered. */
     object({ name: string(), definition_sha256: nullable(string()), tools: optional(array(string())) }),
     masked(McpServerView),
   ),

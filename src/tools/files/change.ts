@@ -121,7 +121,7 @@ export async function writeChange(context: ToolContext<ChangeFacts>): Promise<To
     }
     const committed = await commitFile(path, before, after);
     if (!committed.ok) return committed;
-    markWritten(marks, context.scope, path.real, sha256, replacements === null);
+    markWritten(marks, context.scope, path.real, { sha256, whole: replacements === null });
     return result(true, committed.notes);
   } finally {
     release();

@@ -15,7 +15,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { codeOf, fail, ioFailure, isFailure, type ToolFailure } from '../failure.ts';
+import { codeOf } from '../../text/thrown.ts';
+import { fail, ioFailure, isFailure, type ToolFailure } from '../failure.ts';
 import { type Anchor, openAnchor, openRegular, readWhole } from './open.ts';
 import type { PathFacts } from './root.ts';
 

@@ -3,7 +3,7 @@ import { type Preimage, sha256Of } from './commit.ts';
 import { isBinary } from './text.ts';
 import { headBytes } from '../../text/utf8.ts';
 
-/** 05 §4.7. */
+/** How much is compared, and how much of it is shown (05 §4.7). */
 const maxDiffBytes = 1024 * 1024;
 const maxSourceBytes = 5 * 1024 * 1024;
 const timeoutMs = 200;

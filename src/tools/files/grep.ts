@@ -2,6 +2,7 @@ import { closeSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { boolean, integer, object, optional, refine, string } from 'superstruct';
 import { compileRegex, type LinearRegex } from '../../text/linear-regex.ts';
+import { messageOf } from '../../text/thrown.ts';
 import { cancelled, fail, ioFailure, isFailure, type ToolFailure } from '../failure.ts';
 import { between, bytes, inputSchema } from '../input-schema.ts';
 import { defineTool, type Prepared, type Tool, type ToolContext, type ToolResult, type ToolSite } from '../tool.ts';
@@ -135,7 +136,7 @@ async function findOf({ pattern, regex, ignore_case }: Args): Promise<Find | Too
     try {
       compiled = await compileRegex(pattern, { ignoreCase: ignore_case === true });
     } catch (error) {
-      const reason = error instanceof Error ? error.message.slice(0, 200) : 'it cannot be read';
+      const reason = messageOf(error).slice(0, 200);
       return fail('invalid_arguments', `"pattern" is not a regular expression in RE2 syntax: ${reason}.`, {
         path: 'pattern',
       });

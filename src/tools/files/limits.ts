@@ -4,7 +4,7 @@ import { numberLimit } from '../limits.ts';
 const kib = 1024;
 const mib = 1024 * kib;
 
-/** 05 §4.3. */
+/** Default and range of each limit that a chain may set (05 §4.3). */
 const ranges = {
   _max_read_bytes: { fallback: mib, min: 1, max: 100 * mib },
   _max_output_bytes: { fallback: 64 * kib, min: kib, max: mib },

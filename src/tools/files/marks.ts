@@ -47,9 +47,14 @@ export function markFault(
   return fail('read_first', `"${given}" exists and must be read ${how} before it is changed.`);
 }
 
-/** The new content is known in full if it was written whole, or if the old one was (05 §4.5.3). */
-export function markWritten(marks: ReadMarks, scope: string, path: string, sha256: string, whole: boolean): void {
+/** The new content is known in full if it was written whole, or if the old one was known so (05 §4.5.3). */
+export function markWritten(
+  marks: ReadMarks,
+  scope: string,
+  path: string,
+  written: { readonly sha256: string; readonly whole: boolean },
+): void {
   const before = marks.get(scope, path);
-  const full = whole || before?.full === true;
-  marks.put(scope, path, { sha256, full, ranges: full ? [] : (before?.ranges ?? []) });
+  const full = written.whole || before?.full === true;
+  marks.put(scope, path, { sha256: written.sha256, full, ranges: full ? [] : (before?.ranges ?? []) });
 }

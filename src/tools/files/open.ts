@@ -1,7 +1,8 @@
 import { closeSync, constants, existsSync, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { codeOf, fail, ioFailure, type ToolFailure } from '../failure.ts';
+import { codeOf } from '../../text/thrown.ts';
+import { fail, ioFailure, type ToolFailure } from '../failure.ts';
 import { nearNames } from '../near.ts';
 import type { Identity, PathFacts } from './root.ts';
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { closeSync } from 'node:fs';
 import { boolean, integer, object, optional } from 'superstruct';
-import { cancelled, fail, ioFailure, isFailure } from '../failure.ts';
+import { cancelled, fail, isFailure } from '../failure.ts';
 import { between, inputSchema } from '../input-schema.ts';
 import { defineTool, type Tool } from '../tool.ts';
 import { markRead } from './marks.ts';
@@ -10,10 +9,10 @@ import { renderRange, scanRange } from './range.ts';
 import {
   binaryFile,
   fileSubjectOf,
-  openSubject,
   outputPathNote,
   pathText,
-  readSubjectOf,
+  prepareReading,
+  readOpened,
   ready,
   type SpoolSubject,
   streamTooLarge,
@@ -51,14 +50,12 @@ function readFile(): Tool {
       return ready({ ...subject, fault }, site, path);
     },
     unfit,
-    async execute({ path }, context) {
-      const opened = openSubject(context);
-      if (isFailure(opened)) return opened;
-      try {
+    execute: ({ path }, context) =>
+      readOpened(path, context, async ({ fd, size }) => {
         const { _max_read_bytes: max, _max_output_bytes: room } = context.facts.limits;
-        const content = await readWhole(opened.fd, opened.size, max);
+        const content = await readWhole(fd, size, max);
         if (context.signal.aborted) return cancelled();
-        if (content === null) return tooLarge(context.facts, opened.size) ?? tooLargeNow(path, max);
+        if (content === null) return tooLarge(context.facts, size) ?? tooLargeNow(path, max);
         const decoded = decodeText(content);
         if (decoded.kind === 'binary') return binaryFile(path, content.length, decoded.media);
         const sha256 = createHash('sha256').update(content).digest('hex');
@@ -67,12 +64,7 @@ function readFile(): Tool {
         const mark = { sha256, lines, shown: shown.lines === 'all' ? ('all' as const) : ([1, shown.lines] as const) };
         markRead(context.ports.marks, context.scope, context.facts.path.real, mark);
         return { ok: true, value: shown.text };
-      } catch (error) {
-        return ioFailure(error, `"${path}"`);
-      } finally {
-        closeSync(opened.fd);
-      }
-    },
+      }),
   });
 }
 
@@ -138,22 +130,18 @@ function readFileRange(): Tool {
       if (end_line !== undefined && end_line < start_line) {
         return fail('invalid_arguments', '"end_line" must not be smaller than "start_line".', { path: 'end_line' });
       }
-      const subject = readSubjectOf(path, site);
-      if (isFailure(subject)) return subject;
-      return ready(subject, site, path);
+      return prepareReading(path, site);
     },
     unfit,
-    async execute({ path, start_line = 1, end_line, numbers = false }, context) {
-      const opened = openSubject(context);
-      if (isFailure(opened)) return opened;
-      try {
-        if (opened.size > maxStreamBytes) return streamTooLarge(path, opened.size);
+    execute: ({ path, start_line = 1, end_line, numbers = false }, context) =>
+      readOpened(path, context, async ({ fd, size }) => {
+        if (size > maxStreamBytes) return streamTooLarge(path, size);
         const room = context.facts.limits._max_output_bytes - noticeBytes;
         const wanted = { start: start_line, end: end_line ?? Number.POSITIVE_INFINITY, room };
-        const range = await scanRange(opened.fd, opened.size, wanted, context.signal);
+        const range = await scanRange(fd, size, wanted, context.signal);
         if (range.kind === 'aborted') return cancelled();
-        if (range.kind === 'binary') return binaryFile(path, opened.size, range.media);
-        if (range.kind === 'too_large') return streamTooLarge(path, opened.size);
+        if (range.kind === 'binary') return binaryFile(path, size, range.media);
+        if (range.kind === 'too_large') return streamTooLarge(path, size);
         if (range.lines < start_line && !(range.lines === 0 && start_line === 1)) {
           return fail('out_of_range', `"${path}" has ${range.lines} lines; line ${start_line} does not exist.`, {
             lines: range.lines,
@@ -172,11 +160,6 @@ function readFileRange(): Tool {
           ? `inside line ${shown.last + 1} of ${range.lines}, which is longer than _max_output_bytes; grep finds parts of it`
           : `after line ${shown.last} of ${range.lines}; go on with start_line ${shown.last + 1}`;
         return { ok: true, value: `${shown.text}${gap}[cut ${how}]` };
-      } catch (error) {
-        return ioFailure(error, `"${path}"`);
-      } finally {
-        closeSync(opened.fd);
-      }
-    },
+      }),
   });
 }

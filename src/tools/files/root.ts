@@ -1,6 +1,7 @@
 import { type BigIntStats, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { codeOf, fail, type ToolFailure } from '../failure.ts';
+import { codeOf } from '../../text/thrown.ts';
+import { fail, type ToolFailure } from '../failure.ts';
 import { listLimit, textLimit } from '../limits.ts';
 import type { ToolSite } from '../tool.ts';
 

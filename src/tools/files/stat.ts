@@ -12,6 +12,8 @@ import {
   openSubject,
   outputPathNote,
   pathText,
+  prepareReading,
+  readOpened,
   readSubjectOf,
   ready,
   type SpoolSubject,
@@ -37,24 +39,12 @@ function countStats(): Tool {
       read_only: true,
     },
     args,
-    prepare({ path }, site) {
-      const subject = readSubjectOf(path, site);
-      if (isFailure(subject)) return subject;
-      return ready(subject, site, path);
-    },
+    prepare: ({ path }, site) => prepareReading(path, site),
     unfit,
-    async execute({ path }, context) {
-      const opened = openSubject(context);
-      if (isFailure(opened)) return opened;
-      try {
-        if (opened.size > maxStreamBytes) return streamTooLarge(path, opened.size);
-        return await countFile(opened.fd, context);
-      } catch (error) {
-        return ioFailure(error, `"${path}"`);
-      } finally {
-        closeSync(opened.fd);
-      }
-    },
+    execute: ({ path }, context) =>
+      readOpened(path, context, async ({ fd, size }) =>
+        size > maxStreamBytes ? streamTooLarge(path, size) : countFile(fd, context),
+      ),
   });
 }
 

@@ -1,8 +1,9 @@
+import { closeSync } from 'node:fs';
 import { string } from 'superstruct';
-import { fail, isFailure, type ToolFailure } from '../failure.ts';
+import { fail, ioFailure, isFailure, type ToolFailure } from '../failure.ts';
 import { bytes } from '../input-schema.ts';
 import { isSpoolName } from '../spool.ts';
-import type { Prepared, ToolContext, ToolSite } from '../tool.ts';
+import type { Prepared, ToolContext, ToolResult, ToolSite } from '../tool.ts';
 import { type FileLimits, fileLimits } from './limits.ts';
 import { kindFault, maxStreamBytes, notFound, openChecked, openRegular } from './open.ts';
 import { type PathFacts, type Place, placeOf, resolvePath } from './root.ts';
@@ -34,6 +35,12 @@ export function subjectOf(given: string, site: ToolSite, follow = true): Subject
   if (isFailure(place)) return place;
   const path = resolvePath(given, place, site, follow);
   return isFailure(path) ? path : { kind: 'path', path, place, limits, fault: null };
+}
+
+/** The call of a tool that reads one file or an earlier result. */
+export function prepareReading(given: string, site: ToolSite): Prepared<Subject | SpoolSubject> {
+  const subject = readSubjectOf(given, site);
+  return isFailure(subject) ? subject : ready(subject, site, given);
 }
 
 export function readSubjectOf(given: string, site: ToolSite): Subject | SpoolSubject | ToolFailure {
@@ -77,15 +84,35 @@ export function summaryLine(text: string): string {
   return line === '' ? '(empty)' : line.toWellFormed();
 }
 
+type Opened = { readonly fd: number; readonly size: number };
+
 /** Opens what was judged. A spool name is looked up for this run and its session only. */
-export function openSubject(
-  context: ToolContext<Subject | SpoolSubject>,
-): { readonly fd: number; readonly size: number } | ToolFailure {
+export function openSubject(context: ToolContext<Subject | SpoolSubject>): Opened | ToolFailure {
   const { facts } = context;
   if (facts.kind === 'path') return faultOf(context) ?? openChecked(facts.path);
   const path = context.ports.spool.resolve(context.scope, context.run_id, facts.name);
   if (path === null) return fail('not_found', `"${facts.name}" is no result of this run or session.`, { similar: [] });
   return openRegular(path, facts.name, null);
+}
+
+/**
+ * Reads what was judged, and closes it again.
+ * @param given the path as it was given, for the message when the system refuses something
+ */
+export async function readOpened<F extends Subject | SpoolSubject>(
+  given: string,
+  context: ToolContext<F>,
+  read: (opened: Opened) => Promise<ToolResult>,
+): Promise<ToolResult> {
+  const opened = openSubject(context);
+  if (isFailure(opened)) return opened;
+  try {
+    return await read(opened);
+  } catch (error) {
+    return ioFailure(error, `"${given}"`);
+  } finally {
+    closeSync(opened.fd);
+  }
 }
 
 export const streamTooLarge = (given: string, size: number): ToolFailure =>

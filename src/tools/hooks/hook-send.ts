@@ -1,6 +1,6 @@
 import { parseTarget, type Target } from '../egress.ts';
 import { cancelled, fail, isFailure, type ToolFailure } from '../failure.ts';
-import { notReached } from '../network-failure.ts';
+import { networkFailure } from '../network-failure.ts';
 import { resolveTarget } from '../resolve.ts';
 import type { Body } from '../web-arguments.ts';
 import type { Reply } from '../web-request.ts';
@@ -47,7 +47,9 @@ export async function sendToService(
         repeated = true;
         continue;
       }
-      return brokenResult(reply, wanted, safe);
+      const host = wanted.target.host.slice(0, 200);
+      const late = `"${host}" gave no complete answer within ${wanted.limit}.`;
+      return networkFailure(reply, host, { safe, late });
     }
     const { location } = reply.headers;
     if (!redirectStatus.has(reply.status) || typeof location !== 'string') return { ...reply, target };
@@ -106,20 +108,4 @@ function nextTarget(location: string, from: Target): Target | null {
   if (!URL.canParse(location, from.url.href)) return null;
   const target = parseTarget(new URL(location, from.url).href);
   return typeof target === 'string' || target.url.origin !== from.url.origin ? null : target;
-}
-
-function brokenResult(
-  broken: Extract<Reply, { kind: 'broken' }>,
-  { target, limit }: HookExchange,
-  safe: boolean,
-): ToolFailure {
-  const { why, reason, sent } = broken;
-  const host = target.host.slice(0, 200);
-  if (sent && !safe) {
-    const message = `The connection to "${host}" ended (${reason}) after the request was sent: it may have been served. Check before repeating it.`;
-    return fail('outcome_unknown', message);
-  }
-  if (why === 'cancelled') return cancelled();
-  if (why === 'timeout') return fail('timeout', `"${host}" gave no complete answer within ${limit}.`);
-  return notReached(host, broken);
 }

@@ -21,7 +21,7 @@ type HookFacts = {
   readonly shown: URL;
 };
 
-/** 05 §9.5.5. */
+/** Longest answer of a service (05 §9.5.5). */
 const maxResponseBytes = 4 * 1024 * 1024;
 
 /** The tool of one operation of a registered service. */

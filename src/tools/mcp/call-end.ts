@@ -1,4 +1,5 @@
 import { RuntimeError } from '../../schema/errors.ts';
+import { messageOf } from '../../text/thrown.ts';
 import { noForm, type PipeFault, tooLargeCode } from './pipe.ts';
 
 /** How a call ended, as far as the connection knows. */
@@ -31,7 +32,7 @@ export function asFault(error: unknown): RuntimeError {
 }
 
 function plainMessage(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   // What the library's schemas refuse comes as a list of issues.
   if (typeof error === 'object' && error !== null && 'issues' in error) return noForm;
   return text

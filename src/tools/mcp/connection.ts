@@ -1,4 +1,5 @@
 import { RuntimeError } from '../../schema/errors.ts';
+import { messageOf } from '../../text/thrown.ts';
 import type { CallEnd } from './call-end.ts';
 import type { CallOptions, McpClient } from './client.ts';
 import type { Listing } from './listing.ts';
@@ -7,7 +8,7 @@ import type { Ring } from './ring.ts';
 import { createSlots } from './slots.ts';
 import type { Route } from './transports.ts';
 
-/** 05 §10.2. */
+/** How a server stands (05 §10.2). */
 export type ConnectionState = 'idle' | 'connecting' | 'ready' | 'needs_auth' | 'failed' | 'stopped';
 
 /** What came of connecting. */
@@ -40,7 +41,7 @@ export type ConnectionDeps = {
   readonly now: () => number;
 };
 
-/** 05 §10.2, §10.5. */
+/** Limits of one connection (05 §10.2, §10.5). */
 const overlapping = 4;
 const idleMs = 30 * 60_000;
 const firstBackoffMs = 1_000;
@@ -264,8 +265,6 @@ export function createConnection(deps: ConnectionDeps) {
     },
   };
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 function faultOf(error: unknown): PipeFault | null {
   // Only the ways to a server make errors of this code with data.

@@ -4,8 +4,9 @@ import type { LookupFunction } from 'node:net';
 import { PassThrough, Readable, type Transform } from 'node:stream';
 import { RuntimeError } from '../../schema/errors.ts';
 import { parseExactJson } from '../../text/exact-json.ts';
+import { codeOf, messageOf } from '../../text/thrown.ts';
 import { type Egress, parseTarget, type Target } from '../egress.ts';
-import { codeOf, isFailure } from '../failure.ts';
+import { isFailure } from '../failure.ts';
 import { decompressed } from '../web-request.ts';
 import { exactEvents } from './exact-events.ts';
 import { fault, maxMessageBytes, type PipeFault } from './pipe.ts';
@@ -90,7 +91,7 @@ export function createFetch(deps: FetchDeps): { readonly fetch: Fetch; close(): 
       else resumptions.failed(event, `the server did not go on with its answer (${status})`, status < 500);
       return response;
     } catch (error) {
-      resumptions.failed(event, error instanceof Error ? error.message : String(error), false);
+      resumptions.failed(event, messageOf(error), false);
       throw error;
     }
   };

@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import { RuntimeError } from '../../schema/errors.ts';
-import { codeOf } from '../failure.ts';
+import { codeOf } from '../../text/thrown.ts';
 import { refused } from './sign-in-refusal.ts';
 
-/** 05 §10.8.3. */
+/** Where the browser brings the answer, for servers that know one address only (05 §10.8.3). */
 const fixedPort = 49_152;
 
 /**

@@ -1,4 +1,5 @@
 import { RuntimeError } from '../../schema/errors.ts';
+import { messageOf } from '../../text/thrown.ts';
 
 /** Why a sign-in came to nothing: the server's own words or ours, on one line. */
 export const refused = (message: string): RuntimeError => new RuntimeError('mcp_error', message);
@@ -6,6 +7,6 @@ export const refused = (message: string): RuntimeError => new RuntimeError('mcp_
 /** Whatever a library threw, as such a refusal; one of ours is given back. */
 export function asRefusal(error: unknown): RuntimeError {
   if (error instanceof RuntimeError) return error;
-  const text = error instanceof Error ? error.message : String(error);
+  const text = messageOf(error);
   return refused(text.replace(/\s+/g, ' ').slice(0, 500));
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { GroupGuard } from '../../children/group-guard.ts';
 import { endGroup, signalGroup, within } from '../../children/process-group.ts';
 import { parseExactJson } from '../../text/exact-json.ts';
-import { codeOf } from '../failure.ts';
+import { codeOf } from '../../text/thrown.ts';
 import { createLineReader } from './lines.ts';
 import { fault, maxMessageBytes, noForm, type Pipe, type PipeListener, tooLargeCode } from './pipe.ts';
 import type { Ring } from './ring.ts';

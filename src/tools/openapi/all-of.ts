@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from './read-document.ts';
+import { isObject, type JsonObject } from '../../text/json-object.ts';
 
 /** Keywords of an object schema that can be put together with those of another one. */
 const plain: ReadonlySet<string> = new Set(

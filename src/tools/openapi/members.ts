@@ -1,5 +1,5 @@
+import { isObject, type JsonObject } from '../../text/json-object.ts';
 import type { HookDefinition, Parameter } from './operations.ts';
-import { isObject, type JsonObject } from './read-document.ts';
 
 /** One argument of a tool, and where it goes in the request. */
 export type Member = {

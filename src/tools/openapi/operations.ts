@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, type ServiceDocument } from './read-document.ts';
+import { isObject, type JsonObject } from '../../text/json-object.ts';
+import type { ServiceDocument } from './read-document.ts';
 import { follow, Unusable } from './references.ts';
 import { createSchemas, type Schemas } from './schema.ts';
 import { swaggerParameters } from './swagger.ts';
@@ -39,7 +40,7 @@ export type Operations = {
 };
 
 const methods = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
-/** 05 §9.3.1. */
+/** Most operations of one service (05 §9.3.1). */
 const maxOperations = 2000;
 /** What watches a service calls it, not a model (05 §9.4.1). */
 const watchPaths: ReadonlySet<string> = new Set(['health', 'healthz', 'ready', 'readyz', 'livez', 'metrics']);
@@ -74,7 +75,7 @@ export function operationsOf(document: ServiceDocument, specPath: string | null)
         if (isTooMany) throw new Unusable(`a service has at most ${maxOperations} operations here`);
         const reason = excluded(path, own, specPath);
         if (reason !== null) throw new Unusable(reason);
-        return definitionOf(document, schemas, method, path, shared, own);
+        return definitionOf(document, schemas, { method, path, shared, operation: own });
       });
       if (definition instanceof Unusable) skip(`${method.toUpperCase()} ${path}`, definition);
       else definitions.push({ ...definition, name: uniqueName(definition.name, taken) });
@@ -108,13 +109,18 @@ function excluded(path: string, operation: JsonObject, specPath: string | null):
   return operation['x-reins-ignore'] === true ? 'it has x-reins-ignore' : null;
 }
 
+type Described = {
+  readonly method: (typeof methods)[number];
+  readonly path: string;
+  /** What all operations of the path have in common. */
+  readonly shared: JsonObject;
+  readonly operation: JsonObject;
+};
+
 function definitionOf(
   document: ServiceDocument,
   schemas: Schemas,
-  method: (typeof methods)[number],
-  path: string,
-  shared: JsonObject,
-  operation: JsonObject,
+  { method, path, shared, operation }: Described,
 ): HookDefinition {
   const given = [...listOf(shared['parameters']), ...listOf(operation['parameters'])].map((one) =>
     follow(document.root, one),
@@ -222,7 +228,7 @@ function bodyOf(schemas: Schemas, body: JsonObject): RequestBody | null {
   };
 }
 
-/** 05 §9.4.2. */
+/** The name of the tool that an operation becomes (05 §9.4.2). */
 function nameOf(operation: JsonObject, method: string, path: string): string {
   for (const given of [operation['operationId'], operation['x-tool-name']]) {
     const name = safeName(textOf(given));

@@ -1,3 +1,5 @@
+import { isObject, type JsonObject } from '../../text/json-object.ts';
+
 /** A description of a service as plain JSON, of a kind that is understood. */
 export type ServiceDocument = {
   readonly root: JsonObject;
@@ -5,20 +7,15 @@ export type ServiceDocument = {
   readonly version: '2.0' | '3.0' | '3.1';
 };
 
-export type JsonObject = Readonly<Record<string, unknown>>;
-
 export type ReadDocument =
   | { readonly ok: true; readonly document: ServiceDocument }
   /** One sentence that says what it is instead. */
   | { readonly ok: false; readonly message: string };
 
-/** 05 §9.3.1. */
+/** Largest description, and how much one may unfold to (05 §9.3.1). */
 export const maxDocumentBytes = 10 * 1024 * 1024;
 const maxNodes = 200_000;
 const maxAliases = 100;
-
-export const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const bad = (message: string): ReadDocument => ({ ok: false, message });
 

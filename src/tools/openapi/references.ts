@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from './read-document.ts';
+import { isObject, type JsonObject } from '../../text/json-object.ts';
 
 /** Why an operation is no tool. */
 export class Unusable extends Error {}

@@ -1,8 +1,8 @@
+import { isObject, type JsonObject } from '../../text/json-object.ts';
 import { fail, isFailure, type ToolFailure } from '../failure.ts';
 import type { Body } from '../web-arguments.ts';
 import type { Members } from './members.ts';
 import type { HookDefinition, Parameter } from './operations.ts';
-import { isObject, type JsonObject } from './read-document.ts';
 
 /** A request as it is made of the arguments. */
 export type HookRequest = {

@@ -1,5 +1,7 @@
+import { isObject, type JsonObject } from '../../text/json-object.ts';
+import { ownMember } from '../../text/own-member.ts';
 import { withoutAllOf } from './all-of.ts';
-import { isObject, type JsonObject, type ServiceDocument } from './read-document.ts';
+import type { ServiceDocument } from './read-document.ts';
 import { lookUp, Unusable } from './references.ts';
 
 /** References on the way at which a circle is cut (05 §9.3.2), and where else when that is too much to read. */
@@ -226,7 +228,7 @@ function withDiscriminator(state: State, schema: JsonObject): JsonObject {
 /** Whether a schema itself says which values the member has. */
 function constrains(schema: unknown, name: string): boolean {
   const members = isObject(schema) ? schema['properties'] : undefined;
-  const member = isObject(members) && Object.hasOwn(members, name) ? members[name] : undefined;
+  const member = isObject(members) ? ownMember(members, name) : undefined;
   return isObject(member) && ('const' in member || 'enum' in member);
 }
 

@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, type ServiceDocument } from './read-document.ts';
+import { isObject, type JsonObject } from '../../text/json-object.ts';
+import type { ServiceDocument } from './read-document.ts';
 
 /** The parameters of a Swagger 2.0 operation as 3.x has them: types in a schema, body and form fields in a body. */
 export function swaggerParameters(
