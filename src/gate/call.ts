@@ -85,6 +85,7 @@ export function createGate(deps: GateDeps) {
     }
     const started = ledger.start(run, request, judged, planned);
     if (started === null) return leaseLost;
+    run.begun.add(request.call_id);
     return executeCall(deps, ledger, run, request, judged, started);
   };
 

@@ -224,10 +224,11 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   let warmTimer: NodeJS.Timeout | undefined;
   let graceTimer: NodeJS.Timeout | undefined;
   const cancel = (): void => {
-    port.postMessage({
-      kind: live.stopped?.kind === 'rest' ? 'suspend' : 'cancel',
-      reason: live.stopped?.kind ?? 'cancel',
-    });
+    const message: HostMessage =
+      live.stopped?.kind === 'rest'
+        ? { kind: 'suspend' }
+        : { kind: 'cancel', reason: live.stopped?.kind ?? 'cancel', begun: [...gate.begun] };
+    port.postMessage(message);
     graceTimer = setTimeout(() => {
       thread.abort();
       settle({ kind: 'cancelled' });
