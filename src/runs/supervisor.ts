@@ -21,6 +21,7 @@ import { takenOver } from '../store/run-leases.ts';
 import type { Runs } from '../store/runs.ts';
 import { heedCancel } from './cancel-requests.ts';
 import { leaseMs, renewMs } from './lease.ts';
+import { checkpointText } from './checkpoint-text.ts';
 import type { LiveRun } from './live-run.ts';
 import type { Pools } from './pools.ts';
 import { createRunRows } from './run-rows.ts';
@@ -139,7 +140,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
       if (ahead_of === 'rest') goOn();
       return;
     }
-    const payload = JSON.stringify(deps.mask(state));
+    const payload = checkpointText(deps.mask(state));
     const digest = createHash('sha256').update(payload).digest('hex');
     const write = (): void => {
       if (!deps.runs.checkpoint(runId, gate.owner, payload, digest, deps.now())) throw takenOver();

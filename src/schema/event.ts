@@ -39,6 +39,8 @@ export type CapturedStep = InTask & {
   readonly cancelled: boolean;
   readonly timed_out: boolean;
   readonly error: StepError | null;
+  /** Members that are not stored whole. */
+  readonly truncated?: readonly string[];
 };
 
 /** What crosses from the worker. `captured_step` and `turn_usage` are for the record only and are not published. */
