@@ -129,9 +129,9 @@ function* databaseIssues({ database, unwritable }: Inspection): Generator<SetupI
       code: 'database_unusable',
       severity: 'error',
       category: 'storage',
-      message: `The database ${path} can be read and not written: no run can begin.`,
-      cliCommand: `chmod 600 ${quote(path)}`,
-      subject: path,
+      message: `The database ${unwritable.database} can be read and not written: no run can begin.`,
+      cliCommand: `chmod 600 ${quote(unwritable.database)}`,
+      subject: unwritable.database,
     });
   }
   if (problem === null || (problem.code === 'unusable' && isTold)) return;

@@ -47,7 +47,12 @@ const unusable = (path: string, why: string, mend: string, cause?: unknown): Run
   });
 
 function isLinkToNothing(path: string): boolean {
-  return !exists(path) && (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false);
+  try {
+    return !exists(path) && (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() ?? false);
+  } catch {
+    // Below a file: nothing has this name.
+    return false;
+  }
 }
 
 /** The path itself, or the nearest one above it that exists. */

@@ -429,8 +429,8 @@ describe('what other rooms find', () => {
       }),
     ],
     [
-      'error database_unusable: chmod 600 x.db',
-      () => ({ unwritable: { dataDir: null, home: null, database: 'x.db' } }),
+      'error database_unusable: chmod 600 /x.db',
+      () => ({ unwritable: { dataDir: null, home: null, database: '/x.db' } }),
     ],
     [
       'warning permissions_open: chmod 600 /k',
