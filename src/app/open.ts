@@ -225,7 +225,7 @@ export async function openApp(
     },
     async close() {
       await shut();
-      await pools.close();
+      return pools.close();
     },
   };
 }
