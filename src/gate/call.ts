@@ -129,6 +129,9 @@ export function createGate(deps: GateDeps) {
       : asker.goOn(run, request, found, deps.asks.show(known.ask_id), known.seq);
 
   return {
+    /** Puts a call on record that the engine answered without asking; in the caller's transaction. */
+    unsent: ledger.unsent,
+
     async call(run: GateRun, made: CallRequest): Promise<ToolOutcome> {
       const known = run.known?.get(made.call_id);
       const recorded = known === undefined ? null : recordedOutcome(known, made);

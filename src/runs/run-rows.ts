@@ -1,3 +1,4 @@
+import type { Gate } from '../gate/call.ts';
 import type { EngineEvent } from '../schema/event.ts';
 import { addUsage } from '../schema/message.ts';
 import type { Feed, Record } from '../store/feed.ts';
@@ -9,6 +10,7 @@ import { createStepRoom } from './step-room.ts';
 export type RunRowsDeps = {
   readonly feed: Feed;
   readonly runs: Runs;
+  readonly gate: Pick<Gate, 'unsent'>;
   readonly now: () => number;
   /** Masks known secrets before a message is stored (11 §5.3). */
   readonly mask: <T>(value: T) => T;
@@ -60,6 +62,9 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
         return;
       case 'turn_usage':
         deps.runs.setCounters(runId, gate.counters);
+        return;
+      case 'unsent_call':
+        deps.gate.unsent(gate, event);
         return;
       case 'message': {
         const payload = JSON.stringify(deps.mask(event.message));

@@ -3,7 +3,7 @@ import type { CallRequest, ToolOutcome } from '../../schema/protocol.ts';
 import { type Prepared, type ToolRules, toolRules } from '../expand.ts';
 import { begunCalls, failed, failure, finalFailure, type Handled, handledError, stoppedBy } from '../failure.ts';
 import { type Bound, lastReport } from '../finish.ts';
-import { append, type OwnResult, ownResult, resultMessage } from '../messages.ts';
+import { append, type OwnResult, ownResult, recordUnsent, resultMessage } from '../messages.ts';
 import { callKey, checkRepetition, countRefused, countResult, fingerprint, repetitionNote } from '../repetition.ts';
 import { notice } from '../step.ts';
 import { timeLeft } from '../task-clock.ts';
@@ -65,8 +65,14 @@ export function openRound(step: Prepared, start: History, batch: Batch): ToolRou
     run.state.working = history;
   };
   const addOwn = (at: number, kind: OwnResult): void => add(ownResult(run, callAt(at), kind));
+  /** The result of a call that was not sent. */
+  const addUnsent = (at: number, kind: OwnResult): void => {
+    const result = ownResult(run, callAt(at), kind);
+    if (kind !== 'cancelled') recordUnsent(run, callAt(at), batch.open[at]?.index ?? 0, result, step.startedAt);
+    add(result);
+  };
   const leave = (from: number): void => {
-    for (let at = from; at < batch.open.length; at += 1) addOwn(at, 'not_executed');
+    for (let at = from; at < batch.open.length; at += 1) addUnsent(at, 'not_executed');
   };
   /** What is said of a call without an outcome when the run was aborted: one whose question was open has not begun. */
   const leftBy = (begun: ReturnType<typeof begunCalls>, at: number, wasSent: boolean): OwnResult =>
@@ -141,7 +147,7 @@ export function openRound(step: Prepared, start: History, batch: Batch): ToolRou
     const stopped = stoppedBy(run.signal);
     if (stopped.kind === 'suspended') return rest();
     const begun = begunCalls(run.signal);
-    for (let at = from; at < batch.open.length; at += 1) addOwn(at, leftBy(begun, at, false));
+    for (let at = from; at < batch.open.length; at += 1) addUnsent(at, leftBy(begun, at, false));
     return stopped;
   };
 
@@ -153,7 +159,7 @@ export function openRound(step: Prepared, start: History, batch: Batch): ToolRou
 
     answer(at, result) {
       if (result === 'repeated_call') run.state.repetition = countRefused(run.state.repetition);
-      addOwn(at, result);
+      addUnsent(at, result);
     },
 
     groupEnd(at) {
