@@ -78,8 +78,11 @@ export type AppHandle<A, R = unknown> = {
   readonly warnings: readonly string[];
   /** Opens the database and gives what a server needs of it beside the operations. */
   ground(access: 'read' | 'write'): Promise<ServerGround>;
-  /** Stops what runs, closes pools and the database. Safe to call twice. */
-  close(): Promise<void>;
+  /**
+   * Stops what runs, closes the database and pools. Safe to call twice.
+   * @returns false when a thread could not be ended: it would hold the process
+   */
+  close(): Promise<boolean>;
 };
 
 /** What the server stands on beside the operations. Paths are absolute. */

@@ -9,7 +9,7 @@ import { planned, planText } from './plan/plan-press.ts';
 import { press } from './press.ts';
 import { hasField } from './overlays/overlay.ts';
 import { atMost, overlayText } from './overlays/press.ts';
-import { type Change, only, type OpenSession, type State } from './state.ts';
+import { type Change, only, type OpenSession, type State, withFacts } from './state.ts';
 import { saying } from './sending.ts';
 import { bounded, withPage } from './transcript/stretch.ts';
 import { begun, followed, next, notSent } from './turns.ts';
@@ -38,7 +38,7 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
     case 'ready':
       return next({ ...state, phase: 'ready', now: action.now }, ruler, action.now);
     case 'facts':
-      return only({ ...state, facts: { ...state.facts, ...action.facts } });
+      return only({ ...state, facts: withFacts(state.facts, action.facts) });
     case 'opened':
       return only({
         // What goes on in the other session goes on there: here it is neither shown nor waited for.

@@ -80,6 +80,17 @@ export type Facts = {
   readonly shell: boolean;
 };
 
+/**
+ * Facts with others in their place. What another model holds is known when it is chosen for a turn, and what was counted
+ * was counted for the model before.
+ */
+export function withFacts(facts: Facts, changed: Partial<Facts>): Facts {
+  const next = { ...facts, ...changed };
+  const isOther = next.model !== facts.model || next.backend !== facts.backend;
+  if (!isOther || next.context === null) return next;
+  return { ...next, context: { ...next.context, limit: null, estimated: true } };
+}
+
 /** Before anything is known. */
 export const firstFacts = ({ cwd, shell }: Pick<Facts, 'cwd' | 'shell'>): Facts => ({
   policy: null,

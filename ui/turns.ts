@@ -4,7 +4,7 @@ import { counted, wasExtended } from './bounds.ts';
 import { compose } from './composing.ts';
 import type { Effect } from './effect.ts';
 import type { Ruler } from './move.ts';
-import { type Change, only, type State } from './state.ts';
+import { type Change, only, type State, withFacts } from './state.ts';
 
 /** The next queued message, where nothing runs and nothing holds it. */
 export function next(state: State, ruler: Ruler, now: number): Change {
@@ -82,8 +82,11 @@ function fact(state: State, event: RunEvent, now: number): State {
           policy: { name: event.policy.name, sha256: event.policy.sha256, invalid: facts.policy?.invalid ?? false },
         },
       };
-    case 'model_selected':
-      return { ...state, facts: { ...facts, model: event.model, backend: event.backend } };
+    case 'model_selected': {
+      const chosen = withFacts(facts, { model: event.model, backend: event.backend });
+      const { context } = chosen;
+      return { ...state, facts: { ...chosen, context: context === null ? null : { ...context, limit: event.limit } } };
+    }
     case 'token_usage':
       return {
         ...state,

@@ -43,15 +43,17 @@ export function createPortHost(port: MessagePort): PortHost {
     if (outbox.length > 0) port.postMessage(outbox);
     outbox = [];
   };
-  const stop = (code: 'cancelled' | 'timeout' | 'suspended'): void => {
-    const reason = new RuntimeError(code, code);
+  const stop = (code: 'cancelled' | 'timeout' | 'suspended', begun?: readonly string[]): void => {
+    const reason = new RuntimeError(code, code, begun === undefined ? {} : { data: { begun } });
     abort.abort(reason);
     for (const one of waiting.values()) one.reject(reason);
     waiting.clear();
   };
 
   port.on('message', (message: HostMessage) => {
-    if (message.kind === 'cancel') return stop(message.reason === 'timeout' ? 'timeout' : 'cancelled');
+    if (message.kind === 'cancel') {
+      return stop(message.reason === 'timeout' ? 'timeout' : 'cancelled', message.begun);
+    }
     if (message.kind === 'suspend') return stop('suspended');
     const one = waiting.get(message.id);
     waiting.delete(message.id);

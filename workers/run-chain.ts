@@ -62,6 +62,8 @@ async function failPoint(job: RunJob, host: RunHost): Promise<RunHost> {
       throw new Error('fail point');
     });
   if (point === 'worker_loop') for (;;);
+  // A read from a pipe that nobody writes to: nothing interrupts it.
+  if (point === 'worker_native') (await import('node:fs')).readFileSync(job.variables['fail_file'] ?? '');
   if (point === 'worker_oom') {
     const kept: unknown[] = [];
     for (;;) kept.push(new Array(100_000).fill(kept.length));

@@ -7,6 +7,7 @@ import { vetPolicy } from '../policy/vet.ts';
 import type { Inspection } from '../registry/inspection.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import { hasPassword } from '../store/logins.ts';
+import { unusableHome } from '../store/user-directory.ts';
 import type { Chains } from '../workspace/chains.ts';
 import { declaredStates } from '../workspace/declared-binaries.ts';
 import { defaultFiles } from '../workspace/find-chain.ts';
@@ -72,7 +73,8 @@ export const inspectWith =
       defaultPassword: defaultPassword(deps),
       unwritable: {
         dataDir: dataDir !== null && !isWritable(dataDir) ? dataDir : null,
-        home: isWritable(nearest(machine.reinsHome)) ? null : machine.reinsHome,
+        home: homeFault(machine.reinsHome),
+        database: sizeOf(workspace.dbPath) !== null && !mayWrite(workspace.dbPath) ? workspace.dbPath : null,
       },
       refused: workspace.passedOver.map(({ path, fault }) => ({
         path,
@@ -185,6 +187,20 @@ function isWritable(path: string): boolean {
   } catch {
     return false;
   }
+}
+
+function mayWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function homeFault(path: string): Inspection['unwritable']['home'] {
+  const fault = unusableHome(path);
+  return fault === null ? null : { path, message: fault.message, mend: fault.hints[0] ?? `ls -ld ${quote(path)}` };
 }
 
 function openPermissions(paths: readonly string[]): Inspection['openPermissions'] {

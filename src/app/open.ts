@@ -105,8 +105,11 @@ export async function openApp(
     }
     return { store, rooms, problem, reading, all: null };
   };
-  /** @param endThreads begun once no run is going; a thread takes as long to end as a database takes to close. */
-  const shut = async (endThreads: () => Promise<void> = async () => {}): Promise<void> => {
+  /**
+   * @param endThreads begun once no run is going; a thread takes as long to end as a database takes to close
+   * @returns what it gives
+   */
+  const shut = async (endThreads: () => Promise<boolean> = async () => true): Promise<boolean> => {
     const current = opened;
     opened = undefined;
     await (await current?.all)?.close();
@@ -117,7 +120,7 @@ export async function openApp(
     await new Promise((resolve) => setImmediate(resolve));
     await current?.rooms.noteHead();
     current?.store.close();
-    await ended;
+    return ended;
   };
 
   /** For an operation that reads: where nothing can be written, it does without what it would have written (11 §2.12). */
@@ -231,7 +234,7 @@ export async function openApp(
       return openGround({ options, machine, workspace, store, rooms, now, rest });
     },
     async close() {
-      await shut(() => pools.close());
+      return shut(() => pools.close());
     },
   };
 }

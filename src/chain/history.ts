@@ -64,7 +64,7 @@ export type Repaired = {
   readonly changed: boolean;
 };
 
-/** What the result says of a call that an earlier run left behind, and that no result was recorded of (04 §14.6). */
+/** What the result says of a call that an earlier run left behind, and that may have run (04 §14.6). */
 export const noResultRecorded = 'no result was recorded; do not assume that it ran or did not run';
 
 type Slot = { readonly call: ToolCallPart; result: Message | null };

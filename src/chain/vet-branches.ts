@@ -2,7 +2,7 @@ import { type Branch, composeStrategies, type Handler, type Operator, operators 
 import { placeOf, placeOfMember, type Findings } from './findings.ts';
 import type { JsonNode, JsonObject } from './json.ts';
 import { type MemberType, readShape, type Shape } from './shape.ts';
-import { nearest } from './spelling.ts';
+import { meantName } from './spelling.ts';
 import { edgeKey } from './transition.ts';
 import { parseRange, strictNumber } from './values.ts';
 import { saysNothing } from './vet-config.ts';
@@ -80,7 +80,7 @@ function readOperator(branch: Shape, findings: Findings): Operator | null {
   }
   const operator = operators.find((known) => known === node.value);
   if (operator !== undefined) return operator;
-  const near = nearest(node.value, operators);
+  const near = meantName(node.value, operators);
   const advice = near === null ? `one of ${operators.join(', ')}` : near;
   findings.error(
     'unknown_operator',
@@ -173,7 +173,7 @@ export function vetTargets(transition: TransitionDraft, ids: ReadonlySet<string>
 
 function reportTarget(node: JsonNode, id: string, ids: ReadonlySet<string>, findings: Findings): void {
   // Among hundreds of ids a near one is a guess, and looking for it takes long.
-  const near = ids.size > 50 ? null : nearest(id, [...ids]);
+  const near = ids.size > 50 ? null : meantName(id, [...ids]);
   const advice = near === null ? '' : `; did you mean ${near}?`;
   findings.error('unknown_target', placeOf(node), `there is no task ${JSON.stringify(id)}${advice}`);
 }

@@ -3,7 +3,7 @@ import { ownMember } from '../text/own-member.ts';
 import { placeOf, type Findings } from './findings.ts';
 import type { JsonNode, JsonObject, JsonString } from './json.ts';
 import { checkRange, type MemberType, readShape, type Shape } from './shape.ts';
-import { nearest } from './spelling.ts';
+import { meantName } from './spelling.ts';
 import { readTransition, type TransitionDraft, vetReach, vocabulary } from './vet-branches.ts';
 import { checkDuration, vetConfig, warnUnknownProvider, warnUnused } from './vet-config.ts';
 
@@ -72,7 +72,7 @@ function readHandler(shape: Shape, findings: Findings): Handler | null {
   }
   const handler = handlers.find((known) => known === node.value);
   if (handler !== undefined) return handler;
-  const near = nearest(node.value, handlers);
+  const near = meantName(node.value, handlers);
   const advice = near === null ? `the handlers are ${handlers.join(', ')}` : `did you mean ${near}?`;
   findings.error('unknown_handler', placeOf(node), `there is no handler ${JSON.stringify(node.value)}; ${advice}`);
   return null;

@@ -232,7 +232,7 @@ function listenToSignals(context: Context, client: RuntimeClient, runId: string)
       // An editor that runs on the terminal shares its signals; only this one is typed.
       if (signal === 'SIGINT' && terminal.lent()) return;
       const now = process.now();
-      if (now - last < secondSignalMs) process.exit(exit);
+      if (now - last < secondSignalMs) process.leave(exit);
       last = now;
       terminal.status(null);
       // The run may have ended in this very moment; its result says so.

@@ -7,6 +7,8 @@
 declare const REINS_VERSION: string;
 declare const REINS_ROOT_HELP: string;
 declare const FAIL_POINTS: boolean;
+/** Of the engine; the types of Node name it without its parts. */
+declare const WebAssembly: { readonly Memory: new (size: { readonly initial: number }) => object };
 
 const argv = process.argv.slice(2);
 const only = argv.length === 1 ? argv[0] : undefined;
@@ -72,6 +74,7 @@ if (only === '--version' || only === '-v' || only === 'version') {
         process.exitCode = code;
       },
       exit: (code) => process.exit(code),
+      leave,
       ...(FAIL_POINTS ? { failPoint } : {}),
     }),
   );
@@ -111,6 +114,24 @@ function endWithTerminals(terminals: readonly number[]): void {
   process.on('SIGTERM', () => undefined);
   process.removeAllListeners('SIGTERM');
   process.kill(process.pid, 'SIGTERM');
+}
+
+/**
+ * `process.exit` joins the threads, for as long as one is in native code. What `node:wasi` calls to end a program ends the
+ * process with the code that it is given and joins nobody (decision 175); a module is not needed for it.
+ */
+function leave(code: number): void {
+  process.exitCode = code;
+  process.emit('exit', code);
+  try {
+    const { WASI } = process.getBuiltinModule('node:wasi');
+    const wasi = new WASI({ version: 'preview1', returnOnExit: false });
+    const memory = new WebAssembly.Memory({ initial: 1 });
+    wasi.start({ exports: { memory, _start: () => wasi.wasiImport['proc_exit'](code) } });
+  } catch {
+    // Another Node may do it otherwise.
+  }
+  process.exit(code);
 }
 
 /** Test build only: the process kills itself at the named point, or at its n-th durable write (`#n`). */

@@ -25,8 +25,10 @@ export type Process = {
   /** Listens for a signal; returns what stops listening. */
   onSignal(signal: Signal, listener: () => void): () => void;
   setExitCode(code: number): void;
-  /** Ends at once; only for a second signal and for handles that outlive the command. */
+  /** Ends at once, but for threads, which it waits for; only for handles that outlive the command. */
   exit(code: number): void;
+  /** Ends at once, whatever a thread does; only for a second signal and for a thread that cannot be ended. */
+  leave(code: number): void;
   /** Crash hook of the test build. */
   readonly failPoint?: (point: string) => void;
 };

@@ -111,7 +111,7 @@ function stopSignal({ process }: Context): Promise<void> {
     let first = true;
     const on = (signal: Signal, exit: number): void => {
       process.onSignal(signal, () => {
-        if (!first) process.exit(exit);
+        if (!first) process.leave(exit);
         first = false;
         resolve();
       });

@@ -5,6 +5,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import type { PlanRunOptions } from '../schema/plan.ts';
 import type { OnAsk, StartRun } from '../schema/run.ts';
 import { parseDuration } from '../text/quantities.ts';
+import { systemReason } from '../text/system-reason.ts';
 import type { Context } from './context.ts';
 import type { InputValue } from './input.ts';
 import { type ContentUse, consentToContent } from './trust-prompt.ts';
@@ -133,7 +134,7 @@ export function readImages(paths: readonly string[], cwd: string): readonly { re
       }
     } catch (error) {
       if (error instanceof RuntimeError) throw error;
-      throw new RuntimeError('usage', `--image: ${given} cannot be read`, { cause: error });
+      throw new RuntimeError('usage', `--image: ${given} cannot be read: ${systemReason(error)}`, { cause: error });
     }
     const text = head.toString('latin1');
     if (!signatures.some(([offset, mark]) => text.startsWith(mark, offset))) {

@@ -49,9 +49,10 @@ export async function start(process: Process): Promise<void> {
     terminal ??= createTerminal(process, { colour: true, quiet: false });
     code = await report(error, process, terminal, guessForm(process.argv, process.environment), null);
   }
+  let isHeld = false;
   for (const app of opened.reverse()) {
     try {
-      await app.close();
+      isHeld = !(await app.close()) || isHeld;
     } catch (error) {
       terminal ??= createTerminal(process, { colour: true, quiet: false });
       printFailure(failureOf(error), terminal, process.argv.includes('--trace'));
@@ -60,6 +61,7 @@ export async function start(process: Process): Promise<void> {
   }
   await terminal?.flush();
   process.setExitCode(code);
+  if (isHeld) return process.leave(code);
   setTimeout(() => process.exit(code), lingerMs).unref();
 }
 

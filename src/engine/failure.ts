@@ -87,6 +87,14 @@ export function stoppedBy(signal: AbortSignal): Stopped {
     : { kind: 'cancelled' };
 }
 
+/** The calls that may have run when the run was aborted, by their ids; null where nobody can say. */
+export function begunCalls(signal: AbortSignal): ReadonlySet<unknown> | null {
+  const reason: unknown = signal.reason;
+  const data: unknown = reason instanceof RuntimeError ? reason.data : undefined;
+  const begun: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'begun') : undefined;
+  return Array.isArray(begun) ? new Set<unknown>(begun) : null;
+}
+
 /** The stop that an error stands for: the run was aborted, or the host says that it is over. Null for any other error. */
 export function stopOf(error: unknown, signal: AbortSignal): Stopped | null {
   if (signal.aborted) return stoppedBy(signal);

@@ -84,6 +84,14 @@ export const leftOpen = (run: Run, message: Message): 'interrupted' | 'not_execu
 export const ownResult = (run: Run, call: ToolCallPart, kind: OwnResult): Message =>
   resultMessage(run, call, errorContent(kind, ownResults[kind]), true);
 
+/**
+ * Puts a call that never left the engine on the record of the run's calls (03 §1.3), with what the model was told.
+ * @param at when the step began that it stands in, in milliseconds since the epoch
+ */
+export function recordUnsent(run: Run, call: ToolCallPart, index: number, { content }: Message, at: number): void {
+  run.host.emit({ kind: 'unsent_call', call_id: call.id, ...call.function, batch_index: index, content, at });
+}
+
 /** The history with exactly one result for every call (04 §14.6); results that had to be made are reported. */
 export function repaired(step: Step, history: History): History {
   const { run } = step;

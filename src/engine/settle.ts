@@ -4,7 +4,7 @@ import { RuntimeError, shownClass } from '../schema/errors.ts';
 import type { RunEnd } from '../schema/protocol.ts';
 import type { Attempted, Taken } from './attempt.ts';
 import type { Failure } from './failure.ts';
-import { leftOpen, ownResult } from './messages.ts';
+import { leftOpen, ownResult, recordUnsent } from './messages.ts';
 import { type At, adopt, type Run, recordMessage } from './run.ts';
 import { historyOf, historyValue, shownValue } from './run-state.ts';
 import { captured, emit, lasted, type Step, type StepEnd } from './step.ts';
@@ -184,7 +184,10 @@ function closed(step: Step, output: Value): Value {
 /** Gives every call that nothing answered a result that says why; no transcript ends with an open call. */
 export function closeCalls(run: Run, at: At): readonly Message[] {
   return run.ledger.openCalls().map(({ message, call }) => {
-    const result = ownResult(run, call, leftOpen(run, message));
+    const kind = leftOpen(run, message);
+    const result = ownResult(run, call, kind);
+    if (kind === 'not_executed')
+      recordUnsent(run, call, message.tool_calls?.indexOf(call) ?? 0, result, run.deps.now());
     recordMessage(run, at, result);
     return result;
   });

@@ -78,7 +78,9 @@ export function createGate(deps: GateDeps) {
     }
     if (deps.freeBytes() < minFreeBytes) return diskFull;
     const started = ledger.start(call, judged);
-    return started === null ? leaseLost : executeCall(deps, ledger, call, judged, started);
+    if (started === null) return leaseLost;
+    run.begun.add(request.call_id);
+    return executeCall(deps, ledger, call, judged, started);
   };
 
   const allowed: Steps['allowed'] = async (call, first) => {
@@ -153,6 +155,9 @@ export function createGate(deps: GateDeps) {
   };
 
   return {
+    /** Puts a call on record that the engine answered without asking; in the caller's transaction. */
+    unsent: ledger.unsent,
+
     async call(run: GateRun, made: CallRequest): Promise<ToolOutcome> {
       const known = run.known?.get(made.call_id);
       const recorded = known === undefined ? null : recordedOutcome(known, made);

@@ -1,15 +1,40 @@
+import type { EngineEvent } from '../schema/event.ts';
 import type { ToolOutcome } from '../schema/protocol.ts';
+import type { NewCall } from '../store/calls.ts';
+import { isDeeperThan, mostLevels } from '../text/json-depth.ts';
+import { isObject } from '../text/json-object.ts';
 import { type Exhausted, exhaustedText } from './bounds.ts';
 import { withChange } from './changed.ts';
 import { type Entries, type LedgerDeps, namesOf, type ToolNames } from './entries.ts';
 import { errorText } from './result.ts';
+import type { GateRun } from './run.ts';
 import type { GateCall, Judged, Refused, RequestedCall } from './stages.ts';
 import { underLease } from './under-lease.ts';
+
+type UnsentCall = Extract<EngineEvent, { readonly kind: 'unsent_call' }>;
 
 /** What is written down of a call that did not run: refused, denied, or stopped by a bound. */
 export function createNotRun(deps: LedgerDeps, entries: Entries) {
   const { calls, now } = deps;
   const { pending, decision, entry, insert, ended, close } = entries;
+
+  /** Of a call that nobody judged: with the arguments as the model gave them, which were not checked. */
+  const refusedRow = (
+    run: GateRun,
+    call: Pick<UnsentCall, 'call_id' | 'arguments' | 'batch_index'>,
+    names: ToolNames,
+    at: number,
+  ): NewCall => ({
+    run_id: run.ref.run_id,
+    call_id: call.call_id,
+    batch: call.batch_index,
+    ...names,
+    args: deps.mask(givenArguments(call.arguments)),
+    call_hash: '',
+    record: null,
+    state: 'skipped',
+    at,
+  });
 
   return {
     /** A call that ended before it was judged. */
@@ -19,23 +44,18 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
       const names = found === null ? splitName(request.name) : namesOf(found);
       const content = withChange(call, deps.mask(errorText(error, message, extra)));
       underLease(deps, run, 'normal', (record) => {
-        const seq =
-          planned?.seq ??
-          calls.insert({
-            run_id: run.ref.run_id,
-            call_id: request.call_id,
-            batch: request.batch_index,
-            ...names,
-            args: null,
-            call_hash: '',
-            record: null,
-            state: 'skipped',
-            at: now(),
-          });
+        const seq = planned?.seq ?? calls.insert(refusedRow(run, request, names, now()));
         close(run, seq, content);
         ended(record, call, names, { content, error });
       });
       return { kind: 'result', ok: false, content, error };
+    },
+
+    /** The row of a call that the engine answered itself; in the caller's transaction. It decides nothing and acts on nothing. */
+    unsent(run: GateRun, call: UnsentCall): void {
+      if (calls.has(run.ref.run_id, call.call_id)) return;
+      const seq = calls.insert(refusedRow(run, call, splitName(call.name), call.at));
+      close(run, seq, deps.mask(call.content));
     },
 
     /** A denial, with or without an ask before it. */
@@ -81,6 +101,20 @@ export function createNotRun(deps: LedgerDeps, entries: Entries) {
       return { kind: 'fatal', error: { code: 'compute_exhausted', message } };
     },
   };
+}
+
+/** Longest text of arguments that is kept of a call that was refused. */
+const mostArguments = 65_536;
+
+/** The arguments of a refused call, for people; null for what is no object, or too long or deep to keep. */
+function givenArguments(text: string): unknown {
+  if (text.length > mostArguments || isDeeperThan(text, mostLevels)) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isObject(value) ? value : null;
+  } catch {
+    return null;
+  }
 }
 
 /** The names of a tool that there is not, as far as they go. */

@@ -1,4 +1,5 @@
 import type { Ask } from '../schema/ask.ts';
+import { neverBegun } from '../schema/message.ts';
 import type { Evaluation } from '../schema/policy.ts';
 import { errorText } from './result.ts';
 import type { Refused } from './stages.ts';
@@ -7,7 +8,7 @@ import type { Refused } from './stages.ts';
 export const neverBegan: Refused = {
   kind: 'refused',
   error: 'interrupted',
-  message: 'The run was stopped before this call began: it was not run.',
+  message: neverBegun,
 };
 
 /** Texts for the model. Each says that nothing was run, and what is of use instead (02 §8, 03 §5, 04 §14.5). */

@@ -76,6 +76,8 @@ export type GateRun = {
   extending: Promise<Extended> | null;
   /** By call id. */
   readonly changed: Map<string, ChangedArguments>;
+  /** Ids of calls that have been started, or were before the run was resumed: only they may have run. */
+  readonly begun: Set<string>;
   /** Set once a question could not be written down: the next one that cannot fails the run (03 §2). */
   askFailed: boolean;
 };

@@ -23,7 +23,9 @@ export function hintFor(backend: BackendRow, failure: ModelFailure): string | nu
       return `reins backend update ${backend.name} --api-key-env ${backend.key_env ?? variable ?? '<VAR>'}`;
     case 'malformed':
     case 'invalid_request':
-      return backend.type === 'scripted' ? null : `Is the URL right? reins backend show ${backend.name}`;
+      return backend.type === 'scripted'
+        ? `Is the file right? reins backend update ${backend.name} --url <file>`
+        : `Is the URL right? reins backend show ${backend.name}`;
     default:
       return null;
   }

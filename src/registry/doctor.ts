@@ -122,9 +122,19 @@ function* databaseIssues({ database, unwritable }: Inspection): Generator<SetupI
       subject: path,
     });
   }
-  if (problem === null) return;
   // The directory that cannot be written is the cause, and is told below.
-  if (problem.code === 'unusable' && (unwritable.dataDir ?? unwritable.home) !== null) return;
+  const isTold = (unwritable.dataDir ?? unwritable.home) !== null;
+  if (problem === null && unwritable.database !== null && !isTold) {
+    yield issue({
+      code: 'database_unusable',
+      severity: 'error',
+      category: 'storage',
+      message: `The database ${unwritable.database} can be read and not written: no run can begin.`,
+      cliCommand: `chmod 600 ${quote(unwritable.database)}`,
+      subject: unwritable.database,
+    });
+  }
+  if (problem === null || (problem.code === 'unusable' && isTold)) return;
   const category = problem.code === 'foreign' ? 'security' : 'storage';
   const about = { severity: 'error', category, message: problem.message, subject: path } as const;
   if (problem.code === 'foreign') yield issue({ code: 'database_foreign', ...about, cliCommand: 'reins trust' });
@@ -133,19 +143,14 @@ function* databaseIssues({ database, unwritable }: Inspection): Generator<SetupI
 
 function* directoryIssues(found: Inspection): Generator<SetupIssue> {
   const { dataDir, home } = found.unwritable;
-  for (const [code, path] of [
-    ['data_dir_unwritable', dataDir],
-    ['home_unwritable', home],
-  ] as const) {
-    if (path === null) continue;
-    yield issue({
-      code,
-      severity: 'error',
-      category: 'storage',
-      message: `The directory ${path} cannot be written.`,
-      cliCommand: `chmod u+rwx ${quote(path)}`,
-      subject: path,
-    });
+  const about = { severity: 'error', category: 'storage' } as const;
+  if (dataDir !== null) {
+    const [message, cliCommand] = [`The directory ${dataDir} cannot be written.`, `chmod u+rwx ${quote(dataDir)}`];
+    yield issue({ code: 'data_dir_unwritable', ...about, message, cliCommand, subject: dataDir });
+  }
+  if (home !== null) {
+    const { path, message, mend } = home;
+    yield issue({ code: 'home_unwritable', ...about, message, cliCommand: mend, subject: path });
   }
   for (const { path, message, mend } of found.openPermissions) {
     yield issue({

@@ -51,7 +51,13 @@ export type Inspection = {
   readonly openPermissions: readonly { readonly path: string; readonly message: string; readonly mend: string }[];
   /** The server was started once, and nobody has set a password; `open`: it is to listen beyond this machine. */
   readonly defaultPassword: 'no' | 'loopback' | 'open';
-  readonly unwritable: { readonly dataDir: string | null; readonly home: string | null };
+  readonly unwritable: {
+    readonly dataDir: string | null;
+    /** With why, and what mends it. */
+    readonly home: { readonly path: string; readonly message: string; readonly mend: string } | null;
+    /** A database that can be read and not written. */
+    readonly database: string | null;
+  };
   /** Data directories and policies that were passed over for their permissions (amendment 24). */
   readonly refused: readonly { readonly path: string; readonly reason: string; readonly mount: string | null }[];
   readonly asks: { readonly pending: number; readonly oldest: string | null };

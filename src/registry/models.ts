@@ -47,7 +47,7 @@ export function createModels(deps: ModelsDeps) {
 
   /**
    * The model and provider that count where nothing else is named (08 §3).
-   * @throws RuntimeError config_invalid when the script that would name the model does not load
+   * @throws RuntimeError config_invalid when none of the scripts that would name the model loads
    */
   const defaults = async (input: {
     readonly model: string | null;
@@ -64,15 +64,22 @@ export function createModels(deps: ModelsDeps) {
     return { model: await scriptModel(), modelSource: 'script', provider };
   };
 
+  /** The demo counts where no script is registered alone: it never stands in for one that does not load. */
   const scriptModel = async (): Promise<string> => {
     const scripted = backends.inUse().filter(({ type }) => type === 'scripted');
-    const [first] = scripted.sort(
-      (one, other) => Number(one.implicit) - Number(other.implicit) || (one.name < other.name ? -1 : 1),
+    const registered = scripted.filter(({ implicit }) => !implicit);
+    const inOrder = (registered.length > 0 ? registered : scripted).sort((one, other) =>
+      one.name < other.name ? -1 : 1,
     );
-    if (first === undefined) throw new TypeError('the built-in demo is always there');
-    const seen = await observer.observe(first, { timeoutMs: listMs });
-    if (seen.state === 'failed') throw seen.error ?? new RuntimeError('config_invalid', seen.failure.message);
-    return seen.models[0]?.name ?? '';
+    let failed: Error | null = null;
+    for (const backend of inOrder) {
+      const seen = await observer.observe(backend, { timeoutMs: listMs });
+      const [model] = seen.state === 'failed' ? [] : seen.models;
+      if (model !== undefined) return model.name;
+      if (seen.state === 'failed') failed ??= seen.error ?? new RuntimeError('config_invalid', seen.failure.message);
+    }
+    if (failed !== null) throw failed;
+    return '';
   };
 
   /** The backends of a listing: registered ones, the demo when it is meant, the local server when it answers. */

@@ -207,6 +207,11 @@ async function readScript(backend: BackendRow, workspace: string, at: number): P
     return { state: 'listed', models: await listScripted(backend.base_url, workspace), at, latencyMs: 0 };
   } catch (error) {
     if (!(error instanceof RuntimeError)) throw error;
-    return { state: 'failed', failure: { class: 'invalid_request', message: error.message }, at, error };
+    const { code, message } = error;
+    // Who names a model, or nothing at all, has named no backend: the sentence says whose script it is.
+    const mend = `correct it, or name another file: reins backend update ${backend.name} --url <file>`;
+    const text = `Backend "${backend.name}": ${message.replace(/\.$/, '')}; ${mend}`;
+    const named = new RuntimeError(code, text, { cause: error });
+    return { state: 'failed', failure: { class: 'invalid_request', message }, at, error: named };
   }
 }

@@ -140,6 +140,8 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
       else if (!rests) deps.plans.settles(runId, gate.owner, at);
     }
     if (turn !== null) {
+      // A thread that was ended could not say what became of them.
+      if (!rests && output.type === null) turn.closeCalls(deps.calls.results(runId), deps.mask, at);
       if (outcome.error !== null) turn.note(`failed (${outcome.error.class}): ${outcome.error.message}`, at);
       else if (outcome.status === 'cancelled' || outcome.status === 'interrupted') turn.note('interrupted', at);
       else if (output.type !== null && (outcome.status === 'completed' || outcome.status === 'exhausted')) {

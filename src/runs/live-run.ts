@@ -3,6 +3,7 @@ import type { TurnDefaults } from '../gate/turn.ts';
 import type { Usage } from '../schema/message.ts';
 import type { RunJob } from '../schema/protocol.ts';
 import type { RunKind, RunStarted, StartRun } from '../schema/run.ts';
+import type { Calls } from '../store/calls.ts';
 import type { RunSources } from '../tools/source.ts';
 import type { ActiveClock } from './clock.ts';
 import type { RunPlan } from './prepare.ts';
@@ -56,6 +57,8 @@ export type SessionTurn = {
   readonly session_name: string;
   /** A complete message that the run added; replaces the partial text, if any. */
   message(payload: string, role: string, interrupted: boolean, at: number): void;
+  /** Results for the calls of the run that have none, from what is recorded of them. */
+  closeCalls(recorded: ReturnType<Calls['results']>, mask: <T>(value: T) => T, at: number): void;
   /** Text received so far, stored at least every 2 s. */
   partial(text: string, at: number): void;
   /** What the chain came to; the messages of a history have been stored one by one. */

@@ -1,4 +1,5 @@
-import type { MessagePort } from 'node:worker_threads';
+import { once } from 'node:events';
+import type { MessagePort, Worker } from 'node:worker_threads';
 import type { Piscina } from 'piscina';
 import type { HashResult, RunJob } from '../schema/protocol.ts';
 import type { Spawner } from './spawner.ts';
@@ -10,10 +11,14 @@ export type PoolsDeps = {
   readonly runThreads?: number;
   /** Heap of a run thread in MiB: one that outgrows it dies alone (architecture §4). */
   readonly runHeapMb?: number;
+  /** How long threads that were told to end are waited for. */
+  readonly closeGraceMs?: number;
 };
 
 /** A run thread that has had nothing to do for this long ends. */
 const idleMs = 30_000;
+/** A thread ends within milliseconds, also out of an endless loop. */
+const closeGraceMs = 2_000;
 /** What a thread has just made; the engine would let it grow to 48 and keep that while the thread rests. */
 const youngMb = 12;
 
@@ -24,6 +29,8 @@ const youngMb = 12;
  */
 export function createPools(deps: PoolsDeps) {
   const opened: Promise<Piscina>[] = [];
+  /** Threads that have not ended; a pool forgets one whose job was given up. */
+  const going = new Set<Worker>();
 
   const open = (options: { name: string; maxThreads: number; concurrent?: number; heapMb?: number }) => {
     let pool: Promise<Piscina> | undefined;
@@ -46,6 +53,13 @@ export function createPools(deps: PoolsDeps) {
         });
         // A thread that dies after its job was given up has nobody else to tell; its run has been recorded.
         made.on('error', () => {});
+        made.on('workerCreate', () => {
+          for (const thread of made.threads) {
+            if (going.has(thread)) continue;
+            going.add(thread);
+            thread.once('exit', () => going.delete(thread));
+          }
+        });
         return made;
       });
       opened.push(pool);
@@ -59,6 +73,19 @@ export function createPools(deps: PoolsDeps) {
   const children = (): Promise<Spawner> => {
     spawner ??= import('./spawner.ts').then(({ createSpawner }) => createSpawner(deps.root));
     return spawner;
+  };
+
+  /** @returns false when one is still there after the time */
+  const endThreads = async (): Promise<boolean> => {
+    const over = new AbortController();
+    const timer = setTimeout(() => over.abort(), deps.closeGraceMs ?? closeGraceMs);
+    const destroyed = Promise.all(opened.splice(0).map(async (pool) => (await pool).destroy()));
+    const ends = [...going].map((thread) => once(thread, 'exit', { signal: over.signal }));
+    const ended = (await Promise.allSettled(ends)).every(({ status }) => status === 'fulfilled');
+    clearTimeout(timer);
+    if (ended) await destroyed;
+    else destroyed.catch(() => {});
+    return ended;
   };
 
   return {
@@ -97,12 +124,13 @@ export function createPools(deps: PoolsDeps) {
       return (await hashes()).run({ path }) as Promise<HashResult>;
     },
 
-    /** Ends children and threads. Safe to call twice. */
-    async close(): Promise<void> {
-      await Promise.all([
-        spawner?.then((one) => one.close()),
-        ...opened.splice(0).map(async (pool) => (await pool).destroy()),
-      ]);
+    /**
+     * Ends children and threads. Safe to call twice.
+     * @returns false when a thread goes on: nothing interrupts what it does in native code
+     */
+    async close(): Promise<boolean> {
+      const [ended] = await Promise.all([endThreads(), spawner?.then((one) => one.close())]);
+      return ended;
     },
   };
 }

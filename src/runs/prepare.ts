@@ -268,9 +268,13 @@ export function gateRun(
     finishing: false,
     changed: new Map(),
     askFailed: false,
+    begun: begunBefore(moves.known),
     extending: null,
   };
 }
+
+const begunBefore = (known: GateRun['known']): Set<string> =>
+  new Set([...(known ?? [])].filter(([, { started_at }]) => started_at !== null).map(([id]) => id));
 
 /** What the pool thread is given. `base` are the messages that stand before the run's own. */
 export function jobOf(

@@ -1,3 +1,4 @@
+import type { Gate } from '../gate/call.ts';
 import type { EngineEvent } from '../schema/event.ts';
 import { addUsage } from '../schema/message.ts';
 import type { NumberedMessage } from '../schema/run-record.ts';
@@ -5,10 +6,12 @@ import type { Feed, Record } from '../store/feed.ts';
 import { takenOver } from '../store/run-leases.ts';
 import type { Runs } from '../store/runs.ts';
 import type { LiveRun } from './live-run.ts';
+import { createStepRoom } from './step-room.ts';
 
 export type RunRowsDeps = {
   readonly feed: Feed;
   readonly runs: Runs;
+  readonly gate: Pick<Gate, 'unsent'>;
   readonly now: () => number;
   /** Masks known secrets before a message is stored (11 §5.3). */
   readonly mask: <T>(value: T) => T;
@@ -36,6 +39,7 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
   let timer: NodeJS.Timeout | undefined;
   let usage = live.usedBefore;
   let last: NumberedMessage | null = null;
+  const room = createStepRoom(() => (live.job.resume === null ? 0 : deps.runs.stepBytes(runId)));
 
   /** What is kept in memory of an event: once, however often its rows are tried. */
   const note = (event: EngineEvent): void => {
@@ -56,10 +60,13 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
   const write = (record: Record, event: EngineEvent): void => {
     switch (event.kind) {
       case 'captured_step':
-        deps.runs.captureStep(runId, deps.mask(event.step));
+        deps.runs.captureStep(runId, event.step);
         return;
       case 'turn_usage':
         deps.runs.setCounters(runId, gate.counters);
+        return;
+      case 'unsent_call':
+        deps.gate.unsent(gate, event);
         return;
       case 'message': {
         const message = deps.mask(event.message);
@@ -120,7 +127,8 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
     /** Takes a stored event; `flush` or `flushSoon` writes it. */
     add(event: EngineEvent): void {
       note(event);
-      pending.push(event);
+      // Masked before it is cut: half a secret is not known as one.
+      pending.push(event.kind === 'captured_step' ? { ...event, step: room.take(deps.mask(event.step)) } : event);
     },
 
     /** Writes what is there, and with it what else is given. @throws as `Feed.commit`, storage for a lost lease */

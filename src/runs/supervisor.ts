@@ -22,6 +22,7 @@ import type { Runs } from '../store/runs.ts';
 import { codeOf } from '../text/thrown.ts';
 import { heedCancel } from './cancel-requests.ts';
 import { leaseMs, renewMs } from './lease.ts';
+import { checkpointText } from './checkpoint-text.ts';
 import type { LiveRun } from './live-run.ts';
 import type { Pools } from './pools.ts';
 import { createRunRows } from './run-rows.ts';
@@ -147,7 +148,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
       if (ahead_of === 'rest') goOn();
       return;
     }
-    const payload = JSON.stringify(deps.mask(state));
+    const payload = checkpointText(deps.mask(state));
     const digest = createHash('sha256').update(payload).digest('hex');
     const write = (): void => {
       if (!deps.runs.checkpoint(runId, gate.owner, payload, digest, deps.now())) throw takenOver();
@@ -232,10 +233,11 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   let warmTimer: NodeJS.Timeout | undefined;
   let graceTimer: NodeJS.Timeout | undefined;
   const cancel = (): void => {
-    port.postMessage({
-      kind: live.stopped?.kind === 'rest' ? 'suspend' : 'cancel',
-      reason: live.stopped?.kind ?? 'cancel',
-    });
+    const message: HostMessage =
+      live.stopped?.kind === 'rest'
+        ? { kind: 'suspend' }
+        : { kind: 'cancel', reason: live.stopped?.kind ?? 'cancel', begun: [...gate.begun] };
+    port.postMessage(message);
     graceTimer = setTimeout(() => {
       thread.abort();
       settle({ kind: 'cancelled' });

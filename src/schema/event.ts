@@ -39,9 +39,11 @@ export type CapturedStep = InTask & {
   readonly cancelled: boolean;
   readonly timed_out: boolean;
   readonly error: StepError | null;
+  /** Members that are not stored whole. */
+  readonly truncated?: readonly string[];
 };
 
-/** What crosses from the worker. `captured_step` and `turn_usage` are for the record only and are not published. */
+/** What crosses from the worker. `captured_step`, `turn_usage` and `unsent_call` are for the record only: not published. */
 export type EngineEvent =
   | (InTask & { readonly kind: 'step_started'; readonly input_type: string; readonly input_var: string })
   | (InTask & {
@@ -109,6 +111,18 @@ export type EngineEvent =
     })
   /** Counts one accepted model call toward the bounds of 02 §11. */
   | { readonly kind: 'turn_usage'; readonly usage: Usage; readonly api_ms: number }
+  /** A call that the engine answered without sending it: what the model asked for, and what it was told. */
+  | {
+      readonly kind: 'unsent_call';
+      readonly call_id: string;
+      readonly name: string;
+      /** As the model wrote them. */
+      readonly arguments: string;
+      readonly batch_index: number;
+      readonly content: string;
+      /** When its step began, in milliseconds since the epoch. */
+      readonly at: number;
+    }
   | (InTask & {
       readonly kind: 'context_shifted';
       readonly dropped_messages: number;
@@ -262,7 +276,7 @@ export type MainEvent =
   /** Of no run (04 §18.1): a plan or one of its steps changed. */
   | { readonly kind: 'plan_changed'; readonly plan: string; readonly ordinal?: number; readonly status: string };
 
-type Unpublished = 'captured_step' | 'turn_usage';
+type Unpublished = 'captured_step' | 'turn_usage' | 'unsent_call';
 
 /** What happens to the host and to no run (04 §18.1). */
 export type HostEvent = {
@@ -301,6 +315,7 @@ export const engineKinds: ReadonlySet<string> = new Set<EngineEvent['kind']>([
   'model_retry',
   'token_usage',
   'turn_usage',
+  'unsent_call',
   'context_shifted',
   'compaction',
   'print',

@@ -105,3 +105,6 @@ export const readsFiles = ({ tools, read_only }: ToolSpec): boolean => tools ===
 
 export const FinishReason = enums(['stop', 'tool_calls', 'length', 'content_filter', 'other']);
 export type FinishReason = Infer<typeof FinishReason>;
+
+/** What the result says of a call that had not been started when its run was stopped (07 §2.7). */
+export const neverBegun = 'The run was stopped before this call began: it was not run.';

@@ -215,7 +215,8 @@ export type WorkerMessage =
 export type HostMessage =
   | { readonly kind: 'reply'; readonly id: number; readonly ok: true; readonly output: unknown }
   | { readonly kind: 'reply'; readonly id: number; readonly ok: false; readonly error: WireError }
-  | { readonly kind: 'cancel'; readonly reason: string }
+  /** `begun`: the calls that may have run; no other one has begun, and none begins any more. */
+  | { readonly kind: 'cancel'; readonly reason: string; readonly begun: readonly string[] }
   | { readonly kind: 'suspend' };
 
 /** What the hash job says of a file. Numbers of the file system as decimal text: they may exceed 2^53. */

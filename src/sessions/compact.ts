@@ -61,6 +61,7 @@ export function createCompaction(deps: CompactDeps) {
     session_name: name,
     // What is said on the way is the run's own.
     message: () => {},
+    closeCalls: () => {},
     partial: () => {},
     note: () => {},
     output({ status, text }, at) {

@@ -1,8 +1,6 @@
-import type { Message } from '../schema/message.ts';
 import type { Calls } from '../store/calls.ts';
 import type { RunHead } from '../store/runs.ts';
 import type { SessionRow, Sessions } from '../store/sessions.ts';
-import { openResults } from './open-calls.ts';
 import { turnOf } from './turn.ts';
 
 export type LeaveDeps = {
@@ -27,11 +25,7 @@ export function leaveTurn(
   const { sessions, calls, now, mask } = deps;
   const runId = head.id;
   const turn = turnOf(sessions, session, runId);
-  // Rows that hold no message are left out by the query.
-  const messages = sessions.ofRun(session.id, runId).map((payload) => JSON.parse(payload) as Message);
-  for (const message of openResults(messages, calls.results(runId), now())) {
-    turn.message(JSON.stringify(mask(message)), message.role, false, now());
-  }
+  turn.closeCalls(calls.results(runId), mask, now());
   turn.note(note, now());
 }
 

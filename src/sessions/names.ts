@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { RuntimeError } from '../schema/errors.ts';
 import type { SessionRow, Sessions } from '../store/sessions.ts';
+import { nearest } from '../text/nearest.ts';
 
 /** 07 §1.5. */
 const mostCharacters = 64;
@@ -60,28 +61,9 @@ export function createFindSession(sessions: Sessions) {
   return (name: string | null): SessionRow => (name === null ? active() : named(name));
 }
 
-/** Up to five names that the given one may have meant, nearest first. */
-function nearNames(wanted: string, names: readonly string[]): string[] {
-  const limit = Math.max(2, Math.floor([...wanted].length / 2));
-  return names
-    .map((name) => ({ name, far: name.startsWith(wanted) ? 0 : distance(wanted, name) }))
-    .filter(({ far }) => far <= limit)
-    .sort((a, b) => a.far - b.far || (a.name < b.name ? -1 : 1))
-    .slice(0, 5)
-    .map(({ name }) => name);
-}
-
-/** Levenshtein distance of two names, which have at most 64 characters. */
-function distance(a: string, b: string): number {
-  const right = [...b].slice(0, 64);
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (const [at, left] of [...a].slice(0, 64).entries()) {
-    const next = [at + 1];
-    for (const [index, char] of right.entries()) {
-      const replaced = (row[index] ?? 0) + (left === char ? 0 : 1);
-      next.push(Math.min(replaced, (row[index + 1] ?? 0) + 1, (next[index] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[right.length] ?? 0;
+/** Up to five names that the given one may have meant: those that begin with it, then the nearest. */
+function nearNames(wanted: string, names: readonly string[]): readonly string[] {
+  const longer = names.filter((name) => name.startsWith(wanted)).sort();
+  const near = nearest(wanted, names, Math.max(2, Math.floor([...wanted].length / 2)), 5);
+  return [...new Set([...longer, ...near])].slice(0, 5);
 }

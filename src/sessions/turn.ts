@@ -3,6 +3,7 @@ import type { Message } from '../schema/message.ts';
 import type { NewMessage } from '../store/messages.ts';
 import type { SessionRow, Sessions } from '../store/sessions.ts';
 import { ulid } from '../text/ids.ts';
+import { openResults } from './open-calls.ts';
 
 /** What a run stores in its session (07 §2.3). */
 export function turnOf(sessions: Sessions, session: SessionRow, runId: string): SessionTurn {
@@ -22,14 +23,22 @@ export function turnOf(sessions: Sessions, session: SessionRow, runId: string): 
   });
   const text = (content: string, role: Message['role'], at: number): string =>
     JSON.stringify({ id: ulid(at), role, content, timestamp: new Date(at).toISOString() } satisfies Message);
+  const message: SessionTurn['message'] = (payload, role, interrupted, at) => {
+    const id = `${runId}-${ulid(at)}`;
+    const stored = row(id, payload, { role, status: interrupted ? 'partial' : 'complete' }, at);
+    // In the place of what had been stored of it while it arrived, if anything was.
+    if (role === 'assistant') sessions.putMessage(session.id, stored, partialId);
+    else sessions.appendMessage(session.id, stored);
+  };
   return {
     session_name: session.name,
-    message(payload, role, interrupted, at) {
-      const id = `${runId}-${ulid(at)}`;
-      const stored = row(id, payload, { role, status: interrupted ? 'partial' : 'complete' }, at);
-      // In the place of what had been stored of it while it arrived, if anything was.
-      if (role === 'assistant') sessions.putMessage(session.id, stored, partialId);
-      else sessions.appendMessage(session.id, stored);
+    message,
+    closeCalls(recorded, mask, at) {
+      // Rows that hold no message are left out by the query.
+      const messages = sessions.ofRun(session.id, runId).map((payload) => JSON.parse(payload) as Message);
+      for (const result of openResults(messages, recorded, at)) {
+        message(JSON.stringify(mask(result)), result.role, false, at);
+      }
     },
     partial(content, at) {
       sessions.putMessage(session.id, row(partialId, text(content, 'assistant', at), { status: 'partial' }, at));

@@ -97,6 +97,9 @@ export function createCalls(sql: Sql) {
       return row.seq;
     },
 
+    has: (runId: string, callId: string): boolean =>
+      sql.get('SELECT 1 FROM tool_calls WHERE run_id = ? AND call_id = ?', runId, callId) !== undefined,
+
     setAsk(runId: string, seq: number, askId: string): void {
       sql.run('UPDATE tool_calls SET ask_id = ? WHERE run_id = ? AND seq = ?', askId, runId, seq);
     },

@@ -9,6 +9,7 @@ import { hasSchema, latest } from './migrate.ts';
 import type { Migration } from './migrations/migration.ts';
 import { ownerIsDead } from './owner.ts';
 import { machineKey } from './private-file.ts';
+import { unusableHome } from './user-directory.ts';
 
 /** Marks a SQLite file as ours: `REIN` (11 §2). */
 export const applicationId = 0x5245494e;
@@ -48,6 +49,9 @@ function judge(handle: Handle, options: InspectOptions): number | 'new' {
     throw damaged(path, `its tables, indexes or triggers are not those of schema ${version}`);
   }
   if (options.foreign !== 'pass' && !isOurs(handle, options.reinsHome)) {
+    // Where no key can be read or made, whose it is cannot be told, and nobody could accept it.
+    const home = machineKey(options.reinsHome, false) === null ? unusableHome(options.reinsHome) : null;
+    if (home !== null) throw home;
     throw new RuntimeError(
       'database_foreign',
       `The database ${path} was not made by this installation, so nothing in it is used.`,

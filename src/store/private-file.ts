@@ -8,7 +8,6 @@ import {
   fsyncSync,
   linkSync,
   lstatSync,
-  mkdirSync,
   openSync,
   readSync,
   rmSync,
@@ -19,19 +18,7 @@ import { RuntimeError } from '../schema/errors.ts';
 import { quote } from '../text/quote.ts';
 import { lookAt, systemReason } from '../text/system-reason.ts';
 import { codeOf } from '../text/thrown.ts';
-
-/** Makes a directory of ours with mode 0700 when it is missing, parents included. @throws RuntimeError config_invalid. */
-export function ensurePrivateDirectory(path: string): void {
-  try {
-    if (mkdirSync(path, { recursive: true, mode: 0o700 }) !== undefined) chmodSync(path, 0o700);
-  } catch (error) {
-    throw new RuntimeError('config_invalid', `The directory ${path} cannot be created: ${systemReason(error)}.`, {
-      cause: error,
-      // Only the user-level directory is made here.
-      hints: [lookAt(error, dirname(path)), 'export REINS_HOME=<directory>'],
-    });
-  }
-}
+import { ensureUserDirectory } from './user-directory.ts';
 
 /** Creates an empty file with mode 0600 whatever the umask (11 §1.2.1). @returns false when something is there. */
 export function createPrivateFile(path: string): boolean {
@@ -85,7 +72,7 @@ export function machineKey(reinsHome: string, create: boolean): Uint8Array | nul
 export function ensurePrivateFile(path: string, make: () => Uint8Array): Uint8Array {
   const there = readPrivateFile(path);
   if (there !== null) return there;
-  ensurePrivateDirectory(dirname(path));
+  ensureUserDirectory(dirname(path));
   const temporary = `${path}.tmp-${randomBytes(6).toString('hex')}`;
   try {
     createPrivateFile(temporary);
@@ -103,6 +90,8 @@ export function ensurePrivateFile(path: string, make: () => Uint8Array): Uint8Ar
     if (codeOf(error) !== 'EEXIST') {
       throw new RuntimeError('config_invalid', `The file ${path} cannot be created: ${systemReason(error)}.`, {
         cause: error,
+        // Only files of the user-level directory are made here.
+        hints: [lookAt(error, dirname(path)), 'export REINS_HOME=<directory>'],
       });
     }
   } finally {
@@ -128,6 +117,7 @@ export function readPrivateFile(path: string): Uint8Array | null {
     if (codeOf(error) === 'ELOOP') throw refused(path, 'is a symbolic link');
     throw new RuntimeError('config_invalid', `The file ${path} cannot be read: ${systemReason(error)}.`, {
       cause: error,
+      hints: [`ls -ld ${quote(dirname(path))} ${quote(path)}`],
     });
   }
   try {

@@ -23,6 +23,13 @@ export function createRunTranscript(sql: Sql) {
       );
     },
 
+    /** Bytes of all captured steps of a run. */
+    stepBytes: (runId: string): number =>
+      sql.get<{ bytes: number }>(
+        'SELECT coalesce(sum(length(CAST(data AS BLOB))), 0) AS bytes FROM run_steps WHERE run_id = ?',
+        runId,
+      )?.bytes ?? 0,
+
     steps(runId: string): CapturedStep[] {
       return sql
         .all<{ data: string }>('SELECT data FROM run_steps WHERE run_id = ? ORDER BY idx', runId)

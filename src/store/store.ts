@@ -1,12 +1,12 @@
 import { createRequire } from 'node:module';
-import { readFileSync } from 'node:fs';
+import { accessSync, constants, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Sqlite from 'better-sqlite3';
 import { RuntimeError } from '../schema/errors.ts';
 import { codeOf } from '../text/thrown.ts';
 import { type Connect, connectForReading, removeUnfilled } from './access.ts';
 import { createSql, type Handle } from './connection.ts';
-import { storeError, unbuilt } from './failure.ts';
+import { storeError, unbuilt, unopened } from './failure.ts';
 import { checkAfterCrash, checkWhole, inspect, noteClean, noteWriter, sizeOf } from './inspect.ts';
 import { applyMigrations, latest, migrations } from './migrate.ts';
 import type { Migration } from './migrations/migration.ts';
@@ -139,6 +139,8 @@ function open(options: Resolved, connect: Connect): OpenedStore {
     return file === null || file.size === 0 ? emptyStore(options, connect) : readStore(options, connect);
   }
 
+  // SQLite would open it for reading, and only the first write would fail.
+  if (file !== null) checkWritable(path);
   // With the key comes the user-level directory, where the database may lie.
   if (file === null) machineKey(options.reinsHome, true);
   const created = file === null && makeFile(path);
@@ -158,6 +160,14 @@ function open(options: Resolved, connect: Connect): OpenedStore {
     const named = storeError(error, path);
     if (created) removeUnfilled(path, connect);
     throw named;
+  }
+}
+
+function checkWritable(path: string): void {
+  try {
+    accessSync(path, constants.R_OK | constants.W_OK);
+  } catch (error) {
+    throw unopened(path, `cannot be opened for writing: ${systemReason(error)}`, error);
   }
 }
 

@@ -1,39 +1,36 @@
 /**
- * Damerau–Levenshtein distance (optimal string alignment): insert, delete, replace, swap of neighbours.
- * Takes time proportional to the product of both lengths; callers pass words of at most a few dozen characters.
+ * Damerau–Levenshtein distance (optimal string alignment): insert, delete, replace, swap of neighbours, in code points.
+ * @param most more edits than this count as one more: the rest of a long text is not looked at
  */
-export function distance(a: string, b: string): number {
-  const rows: number[][] = [];
-  for (let i = 0; i <= a.length; i += 1) {
-    const row = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      if (i === 0) {
-        row.push(j);
-        continue;
-      }
-      const above = rows[i - 1] ?? [];
-      const cost = a[i - 1] === b[j - 1] ? 0 : 1;
-      let best = Math.min((above[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (above[j - 1] ?? 0) + cost);
-      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) {
-        best = Math.min(best, (rows[i - 2]?.[j - 2] ?? 0) + 1);
-      }
+export function distance(a: string, b: string, most = Number.POSITIVE_INFINITY): number {
+  const [left, right] = [[...a], [...b]];
+  if (Math.abs(left.length - right.length) > most) return most + 1;
+  let before: readonly number[] = [];
+  let above: readonly number[] = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (const [i, char] of left.entries()) {
+    const row = [i + 1];
+    for (const [j, other] of right.entries()) {
+      const replaced = (above[j] ?? 0) + (char === other ? 0 : 1);
+      let best = Math.min((above[j + 1] ?? 0) + 1, (row[j] ?? 0) + 1, replaced);
+      if (i > 0 && j > 0 && char === right[j - 1] && left[i - 1] === other)
+        best = Math.min(best, (before[j - 1] ?? 0) + 1);
       row.push(best);
     }
-    rows.push(row);
+    if (Math.min(...row) > most && Math.min(...above) > most) return most + 1;
+    [before, above] = [above, row];
   }
-  return rows[a.length]?.[b.length] ?? 0;
+  return Math.min(above[right.length] ?? 0, most + 1);
 }
 
-/** The words within `limit` of `word`, nearest first, at most `count`. */
+/** Whether so many edits leave at least half of the longer word as it was: with more, two words have nothing in common. */
+export const isNear = (edits: number, a: string, b: string): boolean => edits * 2 <= Math.max(a.length, b.length);
+
+/** The words within `limit` edits of `word` that are near it, nearest first, at most `count`. */
 export function nearest(word: string, words: readonly string[], limit: number, count: number): readonly string[] {
-  return (
-    words
-      .filter((candidate) => Math.abs(candidate.length - word.length) <= limit)
-      .map((candidate) => ({ candidate, distance: distance(word, candidate) }))
-      // As far away as the word is long: the two have nothing in common.
-      .filter((entry) => entry.distance <= limit && entry.distance < word.length)
-      .sort((left, right) => left.distance - right.distance || (left.candidate < right.candidate ? -1 : 1))
-      .slice(0, count)
-      .map((entry) => entry.candidate)
-  );
+  return words
+    .map((candidate) => ({ candidate, edits: distance(word, candidate, limit) }))
+    .filter(({ candidate, edits }) => edits <= limit && isNear(edits, word, candidate))
+    .sort((left, right) => left.edits - right.edits || (left.candidate < right.candidate ? -1 : 1))
+    .slice(0, count)
+    .map(({ candidate }) => candidate);
 }

@@ -13,7 +13,7 @@ import {
 import { dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { ownerIsDead, processOwner } from '../store/owner.ts';
-import { ensurePrivateDirectory } from '../store/private-file.ts';
+import { ensureUserDirectory } from '../store/user-directory.ts';
 import { quote } from '../text/quote.ts';
 import { lookAt, systemReason } from '../text/system-reason.ts';
 import { codeOf } from '../text/thrown.ts';
@@ -26,7 +26,7 @@ const lockStaleMs = 30_000;
 
 /** The turn of whoever changes a policy, whichever file it is: all of one user take the same lock. As `lockFile`. */
 export function lockPolicies(home: string, now: () => number): Promise<() => void> {
-  ensurePrivateDirectory(home);
+  ensureUserDirectory(home);
   return lockFile(join(home, 'policy.lock'), now);
 }
 

@@ -1,7 +1,7 @@
 import { rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
-import { ensurePrivateDirectory } from '../store/private-file.ts';
+import { ensureUserDirectory } from '../store/user-directory.ts';
 import { checkMatch } from '../schema/match.ts';
 import { type DocumentFile, exists, layersOf, readDocument, writeAtomic } from './files.ts';
 import { lockPolicies } from './lock-file.ts';
@@ -68,7 +68,7 @@ export function createOverlayFiles(deps: OverlayDeps, kind: 'policy' | 'chain', 
   const tagOf = (place: OverlayPlace): string =>
     place.source !== 'builtin' && place.file.ok ? place.file.sha256 : 'unreadable';
   const locked = async <T>(body: () => Promise<T>): Promise<T> => {
-    ensurePrivateDirectory(workspace.home);
+    ensureUserDirectory(workspace.home);
     const unlock = await lockPolicies(workspace.home, deps.now);
     try {
       return await body();

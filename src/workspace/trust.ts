@@ -2,7 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs
 import { join, relative } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import type { TrustKind, TrustRow } from '../schema/overlay.ts';
-import { ensurePrivateDirectory } from '../store/private-file.ts';
+import { ensureUserDirectory } from '../store/user-directory.ts';
 import { codeOf } from '../text/thrown.ts';
 import { writeAtomic } from './files.ts';
 import { lockFile } from './lock-file.ts';
@@ -46,7 +46,7 @@ export function createTrust(deps: TrustDeps) {
   };
 
   const change = async (edit: (entries: readonly TrustEntry[]) => readonly TrustEntry[]): Promise<void> => {
-    ensurePrivateDirectory(deps.home);
+    ensureUserDirectory(deps.home);
     const unlock = await lockFile(`${path}.lock`, deps.now);
     try {
       const entries = edit(load());

@@ -242,6 +242,20 @@ describe('structure', () => {
   });
 });
 
+test('a target that no task has is answered with a near one, and with none that only is there', async () => {
+  const message = async (goto: string): Promise<string | undefined> =>
+    (
+      await readChain(
+        chainOf(
+          { id: 'a', handler: 'noop', ...branchesOf({ operator: 'default', goto }) },
+          { id: 'answer', handler: 'noop' },
+        ),
+      )
+    ).findings.find(({ code }) => code === 'unknown_target')?.message;
+  expect(await message('anwser')).toBe('there is no task "anwser"; did you mean answer?');
+  expect(await message('zz')).toBe('there is no task "zz"');
+});
+
 describe('operands', () => {
   const when = (operator: string, value: string): string =>
     chainOf({

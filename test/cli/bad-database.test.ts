@@ -1,6 +1,15 @@
 import { createRequire } from 'node:module';
 import { execFileSync, spawn } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -144,11 +153,53 @@ describe('DUR-002 and DUR-005: a database that cannot be used', () => {
     expect(await issueCodes(['--db', '.'])).toContain('database_unusable');
     const { code, stdout } = await world.run(['doctor', '--skip-probe'], { environment: { REINS_HOME: file } });
     expect(code).toBe(1);
-    expect(stdout).toContain(`home_unwritable: The directory ${file} cannot be written.`);
+    expect(stdout).toContain(
+      `home_unwritable: The user-level directory ${file} cannot be used: it is not a directory.`,
+    );
+    expect(stdout).not.toContain('database_foreign');
     // Without a project the database itself would lie below it.
     const outside = { cwd: world.dir, environment: { REINS_HOME: file } };
     expect((await world.run(['doctor', '--skip-probe'], outside)).stdout).toContain('home_unwritable: ');
     expect(await world.run(['config', 'set', 'default-model', 'x'], outside)).toMatchObject({ code: 3 });
+  });
+
+  const homes: readonly (readonly [string, (place: string) => readonly [home: string, why: string]])[] = [
+    [
+      'a file in its place',
+      (place) => {
+        writeFileSync(join(place, 'f'), '');
+        return [join(place, 'f'), 'it is not a directory'];
+      },
+    ],
+    [
+      'a path below a file',
+      (place) => {
+        writeFileSync(join(place, 'f'), '');
+        return [join(place, 'f/a/b'), `${join(place, 'f')} is not a directory`];
+      },
+    ],
+    [
+      'a link to nothing',
+      (place) => {
+        symlinkSync(join(place, 'nowhere'), join(place, 'l'));
+        return [join(place, 'l'), 'it is a link to nothing'];
+      },
+    ],
+  ];
+  test.each(homes)('with %s for a home, the home is the reason', async (_what, make) => {
+    const place = join(world.workspace, 'homes');
+    mkdirSync(place);
+    const [home, why] = make(place);
+    const environment = { REINS_HOME: home };
+    const line = `reins: The user-level directory ${home} cannot be used: ${why}.`;
+    for (const argv of [['hi'], ['chat', 'hi'], ['session', 'list'], ['beam', '--port', '0']]) {
+      const { code, stderr } = await world.run(argv, { environment });
+      expect([argv, code, stderr.split('\n')[0]]).toEqual([argv, 3, line]);
+      expect(stderr).toContain('  export REINS_HOME=<directory>\n');
+    }
+    const doctor = await world.run(['doctor', '--skip-probe'], { environment });
+    expect([doctor.code, doctor.stdout.includes(`home_unwritable: ${line.slice(7)}`)]).toEqual([1, true]);
+    expect(doctor.stdout).not.toContain('database_foreign');
   });
 
   test('locked by another process for longer than the wait: exit 1, which names the file', async () => {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -48,6 +48,29 @@ describe('without a project', () => {
 describe('a run in a project', () => {
   beforeEach(async () => {
     world = await createProject();
+  });
+
+  test('ends with its code, its row and its output although a thread cannot be ended', async () => {
+    const pipe = join(world.dir, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const stuck = ['--var', 'fail_point=worker_native', '--var', `fail_file=${pipe}`];
+    const { code, signal, stdout, stderr } = await world.run([
+      ...scripted,
+      '--json',
+      '--timeout',
+      '1s',
+      ...stuck,
+      'hi',
+    ]);
+    expect([code, signal, JSON.parse(stdout).exit_code, JSON.parse(stdout).error.class]).toEqual([
+      124,
+      null,
+      124,
+      'timeout',
+    ]);
+    expect(stderr.split('\n')).toHaveLength(2);
+    const { stdout: list } = await world.run(['state', 'list', '--json']);
+    expect(JSON.parse(list)).toMatchObject([{ status: 'failed' }]);
   });
 
   test('prints the answer and nothing else to a pipe', async () => {

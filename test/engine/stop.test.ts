@@ -74,6 +74,29 @@ describe('a cancelled run', () => {
     ]);
   });
 
+  it('tells apart what had begun, what had not and what came back, where the host says so', async () => {
+    const abort = new AbortController();
+    const read = (id: string) => ({ id, name: 'local_fs.read_file', args: { path: id } });
+    const played = await play({
+      chain: agent(),
+      script: [calls(read('a'), read('b'), read('c'), { id: 'd', name: 'local_fs.write_file', args: { path: 'd' } })],
+      signal: abort.signal,
+      callTool: async (call) => {
+        if (call.call_id === 'b') return ok('done');
+        await new Promise((resolve) => setImmediate(resolve));
+        abort.abort(new RuntimeError('cancelled', 'cancelled', { data: { begun: ['a', 'b'] } }));
+        throw new RuntimeError('cancelled', 'cancelled');
+      },
+    });
+    expect(played.end).toEqual({ kind: 'cancelled' });
+    expect(played.messages.slice(2).map((message) => [message.tool_call_id, errorOf(message.content)])).toEqual([
+      ['a', 'cancelled'],
+      ['b', 'done'],
+      ['c', 'not_executed'],
+      ['d', 'not_executed'],
+    ]);
+  });
+
   it('ends a retry wait at once', async () => {
     const abort = new AbortController();
     const played = await play({

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ModelRow } from '../../src/schema/registry.ts';
 import { RuntimeError } from '../../src/schema/errors.ts';
@@ -259,5 +261,18 @@ describe('defaults', () => {
     rooms.close();
     rooms = await openRooms({ home, model: { value: 'e', source: 'environment' } });
     expect(await rooms.models.defaults(none)).toEqual({ model: 'e', modelSource: 'environment', provider: 'vllm' });
+  });
+
+  it('pass over a script that is gone while another one loads, and take none of the demo in its place', async () => {
+    const wanted = { model: null, provider: 'scripted' };
+    await add('a', 'gone.json', 'scripted');
+    await expect(rooms.models.defaults(wanted)).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: `Backend "a": The script ${join(rooms.home.workspace, 'gone.json')} cannot be read: it does not exist; correct it, or name another file: reins backend update a --url <file>`,
+    });
+    const script = { script: 1, models: [{ name: 'mb' }], turns: [{ reply: { text: 'fine' } }] };
+    writeFileSync(join(rooms.home.workspace, 'b.json'), JSON.stringify(script));
+    await add('b', 'b.json', 'scripted');
+    expect(await rooms.models.defaults(wanted)).toEqual({ model: 'mb', modelSource: 'script', provider: 'scripted' });
   });
 });

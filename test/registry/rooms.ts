@@ -59,7 +59,7 @@ export const soundInspection = (home: TempHome): Inspection => ({
   },
   openPermissions: [],
   defaultPassword: 'no',
-  unwritable: { dataDir: null, home: null },
+  unwritable: { dataDir: null, home: null, database: null },
   refused: [],
   asks: { pending: 0, oldest: null },
   runs: { interrupted: 0, suspended: 0, unknownOutcome: [], stuck: [] },

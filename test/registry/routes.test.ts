@@ -360,7 +360,8 @@ describe('a refusal', () => {
 
   it('passes on what is wrong with a script', async () => {
     await add('s', 'missing.json', { type: 'scripted' });
-    const broken = /^config_invalid: The script .*missing\.json cannot be read: it does not exist\.$/;
+    const broken =
+      /^config_invalid: Backend "s": The script .*missing\.json cannot be read: it does not exist; correct it, or name another file: reins backend update s --url <file>$/;
     expect(await refused({ providers: ['scripted'], models: ['x'] }, { backends: ['s'] })).toMatch(broken);
     // The demo serves a model of its own, which nobody asked for.
     expect(await refused({ providers: ['scripted'], models: ['x'] })).toMatch(broken);

@@ -414,8 +414,24 @@ describe('what other rooms find', () => {
     ['error database_corrupt: null', () => database('corrupt')],
     ['error database_newer: null', () => database('newer')],
     ['error database_unusable: chmod 600 /k', () => database('unusable', 'chmod 600 /k')],
-    ['error data_dir_unwritable: chmod u+rwx /d', () => ({ unwritable: { dataDir: '/d', home: null } })],
-    ['error home_unwritable: chmod u+rwx /h', () => ({ unwritable: { dataDir: null, home: '/h' } })],
+    [
+      'error data_dir_unwritable: chmod u+rwx /d',
+      () => ({ unwritable: { dataDir: '/d', home: null, database: null } }),
+    ],
+    [
+      'error home_unwritable: ls -ld /h',
+      () => ({
+        unwritable: {
+          dataDir: null,
+          home: { path: '/h', message: '/h is no directory', mend: 'ls -ld /h' },
+          database: null,
+        },
+      }),
+    ],
+    [
+      'error database_unusable: chmod 600 /x.db',
+      () => ({ unwritable: { dataDir: null, home: null, database: '/x.db' } }),
+    ],
     [
       'warning permissions_open: chmod 600 /k',
       () => ({ openPermissions: [{ path: '/k', message: 'others can read /k', mend: 'chmod 600 /k' }] }),

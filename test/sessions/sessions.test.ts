@@ -159,7 +159,7 @@ describe('switching and listing', () => {
     for (const name of ['work', 'word', 'worker', 'play']) await operations.newSession({ name });
     await expect(operations.switchSession({ name: 'wrok' })).rejects.toMatchObject({
       code: 'not_found',
-      message: 'There is no session "wrok". Near names: work.',
+      message: 'There is no session "wrok". Near names: work, word.',
       hints: ['reins session list'],
     });
     await expect(operations.switchSession({ name: 'wor' })).rejects.toMatchObject({

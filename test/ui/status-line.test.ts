@@ -60,6 +60,26 @@ describe('the status line', () => {
     expect(shown(200, { turn: null, ended: { suspended: 'run_1' } })).toContain('turns 3/20');
   });
 
+  it('says no limit of the model before once another one is to answer, and the new one as soon as that is chosen', () => {
+    const ruler = { cache: createLineCache(), glyphs: 'unicode' } as const;
+    const quiet = { ...busy, asks: [], turn: null, ended: null };
+    const contextOf = (state: State): string =>
+      textOf(statusLine({ ...state, size: { columns: 200, rows: 40 } }))
+        .match(/ctx [^·]*(?= ·)/)?.[0]
+        .trim() ?? '';
+    expect(contextOf(quiet)).toBe('ctx 41% 13k/32k');
+    const other = reduce(quiet, { type: 'facts', facts: { model: 'tiny', backend: null } }, ruler).state;
+    expect(contextOf(other)).toBe('ctx ~13k');
+    const body = { kind: 'model_selected', provider: 'ollama', backend: 'local', model: 'tiny', context_length: 4096 };
+    const event = { v: 1, seq: 9, run_id: 'run_1', ...body, limit: 16_000 } as unknown as RunEvent;
+    const told = reduce(
+      { ...other, turn: busy.turn },
+      { type: 'events', run_id: 'run_1', events: [event], now: 39_000 },
+      ruler,
+    );
+    expect(contextOf(told.state)).toBe('ctx ~81%! 13k/16k');
+  });
+
   it('counts the bounds of a run by its events, and reads them again when they were extended', () => {
     const ruler = { cache: createLineCache(), glyphs: 'unicode' } as const;
     const event = (seq: number, body: object) => ({ v: 1, seq, run_id: 'run_1', ...body }) as unknown as RunEvent;

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { RuntimeClient } from '../../client/operations.ts';
 import { RuntimeError } from '../../schema/errors.ts';
 import type { Plan, PlanningStep } from '../../schema/plan.ts';
+import { systemReason } from '../../text/system-reason.ts';
 import { plural } from '../../view/format.ts';
 import { stepLine } from '../../view/plan-lines.ts';
 import type { Context, Handler } from '../context.ts';
@@ -69,7 +70,7 @@ function readStepFile(path: string): string {
   try {
     bytes = readFileSync(path);
   } catch (error) {
-    throw new RuntimeError('usage', `--from: ${path} cannot be read`, { cause: error });
+    throw new RuntimeError('usage', `--from: ${path} cannot be read: ${systemReason(error)}`, { cause: error });
   }
   if (bytes.length > maxFileBytes)
     throw new RuntimeError('usage', `--from: ${path} is above ${maxFileBytes / 1024 / 1024} MiB`);

@@ -97,7 +97,7 @@ export const openTui: Handler = async (context: Context) => {
     now: () => process.now(),
     terminalProgram: environment['TERM_PROGRAM'] ?? '',
     trace: tracer(context),
-    exit: (code) => process.exit(code),
+    exit: (code) => process.leave(code),
     say: (line) => terminal.err(`${line}\n`),
     modeIsOpen: mode.from === 'default',
     editsLines: environment['TERM'] !== 'dumb',

@@ -64,7 +64,7 @@ async function execute(step: Prepared, batch: Batch, round: ToolRound): Promise<
   const { run } = step;
   let at = 0;
   while (at < batch.open.length) {
-    if (run.signal.aborted) return round.stop(at, at);
+    if (run.signal.aborted) return round.stop(at);
     const verdict = round.judge(at);
     if (verdict.kind === 'loop') {
       round.leave(at);

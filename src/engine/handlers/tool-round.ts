@@ -1,9 +1,9 @@
 import type { History, Message, ToolCallPart } from '../../schema/message.ts';
 import type { CallRequest, ToolOutcome } from '../../schema/protocol.ts';
 import { type Prepared, type ToolRules, toolRules } from '../expand.ts';
-import { failed, failure, finalFailure, type Handled, handledError, stoppedBy } from '../failure.ts';
+import { begunCalls, failed, failure, finalFailure, type Handled, handledError, stoppedBy } from '../failure.ts';
 import { type Bound, lastReport } from '../finish.ts';
-import { append, type OwnResult, ownResult, resultMessage } from '../messages.ts';
+import { append, type OwnResult, ownResult, recordUnsent, resultMessage } from '../messages.ts';
 import { callKey, checkRepetition, countRefused, countResult, fingerprint, repetitionNote } from '../repetition.ts';
 import { notice } from '../step.ts';
 import { timeLeft } from '../task-clock.ts';
@@ -41,8 +41,8 @@ export type ToolRound = {
   requests(from: number, to: number): readonly CallRequest[];
   /** Appends what came back, in call order (04 §14.3.3). Not null: the round ends with this. */
   take(from: number, sent: readonly Sent[]): Promise<Handled | null>;
-  /** Ends the round of an aborted run; calls before `inFlight` had been sent. */
-  stop(from: number, inFlight: number): Promise<Handled>;
+  /** Ends the round of an aborted run, whose calls from here on were not sent. */
+  stop(from: number): Promise<Handled>;
 };
 
 export function openRound(step: Prepared, start: History, batch: Batch): ToolRound {
@@ -65,10 +65,18 @@ export function openRound(step: Prepared, start: History, batch: Batch): ToolRou
     run.state.working = history;
   };
   const addOwn = (at: number, kind: OwnResult): void => add(ownResult(run, callAt(at), kind));
-  const addAll = (from: number, to: number, kind: OwnResult): void => {
-    for (let at = from; at < to; at += 1) addOwn(at, kind);
+  /** The result of a call that was not sent. */
+  const addUnsent = (at: number, kind: OwnResult): void => {
+    const result = ownResult(run, callAt(at), kind);
+    if (kind !== 'cancelled') recordUnsent(run, callAt(at), batch.open[at]?.index ?? 0, result, step.startedAt);
+    add(result);
   };
-  const leave = (from: number): void => addAll(from, batch.open.length, 'not_executed');
+  const leave = (from: number): void => {
+    for (let at = from; at < batch.open.length; at += 1) addUnsent(at, 'not_executed');
+  };
+  /** What is said of a call without an outcome when the run was aborted: one whose question was open has not begun. */
+  const leftBy = (begun: ReturnType<typeof begunCalls>, at: number, wasSent: boolean): OwnResult =>
+    (begun === null ? wasSent : begun.has(callAt(at).id)) ? 'cancelled' : 'not_executed';
 
   const addResult = (at: number, content: string, isError: boolean): void => {
     const call = callAt(at);
@@ -135,11 +143,11 @@ export function openRound(step: Prepared, start: History, batch: Batch): ToolRou
     }
   };
 
-  const stop = async (from: number, inFlight: number): Promise<Handled> => {
+  const stop = async (from: number): Promise<Handled> => {
     const stopped = stoppedBy(run.signal);
     if (stopped.kind === 'suspended') return rest();
-    addAll(from, inFlight, 'cancelled');
-    leave(inFlight);
+    const begun = begunCalls(run.signal);
+    for (let at = from; at < batch.open.length; at += 1) addUnsent(at, leftBy(begun, at, false));
     return stopped;
   };
 
@@ -151,7 +159,7 @@ export function openRound(step: Prepared, start: History, batch: Batch): ToolRou
 
     answer(at, result) {
       if (result === 'repeated_call') run.state.repetition = countRefused(run.state.repetition);
-      addOwn(at, result);
+      addUnsent(at, result);
     },
 
     groupEnd(at) {
@@ -171,10 +179,9 @@ export function openRound(step: Prepared, start: History, batch: Batch): ToolRou
       for (const [offset, each] of sent.entries()) {
         const at = from + offset;
         if ('error' in each) {
-          if (run.signal.aborted) return stop(at, from + sent.length);
           const handled = handledError(each.error, run.signal);
           if (handled.kind === 'suspended') return rest();
-          addOwn(at, handled.kind === 'cancelled' ? 'cancelled' : 'interrupted');
+          addOwn(at, handled.kind === 'cancelled' ? leftBy(begunCalls(run.signal), at, true) : 'interrupted');
           end ??= handled;
           continue;
         }
@@ -199,6 +206,7 @@ export function openRound(step: Prepared, start: History, batch: Batch): ToolRou
         }
       }
       if (end === null && bound === null) return null;
+      if (end?.kind === 'cancelled' && run.signal.aborted) return stop(from + sent.length);
       leave(from + sent.length);
       if (end !== null || bound === null) return end;
       return lastReport(step, history, bound);
