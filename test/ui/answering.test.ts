@@ -223,6 +223,22 @@ describe('the composer in the terminal', () => {
     await terminal.saw('[Pasted 1: 500 lines]');
   });
 
+  test('takes lines that the terminal does not mark as a paste for one, and sends a line of one read', async () => {
+    const terminal = await open();
+    terminal.type('one\rtwo\r\tthree\r');
+    await terminal.saw('› one\n  two\n  ');
+    expect(
+      terminal
+        .rows()
+        .slice(18, 21)
+        .map((row) => row.trim()),
+    ).toEqual(['› one', 'two', 'three']);
+    terminal.type('\u0015\u007f\u0015\u007f\u0015');
+    await terminal.saw('› \n');
+    terminal.type('hello\r');
+    await terminal.saw('› hello');
+  });
+
   test('completes commands, refuses unknown ones in place, and offers files but not denied ones', async () => {
     world.write('src/retry.ts', 'x');
     world.write('.env', 'SECRET=1');
