@@ -126,7 +126,7 @@ function Conversation({
         {chat.session === null && chat.error === null ? <Skeleton /> : null}
         {chat.session !== null && chat.items.length === 0 ? <Nothing chat={chat} options={options} /> : null}
         <TranscriptView items={chat.items} older={chat.older} unsent={chat.unsent} onAgain={again} />
-        <Composer name={name} chat={chat} options={options} onOptions={setOptions} />
+        <Composer name={name} chat={chat} rests={rests} options={options} onOptions={setOptions} />
       </div>
       <RunPanel runId={chat.newestRun} />
     </>

@@ -125,7 +125,7 @@ function Issues({ status: { issues } }: { readonly status: Status }) {
         <li key={`${code} ${subject ?? ''}`} className="panel stack tight">
           <div className="row">
             <span className={`tag ${looks[severity]}`}>{severity}</span>
-            <span className="wrap grow">
+            <span className="wrap grow readable">
               <Safe text={message} />
             </span>
             {fixPath === null ? null : <Link href={fixPath}>Fix it here</Link>}
