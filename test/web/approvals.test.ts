@@ -218,10 +218,11 @@ it('APR-010: takes no press that brings its window to the front', async () => {
 it('says one command once, and keeps a list of long ones in the window', async () => {
   await world.served.app.start({ input: { type: 'string', value: 'shell' }, on_ask: 'ask' });
   const page = await world.open('/approvals', { viewport: phone });
-  const card = page.locator('article.card');
+  const card = page.getByRole('article', { name: /^Run 1 command/ });
   await card.waitFor();
   expect(((await card.textContent()) ?? '').split(oneCommand)).toHaveLength(2);
-  const [ask] = (await world.served.client.pageApprovals({})).items;
+  const { items } = await world.served.client.pageApprovals({});
+  const ask = items.find(({ tools }) => tools === 'local_shell');
   if (ask === undefined) throw new Error('no ask');
   await world.served.client.answerApproval({ id: ask.id, binding: ask.binding, outcome: 'deny' });
   await visit(page, '/approvals?tab=answered');

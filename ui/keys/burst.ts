@@ -3,6 +3,8 @@ import type { Key } from './key.ts';
 
 /** What comes this soon after a burst belongs to it, and to a line that came whole what makes it one. */
 const quietMs = 30;
+/** Fewer keys than these, and what comes behind a first Enter, may have been typed while this program was busy. */
+const fewest = 6;
 /** As much as of a paste with marks. */
 const longest = 8 * 1024 * 1024;
 
@@ -43,10 +45,10 @@ export function createBursts(): Bursts {
     }
     held.push(event);
     if (isEnd(text)) ended = true;
-    else if (ended) {
-      burst = held.map(textOf).join('');
-      held = [];
-    }
+    if (!ended || isEnd(text)) return;
+    if (held.length < fewest || isEnd(textOf(held[0]))) return;
+    burst = held.map(textOf).join('');
+    held = [];
   };
 
   return {

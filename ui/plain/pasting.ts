@@ -3,8 +3,8 @@ export type Pasting = { now(): boolean; close(): void };
 
 /** What comes this soon after a burst belongs to it. */
 const quietMs = 30;
-/** Nobody writes on behind the end of a line within one read: it is a paste that the terminal did not mark. */
-const burst = /[\r\n][^\r\n\u001b]/;
+/** Nobody writes so much in front of the end of a line and behind it within one read: the terminal did not mark a paste. */
+const burst = /[^\r\n\u001b]{2}[\r\n]+[^\r\n\u001b]{2}/;
 const marked = '\u001b[200~';
 
 /** @param ended called when a paste is over */
