@@ -322,7 +322,7 @@ describe('without a screen', () => {
     await world.run(['session', 'new', 'pasted']);
     const terminal = openTerminal(world, ['--plain', ...tester]);
     opened.push(terminal);
-    await terminal.saw('> ');
+    await terminal.until((rows) => rows.includes('>'), 'a prompt');
     terminal.type('one line\rtwo lines\rhello\r');
     await terminal.saw('note: pasted 3 lines: Enter sends');
     expect(terminal.screen()).not.toContain('reins: ');
