@@ -6,6 +6,7 @@ import type { ApprovalsAction } from './approvals/approvals-state.ts';
 import type { Attached } from './composer/attach.ts';
 import type { boundsOf } from './bounds.ts';
 import type { AttachIntent } from './composer/composer-effects.ts';
+import type { Written } from './composer/composer-state.ts';
 import type { ComposerAction } from './composer/composer-state.ts';
 import type { Elsewhere } from './elsewhere.ts';
 import type { Key } from './keys/key.ts';
@@ -50,7 +51,7 @@ export type Action =
   | { readonly type: 'stored'; readonly numbers: ReadonlyMap<string, number> }
   | { readonly type: 'accepted'; readonly run_id: string; readonly session: OpenSession | null }
   /** A message could not be sent: it is not in the session. */
-  | { readonly type: 'not-sent'; readonly text: string; readonly why: readonly string[]; readonly now: number }
+  | { readonly type: 'not-sent'; readonly written: Written; readonly why: readonly string[]; readonly now: number }
   /** A run that is followed: this process drives it, or found it resting or alive. */
   | { readonly type: 'following'; readonly run_id: string; readonly now: number }
   | { readonly type: 'bounds'; readonly run: Parameters<typeof boundsOf>[0] }

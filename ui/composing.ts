@@ -39,12 +39,11 @@ function carried(state: State, ruler: Ruler, intent: ComposerIntent, now: number
   switch (intent.do) {
     case 'send': {
       if (state.session?.deleted !== true) {
-        if (mentionsOf(intent.text).length === 0) return send(state, literalAts(intent.text), intent.images, now);
-        const { text, images } = intent;
-        return only({ ...state, attaching: true }, { do: 'composer', intent: { do: 'attach', text, images } });
+        if (mentionsOf(intent.text).length === 0) return send(state, literalAts(intent.text), intent, now);
+        return only({ ...state, attaching: true }, { do: 'composer', intent: { ...intent, do: 'attach' } });
       }
       const problems = ['this session was deleted elsewhere: /new starts another one'];
-      return compose(state, ruler, { type: 'return', text: intent.text, problems }, now);
+      return compose(state, ruler, { type: 'return', text: intent.text, with: intent, problems }, now);
     }
     case 'slash':
       return slash(state, ruler, intent.name, intent.args, now);
@@ -73,10 +72,11 @@ function slash(state: State, ruler: Ruler, name: string, args: string, now: numb
 /** The mentions of a message were read: it is sent, or comes back with what was wrong (10 §6.4). */
 export function attached(state: State, ruler: Ruler, message: AttachIntent, read: Attached, now: number): Change {
   const free = { ...state, attaching: false };
+  const { text } = message;
   if (!state.attaching) {
     const problems = ['not sent: another session was opened meanwhile'];
-    return compose(free, ruler, { type: 'return', text: message.text, problems }, now);
+    return compose(free, ruler, { type: 'return', text, with: message, problems }, now);
   }
-  if (read.ok) return send(free, read.text, message.images, now, message.text);
-  return compose(free, ruler, { type: 'return', text: message.text, problems: read.problems }, now);
+  if (read.ok) return send(free, read.text, message, now);
+  return compose(free, ruler, { type: 'return', text, with: message, problems: read.problems }, now);
 }

@@ -2,6 +2,7 @@ import type { UntrustedContent } from '../src/schema/overlay.ts';
 import type { CallItem } from '../src/view/items.ts';
 import type { ApprovalsIntent } from './approvals/approvals-state.ts';
 import type { AttachIntent } from './composer/composer-effects.ts';
+import type { Written } from './composer/composer-state.ts';
 import type { HeldDefinition } from './held-definition.ts';
 import type { SlashIntent } from './slash-intent.ts';
 import type { PlanIntent } from './plan/plan-state.ts';
@@ -25,17 +26,15 @@ export type Effect =
   | {
       readonly do: 'send';
       readonly text: string;
-      readonly images: readonly string[];
       readonly session: string | null;
-      /** What was typed, where files that it mentions stand in the text. */
-      readonly typed?: string;
+      readonly written: Written;
       /** The stopped turn that the operator wants to end with this message. */
       readonly ends?: string;
     }
   /** What a line of the composer asked for; the line goes back there when it fails. */
   | { readonly do: 'typed'; readonly effect: Effect; readonly text: string }
   /** A message goes back to where it was written. */
-  | { readonly do: 'not-sent'; readonly text: string; readonly why: string }
+  | { readonly do: 'not-sent'; readonly written: Written; readonly why: string }
   /** What the composer wants of the world. */
   | {
       readonly do: 'composer';

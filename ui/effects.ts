@@ -125,7 +125,7 @@ export function createEffects(deps: EffectDeps): Effects {
     ...sessionEffects(ground),
     ...modelEffects(ground),
     send: (message) => attempt(() => link.send(message)),
-    'not-sent': ({ text, why }) => dispatch({ type: 'not-sent', text, why: [why], now: now() }),
+    'not-sent': ({ written, why }) => dispatch({ type: 'not-sent', written, why: [why], now: now() }),
     ask: ({ intent }) => deps.asks.perform(intent),
     'focus-ask': ({ id }) => dispatch({ type: 'approve', action: { type: 'focus', id }, now: now() }),
     plan: ({ intent }) => deps.plans.perform(intent),

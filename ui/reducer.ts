@@ -87,7 +87,7 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
         : only(next, ...effects, { do: 'interrupt', run_id: action.run_id, at_once: false });
     }
     case 'not-sent':
-      return notSent(state, ruler, action.text, action.why, action.now);
+      return notSent(state, ruler, action.written, action.why, action.now);
     case 'following':
       return begun({
         ...state,

@@ -42,7 +42,7 @@ export function createSender(deps: SendDeps): (message: Message) => Promise<void
   };
 
   const send = async (message: Message): Promise<void> => {
-    const { text, images, session } = message;
+    const { text, written, session } = message;
     const client = await clientOf();
     try {
       const stopped = await stoppedTurn(client, session);
@@ -58,7 +58,7 @@ export function createSender(deps: SendDeps): (message: Message) => Promise<void
         trim: 0,
         ...deps.chosen(),
         input: { type: 'string', value: text },
-        images: images.map((path) => ({ path })),
+        images: written.images.map((path) => ({ path })),
         session,
         abandon: false,
       });
@@ -90,7 +90,7 @@ export function createSender(deps: SendDeps): (message: Message) => Promise<void
       if (named === 'gone') {
         dispatch({ type: 'session-gone' });
         const why = ['this session was deleted elsewhere: /new starts another one'];
-        return dispatch({ type: 'not-sent', text: message.typed ?? text, why, now: now() });
+        return dispatch({ type: 'not-sent', written, why, now: now() });
       }
       if (named !== null) {
         dispatch({ type: 'renamed', name: named });
@@ -99,7 +99,7 @@ export function createSender(deps: SendDeps): (message: Message) => Promise<void
       }
       dispatch({
         type: 'not-sent',
-        text: message.typed ?? text,
+        written,
         why: [toWire(error).message, ...hintsOf(error)],
         now: now(),
       });

@@ -1,3 +1,4 @@
+import type { Written } from './composer/composer-state.ts';
 import type { State, Turn } from './state.ts';
 import { atEnd } from './move.ts';
 import { type Change, only } from './state.ts';
@@ -8,8 +9,12 @@ export const saying = (state: State, text: string, now: number, bad = true, ms =
   said: { text, bad, until: now + ms },
 });
 
-/** Sends a message: it is shown at once, at the end, and firm when its run is accepted (10 §6.10). */
-export function send(state: State, text: string, images: readonly string[], now: number, typed?: string): Change {
+/**
+ * Sends a message: it is shown at once, at the end, and firm when its run is accepted (10 §6.10).
+ * @param read its text, with the files that it mentions
+ */
+export function send(state: State, read: string, written: Written, now: number): Change {
+  const text = [read, ...written.context].join('\n\n');
   const turn: Turn = {
     run_id: null,
     started_at: now,
@@ -25,6 +30,6 @@ export function send(state: State, text: string, images: readonly string[], now:
       ...atEnd,
       items: [...state.items, { kind: 'user', id: `pending:${now}`, text, state: 'pending', seq: null }],
     },
-    { do: 'send', text, images, session: state.session?.name ?? null, ...(typed === undefined ? {} : { typed }) },
+    { do: 'send', text, written, session: state.session?.name ?? null },
   );
 }

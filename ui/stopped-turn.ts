@@ -17,7 +17,7 @@ export const stoppedTurn = (client: RuntimeClient, session: string | null): Prom
 /** Offers to end it (07 §2.7); the message waits, and comes back when nothing is chosen. */
 export function stoppedQuestion(turn: InterruptedTurn, message: Extract<Effect, { do: 'send' }>): Overlay {
   const { run_id, session, unknown } = turn;
-  const back = (why: string) => ({ do: 'not-sent', text: message.text, why }) as const;
+  const back = (why: string) => ({ do: 'not-sent', written: message.written, why }) as const;
   const open =
     unknown.length === 0 ? [] : [`What became of ${[...new Set(unknown)].join(', ')} is unknown: that is asked first.`];
   return {

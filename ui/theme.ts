@@ -70,7 +70,7 @@ const light: Tokens = {
   dim: { fg: 243 },
   tool: { fg: 25 },
   border: { fg: 250 },
-  accent: { fg: 30 },
+  accent: { fg: 23 },
   warn: { fg: 130 },
   ask: { fg: 130, bold: true },
   ok: { fg: 28 },

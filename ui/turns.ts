@@ -1,6 +1,7 @@
 import type { RunEvent } from '../src/schema/event.ts';
 import { reduceTranscript } from '../src/view/transcript.ts';
 import { counted, wasExtended } from './bounds.ts';
+import type { Written } from './composer/composer-state.ts';
 import { compose } from './composing.ts';
 import type { Effect } from './effect.ts';
 import type { Ruler } from './move.ts';
@@ -13,10 +14,16 @@ export function next(state: State, ruler: Ruler, now: number): Change {
 }
 
 /** A message that never got into the session goes back to where it was written. */
-export function notSent(state: State, ruler: Ruler, text: string, problems: readonly string[], now: number): Change {
+export function notSent(
+  state: State,
+  ruler: Ruler,
+  written: Written,
+  problems: readonly string[],
+  now: number,
+): Change {
   const items = state.items.filter((item) => !(item.kind === 'user' && item.state === 'pending'));
   const held = compose({ ...state, turn: null, items }, ruler, { type: 'turn-ended', completed: false }, now);
-  const back = compose(held.state, ruler, { type: 'return', text, problems }, now);
+  const back = compose(held.state, ruler, { type: 'return', text: written.text, with: written, problems }, now);
   return { state: back.state, effects: [...held.effects, ...back.effects] };
 }
 

@@ -84,8 +84,8 @@ function size(item: CallItem): readonly Line[] {
 }
 
 /** The exit code of a program, where the result has one. */
-function exitOf(item: CallItem): string | null {
-  const code = member(item.result, 'exit_code');
+export function exitOf({ result }: Pick<CallItem, 'result'>): string | null {
+  const code = member(result, 'exit_code');
   return typeof code === 'number' ? `exit ${code}` : null;
 }
 
@@ -99,17 +99,19 @@ function member(result: string | null, name: string): unknown {
   }
 }
 
+/** What a person reads of a call. */
+export const readable = (item: CallItem): string => (item.result === null ? item.output : readableResult(item.result));
+
 /** What a person reads of a result: the text in it where it is wrapped in JSON. */
-export function readable(item: CallItem): string {
-  if (item.result === null) return item.output;
+export function readableResult(result: string): string {
   for (const name of ['stdout', 'content', 'text', 'message', 'diff']) {
-    const text = member(item.result, name);
+    const text = member(result, name);
     if (typeof text !== 'string' || text === '') continue;
-    const more = name === 'stdout' ? member(item.result, 'stderr') : undefined;
+    const more = name === 'stdout' ? member(result, 'stderr') : undefined;
     return typeof more === 'string' && more !== '' ? `${text}\n${more}` : text;
   }
-  const errors = member(item.result, 'stderr');
-  return typeof errors === 'string' && errors !== '' ? errors : item.result;
+  const errors = member(result, 'stderr');
+  return typeof errors === 'string' && errors !== '' ? errors : result;
 }
 
 function closedLines(item: CallItem, look: ItemLook): readonly Line[] {

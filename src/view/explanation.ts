@@ -21,12 +21,15 @@ export function explanationLines(explanation: PolicyExplanation): readonly strin
   ];
 }
 
-/** The part that a card does not show already: how the call was read and which rules were tried. */
-export function whyLines(explanation: PolicyExplanation): readonly string[] {
+/**
+ * The part that a card does not show already: how the call was read and which rules were tried.
+ * @param shown those of the rules that are told
+ */
+export function whyLines(explanation: PolicyExplanation, shown = explanation.tried): readonly string[] {
   const { record, tried, wait_s, would_change_with } = explanation;
   return [
     ...analysisLines(record.analysis, tried),
-    ...tried.map(ruleLine),
+    ...triedLines(shown),
     ...trustLines(record),
     ...(wait_s === null ? [] : [waitLine(wait_s)]),
     ...(would_change_with === null ? [] : [`would change with: ${would_change_with}`]),
@@ -67,6 +70,12 @@ export function verdictLine({ action, reason, matched_rule: rule, policy }: Eval
   if (reason === 'remembered') return `${action}  approved before in this session, under ${by}`;
   return reason === 'floor' ? `${action}  a floor under ${by}` : `${action}  ${by}`;
 }
+
+export const triedLines = (tried: readonly TriedRule[]): readonly string[] => tried.map(ruleLine);
+
+/** One that could not be read does not fit either, and may be what somebody is looking for. */
+export const isTelling = ({ outcome, conditions }: TriedRule): boolean =>
+  outcome !== 'no' || conditions.some(({ result }) => result === 'indeterminate');
 
 const waitLine = (seconds: number | 'never'): string =>
   seconds === 'never' ? 'waits without a deadline' : `waits ${formatSeconds(seconds)}, then denied`;

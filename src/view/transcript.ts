@@ -220,7 +220,9 @@ function ask(draft: Draft, event: Extract<RunEvent, { kind: 'ask' }>): void {
 }
 
 function verdict(draft: Draft, event: Extract<RunEvent, { kind: 'verdict' }>): void {
-  const given = { ask_id: event.ask_id, verdict: event.verdict, by: event.by, at: event.timestamp };
+  // Nothing was denied: what had begun is not done again.
+  const words = event.treat_as === 'skip' ? 'skipped' : event.verdict;
+  const given = { ask_id: event.ask_id, verdict: words, by: event.by, at: event.timestamp };
   const item = event.call_id === null ? undefined : draft.find('call', event.call_id);
   if (item !== undefined && item.ask_id === event.ask_id) {
     draft.replace(item, { ...item, verdict: given });

@@ -223,6 +223,22 @@ describe('the composer in the terminal', () => {
     await terminal.saw('[Pasted 1: 500 lines]');
   });
 
+  test('takes lines that the terminal does not mark as a paste for one, and sends a line of one read', async () => {
+    const terminal = await open();
+    terminal.type('one\rtwo\r\tthree\r');
+    await terminal.saw('› one\n  two\n  ');
+    expect(
+      terminal
+        .rows()
+        .slice(18, 21)
+        .map((row) => row.trim()),
+    ).toEqual(['› one', 'two', 'three']);
+    terminal.type('\u0015\u007f\u0015\u007f\u0015');
+    await terminal.until((rows) => !rows.some((row) => row.includes('three')), 'an empty composer');
+    terminal.type('hello\r');
+    await terminal.saw('› hello');
+  });
+
   test('completes commands, refuses unknown ones in place, and offers files but not denied ones', async () => {
     world.write('src/retry.ts', 'x');
     world.write('.env', 'SECRET=1');
@@ -274,20 +290,30 @@ describe('the composer in the terminal', () => {
   });
 
   test('runs a shell line of the operator through the gate, and only with --shell', async () => {
-    await addScript(world, [
-      { name: 'told', match: { last_user: { regex: '^I ran this myself' } }, reply: { text: 'I know.' } },
-    ]);
+    const told = '^what was it[?]\\n\\nI ran this myself:\\n\\$ cat words.txt\\n@id_rsa is a word$';
+    await addScript(world, [{ name: 'told', match: { last_user: { regex: told } }, reply: { text: 'I know.' } }]);
     const without = await open();
     without.type('!ls\r');
     await without.saw('shell lines need reins --shell');
     without.type(quit);
     await without.ended;
     world.write('seen-here.txt', '');
+    world.write('words.txt', '@id_rsa is a word\n');
+    world.write('id_rsa', 'x');
     const terminal = await open(['--shell']);
-    terminal.type('!ls\r');
+    terminal.type('!!ls\r');
     await terminal.saw('seen-here.txt');
     await terminal.until((rows) => rows.some((row) => row.startsWith(' idle')), 'idle');
-    terminal.type('what was that?\r');
+    // What a line printed is no text of the operator: it mentions nothing, and it waits for the message that is sent.
+    terminal.type('!cat words.txt\r');
+    await terminal.saw('@id_rsa is a word');
+    await terminal.until((rows) => rows.some((row) => row.startsWith(' idle')), 'idle');
+    terminal.type('see @id_rsa ');
+    await terminal.saw('› see @id_rsa');
+    terminal.type('\r');
+    await terminal.saw('! @id_rsa was not attached');
+    expect(terminal.rows().at(-4)).toBe('› see @id_rsa');
+    terminal.type('\u0015what was it?\r');
     await terminal.saw('I know.');
     terminal.type('!touch made\r');
     await terminal.saw('waiting for an answer');

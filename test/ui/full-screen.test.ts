@@ -318,6 +318,18 @@ describe('without a screen', () => {
     expect((await terminal.ended).code).toBe(0);
   });
 
+  test('lines that the terminal does not mark as a paste are one message, which Enter sends', async () => {
+    await world.run(['session', 'new', 'pasted']);
+    const terminal = openTerminal(world, ['--plain', ...tester]);
+    opened.push(terminal);
+    await terminal.until((rows) => rows.includes('>'), 'a prompt');
+    terminal.type('one line\rtwo lines\rhello\r');
+    await terminal.saw('note: pasted 3 lines: Enter sends');
+    expect(terminal.screen()).not.toContain('reins: ');
+    terminal.type('\r');
+    await terminal.saw('reins: Hello.');
+  });
+
   test('a screen reader is told how it came on, and gets no mark', async () => {
     await world.run(['session', 'new', 'reader']);
     const terminal = openTerminal(world, ['--screen-reader', ...tester]);

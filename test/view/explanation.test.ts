@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import type { Evaluation } from '../../src/schema/policy.ts';
 import type { PolicyExplanation, TriedRule } from '../../src/schema/policy-views.ts';
-import { explanationLines, verdictLine } from '../../src/view/explanation.ts';
+import { explanationLines, isTelling, triedLines, verdictLine, whyLines } from '../../src/view/explanation.ts';
 
 const policy = { name: 'default', source: 'builtin', path: null, sha256: 'a', state: 'ok' } as const;
 const record: Evaluation = {
@@ -108,6 +108,18 @@ it('does not repeat the line behind the rules that judge it, nor their operands'
   expect(rule('has_command_substitution', '', 'indeterminate', 'not read')).toBe(
     'rule 4   no      has_command_substitution : cannot tell: not read',
   );
+});
+
+it('tells apart the rules that say something, and keeps how the call was read without the others', () => {
+  const unread: TriedRule = {
+    ...tried[0]!,
+    rule: 9,
+    conditions: [{ ...condition, result: 'indeterminate', why: 'x' }],
+  };
+  expect([...tried, unread].map(isTelling)).toEqual([false, true]);
+  const all = whyLines(explanation);
+  expect(whyLines(explanation, [])).toEqual(all.filter((line) => !line.startsWith('rule ')));
+  expect(triedLines(tried)).toEqual(all.filter((line) => line.startsWith('rule ')));
 });
 
 it('makes do with an analysis that it does not know', () => {

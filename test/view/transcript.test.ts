@@ -119,6 +119,9 @@ describe('the transcript of events', () => {
     expect(rows(asked[0])).toEqual([
       '• local_shell.local_shell  npm test                     waiting for an answer  +',
     ]);
+    const treated = { ask_id: 'ask_1', call_id: 'call_1', verdict: 'denied', treat_as: 'skip' } as const;
+    const skipped = reduceTranscript({ items: asked }, [event({ kind: 'verdict', ...treated, by: 'operator:tui' })]);
+    expect(skipped.items).toMatchObject([{ verdict: { verdict: 'skipped' } }]);
     const done = reduceTranscript({ items: asked }, [
       event({ kind: 'verdict', ask_id: 'ask_1', call_id: 'call_1', verdict: 'approved', by: 'operator:tui' }),
       event({ kind: 'tool_call_started', ...callId }),

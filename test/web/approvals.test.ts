@@ -6,10 +6,13 @@ import { axeFaults, phone, visit, type WebWorld, webWorld } from './world.ts';
 const blanks = ' '.repeat(800);
 const lines = Array.from({ length: 500 }, (_, index) => `line ${index}`).join('\n');
 
+const oneCommand = `git push origin ${'a-long-name-of-a-branch/'.repeat(12)}end`;
+
 let world: WebWorld;
 beforeAll(async () => {
   world = await webWorld({
     turns: [
+      calls([call('local_shell.local_shell', { command: oneCommand })], { role: 'user', last_user: 'shell' }),
       plans(['Write the note']),
       asks('local_fs.write_file', { path: 'note.txt', content: 'a note\n' }, { ...executor, role: 'user' }),
       reply('Written.', executor),
@@ -209,5 +212,21 @@ it('APR-010: takes no press that brings its window to the front', async () => {
   await armed();
   await approve.click();
   await page.locator('.outcome[data-state=approved]').waitFor();
+  expect(world.problems).toEqual([]);
+});
+
+it('says one command once, and keeps a list of long ones in the window', async () => {
+  await world.served.app.start({ input: { type: 'string', value: 'shell' }, on_ask: 'ask' });
+  const page = await world.open('/approvals', { viewport: phone });
+  const card = page.getByRole('article', { name: /^Run 1 command/ });
+  await card.waitFor();
+  expect(((await card.textContent()) ?? '').split(oneCommand)).toHaveLength(2);
+  const { items } = await world.served.client.pageApprovals({});
+  const ask = items.find(({ tools }) => tools === 'local_shell');
+  if (ask === undefined) throw new Error('no ask');
+  await world.served.client.answerApproval({ id: ask.id, binding: ask.binding, outcome: 'deny' });
+  await visit(page, '/approvals?tab=answered');
+  await page.locator('.outcome', { hasText: 'git push origin' }).waitFor();
+  expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
   expect(world.problems).toEqual([]);
 });

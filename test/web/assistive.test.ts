@@ -100,3 +100,23 @@ it('follows the text size that somebody has set, and has room for twice of it on
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
   }
 });
+
+it('goes through tabs with the arrows round and round, and to both ends with Home and End', async () => {
+  const page = await world.open('/settings');
+  const names = await page.getByRole('tab').allTextContents();
+  await page.getByRole('tab', { name: 'Configuration' }).focus();
+  const after = async (key: string): Promise<unknown> => {
+    await page.keyboard.press(key);
+    return page.evaluate(
+      "document.activeElement.getAttribute('aria-selected') === 'true' && document.activeElement.textContent",
+    );
+  };
+  expect(await after('End')).toBe(names.at(-1));
+  expect(await after('ArrowRight')).toBe(names[0]);
+  expect(await after('ArrowLeft')).toBe(names.at(-1));
+  expect(await after('Home')).toBe(names[0]);
+  expect(await page.evaluate('scrollY')).toBe(0);
+  const controls = await page.getByRole('tab', { selected: true }).getAttribute('aria-controls');
+  expect(await page.getByRole('tabpanel').getAttribute('id')).toBe(controls);
+  expect(world.problems).toEqual([]);
+});

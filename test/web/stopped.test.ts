@@ -52,6 +52,9 @@ it('offers in its chat to go on with a run whose process is gone', async () => {
   const page = await world.open('/chat');
   await page.getByText('it stopped at its last checkpoint').waitFor();
   expect(await axeFaults(page)).toEqual([]);
+  await page.getByRole('button', { name: 'End the turn' }).waitFor();
+  await page.getByRole('textbox', { name: 'Message' }).fill('and then?');
+  await page.getByText('this can be sent when it has gone on or was ended').waitFor();
   await page.getByRole('button', { name: 'Resume' }).click();
   await page.getByText('word29').waitFor();
   await page.getByRole('button', { name: 'Send' }).waitFor();

@@ -2,10 +2,11 @@ import type { RuntimeClient } from '../../src/client/operations.ts';
 import type { SavedDraft } from '../../src/schema/draft.ts';
 import { toWire } from '../../src/schema/errors.ts';
 import { type Attached, attachMentions } from './attach.ts';
-import type { ComposerAction, ComposerIntent } from './composer-state.ts';
+import type { ComposerAction, ComposerIntent, Written } from './composer-state.ts';
 import type { HistoryFile } from './history-file.ts';
 import { callAsOperator, type OperatorCallDeps } from './operator-calls.ts';
 import { slashCommands } from './slash-commands.ts';
+import { toldOfLine } from './told-of-line.ts';
 import { matchMentions, type MentionIndex, scanMentions } from './mention-index.ts';
 
 export type ComposerEffectDeps = {
@@ -32,7 +33,7 @@ export type ComposerEffectDeps = {
 };
 
 /** A message whose mentions are read before it is sent. */
-export type AttachIntent = { readonly do: 'attach'; readonly text: string; readonly images: readonly string[] };
+export type AttachIntent = { readonly do: 'attach' } & Written;
 
 export type ComposerEffects = {
   perform(intent: AttachIntent | Extract<ComposerIntent, { do: 'shell' | 'remember' | 'save' | 'find' }>): void;
@@ -48,8 +49,6 @@ const saveMs = 500;
 /** An index that is older is made anew at the next mention. */
 const indexMs = 10_000;
 const mostOffered = 20;
-/** Most characters of a shell line's result that the model is told. */
-const mostKept = 16_384;
 
 /** Carries out what the composer wants: drafts, history, words for its lists. */
 export function createComposerEffects(deps: ComposerEffectDeps): ComposerEffects {
@@ -132,8 +131,7 @@ export function createComposerEffects(deps: ComposerEffectDeps): ComposerEffects
     });
     if (!called.ok) deps.say(called.why, true);
     // What was refused is no news for the model either.
-    else if (keep)
-      dispatch({ type: 'context', text: `I ran this myself:\n$ ${line}\n${called.text.slice(0, mostKept)}` });
+    else if (keep) dispatch({ type: 'context', text: toldOfLine(line, called.text) });
   };
 
   return {

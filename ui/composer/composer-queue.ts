@@ -70,7 +70,7 @@ export function send(state: ComposerState, view: ComposerView): Composed {
 
 const sent = (state: ComposerState, { text, images }: Queued): Composed => ({
   state: { ...state, lastSent: text, context: [], sending: { text, images } },
-  intents: [{ do: 'send', text: [...state.context, text].join('\n\n'), images }],
+  intents: [{ do: 'send', text, images, context: state.context }],
 });
 
 export function sendNext(state: ComposerState): Composed {

@@ -32,6 +32,14 @@ export type ComposerState = {
   readonly problems: readonly string[];
 };
 
+/** A message as it was written: so it goes back where it cannot be sent. */
+export type Written = {
+  readonly text: string;
+  readonly images: readonly string[];
+  /** What the operator ran before it, which the model is told behind its text. */
+  readonly context: readonly string[];
+};
+
 export type ComposerAction =
   | { readonly type: 'command'; readonly id: string }
   | { readonly type: 'text'; readonly text: string }
@@ -44,8 +52,13 @@ export type ComposerAction =
   | { readonly type: 'replace'; readonly text: string }
   /** The message that was on its way is in the session. */
   | { readonly type: 'accepted' }
-  /** A message that could not be sent comes back, with why. */
-  | { readonly type: 'return'; readonly text: string; readonly problems: readonly string[] }
+  /** A message that could not be sent comes back, or a line that could not be carried out, with why. */
+  | {
+      readonly type: 'return';
+      readonly text: string;
+      readonly problems: readonly string[];
+      readonly with?: Pick<Written, 'images' | 'context'>;
+    }
   | { readonly type: 'history'; readonly entries: readonly string[]; readonly most: number }
   | { readonly type: 'words'; readonly source: string; readonly words: readonly string[] }
   | { readonly type: 'paths'; readonly query: string; readonly found: readonly string[] }
@@ -56,7 +69,7 @@ export type ComposerAction =
 
 /** What is to be done about it; carried out elsewhere. */
 export type ComposerIntent =
-  | { readonly do: 'send'; readonly text: string; readonly images: readonly string[] }
+  | ({ readonly do: 'send' } & Written)
   | { readonly do: 'slash'; readonly name: string; readonly args: string }
   | { readonly do: 'shell'; readonly line: string; readonly keep: boolean }
   | { readonly do: 'editor'; readonly text: string }

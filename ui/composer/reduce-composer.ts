@@ -87,7 +87,12 @@ function reduce(state: ComposerState, action: ComposerAction, view: ComposerView
       return only({ ...state, sending: null });
     case 'return': {
       const kept = isComposerEmpty(state) ? draftOf(action.text) : draftOf(`${action.text}\n${composerText(state)}`);
-      const back = edited(state, editingOf(kept, state.editing));
+      const { images = [], context = [] } = action.with ?? {};
+      const back = {
+        ...edited(state, editingOf(kept, state.editing)),
+        images: [...new Set([...images, ...state.images])],
+        context: [...context, ...state.context],
+      };
       // What was wrong with it stands where a list of its last word would.
       return refuse({ ...back, sending: null, dismissed: back.editing.text.replace(/\S*$/, '') }, ...action.problems);
     }
@@ -149,7 +154,7 @@ function runCommand(state: ComposerState, id: string, view: ComposerView): Compo
     case 'composer.resend':
       if (state.lastSent === null) return refuse(state, 'nothing was sent yet');
       if (view.busy) return refuse(state, 'a turn is running');
-      return { state, intents: [{ do: 'send', text: state.lastSent, images: [] }] };
+      return { state, intents: [{ do: 'send', text: state.lastSent, images: [], context: [] }] };
     case 'composer.up':
       return vertical(state, -1, view);
     case 'composer.down':

@@ -37,12 +37,12 @@ export function useAnswer(id: string, binding: string, onRefused: () => void): S
             set({ state: 'idle', error: null });
             return ask;
           } catch (thrown) {
-            if (thrown instanceof RuntimeError) {
+            if (thrown instanceof RuntimeError && thrown.code !== 'timeout') {
               set({ state: 'idle', error: lost.has(thrown.code) ? null : thrown });
               onRefused();
               return null;
             }
-            if (!(thrown instanceof TypeError)) {
+            if (!(thrown instanceof RuntimeError || thrown instanceof TypeError)) {
               set({ state: 'idle', error: refusalFrom(thrown) });
               return null;
             }

@@ -3,7 +3,7 @@ import type { AskCardData } from '../../src/schema/ask-views.ts';
 import { DiffLines } from '../parts/code-block.tsx';
 import { numbered } from '../parts/numbered.ts';
 import { Escaped, Safe } from '../parts/safe.tsx';
-import { argumentLines, budgetOf, commandText, ruleWords, segmentsOf, warningOf } from './card-facts.ts';
+import { argumentLines, budgetOf, commandText, otherArgs, ruleWords, segmentsOf, warningOf } from './card-facts.ts';
 import { Fold, foldedLines } from './folds.tsx';
 
 export type CardPart = { readonly id: string; readonly total: number };
@@ -13,7 +13,7 @@ export function foldsOf(card: AskCardData): readonly CardPart[] {
   return [
     { id: 'segments', total: segmentsOf(card).length },
     ...(card.diff === null ? [] : [{ id: 'diff', total: diffLines(card.diff.text).length }]),
-    ...card.args.map(({ name, value }) => ({ id: `arg ${name}`, total: argumentLines(value).length })),
+    ...otherArgs(card).map(({ name, value }) => ({ id: `arg ${name}`, total: argumentLines(value).length })),
   ];
 }
 
@@ -127,7 +127,7 @@ export function CardBody({
           </Fact>
         </dl>
       ) : (
-        card.args.map(({ name, value }) => {
+        otherArgs(card).map(({ name, value }) => {
           const lines = argumentLines(value);
           const id = `arg ${name}`;
           return (

@@ -28,6 +28,13 @@ export function segmentsOf(card: AskCardData): readonly CommandSegment[] {
 export const commandText = (words: readonly string[]): string =>
   words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');
 
+/** The arguments that the rest of the card does not say: a command that is the one of its list is read there. */
+export function otherArgs(card: AskCardData): AskCardData['args'] {
+  const [segment, ...more] = segmentsOf(card);
+  const said = segment === undefined || more.length > 0 ? null : commandText(segment.words);
+  return card.args.filter(({ name, value }) => name !== 'command' || value !== said);
+}
+
 /** One sentence that the runtime makes of what will happen (09 §8.7.1). Escaped. */
 export function headlineOf(card: AskCardData, cwd: string): string {
   const { diff, program, paths } = card;

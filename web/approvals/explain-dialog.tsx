@@ -1,4 +1,4 @@
-import { verdictLine, whyLines } from '../../src/view/explanation.ts';
+import { isTelling, triedLines, verdictLine, whyLines } from '../../src/view/explanation.ts';
 import { client } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';
 import { Dialog } from '../parts/dialog.tsx';
@@ -12,21 +12,36 @@ export function ExplainDialog({ id, onClose }: { readonly id: string; readonly o
   return (
     <Dialog title="Why this was asked" onClose={onClose}>
       <Loaded data={explained}>
-        {({ now }) => (
-          <>
-            <p className="note mono small">
-              <Safe text={verdictLine(now.record)} />
-            </p>
-            <ul className="trace mono small">
-              {numbered(whyLines(now)).map(({ key, part }) => (
-                <li key={key}>
-                  <Safe text={part} />
-                </li>
-              ))}
-            </ul>
-          </>
-        )}
+        {({ now }) => {
+          const passed = now.tried.filter((rule) => !isTelling(rule));
+          return (
+            <>
+              <p className="note mono small">
+                <Safe text={verdictLine(now.record)} />
+              </p>
+              <Trace lines={whyLines(now, now.tried.filter(isTelling))} />
+              {passed.length === 0 ? null : (
+                <details>
+                  <summary className="small">
+                    {passed.length} {passed.length === 1 ? 'rule that does' : 'rules that do'} not fit
+                  </summary>
+                  <Trace lines={triedLines(passed)} />
+                </details>
+              )}
+            </>
+          );
+        }}
       </Loaded>
     </Dialog>
   );
 }
+
+const Trace = ({ lines }: { readonly lines: readonly string[] }) => (
+  <ul className="trace mono small">
+    {numbered(lines).map(({ key, part }) => (
+      <li key={key}>
+        <Safe text={part} />
+      </li>
+    ))}
+  </ul>
+);

@@ -25,10 +25,14 @@ const decisionWords = ({ action, rule }: Decision): string => {
 export const waits = (item: CallItem): item is CallItem & { readonly ask_id: string } =>
   item.ask_id !== null && item.verdict === null && item.state === 'pending';
 
+/** Whether it is the call that was meant shows in its arguments: so many characters keep their place, the rest goes below. */
+const mostKept = 16;
+
 /** A tool call: one line that opens; while it is asked about, the card stands in its place (09 §8.5). */
 export function CallLine({ item }: { readonly item: CallItem }) {
   const [open, setOpen] = useState(false);
   const [look, words] = stateWords[item.state];
+  const summary = callSummary(item.args);
   return (
     <div className="call">
       <button type="button" className="call-line" aria-expanded={open} onClick={() => setOpen(!open)}>
@@ -36,8 +40,8 @@ export function CallLine({ item }: { readonly item: CallItem }) {
         <span className="mono call-name">
           <Safe text={callName(item)} />
         </span>
-        <span className="grow cut muted mono">
-          <Safe text={callSummary(item.args)} />
+        <span className="grow cut muted mono" style={{ flexBasis: `${Math.min(summary.length, mostKept)}ch` }}>
+          <Safe text={summary} />
         </span>
         <span className="small muted call-more">
           {item.verdict === null

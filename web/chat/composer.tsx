@@ -33,11 +33,14 @@ function keepDraft(session: string, text: string): void {
 export function Composer({
   name,
   chat,
+  rests,
   options,
   onOptions,
 }: {
   readonly name: string;
   readonly chat: Chat;
+  /** The run of the chat waits for somebody. */
+  readonly rests: boolean;
   readonly options: SendOptions;
   readonly onOptions: (options: SendOptions) => void;
 }) {
@@ -107,6 +110,13 @@ export function Composer({
         onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
       />
+      {active && text.trim() !== '' ? (
+        <p className="small muted" role="status">
+          {rests
+            ? 'The last turn is not over: this can be sent when it has gone on or was ended.'
+            : 'A turn is running: this can be sent when it is over.'}
+        </p>
+      ) : null}
       <div className="composer-foot">
         <OptionsButton options={options} onOptions={onOptions} />
         <div className="row">
@@ -120,7 +130,7 @@ export function Composer({
               Send
             </Button>
           ) : (
-            <StopButton runId={chat.runId} />
+            <StopButton runId={chat.runId} word={rests ? 'End the turn' : 'Stop'} />
           )}
         </div>
       </div>
@@ -129,12 +139,12 @@ export function Composer({
 }
 
 /** Asks once, then cancels. */
-function StopButton({ runId }: { readonly runId: string }) {
+function StopButton({ runId, word }: { readonly runId: string; readonly word: string }) {
   const stop = useAction(() => client.endRun({ id: runId }));
   return (
     <>
       {stop.error === null || stop.error.code === 'run_not_active' ? null : <ErrorNote error={stop.error} />}
-      <SureButton word="Stop" sureWord="Really stop it?" busy={stop.busy} onSure={() => void stop.run()} />
+      <SureButton word={word} sureWord="Really end it?" busy={stop.busy} onSure={() => void stop.run()} />
     </>
   );
 }

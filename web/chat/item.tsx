@@ -65,7 +65,7 @@ export const ItemView = memo(({ item, unsent, onAgain, newest, asks }: ItemProps
         <div>
           <div className={`note ${item.status === 'failed' ? 'danger' : 'warn'} row`}>
             <b>{item.status}</b>
-            <span className="grow wrap">
+            <span className="grow wrap readable">
               <Safe text={`${item.class}: ${item.text}`} mode="prose" />
             </span>
             {item.status === 'suspended' ? (

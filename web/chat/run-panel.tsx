@@ -17,7 +17,7 @@ export function RunPanel({ runId }: { readonly runId: string | null }) {
       {runId === null ? (
         <p className="muted small">The run of the newest message appears here.</p>
       ) : (
-        <Loaded data={run}>
+        <Loaded data={run} beside>
           {(shown) => (
             <div className="stack">
               <p className="row">

@@ -46,7 +46,7 @@ export function SessionsColumn({
         </Button>
       </div>
       {create.error === null ? null : <ErrorNote error={create.error} />}
-      <Loaded data={sessions}>
+      <Loaded data={sessions} beside>
         {(list) => (
           <ul className="session-list">
             {list

@@ -10,6 +10,7 @@ import { client, clientRepeating } from '../data/client.ts';
 import { onFeed } from '../data/live.ts';
 import { onReturn } from '../data/on-return.ts';
 import { onRun } from '../data/run-events.ts';
+import { newKey } from '../data/unanswered.ts';
 import { refusalFrom } from '../data/use-data.ts';
 
 const pageSize = 200;
@@ -168,10 +169,6 @@ async function stoppedRun(session: string): Promise<string | null> {
   const { items } = await client.pageRuns({ session, status: 'interrupted', limit: 10 });
   return items.find(({ kind }) => kind === 'chat')?.id ?? null;
 }
-
-/** No random UUIDs: a page that has come over plain HTTP from another machine is not given any. */
-const newKey = (): string =>
-  Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, '0')).join('');
 
 const goneElsewhere = new RuntimeError(
   'not_found',

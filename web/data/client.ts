@@ -2,6 +2,7 @@ import { createHttpClient, type HttpClient } from '../../src/client/http-client.
 import { isStillIn } from '../session/renewal.ts';
 import { loginAgain, mustChange, prove } from '../session/session.ts';
 import { createStore } from './store.ts';
+import { fetchAnswered, sendOnce } from './unanswered.ts';
 
 /** The line to the server, as the last request or stream has found it. */
 export type Connection =
@@ -14,9 +15,11 @@ export const connection = createStore<Connection>({ state: 'open' });
  * `fetch` for the client: a login that has ended is renewed by the person and the request sent again, and so is a proof
  * that has grown old. What was on its way is not lost to either.
  */
-const fetchAsOperator: typeof globalThis.fetch = async (input, init) => {
+const fetchAsOperator: typeof globalThis.fetch = (input, init) => sendOnce(input, init, (sent) => untilIn(input, sent));
+
+const untilIn: typeof globalThis.fetch = async (input, init) => {
   for (let refusals = 0; ; ) {
-    const response = await fetch(input, init);
+    const response = await fetchAnswered(input, init);
     if (response.status === 401) {
       refusals += 1;
       // It may have been sent just before another tab renewed the login, or logged in.

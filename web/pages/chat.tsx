@@ -126,7 +126,7 @@ function Conversation({
         {chat.session === null && chat.error === null ? <Skeleton /> : null}
         {chat.session !== null && chat.items.length === 0 ? <Nothing chat={chat} options={options} /> : null}
         <TranscriptView items={chat.items} older={chat.older} unsent={chat.unsent} onAgain={again} />
-        <Composer name={name} chat={chat} options={options} onOptions={setOptions} />
+        <Composer name={name} chat={chat} rests={rests} options={options} onOptions={setOptions} />
       </div>
       <RunPanel runId={chat.newestRun} />
     </>
@@ -142,11 +142,13 @@ const examples = [
 /** Nothing was said yet: three ways to begin, or what is missing before. */
 function Nothing({ chat, options }: { readonly chat: Chat; readonly options: SendOptions }) {
   const { setup } = useEverywhere();
-  const issue = setup.value?.issues.find(({ severity }) => severity === 'error');
+  const missing = setup.value?.issues.filter(({ severity }) => severity === 'error') ?? [];
+  // Without a backend no model can be chosen: it comes first, as in the set-up.
+  const issue = missing.find(({ code }) => code === 'no_backends') ?? missing[0];
   if (issue !== undefined) {
     return (
       <div className="panel stack start">
-        <h2>One thing is missing</h2>
+        <h2>{missing.length === 1 ? 'One thing is missing' : `${missing.length} things are missing; first:`}</h2>
         <p>{issue.message}</p>
         {issue.cliCommand === null ? null : <p className="mono small">{issue.cliCommand}</p>}
         <Link href="/setup">Open the set-up</Link>

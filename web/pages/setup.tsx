@@ -1,6 +1,7 @@
 import { Link, useLocation } from 'wouter';
 import type { SetupStatus } from '../../src/schema/registry.ts';
 import type { Known } from '../../src/schema/shape.ts';
+import { plural } from '../../src/view/format.ts';
 import { client } from '../data/client.ts';
 import { useAction, useData } from '../data/use-data.ts';
 import { Button, CopyButton } from '../parts/button.tsx';
@@ -125,7 +126,7 @@ function Issues({ status: { issues } }: { readonly status: Status }) {
         <li key={`${code} ${subject ?? ''}`} className="panel stack tight">
           <div className="row">
             <span className={`tag ${looks[severity]}`}>{severity}</span>
-            <span className="wrap grow">
+            <span className="wrap grow readable">
               <Safe text={message} />
             </span>
             {fixPath === null ? null : <Link href={fixPath}>Fix it here</Link>}
@@ -167,7 +168,7 @@ function Backends({ status }: { readonly status: Status }) {
             <dd>
               <span className={`tag ${state === 'ready' ? 'good' : state === 'error' ? 'danger' : ''}`}>{state}</span>{' '}
               {error === null ? (
-                `${modelCount} models${latencyMs === null ? '' : `, ${latencyMs} ms`}`
+                `${plural(modelCount, 'model')}${latencyMs === null ? '' : `, ${latencyMs} ms`}`
               ) : (
                 <Safe text={error} />
               )}

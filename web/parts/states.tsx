@@ -48,12 +48,23 @@ export function ErrorNote({
 }
 
 /** What was read, with the states before and beside it (09 §8.2). */
-export function Loaded<T>({ data, children }: { readonly data: Data<T>; readonly children: (value: T) => ReactNode }) {
+export function Loaded<T>({
+  data,
+  beside = false,
+  children,
+}: {
+  readonly data: Data<T>;
+  /** It stands beside what the page is about, which says for both that the connection is lost. */
+  readonly beside?: boolean;
+  readonly children: (value: T) => ReactNode;
+}) {
   const { value, error, stale, reload } = data;
   return (
     <>
       {error === null || (stale && value !== null) ? null : <ErrorNote error={error} onRetry={reload} />}
-      {stale && value !== null ? <p className="note warn small">as it was before the connection was lost</p> : null}
+      {stale && !beside && value !== null ? (
+        <p className="note warn small">as it was before the connection was lost</p>
+      ) : null}
       {value === null ? error === null ? <Skeleton /> : null : children(value)}
     </>
   );

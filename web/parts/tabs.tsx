@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from 'react';
 
 export type Tab = { readonly id: string; readonly label: ReactNode };
 
@@ -24,10 +24,12 @@ export function Tabs({
     if (list.current === null || tab === null) return;
     list.current.scrollLeft = tab.offsetLeft + tab.offsetWidth / 2 - list.current.clientWidth / 2;
   }, [selected]);
-  const step = (by: number) => {
+  const go = (event: KeyboardEvent) => {
     const at = tabs.findIndex((tab) => tab.id === selected);
-    const next = tabs[(at + by + tabs.length) % tabs.length];
-    if (next === undefined) return;
+    const next = keys[event.key]?.(tabs, at);
+    if (next === undefined || event.altKey || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    // Home and End would scroll the page besides.
+    event.preventDefault();
     onSelect(next.id);
     tabIn(list.current, next.id)?.focus();
   };
@@ -45,21 +47,27 @@ export function Tabs({
             aria-selected={tab.id === selected}
             tabIndex={tab.id === selected ? 0 : -1}
             onClick={() => onSelect(tab.id)}
-            onKeyDown={(event) => {
-              if (event.key === 'ArrowRight') step(1);
-              if (event.key === 'ArrowLeft') step(-1);
-            }}
+            aria-controls={tab.id === selected ? `${id}-panel` : undefined}
+            onKeyDown={go}
           >
             {tab.label}
           </button>
         ))}
       </div>
-      <div role="tabpanel" aria-labelledby={`${id}-${selected}`} className="stack">
+      <div role="tabpanel" id={`${id}-panel`} aria-labelledby={`${id}-${selected}`} className="stack">
         {children}
       </div>
     </div>
   );
 }
+
+/** The keys of a row of tabs; the arrows go round. */
+const keys: Readonly<Record<string, (tabs: readonly Tab[], at: number) => Tab | undefined>> = {
+  ArrowRight: (tabs, at) => tabs[(at + 1) % tabs.length],
+  ArrowLeft: (tabs, at) => tabs.at(at - 1),
+  Home: (tabs) => tabs[0],
+  End: (tabs) => tabs.at(-1),
+};
 
 const tabIn = (list: HTMLElement | null, id: string): HTMLElement | null =>
   list?.querySelector<HTMLElement>(`[data-tab="${CSS.escape(id)}"]`) ?? null;

@@ -42,12 +42,14 @@ export function PlanList() {
       title="Plans"
       actions={
         <>
-          <SureButton
-            word="Remove finished"
-            sureWord="Really remove them?"
-            busy={clean.busy}
-            onSure={() => void clean.run().then(data.reload)}
-          />
+          {data.value?.items.some((plan) => plan.status !== 'active') === true ? (
+            <SureButton
+              word="Remove finished"
+              sureWord="Really remove them?"
+              busy={clean.busy}
+              onSure={() => void clean.run().then(data.reload)}
+            />
+          ) : null}
           <Button look="primary" onClick={() => setMaking(true)}>
             New plan
           </Button>

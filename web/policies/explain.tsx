@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { PolicyExplanation } from '../../src/schema/policy-views.ts';
 import { readObject } from '../../src/text/json-object.ts';
+import { isTelling } from '../../src/view/explanation.ts';
 import { client } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';
 import { useVetted } from '../editor/use-vetted.ts';
@@ -80,11 +81,8 @@ function Explanation({
   readonly onRule: (path: string) => void;
 }) {
   const { record, tried, notes, would_change_with, refused } = found;
-  // A rule that could not be read does not fit either, and may be what somebody is looking for.
-  const fits = ({ outcome, conditions }: PolicyExplanation['tried'][number]): boolean =>
-    outcome !== 'no' || conditions.some(({ result }) => result === 'indeterminate');
-  const spoke = tried.filter(fits);
-  const passed = tried.filter((each) => !fits(each));
+  const spoke = tried.filter(isTelling);
+  const passed = tried.filter((each) => !isTelling(each));
   return (
     <section aria-label="Decision" aria-live="polite" className="stack tight">
       <p className="row">

@@ -96,7 +96,7 @@ function Head({ run }: { readonly run: RunRecord }) {
       <div className="stack tight grow">
         <p className="row">
           <StatusTag status={run.status} />
-          <span className="mono small">{run.id}</span>
+          <span className="mono small wrap">{run.id}</span>
           <span className="muted small">{formatSpan(run.duration_ms)}</span>
           {run.waiting_on === null ? null : <Link href={`/approvals/${run.waiting_on}`}>Answer what it waits for</Link>}
         </p>

@@ -1,4 +1,5 @@
 import { refusalOf } from '../../src/client/http-refusal.ts';
+import { fetchAnswered } from '../data/unanswered.ts';
 
 /** What a login answers, and what the page needs of it. */
 export type Login = { readonly must_change_password: boolean };
@@ -26,7 +27,7 @@ export type LoginSession = {
 
 /**
  * The routes of a login, which set cookies and so are no entries of the table of operations (09 §4.8).
- * @throws RuntimeError with the code of the reply; TypeError when no server answers
+ * @throws RuntimeError with the code of the reply; TypeError when no server is there
  */
 export const auth = {
   status: () => get<AuthStatus>('/api/auth/status'),
@@ -59,7 +60,7 @@ const post = <T>(path: string, body?: unknown): Promise<T> =>
   });
 
 async function ask<T>(path: string, init: RequestInit): Promise<T> {
-  const response = await fetch(path, init);
+  const response = await fetchAnswered(path, init);
   if (!response.ok) throw await refusalOf(response);
   // Our own server's reply to this route; `T` is what the chapter says of it.
   return (response.status === 204 ? null : await response.json()) as T;

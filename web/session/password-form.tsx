@@ -12,7 +12,14 @@ const rules: readonly (readonly [words: string, holds: (password: string) => boo
 ];
 
 /** Current, new and repeated password, with the rules as they are met. */
-export function PasswordForm({ onDone }: { readonly onDone: (sessionsRevoked: number) => void }) {
+export function PasswordForm({
+  first = false,
+  onDone,
+}: {
+  /** None was set yet: the current one is that of the default login. */
+  readonly first?: boolean;
+  readonly onDone: (sessionsRevoked: number) => void;
+}) {
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
   const [again, setAgain] = useState('');
@@ -33,6 +40,7 @@ export function PasswordForm({ onDone }: { readonly onDone: (sessionsRevoked: nu
         autoComplete="current-password"
         required
         value={current}
+        hint={first ? 'None was set yet: it is “admin”.' : undefined}
         onChange={(event) => setCurrent(event.target.value)}
         fault={code === 'invalid_current_password' ? (change.error?.message ?? null) : null}
       />

@@ -1,3 +1,4 @@
+import { toWire } from '../../src/schema/errors.ts';
 import { auth } from './auth.ts';
 import { session } from './session.ts';
 
@@ -20,7 +21,7 @@ export function renewWhileUsed(): () => void {
   const renew = () =>
     inTurn(renewIfOld).catch((thrown: unknown) => {
       // A refusal is met by the next request of the page, which waits for whoever logs in again.
-      if (thrown instanceof TypeError) nextAt = Date.now() + againMs;
+      if (thrown instanceof TypeError || toWire(thrown).code === 'timeout') nextAt = Date.now() + againMs;
     });
   const onAct = () => {
     const now = Date.now();

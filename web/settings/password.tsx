@@ -6,6 +6,7 @@ import { PasswordForm } from '../session/password-form.tsx';
 /** Another password; it ends the other logins. */
 export function Password() {
   const sessions = useData('login sessions', () => auth.sessions());
+  const me = useData('me', () => auth.me());
   const [ended, setEnded] = useState<number | null>(null);
   const others = (sessions.value?.items ?? []).filter(({ current }) => !current).length;
   if (ended !== null) {
@@ -20,7 +21,7 @@ export function Password() {
       <p className="muted">
         {others === 0 ? 'No other login is open.' : `It ends ${others} other ${others === 1 ? 'login' : 'logins'}.`}
       </p>
-      <PasswordForm onDone={setEnded} />
+      <PasswordForm first={me.value?.password_set === false} onDone={setEnded} />
     </div>
   );
 }

@@ -53,7 +53,7 @@ describe('sending', () => {
     const composer = driven().type('hello').press('composer.send');
     expect(composer.text()).toBe('');
     expect(composer.take()).toEqual([
-      { do: 'send', text: 'hello', images: [] },
+      { do: 'send', text: 'hello', images: [], context: [] },
       { do: 'remember', text: 'hello' },
     ]);
   });
@@ -61,12 +61,12 @@ describe('sending', () => {
   it('does not send blanks, and goes on behind a backslash', () => {
     expect(driven().type('  ').press('composer.send').take()).toEqual([]);
     const composer = driven().type('one\\').press('composer.send').type('two').press('composer.send');
-    expect(composer.take()[0]).toEqual({ do: 'send', text: 'one\ntwo', images: [] });
+    expect(composer.take()[0]).toEqual({ do: 'send', text: 'one\ntwo', images: [], context: [] });
   });
 
   it('does not remember what begins with a blank', () => {
     expect(driven().type(' secret').press('composer.send').take()).toEqual([
-      { do: 'send', text: ' secret', images: [] },
+      { do: 'send', text: ' secret', images: [], context: [] },
     ]);
   });
 
@@ -103,7 +103,9 @@ describe('the queue', () => {
     const sent: ComposerIntent[] = [];
     for (let index = 0; index < 11; index += 1)
       sent.push(...composer.act({ type: 'turn-ended', completed: true }).take());
-    expect(sent).toEqual(Array.from({ length: 10 }, (_, index) => ({ do: 'send', text: `m${index + 1}`, images: [] })));
+    expect(sent).toEqual(
+      Array.from({ length: 10 }, (_, index) => ({ do: 'send', text: `m${index + 1}`, images: [], context: [] })),
+    );
   });
 
   it('is held after a turn that failed, until Enter', () => {
@@ -111,7 +113,7 @@ describe('the queue', () => {
     composer.take();
     expect(composer.act({ type: 'turn-ended', completed: false }).take()).toEqual([]);
     expect(composer.state.held).toBe(true);
-    expect(composer.press('composer.send').take()).toEqual([{ do: 'send', text: 'next', images: [] }]);
+    expect(composer.press('composer.send').take()).toEqual([{ do: 'send', text: 'next', images: [], context: [] }]);
   });
 
   it('gives the last message back to an empty composer', () => {
@@ -126,7 +128,10 @@ describe('the queue', () => {
 
   it('is restored as held, and nothing is sent by itself', () => {
     const draft = { text: 'half', caret: 4, pastes: [] };
-    const composer = driven().act({ type: 'restore', saved: { draft, queue: [{ text: 'later', images: [] }] } });
+    const composer = driven().act({
+      type: 'restore',
+      saved: { draft, queue: [{ text: 'later', images: [] }] },
+    });
     expect([composer.text(), composer.state.held, composer.take()]).toEqual(['half', true, []]);
   });
 
