@@ -112,7 +112,9 @@ describe('compacting a session', () => {
     const before = stored(running);
     expect((await compact(running.client, 8)).result).toMatchObject({ status: 'failed', error: { class: 'raised' } });
     expect(stored(running)).toEqual(before);
-    expect(running.rows('SELECT tool FROM tool_calls')).toEqual([]);
+    expect(running.rows('SELECT tool, state, started_at FROM tool_calls')).toEqual([
+      { tool: 'list_dir', state: 'skipped', started_at: null },
+    ]);
   });
 
   it('wants four messages more than it keeps, and says how many there are', async () => {
