@@ -103,18 +103,20 @@ it('follows the text size that somebody has set, and has room for twice of it on
 
 it('goes through tabs with the arrows round and round, and to both ends with Home and End', async () => {
   const page = await world.open('/settings');
-  const names = await page.getByRole('tab').allTextContents();
+  // The page is there once one of its tabs has the focus.
   await page.getByRole('tab', { name: 'Configuration' }).focus();
-  const after = async (key: string): Promise<unknown> => {
+  const names = await page.getByRole('tab').allTextContents();
+  expect(names.length).toBeGreaterThan(2);
+  const leadsTo = async (key: string, name: string | undefined): Promise<void> => {
     await page.keyboard.press(key);
-    return page.evaluate(
-      "document.activeElement.getAttribute('aria-selected') === 'true' && document.activeElement.textContent",
-    );
+    const focused =
+      "document.activeElement.getAttribute('aria-selected') === 'true' && document.activeElement.textContent";
+    await expect.poll(() => page.evaluate(focused)).toBe(name);
   };
-  expect(await after('End')).toBe(names.at(-1));
-  expect(await after('ArrowRight')).toBe(names[0]);
-  expect(await after('ArrowLeft')).toBe(names.at(-1));
-  expect(await after('Home')).toBe(names[0]);
+  await leadsTo('End', names.at(-1));
+  await leadsTo('ArrowRight', names[0]);
+  await leadsTo('ArrowLeft', names.at(-1));
+  await leadsTo('Home', names[0]);
   expect(await page.evaluate('scrollY')).toBe(0);
   const controls = await page.getByRole('tab', { selected: true }).getAttribute('aria-controls');
   expect(await page.getByRole('tabpanel').getAttribute('id')).toBe(controls);
