@@ -47,8 +47,8 @@ it('edits a setting with the keyboard alone, from its button and back to it', as
   await page.keyboard.type('77');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Change max-rounds' }).waitFor();
-  expect(await page.evaluate('document.activeElement.textContent')).toBe('Change max-rounds');
-  expect((await world.served.app.client.getConfig({ key: 'max-rounds' })).value).toBe('77');
+  await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Change max-rounds');
+  await expect.poll(async () => (await world.served.app.client.getConfig({ key: 'max-rounds' })).value).toBe('77');
 });
 
 it('counts seconds for the eye only: what is read aloud does not change with them', async () => {
@@ -71,7 +71,7 @@ it('counts seconds for the eye only: what is read aloud does not change with the
   await inside.goto(`${world.served.url}/runs`);
   const strip = inside.locator('.strip.danger');
   await strip.getByText(/Trying again/).waitFor();
-  expect(await strip.ariaSnapshot()).toBe('- status: Connection lost. What you see may be old; runs go on.');
+  await expect.poll(() => strip.ariaSnapshot()).toBe('- status: Connection lost. What you see may be old; runs go on.');
 });
 
 it('says which page has come, and who speaks in a chat', async () => {
@@ -97,7 +97,7 @@ it('follows the text size that somebody has set, and has room for twice of it on
   ] as const) {
     await visit(page, path);
     await page.getByRole('button', { name: seen }).waitFor();
-    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBe(390);
   }
 });
 
@@ -117,7 +117,7 @@ it('goes through tabs with the arrows round and round, and to both ends with Hom
   await leadsTo('ArrowRight', names[0]);
   await leadsTo('ArrowLeft', names.at(-1));
   await leadsTo('Home', names[0]);
-  expect(await page.evaluate('scrollY')).toBe(0);
+  await expect.poll(() => page.evaluate('scrollY')).toBe(0);
   const controls = await page.getByRole('tab', { selected: true }).getAttribute('aria-controls');
   expect(await page.getByRole('tabpanel').getAttribute('id')).toBe(controls);
   expect(world.problems).toEqual([]);
