@@ -54,6 +54,8 @@ const graceMs = 2_000;
 const callGraceMs = 2_500;
 /** A model that takes longer is thinking: meanwhile what starts commands gets ready. One that does not is answered first. */
 const warmAfterMs = 30;
+/** Nor is one that talks about to ask for a command, and its text needs the processors; but it may stop at any time. */
+const warmAnywayMs = 300;
 
 /** Main side of one run: serves its requests, writes its events, sees its end, kills its thread. */
 export function createSupervisor(deps: SupervisorDeps) {
@@ -78,7 +80,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     settled = true;
     clearTimeout(graceTimer);
     clearInterval(renewTimer);
-    clearTimeout(warmTimer);
+    stopWarming();
     streamed.stop();
     stopHeeding();
     const flushed = keepTrying(() => rows.flush(), { codes: endCodes(end) }).then(
@@ -115,6 +117,20 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   const rows = createRunRows(deps, live, (error) => fail(error));
   const streamed = createStreamedText(deps, live, (error) => fail(error));
 
+  let warmTimer: NodeJS.Timeout | undefined;
+  let warmBy = 0;
+  const warmSoon = (): void => {
+    warmBy = performance.now() + warmAnywayMs;
+    warmTimer = setTimeout(() => {
+      warmTimer = undefined;
+      void deps.pools.warmSpawner();
+    }, warmAfterMs);
+  };
+  const stopWarming = (): void => {
+    clearTimeout(warmTimer);
+    warmTimer = undefined;
+  };
+
   const take = (event: EngineEvent): void => {
     if (!engineKinds.has(event.kind) || (event.kind === 'message' && !is(event.message, Message))) {
       throw unreadable(`an event of kind ${String(Reflect.get(event, 'kind'))}`);
@@ -126,7 +142,9 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     }
     // Deltas are published at once, behind what was emitted before them.
     rows.flush();
-    if (event.kind === 'step_chunk') streamed.take(event);
+    if (event.kind !== 'step_chunk') return;
+    if (performance.now() < warmBy) warmTimer?.refresh();
+    streamed.take(event);
   };
 
   const answer = async (op: 'openTurn' | 'callTool', input: unknown): Promise<unknown> => {
@@ -175,7 +193,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   const serveRequest = (message: Extract<WorkerMessage, { kind: 'request' }>): void => {
     const { id, op, input } = message;
     if (!Number.isInteger(id) || !operations.has(op)) throw unreadable(`a request for ${String(op)}`);
-    clearTimeout(warmTimer);
+    stopWarming();
     if (op === 'checkpoint') {
       storeCheckpoint(checked(input, CheckpointRequest), () => reply({ kind: 'reply', id, ok: true, output: null }));
       return;
@@ -185,7 +203,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
         reply({ kind: 'reply', id, ok: true, output });
         if (op !== 'openTurn') return;
         guarded(() => rows.flush());
-        if (callsCommands(live)) warmTimer = setTimeout(() => void deps.pools.warmSpawner(), warmAfterMs);
+        if (callsCommands(live)) warmSoon();
       },
       (error: unknown) => {
         if (error instanceof StructError) return fail(error);
@@ -230,7 +248,6 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     setTimeout(() => settle({ kind: 'failed', error }), reasonMs).unref();
   });
 
-  let warmTimer: NodeJS.Timeout | undefined;
   let graceTimer: NodeJS.Timeout | undefined;
   const cancel = (): void => {
     const message: HostMessage =
