@@ -107,8 +107,8 @@ describe('a card in the terminal', () => {
     const terminal = await open();
     await asked(terminal);
     await letter(terminal, 'f', 'why (the model reads it');
-    // Tab and Shift+Tab are part of typing here: no other pane opens.
-    terminal.type('not y\u001b[Z\t here');
+    // A second press of the letter is text by now. Tab and Shift+Tab are part of typing here: no other pane opens.
+    terminal.type('\u0015not y\u001b[Z\t here');
     await terminal.saw('› not y here');
     terminal.type('\r');
     await terminal.saw('denied by operator:tui');
