@@ -169,10 +169,18 @@ it('shows everything that was said to who scrolls up, and keeps what is being re
   await said(251).waitFor();
   await expect.poll(() => page.evaluate(`document.querySelector('.transcript').scrollTop`)).toBeGreaterThan(1000);
   await expect.poll(() => toTop().then(() => said(1).count())).toBe(1);
-  // On paper there is all of it.
+  // On paper there is all of it, and behind it the view is where it was.
+  await page.evaluate(`document.querySelector('.transcript').scrollTop = 2000`);
+  await said(1).waitFor({ state: 'detached' });
   await page.evaluate("dispatchEvent(new Event('beforeprint'))");
-  expect(await page.locator('.transcript-row').count()).toBe(450);
+  await expect.poll(() => page.locator('.transcript-row').count()).toBe(450);
+  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
   await page.evaluate("dispatchEvent(new Event('afterprint'))");
+  // Rows above are measured anew, which moves the view along with what is read.
+  const moved = () => page.evaluate(`Math.abs(document.querySelector('.transcript').scrollTop - 2000)`);
+  await expect.poll(moved).toBeLessThan(200);
+  await page.evaluate('new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))');
+  expect(await moved()).toBeLessThan(200);
   // What was loaded above is not new; what is sent from up there is seen, with what comes of it.
   await page.getByRole('button', { name: 'To the end' }).waitFor();
   // Two that were not taken: each says so, and goes again by itself.

@@ -61,8 +61,14 @@ export function TranscriptView({
     const before = kept.current;
     if (box === null || before === null || before.first === items[0]?.id) return;
     box.scrollTop = box.scrollHeight - before.fromEnd;
+    top.current = box.scrollTop;
     kept.current = null;
   }, [items]);
+
+  // Rows that lie as on paper have no place on the screen: nobody has scrolled, and behind it the view is where it was.
+  useLayoutEffect(() => {
+    if (!printing && !follows.current && element.current !== null) element.current.scrollTop = top.current;
+  }, [printing]);
 
   const known = useRef({ count: items.length, first: items[0]?.id });
   useEffect(() => {
@@ -83,7 +89,7 @@ export function TranscriptView({
   const loading = useRef(false);
   const onScroll = () => {
     const box = element.current;
-    if (box === null) return;
+    if (box === null || printing) return;
     const near = box.scrollHeight - box.scrollTop - box.clientHeight < nearPx;
     // What grew below the view is no reason to stay behind: only who scrolls up wants to.
     if (near || box.scrollTop < top.current) follows.current = near;
