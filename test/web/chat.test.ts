@@ -62,6 +62,7 @@ afterAll(() => world?.close());
 it('asks in its place before a file is written, takes no stray press, and goes on when it was approved', async () => {
   const page = await world.open('/chat');
   await page.getByRole('textbox', { name: 'Message' }).fill('please write the note');
+  await page.getByRole('button', { name: 'Send' }).waitFor();
   await page.keyboard.press('Enter');
   const card = page.locator('article.card');
   await card.waitFor();
@@ -97,6 +98,7 @@ async function pressed(button: Found, card: Found): Promise<number> {
 it('shows a message that streams from its first word after a reload in its middle', async () => {
   const page = await world.open('/chat');
   await page.getByRole('textbox', { name: 'Message' }).fill('slow please');
+  await page.getByRole('button', { name: 'Send' }).waitFor();
   await page.keyboard.press('Enter');
   await page.getByText('word8').waitFor();
   await page.reload();
@@ -113,6 +115,7 @@ it('shows a message that streams from its first word after a reload in its middl
 it('HTTP-018 and DSP-005: draws hostile text of a model as text, and asks nobody for its pictures', async () => {
   const page = await world.open('/chat');
   await page.getByRole('textbox', { name: 'Message' }).fill('hostile please');
+  await page.getByRole('button', { name: 'Send' }).waitFor();
   await page.keyboard.press('Enter');
   const said = page.locator('.said .prose').last();
   await said.getByText('by reference').waitFor();
@@ -139,6 +142,7 @@ it('HTTP-018 and DSP-005: draws hostile text of a model as text, and asks nobody
 
   // The same as what a tool gives.
   await page.getByRole('textbox', { name: 'Message' }).fill('show the file');
+  await page.getByRole('button', { name: 'Send' }).waitFor();
   await page.keyboard.press('Enter');
   await page.locator('article.card').waitFor();
   const [ask] = (await world.served.client.pageApprovals({})).items;
