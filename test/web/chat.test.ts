@@ -112,6 +112,33 @@ it('shows a message that streams from its first word after a reload in its middl
   expect(world.problems).toEqual([]);
 });
 
+it('follows what is sent while the chat is still being read', async () => {
+  const page = await world.open('/plans');
+  let letGo = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  await page.route('**/api/runs?*status=interrupted*', async (route) => {
+    await held;
+    await route.continue();
+  });
+  await visit(page, '/chat');
+  await page.getByRole('textbox', { name: 'Message' }).fill('slow please');
+  const taken = page.waitForResponse(
+    (answer) => answer.request().method() === 'POST' && answer.url().endsWith('/messages'),
+  );
+  await page.keyboard.press('Enter');
+  await taken;
+  letGo();
+  await page.getByRole('button', { name: 'Stop' }).waitFor();
+  const said = page.locator('.said .prose').last();
+  await said.getByText('word39').waitFor();
+  await page.getByRole('button', { name: 'Send' }).waitFor();
+  expect(await said.textContent()).toBe(long);
+  expect(await page.locator('.said.user').last().textContent()).toContain('slow please');
+  expect(world.problems).toEqual([]);
+});
+
 it('HTTP-018 and DSP-005: draws hostile text of a model as text, and asks nobody for its pictures', async () => {
   const page = await world.open('/chat');
   await page.getByRole('textbox', { name: 'Message' }).fill('hostile please');

@@ -61,20 +61,29 @@ export function useChat(name: string): Chat {
   const [round, setRound] = useState(0);
   const reload = useCallback(() => setRound((before) => before + 1), []);
   const followed = useRef(new Set<string>());
+  /** How many messages were sent from here, when the last one is answered, and which of them were not taken. */
+  const sent = useRef({ count: 0, last: Promise.resolve(), refused: new Set<string>() });
 
   useEffect(() => {
     void round;
     let gone = false;
     followed.current = new Set();
-    const load = async () => {
+    const load = async (): Promise<void> => {
+      const before = sent.current.count;
       const found = await client.getSession({ session: name });
       const page = await client.pageMessages({ session: name, order: 'desc', limit: pageSize });
-      if (gone) return;
       const run = found.active_run_id ?? found.suspended_run_id ?? (await stoppedRun(name));
+      if (gone) return;
+      // Something was sent meanwhile: what was read knows neither it nor its run.
+      if (sent.current.count !== before) {
+        await sent.current.last;
+        return gone ? undefined : load();
+      }
       const messages = withoutRun(page.items.toReversed(), run);
       setSession(found);
       setStored({ messages, cursor: page.next_cursor });
-      setTranscript({ items: storedItems(messages) });
+      const { refused } = sent.current;
+      setTranscript((now) => ({ items: [...storedItems(messages), ...now.items.filter(({ id }) => refused.has(id))] }));
       setRunId(run);
       setNewest(run ?? page.items.find(({ run_id }) => run_id !== null)?.run_id ?? null);
       setError(null);
@@ -139,11 +148,16 @@ export function useChat(name: string): Chat {
       setTranscript((now) => ({ items: [...now.items, { kind: 'user', id, text, state: 'pending', seq: null }] }));
       const post = (): void => {
         setUnsent((before) => before.filter((each) => each.id !== id));
-        clientRepeating(key)
+        sent.current.refused.delete(id);
+        sent.current.count += 1;
+        sent.current.last = clientRepeating(key)
           .postMessage({ session: name, text, ...options })
           .then(
             ({ run_id }) => setRunId(run_id),
-            (thrown: unknown) => setUnsent((before) => [...before, { id, error: refusalFrom(thrown), again: post }]),
+            (thrown: unknown) => {
+              sent.current.refused.add(id);
+              setUnsent((before) => [...before, { id, error: refusalFrom(thrown), again: post }]);
+            },
           );
       };
       post();
