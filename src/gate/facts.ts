@@ -8,7 +8,7 @@ import type { Binaries } from './binaries.ts';
 import { filesLike } from './files-like.ts';
 import { createGuards } from './guarded.ts';
 import type { Machine } from './machine.ts';
-import { createSight, realPath } from './real-path.ts';
+import { createSight, leadsThroughProcess, realPath } from './real-path.ts';
 import { createPrograms } from './programs.ts';
 import { findRepository } from './repository.ts';
 
@@ -40,6 +40,7 @@ export function createPolicyHosts(machine: Machine, binaries: Binaries): (cwd: s
       caseInsensitivePaths: machine.caseInsensitivePaths,
       realPath: sight.realPath,
       filesLike: memo(filesLike),
+      perProcess: machine.platform === 'linux' ? memo(leadsThroughProcess) : () => false,
       isDirectory: memo(isDirectory),
       hardLinks: memo(hardLinks),
       resolveProgram: memo(programs.find),

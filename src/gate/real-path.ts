@@ -82,8 +82,23 @@ function entryAt(path: string): Entry | null {
   }
 }
 
-/** For what the system cannot resolve as a whole. */
-function walk(path: string): string {
+/** Links that the kernel answers for whoever asks. */
+const ownProcess = /^\/proc\/(thread-)?self$/;
+
+/**
+ * Whether an absolute path leads through the directory of the process that opens it: what it names here, and in a child
+ * that has another directory, are two files. Linear in the components; never throws.
+ */
+export function leadsThroughProcess(path: string): boolean {
+  let through = false;
+  walk(path, (place) => {
+    through ||= ownProcess.test(place);
+  });
+  return through;
+}
+
+/** For what the system cannot resolve as a whole. @param pass is told each place on the way */
+function walk(path: string, pass: (place: string) => void = () => {}): string {
   const { root } = parse(path);
   let at = root;
   let links = 0;
@@ -96,6 +111,7 @@ function walk(path: string): string {
       continue;
     }
     const next = at.endsWith(sep) ? at + name : at + sep + name;
+    pass(next);
     const target = exists && links < maxLinks ? linkTarget(next) : null;
     if (target === 'missing') exists = false;
     if (target === null || target === 'missing') {

@@ -88,6 +88,15 @@ const secretFlags = (run: GateRun, { prepared }: Judged): readonly CallFlag[] =>
 /** A card shows a few; a line of thousands is read on the line itself. */
 const mostCommands = 40;
 
+/** In the order of the line; where it has more than are shown, what it says itself stands before what it implies. */
+const firstOf = (segments: readonly CommandSegment[]): readonly CommandSegment[] =>
+  segments.length <= mostCommands
+    ? segments
+    : [...segments.filter(({ revealed }) => !revealed), ...segments.filter(({ revealed }) => revealed)].slice(
+        0,
+        mostCommands,
+      );
+
 /** The commands of a shell call. Only a call that is asked about pays for the second reading. */
 function commandsOf(run: GateRun, { prepared: { call, cwd, site } }: Judged): Pick<Preview, 'commands' | 'flags'> {
   if (site.command === null) return {};
@@ -100,7 +109,7 @@ function commandsOf(run: GateRun, { prepared: { call, cwd, site } }: Judged): Pi
   const line = typeof call.args['command'] === 'string' ? call.args['command'] : '';
   const flags = commandFlags(segments, unread === null, line);
   return {
-    commands: { first: segments.slice(0, mostCommands), total: unread === null ? segments.length : null },
+    commands: { first: firstOf(segments), total: unread === null ? segments.length : null },
     ...flagsOf(flags),
   };
 }

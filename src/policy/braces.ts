@@ -12,7 +12,6 @@ export function expandBraces(source: string): readonly string[] | string {
       const char = source.charAt(at);
       if (depth > 0 && (char === ',' || char === '}')) return heads;
       if (char === '}') return 'a closing brace has no opening one';
-      let end = at + 1;
       if (char === '{') {
         const group = alternatives(depth + 1);
         if (typeof group === 'string') return group;
@@ -20,16 +19,8 @@ export function expandBraces(source: string): readonly string[] | string {
         if (heads === null) return tooMany;
         continue;
       }
-      if (char === '\\') end = at + 2;
-      else if (char === '[') {
-        const close = classEnd(source, at);
-        if (close === null) return 'a character class is empty or not closed';
-        end = close;
-      } else {
-        const plain = /[\\[{},]/g;
-        plain.lastIndex = at + 1;
-        end = plain.exec(source)?.index ?? source.length;
-      }
+      const end = literalEnd(source, at);
+      if (end === null) return 'a character class is empty or not closed';
       const text = source.slice(at, end);
       at = end;
       heads = joined(heads, [text]);
@@ -51,6 +42,16 @@ export function expandBraces(source: string): readonly string[] | string {
     return all;
   };
   return sequence(0);
+}
+
+/** The place behind what stands at `at` and is no brace: an escape, a class, or plain text; null as with `classEnd`. */
+function literalEnd(source: string, at: number): number | null {
+  const char = source.charAt(at);
+  if (char === '\\') return at + 2;
+  if (char === '[') return classEnd(source, at);
+  const special = /[\\[{},]/g;
+  special.lastIndex = at + 1;
+  return special.exec(source)?.index ?? source.length;
 }
 
 /** Each head with each tail behind it; null when that is more than a glob may stand for. */

@@ -59,6 +59,7 @@ function* namesOf(command: FoundCommand, host: PolicyHost): Generator<string> {
   const [program] = command.words;
   if (program === undefined) return;
   yield programName(program.text, host);
+  if (program.unset !== undefined) yield programName(program.unset, host);
   for (const file of filesOf(command, host)) yield programName(file, host);
 }
 

@@ -2,7 +2,7 @@ import type { BuiltInProvider } from '../schema/tool-names.ts';
 import type { CommandTables } from '../schema/command-tables.ts';
 import type { CommandWord } from '../schema/command.ts';
 import { type Analysis, programName } from './analysis.ts';
-import { collectPaths, placesOfWord, standardFiles } from './named-paths.ts';
+import { collectPaths, isStandard, placesOfWord } from './named-paths.ts';
 import { judgeWords, type Operand, tableOf } from './option-tables.ts';
 import { ownCommand } from './own-commands.ts';
 import { comparable, isWithin, type PathValue } from './paths.ts';
@@ -105,11 +105,14 @@ function shellFloor(scope: Scope): string | null {
     const touched = touchedProtected(path, scope);
     if (touched !== null) return touched;
   }
+  for (const path of scope.named(analysis)) {
+    if (path.perProcess()) return `another file in each process: ${path.given}`;
+  }
   const open = undetermined(analysis, scope);
   if (open !== null) return `what ${open.text} names is not known before it runs`;
   for (const text of writtenBy(analysis, scope)) {
     const path = scope.path(text);
-    if (standardFiles.has(path.lexical)) continue;
+    if (isStandard(path)) continue;
     if (isOutside(path, scope)) return `write outside the workspace: ${path.given}`;
     if (host.hardLinks(path.found()) > 1) return `file with several hard links: ${path.given}`;
   }
@@ -139,6 +142,9 @@ function touchedBy(analysis: Analysis, scope: Scope): readonly PathValue[] {
   return touched.paths;
 }
 
+/** Where a command is: what it changes without naming it lies there. */
+const here: CommandWord = { text: '.', path: '.', open: false };
+
 /**
  * The programs of the shipped tables change what they call written and nothing else: a pattern of `grep` or a directory to
  * leave out is no path that is touched. A table of the operator vouches for what it calls read.
@@ -146,11 +152,12 @@ function touchedBy(analysis: Analysis, scope: Scope): readonly PathValue[] {
 function touchingWords(words: readonly CommandWord[], scope: Scope): readonly CommandWord[] {
   const shipped = operandsOf(words, scope, undefined);
   if (shipped !== null) return written(shipped);
-  const own = operandsOf(words, scope, scope.host.commandTables) ?? [];
+  const own = operandsOf(words, scope, scope.host.commandTables);
   const read = new Set(
-    own.flatMap(({ text, kind }) => (kind === 'read' || kind === 'file' || kind === 'rev' ? [text] : [])),
+    own?.flatMap(({ text, kind }) => (kind === 'read' || kind === 'file' || kind === 'rev' ? [text] : [])),
   );
-  return words.slice(1).filter((word) => !read.has(word.text));
+  const named = words.slice(1).filter((word) => !read.has(word.text));
+  return own === null && words.length > 0 ? [here, ...named] : named;
 }
 
 const written = (operands: readonly Operand[]): readonly CommandWord[] =>
@@ -252,9 +259,10 @@ export function argumentPaths(
       continue;
     }
     for (const [name, member] of Object.entries(at.value)) {
-      if (isKey(name) && (name !== 'uri' || isFileUrl(member))) {
-        const texts: readonly unknown[] = Array.isArray(member) ? member : [member];
-        for (const text of texts) if (pathKeys.has(name) || !isLong(text)) add(text);
+      const isNamed = isKey(name) && name !== 'uri';
+      const texts: readonly unknown[] = Array.isArray(member) ? member : [member];
+      for (const text of texts) {
+        if ((isNamed || isFileUrl(text)) && (pathKeys.has(name) || !isLong(text))) add(text);
       }
       open.push({ value: member, depth: at.depth + 1 });
     }
@@ -262,8 +270,8 @@ export function argumentPaths(
   return { paths, whole };
 }
 
-const isFileUrl = (value: unknown): boolean =>
-  Array.isArray(value) ? value.some(isFileUrl) : typeof value === 'string' && /^file:/i.test(value);
+/** It names a path under whatever name it stands. */
+const isFileUrl = (value: unknown): boolean => typeof value === 'string' && /^file:\S/i.test(value);
 
 /** The path of a `file:` URL as a tool would open it. */
 function fileUrlPath(text: string): string {

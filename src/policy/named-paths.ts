@@ -18,8 +18,12 @@ export function namedPaths(analysis: Analysis, host: PolicyHost, read: ReadPath)
   return named.paths;
 }
 
-/** Files that every process has: no list is about them. */
-export const standardFiles: ReadonlySet<string> = new Set(['/dev/null', '/dev/stdin', '/dev/stdout', '/dev/stderr']);
+/** Files that every process has, and those that it has opened, by their numbers: no list is about them. */
+const standardFile = /^\/dev\/(null|stdin|stdout|stderr|fd\/[0-9]+)$/;
+
+/** A way back in it may lead elsewhere, through a link. */
+export const isStandard = ({ lexical, given }: PathValue): boolean =>
+  standardFile.test(lexical) && !given.includes('..');
 
 /**
  * Collects paths by their texts, each text once, those that every process has left out. No generator: one that is made for
@@ -38,7 +42,7 @@ export function collectPaths(read: ReadPath): {
         if (text === '' || tested.has(text) || text.includes('\0')) continue;
         tested.add(text);
         const path = read(text);
-        if (!standardFiles.has(path.lexical)) paths.push(path);
+        if (!isStandard(path)) paths.push(path);
       }
     },
   };
@@ -49,12 +53,13 @@ export function collectPaths(read: ReadPath): {
  * leads to itself and to every file that it stands for now.
  */
 export function placesOfWord(
-  { path, open }: CommandWord,
+  { path, open, unset }: CommandWord,
   { directories }: FoundCommand,
   host: PolicyHost,
 ): readonly string[] {
   const places: string[] = [];
-  for (const part of partsOf(path)) for (const base of directories) places.push(placed(part, base, host));
+  const parts = unset === undefined ? partsOf(path) : [...partsOf(path), ...partsOf(unset)];
+  for (const part of parts) for (const base of directories) places.push(placed(part, base, host));
   if (!open || !/[*?[]/.test(path)) return places;
   const files = places.flatMap((place) =>
     /[*?[]/.test(place) ? host.filesLike(place.startsWith('/') ? place : `${host.cwd}/${place}`) : [],
@@ -71,22 +76,34 @@ function placed(part: string, base: string, host: PolicyHost): string {
 
 /**
  * A word, and what stands behind its first `=`, `@`, `:` or `,` or behind an attached short option (02 §7.3); what stands
- * between them too: `-v ~/.ssh:/x`, `type=bind,src=/etc,dst=/x`.
+ * between them too: `-v ~/.ssh:/x`, `type=bind,src=/etc,dst=/x`, `f=<x;type=y`.
  */
 function partsOf(word: string): readonly string[] {
-  const parts = [word];
-  for (const separator of '=@:,') {
-    const at = word.indexOf(separator);
-    if (at !== -1) parts.push(word.slice(at + 1));
-  }
-  if (parts.length > 1) parts.push(...word.split(/[=@:,]/, maxPieces));
-  if (/^-[^-]./.test(word)) {
-    parts.push(word.slice(2));
-    // A bundle may end in an option with its value: `-xf/etc/x`.
-    if (word.includes('/')) parts.push(word.slice(word.indexOf('/')));
-  }
+  const parts = [word, ...attachedTo(word)].flatMap(piecesOf);
   const address = /file:(?:\/\/[^/?#]*)?([^?#]+)/i.exec(word)?.[1];
   return address === undefined ? parts : [...parts, decoded(address)];
+}
+
+function piecesOf(text: string): readonly string[] {
+  const pieces = [text];
+  for (const separator of '=@:,') {
+    const at = text.indexOf(separator);
+    if (at !== -1) pieces.push(text.slice(at + 1));
+  }
+  return pieces.length === 1 ? pieces : [...pieces, ...text.split(/[=@:,;<]/, maxPieces)];
+}
+
+/** Most letters of a bundle of options that are looked behind. */
+const maxLetters = 8;
+
+/** What may be the value of a short option: behind each letter of a bundle (`-xf.env`), and from the first slash on. */
+function attachedTo(word: string): readonly string[] {
+  if (!/^-[^-]./.test(word)) return [];
+  // Of letters alone nearly every word is options and no more.
+  const letters = /[^-A-Za-z]/.test(word) ? (/^-[A-Za-z]*/.exec(word)?.[0].length ?? 0) : 0;
+  const values = [word.slice(2)];
+  for (let at = 3; at <= letters && at < word.length && at <= maxLetters; at += 1) values.push(word.slice(at));
+  return word.includes('/') ? [...values, word.slice(word.indexOf('/'))] : values;
 }
 
 /** The path of an address, as `curl` and `sqlite3` open it; one that cannot be decoded is taken as it is. */

@@ -10,6 +10,8 @@ export type PathValue = {
   real(): string;
   /** The real path as the host gave it, for further questions to the host. */
   found(): string;
+  /** Whether it names another file in each process. */
+  perProcess(): boolean;
 };
 
 const drive = /^[A-Za-z]:(\/|$)/;
@@ -61,6 +63,11 @@ export function pathValue(text: string, host: PolicyHost): PathValue {
     real() {
       real ??= comparable(this.found(), host);
       return real;
+    },
+    perProcess() {
+      // Most paths have neither links nor a way back, and need no look at each of their names.
+      const plain = !absolute.includes('..') && !/^\/+(proc|dev)\//.test(absolute) && this.real() === lexical;
+      return !plain && host.perProcess(absolute);
     },
   };
 }

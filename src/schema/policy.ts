@@ -186,6 +186,8 @@ export type PolicyHost = {
   realPath(path: string): string;
   /** The existing files that a shell would put in the place of an absolute pattern; a bounded number. Never throws. */
   filesLike(pattern: string): readonly string[];
+  /** Whether an absolute path leads through a directory that is another one in each process: `/proc/self`. Never throws. */
+  perProcess(path: string): boolean;
   /** Whether an existing directory has this real path. Never throws. */
   isDirectory(real: string): boolean;
   /** Hard links of an existing regular file; 0 when it does not exist. */

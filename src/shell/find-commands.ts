@@ -1,25 +1,27 @@
 import type { CommandRedirect, CommandWord, FoundCommand } from '../schema/command.ts';
 import { expandingLine, substitutesIn, valuePayloads } from './assigned.ts';
+import { createDirectories } from './directories.ts';
 import { createNamedLines } from './named-lines.ts';
+import { createNames } from './names.ts';
 import { type Payload, payloadsOf } from './payload.ts';
 import { baseName } from './programs.ts';
 import type { ParseScript, Script, ScriptRedirect, Step } from './script.ts';
-import { choicesOf, expandWord, homeMark, literalWord, type Variable } from './words.ts';
+import { type Choice, literalWord } from './words.ts';
 import { createWritten } from './written.ts';
 
-/** Most commands that are revealed, how deep one may stand in another, and most directories to look in (02 §9.3). */
+/** Most commands that are revealed, and how deep one may stand in another (02 §9.3). */
 const maxRevealed = 256;
 const maxDepth = 4;
-const maxDirectories = 16;
 /** Most text that is read again because a command hands it to a shell. */
 const maxRevealedText = 262_144;
-/** Most readings of one command whose variables have several values. */
-const maxChoices = 8;
 
 /** Commands that give names other values than the line shows. */
 const assigning: ReadonlySet<string> = new Set(
   'read readarray mapfile getopts unset declare typeset local eval source .'.split(' '),
 );
+
+/** Those that go to another directory. */
+const changing: ReadonlySet<string> = new Set(['cd', 'chdir', 'pushd']);
 
 /** Those of them that take what they read. */
 const reading: ReadonlySet<string> = new Set(['read', 'readarray', 'mapfile']);
@@ -53,18 +55,30 @@ export function findInScript(script: Script, parse: ParseScript): Found {
 
 function createFinder(parse: ParseScript | null) {
   const commands: FoundCommand[] = [];
-  const variables = new Map<string, Variable>();
   const named = createNamedLines();
-  let directories: readonly string[] = [''];
   let revealed = 0;
   let revealedText = 0;
   let unread: string | null = null;
   let unnamed: string | null = null;
   let needsParser = false;
-  /** The line says where the shell splits values that are not quoted. */
-  let splits = false;
   /** What the text that is being read gets from outside, where nothing in it stands before a pipe. */
   let outer: readonly string[] = [];
+  /** Something in the line may run again, or later than it stands: a loop, a function, a trap. */
+  let repeats = false;
+
+  const names = createNames((what) => {
+    unread ??= what;
+  });
+  const { expand } = names;
+  const directories = createDirectories({
+    valuesOf: names.valuesOf,
+    spent: () => {
+      unread ??= 'the directory changes too often';
+    },
+    unnamed: (text) => {
+      unnamed ??= `the directory ${text} is no literal`;
+    },
+  });
 
   const script = (read: Script, around: Around): void => {
     if (read.error !== null) unread ??= read.error;
@@ -72,47 +86,43 @@ function createFinder(parse: ParseScript | null) {
     outer = around.input;
     for (const step of read.steps) {
       if (step.kind === 'values') assign(step, around);
-      else if (step.kind === 'function') named.addFunction(step.name);
-      else readStep(step, around);
+      else if (step.kind === 'command') readStep(step, around);
+      else {
+        repeats = true;
+        if (step.kind === 'function') named.addFunction(step.name);
+      }
     }
     outer = before;
   };
 
-  const assign = ({ name, words, certain }: Extract<Step, { kind: 'values' }>, around: Around): void => {
-    const values = words.flatMap((word) => expandWord(word, variables, Number.POSITIVE_INFINITY));
+  const assign = ({ name, words, certain, append }: Extract<Step, { kind: 'values' }>, around: Around): void => {
+    const values = words.flatMap((word) => expand(word));
+    const at = directories.current();
     // Nothing is started by it: it counts as revealed, and stands in no list of commands that is granted.
-    if (values.length > 0) commands.push({ words: [], redirects: [], values, directories, revealed: true });
+    if (values.length > 0) commands.push({ words: [], redirects: [], values, directories: at, revealed: true });
     if (name === null) return;
-    const known = values.flatMap((value) => (value.open ? [] : [value.path]));
-    const before = variables.get(name)?.values ?? [];
-    variables.set(name, {
-      values: [...before, ...known].slice(-maxChoices),
-      certain: certain && !splits && known.length > 0 && known.length === values.length,
-    });
+    names.give(name, values, { certain, append });
     for (const value of values) for (const payload of valuePayloads(name, value)) reveal(payload, name, around);
-    if (name !== 'IFS') return;
-    splits = true;
-    forget();
   };
 
   const readStep = (step: Extract<Step, { kind: 'command' }>, around: Around): void => {
-    const choices = Math.min(choicesOf(step.words, variables), maxChoices);
+    const targets = step.redirects.flatMap(({ target }) => (target === null ? [] : [target]));
     // One shell expands it, and another one looks for a program of that name.
     const brace = step.words[0]?.find((piece) => piece.kind === 'brace');
     if (brace !== undefined) unnamed ??= `the program ${brace.text} is no literal`;
     const own = inputOf(step);
     const input = own.length > 0 ? own : around.input;
-    for (let choice = choices - 1; choice >= 0; choice -= 1) {
-      const words = step.words.flatMap((word) => expandWord(word, variables, choice));
+    for (const [index, choice] of names.readings([...step.words, ...targets]).entries()) {
+      const words = step.words.flatMap((word) => expand(word, choice));
       const redirects = step.redirects.flatMap((one) => redirectsOf(one, choice));
-      command(words, redirects, { depth: choice === choices - 1 ? around.depth : around.depth + 1, input });
+      command(words, redirects, { depth: index === 0 ? around.depth : around.depth + 1, input });
     }
   };
 
-  const redirectsOf = (one: ScriptRedirect, choice: number): readonly CommandRedirect[] => {
+  const redirectsOf = (one: ScriptRedirect, choice: Choice): readonly CommandRedirect[] => {
     const writes = !one.operator.startsWith('<') || one.operator === '<>';
     if (one.target === null) return [{ operator: one.operator, target: null, writes: false }];
-    return expandWord(one.target, variables, choice).map((target) =>
+    return expand(one.target, choice).map((target) =>
       // `2>&1` names a descriptor.
       /^[<>]&$/.test(one.operator) && /^([0-9]+-?|-)$/.test(target.text)
         ? { operator: one.operator, target: null, writes: false }
@@ -122,7 +132,7 @@ function createFinder(parse: ParseScript | null) {
 
   const written = createWritten({
     parse,
-    expand: ({ words }) => words.flatMap((word) => expandWord(word, variables, Number.POSITIVE_INFINITY)),
+    expand: ({ words }) => words.flatMap((word) => expand(word)),
     inputOf: (step) => inputOf(step),
     lineOf: (words) => named.lineOf(words),
     spent: () => {
@@ -136,7 +146,7 @@ function createFinder(parse: ParseScript | null) {
     const texts = step.redirects.flatMap((one): readonly string[] => {
       if (one.body !== null) return [one.body];
       if (one.target === null || !/^<(<<)?$/.test(one.operator)) return [];
-      const words = expandWord(one.target, variables, Number.POSITIVE_INFINITY);
+      const words = expand(one.target);
       const text = words.map((word) => word.text).join(' ');
       const programs = words.filter((word) => word.open && isProgram(word.text));
       const prints = programs.flatMap((word) => printedBy(word.text));
@@ -157,15 +167,25 @@ function createFinder(parse: ParseScript | null) {
       unread ??= `more than ${maxRevealed} commands stand in the words of others`;
       return;
     }
-    commands.push({ words, redirects, values: [], directories, revealed: isRevealed });
+    directories.during(words, () => {
+      commands.push({ words, redirects, values: [], directories: directories.current(), revealed: isRevealed });
+      if (words.length > 0) started(words, around);
+    });
+  };
+
+  /** What a command says of those behind it, and what it starts. */
+  const started = (words: readonly CommandWord[], around: Around): void => {
     const [program] = words;
     if (program === undefined) return;
     if (program.open) unnamed ??= `the program ${program.text} is no literal`;
+    // Of a name without a value nothing is left, and the word behind it is the program.
+    if (program.unset === '') reveal({ kind: 'words', words: words.slice(1) }, program.text, around);
     // The file of the shell itself, or one that it has opened.
     if (/^\/(proc|dev)\//.test(program.text)) unnamed ??= `the program ${program.text} is another one in each process`;
     const name = baseName(program.text);
-    if (name === 'cd' || name === 'pushd') change(words.slice(1));
-    if (assigning.has(name) || (name === 'printf' && words[1]?.text === '-v')) forget();
+    if (changing.has(name)) directories.change(words.slice(1));
+    if (name === 'trap') repeats = true;
+    if (assigning.has(name) || (name === 'printf' && words[1]?.text === '-v')) names.forget();
     if (name === 'alias') named.addAliases(words.slice(1));
     for (const payload of payloadsOf(words)) reveal(payload, name, around);
     // Bash expands a value once more where it takes it for a number or a name.
@@ -204,34 +224,10 @@ function createFinder(parse: ParseScript | null) {
       } else if (revealedText > maxRevealedText) {
         unread ??= 'too much text stands in the words of other commands';
       } else {
-        const before = directories;
+        const before = directories.current();
         script(parse(text), { depth: depth + 1, input: payload.kind === 'input' ? [] : input });
-        if (name !== 'eval') directories = before;
+        if (name !== 'eval') directories.back(before);
       }
-    }
-  };
-
-  /** Any name may hold something else from here on. */
-  const forget = (): void => {
-    for (const [name, { values }] of variables) variables.set(name, { values, certain: false });
-  };
-
-  /** A literal `cd` moves what follows; since it may fail, the places before stay in view. */
-  const change = (rest: readonly CommandWord[]): void => {
-    const target = rest.find((word) => !/^-[LPe@]+$|^--$/.test(word.text)) ?? { text: '', path: homeMark, open: false };
-    // The way back leads to a place that is in view already.
-    if (target.text === '-') return;
-    if (target.open) {
-      unnamed ??= `the directory ${target.text} is no literal`;
-      return;
-    }
-    const moved = directories.map((base) =>
-      base === '' || /^[/\0]/.test(target.path) ? target.path : `${base}/${target.path}`,
-    );
-    directories = [...new Set([...directories, ...moved])];
-    if (directories.length > maxDirectories) {
-      directories = directories.slice(0, maxDirectories);
-      unread ??= 'the directory changes too often';
     }
   };
 
@@ -239,7 +235,14 @@ function createFinder(parse: ParseScript | null) {
     script,
     command,
     needsParser: (): boolean => needsParser,
-    found: (): Found => ({ commands, unread, unnamed }),
+    found: (): Found => {
+      const everywhere = repeats && directories.all().length > 1 ? directories.all() : null;
+      return {
+        commands: everywhere === null ? commands : commands.map((one) => ({ ...one, directories: everywhere })),
+        unread,
+        unnamed,
+      };
+    },
   };
 }
 

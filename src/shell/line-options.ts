@@ -7,7 +7,7 @@ import type { CommandWord } from '../schema/command.ts';
 
 const words = (text: string): readonly string[] => text.split(' ');
 
-/** By program: the options, as a word of their own or attached, a long one by `=`. */
+/** By program: the options, as a word of their own, at the end of a bundle, or attached, a long one by `=`. */
 const options: Readonly<Record<string, readonly string[]>> = {
   tar: words(
     '-I -F --to-command --use-compress-program --checkpoint-action --info-script --new-volume-script --rsh-command',
@@ -29,7 +29,7 @@ const gitOptions: Readonly<Record<string, readonly string[]>> = {
   rebase: words('-x --exec'),
   difftool: words('-x --extcmd'),
   grep: words('-O --open-files-in-pager'),
-  clone: words('-u --upload-pack'),
+  clone: words('-u --upload-pack -c --config'),
   fetch: ['--upload-pack'],
   pull: ['--upload-pack'],
   'ls-remote': words('--upload-pack --exec'),
@@ -38,9 +38,9 @@ const gitOptions: Readonly<Record<string, readonly string[]>> = {
   'filter-branch': words('--tree-filter --index-filter --env-filter --msg-filter --commit-filter --tag-name-filter'),
 };
 
-/** Settings by which `git` starts a program. */
+/** Settings by which `git` starts a program, by how their names end: each of its commands has some. */
 const gitSetting =
-  /^(?:(?:pager|credential|gpg)\..*|core\.(?:pager|editor|sshcommand|fsmonitor|askpass|gitproxy)|sequence\.editor|diff\.external|(?:diff|filter|merge|difftool|mergetool)\..*\.(?:command|textconv|clean|smudge|process|driver|cmd))$/is;
+  /^(?:pager|credential|gpg)\.|(?:command|cmd|editor|pager|program|hook|filter|driver|textconv|clean|smudge|process|helper|tunnel|pack|vcs|askpass|fsmonitor|gitproxy|external|httpd|smtpserver)$/is;
 
 /** The lines that a command has started by its options. Linear in its words. */
 export function lineOptions(name: string, rest: readonly CommandWord[]): readonly CommandWord[] {
@@ -52,12 +52,22 @@ export function lineOptions(name: string, rest: readonly CommandWord[]): readonl
 const valuesOf = (own: readonly string[], rest: readonly CommandWord[]): readonly CommandWord[] =>
   rest.flatMap((word, index) => {
     for (const option of own) {
-      if (word.text === option) return rest.slice(index + 1, index + 2);
-      const attached = option.startsWith('--') ? `${option}=` : option;
-      if (word.text.startsWith(attached)) return [cut(word, attached.length)];
+      const from = behind(option, word.text);
+      if (from === word.text.length) return rest.slice(index + 1, index + 2);
+      if (from !== null) return [cut(word, from)];
     }
     return [];
   });
+
+/** Where the value of an option begins in a word; at its end where that is the next one; null for another word. */
+function behind(option: string, word: string): number | null {
+  if (word === option) return word.length;
+  if (option.startsWith('--')) return word.startsWith(`${option}=`) ? option.length + 1 : null;
+  if (word.startsWith(option)) return option.length;
+  const bundle = option.length === 2 && /^-[A-Za-z]+/.exec(word);
+  const at = bundle ? bundle[0].indexOf(option.charAt(1), 1) : -1;
+  return at === -1 ? null : at + 1;
+}
 
 const cut = (word: CommandWord, from: number): CommandWord => ({ ...word, text: word.text.slice(from) });
 
@@ -105,12 +115,18 @@ function gitLines(rest: readonly CommandWord[]): readonly CommandWord[] {
     if (option === '-c' && setting !== undefined) found.push(...settingLine(setting));
   }
   const subcommand = rest[at]?.text ?? '';
-  const behind = rest.slice(at + 1);
+  const operands = rest.slice(at + 1);
   const own = Object.hasOwn(gitOptions, subcommand) ? gitOptions[subcommand] : undefined;
-  if (own !== undefined) found.push(...valuesOf(own, behind));
+  // `git clone -c` takes a setting, every other one a line.
+  const takesSetting = (word: CommandWord): boolean => subcommand === 'clone' && /^[\w-]+\..*=/.test(word.text);
+  for (const value of valuesOf(own ?? [], operands)) {
+    found.push(...(takesSetting(value) ? settingLine(value) : [value]));
+  }
+  // A transport that is a command: `ext::sh -c x`.
+  found.push(...operands.flatMap((word) => (word.text.startsWith('ext::') ? [cut(word, 'ext::'.length)] : [])));
   const runs = subcommand === 'bisect' ? 'run' : subcommand === 'submodule' ? 'foreach' : null;
-  const run = runs === null ? -1 : behind.findIndex(({ text }) => text === runs);
-  if (run !== -1) found.push(...joined(behind.slice(run + 1).filter(({ text }) => text !== '--recursive')));
+  const run = runs === null ? -1 : operands.findIndex(({ text }) => text === runs);
+  if (run !== -1) found.push(...joined(operands.slice(run + 1).filter(({ text }) => text !== '--recursive')));
   return found;
 }
 

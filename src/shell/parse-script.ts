@@ -153,8 +153,14 @@ function createWalk(text: string) {
           name: node.name.value,
           words: (node.wordlist ?? []).map((one) => word(one, inner)),
           certain: node.type === 'For' && node.wordlist !== undefined,
+          append: false,
         });
         visit(node.body, inner);
+        add({ kind: 'loop' });
+        return;
+      case 'While':
+        forEachChild(node, (child) => visit(child, inner));
+        add({ kind: 'loop' });
         return;
       case 'Assignment':
         assignment(node, inner, false);
@@ -170,6 +176,7 @@ function createWalk(text: string) {
       case 'ArithmeticFor':
         expandedLater(text.slice(node.pos, node.body.pos), inner);
         forEachChild(node, (child) => visit(child, inner));
+        add({ kind: 'loop' });
         return;
       case 'ArithmeticExpansion':
         forEachChild(node, (child) => visit(child, inner));
@@ -186,7 +193,7 @@ function createWalk(text: string) {
   /** Of `[[..]]`, which has no words of a command: what it takes for a file is named as `[` names it. */
   const tested = (operator: string, operands: readonly Word[], depth: number): void => {
     const words = operands.map((one) => word(one, depth));
-    if (fileTests.test(operator)) add({ kind: 'values', name: null, words, certain: false });
+    if (fileTests.test(operator)) add({ kind: 'values', name: null, words, certain: false, append: false });
   };
 
   const beyond = (why: string): never => {
@@ -224,10 +231,11 @@ function createWalk(text: string) {
         name: node.name,
         words: [word(node.value, depth)],
         certain: certain && node.append !== true,
+        append: node.append === true,
       });
     } else {
       const words = node.value.elements.map((element) => word(element, depth));
-      add({ kind: 'values', name: node.name, words, certain: false });
+      add({ kind: 'values', name: node.name, words, certain: false, append: false });
     }
   };
 

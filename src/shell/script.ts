@@ -10,7 +10,8 @@ export type Piece =
   | { readonly kind: 'output'; readonly steps: readonly Step[]; readonly text: string; readonly quoted: boolean }
   /** `{a,b}`, read again when it is expanded. */
   | { readonly kind: 'brace'; readonly text: string }
-  | { readonly kind: 'open'; readonly text: string };
+  /** `unset`: what it stands for where its name has no value. */
+  | { readonly kind: 'open'; readonly text: string; readonly unset?: string };
 
 export type ScriptWord = readonly Piece[];
 
@@ -37,9 +38,13 @@ export type Step =
       readonly words: readonly ScriptWord[];
       /** What comes later in the line has one of them; else the name may still hold what it held before. */
       readonly certain: boolean;
+      /** They stand behind what the name held before. */
+      readonly append: boolean;
     }
   /** What stands behind this name is a function; its commands are steps before this one. */
-  | { readonly kind: 'function'; readonly name: string };
+  | { readonly kind: 'function'; readonly name: string }
+  /** Steps before this one are those of a loop: they may run again behind what comes later. */
+  | { readonly kind: 'loop' };
 
 export type Script = {
   readonly steps: readonly Step[];

@@ -2,6 +2,7 @@ import type { Word, WordPart } from 'unbash';
 import { loosePart, looseText } from './loose-parse.ts';
 import type { Piece, ScriptWord, Step } from './script.ts';
 import { unquotedPieces } from './script-text.ts';
+import { homeMark } from './words.ts';
 
 /** Expansions of the POSIX shell; those of bash may be quoted differently elsewhere. */
 const posixOperations: ReadonlySet<string> = new Set(['Default', 'Remove']);
@@ -71,7 +72,7 @@ export function createWordReader(walk: Walk): (node: Word, depth: number) => Scr
         const plain = part.operation === undefined && part.prefix === undefined && part.index === undefined;
         return plain
           ? [{ kind: 'variable', name: part.parameter, text: part.text, quoted }]
-          : [{ kind: 'open', text: part.text }];
+          : [{ kind: 'open', text: part.text, unset: defaultOf(part) }];
       }
       case 'CommandExpansion':
         return [{ kind: 'output', steps: walk.collected(part, depth), text: part.text, quoted }];
@@ -93,4 +94,14 @@ export function createWordReader(walk: Walk): (node: Word, depth: number) => Scr
   };
 
   return word;
+}
+
+/** The literal that stands for a name without a value, `${X:-a}`; nothing where that is no literal, or another form. */
+function defaultOf({ operation }: Extract<WordPart, { type: 'ParameterExpansion' }>): string {
+  if (operation?.type !== 'Default' || operation.operand === undefined || operation.operand.parts !== undefined)
+    return '';
+  const { text, value } = operation.operand;
+  return unquotedPieces(text, value, true)
+    .map((piece) => (piece.kind === 'text' ? piece.value : piece.kind === 'home' ? homeMark : ''))
+    .join('');
 }

@@ -1,5 +1,5 @@
 import type { CommandWord } from '../schema/command.ts';
-import { baseName } from './programs.ts';
+import { printed } from './printed.ts';
 import type { Piece, ScriptWord, Step } from './script.ts';
 
 /** What a name stands for: every literal that the line has given it so far, the latest last. */
@@ -10,10 +10,16 @@ export type Variable = {
 };
 export type Variables = ReadonlyMap<string, Variable>;
 
+/** Which of its values a name has in a reading of a command; one that is not in it has its latest. */
+export type Choice = ReadonlyMap<string, number>;
+export const latest: Choice = new Map();
+
 /** Most words that braces and that a value stand for, and longest text that is put together. */
 const maxExpanded = 64;
 const maxSplit = 1024;
 const maxLength = 65_536;
+/** Most readings of one command whose variables have several values. */
+const maxReadings = 64;
 
 /** Stands for the home directory in the `path` of a word: no command text holds it. */
 export const homeMark = '\0';
@@ -22,10 +28,9 @@ export const literalWord = (text: string): CommandWord => ({ text, path: text, o
 
 /**
  * The words that a word becomes: usually one; more for braces, and for a variable that stands alone. What is not known
- * stays as it is written, and makes the word open.
- * @param choice which of several values a variable has; beyond their number the latest
+ * stays as it is written, and makes the word open. Null where they are more, or longer, than is read.
  */
-export function expandWord(word: ScriptWord, variables: Variables, choice: number): readonly CommandWord[] {
+export function expandWord(word: ScriptWord, variables: Variables, choice: Choice): readonly CommandWord[] | null {
   const [only] = word;
   // Nearly every word.
   if (word.length === 1 && only?.kind === 'text' && only.value.length <= maxLength) return [literalWord(only.value)];
@@ -35,38 +40,51 @@ export function expandWord(word: ScriptWord, variables: Variables, choice: numbe
     // Unquoted, the shell splits what it puts in.
     if (known !== null) {
       const texts = known.value.split(/[ \t\n]+/, maxSplit + 1);
-      if (texts.length > maxSplit) return [openWord(word)];
+      if (texts.length > maxSplit) return null;
       return texts.flatMap((text) => (text === '' ? [] : [marked(text, known.certain)]));
     }
   }
   for (const piece of word) {
     const tails = expandPiece(piece, variables, choice);
-    if (heads.length * tails.length > maxExpanded) return [openWord(word)];
+    if (tails === null || heads.length * tails.length > maxExpanded) return null;
     heads = heads.flatMap((head) => tails.map((tail) => joined(head, tail)));
-    if ((heads[0]?.text.length ?? 0) > maxLength) return [openWord(word)];
+    if ((heads[0]?.text.length ?? 0) > maxLength) return null;
   }
   // Of braces alone an empty choice is no word: `{,rm} x` is `rm x`.
   return word.every(({ kind }) => kind === 'brace') ? heads.filter(({ text }) => text !== '') : heads;
 }
 
-/** Most values that a variable of these words has: so many readings of the command there are. */
-export function choicesOf(words: readonly ScriptWord[], variables: Variables): number {
-  let most = 1;
-  for (const word of words) {
-    for (const piece of word) {
-      if (piece.kind === 'variable') most = Math.max(most, variables.get(piece.name)?.values.length ?? 1);
-    }
+/**
+ * Every reading of these words: each name with each of its values, and with each value of the others; the first has the
+ * latest of all. Null where they are too many.
+ */
+export function choicesOf(words: readonly ScriptWord[], variables: Variables): readonly Choice[] | null {
+  let choices: readonly Choice[] = [latest];
+  const names = new Set(words.flatMap((word) => word.flatMap((piece) => nameOf(piece) ?? [])));
+  for (const name of names) {
+    const count = variables.get(name)?.values.length ?? 0;
+    if (count < 2) continue;
+    if (choices.length * count > maxReadings) return null;
+    const indexes = Array.from({ length: count }, (_, index) => count - 1 - index);
+    choices = choices.flatMap((choice) => indexes.map((index) => new Map([...choice, [name, index]])));
   }
-  return most;
+  return choices;
 }
+
+const nameOf = (piece: Piece): string | null =>
+  piece.kind === 'variable' ? piece.name : piece.kind === 'home' ? 'HOME' : null;
 
 const joined = (left: CommandWord, right: CommandWord): CommandWord => ({
   text: left.text + right.text,
   path: left.path + right.path,
   open: left.open || right.open,
+  ...(left.unset === undefined && right.unset === undefined
+    ? {}
+    : { unset: (left.unset ?? left.path) + (right.unset ?? right.path) }),
 });
 
-const openWord = (word: ScriptWord): CommandWord => {
+/** A word that is left as it is written. */
+export const openWord = (word: ScriptWord): CommandWord => {
   const text = word.map((piece) => (piece.kind === 'text' ? piece.value : piece.kind === 'home' ? '~' : piece.text));
   return { text: text.join(''), path: text.join(''), open: true };
 };
@@ -78,17 +96,23 @@ const marked = (text: string, certain: boolean): CommandWord => ({
   open: !certain,
 });
 
-function expandPiece(piece: Piece, variables: Variables, choice: number): readonly CommandWord[] {
+function expandPiece(piece: Piece, variables: Variables, choice: Choice): readonly CommandWord[] | null {
   switch (piece.kind) {
     case 'text':
       return [literalWord(piece.value)];
-    case 'home':
-      return [{ text: '~', path: homeMark, open: false }];
-    case 'open':
-      return [{ text: piece.text, path: piece.text, open: true }];
+    case 'home': {
+      const known = knownValue({ kind: 'variable', name: 'HOME', text: '~', quoted: true }, variables, choice);
+      return [known === null ? { text: '~', path: homeMark, open: false } : marked(known.value, known.certain)];
+    }
+    case 'open': {
+      const { text, unset } = piece;
+      return [{ text, path: text, open: true, ...(unset === undefined ? {} : { unset }) }];
+    }
     case 'brace':
-      return braces(piece.text).map((text) =>
-        text === piece.text ? { text, path: text, open: true } : literalWord(text),
+      return (
+        braces(piece.text)?.map((text) =>
+          text === piece.text ? { text, path: text, open: true } : literalWord(text),
+        ) ?? null
       );
     case 'variable':
     case 'output': {
@@ -98,7 +122,7 @@ function expandPiece(piece: Piece, variables: Variables, choice: number): readon
         return [{ text: piece.text, path: homeMark, open: false }];
       // Where the line begins, or has been: the directories of its commands hold both.
       const here = piece.kind === 'variable' && (piece.name === 'PWD' || piece.name === 'OLDPWD');
-      return [{ text: piece.text, path: here ? '.' : piece.text, open: true }];
+      return [{ text: piece.text, path: here ? '.' : piece.text, open: true, ...(here ? {} : { unset: '' }) }];
     }
   }
 }
@@ -106,14 +130,14 @@ function expandPiece(piece: Piece, variables: Variables, choice: number): readon
 function knownValue(
   piece: Extract<Piece, { kind: 'variable' | 'output' }>,
   variables: Variables,
-  choice: number,
+  choice: Choice,
 ): { readonly value: string; readonly certain: boolean } | null {
   if (piece.kind === 'output') {
     const value = printedBy(piece.steps, variables);
     return value === null ? null : { value, certain: true };
   }
   const { values = [], certain = false } = variables.get(piece.name) ?? {};
-  const value = values[Math.min(choice, values.length - 1)];
+  const value = values[choice.get(piece.name) ?? values.length - 1];
   // Without quotes the shell looks for files behind a pattern in it.
   return value === undefined ? null : { value, certain: certain && (piece.quoted || !/[*?[]/.test(value)) };
 }
@@ -122,88 +146,16 @@ function knownValue(
 function printedBy(steps: readonly Step[], variables: Variables): string | null {
   const [step] = steps;
   if (steps.length !== 1 || step?.kind !== 'command') return null;
-  const words = step.words.flatMap((word) => expandWord(word, variables, Number.POSITIVE_INFINITY));
+  const words = step.words.flatMap((word) => expandWord(word, variables, latest) ?? openWord(word));
   if (words.some((word) => word.open)) return null;
   return printed(words)[0]?.replace(/\n+$/, '') ?? null;
 }
 
-/**
- * The texts that `echo` or `printf` may write: with escapes decoded, and as they are where shells differ; with what is not
- * known as it stands in the line, and without it. None for another program.
- */
-export function printed(words: readonly CommandWord[]): readonly string[] {
-  const known = words.filter((word) => !word.open);
-  return [...new Set([words, known].flatMap((some) => printedWords(some.map((word) => word.text))))];
-}
-
-function printedWords([program = '', ...rest]: readonly string[]): readonly string[] {
-  const name = baseName(program);
-  if (name === 'echo') {
-    const options = rest.findIndex((word) => !/^-[neE]+$/.test(word));
-    const from = options === -1 ? rest.length : options;
-    const text = rest.slice(from).join(' ');
-    const ends = rest.slice(0, from).some((word) => word.includes('n')) ? ['', '\n'] : ['\n'];
-    return [...new Set(ends.flatMap((end) => [`${decodeEscapes(text)}${end}`, `${text}${end}`]))];
-  }
-  if (name !== 'printf') return [];
-  const [format = '', ...values] = rest[0] === '--' ? rest.slice(1) : rest;
-  const parts: string[] = [];
-  const waiting = [...values];
-  do {
-    parts.push(decodeEscapes(format).replace(conversion, (...found) => converted(found, waiting)));
-  } while (waiting.length > 0 && waiting.length < values.length && parts.length < maxExpanded);
-  return [parts.join('')];
-}
-
-/** A conversion of `printf`: its width, its precision and its letter. */
-const conversion = /%(?:%|[-0#+ ']*(\*|[0-9]*)(?:\.(\*|[0-9]*))?([a-zA-Z]))/g;
-
-/** What a conversion makes of the values that it takes. */
-function converted(found: readonly unknown[], waiting: string[]): string {
-  const [, width, precision, letter] = found;
-  if (typeof letter !== 'string') return '%';
-  if (width === '*') waiting.shift();
-  const most = precision === '*' ? waiting.shift() : precision;
-  const value = waiting.shift() ?? '';
-  if (letter === 'c') return value.slice(0, 1);
-  const radix = { o: 8, x: 16, X: 16 }[letter];
-  if (radix !== undefined) {
-    const digits = (/^['"]/.test(value) ? (value.codePointAt(1) ?? 0) : Number(value)).toString(radix);
-    return letter === 'X' ? digits.toUpperCase() : digits;
-  }
-  const text = letter === 'b' ? decodeEscapes(value) : value;
-  return typeof most === 'string' ? text.slice(0, Number(most)) : text;
-}
-
-const letters: Readonly<Record<string, string>> = {
-  n: '\n',
-  t: '\t',
-  r: '\r',
-  a: '\x07',
-  b: '\b',
-  f: '\f',
-  v: '\v',
-  e: '\x1b',
-  '\\': '\\',
-  '"': '"',
-  "'": "'",
-};
-
-/** Octal, hex and letter escapes, of `echo`, `printf` and their builtins in every shell. */
-function decodeEscapes(text: string): string {
-  if (!text.includes('\\')) return text;
-  const escapes = /\\(?:0?([0-7]{1,3})|x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{1,4})|(.))/gs;
-  return text.replace(escapes, (all, octal?: string, hex?: string, unicode?: string, letter?: string) => {
-    if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8) & 0xff);
-    if (hex !== undefined) return String.fromCharCode(Number.parseInt(hex, 16));
-    if (unicode !== undefined) return String.fromCharCode(Number.parseInt(unicode, 16));
-    return letters[letter ?? ''] ?? all;
-  });
-}
-
-/** What a brace expansion of literals stands for; the text itself when it is none that can be read. */
-function braces(text: string): readonly string[] {
+/** What a brace expansion stands for; the text itself when it is none that can be read, null when it is too much. */
+function braces(text: string): readonly string[] | null {
   if (!text.startsWith('{') || !text.endsWith('}') || /["'`$\\]/.test(text)) return [text];
+  const range = /^\{(?:([A-Za-z])\.\.([A-Za-z])|(-?[0-9]{1,9})\.\.(-?[0-9]{1,9}))\}$/.exec(text);
+  if (range !== null) return rangeOf(range);
   const parts: string[] = [];
   let depth = 0;
   let from = 1;
@@ -216,6 +168,23 @@ function braces(text: string): readonly string[] {
       from = at + 1;
     }
   }
-  if (parts.length < 2 || parts.length > maxExpanded) return [text];
-  return parts.flatMap((part) => (part.startsWith('{') ? braces(part) : [part]));
+  if (parts.length < 2) return [text];
+  const words: string[] = [];
+  for (const part of parts) {
+    const inner = part.startsWith('{') ? braces(part) : [part];
+    if (inner === null || words.length + inner.length > maxExpanded) return null;
+    words.push(...inner);
+  }
+  return words;
+}
+
+/** `{a..e}`, `{1..3}`; what is longer stays as it is written, since it is all numbers. */
+function rangeOf([text, first = '', last = '', from = '', to = '']: readonly string[]): readonly string[] {
+  const letters = first !== '';
+  const begin = letters ? first.charCodeAt(0) : Number(from);
+  const end = letters ? last.charCodeAt(0) : Number(to);
+  const count = Math.abs(end - begin) + 1;
+  if (count > maxExpanded) return [text ?? ''];
+  const values = Array.from({ length: count }, (_, index) => begin + (end < begin ? -index : index));
+  return values.map((value) => (letters ? String.fromCharCode(value) : String(value)));
 }

@@ -2,7 +2,7 @@ import type { CommandWord } from '../schema/command.ts';
 import { payloadsOf } from './payload.ts';
 import { baseName } from './programs.ts';
 import type { ParseScript, Step } from './script.ts';
-import { printed } from './words.ts';
+import { printed } from './printed.ts';
 
 /** Most commands that are looked at for what they write, and how deep one may stand in another. */
 const maxWriters = 256;

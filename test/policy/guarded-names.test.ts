@@ -89,6 +89,10 @@ describe('a tool of a server', () => {
     [{ x: { file: '.git/config' } }, 'floor'],
     [{ uri: 'file:///srv/p/.envrc' }, 'floor'],
     [{ uri: 'https://x.test/.reins/y' }, 'allow'],
+    [{ url: 'file:///srv/p/.reins/local.db' }, 'control_plane'],
+    [{ a: { links: ['x', 'file:///home/u/.reins/x'] } }, 'control_plane'],
+    [{ page: 'file:/srv/p/.git/config' }, 'floor'],
+    [{ text: 'file: .reins/x', url: 'https://x.test/?a=file:///srv/p/.reins/x' }, 'allow'],
     [{ text: '.reins/x', content: '.envrc' }, 'allow'],
     [{ path: 5 }, 'allow'],
   ])('with the arguments %j: %s', async (args, expected) => {
@@ -122,6 +126,16 @@ describe('a line', () => {
     ...['ln -s .reins y'],
   ])('asks for what it touches: %s', async (command) => {
     expect(await line(command)).toBe('floor');
+  });
+
+  it.each([
+    ['.git/hooks', 'make', 'floor'],
+    ['.reins', 'npm', 'floor'],
+    ['.git', 'ls', 'allow'],
+    ['.git', 'git log', 'allow'],
+    ['src', 'make', 'allow'],
+  ])('in the directory %s, without another word: %s: %s', async (cwd, command, expected) => {
+    expect(await verdict('local_shell', 'local_shell', { command, cwd })).toBe(expected);
   });
 
   it.each([

@@ -84,4 +84,72 @@ describe('the readers of settings', () => {
       ['rule', 8, { e: -2 }],
     ]);
   });
+
+  it('read a configuration of Codex as people have it', () => {
+    const tables = readToml(`approval_policy = "on-request"
+notify = ["notify-send", 'Codex']
+tui.theme = "x" # dotted
+[projects."/home/me/a.b"]
+trust_level = "trusted"
+[mcp_servers.ctx]
+env = { "API_KEY" = 'k', NESTED = { a = [1, 2] }, }
+startup_timeout_sec = 1_000
+ratio = 6.5e-1
+since = 1979-05-27T07:32:00Z
+on = 1979-05-27 07:32:00
+text = """\\
+  one \u00e9"""
+[ "quoted" . 'two' ]
+"a b" = true
+`);
+    expect(Array.isArray(tables) && tables.map(({ name, values }) => [name, values])).toEqual([
+      [
+        '',
+        new Map<string, unknown>([
+          ['approval_policy', 'on-request'],
+          ['notify', ['notify-send', 'Codex']],
+          ['tui', new Map([['theme', 'x']])],
+        ]),
+      ],
+      ['projects./home/me/a.b', new Map([['trust_level', 'trusted']])],
+      [
+        'mcp_servers.ctx',
+        new Map<string, unknown>([
+          [
+            'env',
+            new Map<string, unknown>([
+              ['API_KEY', 'k'],
+              ['NESTED', new Map([['a', [1, 2]]])],
+            ]),
+          ],
+          ['startup_timeout_sec', 1000],
+          ['ratio', 0.65],
+          ['since', '1979-05-27T07:32:00Z'],
+          ['on', '1979-05-27 07:32:00'],
+          ['text', 'one é'],
+        ]),
+      ],
+      ['quoted.two', new Map([['a b', true]])],
+    ]);
+    for (const text of ['a = {', 'a = { b }', 'a.b = 1\na = 2', 'a = 1\na.b = 2', '[a', 'a = 1 2x', 'a = tru'])
+      expect([text, Array.isArray(readToml(text))]).toEqual([text, false]);
+    expect(readToml(`${'a.'.repeat(100_000)}a = 1`)).toEqual({ message: 'a key has more than 32 parts', line: 1 });
+  });
+
+  it('take what stands in a table of a rule of Gemini for a part of it, however it is written', async () => {
+    const allow = '[[rule]]\ntoolName = "run_shell_command"\ncommandPrefix = "ls"\ndecision = "allow"\n';
+    const ls = { tools: 'local_shell', tool: 'local_shell', args: { command: 'ls' } };
+    const verdict = async (source: string) => {
+      const { document } = await assemble(importGemini(file('/x.toml', source)), []);
+      return judge(await load(document), ls, host).action;
+    };
+    expect(await verdict(allow)).toBe('allow');
+    for (const limit of [
+      'toolAnnotations = { readOnlyHint = true }',
+      'toolAnnotations.readOnlyHint = true',
+      '[rule.toolAnnotations]\nreadOnlyHint = true',
+    ]) {
+      expect([limit, await verdict(`${allow}${limit}\n`)]).toEqual([limit, 'approve']);
+    }
+  });
 });

@@ -136,6 +136,42 @@ describe('programs', () => {
   });
 });
 
+describe('a path through the directory of a process', () => {
+  it('is another file in the child than here: it is asked about, also behind a link of the repository', async () => {
+    symlinkSync('/proc/self/cwd', join(home.workspace, 'here'));
+    const open = await load({ default_action: 'allow' });
+    const asks = { action: 'approve', reason: 'floor' };
+    for (const path of [
+      'here/../notes',
+      'here/notes',
+      './here/../../etc/passwd',
+      '/proc/self/cwd/../notes',
+      '/proc/thread-self/root/etc/passwd',
+      '/dev/fd/../cwd/../notes',
+    ]) {
+      expect(await range.judge(open, { command: `cat ${path}` }), path).toMatchObject(asks);
+      expect(await range.judge(open, { command: `cat < ${path}` }), path).toMatchObject(asks);
+    }
+    // Its own directory is inside for the one who judges, and outside for the one who reads.
+    const before = process.cwd();
+    mkdirSync(join(home.workspace, 'a', 'b'), { recursive: true });
+    try {
+      process.chdir(join(home.workspace, 'a', 'b'));
+      const record = await range.judge(await allowing('cat'), { command: 'cat here/../notes' });
+      expect(record).toMatchObject({ action: 'approve', detail: 'another file in each process: here/../notes' });
+    } finally {
+      process.chdir(before);
+    }
+  });
+
+  it('is no question where it is what the child has opened', async () => {
+    const open = await load({ default_action: 'allow' });
+    for (const command of ['cat 3< notes /dev/fd/3', 'cat /dev/stdin', 'ls > /dev/null']) {
+      expect(await range.judge(open, { command }), command).toMatchObject({ action: 'allow' });
+    }
+  });
+});
+
 describe('the control plane', () => {
   it('is not written by a redirection after a literal cd; after one that cannot be read the call asks', async () => {
     mkdirSync(join(home.workspace, '.reins'));

@@ -168,4 +168,5 @@ const shownOf = ({ values }: TomlTable): string =>
     .join(', ')
     .slice(0, 200);
 
-const shownValue = (value: Literal): string => JSON.stringify(value);
+const shownValue = (value: Literal): string =>
+  JSON.stringify(value, (_, part) => (part instanceof Map ? Object.fromEntries(part) : part));

@@ -1,8 +1,8 @@
 /** A literal of a settings language that is no JSON. */
-export type Literal = string | number | boolean | null | readonly Literal[];
+export type Literal = string | number | boolean | null | readonly Literal[] | ReadonlyMap<string, Literal>;
 
-/** Deepest nesting of lists that is read. */
-const maxDepth = 32;
+/** Deepest nesting of lists and tables that is read. */
+export const maxDepth = 32;
 
 /** Thrown by the reader below only; `at` is an offset. */
 export class Unreadable extends Error {
@@ -14,9 +14,27 @@ export class Unreadable extends Error {
   }
 }
 
+/** What a language has beside the literals that both have. */
+export type Dialect = {
+  /** A value that is none of them, where the reader stands; null when there is none either. */
+  value(depth: number): Literal | null;
+  /** Single quotes hold no escapes. */
+  readonly literalQuotes: boolean;
+};
+
+const escapes: Readonly<Record<string, string>> = {
+  n: '\n',
+  t: '\t',
+  r: '\r',
+  b: '\b',
+  f: '\f',
+  '"': '"',
+  "'": "'",
+  '\\': '\\',
+};
+
 /** Reads texts, numbers, words and lists of them, as TOML and Starlark both write them. */
-export function createLiteralReader(text: string) {
-  const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', '"': '"', "'": "'", '\\': '\\' };
+export function createLiteralReader(text: string, dialect: Dialect | null = null) {
   let at = 0;
   const fail = (message: string): never => {
     throw new Unreadable(message, at);
@@ -45,14 +63,16 @@ export function createLiteralReader(text: string) {
     expect(what: string): void {
       if (!reader.take(what)) fail(`expected ${what}`);
     },
+    /** What a sticky expression finds here, and passes; empty when nothing does. */
+    match(wanted: RegExp): string {
+      wanted.lastIndex = at;
+      const found = wanted.exec(text)?.[0] ?? '';
+      at += found.length;
+      return found;
+    },
     /** A bare word or key. */
     word(): string {
-      const found = /[A-Za-z0-9_.-]*/y;
-      found.lastIndex = at;
-      const word = found.exec(text)?.[0] ?? '';
-      if (word === '') fail('expected a name');
-      at += word.length;
-      return word;
+      return reader.match(/[A-Za-z0-9_.-]+/y) || fail('expected a name');
     },
     string(): string {
       const raw = reader.peek() === 'r' && /['"]/.test(text.charAt(at + 1));
@@ -66,13 +86,8 @@ export function createLiteralReader(text: string) {
       while (!text.startsWith(closing, at)) {
         const char = text.charAt(at);
         if (at >= text.length || (!long && char === '\n')) fail('a text is not closed');
-        if (char === '\\' && !raw && !(quote === "'" && reader.literalQuotes)) {
-          const next = text.charAt(at + 1);
-          const meant = escapes[next];
-          if (meant === undefined) fail(`the escape \\${next} is not read`);
-          value += meant ?? '';
-          at += 2;
-        } else {
+        if (char === '\\' && !raw && !(quote === "'" && dialect?.literalQuotes === true)) value += reader.escape(long);
+        else {
           value += char;
           at += 1;
         }
@@ -80,14 +95,25 @@ export function createLiteralReader(text: string) {
       at += closing.length;
       return long ? value.replace(/^\n/, '') : value;
     },
-    /** Single quotes hold no escapes, as in TOML. */
-    literalQuotes: false,
+    escape(long: boolean): string {
+      // A line break after a backslash is none, nor is what begins the next line.
+      if (long && reader.match(/\\[ \t]*\r?\n\s*/y) !== '') return '';
+      const code = reader.match(/\\(?:u[0-9A-Fa-f]{4}|U000[0-9A-Fa-f]{5}|U0010[0-9A-Fa-f]{4})/y);
+      if (code !== '') return String.fromCodePoint(Number.parseInt(code.slice(2), 16));
+      const next = text.charAt(at + 1);
+      const meant = Object.hasOwn(escapes, next) ? escapes[next] : undefined;
+      if (meant === undefined) return fail(`the escape \\${next} is not read`);
+      at += 2;
+      return meant;
+    },
     value(depth = 0): Literal {
       if (depth > maxDepth) fail(`lists are nested more than ${maxDepth} deep`);
       reader.skip();
       const char = reader.peek();
       if (char === '"' || char === "'" || (char === 'r' && /['"]/.test(text.charAt(at + 1)))) return reader.string();
       if (char === '[' || char === '(') return reader.list(char === '[' ? ']' : ')', depth);
+      const own = dialect?.value(depth) ?? null;
+      if (own !== null) return own;
       const word = reader.word();
       if (/^[Tt]rue$/.test(word)) return true;
       if (/^[Ff]alse$/.test(word)) return false;
