@@ -214,7 +214,10 @@ async function tryRoute(step: Step, plan: TurnPlan, route: Route, attempt: numbe
     ...plan.settings,
     ...(numCtx === null ? {} : { num_ctx: numCtx }),
     attempt,
-    ready: run.durable,
+    leave() {
+      run.host.emit({ kind: 'request_made' });
+      return run.durable;
+    },
   };
   const startedAt = run.deps.now();
   let chunks = 0;

@@ -12,8 +12,8 @@ export type Outgoing = {
   readonly path: string;
   readonly accept: string;
   readonly body?: unknown;
-  /** Nothing is sent before this has resolved; it rejects on abort. */
-  readonly ready?: Promise<void>;
+  /** Called when the bytes are there. Nothing is sent before it has resolved; it rejects on abort. */
+  readonly leave?: () => Promise<void>;
 };
 
 /** A reply whose status and headers have come. */
@@ -79,7 +79,7 @@ export async function createClient(target: Target, auth: Auth): Promise<Client> 
       const body = outgoing.body === undefined ? null : encodeBody(outgoing.body);
       let url = new URL(base + outgoing.path);
       try {
-        await outgoing.ready;
+        await outgoing.leave?.();
       } catch {
         return { kind: 'failure', failure: brokenFailure(target, { kind: 'cancelled' }) };
       }

@@ -53,8 +53,8 @@ export type ModelRequest = {
   readonly num_ctx?: number;
   /** Try number of this model call, from 1. */
   readonly attempt: number;
-  /** Nothing of the request is sent before this has resolved; absent: at once. */
-  readonly ready?: Promise<void>;
+  /** Called when the request is made. Nothing of it is sent before the promise has resolved; absent: at once. */
+  readonly leave?: () => Promise<void>;
 };
 
 /**

@@ -101,6 +101,18 @@ export function resolveRoutes(wanted: Wanted, backends: readonly SeenBackend[]):
   return { kind: 'nothing_suitable', dropped: dropped.slice(0, 10), served: servedBy(allowed), failed };
 }
 
+/**
+ * The backend that would be asked for the default model, among those that tell their models; null where none serves it or
+ * that is not known. Listings mark its row alone.
+ */
+export function defaultBackend(model: string, provider: string, backends: readonly SeenBackend[]): string | null {
+  const anything = { types: [], needs: [], tokens: 0, allow: { models: [], backends: [] } };
+  const telling = backends.filter(({ state }) => state !== 'open' && state !== 'failed');
+  const found = resolveRoutes({ ...anything, models: [model], defaultType: provider }, telling);
+  const [first] = found.kind === 'candidates' ? found.candidates : [];
+  return first === undefined || first.substitutedFor !== null ? null : first.backend;
+}
+
 /** Backends in order (08 §3.1). Never `scripted` unless it is asked for by name. */
 function inOrder(wanted: Wanted, backends: readonly SeenBackend[]): readonly SeenBackend[] {
   const { types, defaultType } = wanted;

@@ -108,7 +108,7 @@ type Loaded = {
 
 async function* play(loaded: Loaded, request: ModelRequest, signal: AbortSignal): AsyncGenerator<ModelPart> {
   const { route } = loaded;
-  await request.ready;
+  await request.leave?.();
   const view = viewOf(request);
   const choice = chooseTurn(loaded.turns, view);
   const chosen = choice.kind === 'turn' ? choice.compiled : loaded.fallback;

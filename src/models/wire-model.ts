@@ -169,7 +169,7 @@ async function* openReply(
     path: prepared.path,
     accept: accept[wire.framing],
     body: prepared.body,
-    ...(request.ready === undefined ? {} : { ready: request.ready }),
+    ...(request.leave === undefined ? {} : { leave: request.leave }),
   } as const;
   const opening = client.open(outgoing, signal);
   if (wire.loadingNote !== null && (await isSlow(opening, deps.loading_note_ms))) {

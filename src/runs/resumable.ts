@@ -20,8 +20,9 @@ export function checkResumable(
   options: { readonly acceptChangedChain: boolean },
 ): void {
   if (run.ended_at !== null) {
-    throw new RuntimeError('run_not_resumable', `${run.id} has ended: ${run.status}`, {
+    throw new RuntimeError('run_not_resumable', `${run.id} has ended: ${run.status}; only a run that rests goes on`, {
       data: { state: 'ended', param: 'ended' },
+      hints: [`reins state show ${run.id}`],
     });
   }
   if (isDriven(run, deps.now())) {

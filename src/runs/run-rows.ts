@@ -17,6 +17,9 @@ export type RunRowsDeps = {
   readonly mask: <T>(value: T) => T;
 };
 
+/** What the thread says that is written down. */
+type SaidEvent = Exclude<EngineEvent, { readonly kind: 'request_made' }>;
+
 /** A checkpoint that waits for the next transaction, with the events before it. */
 type Held = {
   write(record: Record): void;
@@ -34,7 +37,7 @@ const flushMs = 16;
 export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (error: unknown) => void) {
   const { gate } = live;
   const runId = gate.ref.run_id;
-  let pending: EngineEvent[] = [];
+  let pending: SaidEvent[] = [];
   let held: Held | null = null;
   let timer: NodeJS.Timeout | undefined;
   let usage = live.usedBefore;
@@ -42,7 +45,7 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
   const room = createStepRoom(() => (live.job.resume === null ? 0 : deps.runs.stepBytes(runId)));
 
   /** What is kept in memory of an event: once, however often its rows are tried. */
-  const note = (event: EngineEvent): void => {
+  const note = (event: SaidEvent): void => {
     if (event.kind === 'turn_usage') {
       usage = addUsage(usage, event.usage);
       gate.counters = {
@@ -57,7 +60,7 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
     }
   };
 
-  const write = (record: Record, event: EngineEvent): void => {
+  const write = (record: Record, event: SaidEvent): void => {
     switch (event.kind) {
       case 'captured_step':
         deps.runs.captureStep(runId, event.step);
@@ -125,7 +128,7 @@ export function createRunRows(deps: RunRowsDeps, live: LiveRun, onFailure: (erro
 
   return {
     /** Takes a stored event; `flush` or `flushSoon` writes it. */
-    add(event: EngineEvent): void {
+    add(event: SaidEvent): void {
       note(event);
       // Masked before it is cut: half a secret is not known as one.
       pending.push(event.kind === 'captured_step' ? { ...event, step: room.take(deps.mask(event.step)) } : event);

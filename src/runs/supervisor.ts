@@ -27,6 +27,7 @@ import type { LiveRun } from './live-run.ts';
 import type { Pools } from './pools.ts';
 import { createRunRows } from './run-rows.ts';
 import { createStreamedText, type StreamedTextDeps } from './streamed-text.ts';
+import { createWarmUp } from './warm-up.ts';
 
 export type SupervisorDeps = TurnDeps &
   StreamedTextDeps & {
@@ -52,11 +53,6 @@ const reasonMs = 1000;
 const graceMs = 2_000;
 /** Longer than a child is given between SIGTERM and SIGKILL. */
 const callGraceMs = 2_500;
-/** A model that takes longer is thinking: meanwhile what starts commands gets ready. One that does not is answered first. */
-const warmAfterMs = 30;
-/** Nor is one that talks about to ask for a command, and its text needs the processors; but it may stop at any time. */
-const warmAnywayMs = 300;
-
 /** Main side of one run: serves its requests, writes its events, sees its end, kills its thread. */
 export function createSupervisor(deps: SupervisorDeps) {
   return {
@@ -80,7 +76,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     settled = true;
     clearTimeout(graceTimer);
     clearInterval(renewTimer);
-    stopWarming();
+    warmUp.stop();
     streamed.stop();
     stopHeeding();
     const flushed = keepTrying(() => rows.flush(), { codes: endCodes(end) }).then(
@@ -117,23 +113,15 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   const rows = createRunRows(deps, live, (error) => fail(error));
   const streamed = createStreamedText(deps, live, (error) => fail(error));
 
-  let warmTimer: NodeJS.Timeout | undefined;
-  let warmBy = 0;
-  const warmSoon = (): void => {
-    warmBy = performance.now() + warmAnywayMs;
-    warmTimer = setTimeout(() => {
-      warmTimer = undefined;
-      void deps.pools.warmSpawner();
-    }, warmAfterMs);
-  };
-  const stopWarming = (): void => {
-    clearTimeout(warmTimer);
-    warmTimer = undefined;
-  };
+  const warmUp = createWarmUp(deps.pools, live.job.tools);
 
   const take = (event: EngineEvent): void => {
     if (!engineKinds.has(event.kind) || (event.kind === 'message' && !is(event.message, Message))) {
       throw unreadable(`an event of kind ${String(Reflect.get(event, 'kind'))}`);
+    }
+    if (event.kind === 'request_made') {
+      warmUp.asked();
+      return;
     }
     if (!isEphemeral(event.kind)) {
       streamed.endBefore(event);
@@ -143,7 +131,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     // Deltas are published at once, behind what was emitted before them.
     rows.flush();
     if (event.kind !== 'step_chunk') return;
-    if (performance.now() < warmBy) warmTimer?.refresh();
+    warmUp.talked();
     streamed.take(event);
   };
 
@@ -193,7 +181,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
   const serveRequest = (message: Extract<WorkerMessage, { kind: 'request' }>): void => {
     const { id, op, input } = message;
     if (!Number.isInteger(id) || !operations.has(op)) throw unreadable(`a request for ${String(op)}`);
-    stopWarming();
+    warmUp.stop();
     if (op === 'checkpoint') {
       storeCheckpoint(checked(input, CheckpointRequest), () => reply({ kind: 'reply', id, ok: true, output: null }));
       return;
@@ -201,9 +189,7 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     answer(op, input).then(
       (output) => {
         reply({ kind: 'reply', id, ok: true, output });
-        if (op !== 'openTurn') return;
-        guarded(() => rows.flush());
-        if (callsCommands(live)) warmSoon();
+        if (op === 'openTurn') guarded(() => rows.flush());
       },
       (error: unknown) => {
         if (error instanceof StructError) return fail(error);
@@ -290,9 +276,6 @@ function serve(deps: SupervisorDeps, live: LiveRun, done: (result: Supervised) =
     });
   });
 }
-
-/** Whether the model may ask for a command: what starts it gets ready while the request is on its way. */
-const callsCommands = ({ job }: LiveRun): boolean => job.tools.some(({ tools }) => tools === 'local_shell');
 
 const operations: ReadonlySet<string> = new Set<HostOp>(['openTurn', 'callTool', 'checkpoint']);
 

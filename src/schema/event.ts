@@ -43,7 +43,7 @@ export type CapturedStep = InTask & {
   readonly truncated?: readonly string[];
 };
 
-/** What crosses from the worker. `captured_step`, `turn_usage` and `unsent_call` are for the record only: not published. */
+/** What crosses from the worker. Of the kinds in `Unpublished` nobody outside hears: they are for the record, or for main. */
 export type EngineEvent =
   | (InTask & { readonly kind: 'step_started'; readonly input_type: string; readonly input_var: string })
   | (InTask & {
@@ -109,6 +109,8 @@ export type EngineEvent =
       readonly run_total: number;
       readonly limit: number | null;
     })
+  /** The request of a turn goes out. Not stored. */
+  | { readonly kind: 'request_made' }
   /** Counts one accepted model call toward the bounds of 02 §11. */
   | { readonly kind: 'turn_usage'; readonly usage: Usage; readonly api_ms: number }
   /** A call that the engine answered without sending it: what the model asked for, and what it was told. */
@@ -276,7 +278,7 @@ export type MainEvent =
   /** Of no run (04 §18.1): a plan or one of its steps changed. */
   | { readonly kind: 'plan_changed'; readonly plan: string; readonly ordinal?: number; readonly status: string };
 
-type Unpublished = 'captured_step' | 'turn_usage' | 'unsent_call';
+type Unpublished = 'captured_step' | 'request_made' | 'turn_usage' | 'unsent_call';
 
 /** What happens to the host and to no run (04 §18.1). */
 export type HostEvent = {
@@ -314,6 +316,7 @@ export const engineKinds: ReadonlySet<string> = new Set<EngineEvent['kind']>([
   'model_selected',
   'model_retry',
   'token_usage',
+  'request_made',
   'turn_usage',
   'unsent_call',
   'context_shifted',

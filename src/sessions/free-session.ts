@@ -133,9 +133,13 @@ const sessionBusy = (session: SessionRow, runId: string): RuntimeError =>
 function suspended(session: SessionRow, head: RunHead, asks: FreeSessionDeps['asks']): RuntimeError {
   const askIds = asks.pendingOfRun(head.id);
   const answers = askIds.map((id) => `reins approvals respond ${id} ${verdictFor(asks.show(id).kind)}`);
-  // Answered already, and nobody has gone on with it.
+  // Stopped while nothing was asked, or answered and nobody has gone on with it.
+  const message =
+    askIds.length === 0
+      ? `the last turn of session "${session.name}" was stopped before it ended (run ${head.id})`
+      : `session "${session.name}" waits for an approval of run ${head.id}`;
   const next = answers.length === 0 ? [`reins state resume ${head.id}`] : answers.slice(0, 2);
-  return new RuntimeError('run_suspended', `session "${session.name}" waits for an approval of run ${head.id}`, {
+  return new RuntimeError('run_suspended', message, {
     data: { run_id: head.id, ask_ids: askIds, param: head.id },
     hints: [...next, 'reins chat --abandon "…"'],
   });

@@ -27,6 +27,7 @@ export function virtualHost(machine: VirtualMachine): PolicyHost {
     caseInsensitivePaths: machine.case_insensitive_paths,
     realPath: (path) => (path.startsWith('/') ? posix.resolve(path) : posix.normalize(path)),
     filesLike: () => [],
+    perProcess: (path) => /^\/+proc\/+(thread-)?self(\/|$)/.test(path),
     isDirectory: () => false,
     hardLinks: () => 0,
     guardOf: () => null,

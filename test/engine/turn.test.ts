@@ -384,8 +384,8 @@ it('lets a request wait for the checkpoint that goes ahead of it', async () => {
       throw new Error('the disk is full');
     },
     script: [
-      async function* ({ ready }) {
-        const text = await ready?.then(
+      async function* ({ leave }) {
+        const text = await leave?.().then(
           () => 'sent',
           () => 'kept back',
         );

@@ -142,12 +142,12 @@ describe('connections of a backend', () => {
     const ready = new Promise<void>((resolve) => {
       goOn = resolve;
     });
-    const opening = client.open({ ...ask, path: '/waits', ready }, never);
+    const opening = client.open({ ...ask, path: '/waits', leave: () => ready }, never);
     await textOf(client);
     goOn();
     const opened = await opening;
     if (opened.kind === 'reply') opened.reply.body.release(true);
-    const given = await client.open({ ...ask, ready: Promise.reject(new Error('cancelled')) }, never);
+    const given = await client.open({ ...ask, leave: () => Promise.reject(new Error('cancelled')) }, never);
     expect(given).toMatchObject({ kind: 'failure', failure: { class: 'cancelled' } });
     expect(server.requests.map(({ path }) => path)).toEqual(['/x', '/waits']);
   });

@@ -13,6 +13,34 @@ const shell = call('local_shell.local_shell', { command: line });
 
 const verdict = (id: string) => ({ id, feedback: null, text: null, remember: null, binding: null });
 
+it('tells each command of a line whose loop has more readings than a card shows', async () => {
+  const running = await scriptedApp({
+    turns: [
+      says('done', { tool: { count: 1 } }),
+      calls([
+        call('local_shell.local_shell', {
+          command: `for f in ${Array.from({ length: 50 }, (_, at) => `f${at}`).join(' ')}; do touch $f; done; rm x; sh -c 'touch y'`,
+        }),
+      ]),
+    ],
+    policy: { default_action: 'approve', rules: [] },
+  });
+  app = running;
+  const { run_id } = await running.start({ on_ask: 'suspend' });
+  await running.client.awaitRun({ run_id });
+  const { asks } = await running.client.listAsks({
+    ...{ state: 'pending', kind: null, session: null, mission: null, by: null, limit: 10 },
+  });
+  const { commands } = (await running.client.showAsk({ id: asks[0]?.id ?? '' })).preview;
+  const own = commands?.first.filter(({ revealed }) => !revealed).map(({ words }) => words);
+  expect(own).toEqual([
+    ['touch', 'f49'],
+    ['rm', 'x'],
+    ['sh', '-c', 'touch y'],
+  ]);
+  expect(commands?.first).toHaveLength(40);
+});
+
 it('stores with an ask what its card tells of each command, how often it was asked, and what was edited', async () => {
   const running = await scriptedApp({
     turns: [says('done', { tool: { count: 2 } }), calls([shell], { tool: { count: 1 } }), calls([shell])],

@@ -319,7 +319,8 @@ describe('a run that is taken up', () => {
     await resume(running, runId);
     await expect(resume(running, runId)).rejects.toMatchObject({
       code: 'run_not_resumable',
-      message: `${runId} has ended: completed`,
+      message: `${runId} has ended: completed; only a run that rests goes on`,
+      hints: [`reins state show ${runId}`],
     });
     await expect(resume(running, 'run_nosuch')).rejects.toMatchObject({ code: 'not_found' });
   });
