@@ -4,6 +4,7 @@ import { onReturn } from './data/on-return.ts';
 import { useStore } from './data/store.ts';
 import { PageFault } from './frame/fault.tsx';
 import { Frame } from './frame/frame.tsx';
+import { keepFocus } from './frame/keep-focus.ts';
 import { pages } from './pages.ts';
 import { Page } from './parts/page.tsx';
 import { Empty, Skeleton } from './parts/states.tsx';
@@ -24,6 +25,7 @@ export function App() {
   const state = useStore(session);
   useEffect(() => onReturn(() => void lookElsewhere()), []);
   useEffect(renewWhileUsed, []);
+  useEffect(keepFocus, []);
   switch (state.at) {
     case 'in':
     case 'expired':

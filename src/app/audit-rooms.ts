@@ -24,7 +24,7 @@ export function openAuditRooms(deps: AuditRoomsDeps) {
       log.verify([...knownHeads(deps), ...(head === null ? [] : [{ seq: null, hash: head }])]),
     exportAudit: ({ after, since, limit, with_text }: ExportInput) => ({
       rows: log
-        .after(after, since, limit)
+        .after({ since }, after, limit)
         .map((row) => exported(row, with_text ? (id) => deps.asks.get(id)?.verdict ?? null : null)),
       head: log.head(),
     }),

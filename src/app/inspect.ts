@@ -12,6 +12,7 @@ import type { Chains } from '../workspace/chains.ts';
 import { declaredStates } from '../workspace/declared-binaries.ts';
 import { defaultFiles } from '../workspace/find-chain.ts';
 import type { Workspace } from '../workspace/paths.ts';
+import { planChainFiles } from '../workspace/plan-chains.ts';
 import { failureLines, type Policies } from '../workspace/policies.ts';
 import type { DatabaseProblem } from './database-problem.ts';
 import { freeBytes, type Machine } from './machine.ts';
@@ -31,9 +32,19 @@ export type InspectDeps = {
 };
 
 /** Gathers for `doctor` what other rooms know (06 §15). What cannot be looked at is reported, never thrown. */
-export const inspectWith =
-  (deps: InspectDeps) =>
-  async (named: string | null): Promise<Inspection> => {
+export function inspectWith(deps: InspectDeps): (named: string | null, chainAgeMs: number) => Promise<Inspection> {
+  /** The audit log is gone through from its first row: what a page asks for at every change takes what was found lately. */
+  let chain: { readonly at: number; readonly broken: string | null } | null = null;
+  const auditBreak = async (ageMs: number): Promise<string | null> => {
+    const at = deps.now();
+    if (chain === null || at < chain.at || at - chain.at >= ageMs) {
+      const found = (await deps.store.auditRooms()).verifyAudit({ head: null }).break;
+      chain = { at, broken: found === null ? null : `seq ${found.seq}: ${found.reason}` };
+    }
+    return chain.broken;
+  };
+
+  return async (named, chainAgeMs) => {
     const { workspace, machine, store } = deps;
     const chains = await inspectChains(deps);
     // Unless another is asked about, the one of a run that names none.
@@ -62,7 +73,7 @@ export const inspectWith =
         bytes: sizeOf(workspace.dbPath),
         schema: deps.problem === null && sizeOf(workspace.dbPath) !== null ? store.store.schema : null,
         problem: deps.problem,
-        auditBreak: deps.problem === null ? await auditBreak(store) : null,
+        auditBreak: deps.problem === null ? await auditBreak(chainAgeMs) : null,
         freeBytes: freeBytes(nearest(workspace.dbPath)),
       },
       openPermissions: openPermissions([
@@ -87,6 +98,7 @@ export const inspectWith =
       defaultChain: store.settings.value('default-chain') ?? '',
     };
   };
+}
 
 /** The token file is made when a server of this user is first started (09 §4.11). */
 function defaultPassword({ machine, store }: InspectDeps): Inspection['defaultPassword'] {
@@ -101,12 +113,13 @@ async function inspectChains({ chains, workspace }: InspectDeps) {
   const untrusted: { kind: 'chain'; path: string }[] = [];
   let trustFault: Inspection['trustFault'] = null;
   if (!workspace.dataDirExists) return { invalid, untrusted, trustFault };
-  for (const use of ['run', 'chat'] as const) {
+  const files = { ...defaultFiles, ...planChainFiles };
+  for (const use of ['run', 'chat', 'planner', 'explorer', 'executor', 'summarizer'] as const) {
     try {
       await chains.loadChain({ use, path: null, trust: [] });
     } catch (error) {
       if (!(error instanceof RuntimeError)) throw error;
-      const path = pathIn(error.data) ?? join(workspace.dataDir ?? '', defaultFiles[use]);
+      const path = pathIn(error.data) ?? join(workspace.dataDir ?? '', files[use]);
       if (error.code === 'config_invalid') trustFault = { message: error.message, mend: error.hints[0] ?? null };
       else if (error.code === 'chain_untrusted') untrusted.push({ kind: 'chain', path });
       else if (error.code !== 'chain_not_found') invalid.push({ path, defect: error.message });
@@ -244,7 +257,3 @@ function readMounts(): string {
 }
 
 /** The first break of the audit chain, or null. */
-async function auditBreak({ auditRooms }: StoreRooms): Promise<string | null> {
-  const found = (await auditRooms()).verifyAudit({ head: null }).break;
-  return found === null ? null : `seq ${found.seq}: ${found.reason}`;
-}

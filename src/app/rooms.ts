@@ -111,6 +111,7 @@ export function openRooms(input: RoomsInput): Rooms {
     ollama,
     workspace: workspace.root,
     now,
+    written: store.audit.last,
     inspect: inspectWith({ ...input, chains, policies, binaries }),
     sources: tools.checks,
   });

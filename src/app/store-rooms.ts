@@ -3,7 +3,6 @@ import { createAsks } from '../asks/asks.ts';
 import type { Secrets } from '../registry/secrets.ts';
 import { createSettings } from '../registry/settings.ts';
 import { createUserSettings } from '../registry/user-settings.ts';
-import type { RecordChange } from '../registry/ports.ts';
 import { createLostRuns } from '../runs/lost-runs.ts';
 import { checkResumable } from '../runs/resumable.ts';
 import { watchFeed } from '../runs/watch-feed.ts';
@@ -35,6 +34,7 @@ import { lazyServices } from './lazy-services.ts';
 import { planOperations } from './light-operations.ts';
 import { withFailPoints } from './fail-points.ts';
 import type { Machine } from './machine.ts';
+import { recordChanges } from './record-change.ts';
 import type { openPlanRooms } from './plan-rooms.ts';
 import type { openSessionRooms } from './session-rooms.ts';
 import type { openStateRooms } from './state-rooms.ts';
@@ -81,12 +81,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
   const plainFeed = createFeed({ sql, events, now, mask: secrets.maskDeep });
   const feed =
     FAIL_POINTS && options.failPoint !== undefined ? withFailPoints(plainFeed, options.failPoint) : plainFeed;
-  const record: RecordChange = (type, entry, body) =>
-    sql.write('full', () => {
-      const result = body();
-      audit.append({ type, tenant_id: tenant, run_id: null, session_id: null, body: secrets.maskDeep(entry) }, now());
-      return result;
-    });
+  const record = recordChanges({ feed, audit, mask: secrets.maskDeep, tenant, now });
   const settingRows = createSettingRows(sql, tenant);
   const settings = createSettings({
     store: settingRows,

@@ -268,7 +268,7 @@ function* recordIssues(found: Inspection): Generator<SetupIssue> {
       code: 'asks_pending',
       severity: 'info',
       category: 'policy',
-      message: `${pending} ${pending === 1 ? 'ask waits' : 'asks wait'} for an answer${oldest === null ? '' : `, the oldest since ${oldest}`}.`,
+      message: `${pending} ${pending === 1 ? 'ask waits' : 'asks wait'} for an answer${oldest === null ? '' : `, the oldest from ${oldest}`}.`,
       fixPath: '/approvals',
       cliCommand: 'reins approvals list',
     });

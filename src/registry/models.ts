@@ -1,6 +1,6 @@
 import { capabilitiesOf, rowOf, unreachable } from './model-rows.ts';
 import { checkName, checkTokens, readCapabilityWords } from './model-words.ts';
-import { findModel, sameName, type SeenModel } from '../models/resolve.ts';
+import { defaultBackend, findModel, sameName, type SeenModel } from '../models/resolve.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { ModelDetail, ModelRow } from '../schema/registry.ts';
 import type { DeclarationRow, Registry } from '../store/registry.ts';
@@ -129,12 +129,17 @@ export function createModels(deps: ModelsDeps) {
       const declarations = store.declarations();
       const rows: ModelRow[] = [];
       const notes: string[] = [];
-      for (const { backend, seen } of asked) {
-        const view = seenBackend(backend, { observation: seen, stale: false }, declarations);
+      const views = asked.map(({ backend, seen }) =>
+        seenBackend(backend, { observation: seen, stale: false }, declarations),
+      );
+      const starred = defaultBackend(defaultModel, provider, views);
+      for (const [index, { backend, seen }] of asked.entries()) {
+        const view = views[index];
         if (seen.state === 'failed') rows.push(unreachable(backend.name, shortReason(seen.failure.message)));
         if (seen.state === 'open') notes.push(`${backend.name} cannot list its models; any name is sent to it`);
-        for (const model of view.models.filter(({ origin }) => origin !== 'anywhere')) {
-          rows.push(rowOf(backend, model, sameName(backend.type, model.name, defaultModel)));
+        for (const model of (view?.models ?? []).filter(({ origin }) => origin !== 'anywhere')) {
+          const isDefault = backend.name === starred && sameName(backend.type, model.name, defaultModel);
+          rows.push(rowOf(backend, model, isDefault));
         }
       }
       for (const row of declarations.filter(({ backend_id }) => backend_id === null)) {

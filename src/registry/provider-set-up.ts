@@ -3,12 +3,15 @@ import type { Backends } from './backends.ts';
 import type { Settings } from './settings.ts';
 
 export type ProviderSetUpDeps = {
-  readonly settings: Pick<Settings, 'setConfig'>;
+  readonly settings: Pick<Settings, 'getConfig' | 'setConfig'>;
   readonly backends: Pick<Backends, 'addBackend' | 'listBackends'>;
 };
 
+type Setting = { readonly key: string; readonly value: string };
+
 type SetUp = {
-  readonly settings: readonly { readonly key: string; readonly value: string }[];
+  /** Those that were not set so already. */
+  readonly settings: readonly Setting[];
   /** Next steps, for stderr. */
   readonly notes: readonly string[];
 };
@@ -27,9 +30,15 @@ export function createProviderSetUp(deps: ProviderSetUpDeps) {
   return async (provider: string): Promise<SetUp> => {
     // `init` has checked the word against the types.
     const type = provider as ProviderType;
-    const settings = [{ key: 'default-provider', value: provider }];
-    if (type === 'scripted') settings.push({ key: 'default-model', value: 'demo' });
-    for (const setting of settings) await deps.settings.setConfig(setting);
+    const wanted: Setting[] = [{ key: 'default-provider', value: provider }];
+    if (type === 'scripted') wanted.push({ key: 'default-model', value: 'demo' });
+    const settings: Setting[] = [];
+    for (const setting of wanted) {
+      const { value, source } = await deps.settings.getConfig(setting);
+      if (source === 'set' && value === setting.value) continue;
+      await deps.settings.setConfig(setting);
+      settings.push(setting);
+    }
     const keyVariable = byItself[type];
     if (keyVariable === undefined) return { settings, notes: [`reins backend add ${type} --type ${type} --url <url>`] };
     const registered = await deps.backends.listBackends();

@@ -1,5 +1,5 @@
 import { providerTable } from '../models/providers.ts';
-import { hasCapability } from '../models/resolve.ts';
+import { defaultBackend, hasCapability } from '../models/resolve.ts';
 import {
   type BackendCheck,
   type DoctorReport,
@@ -35,8 +35,13 @@ export type SetupDeps = {
   /** Real path of the workspace root. */
   readonly workspace: string;
   readonly now: () => number;
-  /** What other rooms know; called once per evaluation. `policy`: in the place of the one that the settings name. */
-  inspect(policy: string | null): Promise<Inspection>;
+  /** Another number once anything was written that has an entry in the audit log. */
+  written(): number;
+  /**
+   * What other rooms know; called once per evaluation. `policy`: in the place of the one that the settings name.
+   * `chainAgeMs`: how long ago the audit log may have been gone through last.
+   */
+  inspect(policy: string | null, chainAgeMs: number): Promise<Inspection>;
   /** Hooks and tool servers; `ask`: each is contacted, for at most so many milliseconds. Never rejects. */
   sources(ask: { readonly timeoutMs: number } | null): Promise<readonly SourceCheck[]>;
 };
@@ -51,11 +56,17 @@ const standardOllama = 'http://127.0.0.1:11434';
 /** What an invocation uses in the place of what the settings name. */
 type Wanted = { readonly model?: string | undefined; readonly policy?: string | undefined };
 
+/** Whether backends are asked: always, unless they were just asked, or not at all. */
+type Asking = 'now' | 'again' | 'never';
+
 /** Readiness for doctor, the setup page, the banner and the check before a run (08 §12). */
 export function createSetup(deps: SetupDeps) {
   const { backends, observer, models, settings, secrets } = deps;
   const ollama = { url: deps.ollama.url, standard: deps.ollama.url === standardOllama };
-  let kept: { readonly at: number; readonly report: DoctorReport } | null = null;
+  let kept: { readonly at: number; readonly written: number; readonly report: DoctorReport } | null = null;
+  /** When the backends were asked last, and which they were. */
+  let asked: { readonly at: number; readonly of: string } | null = null;
+  const isRecent = (at: number): boolean => deps.now() >= at && deps.now() - at < keptMs;
 
   /** Never rejects: a script that does not load leaves the default model without a name. */
   const defaultsNow = async (model: string | null): Promise<Defaults> => {
@@ -66,11 +77,13 @@ export function createSetup(deps: SetupDeps) {
     }
   };
 
-  const probe = async (defaults: Defaults, ask: boolean): Promise<readonly Probed[]> => {
+  const probe = async (defaults: Defaults, asking: Asking): Promise<readonly Probed[]> => {
     const checks = deps.store.checks();
     const declarations = deps.store.declarations();
     // The demo counts only where it is asked for by name (08 §2.4).
     const meant = backends.inUse().filter(({ id }) => id !== demoId || defaults.provider === 'scripted');
+    const of = meant.map(({ id, updated_at }) => `${id} ${updated_at}`).join();
+    const ask = asking === 'now' || (asking === 'again' && !(asked?.of === of && isRecent(asked.at)));
     const probed = await Promise.all(
       meant.map(async (backend): Promise<Probed> => {
         const registered = !backend.implicit;
@@ -86,6 +99,7 @@ export function createSetup(deps: SetupDeps) {
         };
       }),
     );
+    if (ask) asked = { at: deps.now(), of };
     return inOrder(probed);
   };
 
@@ -114,10 +128,13 @@ export function createSetup(deps: SetupDeps) {
   };
 
   /** @param contact hooks and tool servers are asked too, for which the programs of some are started */
-  const evaluate = async (ask: boolean, contact: boolean, wanted: Wanted): Promise<DoctorReport> => {
-    const [found, defaults] = [await deps.inspect(wanted.policy ?? null), await defaultsNow(wanted.model ?? null)];
+  const evaluate = async (asking: Asking, contact: boolean, wanted: Wanted): Promise<DoctorReport> => {
+    const [found, defaults] = [
+      await deps.inspect(wanted.policy ?? null, asking === 'again' ? keptMs : 0),
+      await defaultsNow(wanted.model ?? null),
+    ];
     const [probed, toolSources] = await Promise.all([
-      probe(defaults, ask),
+      probe(defaults, asking),
       deps.sources(contact ? { timeoutMs: probeMs } : null),
     ]);
     const registered = probed.filter((one) => one.registered);
@@ -158,11 +175,24 @@ export function createSetup(deps: SetupDeps) {
       root,
       database: { path: database.path, bytes: database.bytes, schema: database.schema },
       toolSources: [...toolSources],
+      defaultBackend: defaultBackend(
+        defaults.model,
+        defaults.provider,
+        probed.map(({ seen }) => seen),
+      ),
       keysSet: providerTypes.flatMap((provider) => {
         const { keyVariable: variable } = providerTable[provider];
         return variable !== null && secrets.isSet(variable) ? [{ variable, provider }] : [];
       }),
     };
+  };
+
+  const keep = async (asking: Asking, contact: boolean): Promise<DoctorReport> => {
+    // What is written meanwhile may not be in it.
+    const written = deps.written();
+    const report = await evaluate(asking, contact, {});
+    kept = { at: deps.now(), written, report };
+    return report;
   };
 
   return {
@@ -171,28 +201,25 @@ export function createSetup(deps: SetupDeps) {
       input: Wanted & { readonly probe: boolean; readonly sources?: boolean | undefined },
     ): Promise<DoctorReport> {
       const contact = input.probe && input.sources !== false;
-      const report = await evaluate(input.probe, contact, input);
-      if (input.probe && input.model === undefined && input.policy === undefined) kept = { at: deps.now(), report };
-      return report;
+      const asking = input.probe ? 'now' : 'never';
+      const usual = input.probe && input.model === undefined && input.policy === undefined;
+      return usual ? keep(asking, contact) : evaluate(asking, contact, input);
     },
 
     /**
-     * The evaluation of at most 10 s ago, else a new one (08 §12.4). Backends are asked; nothing of the operator's is
-     * started for somebody who only looks (09 §8.13). Never rejects.
+     * The evaluation of at most 10 s ago if nothing was written down since, else a new one, for which backends that were
+     * asked in that time are not asked again (08 §12.4). Nothing of the operator's is started for somebody who only looks
+     * (09 §8.13). Never rejects.
      */
     async status(): Promise<SetupStatus> {
-      const age = kept === null ? Number.POSITIVE_INFINITY : deps.now() - kept.at;
-      if (kept === null || age < 0 || age >= keptMs) kept = { at: deps.now(), report: await evaluate(true, false, {}) };
-      return kept.report.status;
+      const holds = kept !== null && kept.written === deps.written() && isRecent(kept.at);
+      return (kept !== null && holds ? kept.report : await keep('again', false)).status;
     },
 
     /** Asks the backends now, and nothing else. Never rejects. */
-    async probe(): Promise<SetupStatus> {
-      kept = { at: deps.now(), report: await evaluate(true, false, {}) };
-      return kept.report.status;
-    },
+    probe: async (): Promise<SetupStatus> => (await keep('now', false)).status,
 
-    preRun: createPreRun({ ...deps, ollama, known: (defaults) => probe(defaults, false) }),
+    preRun: createPreRun({ ...deps, ollama, known: (defaults) => probe(defaults, 'never') }),
   };
 }
 

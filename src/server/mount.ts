@@ -1,3 +1,4 @@
+import { finished } from 'node:stream';
 import type { Struct } from 'superstruct';
 import { checkInput } from '../client/check-input.ts';
 import { fromAddress } from '../client/fields.ts';
@@ -32,17 +33,20 @@ export function mountOperations(deps: MountDeps): readonly Route[] {
   return (Object.keys(routed) as RouteName[]).map((name) => mountOperation(name, deps, ways));
 }
 
-/** At most two of the operations that look at everything run at once (09 §10.2). */
+/** At most two of the operations that look at everything run at once (09 §10.2), a file among them until it is sent. */
 function createTurns() {
   let running = 0;
-  return async <T>(body: () => Promise<T>): Promise<T> => {
+  return async (body: () => Promise<unknown>, { route }: AnyRouted, { response }: Call): Promise<unknown> => {
     if (running >= mostHeavy) throw refuse('busy', 'Two such requests are being answered already.', { retryAfterS: 1 });
     running += 1;
-    try {
-      return await body();
-    } finally {
+    const leave = (): void => {
       running -= 1;
+    };
+    if (route.form === 'attachment') {
+      finished(response, leave);
+      return body();
     }
+    return body().finally(leave);
   };
 }
 
@@ -66,7 +70,7 @@ function mountOperation(name: RouteName, deps: MountDeps, { heavy, once }: Ways)
       const input = checked(name, entry, call);
       checkClass(entry, input, call, deps.now());
       const answer = async () =>
-        replyOf(entry, await (route.heavy ? heavy(() => operation(input)) : operation(input)), call.query);
+        replyOf(entry, await (route.heavy ? heavy(() => operation(input), entry, call) : operation(input)), call.query);
       try {
         return await (route.repeatable ? once(call, async () => kept(await answer())) : answer());
       } catch (error) {

@@ -76,8 +76,8 @@ export function createAuditLog(sql: Sql, tenant: string) {
     },
 
     /** Rows in order behind a number, at most `limit`. */
-    after(seq: number, since: number | null, limit: number): readonly AuditRow[] {
-      const { where, params } = wanted({ since, run: null, type: null, tools: null });
+    after(times: Pick<AuditFilter, 'since' | 'until'>, seq: number, limit: number): readonly AuditRow[] {
+      const { where, params } = wanted({ ...times, run: null, type: null, tools: null });
       return sql
         .all<StoredRow>(
           `SELECT ${columns} FROM audit WHERE ${where} AND seq > ? ORDER BY seq LIMIT ?`,

@@ -27,6 +27,9 @@ export const auditHash = ({ at, ...rest }: Omit<AuditRow, 'body' | 'hash'>, body
 /** The hash-chained log (03 §14): each row holds the hash of the one before. Append inside the caller's transaction. */
 export function createAudit(sql: Sql, onAppend: () => void = () => {}) {
   return {
+    /** Number of the last row; 0 where there is none. */
+    last: (): number => sql.get<{ seq: number | null }>('SELECT max(seq) AS seq FROM audit')?.seq ?? 0,
+
     append(entry: AuditEntry, at: number): void {
       const last = sql.get<{ seq: number; hash: string }>('SELECT seq, hash FROM audit ORDER BY seq DESC LIMIT 1');
       const seq = (last?.seq ?? 0) + 1;

@@ -48,6 +48,19 @@ const brief = (rows: readonly ModelRow[]): readonly string[] =>
   });
 
 describe('the list of models', () => {
+  it('marks one model as the default: that of the backend which would be asked', async () => {
+    const [one, other] = [await serve(ollama(['qwen2.5:7b'])), await serve(ollama(['qwen2.5:7b']))];
+    await add('second', one.url, 'ollama');
+    await add('first', other.url, 'ollama');
+    const starred = async (backend: string | null) =>
+      (await rooms.models.listModels({ backend, refresh: true })).rows
+        .filter((row) => row.is_default)
+        .map((row) => row.backend);
+    expect(await starred(null)).toEqual(['first']);
+    await other.close();
+    expect(await starred(null)).toEqual(['second']);
+  });
+
   it('shows what is served, declared and unreachable, and marks the default', async () => {
     const server = await serve(
       ollama(['qwen2.5:7b', 'embed:latest'], {

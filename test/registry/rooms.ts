@@ -21,6 +21,8 @@ export type RoomsOptions = {
   readonly model?: Given;
   readonly provider?: Given;
   readonly inspection?: Partial<Inspection>;
+  /** Hears how old what is known of the audit log may be. */
+  readonly onInspect?: (chainAgeMs: number) => void;
   /** Opens the database of earlier rooms, as another process would. */
   readonly home?: TempHome;
 };
@@ -127,7 +129,11 @@ export async function openRooms(options: RoomsOptions = {}) {
     ollama,
     workspace: home.workspace,
     now,
-    inspect: async () => ({ ...soundInspection(home), ...options.inspection }),
+    written: () => changes.length,
+    inspect: async (_policy, chainAgeMs) => {
+      options.onInspect?.(chainAgeMs);
+      return { ...soundInspection(home), ...options.inspection };
+    },
   });
   return {
     home,

@@ -352,6 +352,29 @@ describe('the status page', () => {
     await rooms.setup.status();
     expect(server.requests).toHaveLength(2);
   });
+
+  it('says at once what was changed, and asks again only backends that were not asked yet', async () => {
+    const server = await serve(openAi('m'));
+    await add('a', server.url, { type: 'openai-compatible' });
+    await rooms.setup.status();
+    await configure('default-model', 'm');
+    expect((await rooms.setup.status()).defaultModel).toBe('m');
+    expect(server.requests).toHaveLength(1);
+    const other = await serve(openAi('n'));
+    await add('b', other.url, { type: 'openai-compatible' });
+    expect((await rooms.setup.status()).reachableBackendCount).toBe(2);
+  });
+
+  it('does not have the audit log gone through at each change, as doctor has', async () => {
+    const ages: number[] = [];
+    await reopen({ onInspect: (chainAgeMs) => ages.push(chainAgeMs) });
+    await rooms.setup.status();
+    await configure('default-model', 'm');
+    await rooms.setup.status();
+    await rooms.setup.doctor({ probe: true });
+    await rooms.setup.doctor({ probe: false });
+    expect(ages).toEqual([10_000, 10_000, 0, 0]);
+  });
 });
 
 describe('what other rooms find', () => {

@@ -57,7 +57,9 @@ test('a policy is created, read, replaced and removed under its tag', async () =
     expect.arrayContaining([expect.objectContaining({ file: 'hitl-policy-mine.json', source: 'user', valid: true })]),
   );
   expect(server.app.rows("SELECT type FROM audit WHERE type = 'policy_changed'").length).toBe(2);
-  const told = server.app.rows("SELECT data FROM events WHERE kind = 'document_changed' ORDER BY cursor");
+  const told = server.app.rows(
+    "SELECT data FROM events WHERE kind = 'document_changed' AND json_extract(data, '$.document') = 'policy' ORDER BY cursor",
+  );
   expect(told.map(({ data }) => JSON.parse(String(data)))).toEqual(
     [read, replaced].map(({ json }) => ({
       chain_id: '',

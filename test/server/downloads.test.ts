@@ -91,3 +91,50 @@ test('who leaves, and who asks for the head alone, keep nothing waiting', async 
   const whole = await server.client.downloadSession({ session: 'left', format: 'json' });
   expect(seqs(await textOf(whole))).toEqual(upTo(60));
 });
+
+/** So many further entries of the audit log, each of a million characters. */
+const longLog = (count: number): void =>
+  server.app.change(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+     INSERT INTO audit (seq, at, type, tenant_id, body, prev_hash, hash)
+     SELECT (SELECT max(seq) FROM audit) + i, 1700000000000 + i, 'first_use', (SELECT tenant_id FROM audit LIMIT 1),
+       json_object('name', printf('%.*c', 1000000, 'x')), '', 'end' FROM n`,
+  );
+
+test('the audit log is exported to its last entry, however long it is', async () => {
+  longLog(40);
+  const rows = server.app.rows('SELECT seq, at FROM audit ORDER BY seq');
+  const exported = async (times: Parameters<typeof server.client.downloadAudit>[0]) =>
+    (await textOf(await server.client.downloadAudit(times)))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { seq: number; hash: string; type: string; cut_before_seq?: number });
+  const whole = await exported({});
+  expect(whole.slice(0, -1).map(({ seq }) => seq)).toEqual(rows.map(({ seq }) => seq));
+  expect(whole.at(-1)).toEqual({
+    type: 'head',
+    seq: rows.at(-1)?.['seq'],
+    hash: 'end',
+    exported_at: expect.any(String),
+  });
+  const some = await exported({ since: 1_700_000_000_010, until: 1_700_000_000_013 });
+  expect(some.slice(0, -1).map(({ seq }) => seq)).toEqual(
+    rows.filter(({ at }) => Number(at) >= 1_700_000_000_010 && Number(at) < 1_700_000_000_013).map(({ seq }) => seq),
+  );
+});
+
+test('two exports of the audit log are under way at once, until they are read or left', async () => {
+  longLog(60);
+  const [first, second] = [await server.client.downloadAudit({}), await server.client.downloadAudit({})];
+  const begun = [first, second].map(({ pieces }) => pieces[Symbol.asyncIterator]());
+  for (const reader of begun) await reader.next();
+  expect((await server.call('GET', '/api/audit/verify')).status).toBe(429);
+  for (const reader of begun) await reader.return?.();
+  await expect.poll(async () => (await server.call('GET', '/api/audit/verify')).status).toBe(200);
+  // A head alone, and one that cannot be, hold nothing either.
+  for (let asked = 0; asked < 3; asked += 1) {
+    const headers = { authorization: `Bearer ${server.token}` };
+    expect((await fetch(`${server.url}/api/audit/export`, { method: 'HEAD', headers })).status).toBe(200);
+  }
+  expect((await server.call('GET', '/api/audit/verify')).status).toBe(200);
+});

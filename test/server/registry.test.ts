@@ -206,6 +206,29 @@ test('settings say where they come from, and what they take', async () => {
   expect(keys).toEqual([...keys].sort());
 });
 
+test('what is set or registered, here or in a terminal, is told to who looks on', async () => {
+  const before = server.app.rows('SELECT max(cursor) AS last FROM events')[0]?.['last'] ?? 0;
+  const terminal = await server.app.open();
+  await terminal.setConfig({ key: 'max-rounds', value: '7' });
+  await terminal.unsetConfig({ key: 'max-rounds' });
+  await server.client.createHook({ name: 'shop-told', url: 'http://127.0.0.1:9/' });
+  await server.client.createMcpServer({ name: 'notes-told', transport: 'stdio', command: 'node' });
+  await server.client.createBackend({ name: 'far-told', type: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1' });
+  const told = server.app.rows(
+    "SELECT data FROM events WHERE kind = 'document_changed' AND cursor > ? ORDER BY cursor",
+    before,
+  );
+  expect(told.map(({ data }) => JSON.parse(String(data)))).toEqual(
+    [
+      ['config', 'max-rounds'],
+      ['config', 'max-rounds'],
+      ['hook', 'shop-told'],
+      ['mcp_server', 'notes-told'],
+      ['backend', 'far-told'],
+    ].map(([document, name]) => ({ chain_id: '', document, name })),
+  );
+});
+
 test('the audit log is listed, verified and exported', async () => {
   const page = await server.call('GET', '/api/audit?limit=2');
   const [first] = page.json['items'] as { seq: number }[];

@@ -11,7 +11,9 @@ let world: WebWorld;
 
 beforeAll(async () => {
   world = await webWorld({
+    policy: { default_action: 'allow', rules: [{ tools: 'local_fs', tool: 'write_file', action: 'approve' }] },
     turns: [
+      calls([call('local_fs.write_file', { path: 'new.txt', content: 'x' })], { role: 'user', last_user: 'a file' }),
       ...done,
       reply('Written.', { ...executor, role: 'tool' }),
       reply(summary(), summariser),
@@ -50,6 +52,9 @@ beforeAll(async () => {
   });
   await client.awaitRun({ run_id: await served.run({ chain: 'loop' }) });
   await served.client.postPlan({ goal: 'Ship the release\nwith notes', steps: ['Write the notes', 'Tag it'] });
+  // It stays open.
+  await served.app.seen(await served.run({ chain: 'loop', input: 'a file' }), 'ask');
+  served.login();
   const next = await served.client.postNext({ name: 'active' });
   await client.awaitRun({ run_id: next.run_id });
   await served.client.createMcpServer({ name: 'memory', transport: 'stdio', command: 'node', args: ['memory.js'] });
@@ -77,8 +82,11 @@ const visits: readonly (readonly [path: string, there: string])[] = [
   ['/settings/trust', 'Trust'],
   ['/settings/audit', 'Verify'],
   ['/settings/about', 'Workspace'],
-  ['/setup', 'Checks'],
+  ['/setup', '1 ask waits'],
 ];
+
+/** A time as programs write it. */
+const rawTime = /\d{4}-\d\d-\d\dT\d\d:\S+/;
 
 it.each([
   ['wide and light', wide, 'light'],
@@ -96,6 +104,8 @@ it.each([
         .waitFor({ state: 'attached', timeout: 20_000 })
         .catch(() => faults.push(`${path}: does not show ${there}`));
       for (const fault of await axeFaults(page)) faults.push(`${path}: ${fault}`);
+      const raw = rawTime.exec(await page.locator('body').innerText());
+      if (raw !== null) faults.push(`${path}: says ${raw[0]}`);
       const over = await page.evaluate('document.documentElement.scrollWidth - innerWidth');
       if (Number(over) > 0) faults.push(`${path}: ${over} px wider than the window`);
     }
@@ -104,3 +114,53 @@ it.each([
   },
   120_000,
 );
+
+it('says on the page of the set-up what has become of an ask meanwhile', async () => {
+  const page = await world.open('/setup');
+  const waiting = page.getByText('1 ask waits');
+  await waiting.waitFor();
+  expect(await waiting.textContent()).toMatch(/^1 ask waits for an answer, the oldest from (just now|\d+[sm] ago)\.$/);
+  const { served } = world;
+  const [ask] = (await served.client.pageApprovals({})).items;
+  const { binding } = await served.client.getApproval({ id: ask?.id ?? '' });
+  await served.client.answerApproval({ id: ask?.id ?? '', outcome: 'deny', binding });
+  await waiting.waitFor({ state: 'detached' });
+});
+
+it('follows what is set up in a terminal', async () => {
+  const terminal = await world.served.app.open();
+  const page = await world.open('/setup');
+  const model = page.getByText('a-new-one');
+  await page.getByText('Checks').waitFor();
+  expect(await model.count()).toBe(0);
+  await terminal.setConfig({ key: 'default-model', value: 'a-new-one' });
+  await model.first().waitFor();
+  await visit(page, '/tools?tab=hooks');
+  await page.getByRole('region', { name: 'shop' }).waitFor();
+  await terminal.removeHook({ name: 'shop' });
+  await page.getByText('A hook makes').waitFor();
+  expect(world.problems).toEqual([]);
+});
+
+it('lays the cards of a row of backends out alike, and says what is wrong and what to look at apart', async () => {
+  const { client } = world.served;
+  await client.createBackend({ name: 'far', type: 'openai-compatible', base_url: 'http://127.0.0.1:9/v1' });
+  await client.checkBackend({ name: 'far' });
+  const page = await world.open('/backends');
+  const note = page.getByRole('listitem').filter({ hasText: 'far' }).locator('.note p');
+  await note.first().waitFor();
+  expect(await note.allTextContents()).toEqual(['connection refused', 'Is the server running?']);
+  // The places of the first facts in their cards.
+  const tops = (await page.evaluate(`[...document.querySelectorAll('.backend-cards > li')].map((card) =>
+    Math.round(card.querySelector('dt').getBoundingClientRect().top - card.getBoundingClientRect().top))`)) as number[];
+  expect([tops.length > 1, new Set(tops).size]).toEqual([true, 1]);
+});
+
+it('leaves out of a card on a phone what its row does not say', async () => {
+  const page = await world.open('/settings/audit?type=config_changed', { viewport: phone });
+  const row = page.locator('tbody tr').first();
+  await row.waitFor();
+  const shown = await page.evaluate(`[...document.querySelector('tbody tr').children]
+    .filter((cell) => cell.getClientRects().length > 0).map((cell) => cell.dataset.label)`);
+  expect(shown).toEqual(['No.', 'At', 'Type', 'Entry']);
+});

@@ -104,10 +104,11 @@ describe.runIf(into !== undefined)('the pictures of the README', () => {
       await page.keyboard.press('Enter');
       const approve = page.getByRole('button', { name: 'Approve once' });
       await approve.waitFor();
-      await page
-        .getByText('1 of 200')
-        .waitFor({ timeout: 3000 })
-        .catch(() => undefined);
+      // What stands beside the chat hears of it a moment later.
+      await page.locator('.run-panel').getByText('waiting', { exact: true }).first().waitFor();
+      await page.locator('.run-panel').getByText('2 of 200').waitFor();
+      await page.locator('.run-panel').getByText('work', { exact: true }).nth(1).waitFor();
+      await page.locator('.badge').first().waitFor();
       await shoot(page, 'chat');
       await visit(small, '/approvals');
       await small.locator('article.card').waitFor();

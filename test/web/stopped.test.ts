@@ -25,8 +25,8 @@ it('says of a bound that is spent what one more grant means', async () => {
   await page.getByRole('textbox', { name: 'Message' }).fill('look twice');
   await page.getByRole('button', { name: 'Send' }).click();
   const card = page.locator('article.card');
-  await card.getByText('1 of 1 tool calls').waitFor();
-  await card.getByText('1 more tool calls for this run; then it asks again').waitFor();
+  await card.getByText('1 of 1 tool call').waitFor();
+  await card.getByText('1 more tool call for this run; then it asks again').waitFor();
   expect(await axeFaults(page)).toEqual([]);
   expect(await card.getByRole('button').allTextContents()).toEqual(['Grant once more', 'Deny']);
   // The guard of the card: a press counts once it has been there for a while.

@@ -1,6 +1,7 @@
 import type { AskCardData } from '../../src/schema/ask-views.ts';
 import type { CommandSegment } from '../../src/schema/policy-views.ts';
 import { type BudgetWords, budgetWords } from '../../src/view/budget.ts';
+import { saidByDiff } from '../../src/view/card-parts.ts';
 import { escapeText, type SafeText } from '../../src/view/escape.ts';
 import { plural } from '../../src/view/format.ts';
 
@@ -28,11 +29,17 @@ export function segmentsOf(card: AskCardData): readonly CommandSegment[] {
 export const commandText = (words: readonly string[]): string =>
   words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : JSON.stringify(word))).join(' ');
 
-/** The arguments that the rest of the card does not say: a command that is the one of its list is read there. */
+/** The arguments that the rest of the card does not say: the one command of its list, a whole change, a path. */
 export function otherArgs(card: AskCardData): AskCardData['args'] {
   const [segment, ...more] = segmentsOf(card);
   const said = segment === undefined || more.length > 0 ? null : commandText(segment.words);
-  return card.args.filter(({ name, value }) => name !== 'command' || value !== said);
+  const inDiff = saidByDiff(card.what, card.diff !== null && card.diff.note === null);
+  const isPath = (value: unknown): boolean =>
+    card.what.tools === 'local_fs' && card.paths.some(({ given }) => given === value);
+  return card.args.filter(
+    ({ name, value }) =>
+      !inDiff.includes(name) && !(name === 'command' && value === said) && !(name === 'path' && isPath(value)),
+  );
 }
 
 /** One sentence that the runtime makes of what will happen (09 §8.7.1). Escaped. */

@@ -13,9 +13,9 @@ const words = { ready: 'ready', pending: 'not asked yet', error: 'does not answe
 
 /** A card for each backend: how it is reached, where its key comes from, how it is. */
 export function BackendCards({ onAdd }: { readonly onAdd: () => void }) {
-  const data = useData('backends', () => client.pageBackends({}), { topics: ['setup'] });
+  const data = useData('backends', () => client.pageBackends({}), { topics: ['setup', 'documents'] });
   const config = useData('default-provider', () => client.getConfigItem({ key: 'default-provider' }), {
-    topics: ['setup'],
+    topics: ['setup', 'documents'],
   });
   return (
     <Loaded data={data}>
@@ -101,15 +101,16 @@ function Card({
         </div>
       </dl>
       {error === null ? null : (
-        <p className="note danger wrap">
-          <Safe text={error} />
+        <div className="note danger wrap stack tight">
+          <p>
+            <Safe text={error} />
+          </p>
           {hint === null ? null : (
-            <>
-              {' '}
+            <p className="small">
               <Safe text={hint} />
-            </>
+            </p>
           )}
-        </p>
+        </div>
       )}
       {act.error === null ? null : <ErrorNote error={act.error} />}
       <div className="row">

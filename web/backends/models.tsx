@@ -11,7 +11,7 @@ import { Table } from '../parts/table.tsx';
 /** Every model that a backend serves or that was declared, and which one is used where none is named. */
 export function Models() {
   const [filter, setFilter] = useQuery('filter');
-  const data = useData('models', () => client.pageModels({}), { topics: ['setup'] });
+  const data = useData('models', () => client.pageModels({}), { topics: ['setup', 'documents'] });
   const choose = useAction(async (model: string) => {
     await client.putConfigItem({ key: 'default-model', value: model });
     announce(`${model} is the default model.`);

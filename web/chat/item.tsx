@@ -78,12 +78,6 @@ export const ItemView = memo(({ item, unsent, onAgain, newest, asks }: ItemProps
           </div>
         </div>
       );
-    case 'shell':
-      return (
-        <p className="small mono wrap">
-          <Safe text={`! ${item.line}\n${item.output}`} mode="prose" />
-        </p>
-      );
   }
 });
 

@@ -35,6 +35,8 @@ export function TranscriptView({
     overscan: 8,
     rangeExtractor: printing ? everyRow : defaultRangeExtractor,
   });
+  // Rows that lie as on paper are measured, and lie nowhere: the view is put back behind it.
+  rows.shouldAdjustScrollPositionOnItemSizeChange = printing ? () => false : undefined;
   const total = rows.getTotalSize();
   const asks = useMemo(() => items.some(isOpen), [items]);
 
@@ -65,10 +67,25 @@ export function TranscriptView({
     kept.current = null;
   }, [items]);
 
-  // Rows that lie as on paper have no place on the screen: nobody has scrolled, and behind it the view is where it was.
+  // Nobody has scrolled while the page was put on paper: behind it the row that was read is where it was.
+  const read = useRef<{ readonly index: number; readonly above: number } | null>(null);
+  const printed = useRef(false);
+  const noteRead = (box: HTMLElement) => {
+    const row = rows.getVirtualItemForOffset(box.scrollTop);
+    read.current = row === undefined ? null : { index: row.index, above: box.scrollTop - row.start };
+  };
   useLayoutEffect(() => {
-    if (!printing && !follows.current && element.current !== null) element.current.scrollTop = top.current;
-  }, [printing]);
+    const box = element.current;
+    const isBack = printed.current && !printing;
+    printed.current = printing;
+    if (printing || box === null) return;
+    if (isBack && !follows.current && read.current !== null) {
+      const { index, above } = read.current;
+      box.scrollTop = (rows.getOffsetForIndex(index, 'start')?.[0] ?? 0) + above;
+      top.current = box.scrollTop;
+    }
+    noteRead(box);
+  });
 
   const known = useRef({ count: items.length, first: items[0]?.id });
   useEffect(() => {
@@ -94,6 +111,7 @@ export function TranscriptView({
     // What grew below the view is no reason to stay behind: only who scrolls up wants to.
     if (near || box.scrollTop < top.current) follows.current = near;
     top.current = box.scrollTop;
+    noteRead(box);
     setIsAway(!follows.current);
     if (follows.current) setAway(0);
     if (box.scrollTop > 200 || older === null || loading.current) return;
@@ -109,7 +127,7 @@ export function TranscriptView({
   return (
     <div className="transcript-box">
       <section className="transcript" ref={element} onScroll={onScroll} aria-label="Conversation" {...scrolls}>
-        <div className="transcript-all" style={printing ? {} : { height: `${total}px` }}>
+        <div className="transcript-all" data-virtual style={printing ? {} : { height: `${total}px` }}>
           {rows.getVirtualItems().map((row) => {
             const item = items[row.index];
             return item === undefined ? null : (

@@ -184,7 +184,9 @@ function useCardKeys(): void {
   const move = (by: number) => {
     const all = cards();
     const card = current();
-    const at = card === null ? (by > 0 ? -1 : 0) : all.indexOf(card);
+    // An ask that was answered has the focus and no card any more: it lies between two.
+    const before = all.filter((each) => isBehind(document.activeElement, each)).length;
+    const at = card === null ? before - (by > 0 ? 1 : 0) : all.indexOf(card);
     all[Math.min(all.length - 1, Math.max(0, at + by))]?.focus();
   };
   const press = (selector: string) => current()?.querySelector<HTMLElement>(selector)?.click();
@@ -204,6 +206,9 @@ function useCardKeys(): void {
     { key: 'a', words: 'approve once, while the card has the focus', act: () => undefined },
   ]);
 }
+
+const isBehind = (one: Element | null, other: Element): boolean =>
+  one !== null && (one.compareDocumentPosition(other) & Node.DOCUMENT_POSITION_PRECEDING) > 0;
 
 function Notify() {
   const [asked, setAsked] = useState(!mayAskToNotify());

@@ -1,7 +1,7 @@
 import { Link, useLocation } from 'wouter';
 import type { SetupStatus } from '../../src/schema/registry.ts';
 import type { Known } from '../../src/schema/shape.ts';
-import { plural } from '../../src/view/format.ts';
+import { plural, tellTimes } from '../../src/view/format.ts';
 import { client } from '../data/client.ts';
 import { useAction, useData } from '../data/use-data.ts';
 import { Button, CopyButton } from '../parts/button.tsx';
@@ -15,7 +15,7 @@ const looks = { error: 'danger', warning: 'warn', info: '' } as const;
 
 /** What is ready and what is not, and the four steps to a first answer (09 §8.15). */
 export function SetupPage() {
-  const data = useData('setup', () => client.getSetupStatus({}), { topics: ['setup', 'documents'] });
+  const data = useData('setup', () => client.getSetupStatus({}), { topics: ['setup', 'documents', 'approvals'] });
   const refresh = useAction(() => client.refreshSetupStatus({}));
   return (
     <Page
@@ -127,7 +127,7 @@ function Issues({ status: { issues } }: { readonly status: Status }) {
           <div className="row">
             <span className={`tag ${looks[severity]}`}>{severity}</span>
             <span className="wrap grow readable">
-              <Safe text={message} />
+              <Safe text={tellTimes(message, Date.now())} />
             </span>
             {fixPath === null ? null : <Link href={fixPath}>Fix it here</Link>}
           </div>

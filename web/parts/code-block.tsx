@@ -1,7 +1,9 @@
 import { useState } from 'react';
+import { markTrailing } from '../../src/view/card-parts.ts';
+import { escapeText } from '../../src/view/escape.ts';
 import { Button, CopyButton } from './button.tsx';
 import { numbered } from './numbered.ts';
-import { Safe } from './safe.tsx';
+import { Escaped, Safe } from './safe.tsx';
 
 /** Lines that are shown before the rest is asked for. */
 const firstLines = 40;
@@ -68,7 +70,11 @@ export const DiffLines = ({
   <>
     {numbered(lines).map(({ key, part: line }) => (
       <span key={key} className={classOf(line)}>
-        <Safe text={line} mode={mode} />
+        {mode === 'prose' ? (
+          <Safe text={line} mode="prose" />
+        ) : (
+          <Escaped text={markTrailing(escapeText(line, { mode }), 'unicode')} />
+        )}
         {'\n'}
       </span>
     ))}

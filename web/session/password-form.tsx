@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { useAction } from '../data/use-data.ts';
 import { Button } from '../parts/button.tsx';
 import { TextField } from '../parts/field.tsx';
@@ -14,15 +14,22 @@ const rules: readonly (readonly [words: string, holds: (password: string) => boo
 /** Current, new and repeated password, with the rules as they are met. */
 export function PasswordForm({
   first = false,
+  alone = false,
   onDone,
 }: {
   /** None was set yet: the current one is that of the default login. */
   readonly first?: boolean;
+  /** There is nothing else to do: writing can begin. */
+  readonly alone?: boolean;
   readonly onDone: (sessionsRevoked: number) => void;
 }) {
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
   const [again, setAgain] = useState('');
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (alone) field.current?.focus();
+  }, [alone]);
   const change = useAction(() => auth.changePassword(current, next));
   const code = change.error?.code;
   const ready = rules.every(([, holds]) => holds(next)) && next === again && current !== '';
@@ -35,6 +42,7 @@ export function PasswordForm({
     <form className="stack" onSubmit={(event) => void submit(event)}>
       <input type="text" autoComplete="username" value="admin" readOnly hidden />
       <TextField
+        ref={field}
         label="Current password"
         type="password"
         autoComplete="current-password"

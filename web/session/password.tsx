@@ -13,7 +13,7 @@ export function PasswordPage() {
       <div className="panel gate-card stack">
         <h1>Choose a password</h1>
         <p>You came in with the default password. Choose your own; the default one stops working at once.</p>
-        <PasswordForm onDone={() => entered({ must_change_password: false })} />
+        <PasswordForm alone onDone={() => entered({ must_change_password: false })} />
         <Button look="quiet" onClick={() => void logout()}>
           Log out
         </Button>

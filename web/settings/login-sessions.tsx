@@ -58,7 +58,11 @@ export function LoginSessions() {
                   cell: ({ id, current, created_at }) =>
                     current ? null : (
                       <Button size="small" onClick={() => void end.run(() => auth.revoke(id))}>
-                        End<span className="sr"> the login of {created_at}</span>
+                        End
+                        <span className="sr">
+                          {' the login of '}
+                          <Time at={created_at} />
+                        </span>
                       </Button>
                     ),
                 },

@@ -15,7 +15,7 @@ const looks = { ready: 'good', quarantined: 'danger', unavailable: 'danger', idl
 export function Hooks() {
   return (
     <SourceList
-      data={useData('hooks', () => client.pageHooks({}), { topics: ['setup'] })}
+      data={useData('hooks', () => client.pageHooks({}), { topics: ['setup', 'documents'] })}
       add="Add a hook…"
       none="A hook makes the operations of an HTTP service tools of your runs."
       row={(hook, onEdit, reload) => <Hook key={hook.name} hook={hook} onEdit={onEdit} reload={reload} />}

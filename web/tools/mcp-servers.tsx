@@ -26,7 +26,7 @@ const looks: Readonly<Record<McpServerShown['state'], string>> = {
 export function McpServers() {
   return (
     <SourceList
-      data={useData('mcp servers', () => client.pageMcpServers({}), { topics: ['setup'] })}
+      data={useData('mcp servers', () => client.pageMcpServers({}), { topics: ['setup', 'documents'] })}
       add="Add a server…"
       none="An MCP server is a program or a service that brings tools of its own."
       row={(server, onEdit, reload) => <Server key={server.name} server={server} onEdit={onEdit} reload={reload} />}

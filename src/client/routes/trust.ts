@@ -52,7 +52,7 @@ export const trustRoutes = {
     ),
     { heavy: true },
   ),
-  /** One row a line in order, and the head of the chain as the last; cut at 8 MiB, which the last line then says. */
+  /** One row a line in order, and the head of the chain as the last. */
   downloadAudit: route(
     'GET',
     '/api/audit/export',

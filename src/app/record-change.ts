@@ -1,0 +1,43 @@
+import type { RecordChange } from '../registry/ports.ts';
+import type { HostEvent } from '../schema/event.ts';
+import type { Audit } from '../store/audit.ts';
+import type { Feed } from '../store/feed.ts';
+
+export type RecordChangeDeps = {
+  readonly feed: Feed;
+  readonly audit: Audit;
+  /** Secrets in an entry of the audit log. */
+  readonly mask: <T>(value: T) => T;
+  readonly tenant: string;
+  readonly now: () => number;
+};
+
+/** A change with its entry in the audit log and the word of it to every process that looks on, in one transaction. */
+export const recordChanges =
+  ({ feed, audit, mask, tenant, now }: RecordChangeDeps): RecordChange =>
+  (type, entry, body) =>
+    feed.commit('full', (tell) => {
+      const result = body();
+      audit.append({ type, tenant_id: tenant, run_id: null, session_id: null, body: mask(entry) }, now());
+      const changed = changedDocument(type, entry);
+      const host = { run_id: null, session_id: null, mission_id: null, chain_id: '', tenant_id: tenant };
+      if (changed !== null) tell(host, { kind: 'document_changed', ...changed });
+      return result;
+    });
+
+/** What each registry is called among documents (04 §18.1); a model is declared for a backend. */
+const documents: Readonly<Record<string, HostEvent['document']>> = {
+  backend: 'backend',
+  model: 'backend',
+  hook: 'hook',
+  mcp: 'mcp_server',
+};
+
+function changedDocument(
+  type: Parameters<RecordChange>[0],
+  entry: Readonly<Record<string, unknown>>,
+): Pick<HostEvent, 'document' | 'name'> | null {
+  if (type === 'config_changed') return { document: 'config', name: String(entry['key']) };
+  const document = type === 'registry_changed' ? documents[String(entry['registry'])] : undefined;
+  return document === undefined ? null : { document, name: String(entry['name']) };
+}
