@@ -53,7 +53,7 @@ export type Action =
   /** A message could not be sent: it is not in the session. */
   | { readonly type: 'not-sent'; readonly written: Written; readonly why: readonly string[]; readonly now: number }
   /** A run that is followed: this process drives it, or found it resting or alive. */
-  | { readonly type: 'following'; readonly run_id: string; readonly now: number }
+  | { readonly type: 'following'; readonly run_id: string; readonly line: boolean; readonly now: number }
   | { readonly type: 'bounds'; readonly run: Parameters<typeof boundsOf>[0] }
   | { readonly type: 'events'; readonly run_id: string; readonly events: readonly RunEvent[]; readonly now: number }
   | {
@@ -68,7 +68,7 @@ export type Action =
   | { readonly type: 'approve'; readonly action: ApprovalsAction; readonly now: number }
   | { readonly type: 'plan'; readonly action: PlanAction; readonly now: number }
   | { readonly type: 'banner'; readonly banner: Banner }
-  | { readonly type: 'welcome'; readonly lines: readonly WelcomeRow[] }
+  | { readonly type: 'welcome'; readonly lines: readonly WelcomeRow[] | null }
   | { readonly type: 'no-banner'; readonly id: string }
   | { readonly type: 'notice'; readonly level: 'info' | 'warn' | 'error'; readonly text: string }
   /** Of a turn of this program whose session is not in view. */

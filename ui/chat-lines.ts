@@ -1,6 +1,7 @@
 import type { Item } from '../src/view/items.ts';
 import { plural } from '../src/view/format.ts';
 import { foreign, type Line, say, type Span } from '../src/view/line.ts';
+import { signs } from '../src/view/rows.ts';
 import { cutLine, fitLine, lineColumns } from '../src/view/wrap.ts';
 import { markHits } from './hits.ts';
 import type { Layout } from './layout.ts';
@@ -41,11 +42,20 @@ export function chatLines(state: State, blocks: Blocks, rows: number): readonly 
   const lines = withLoading(drawn, state, shown[0]?.index === 0);
   const isNew = state.welcome !== null && state.session === null && state.turn === null;
   const welcome = isNew ? welcomeLines(state.welcome ?? [], state.size.columns, state.glyphs) : [];
-  const said = [...lines, ...welcome.slice(0, Math.max(0, rows - lines.length))];
+  const said = [...lines, ...atMost(welcome, Math.max(0, rows - lines.length), state.glyphs)];
   const empty: readonly Line[] = Array.from({ length: Math.max(0, rows - said.length) }, () => []);
   // A short transcript stands at the top, like a page.
   return [...said, ...empty];
 }
+
+/** What a small screen has no room for is to be found elsewhere. */
+const atMost = (welcome: readonly Line[], rows: number, glyphs: Glyphs): readonly Line[] =>
+  welcome.length <= rows
+    ? welcome
+    : [...welcome.slice(0, Math.max(0, rows - 1)), [say(`  ${signs[glyphs].more} /doctor shows all`, 'dim')]].slice(
+        0,
+        rows,
+      );
 
 /** In the place of rows that are still read. */
 function withLoading(lines: readonly Line[], { slowPage, going }: State, atTop: boolean): readonly Line[] {

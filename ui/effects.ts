@@ -272,11 +272,10 @@ export function createEffects(deps: EffectDeps): Effects {
         // Nor of a policy that was mended by hand, and a turn has to be dared first under one that is called invalid.
         if (state().facts.policy?.invalid === true) void link.lookAtPolicy();
       }
-      const { turn, plan, pane, said, asks, items } = state();
+      const { turn, plan, pane, said, asks } = state();
       const counts = asks.some((ask) => ask.expires_at !== null && Date.parse(ask.expires_at) - now() < 3_600_000);
-      const runs = items.at(-1)?.kind === 'shell';
       const steps = plan.driving !== null || (pane === 'plan' && runningStep(plan) !== null);
-      if (turn !== null || steps || said !== null || counts || runs) dispatch({ type: 'tick', now: now() });
+      if (turn !== null || steps || said !== null || counts) dispatch({ type: 'tick', now: now() });
     },
     cancelAll: () => quitting.cancelAll('SIGINT'),
     ownRuns: quitting.ownRuns,

@@ -8,8 +8,6 @@ export function textOfItem(item: Item): string {
       return `${item.tools}.${item.tool} ${JSON.stringify(item.args)}\n${readable(item)}`;
     case 'ask':
       return item.summary;
-    case 'shell':
-      return `${item.line}\n${item.output}`;
     default:
       return item.text;
   }
@@ -32,7 +30,6 @@ const titles: Readonly<Record<Exclude<Item['kind'], 'call'>, string>> = {
   ask: 'Question',
   notice: 'Notice',
   end: 'End of a run',
-  shell: 'Shell line',
 };
 
 function wholeCall(item: CallItem): readonly string[] {

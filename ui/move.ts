@@ -36,6 +36,15 @@ export function paused(state: State, ruler: Ruler, anchor: Anchor | null): State
   };
 }
 
+/** A paused view after the rows of its items have changed their number: no row is new for that. */
+export function remeasured(before: State, after: State, ruler: Ruler): State {
+  const { paused } = before;
+  if (paused === null || paused.items === 0 || after.paused !== paused) return after;
+  const last = (state: State) => newestBlocks(state, ruler.cache, ruler.glyphs).linesOf(paused.items - 1).length;
+  const came = last(before) - paused.lines;
+  return { ...after, paused: { ...paused, lines: Math.max(0, last(after) - came) } };
+}
+
 /** Messages are fetched before somebody stands in front of the first, or behind the last that is in memory. */
 export function withMore(state: State): Change {
   const wish = wishOf(state, state.size.rows);

@@ -38,17 +38,21 @@ const policyBanner = 'policy';
 
 /**
  * The policy as it is now: its name, whether an agent may answer under it, and in the banner what is wrong with it.
+ * @returns whether it can be used
  * @throws where it cannot be read at all
  */
 export async function lookAtPolicy({
   client,
   dispatch,
   policy,
-}: Pick<OpeningDeps, 'client' | 'dispatch' | 'policy'>): Promise<void> {
+}: Pick<OpeningDeps, 'client' | 'dispatch' | 'policy'>): Promise<boolean> {
   const { name, sha256, state, path, agent_answers } = await client.showPolicy({ policy });
   const invalid = state === 'invalid';
   dispatch({ type: 'facts', facts: { policy: { name, sha256, invalid }, agentAnswers: agent_answers } });
-  if (!invalid) return dispatch({ type: 'no-banner', id: policyBanner });
+  if (!invalid) {
+    dispatch({ type: 'no-banner', id: policyBanner });
+    return true;
+  }
   const [file] = await client.vetPolicies({ policies: [path ?? name] });
   const first = file?.findings.find((finding) => finding.severity === 'error');
   const at = first === undefined || first.path === '' || first.path === '$' ? '' : `${first.path}: `;
@@ -57,6 +61,7 @@ export async function lookAtPolicy({
   const [place = '', line] = / \(line (\d+), column \d+\)/.exec(problem) ?? [];
   const text = `policy ${path ?? name}${line === undefined ? '' : `:${line}`}: ${problem.replace(place, '')}`;
   dispatch({ type: 'banner', banner: { rank: 0, id: policyBanner, text, mend: 'everything asks', fixed: true } });
+  return false;
 }
 
 /** A server of this database in which asks can be answered too. */
@@ -86,7 +91,8 @@ async function showReadiness({ client, dispatch, model }: OpeningDeps): Promise<
   const report = await client.doctor({ probe: true, sources: false, ...(model === null ? {} : { model }) });
   const [issue] = missing(report.status.issues);
   dispatch({ type: 'no-banner', id: 'setup' });
-  if (issue === undefined) return;
+  // Also what a first start was told may be mended by now.
+  if (issue === undefined) return dispatch({ type: 'welcome', lines: null });
   const { code, message: text, cliCommand: mend } = issue;
   dispatch({ type: 'banner', banner: { rank: 1, id: `setup:${code}`, text, mend, fixed: false } });
   const isNew = (await client.sessionNames({})).length === 0;

@@ -4,7 +4,7 @@ import { ask, offered } from './asking.ts';
 import { attached, compose } from './composing.ts';
 import { toldElsewhere } from './elsewhere.ts';
 import { found, searchAgain, searchField } from './search.ts';
-import { atEnd, type Ruler, scroll, withMore } from './move.ts';
+import { atEnd, remeasured, type Ruler, scroll, withMore } from './move.ts';
 import { planned, planText } from './plan/plan-press.ts';
 import { press } from './press.ts';
 import { hasField } from './overlays/overlay.ts';
@@ -32,7 +32,7 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
     case 'wheel':
       return state.pane === 'chat' && state.overlays.length === 0 ? scroll(state, ruler, action.delta) : only(state);
     case 'resize':
-      return ask({ ...state, size: action.size }, ruler, { type: 'redrawn' }, action.now);
+      return ask(remeasured(state, { ...state, size: action.size }, ruler), ruler, { type: 'redrawn' }, action.now);
     case 'tick':
       return ticked(state, ruler, action.now);
     case 'ready':
@@ -92,6 +92,7 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
       return begun({
         ...state,
         ended: null,
+        lines: action.line ? new Set([...state.lines, action.run_id]) : state.lines,
         turn: {
           run_id: action.run_id,
           started_at: action.now,

@@ -1,7 +1,7 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
 import type { RunDetails } from '../src/schema/run-record.ts';
 import { callSummary } from '../src/view/call-summary.ts';
-import { formatSpan, plural } from '../src/view/format.ts';
+import { formatSpan, plural, tellTimes } from '../src/view/format.ts';
 import type { ReportKind } from './effect.ts';
 import type { State } from './state.ts';
 
@@ -42,7 +42,7 @@ export async function reportOf(
           status.issues.length === 0
             ? ['Everything is ready.']
             : status.issues.flatMap((issue) => [
-                `${issue.severity}: ${issue.message}`,
+                `${issue.severity}: ${tellTimes(issue.message, now)}`,
                 ...(issue.cliCommand === null ? [] : [`    ${issue.cliCommand}`]),
               ]),
       };

@@ -89,7 +89,12 @@ export function createRooms(face: Face): Rooms {
     root: judged.root,
     gitExcludes: options.gitExcludes,
     readable: (path) => face.readable(path, judged.under),
-    calls: { client, request, home: options.home, watch: (runId) => link.watch(runId) },
+    calls: {
+      client,
+      request,
+      home: options.home,
+      watch: (runId, { tools }) => link.watch(runId, tools === 'local_shell'),
+    },
     shell,
     openAsks: () => state().approvals.asks.map(({ id }) => shownIdOf(state().approvals)(id)),
     themes: face.themes,

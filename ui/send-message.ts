@@ -112,7 +112,10 @@ export function createSender(deps: SendDeps): (message: Message) => Promise<void
 function hintsOf(error: unknown): readonly string[] {
   if (!(error instanceof RuntimeError)) return [];
   // What the error names are commands for a shell.
-  return error.code === 'run_suspended'
-    ? ['its question is answered first; or /abandon gives the turn up']
-    : error.hints;
+  if (error.code !== 'run_suspended') return error.hints;
+  const { data } = error;
+  const asks: unknown = typeof data === 'object' && data !== null ? Reflect.get(data, 'ask_ids') : null;
+  return Array.isArray(asks) && asks.length === 0
+    ? ['Ctrl+X r shows it, and R goes on with it; or /abandon gives the turn up']
+    : ['its question is answered first; or /abandon gives the turn up'];
 }

@@ -41,7 +41,7 @@ export function createSessionView(deps: SessionViewDeps) {
   const { client: clientOf, dispatch, now } = deps;
 
   const followed = (client: RuntimeClient, runId: string): void => {
-    dispatch({ type: 'following', run_id: runId, now: now() });
+    dispatch({ type: 'following', run_id: runId, line: false, now: now() });
     deps.follow(client, runId);
   };
 

@@ -153,6 +153,8 @@ export type State = {
   readonly composer: ComposerState;
   /** The files that a message mentions are being read: it is sent when they are. */
   readonly attaching: boolean;
+  /** Runs of `!` lines of the operator. */
+  readonly lines: ReadonlySet<string>;
   readonly facts: Facts;
   /** A first Ctrl+C or Ctrl+D, and when. */
   readonly quitting: { readonly key: string; readonly at: number } | null;
@@ -198,6 +200,7 @@ export const firstState = (
   overlays: [],
   composer: emptyComposer,
   attaching: false,
+  lines: new Set(),
   quitting: null,
   closedAt: 0,
   collapse: 8,

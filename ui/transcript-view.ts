@@ -1,7 +1,7 @@
 import type { Item } from '../src/view/items.ts';
 import { blocksOf, standingOf } from './chat-lines.ts';
 import { layoutOf } from './layout.ts';
-import { paused, type Ruler, withMore } from './move.ts';
+import { paused, remeasured, type Ruler, withMore } from './move.ts';
 import { paneParts, planAnchor, planBlocks, stepItems, stepRows } from './plan/plan-lines.ts';
 import { type Change, only, type State } from './state.ts';
 import { shownItems } from './transcript/stretch.ts';
@@ -44,5 +44,6 @@ export function reveal(state: State, ruler: Ruler, id: string): Change {
 /** Keeps the row at the top where it is while something above or in view changes its height. */
 export function holding(state: State, ruler: Ruler, change: (state: State) => State): State {
   const { blocks, anchor, rows } = transcriptView(state, ruler);
-  return change(atAnchor(state, ruler, fixedAnchor(blocks, anchor, rows)));
+  const held = atAnchor(state, ruler, fixedAnchor(blocks, anchor, rows));
+  return remeasured(held, change(held), ruler);
 }

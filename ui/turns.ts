@@ -38,7 +38,7 @@ const lasts: ReadonlySet<string> = new Set(['chain_completed', 'chain_failed', '
 
 /** Events of the run that is followed (10 §6.10). */
 export function followed(state: State, ruler: Ruler, events: readonly RunEvent[], now: number): Change {
-  let changed: State = { ...state, items: reduceTranscript({ items: state.items }, events).items };
+  let changed: State = { ...state, items: itemsAfter(state, events) };
   if (changed.turn !== null) changed = { ...changed, turn: { ...changed.turn, heard_at: now } };
   for (const event of events) changed = fact(changed, event, now);
   const looks = events.some((event) => event.kind === 'notice' && event.code === 'tool_quarantined');
@@ -70,6 +70,20 @@ export function followed(state: State, ruler: Ruler, events: readonly RunEvent[]
   const isOver = last.kind !== 'chain_suspended';
   const settled = compose(isOver ? { ...resting, over } : resting, ruler, { type: 'turn-ended', completed }, now);
   return only(settled.state, ...effects, ...settled.effects);
+}
+
+/** The call of a `!` line is marked: nothing in its events says that the operator typed it. */
+function itemsAfter({ items, lines }: State, events: readonly RunEvent[]): State['items'] {
+  const after = reduceTranscript({ items }, events).items;
+  if (
+    !events.some(
+      (event) => (event.kind === 'tool_call_pending' || event.kind === 'tool_call') && lines.has(event.run_id),
+    )
+  )
+    return after;
+  return after.map((item) =>
+    item.kind === 'call' && item.run_id !== null && lines.has(item.run_id) ? { ...item, line: true } : item,
+  );
 }
 
 function fact(state: State, event: RunEvent, now: number): State {

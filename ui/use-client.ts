@@ -37,8 +37,8 @@ export type ClientLink = {
   endFind(): void;
   /** Goes on with a run that rests, and follows it. */
   resume(runId: string): Promise<void>;
-  /** Shows a run that was started beside the session, to its end. */
-  watch(runId: string): Promise<void>;
+  /** Shows a run that was started beside the session, to its end. @param line it is a `!` line of the operator */
+  watch(runId: string, line: boolean): Promise<void>;
   /** Goes on with the resting run of an ask that was answered here. */
   goOn(ask: Ask): Promise<void>;
   /** The model of the turns that follow, in this program. @param backend its name; empty = whichever serves the model */
@@ -98,7 +98,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
     if (!ending.signal.aborted) await numbering.read(client);
   };
 
-  const policyNow = (client: RuntimeClient): Promise<void> =>
+  const policyNow = (client: RuntimeClient): Promise<boolean> =>
     lookAtPolicy({ client, dispatch, policy: options.policy });
 
   const watchFeed = async (client: RuntimeClient): Promise<void> => {
@@ -140,10 +140,10 @@ export function createClientLink(options: LinkOptions): ClientLink {
     if (!ending.signal.aborted) dispatch({ type: 'notice', level: 'error', text: toWire(error).message });
   };
 
-  const watch = async (runId: string): Promise<void> => {
+  const watch = async (runId: string, line = false): Promise<void> => {
     const client = await clientOf();
     started.add(runId);
-    dispatch({ type: 'following', run_id: runId, now: now() });
+    dispatch({ type: 'following', run_id: runId, line, now: now() });
     await follow(client, runId, 0);
   };
   const endOf = async (runId: string): Promise<string> => {
@@ -187,10 +187,15 @@ export function createClientLink(options: LinkOptions): ClientLink {
   return {
     openSession: view.open,
     lookAtSession: () => view.look().catch(() => undefined),
-    lookAtPolicy: () =>
-      clientOf()
-        .then(policyNow)
-        .catch(() => undefined),
+    async lookAtPolicy() {
+      try {
+        const client = await clientOf();
+        // What a broken one kept from being ready may be ready now.
+        if (await policyNow(client)) await lookAgain(around(client));
+      } catch {
+        // It is looked at again soon.
+      }
+    },
     readAsks,
     async open(name) {
       const client = await clientOf();
@@ -221,7 +226,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
       started.add(runId);
       const run = await client.resumeRun({ run_id: runId, accept_changed_chain: false, on_ask: 'ask', timeout_ms });
       started.add(run.run_id);
-      dispatch({ type: 'following', run_id: run.run_id, now: now() });
+      dispatch({ type: 'following', run_id: run.run_id, line: false, now: now() });
       void follow(client, run.run_id, run.resumed?.from_seq ?? 0).catch(failed);
     },
     watch,

@@ -2,7 +2,7 @@ import type { Glyphs } from '../src/view/escape.ts';
 import type { DoctorReport, SetupIssue } from '../src/schema/registry.ts';
 import { plural } from '../src/view/format.ts';
 import { type Line, foreign, say } from '../src/view/line.ts';
-import { cutLine } from '../src/view/wrap.ts';
+import { wrapLine } from '../src/view/wrap.ts';
 
 /** What a new user reads: a line of its own, or what there is of something. */
 export type WelcomeRow = { readonly label: string | null; readonly text: string };
@@ -58,7 +58,11 @@ export const welcomeLines = (rows: readonly WelcomeRow[], columns: number, glyph
   [],
   [say('  No model answers yet. What is missing, in this order:', undefined, ['bold'])],
   [],
-  ...rows.map(({ label, text }) =>
-    cutLine([say(`  ${label === null ? '' : label.padEnd(labelColumns)}`, 'dim'), ...foreign(text, glyphs)], columns),
-  ),
+  ...rows.flatMap(({ label, text }) => {
+    // What goes on stands behind the number, the command or the label that it belongs to.
+    const [start = ''] = /^(?:\d+\. | +)/.exec(text) ?? [];
+    const before = `  ${label === null ? start : label.padEnd(labelColumns)}`;
+    const rest = label === null ? text.slice(start.length) : text;
+    return wrapLine(foreign(rest, glyphs), columns, [say(before, 'dim')], [say(' '.repeat(before.length))]);
+  }),
 ];

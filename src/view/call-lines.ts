@@ -12,11 +12,15 @@ const shownDiff = 12;
 export function callLines(item: CallItem, look: ItemLook): readonly Line[] {
   const bad = item.state === 'denied' || item.state === 'failed';
   const summary = callSummary(item.args);
-  const left: Line = [
-    say(bad ? '! ' : `${signs[look.glyphs].call} `, bad ? 'danger' : 'tool'),
-    ...foreign(callName(item), look.glyphs, bad ? 'danger' : 'tool'),
-    ...(summary === '' ? [] : [say('  '), ...foreign(summary, look.glyphs)]),
-  ];
+  const mark = (sign: string, token: Token) => (bad ? say('! ', 'danger') : say(`${sign} `, token));
+  const left: Line =
+    item.line === true
+      ? [mark('$', 'accent'), ...foreign(summary, look.glyphs)]
+      : [
+          mark(signs[look.glyphs].call, 'tool'),
+          ...foreign(callName(item), look.glyphs, bad ? 'danger' : 'tool'),
+          ...(summary === '' ? [] : [say('  '), ...foreign(summary, look.glyphs)]),
+        ];
   const right = outcome(item, look);
   // What was decided is never hidden by a long command: it takes a row of its own.
   const fits = lineColumns(left) + lineColumns(right) + 2 <= look.columns;

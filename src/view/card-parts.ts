@@ -75,11 +75,14 @@ function editedParts({ args, preview: { anew } }: Ask, { data, fact }: Pen): rea
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Arguments that a whole diff says already. */
 const inDiff: Readonly<Record<string, readonly string[]>> = {
   write_file: ['content'],
   edit_file: ['old_string', 'new_string'],
 };
+
+/** Arguments of a call that a whole diff says already. */
+export const saidByDiff = ({ tools, tool }: Pick<Ask, 'tools' | 'tool'>, isWhole: boolean): readonly string[] =>
+  tools === 'local_fs' && isWhole ? (inDiff[tool] ?? []) : [];
 
 /**
  * Every argument, sorted by name, in full: what is shown is what will run. Names come from the model: `arg` stands
@@ -87,13 +90,12 @@ const inDiff: Readonly<Record<string, readonly string[]>> = {
  * named by us.
  */
 function argumentParts(ask: Ask, { data, fact, line }: Pen): readonly CardPart[] {
-  const { args, tools, tool, preview } = ask;
+  const { args, tools, preview } = ask;
   if (typeof args !== 'object' || args === null || Array.isArray(args))
     return [data('arguments', JSON.stringify(args))];
   const entries = Object.entries(args).sort(([left], [right]) => (left < right ? -1 : 1));
   if (entries.length === 0) return [fact('arguments', 'none')];
-  const isWhole = preview.diff !== undefined && preview.diff_note === undefined;
-  const told = tools === 'local_fs' && isWhole ? (inDiff[tool] ?? []) : [];
+  const told = saidByDiff(ask, preview.diff !== undefined && preview.diff_note === undefined);
   return entries.flatMap(([key, value]): readonly CardPart[] => {
     if (tools === 'local_shell' && key === 'command') return [data('command', text(value))];
     if (tools === 'local_fs' && key === 'path' && preview.paths?.some(({ given }) => given === value) === true)
@@ -218,7 +220,7 @@ function startOf(hunk: string): [old: number, now: number] {
 }
 
 /** Blanks at the end of a changed line are marked (03 §8); the first column belongs to the diff. */
-function markTrailing(shown: SafeText, glyphs: Glyphs): SafeText {
+export function markTrailing(shown: SafeText, glyphs: Glyphs): SafeText {
   if (!/^[+-]/.test(shown)) return shown;
   if (glyphs === 'ascii')
     return shown.replace(/(?<=.) +(?=(?:<CR>)?(?:<LF>)?$)/, ({ length }) => `<blank x ${length}>`) as SafeText;

@@ -15,6 +15,12 @@ export function formatAge(ms: number): string {
   return short === '0s' ? 'just now' : `${short} ago`;
 }
 
+/** A sentence with the times in it told as ages: `from 3h ago`. What is still to come stays as it is. */
+export const tellTimes = (text: string, now: number): string =>
+  text.replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, (at) =>
+    Date.parse(at) > now ? at : formatAge(now - Date.parse(at)),
+  );
+
 /** One unit, rounded down: `7d`, `5s`. */
 export function formatShort(ms: number): string {
   for (const [unit, size] of steps) if (ms >= size) return `${Math.floor(ms / size)}${unit}`;

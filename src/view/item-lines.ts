@@ -3,7 +3,7 @@ import { estimateTokens } from '../text/tokens.ts';
 import { formatRemaining, formatSpan, plural } from './format.ts';
 import type { Item } from './items.ts';
 import { foreign, type Line, say } from './line.ts';
-import { foreignRows, type ItemLook, indent, moreLine, proseRows, signs, wrapped } from './rows.ts';
+import { type ItemLook, indent, moreLine, proseRows, signs, wrapped } from './rows.ts';
 
 /** The rows of an item, without the empty one that may stand before it. Columns 1 and 2 hold nothing foreign. */
 export function itemLines(item: Item, look: ItemLook): readonly Line[] {
@@ -50,12 +50,6 @@ export function itemLines(item: Item, look: ItemLook): readonly Line[] {
     }
     case 'end':
       return endLines(item, look);
-    case 'shell':
-      return [
-        ...wrapped(foreign(item.line, look.glyphs), '$ ', 'accent', look),
-        ...foreignRows(item.output, look, look.opened ? Number.POSITIVE_INFINITY : look.collapse, 'last'),
-        ...(item.note === null ? [] : wrapped(foreign(item.note, look.glyphs, 'dim'), '- ', 'dim', look)),
-      ];
   }
 }
 

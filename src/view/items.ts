@@ -21,6 +21,8 @@ export type CallItem = {
   /** The call's own id. */
   readonly id: string;
   readonly run_id: string | null;
+  /** The operator ran it as a `!` line (10 §6.6). */
+  readonly line?: true;
   /** Calls of one message of the model have the same; null where that is not known. */
   readonly batch: string | null;
   readonly tools: string;
@@ -93,16 +95,6 @@ export type Item =
       readonly text: string;
       /** What helps, as a command or a key. */
       readonly fix: string | null;
-    }
-  /** A line that the operator ran (10 §6.6). */
-  | {
-      readonly kind: 'shell';
-      readonly id: string;
-      readonly line: string;
-      readonly kept: boolean;
-      readonly output: string;
-      readonly state: 'running' | 'done' | 'failed';
-      readonly note: string | null;
     };
 
 /** Most characters of a running tool's output that are kept; its result comes whole. */

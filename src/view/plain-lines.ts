@@ -1,4 +1,4 @@
-import { readable } from './call-lines.ts';
+import { exitOf, readable } from './call-lines.ts';
 import { callName, callSummary } from './call-summary.ts';
 import { escapeText, type Glyphs, type SafeText } from './escape.ts';
 import { countLines, formatSpan, plural } from './format.ts';
@@ -55,8 +55,6 @@ export function plainLines(item: Item, think: boolean, look: PlainLook = plainLo
         ),
         ...(item.fix === null ? [] : labelled('note: ', item.fix, look)),
       ];
-    case 'shell':
-      return [...labelled('tool: ', `$ ${item.line}`, look), ...labelled('out: ', item.output, look)];
   }
 }
 
@@ -104,9 +102,9 @@ export function labelledRows(
 /** A label and some words have room, however narrow the terminal says it is. */
 const leastColumns = 12;
 
-/** `local_fs.read_file src/a.ts - allowed rule 3 - ok, 96 lines`. */
+/** `local_fs.read_file src/a.ts - allowed rule 3 - ok, 96 lines`; what the operator ran is `$ ls -l - …`. */
 function callLine(item: CallItem): string {
-  const name = callName(item);
+  const name = item.line === true ? '$' : callName(item);
   const { decision, verdict } = item;
   const rule = decision === null ? '' : decision.rule === null ? decision.reason : `rule ${decision.rule + 1}`;
   const decided =
@@ -119,7 +117,7 @@ function callLine(item: CallItem): string {
   const size = item.result === null ? '' : `, ${plural(countLines(readable(item)), 'line')}`;
   const result =
     item.state === 'ok'
-      ? `ok${size}${took}`
+      ? `${exitOf(item) ?? 'ok'}${size}${took}`
       : item.state === 'failed'
         ? `error ${item.error ?? ''}${took}`
         : item.state;

@@ -1,3 +1,4 @@
+import type { Handler } from '../schema/chain.ts';
 import type { CapturedStep } from '../schema/event.ts';
 import type { Message } from '../schema/message.ts';
 import type { BoundUse, RunCall, RunDetails, RunWait, StepRecord } from '../schema/run-record.ts';
@@ -65,22 +66,35 @@ const labelled = (name: string, text: string, room = 10): readonly string[] =>
 /** Steps by their places; calls and waits stand below the step in which they began. */
 function timeline(run: RunDetails, shown: RunShown): readonly string[] {
   const asked = new Set(run.calls.map((call) => call.ask_id));
+  const steps = inTurn(
+    run.steps.map((step, order) => ({
+      at: Date.parse(step.started_at),
+      order,
+      calls: callers.has(step.task_handler),
+      lines: [stepLine(step)],
+    })),
+  );
+  const calls = inTurn(
+    run.calls.map((call) => ({ at: Date.parse(call.planned_at), lines: [callLine(call, run.waits, shown)] })),
+  );
   const entries = [
-    ...inTurn(run.steps.map((step) => ({ at: Date.parse(step.started_at), order: 0, lines: [stepLine(step)] }))),
-    ...inTurn(
-      run.calls.map((call) => ({
-        at: Date.parse(call.planned_at),
-        order: 1,
-        lines: [callLine(call, run.waits, shown)],
-      })),
-    ),
+    ...steps,
+    // The next step may have begun in the same millisecond.
+    ...calls.map((call) => {
+      const caller = steps.findLast((step) => step.calls && step.at <= call.at);
+      return { ...call, order: caller === undefined ? behindSteps : caller.order + 0.5 };
+    }),
     // A spent bound is asked about without a call.
     ...run.waits
       .filter((wait) => !asked.has(wait.id))
-      .map((wait) => ({ at: Date.parse(wait.created_at), order: 1, lines: [waitLine(wait, shown)] })),
+      .map((wait) => ({ at: Date.parse(wait.created_at), order: behindSteps, lines: [waitLine(wait, shown)] })),
   ].sort((a, b) => a.at - b.at || a.order - b.order);
   return entries.length === 0 ? ['  (nothing is kept of them)'] : entries.flatMap(({ lines }) => lines);
 }
+
+/** Only steps of these make calls. */
+const callers: ReadonlySet<string> = new Set(['execute_tool_calls', 'tools'] satisfies readonly Handler[]);
+const behindSteps = Number.MAX_SAFE_INTEGER;
 
 /** In the order in which they came, also where the clock was set back on the way. */
 function inTurn<T extends { readonly at: number }>(entries: readonly T[]): readonly T[] {

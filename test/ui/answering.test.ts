@@ -304,6 +304,8 @@ describe('the composer in the terminal', () => {
     terminal.type('!!ls\r');
     await terminal.saw('seen-here.txt');
     await terminal.until((rows) => rows.some((row) => row.startsWith(' idle')), 'idle');
+    // Drawn as what the operator typed, not as a call of the model.
+    expect(terminal.rows().filter((row) => /^\$ ls +allowed rule \d+ · exit 0 /.test(row))).toHaveLength(1);
     // What a line printed is no text of the operator: it mentions nothing, and it waits for the message that is sent.
     terminal.type('!cat words.txt\r');
     await terminal.saw('@id_rsa is a word');
@@ -319,6 +321,7 @@ describe('the composer in the terminal', () => {
     await terminal.saw('waiting for an answer');
     await terminal.press(nextAsk, 'y once');
     await letter(terminal, 'n', 'denied by operator:tui');
+    expect(terminal.rows().filter((row) => /^! touch made +asked, denied by operator:tui /.test(row))).toHaveLength(1);
   });
 
   test('keeps the draft when the program is killed', async () => {

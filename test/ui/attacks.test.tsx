@@ -92,7 +92,7 @@ const itemsOf = (text: string): readonly Item[] => [
   },
   { kind: 'notice', id: 'n', level: 'error', text },
   { kind: 'end', id: 'e', run_id: 'run', status: 'failed', class: text, text, fix: text },
-  { kind: 'shell', id: 's', line: text, kept: true, output: text, state: 'done', note: text },
+  { ...emptyCall('s', 'run'), tools: 'local_shell', args: { command: text }, line: true, state: 'ok', result: text },
 ];
 
 const session = (name: string) => ({

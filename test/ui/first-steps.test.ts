@@ -31,6 +31,12 @@ test('somebody who never had an answer reads what is missing, in order, and the 
   ]);
   expect(rows.find((row) => row.includes('OPENAI_API_KEY   reins init openai'))).toBeDefined();
   expect(rows.at(-2)).toContain('@?');
+  // A sentence that is longer than the row goes on below, and is not cut.
+  const body = rows.slice(2, -5).join(' ').replaceAll(/ +/g, ' ');
+  expect(body).toContain('or leave with Ctrl+D twice, and start reins again there.');
+  expect(rows.slice(2, -5).filter((row) => row.includes('…'))).toEqual([]);
+  terminal.resize(60, 16);
+  await terminal.saw('… /doctor shows all');
 });
 
 test('what is wrong with the keys of ones own is still there when the session is', () => {

@@ -172,8 +172,19 @@ describe('a turn that goes on', () => {
     expect(terminal.modes().alternate).toBe(false);
     const [run] = JSON.parse((await world.run(['state', 'list', '--json'])).stdout);
     expect(run.status).toBe(status);
-    // Whoever opens the program next is told of a run that can go on.
-    if (status === 'suspended') await world.run(['state', 'cancel', run.id]);
+    if (status !== 'suspended') return;
+    // Whoever opens the program next is told of a run that can go on, and that it waits for no answer.
+    const again = openTerminal(world, ['tui', ...tester], { columns: 80, rows: 24 });
+    opened.push(again);
+    await again.saw('= suspended');
+    again.type('hello\r');
+    await again.saw('was stopped before it ended');
+    expect(again.screen()).toContain('! Ctrl+X r shows it, and R goes on with it; or /abandon gives the turn up');
+    expect(again.screen()).not.toContain('approval');
+    again.type('\u0015');
+    await again.until((rows) => rows.every((row) => !row.startsWith('› hello')), 'an empty composer');
+    clean(again);
+    await world.run(['state', 'cancel', run.id]);
   });
 });
 

@@ -3,6 +3,7 @@ import type { Glyphs } from '../../src/view/escape.ts';
 import { formatClock, formatRemaining, formatShort, plural } from '../../src/view/format.ts';
 import { foreign, type Line, say, type Span } from '../../src/view/line.ts';
 import { columnsOf, cutLine, fitLine, wrapLine } from '../../src/view/wrap.ts';
+import { whatOf } from '../../src/view/what-of.ts';
 import { layOut } from '../composer/visual-lines.ts';
 import { type ApprovalsState, type ApprovalsView, focusedAsk, shownIdOf } from './approvals-state.ts';
 import { drawnCard } from './drawn-card.ts';
@@ -10,7 +11,7 @@ import { listed } from './on-list.ts';
 import { newCard } from './card-state.ts';
 import { cardData } from './card-text.ts';
 import { foldedRows } from './card-view.ts';
-import { resultLine, whatOf } from './result-line.ts';
+import { resultLine } from './result-line.ts';
 
 export type ListPlace = { readonly columns: number; readonly rows: number };
 
@@ -208,7 +209,10 @@ function emptyLines(state: ApprovalsState, policy: string, columns: number, glyp
   return [
     [say('  Nothing waits for an answer.')],
     [],
-    ...state.results.slice(-3).map(({ ask, mine }) => resultLine(ask, mine, columns, glyphs)),
+    ...state.results
+      .slice(-mostAnswered)
+      .reverse()
+      .map(({ ask, mine }) => resultLine(ask, mine, columns, glyphs)),
     cutLine([say('  '), ...foreign(policy, glyphs, 'dim'), say('   h shows what was answered', 'dim')], columns),
   ];
 }

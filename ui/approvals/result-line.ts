@@ -2,18 +2,8 @@ import type { Ask } from '../../src/schema/ask.ts';
 import type { Glyphs } from '../../src/view/escape.ts';
 import { formatClock } from '../../src/view/format.ts';
 import { type Line, foreign, say } from '../../src/view/line.ts';
+import { whatOf } from '../../src/view/what-of.ts';
 import { cutLine } from '../../src/view/wrap.ts';
-
-const mostShown = 200;
-
-/** What a row says of a call: the beginning of a shell line as it is, for it is made visible here, else its summary. */
-export function whatOf({ args, tools, summary }: Ask): string {
-  const command: unknown =
-    tools === 'local_shell' && typeof args === 'object' && args !== null && !('args' in args)
-      ? Reflect.get(args, 'command')
-      : null;
-  return typeof command === 'string' ? command.slice(0, mostShown) : summary;
-}
 
 /** What became of an ask, in one row (10 §7.6). */
 export function resultLine(ask: Ask, mine: boolean, columns: number, glyphs: Glyphs): Line {

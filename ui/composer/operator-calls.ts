@@ -10,7 +10,7 @@ export type OperatorCallDeps = {
   /** The operator's own directory: the chains of such calls are kept there, so that one that rests can go on. */
   readonly home: string;
   /** Shows the run while it goes on, and its questions. */
-  readonly watch: (runId: string) => Promise<void>;
+  readonly watch: (runId: string, call: OperatorCall) => Promise<void>;
 };
 
 export type OperatorCall = {
@@ -24,14 +24,15 @@ export type Called = { readonly ok: true; readonly text: string } | { readonly o
  * A tool call that the operator makes: a run of one task, so that it meets the policy, is asked about and is written down
  * like a model's own (10 §6.4, §6.6). Never rejects.
  */
-export async function callAsOperator(deps: OperatorCallDeps, { tools, tool, args }: OperatorCall): Promise<Called> {
+export async function callAsOperator(deps: OperatorCallDeps, call: OperatorCall): Promise<Called> {
+  const { tools, tool, args } = call;
   try {
     const client = await deps.client();
     const chain_path = await chainOf(deps.home, tools, tool);
     const request = await deps.request(client);
     const input = { type: 'json', value: args } as const;
     const { run_id } = await client.startRun({ ...request, input, chain_path, images: [], variables: {} });
-    await deps.watch(run_id);
+    await deps.watch(run_id, call);
     const result = await client.awaitRun({ run_id, full: true });
     if (result.status === 'completed') return { ok: true, text: result.text };
     return { ok: false, why: whyNot(result) };

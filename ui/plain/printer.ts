@@ -29,7 +29,6 @@ export function createPrinter({ line, think, look, ended }: PrinterDeps): Printe
     if (item.kind === 'call')
       return item.run_id !== live || item.state === 'ok' || item.state === 'failed' || item.state === 'denied';
     if (item.kind === 'ask') return item.run_id !== live || item.verdict !== null;
-    if (item.kind === 'shell') return item.state !== 'running';
     return !('state' in item) || item.state !== 'streaming';
   };
 

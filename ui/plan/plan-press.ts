@@ -144,6 +144,9 @@ function auto(state: State): Change {
   if (driving !== null && driving.phase !== 'step') return told(state, busyWords);
   const left = plan.steps.filter(({ status }) => status === 'pending' || status === 'running' || status === 'waiting');
   if (left.length === 0) return told(state, 'no step is pending', false);
+  // It would be refused; who answered the question would be told only then.
+  const failed = plan.steps.find(({ status }) => status === 'failed');
+  if (failed !== undefined) return told(state, `step ${failed.ordinal} has failed: r retry, s skip, R replan`);
   const line = `Run ${plural(left.length, 'step')}? They stop at every ask and at the first failure.`;
   return asked(state, line, 'run them', { do: 'steps', plan: plan.name, auto: true });
 }

@@ -144,7 +144,6 @@ function bytesOf(item: Item, lines: readonly Line[]): number {
   let sum = 0;
   for (const line of lines) sum += bytesOfRow + line.length * bytesOfSpan;
   if (item.kind === 'call') return sum + item.output.length + (item.result?.length ?? 0) + (item.diff?.length ?? 0);
-  if (item.kind === 'shell') return sum + item.output.length;
   return item.kind === 'ask' ? sum : sum + item.text.length;
 }
 const bytesOfRow = 48;

@@ -8,6 +8,7 @@ import {
   reducePlan,
   replannedLines,
 } from '../../../ui/plan/plan-state.ts';
+import { pressAll, readyState } from '../reducing.ts';
 import { planOf as plan, stepOf as step } from './a-plan.ts';
 
 const through = (state: PlanState, now: number, ...actions: readonly PlanAction[]) =>
@@ -21,6 +22,16 @@ const through = (state: PlanState, now: number, ...actions: readonly PlanAction[
 const chosen = (state: PlanState): number | undefined => chosenStep(state)?.ordinal;
 
 describe('the plan pane', () => {
+  test('asks whether steps are run only where they can: a failed one comes first', () => {
+    const shown = (...steps: readonly ReturnType<typeof step>[]) => {
+      const state = readyState({ pane: 'plan', plan: { ...emptyPlan, plan: plan(...steps) } });
+      const pressed = pressAll(state, 'a').state;
+      return [pressed.overlays.length, pressed.plan.said?.text ?? ''];
+    };
+    expect(shown(step(1, { status: 'failed' }), step(2))).toEqual([0, 'step 1 has failed: r retry, s skip, R replan']);
+    expect(shown(step(1, { status: 'skipped' }), step(2))).toEqual([1, '']);
+  });
+
   test('chooses the running step and follows its run', () => {
     const running = plan(step(1, { status: 'completed', run_id: 'r1' }), step(2, { status: 'running', run_id: 'r2' }));
     const { state, intents } = through(emptyPlan, 0, { type: 'loaded', plan: running });

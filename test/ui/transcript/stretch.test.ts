@@ -167,7 +167,7 @@ test('a page that could not be read is asked for again', () => {
 
 test('a view that is paused stays where it is when what was queued is sent', async () => {
   const screen = screenOn(all);
-  await screen.dispatch({ type: 'following', run_id: 'r1', now: 1 });
+  await screen.dispatch({ type: 'following', run_id: 'r1', line: false, now: 1 });
   await screen.press('h', 'i', 'enter', 'pageup');
   const before = screen.view();
   await screen.dispatch({ type: 'compose', action: { type: 'turn-ended', completed: true }, now: 2 });
@@ -202,6 +202,26 @@ test('a paused view says how much came, and that an ask is among it', async () =
   await screen.dispatch({ type: 'asks', asks: [ask], ids: {}, now: 1 });
   expect(news()).toBe('▼ an ask waits · Ctrl+N');
   expect(screen.view()).toEqual(before);
+});
+
+test('a paused view takes no row for a new one that a resize has made', async () => {
+  const text = Array.from({ length: 60 }, (_, word) => `word${word}`).join(' ');
+  const screen = screenOn([message(1, { text }), message(2, { text }), message(3, { text })]);
+  const news = () =>
+    textOf(newLinesText(screen.state(), newestBlocks(screen.state(), createLineCache(), 'unicode'), 10));
+  await screen.dispatch({ type: 'resize', size: { columns: 80, rows: 16 }, now: 1 });
+  await screen.press('pageup');
+  expect(screen.state().anchor).not.toBeNull();
+  expect(news()).toBe('');
+  await screen.dispatch({ type: 'resize', size: { columns: 60, rows: 16 }, now: 2 });
+  expect(news()).toBe('');
+  const base = { v: 1, seq: 1, timestamp: '', run_id: 'r1', session_id: 's1', chain_id: 'c' } as const;
+  const print = { ...base, kind: 'print', text: 'one more line' } as unknown as RunEvent;
+  await screen.dispatch({ type: 'events', run_id: 'r1', events: [print], now: 3 });
+  const came = news();
+  expect(came).toMatch(/^▼ \d new lines · End$/);
+  await screen.dispatch({ type: 'resize', size: { columns: 100, rows: 16 }, now: 4 });
+  expect(news()).toBe(came);
 });
 
 test('a dump has all of the session, or its last turns, in order', async () => {
