@@ -45,11 +45,13 @@ export type Candidates =
   | 'mcp'
   | 'model'
   | 'config'
+  | 'config-value'
   | 'ask'
   | 'run'
   | 'chain'
   | 'policy'
   | 'command'
+  | 'subcommand'
   | 'file'
   | 'topic';
 

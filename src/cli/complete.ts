@@ -2,9 +2,9 @@ import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { RuntimeClient } from '../client/operations.ts';
 import { everyAsk } from '../schema/ask.ts';
-import { configKeys } from '../schema/config.ts';
+import { type ConfigKey, configKeys, configTable, isConfigKey } from '../schema/config.ts';
 import type { Argument, Candidates, Command, Flag } from './command.ts';
-import { commands, flagsOf } from './table.ts';
+import { commands, findCommand, flagsOf } from './table.ts';
 import { helpTopics } from './table/surfaces.ts';
 import { flagText } from './values.ts';
 import { type Walk, walk } from './walk.ts';
@@ -40,12 +40,12 @@ async function candidatesFor(current: string, site: Site, lookup: Lookup): Promi
     return (values ?? []).map((value) => current.slice(0, equals + 1) + value);
   }
   if (command === null) return commands.map((entry) => entry.name);
-  if (command.commands !== undefined && path.length === 1 && positionals === 0) {
+  if (command.commands !== undefined && path.length === 1 && positionals.length === 0) {
     return command.commands.map((entry) => entry.name);
   }
-  const argument = argumentAt(command.arguments ?? [], positionals);
+  const argument = argumentAt(command.arguments ?? [], positionals.length);
   if (argument === undefined) return [];
-  return [...(argument.words ?? []), ...(await named(argument.candidates ?? null, lookup))];
+  return [...(argument.words ?? []), ...(await named(argument.candidates ?? null, lookup, positionals))];
 }
 
 /** What a flag itself knows of its values: its words, or the files behind the `@` of one that reads them. */
@@ -88,13 +88,28 @@ const namedByFlag: Readonly<Record<string, Candidates>> = {
 
 const flagCandidates = (flag: Flag): Candidates | null => namedByFlag[flag.name] ?? null;
 
-async function named(what: Candidates | null, lookup: Lookup): Promise<readonly string[]> {
+/** Keys whose values are stored names of that kind. */
+const namedByKey = (key: ConfigKey): Candidates | null =>
+  key.endsWith('-model') ? 'model' : key === 'hitl-policy-name' ? 'policy' : null;
+
+/** @param before the words of the command in front of the one that is completed */
+async function named(
+  what: Candidates | null,
+  lookup: Lookup,
+  before: readonly string[] = [],
+): Promise<readonly string[]> {
+  const [first = ''] = before;
   switch (what) {
     case null:
     case 'file':
       return [];
     case 'command':
       return commands.map((command) => command.name);
+    case 'subcommand':
+      return findCommand(first)?.commands?.map((command) => command.name) ?? [];
+    case 'config-value':
+      if (!isConfigKey(first)) return [];
+      return configTable[first].words ?? named(namedByKey(first), lookup);
     case 'topic':
       return helpTopics;
     case 'config':

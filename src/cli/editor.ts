@@ -73,6 +73,8 @@ function textOf(bytes: Buffer): string | null {
 
 /** How long the end of an editor by a key waits for the signal of that key to reach this process, ms. */
 const sameKeyMs = 1000;
+/** The same for an editor that failed in a way of its own, which it may have done on a key (`trap 'exit 1' INT`), ms. */
+const anyKeyMs = 250;
 
 /** Signals that a key sends to everybody in the foreground, and what a shell says of an end by one. */
 const ofKeys: ReadonlyMap<string | number, Signal> = new Map<string | number, Signal>([
@@ -94,15 +96,16 @@ const run = (editor: string, path: string, { environment, onSignal }: EditPlace)
     });
     child.on('close', async (code, signal) => {
       // Its key is ours as well, and may come later: while the terminal is lent, it means nothing to us.
-      await heard.until(ofKeys.get(signal ?? code ?? 0));
+      if (code !== 0) await heard.until(ofKeys.get(signal ?? code ?? 0));
       heard.stop();
       settle(code === 0 ? null : `the editor ended with ${signal ?? code ?? 'an unknown code'}; nothing was changed`);
     });
   });
 
-/** Listens to the signals of keys. `until` resolves once this one has come, and after a second without it. */
+/** Listens to the signals of keys. `until` resolves once this one, or any, has come, and after a while without it. */
 function hearKeys(onSignal: Process['onSignal']): { until(signal: Signal | undefined): Promise<void>; stop(): void } {
   const seen = new Set<Signal>();
+  const hasCome = (signal: Signal | undefined): boolean => (signal === undefined ? seen.size > 0 : seen.has(signal));
   let told = (): void => undefined;
   const listeners = [...new Set(ofKeys.values())].map((signal) =>
     onSignal(signal, () => {
@@ -113,10 +116,10 @@ function hearKeys(onSignal: Process['onSignal']): { until(signal: Signal | undef
   return {
     until: (signal) =>
       new Promise((resolve) => {
-        if (signal === undefined || seen.has(signal)) return resolve();
-        const late = setTimeout(resolve, sameKeyMs);
+        if (hasCome(signal)) return resolve();
+        const late = setTimeout(resolve, signal === undefined ? anyKeyMs : sameKeyMs);
         told = () => {
-          if (!seen.has(signal)) return;
+          if (!hasCome(signal)) return;
           clearTimeout(late);
           resolve();
         };

@@ -105,7 +105,7 @@ export async function followRun(
     }
     await asks.done();
     const result = await whole;
-    return await finish(context, client, output, progress, result, { bound, warn, warned, options });
+    return await finish(context, client, result, { output, progress, bound, warn, warned, options });
   } catch (error) {
     // The run goes to rest when the app closes; a JSON reader gets its last object here.
     const failure = failureOf(error);
@@ -119,6 +119,8 @@ export async function followRun(
 }
 
 type Ending = {
+  readonly output: Output;
+  readonly progress: Progress;
   readonly bound: string | null;
   warn(message: string): void;
   /** Every warning of the run, in its order. */
@@ -126,14 +128,8 @@ type Ending = {
   readonly options: FollowOptions;
 };
 
-async function finish(
-  context: Context,
-  client: RuntimeClient,
-  output: Output,
-  progress: Progress,
-  result: RunResult,
-  ending: Ending,
-): Promise<number> {
+async function finish(context: Context, client: RuntimeClient, result: RunResult, ending: Ending): Promise<number> {
+  const { output, progress } = ending;
   for (const warning of result.warnings) ending.warn(warning);
   const untold = ending.options.ended?.(result) ?? null;
   if (untold !== null) return untold;

@@ -1,25 +1,14 @@
-import { createReadStream, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { type InputType, inputTypes } from '../schema/run.ts';
 import { isDeeperThan, mostLevels } from '../text/json-depth.ts';
 import { jsonErrorPosition } from '../text/json-position.ts';
 import { ownMember } from '../text/own-member.ts';
-import { codeOf, messageOf } from '../text/thrown.ts';
-import type { Process } from './process.ts';
-import type { Terminal } from './terminal.ts';
+import { type InputSite, maxInputBytes, readFileBytes, readStdin, tooLarge } from './input-bytes.ts';
 
-/** The limit of instruction and content together (06 §7). */
-const maxInputBytes = 10 * 1024 * 1024;
 const firstByteMs = 3000;
 
 const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
-
-export type InputSite = {
-  readonly process: Process;
-  readonly terminal: Terminal;
-  warn(message: string): void;
-};
 
 /**
  * Instruction and content of an invocation (06 §7), joined by a blank line; null when neither was given.
@@ -64,7 +53,11 @@ async function readContent(
     if (flag.startsWith('@@')) return flag.slice(1);
     if (!flag.startsWith('@')) return flag;
     if (flag === '@') throw usage('--input: "@" needs the path of a file after it; "@@" is the sign itself');
-    return decode(await readFileBytes(resolve(site.process.cwd, flag.slice(1)), flag.slice(1)), flag.slice(1), site);
+    return decode(
+      await readFileBytes(resolve(site.process.cwd, flag.slice(1)), flag.slice(1), site),
+      flag.slice(1),
+      site,
+    );
   }
   if (site.terminal.stdinKind() !== 'piped') return null;
   const bytes = await readStdin(hasWords ? firstByteMs : null, site);
@@ -73,77 +66,6 @@ async function readContent(
     return null;
   }
   return bytes.length === 0 ? null : decode(bytes, 'standard input', site);
-}
-
-const tooLarge = (what: string, bytes: number | null) =>
-  usage(
-    `${what} is ${bytes === null ? 'more than' : `${bytes} bytes, more than`} the limit of ${maxInputBytes} bytes (10 MiB)`,
-  );
-
-async function readFileBytes(path: string, shown: string): Promise<Buffer> {
-  try {
-    const stat = statSync(path);
-    if (stat.isDirectory()) throw usage(`--input: ${shown} is a directory`);
-    if (stat.isFile() && stat.size > maxInputBytes) throw tooLarge(`--input: ${shown}`, stat.size);
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of createReadStream(path)) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size > maxInputBytes) throw tooLarge(`--input: ${shown}`, null);
-    }
-    return Buffer.concat(chunks);
-  } catch (error) {
-    if (error instanceof RuntimeError) throw error;
-    throw new RuntimeError('usage', `--input: ${shown} cannot be read (${reasonOf(error)})`, { cause: error });
-  }
-}
-
-const reasonOf = (error: unknown): string => {
-  const code = codeOf(error);
-  if (code === 'ENOENT') return 'no such file';
-  if (code === 'EACCES') return 'permission denied';
-  return code ?? messageOf(error);
-};
-
-/** All of stdin; null when `waitMs` passed before the first byte or the end. Stops reading at the limit. */
-function readStdin(waitMs: number | null, site: InputSite): Promise<Buffer | null> {
-  const stream = site.process.stdin();
-  return new Promise((settle, fail) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const done = (finish: () => void) => {
-      clearTimeout(timer);
-      stream.off('data', onData);
-      stream.off('end', onEnd);
-      stream.off('error', onError);
-      finish();
-    };
-    const timer =
-      waitMs === null
-        ? undefined
-        : setTimeout(() => {
-            // Left open on purpose by whoever started us: let go of it, or the process would not end.
-            done(() => settle(null));
-            stream.destroy();
-          }, waitMs);
-    const onData = (chunk: Buffer) => {
-      clearTimeout(timer);
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size <= maxInputBytes) return;
-      done(() => fail(tooLarge('standard input', null)));
-      stream.destroy();
-    };
-    const onEnd = () => done(() => settle(Buffer.concat(chunks)));
-    const onError = (error: Error) =>
-      done(() =>
-        fail(new RuntimeError('usage', `standard input cannot be read (${reasonOf(error)})`, { cause: error })),
-      );
-    stream.on('data', onData);
-    stream.on('end', onEnd);
-    stream.on('error', onError);
-  });
 }
 
 /** The text of a stream that a flag names with `-` (an answer, a key): read to its end, without a final line break. */

@@ -1,5 +1,5 @@
 import type { RuntimeClient } from '../client/operations.ts';
-import { playSteps } from '../client/play-plan.ts';
+import { playSteps, type StepsEnd } from '../client/play-plan.ts';
 import type { StepOutcome, StepStarted } from '../schema/plan.ts';
 import type { OnAsk, RunResult } from '../schema/run.ts';
 import { formatRemaining } from '../view/format.ts';
@@ -13,6 +13,15 @@ import { planOptions, resolveOnAsk } from './start-run.ts';
 
 const shownFailureLines = 20;
 
+/** What the steps of one invocation share. */
+type Played = {
+  readonly context: Context;
+  readonly client: RuntimeClient;
+  readonly onAsk: OnAsk;
+  /** The results so far, for a JSON format. */
+  readonly executed: ResultObject[];
+};
+
 /** `plan next`, with `--auto` one step after the other. @returns the exit code of 07 §4.11 */
 export async function runSteps(context: Context): Promise<number> {
   const { globals, invocation } = context;
@@ -21,7 +30,7 @@ export async function runSteps(context: Context): Promise<number> {
   const client = await context.client();
   const options = await planOptions(context, client, ['executor', 'summarizer'], onAsk);
   const plan = invocation.flags.text('plan');
-  const executed: ResultObject[] = [];
+  const played: Played = { context, client, onAsk, executed: [] };
   // Who looks on sees the whole list first, and then one step after the other.
   if (auto && context.terminal.live) context.hint(planLines(await client.showPlan({ plan })).join('\n'));
   const end = await showingAnswer(context, () =>
@@ -29,7 +38,7 @@ export async function runSteps(context: Context): Promise<number> {
       client,
       { plan, shell: globals.shell, run: options },
       {
-        step: (started) => followStep(context, client, started, onAsk, executed),
+        step: (started) => followStep(played, started),
         ended: (outcome, { ordinal, total }) => say(context, outcome, `Step ${ordinal} of ${total}`),
         planning: followPlanner(context, client),
         split: async (split) => {
@@ -43,17 +52,11 @@ export async function runSteps(context: Context): Promise<number> {
       },
     ),
   );
-  return ended(context, client, end.plan, executed, end.stopped_by, end.exit_code);
+  return ended(played, end);
 }
 
 /** Follows the run of one step. @returns its active milliseconds */
-async function followStep(
-  context: Context,
-  client: RuntimeClient,
-  started: StepStarted,
-  onAsk: OnAsk,
-  executed: ResultObject[],
-): Promise<number> {
+async function followStep({ context, client, onAsk, executed }: Played, started: StepStarted): Promise<number> {
   const { ordinal, total, description, run, resumed } = started;
   const place = `Step ${ordinal} of ${total}`;
   context.hint(`${place}: ${description.split('\n', 1)[0] ?? ''}${resumed ? ' (goes on where it stopped)' : ''}`);
@@ -138,14 +141,8 @@ function sayFailure(context: Context, { step }: StepOutcome, place: string): voi
 }
 
 /** The last object of a JSON format (07 §4.11). */
-async function ended(
-  context: Context,
-  client: RuntimeClient,
-  plan: string | null,
-  executed: readonly ResultObject[],
-  stopped_by: StepOutcome['stopped_by'],
-  exit_code: number,
-): Promise<number> {
+async function ended({ context, client, executed }: Played, end: StepsEnd): Promise<number> {
+  const { plan, stopped_by, exit_code } = end;
   const { format } = context.globals;
   if (format === 'text') return exit_code;
   const object = {

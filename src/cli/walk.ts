@@ -5,7 +5,8 @@ import { flagText } from './values.ts';
 /** How far a command line that may not be whole or right was understood. */
 export type Walk = {
   readonly path: readonly Command[];
-  readonly positionals: number;
+  /** What stands behind the command. */
+  readonly positionals: readonly string[];
   /** A flag that waits for its value. */
   readonly open: Flag | null;
 };
@@ -13,7 +14,7 @@ export type Walk = {
 /** A tolerant reading of words: what is not known is passed over. Never throws. */
 export function walk(words: readonly string[]): Walk {
   const path: Command[] = [];
-  let positionals = 0;
+  const positionals: string[] = [];
   let open: Flag | null = null;
   for (const word of words) {
     if (open !== null) open = null;
@@ -22,8 +23,8 @@ export function walk(words: readonly string[]): Walk {
       open = flag !== undefined && takesValue(flag) ? flag : null;
     } else if (!word.startsWith('-')) {
       const found: Command | undefined = findCommand(word, path.length === 0 ? commands : (path[0]?.commands ?? []));
-      if (found !== undefined && path.length < 2 && positionals === 0) path.push(found);
-      else positionals += 1;
+      if (found !== undefined && path.length < 2 && positionals.length === 0) path.push(found);
+      else positionals.push(word);
     }
   }
   return { path, positionals, open };

@@ -6,6 +6,8 @@ export type CommandWord = {
   readonly text: string;
   /** As `text`, with U+0000 where the shell puts in the home directory (`~`, `$HOME`). */
   readonly path: string;
+  /** As `path`, where the names that the line gives no value have none; absent where that is the same. */
+  readonly unset?: string;
   /** Something in it is decided by the shell when it runs: a pattern, an expansion whose value is not known. */
   readonly open: boolean;
 };

@@ -7,6 +7,8 @@ type Parsed<T> = { readonly value: T; readonly text: string } | null;
 export type ConfigKind<T> = {
   /** What is accepted, for messages and help. */
   readonly accepts: string;
+  /** The words, where it takes one of a few. */
+  readonly words?: readonly string[];
   readonly parse: (text: string) => Parsed<T>;
 };
 
@@ -20,7 +22,7 @@ const entry = <T>(kind: ConfigKind<T>, fallback: string, meaning: string): Entry
 
 /** A kind whose default is "none": unset and empty give null. */
 const maybe = <T>(kind: ConfigKind<T>, meaning: string): Entry<T | null> => ({
-  accepts: kind.accepts,
+  ...kind,
   parse: (text) => (text === '' ? { value: null, text } : kind.parse(text)),
   fallback: '',
   meaning,
@@ -33,6 +35,7 @@ const matching = (accepts: string, pattern: RegExp): ConfigKind<string> => ({
 
 const words = <const W extends string>(...choices: readonly W[]): ConfigKind<W> => ({
   accepts: choices.join(', '),
+  words: choices,
   parse: (text) => {
     const value = choices.find((choice) => choice === text);
     return value === undefined ? null : { value, text };
@@ -41,6 +44,7 @@ const words = <const W extends string>(...choices: readonly W[]): ConfigKind<W> 
 
 const boolean: ConfigKind<boolean> = {
   accepts: 'true, false',
+  words: ['true', 'false'],
   parse: (text) => (text === 'true' || text === 'false' ? { value: text === 'true', text } : null),
 };
 

@@ -128,6 +128,8 @@ export const DoctorReport = type({
   root: string(),
   database: type({ path: string(), bytes: nullable(number()), schema: nullable(number()) }),
   toolSources: array(SourceCheck),
+  /** The one that would be asked for the default model, where that is known. */
+  defaultBackend: nullable(string()),
   /** Variables that hold keys of known providers and are set: their names, never what they hold. */
   keysSet: array(type({ variable: string(), provider: enums(providerTypes) })),
 });

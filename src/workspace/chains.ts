@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { readChain } from '../chain/document.ts';
 import { chainGraph } from '../chain/graph.ts';
 import { mayUse } from '../chain/providers.ts';
@@ -24,6 +24,7 @@ import {
   type FoundChain,
   isOther,
 } from './find-chain.ts';
+import { realOf, realPlaceOf } from './paths.ts';
 import { isPlanChainUse, planChainFindings } from './plan-chains.ts';
 import { isShippedChain, type ShippedChainName, shippedChains } from './presets/chains.ts';
 import type { Trust } from './trust.ts';
@@ -76,7 +77,9 @@ export function createChains(deps: ChainDeps) {
   const open = (name: string): DocumentFile | { readonly ok: true; readonly path: string; readonly bytes: string } => {
     if (isDocumentPath(name)) {
       const path = resolve(workspace.cwd, name);
-      if (exists(path)) return readDocument(path, 'file', deps.uid);
+      // Of a file of a layer it is shown what a run makes of it, which names it otherwise.
+      const layer = layersOf(workspace).find(({ directory }) => realOf(directory) === dirname(realPlaceOf(path)));
+      if (exists(path)) return readDocument(path, layer?.place ?? 'file', deps.uid);
     }
     const file = name.endsWith('.json') ? name : `${name}.json`;
     const found = file.includes('/') || isOther(file) ? null : findDocument(layersOf(workspace), file);

@@ -1,7 +1,7 @@
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { type DocumentPlace, exists, findDocument, isDocumentPath, layersOf } from './files.ts';
-import { realOf, type Workspace } from './paths.ts';
+import { realOf, realPlaceOf, type Workspace } from './paths.ts';
 import { isPlanChainUse, type PlanChainUse, planChainFiles } from './plan-chains.ts';
 import { isShippedChain, type ShippedChainName } from './presets/chains.ts';
 
@@ -94,11 +94,14 @@ export function chainFinder(deps: ChainFinderDeps): (wanted: ChainWanted) => Fou
     throw missingChain(key, paths.join(' and '));
   };
 
-  /** Whether a path that nobody typed lies in the project's data directory: then it needs trust. */
-  const placed = (path: string): FoundChain => ({ place: isInProject(path) ? 'project' : 'file', path });
-  const isInProject = (path: string): boolean => {
+  /** Whether a path that nobody typed lies in the project's data directory, or leads into it: then it needs trust. */
+  const placed = (path: string): FoundChain => ({
+    place: isInProject(realPlaceOf(path)) || isInProject(realOf(path)) ? 'project' : 'file',
+    path,
+  });
+  const isInProject = (real: string): boolean => {
     if (workspace.dataDir === null) return false;
-    const inside = relative(realOf(workspace.dataDir), realOf(path));
+    const inside = relative(realOf(workspace.dataDir), real);
     return inside !== '' && !inside.startsWith('..') && !isAbsolute(inside);
   };
 

@@ -52,7 +52,12 @@ export function createImportPolicy(deps: ImportDeps) {
           project('.codex/config.toml'),
         ];
       case 'opencode':
-        return [user('.config/opencode/opencode.json'), project('opencode.json')];
+        return [
+          user('.config/opencode/opencode.json'),
+          user('.config/opencode/opencode.jsonc'),
+          project('opencode.json'),
+          project('opencode.jsonc'),
+        ];
       case 'gemini':
         return [...each(user('.gemini/policies'), '.toml'), ...each(project('.gemini/policies'), '.toml')];
     }

@@ -110,3 +110,6 @@ export function realOf(path: string): string {
     return parent === path ? path : join(realOf(parent), basename(path));
   }
 }
+
+/** Where the name itself lies: links on the way are followed, and one that it is itself is not. */
+export const realPlaceOf = (path: string): string => join(realOf(dirname(path)), basename(path));

@@ -8,7 +8,7 @@ import type { PolicyRow, PolicyText, PolicyVetFile } from '../schema/policy-view
 import { quote } from '../text/quote.ts';
 import { type DeclaredDeps, declaredStates } from './declared-binaries.ts';
 import { exists, layersOf, listJson } from './files.ts';
-import type { Workspace } from './paths.ts';
+import { realPlaceOf, type Workspace } from './paths.ts';
 import { type Candidate, nameOfFile, type Policies, type Reading } from './policies.ts';
 import { isPresetName, type PresetName, presetDocument, presetNames } from './presets/policies.ts';
 
@@ -139,7 +139,9 @@ export function createPolicyOperations(deps: PolicyOperationDeps) {
 
     /** All findings of each document at once. @throws RuntimeError usage, policy_not_found for a name or path of the input */
     async vetPolicies(input: { readonly policies: readonly string[] }): Promise<readonly PolicyVetFile[]> {
-      const places = input.policies.length === 0 ? files() : input.policies.map((name) => policies.locate(name));
+      const found = files();
+      const places =
+        input.policies.length === 0 ? found : input.policies.map((name) => inOverlay(policies.locate(name), found));
       const vetted: PolicyVetFile[] = [];
       for (const place of places) vetted.push(await vetFile(place));
       return vetted;
@@ -155,6 +157,12 @@ const fileOf = ({ at }: Place): string =>
 
 const isSame = (left: Candidate | PresetName, right: Candidate | PresetName): boolean =>
   typeof left === 'string' || typeof right === 'string' ? left === right : left.path === right.path;
+
+/** A document of the overlay that was named by its path is vetted as a run reads it, which finds it by its name. */
+const inOverlay = (place: Place, found: readonly Place[]): Place =>
+  found.find(({ at }) => realPlace(at) === realPlace(place.at)) ?? place;
+
+const realPlace = (at: Place['at']): string => (typeof at === 'string' ? at : realPlaceOf(at.path));
 
 const stateOf = (reading: Reading): PolicyText['state'] =>
   reading.awaitsTrust !== null ? 'untrusted' : reading.loaded.identity.state;

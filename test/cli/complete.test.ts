@@ -32,6 +32,23 @@ test('completes the words of a flag and of an argument', async () => {
   expect(await candidates('config', 'get', 'tui-m')).toEqual(['tui-mode', 'tui-mouse']);
 });
 
+test('completes what an earlier word decides about: the values of a key, the subcommands of a command', async () => {
+  expect(await candidates('config', 'set', 'on-ask', '')).toEqual(['deny', 'suspend', 'wait']);
+  expect(await candidates('config', 'set', 'beam-token-scope', 'f')).toEqual(['full']);
+  expect(await candidates('config', '--json', 'set', 'plan-manager', '')).toEqual(['false', 'true']);
+  expect(await candidates('config', 'set', 'default-provider', 'o')).toEqual(['ollama', 'openai', 'openai-compatible']);
+  expect(await candidates('config', 'set', 'max-rounds', '')).toEqual([]);
+  expect(await candidates('config', 'set', 'nosuch', '')).toEqual([]);
+  expect(await candidates('help', 'session', 's')).toEqual(['search', 'show', 'switch']);
+  expect(await candidates('help', 'run', '')).toEqual([]);
+  expect(await candidates('help', 'flags', '')).toEqual([]);
+  const world = createWorld();
+  await world.run(['init', 'scripted']);
+  expect((await world.run(['__complete', 'config', 'set', 'default-model', ''])).stdout).toBe('demo\n');
+  expect((await world.run(['__complete', 'config', 'set', 'hitl-policy-name', 'r'])).stdout).toBe('read-only\n');
+  world.remove();
+});
+
 test('completes the files behind @ where a value may be read from one', async () => {
   const world = createWorld();
   for (const name of ['note.txt', 'notes/a.md', 'notes/b c.md', '.hidden', 'bad\nname']) world.write(name, '');

@@ -46,10 +46,13 @@ test('a temporary directory that is not there is said, and no fault', async () =
   });
 });
 
-test('an editor that a key ended is over once the signal of that key has come, too', async () => {
+test.each([
+  ['a key ended', '0.2', 'kill -INT $$', 'SIGINT'],
+  ['ended itself at a key', '0.05', 'exit 1', '1'],
+])('an editor that %s is over once the signal of that key has come, too', async (_what, later, end, how) => {
   const path = join(directory, 'ed');
   // The key reaches the editor first; the process behind it when it is there to be heard.
-  writeFileSync(path, `#!/bin/sh\n(sleep 0.2; kill -INT ${process.pid}) &\nkill -INT $$\n`);
+  writeFileSync(path, `#!/bin/sh\n(sleep ${later}; kill -INT ${process.pid}) &\n${end}\n`);
   chmodSync(path, 0o700);
   const order: string[] = [];
   const heard = () => void order.push('signal');
@@ -58,7 +61,7 @@ test('an editor that a key ended is over once the signal of that key has come, t
     process.off('SIGINT', heard),
   );
   order.push('ended');
-  expect(edited).toEqual({ kind: 'failed', message: 'the editor ended with SIGINT; nothing was changed' });
+  expect(edited).toEqual({ kind: 'failed', message: `the editor ended with ${how}; nothing was changed` });
   expect(order).toEqual(['signal', 'ended']);
 });
 

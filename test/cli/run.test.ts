@@ -473,7 +473,37 @@ describe('trust', () => {
     expect((await world.run(['trust', 'add', path])).code).toBe(3);
     expect((await world.run(['trust', 'add', path, '--sha256', 'a'.repeat(64)])).code).toBe(3);
     expect((await world.run(['trust', 'add', path, '--sha256', hash])).stdout).toBe(`Trusted ${path} (${hash}).\n`);
+    const again = await world.run(['trust', 'add', path, '--json']);
+    expect(JSON.parse(again.stdout)).toEqual([{ kind: 'chain', path, sha256: hash, bytes: expect.any(Number) }]);
     expect(await world.run([...scripted, 'hello there'])).toMatchObject({ code: 0, stdout: greeting });
+  });
+
+  test('what waits is listed where there are no chains too, those of plans included', async () => {
+    const empty = createWorld();
+    try {
+      const nothing = { code: 0, stdout: '', stderr: 'nothing waits for trust\n' };
+      expect(await empty.run(['trust'])).toMatchObject(nothing);
+      mkdirSync(join(empty.workspace, '.reins'), { mode: 0o700 });
+      expect(await empty.run(['trust'])).toMatchObject(nothing);
+      const policy = empty.write('.reins/hitl-policy.json', '{"rules":[]}');
+      const planner = empty.write('.reins/chain-planner.json', echoChain);
+      const { code, stdout } = await empty.run(['trust', '--json']);
+      expect([code, JSON.parse(stdout)]).toMatchObject([
+        3,
+        [
+          { kind: 'policy', path: policy },
+          { kind: 'chain', path: planner },
+        ],
+      ]);
+      const { issues } = JSON.parse((await empty.run(['doctor', '--skip-probe', '--json'])).stdout);
+      const untrusted = issues.filter(({ code }: { code: string }) => code === 'content_untrusted');
+      expect(untrusted.map(({ cliCommand }: { cliCommand: string }) => cliCommand)).toEqual([
+        `reins trust add ${planner}`,
+        `reins trust add ${policy}`,
+      ]);
+    } finally {
+      empty.remove();
+    }
   });
 
   test('decisions are listed, shown and taken back', async () => {

@@ -46,6 +46,21 @@ describe('init', () => {
     const forced = await world.run(['init', 'scripted', '--force']);
     expect(forced.stdout.split('\n')[3]).toBe(`Kept ${place('local.db')} (exists)`);
     expect((await world.run(['config', 'get', 'default-model'])).stdout).toBe('demo\n');
+    // The built-in one serves the same model, and would not be asked.
+    const lines = (await world.run(['doctor'])).stdout.split('\n');
+    expect(lines.filter((line) => line.endsWith('[default]'))).toEqual([
+      '● scripted  scripted  builtin:demo  [default]',
+    ]);
+    expect(lines.filter((line) => line.trim() === 'demo *')).toHaveLength(1);
+    // Twice changes nothing (06 §14.5), so nothing is said or recorded to be set.
+    const audit = () => world.run(['audit', 'list', '--json']);
+    const before = (await audit()).stdout;
+    const again = await world.run(['init', 'scripted']);
+    expect([again.code, again.stdout.split('\n').slice(3)]).toEqual([
+      0,
+      [`Kept ${place('local.db')} (exists)`, 'Done: 0 created, 4 kept.', ''],
+    ]);
+    expect((await audit()).stdout).toBe(before);
     const json = JSON.parse((await world.run(['init', '--json'])).stdout);
     expect(json.files.map((file: { action: string }) => file.action)).toContain('kept');
   });

@@ -15,6 +15,25 @@ afterEach(() => world.remove());
 const question = '[y] once';
 const count = (text: string, part: string) => text.split(part).length - 1;
 
+describe('listings on a terminal', () => {
+  test('show the line ends of a command as a card does, and tell times', async () => {
+    const command = 'touch a\ntouch b';
+    const call = { name: 'local_shell.local_shell', arguments: { command } };
+    await addScript(world, [{ name: 'two', match: { role: 'user' }, reply: { tool_calls: [call] } }]);
+    expect((await world.run([...tester, '--shell', '--on-ask', 'suspend', 'go'])).code).toBe(4);
+    const listed = openTerminal(world, ['approvals', 'list'], { columns: 160 });
+    await listed.ended;
+    expect(listed.screen()).toContain('touch a⏎touch b');
+    const doctor = openTerminal(world, ['doctor', '--skip-probe'], { columns: 160 });
+    await doctor.ended;
+    expect(doctor.screen()).toMatch(/asks_pending: 1 ask waits for an answer, the oldest from (?:just now|\d+s ago)\./);
+    const { issues } = JSON.parse((await world.run(['doctor', '--skip-probe', '--json'])).stdout);
+    expect(issues.find(({ code }: { code: string }) => code === 'asks_pending').message).toMatch(
+      /from 20[-\dT:.]+Z\.$/,
+    );
+  });
+});
+
 describe('the answer on a terminal', () => {
   test('appears once, after the progress lines', async () => {
     const terminal = openTerminal(world, [...scripted, 'hello there']);
@@ -336,7 +355,9 @@ describe('a question on a terminal', () => {
     expect(existsSync(path())).toBe(true);
     expect(await world.run(['state', 'resume', pending.run_id])).toMatchObject({
       code: 1,
-      stderr: `reins: ${pending.run_id} has ended: completed\n`,
+      stderr:
+        `reins: ${pending.run_id} has ended: completed; only a run that rests goes on\n` +
+        `  reins state show ${pending.run_id}\n`,
     });
   });
 

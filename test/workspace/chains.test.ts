@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ChainDeps, createChains } from '../../src/workspace/chains.ts';
@@ -136,6 +136,21 @@ describe('the chain of a chat', () => {
     }
   });
 
+  it('is no link in the data directory, wherever that leads: nobody has trusted what is there', async () => {
+    const text = chain('talk');
+    const path = put(dataDir, 'talk.json', text);
+    await trustFile(path, text);
+    expect((await load('chat', { configured: () => 'talk.json' })).id).toBe('talk');
+    rmSync(path);
+    symlinkSync(put(temp.workspace, 'planted.json', chain('planted')), path);
+    for (const name of ['talk.json', '.reins/talk.json', path]) {
+      await expect(load('chat', { configured: () => name })).rejects.toMatchObject({
+        code: 'chain_invalid',
+        data: { findings: [{ code: 'unsafe_permissions' }] },
+      });
+    }
+  });
+
   it('is the project default otherwise; the configuration does not count for a run', async () => {
     const text = chain('talk');
     await trustFile(put(dataDir, 'default-chain.json', text), text);
@@ -190,6 +205,15 @@ describe('listing, showing and vetting', () => {
       { path: bad, worst: 'error', findings: [{ code: 'not_json' }] },
     ]);
     mkdirSync(join(dataDir, 'dir.json'));
+    // No run follows a link there, so vet does not either, whichever way it is named.
+    const link = join(dataDir, 'link.json');
+    symlinkSync(good, link);
+    for (const name of ['link', '.reins/link.json', link]) {
+      expect(await chains().vetChains({ paths: [name] })).toMatchObject([
+        { path: link, worst: 'error', findings: [{ code: 'unsafe_permissions', message: 'it is a symbolic link' }] },
+      ]);
+    }
+    rmSync(link);
     const files = await chains().vetChains({ paths: [] });
     expect(files.map(({ path, worst }) => [path, worst])).toEqual([
       [bad, 'error'],

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { RuntimeError } from '../../schema/errors.ts';
 import type { BackendCheck, DoctorReport, SetupIssue } from '../../schema/registry.ts';
 import type { SourceCheck } from '../../schema/tool-sources.ts';
-import { formatBytes, plural } from '../../view/format.ts';
+import { formatBytes, plural, tellTimes } from '../../view/format.ts';
 import type { Context, Handler } from '../context.ts';
 import { writeWhole } from '../write-file.ts';
 
@@ -29,7 +29,7 @@ const doctor: Handler = async (context) => {
       database: report.database,
       toolSources: report.toolSources,
     });
-  } else for (const line of lines(report)) await context.print(line);
+  } else for (const line of lines(report, told(context))) await context.print(line);
   return bad ? 1 : 0;
 };
 
@@ -59,7 +59,13 @@ async function bundle(context: Context): Promise<number> {
   return 0;
 }
 
-function lines(report: DoctorReport): readonly string[] {
+/** Sentences with times in them as a listing has them (06 §2.4.3). */
+const told =
+  ({ terminal, process }: Context) =>
+  (sentence: string): string =>
+    terminal.stdoutIsTerminal ? tellTimes(sentence, process.now()) : sentence;
+
+function lines(report: DoctorReport, tell: (sentence: string) => string): readonly string[] {
   const { status, policy, database } = report;
   const hash = policy.sha256 === null ? '' : `, ${policy.sha256.slice(0, 8)}`;
   const size = database.bytes === null ? 'not created yet' : formatBytes(database.bytes);
@@ -72,22 +78,25 @@ function lines(report: DoctorReport): readonly string[] {
     `Data directory: ${report.dataDir ?? '-'}`,
     `Database: ${database.path} (${size}${schema})`,
     `Backends: ${status.backendCount} registered, ${status.reachableBackendCount} reachable`,
-    ...status.backendChecks.flatMap((check) => checkLines(check, status.defaultModel)),
+    ...status.backendChecks.flatMap((check) => checkLines(check, report)),
     ...(report.toolSources.length === 0 ? [] : [`Tool sources: ${report.toolSources.length} registered`]),
     ...report.toolSources.flatMap(sourceLines),
     ...(status.issues.length === 0
       ? ['All checks passed.']
-      : ['Issues', ...inOrder(status.issues).flatMap(issueLines)]),
+      : ['Issues', ...inOrder(status.issues).flatMap((issue) => issueLines(issue, tell))]),
   ];
 }
 
-/** 08 §12.4. */
-function checkLines(check: BackendCheck, defaultModel: string): readonly string[] {
+/** 08 §12.4. Of several backends of the default provider, the one that would be asked is called the default. */
+function checkLines(check: BackendCheck, { status, defaultBackend }: DoctorReport): readonly string[] {
+  const asked = status.backendChecks.find(({ name }) => name === defaultBackend);
+  const isDefault = check.defaultProvider && (asked?.defaultProvider !== true || asked === check);
+  const starred = (model: string): boolean => model === status.defaultModel && (asked === undefined || asked === check);
   const key = check.keySource === 'none' ? '' : `  key ${check.keySource}`;
-  const head = `${check.name}  ${check.type}  ${check.baseUrl}${key}${check.defaultProvider ? '  [default]' : ''}`;
+  const head = `${check.name}  ${check.type}  ${check.baseUrl}${key}${isDefault ? '  [default]' : ''}`;
   if (check.status === 'ready') {
     const latency = check.latencyMs === null ? '' : `, ${Math.round(check.latencyMs)} ms`;
-    const models = check.chatModels.map((model) => (model === defaultModel ? `${model} *` : model)).join(', ');
+    const models = check.chatModels.map((model) => (starred(model) ? `${model} *` : model)).join(', ');
     return [
       `● ${head}`,
       `    reachable, ${plural(check.chatModelCount, 'chat model')} of ${check.modelCount}${latency}`,
@@ -119,8 +128,8 @@ function inOrder(issues: readonly SetupIssue[]): readonly SetupIssue[] {
   return [...issues].sort((one, other) => rank(one) - rank(other));
 }
 
-const issueLines = (issue: SetupIssue): readonly string[] => [
-  `[${issue.severity}] ${issue.code}: ${issue.message}`,
+const issueLines = (issue: SetupIssue, tell: (sentence: string) => string): readonly string[] => [
+  `[${issue.severity}] ${issue.code}: ${tell(issue.message)}`,
   ...(issue.cliCommand === null ? [] : [`    Try: ${issue.cliCommand}`]),
 ];
 

@@ -5,10 +5,10 @@ import { RuntimeError } from '../../schema/errors.ts';
 import { quote } from '../../text/quote.ts';
 import type { Context, Handler } from '../context.ts';
 import { when } from '../times.ts';
-import { askTrust, refusal } from '../trust-prompt.ts';
+import { askTrust, type ContentUse, refusal } from '../trust-prompt.ts';
 
 /**
- * What runs and chats of this project would use and nobody has trusted yet; a database of another installation alone,
+ * What runs, chats and plans of this project would use and nobody has trusted yet; a database of another installation alone,
  * since nothing else is used before it.
  */
 async function pending(context: Context): Promise<readonly UntrustedContent[]> {
@@ -17,11 +17,24 @@ async function pending(context: Context): Promise<readonly UntrustedContent[]> {
   if (database !== null) return [asContent(database)];
   const policy = context.globals.policy?.value ?? null;
   const found = new Map<string, UntrustedContent>();
-  for (const chain of ['run', 'chat'] as const) {
-    const contents = await client.untrusted({ chain, chain_path: null, policy, trust: [] });
-    for (const content of contents) found.set(content.path, content);
+  for (const chain of [null, ...uses]) {
+    for (const content of await unlessMissing(client.untrusted({ chain, chain_path: null, policy, trust: [] }))) {
+      found.set(content.path, content);
+    }
   }
   return [...found.values()];
+}
+
+const uses = ['run', 'chat', 'planner', 'explorer', 'executor', 'summarizer'] as const satisfies readonly ContentUse[];
+
+/** Where there is no such chain, nothing of it waits; without a project neither `run` nor `chat` has one. */
+async function unlessMissing(found: Promise<readonly UntrustedContent[]>): Promise<readonly UntrustedContent[]> {
+  try {
+    return await found;
+  } catch (error) {
+    if (error instanceof RuntimeError && error.code === 'chain_not_found') return [];
+    throw error;
+  }
 }
 
 /** What a person has to know of a database before it is used: how much there is, and what becomes of it. */
@@ -54,7 +67,7 @@ async function databaseNamed(context: Context, client: RuntimeClient, word: stri
 const review: Handler = async (context) => {
   const contents = await pending(context);
   if (context.globals.format !== 'text') {
-    await context.printJson(contents.map(({ kind, path, sha256, bytes }) => ({ kind, path, sha256, bytes })));
+    await context.printJson(contents.map(identity));
     return contents.length === 0 ? 0 : 3;
   }
   if (contents.length === 0) context.hint('nothing waits for trust');
@@ -102,6 +115,8 @@ const add: Handler = async (context) => {
   const named = flags.text('sha256')?.toLowerCase() ?? null;
   if (named !== null && words.length > 1) throw new RuntimeError('usage', '--sha256 belongs to one file');
   const client = await context.client();
+  const json = context.globals.format !== 'text';
+  const added: UntrustedContent[] = [];
   for (const word of words) {
     const database = await databaseNamed(context, client, word);
     const content = database === null ? await client.showTrust({ path: word }) : { ...database, trusted: null };
@@ -115,10 +130,15 @@ const add: Handler = async (context) => {
       if ((await askTrust(context, content, 'review')) !== 'trust') throw refusal(content);
     }
     await settle(client, content);
-    await context.print(`Trusted ${content.path} (${content.sha256}).`);
+    added.push(content);
+    if (!json) await context.print(`Trusted ${content.path} (${content.sha256}).`);
   }
+  if (json) await context.printJson(added.map(identity));
   return 0;
 };
+
+/** What a content is known by, without its text. */
+const identity = ({ kind, path, sha256, bytes }: UntrustedContent) => ({ kind, path, sha256, bytes });
 
 /** `trust show <path>`: hash, state, and the difference to the version that was trusted last. */
 const show: Handler = async (context) => {

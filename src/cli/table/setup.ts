@@ -49,7 +49,7 @@ const config: Command = {
       purpose: 'Set a key.',
       arguments: [
         { name: 'key', required: true, candidates: 'config', help: 'The key.' },
-        { name: 'value', required: true, help: 'Its value.' },
+        { name: 'value', required: true, candidates: 'config-value', help: 'Its value.' },
       ],
       examples: ['reins config set default-model qwen2.5:7b', 'reins config set approval-ceiling 24h'],
       module: 'config',

@@ -191,7 +191,7 @@ const help: Command = {
   purpose: 'Show help: of a command, or the topics flags, env, exit-codes, config.',
   arguments: [
     { name: 'command|topic', words: helpTopics, candidates: 'command', help: 'A command or a topic.' },
-    { name: 'subcommand', help: 'A subcommand.' },
+    { name: 'subcommand', candidates: 'subcommand', help: 'A subcommand.' },
   ],
   examples: ['reins help run', 'reins help session show', 'reins help flags'],
   module: 'help',

@@ -176,15 +176,14 @@ export function createConnection(deps: ConnectionDeps) {
   };
 
   const failed = (why: string, error: unknown): Connected => {
-    const stopped = isStopped();
     const refused = faultOf(error)?.kind === 'auth';
     isRefused = refused;
     failures += 1;
     notBefore = deps.now() + Math.min(firstBackoffMs * 2 ** (failures - 1), longestBackoffMs);
     reason = why;
-    if (!stopped) state = refused && deps.signsIn ? 'needs_auth' : 'failed';
-    if (stopped) return { kind: 'failed', state: 'stopped', refused, reason: why };
-    return { kind: 'failed', state: refused && deps.signsIn ? 'needs_auth' : 'failed', refused, reason: why };
+    const next = isStopped() ? 'stopped' : refused && deps.signsIn ? 'needs_auth' : 'failed';
+    state = next;
+    return { kind: 'failed', state: next, refused, reason: why };
   };
 
   const connect = (force: boolean): Promise<Connected> => {

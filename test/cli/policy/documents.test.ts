@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createWorld, type World } from '../world.ts';
@@ -144,6 +144,20 @@ describe('policy vet', () => {
     ]);
     const strict = await world.run(['policy', 'vet', '--strict']);
     expect([strict.code, strict.stdout.split('\n')[0]]).toEqual([3, `FAIL ${mine}`]);
+  });
+
+  test('says of a link in the data directory what a run makes of it, whichever way it is named', async () => {
+    const link = join(world.workspace, '.reins/hitl-policy-mine.json');
+    symlinkSync(world.write('elsewhere.json', allowing), link);
+    for (const name of ['mine', '.reins/hitl-policy-mine.json', link]) {
+      expect(await world.run(['policy', 'vet', name])).toMatchObject({
+        code: 3,
+        stdout: `FAIL ${link}\n  error $: it is a symbolic link [unsafe_permissions]\n`,
+      });
+    }
+    // A path that the operator types is his consent, and is read where it leads.
+    symlinkSync(join(world.workspace, 'elsewhere.json'), join(world.workspace, 'typed.json'));
+    expect((await world.run(['policy', 'vet', 'typed.json'])).code).toBe(0);
   });
 
   test('gives the same as JSON', async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createWorld, type World } from '../world.ts';
@@ -183,6 +183,23 @@ host_executable(name="git", paths=["/usr/bin/git"])
     expect(tested.stdout).toContain('2 passed, 0 failed\n');
   });
 
+  test('reads a configuration with tables of projects and servers beside the rules', async () => {
+    mkdirSync(join(world.home, '.codex/rules'), { recursive: true });
+    writeFileSync(join(world.home, '.codex/rules/default.rules'), rules);
+    writeFileSync(
+      join(world.home, '.codex/config.toml'),
+      'approval_policy = "on-request"\n[projects."/srv/p"]\ntrust_level = "trusted"\n' +
+        '[mcp_servers.ctx]\ncommand = "ctx"\nenv = { "KEY" = "v" }\n',
+    );
+    const { code, stdout } = await world.run(['policy', 'import', '--from', 'codex', '--json']);
+    const { report } = JSON.parse(stdout);
+    expect([code, report.length, report.at(-1)]).toMatchObject([
+      0,
+      6,
+      { outcome: 'inert', text: 'approval_policy = on-request' },
+    ]);
+  });
+
   test('asks about every command where a statement cannot be read', async () => {
     await importing('codex', 'x.rules', `${rules}\nprefix_rule(pattern=[x for x in y])\n`);
     expect(await verdicts(shell('ls'), shell('rm x'))).toEqual(['approve', 'deny']);
@@ -190,6 +207,23 @@ host_executable(name="git", paths=["/usr/bin/git"])
 });
 
 describe('policy import --from opencode', () => {
+  test('finds the settings in their usual places, with comments or without', async () => {
+    mkdirSync(join(world.home, '.config/opencode'), { recursive: true });
+    writeFileSync(join(world.home, '.config/opencode/opencode.jsonc'), '{"permission": {"edit": "deny"}} // mine');
+    world.write('opencode.json', '{"permission": {"webfetch": "deny"}}');
+    const { code, stdout } = await world.run(['policy', 'import', '--from', 'opencode', '--json']);
+    const { report } = JSON.parse(stdout);
+    expect([code, report.slice(0, 2).map(({ text, level }: { text: string; level: string }) => [text, level])]).toEqual(
+      [
+        0,
+        [
+          ['edit *: deny', 'user'],
+          ['webfetch *: deny', 'project'],
+        ],
+      ],
+    );
+  });
+
   test('keeps what the last match was: a general word is what is left for the rest', async () => {
     const config = `{ // mine
       "permission": {
