@@ -143,6 +143,50 @@ it('follows what is sent while the chat is still being read', async () => {
   expect(world.problems).toEqual([]);
 });
 
+it('keeps what its run has asked when the chat is read anew behind what was sent', async () => {
+  const page = await world.open('/plans');
+  const gate = (): { readonly held: Promise<void>; letGo: () => void } => {
+    let letGo = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    return { held, letGo: () => letGo() };
+  };
+  const reading = gate();
+  const again = gate();
+  await page.route('**/api/runs?*status=interrupted*', async (route) => {
+    await reading.held;
+    await route.continue();
+  });
+  let readings = 0;
+  await page.route('**/api/sessions/*/messages?*', async (route) => {
+    readings += 1;
+    // What it finds is older than what has happened by the time it arrives.
+    const response = await route.fetch();
+    if (readings > 1) await again.held;
+    await route.fulfill({ response });
+  });
+  await visit(page, '/chat');
+  await page.getByRole('textbox', { name: 'Message' }).fill('please write the note');
+  await page.keyboard.press('Enter');
+  const card = page.locator('article.card');
+  await card.waitFor();
+  reading.letGo();
+  await expect.poll(() => readings).toBe(2);
+  const read = page.waitForResponse((answer) => /\/messages\?/.test(answer.url()));
+  again.letGo();
+  await read;
+  // It is drawn in the frame behind its arrival.
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+  await card.waitFor();
+  const deny = card.getByRole('button', { name: 'Deny', exact: true });
+  await expect.poll(() => pressed(deny, card), { timeout: 30_000, interval: 500 }).toBe(0);
+  await page.getByText('what I found').last().waitFor();
+  await page.getByText('denied by operator:web').waitFor();
+  expect(await page.locator('.said.user').last().textContent()).toContain('please write the note');
+  expect(world.problems).toEqual([]);
+});
+
 it('HTTP-018 and DSP-005: draws hostile text of a model as text, and asks nobody for its pictures', async () => {
   const page = await world.open('/chat');
   await page.getByRole('textbox', { name: 'Message' }).fill('hostile please');
@@ -150,6 +194,8 @@ it('HTTP-018 and DSP-005: draws hostile text of a model as text, and asks nobody
   await page.keyboard.press('Enter');
   const said = page.locator('.said .prose').last();
   await said.getByText('by reference').waitFor();
+  // Until what reads Markdown has arrived the text stands as it is.
+  await said.locator('a').first().waitFor();
   const text = (await said.textContent()) ?? '';
   expect(text).toContain('<img src=https://x.test/?d=1>');
   expect(text).toContain('[image: p] (https://x.test/p.png)');

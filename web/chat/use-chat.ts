@@ -44,6 +44,12 @@ export type Chat = {
 
 type Known200 = { readonly messages: readonly Known<typeof SessionMessage>[]; readonly cursor: string | null };
 
+/**
+ * What is shown of a chat. `reading`: how often it was read from what is stored; each time it holds nothing more of the
+ * run that goes on, whose events are folded into it from the first one again.
+ */
+type Heard = { readonly reading: number; readonly transcript: Transcript };
+
 /** Messages of a run that is followed come as its events: each is shown once, whichever way it came. */
 const withoutRun = (messages: Known200['messages'], runId: string | null) =>
   messages.filter(({ run_id }) => runId === null || run_id !== runId);
@@ -52,7 +58,7 @@ const withoutRun = (messages: Known200['messages'], runId: string | null) =>
 export function useChat(name: string): Chat {
   const [session, setSession] = useState<Known<typeof Session> | null>(null);
   const [error, setError] = useState<RuntimeError | null>(null);
-  const [transcript, setTranscript] = useState<Transcript>(emptyTranscript);
+  const [heard, setHeard] = useState<Heard>({ reading: 0, transcript: emptyTranscript });
   const [stored, setStored] = useState<Known200>({ messages: [], cursor: null });
   const [runId, setRunId] = useState<string | null>(null);
   const [newest, setNewest] = useState<string | null>(null);
@@ -60,16 +66,17 @@ export function useChat(name: string): Chat {
   const [unsent, setUnsent] = useState<readonly Unsent[]>([]);
   const [round, setRound] = useState(0);
   const reload = useCallback(() => setRound((before) => before + 1), []);
-  const followed = useRef(new Set<string>());
+  /** The newest run of each chat that has begun since the last reading did. */
+  const begun = useRef(new Map<string, string>());
   /** How many messages were sent from here, when the last one is answered, and which of them were not taken. */
   const sent = useRef({ count: 0, last: Promise.resolve(), refused: new Set<string>() });
 
   useEffect(() => {
     void round;
     let gone = false;
-    followed.current = new Set();
     const load = async (): Promise<void> => {
       const before = sent.current.count;
+      begun.current.clear();
       const found = await client.getSession({ session: name });
       const page = await client.pageMessages({ session: name, order: 'desc', limit: pageSize });
       const run = found.active_run_id ?? found.suspended_run_id ?? (await stoppedRun(name));
@@ -79,13 +86,19 @@ export function useChat(name: string): Chat {
         await sent.current.last;
         return gone ? undefined : load();
       }
-      const messages = withoutRun(page.items.toReversed(), run);
+      const following = begun.current.get(found.id) ?? run;
+      const messages = withoutRun(page.items.toReversed(), following);
       setSession(found);
       setStored({ messages, cursor: page.next_cursor });
       const { refused } = sent.current;
-      setTranscript((now) => ({ items: [...storedItems(messages), ...now.items.filter(({ id }) => refused.has(id))] }));
-      setRunId(run);
-      setNewest(run ?? page.items.find(({ run_id }) => run_id !== null)?.run_id ?? null);
+      setHeard((now) => ({
+        reading: now.reading + 1,
+        transcript: {
+          items: [...storedItems(messages), ...now.transcript.items.filter(({ id }) => refused.has(id))],
+        },
+      }));
+      setRunId(following);
+      setNewest(following ?? page.items.find(({ run_id }) => run_id !== null)?.run_id ?? null);
       setError(null);
     };
     load().catch((thrown: unknown) => {
@@ -117,10 +130,12 @@ export function useChat(name: string): Chat {
   useEffect(
     () =>
       onFeed((entries) => {
-        const started = entries.findLast(
-          ({ kind, session_id }) => (kind === 'chain_started' || kind === 'chain_resumed') && session_id === sessionId,
-        );
-        if (started?.run_id !== undefined && sessionId !== null) setRunId(started.run_id);
+        for (const { kind, session_id, run_id } of entries) {
+          if (kind !== 'chain_started' && kind !== 'chain_resumed') continue;
+          if (session_id == null || run_id == null) continue;
+          begun.current.set(session_id, run_id);
+          if (session_id === sessionId) setRunId(run_id);
+        }
       }),
     [sessionId],
   );
@@ -129,7 +144,14 @@ export function useChat(name: string): Chat {
     setRunId(null);
     client.getSession({ session: name }).then(setSession, () => undefined);
   }, [name]);
-  useRun(runId, setTranscript, finished);
+  const fold = useCallback(
+    (reading: number, events: readonly RunEvent[]) =>
+      setHeard((now) =>
+        now.reading === reading ? { reading, transcript: reduceTranscript(now.transcript, events) } : now,
+      ),
+    [],
+  );
+  useRun(runId, heard.reading, fold, finished);
 
   const older = useCallback(async () => {
     if (stored.cursor === null) return;
@@ -138,14 +160,20 @@ export function useChat(name: string): Chat {
     const before = storedItems(stored.messages).length;
     setStored({ messages, cursor: page.next_cursor });
     const items = storedItems(messages);
-    setTranscript((now) => ({ items: [...items, ...now.items.slice(before)] }));
+    setHeard(({ reading, transcript }) => ({
+      reading,
+      transcript: { items: [...items, ...transcript.items.slice(before)] },
+    }));
   }, [name, runId, stored]);
 
   const send = useCallback(
     (text: string, options: SendOptions) => {
       const key = newKey();
       const id = `pending:${key}`;
-      setTranscript((now) => ({ items: [...now.items, { kind: 'user', id, text, state: 'pending', seq: null }] }));
+      setHeard(({ reading, transcript }) => ({
+        reading,
+        transcript: { items: [...transcript.items, { kind: 'user', id, text, state: 'pending', seq: null }] },
+      }));
       const post = (): void => {
         setUnsent((before) => before.filter((each) => each.id !== id));
         sent.current.refused.delete(id);
@@ -168,7 +196,7 @@ export function useChat(name: string): Chat {
   return {
     session,
     error,
-    items: transcript.items,
+    items: heard.transcript.items,
     older: stored.cursor === null ? null : older,
     runId,
     newestRun: newest,
@@ -189,10 +217,11 @@ const goneElsewhere = new RuntimeError(
   'This chat was deleted or renamed somewhere else: what you write here cannot be sent.',
 );
 
-/** Folds what is heard of a run, from its first event on, at most once a frame. */
+/** Folds what is heard of a run, from its first event on, at most once a frame; anew behind each reading of the chat. */
 function useRun(
   runId: string | null,
-  fold: (change: (before: Transcript) => Transcript) => void,
+  reading: number,
+  fold: (reading: number, events: readonly RunEvent[]) => void,
   onEnd: () => void,
 ): void {
   const latest = useRef({ fold, onEnd });
@@ -206,7 +235,7 @@ function useRun(
       timer = undefined;
       const events = waiting;
       waiting = [];
-      if (events.length > 0) latest.current.fold((before) => reduceTranscript(before, events));
+      if (events.length > 0) latest.current.fold(reading, events);
     };
     const stop = onRun(runId, (events, ended) => {
       waiting.push(...events);
@@ -219,5 +248,5 @@ function useRun(
       stop();
       flush();
     };
-  }, [runId]);
+  }, [runId, reading]);
 }
