@@ -307,6 +307,11 @@ describe('the house', () => {
     expect(global.filter((file) => !file.startsWith('workers/'))).toEqual(['src/cli/main.ts']);
   });
 
+  it('parses addresses with the one parser that reads every text alike', () => {
+    const asked = sources.filter((file) => /\bcanParse\(/.test(readFileSync(join(root, file), 'utf8')));
+    expect(asked).toEqual([]);
+  });
+
   it('keeps default exports to the jobs of a pool, and to what a bundler reads', () => {
     const withDefault = sources.filter((file) => /^export default/m.test(readFileSync(join(root, file), 'utf8')));
     expect(withDefault.filter((file) => !file.startsWith('workers/'))).toEqual(['web/vite.config.ts']);

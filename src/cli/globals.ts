@@ -1,6 +1,7 @@
 import type { AppOptions, Given } from '../app-options.ts';
 import { thinkLevel } from '../schema/chain.ts';
 import { RuntimeError } from '../schema/errors.ts';
+import { parseUrl } from '../text/parse-url.ts';
 import type { Flags } from './parse.ts';
 import { globalFlags } from './table/globals.ts';
 import { flagText, readValue, type ValueSite } from './values.ts';
@@ -129,8 +130,8 @@ function ollamaUrl(given: Given<string> | null): Given<string> | null {
   if (given === null) return null;
   const source = named(given, '--ollama', 'OLLAMA_HOST');
   const text = /^[a-z]+:\/\//i.test(given.value) ? given.value : `http://${given.value}`;
-  if (!URL.canParse(text)) throw usage(`${source}: "${given.value}" is not a URL`);
-  const url = new URL(text);
+  const url = parseUrl(text);
+  if (url === null) throw usage(`${source}: "${given.value}" is not a URL`);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') throw usage(`${source}: the URL must be http or https`);
   if (url.username !== '' || url.password !== '') throw usage(`${source}: the URL must not hold a user or password`);
   if (url.hostname === '0.0.0.0') url.hostname = '127.0.0.1';

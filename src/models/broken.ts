@@ -1,3 +1,4 @@
+import { parseUrl } from '../text/parse-url.ts';
 import { codeOf, messageOf } from '../text/thrown.ts';
 import { failure, type Origin } from './failure.ts';
 import type { ModelFailure } from './model.ts';
@@ -68,4 +69,4 @@ function networkFailure(origin: Reached, error: unknown, started: boolean): Mode
 }
 
 /** Scheme, host and port: the rest of a URL may hold what a person would not want to see in a message. */
-const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : url);
+const hostOf = (url: string): string => parseUrl(url)?.origin ?? url;

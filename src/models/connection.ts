@@ -1,4 +1,5 @@
 import type { Agent, IncomingMessage, RequestOptions } from 'node:http';
+import { parseUrl } from '../text/parse-url.ts';
 import { brokenFailure } from './broken.ts';
 import { type Body, type Exchange, type Failed, startExchange, type Target } from './exchange.ts';
 import { encodeBody } from './encode.ts';
@@ -93,7 +94,7 @@ export async function createClient(target: Target, auth: Auth): Promise<Client> 
           return { kind: 'reply', reply: { status, headers: response.headers, body: done.exchange.body } };
         }
         done.exchange.body.release(true);
-        const next = URL.canParse(location, url.href) ? new URL(location, url.href) : null;
+        const next = parseUrl(location, url.href);
         if (next === null || next.origin !== url.origin) {
           return refused(target, status, `redirected to ${next === null ? 'an unreadable address' : next.origin}`);
         }
@@ -116,8 +117,7 @@ const refused = (target: Target, status: number, what: string): Failed => ({
   }),
 });
 
-const isProxyUrl = (url: string | null): boolean =>
-  url !== null && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+const isProxyUrl = (url: string | null): boolean => url !== null && /^https?:$/.test(parseUrl(url)?.protocol ?? '');
 
 /** A client of a backend whose proxy cannot be one: nothing is sent past it. */
 function unsendable(target: Target): Client {

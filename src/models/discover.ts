@@ -1,4 +1,5 @@
 import { isObject } from '../text/json-object.ts';
+import { parseUrl } from '../text/parse-url.ts';
 import { messageOf } from '../text/thrown.ts';
 import { brokenFailure } from './broken.ts';
 import { type Auth, type Client, createClient } from './connection.ts';
@@ -28,7 +29,7 @@ const maxAnswer = 16 * 1024 * 1024;
 
 /** Makes what a connection needs out of a discovery target; every limit is the one of the discovery. */
 export const targetOf = (target: DiscoverTarget, idle_ms = target.timeout_ms): Target => ({
-  backend: target.backend ?? (URL.canParse(target.base_url) ? new URL(target.base_url).host : target.base_url),
+  backend: target.backend ?? parseUrl(target.base_url)?.host ?? target.base_url,
   base_url: target.base_url,
   key: target.key,
   headers: target.headers,

@@ -1,5 +1,6 @@
 import type { Route } from '../schema/protocol.ts';
 import { isObject } from '../text/json-object.ts';
+import { parseUrl } from '../text/parse-url.ts';
 import { messageOf } from '../text/thrown.ts';
 import { brokenFailure } from './broken.ts';
 import { type Auth, type Client, createClient, type Incoming } from './connection.ts';
@@ -84,7 +85,7 @@ const accept = { sse: 'text/event-stream', ndjson: 'application/x-ndjson' } as c
 
 /** Puts a wire format, a route and a connection together: the one place where a model call happens. */
 export async function createWireModel(route: Route, wire: Wire, deps: WireDeps): Promise<Model> {
-  if (!URL.canParse(route.base_url)) {
+  if (parseUrl(route.base_url) === null) {
     const message = `the URL of backend "${route.backend}" cannot be read; correct it with reins backend update`;
     return failingModel(failure(route, 'invalid_request', message));
   }

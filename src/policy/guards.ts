@@ -1,6 +1,7 @@
 import type { BuiltInProvider } from '../schema/tool-names.ts';
 import type { CommandTables } from '../schema/command-tables.ts';
 import type { CommandWord } from '../schema/command.ts';
+import { parseUrl } from '../text/parse-url.ts';
 import { type Analysis, programName } from './analysis.ts';
 import { collectPaths, isStandard, placesOfWord } from './named-paths.ts';
 import { judgeWords, type Operand, tableOf } from './option-tables.ts';
@@ -275,8 +276,8 @@ const isFileUrl = (value: unknown): boolean => typeof value === 'string' && /^fi
 
 /** The path of a `file:` URL as a tool would open it. */
 function fileUrlPath(text: string): string {
-  if (!URL.canParse(text)) return text.slice('file:'.length);
-  const { pathname } = new URL(text);
+  const pathname = parseUrl(text)?.pathname;
+  if (pathname === undefined) return text.slice('file:'.length);
   const path = /^\/[A-Za-z]:(\/|$)/.test(pathname) ? pathname.slice(1) : pathname;
   try {
     return decodeURIComponent(path);

@@ -1,3 +1,5 @@
+import { parseUrl } from '../text/parse-url.ts';
+
 /** The `host` operator (02 §7.4): which host a URL reaches, and whether a list covers it. */
 
 export type HostEntry = { readonly kind: 'name' | 'subdomains' | 'address'; readonly host: string };
@@ -44,7 +46,7 @@ export function hostsOf(value: string): readonly UrlHost[] {
   const explicit = /^[\0- ]*[A-Za-z][A-Za-z0-9+.-]*:\/\//.test(value);
   const texts = value.includes('//') ? [value] : [value, `http://${value}`];
   return texts.flatMap((text) => {
-    const host = URL.canParse(text) ? new URL(text).hostname : '';
+    const host = parseUrl(text)?.hostname ?? '';
     const found = host === '' ? null : normalise(host);
     return found === null ? [] : [{ ...found, explicit }];
   });
@@ -57,9 +59,8 @@ export const covers = (entry: HostEntry, { host, address }: UrlHost): boolean =>
 
 /** Lower case, percent-decoding, IDNA, address spellings, root dot and brackets, by the URL parser; null = no host. */
 function normalise(host: string): { readonly host: string; readonly address: boolean } | null {
-  const url = `http://${host}/`;
-  if (!URL.canParse(url)) return null;
-  const name = new URL(url).hostname;
+  const name = parseUrl(`http://${host}/`)?.hostname;
+  if (name === undefined) return null;
   if (name.startsWith('[')) return { host: mappedAddress(name.slice(1, -1)), address: true };
   const bare = name.endsWith('.') ? name.slice(0, -1) : name;
   return bare === '' ? null : { host: bare, address: /^\d+\.\d+\.\d+\.\d+$/.test(bare) };

@@ -1,4 +1,5 @@
 import type { OperandKind } from '../schema/command-tables.ts';
+import { parseUrl } from '../text/parse-url.ts';
 import { credentials, secretLooking } from './catalogue.ts';
 import { compileGlob, type Glob, matchGlob } from './glob.ts';
 import { isWithin, type PathValue } from './paths.ts';
@@ -86,7 +87,7 @@ function urlProblem(text: string, scope: Scope): string | null {
   // Only what every parser reads alike: `\` ends a host for one and not for the other, `{a,b}` and `[1-9]` are many
   // addresses to the program and one to the reader. Brackets are for the address of a host.
   const plain = /^https?:\/\/(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._~-])[A-Za-z0-9._~:/?#@!$&'()*+,;=%-]*$/i.test(text);
-  if (!plain || !URL.canParse(text)) return `operand ${text} is no http or https address`;
+  if (!plain || parseUrl(text) === null) return `operand ${text} is no http or https address`;
   const refused = scope.refusedBy('webhook', 'webhook', { url: text });
   return refused === null ? null : `operand ${text}: ${refused}`;
 }

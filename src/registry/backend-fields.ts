@@ -1,6 +1,7 @@
 import { RuntimeError } from '../schema/errors.ts';
 import type { ProviderType } from '../schema/registry.ts';
 import type { BackendRow } from '../store/registry.ts';
+import { parseUrl } from '../text/parse-url.ts';
 
 /** What a person may say about a backend; null = not said. */
 export type BackendFields = {
@@ -66,7 +67,7 @@ function checkTime(flag: string, ms: number | null): void {
   throw usage(`${flag} takes a time from 1s to 3600s.`);
 }
 
-const isProxy = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text);
+const isProxy = (text: string): boolean => /^https?:\/\//i.test(text) && parseUrl(text) !== null;
 
 /** The headers of a stored backend; none where the column does not parse. */
 export const readHeaders = (row: Pick<BackendRow, 'headers'>): Readonly<Record<string, string>> =>

@@ -3,6 +3,7 @@ import { discoverModels, isProviderType, providerTable } from '../models/provide
 import { RuntimeError } from '../schema/errors.ts';
 import type { ProviderType } from '../schema/registry.ts';
 import type { BackendRow, Registry } from '../store/registry.ts';
+import { parseUrl } from '../text/parse-url.ts';
 import { readHeaders } from './backend-fields.ts';
 import { cacheRows, readCache, sourceHash } from './model-cache.ts';
 import type { Good, Observation } from './observation.ts';
@@ -68,7 +69,8 @@ export function createObserver(deps: ObserverDeps) {
   const proxyOf = (backend: BackendRow): string | null => {
     const proxy = proxyFor(backend.proxy, backend.base_url, deps.environment);
     // The password of a proxy is a secret like any other.
-    if (proxy !== null && URL.canParse(proxy)) deps.secrets.register('proxy.password', new URL(proxy).password);
+    const url = proxy === null ? null : parseUrl(proxy);
+    if (url !== null) deps.secrets.register('proxy.password', url.password);
     return proxy;
   };
 

@@ -1,5 +1,6 @@
 import { RuntimeError } from '../schema/errors.ts';
 import type { ProviderType } from '../schema/registry.ts';
+import { parseUrl } from '../text/parse-url.ts';
 
 /** `a vllm`, `an ollama`: a type as it stands in a sentence. */
 export const withArticle = (type: string): string => `${/^[aeio]/.test(type) ? 'an' : 'a'} ${type}`;
@@ -7,7 +8,7 @@ export const withArticle = (type: string): string => `${/^[aeio]/.test(type) ? '
 const isLoopbackHost = (hostname: string): boolean =>
   /^(?:localhost|.*\.localhost|127\.\d+\.\d+\.\d+|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]+\])$/i.test(hostname);
 
-export const isLoopback = (url: string): boolean => URL.canParse(url) && isLoopbackHost(new URL(url).hostname);
+export const isLoopback = (url: string): boolean => isLoopbackHost(parseUrl(url)?.hostname ?? '');
 
 /** What requests of a type begin with themselves: people copy it with the address, from a manual or another program. */
 const ownPaths: Readonly<Partial<Record<ProviderType, RegExp>>> = {
@@ -28,8 +29,7 @@ export function serverUrl(type: ProviderType, given: string, pathWhenNone: strin
   const refuse = (what: string): never => {
     throw new RuntimeError('usage', `The URL of ${withArticle(type)} backend ${what}.`);
   };
-  if (!URL.canParse(given)) refuse('must be an http or https URL, such as http://127.0.0.1:8000');
-  const url = new URL(given);
+  const url = parseUrl(given) ?? refuse('must be an http or https URL, such as http://127.0.0.1:8000');
   if (url.protocol !== 'http:' && url.protocol !== 'https:') refuse('must begin with http:// or https://');
   if (url.username !== '' || url.password !== '') refuse('must not hold a user name or password; use --api-key-env');
   if (url.search !== '' || url.hash !== '')
@@ -49,9 +49,9 @@ const variable = (environment: Environment, name: string): string => {
 
 /** The proxy of a request: a URL, or null for a direct one. Loopback never goes through a proxy (08 §11.1). */
 export function proxyFor(setting: string, url: string, environment: Environment): string | null {
-  if (setting === 'none' || !URL.canParse(url) || isLoopback(url)) return null;
+  const target = parseUrl(url);
+  if (setting === 'none' || target === null || isLoopback(url)) return null;
   if (setting !== '') return setting;
-  const target = new URL(url);
   if (isExempt(target, variable(environment, 'NO_PROXY'))) return null;
   const proxy = variable(environment, target.protocol === 'https:' ? 'HTTPS_PROXY' : 'HTTP_PROXY');
   if (proxy === '') return null;

@@ -1,3 +1,4 @@
+import { parseUrl } from '../text/parse-url.ts';
 import { parseDuration, parseSize } from '../text/quantities.ts';
 import { type ProviderType, providerTypes } from './registry.ts';
 
@@ -106,19 +107,19 @@ const name = matching('a text without line breaks', /^[^\p{Cc}]{1,512}$/u);
 const webUrl: ConfigKind<string> = {
   accepts: 'an http or https URL',
   parse: (text) =>
-    /^https?:\/\//.test(text) && URL.canParse(text) && new URL(text).hostname !== '' ? { value: text, text } : null,
+    /^https?:\/\//.test(text) && (parseUrl(text)?.hostname ?? '') !== '' ? { value: text, text } : null,
 };
 
 const isIpv4 = (text: string): boolean => /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/.test(text);
 const isIp = (text: string): boolean =>
-  isIpv4(text) || (/^[0-9a-fA-F:.]+$/.test(text) && text.includes(':') && URL.canParse(`http://[${text}]/`));
+  isIpv4(text) || (/^[0-9a-fA-F:.]+$/.test(text) && text.includes(':') && parseUrl(`http://[${text}]/`) !== null);
 
 const address: ConfigKind<string> = {
   accepts: 'an IP address, or localhost',
   parse: (text) => (text === 'localhost' || isIp(text) ? { value: text, text } : null),
 };
 const isOrigin = (text: string): boolean =>
-  /^https?:\/\/[^/?#@*\s]+$/.test(text) && URL.canParse(text) && new URL(text).origin !== 'null';
+  /^https?:\/\/[^/?#@*\s]+$/.test(text) && (parseUrl(text)?.origin ?? 'null') !== 'null';
 const isHost = (text: string): boolean => /^(?:\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/.test(text);
 
 const think = words('auto', 'off', 'minimal', 'low', 'medium', 'high', 'xhigh');

@@ -1,4 +1,5 @@
 import { RuntimeError } from '../schema/errors.ts';
+import { parseUrl } from '../text/parse-url.ts';
 import { type Address, parseAddress } from './address.ts';
 
 /** What the command line, the environment and the configuration say about where to listen; flags come first. */
@@ -44,8 +45,7 @@ export function planBind(wanted: Wanted): BindPlan {
 }
 
 function checkOrigin(text: string): void {
-  const plain =
-    /^https?:\/\/[^/?#@*\s]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text.toLowerCase();
+  const plain = /^https?:\/\/[^/?#@*\s]+$/.test(text) && parseUrl(text)?.origin === text.toLowerCase();
   if (!plain) throw new RuntimeError('usage', `"${text}" is not an origin such as https://reins.example.org.`);
 }
 

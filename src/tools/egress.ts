@@ -1,5 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
+import { parseUrl } from '../text/parse-url.ts';
 import { fail, type ToolFailure } from './failure.ts';
 
 /** One parsed URL for facts, policy and connection (05 §5.2.1). */
@@ -33,7 +34,7 @@ const maxUrlBytes = 8192;
 /** Numeric spellings of addresses, case and international names are settled by the one parser. */
 export function parseTarget(text: string): Target | string {
   if (Buffer.byteLength(text) > maxUrlBytes) return `must be at most ${maxUrlBytes} bytes long`;
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = parseUrl(text);
   if (url === null) return 'must be an absolute URL';
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must begin with http:// or https://';
   if (url.username !== '' || url.password !== '') return 'must not hold a user name or password';

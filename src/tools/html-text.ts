@@ -1,4 +1,5 @@
 import { ownMember } from '../text/own-member.ts';
+import { parseUrl } from '../text/parse-url.ts';
 
 /** What never shows text, up to its end tag. */
 const rawElements: ReadonlySet<string> = new Set(
@@ -247,7 +248,7 @@ function createWriter(base: string) {
 
 /** Only links that lead somewhere: no script, no data, no place on the same page. */
 function linkUrl(href: string | undefined, base: string): string | null {
-  if (href === undefined || href === '' || href.startsWith('#') || !URL.canParse(href, base)) return null;
-  const url = new URL(href, base);
-  return /^(?:https?|mailto):$/.test(url.protocol) ? url.href : null;
+  if (href === undefined || href === '' || href.startsWith('#')) return null;
+  const url = parseUrl(href, base);
+  return url !== null && /^(?:https?|mailto):$/.test(url.protocol) ? url.href : null;
 }

@@ -1,3 +1,4 @@
+import { parseUrl } from '../text/parse-url.ts';
 import { type Egress, parseTarget, type Target } from './egress.ts';
 import { cancelled, fail, isFailure, type ToolFailure } from './failure.ts';
 import { networkFailure } from './network-failure.ts';
@@ -98,8 +99,9 @@ function redirectTarget(
   const extra = { location };
   const refused = (why: string): ToolFailure => fail('redirect_refused', `The redirect is refused: ${why}.`, extra);
   if (hops >= maxRedirects) return refused(`there were ${maxRedirects} before it`);
-  if (!URL.canParse(location, from.url.href)) return refused('its location is no URL');
-  const target = parseTarget(new URL(location, from.url).href);
+  const url = parseUrl(location, from.url.href);
+  if (url === null) return refused('its location is no URL');
+  const target = parseTarget(url.href);
   if (typeof target === 'string') return refused(`its location ${target}`);
   if (from.url.protocol === 'https:' && target.url.protocol === 'http:') return refused('it leads from https to http');
   const limited = limitFault(target, facts.limits) ?? egress.nameFault(target);

@@ -2,6 +2,7 @@ import { dirname, isAbsolute, relative, resolve, sep } from 'node:path';
 import type { PolicyCall } from '../schema/policy.ts';
 import type { WrittenRule } from '../schema/policy-views.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
+import { parseUrl } from '../text/parse-url.ts';
 import type { Judge } from './judge.ts';
 
 /** A call that a person let through, once for each time that he did. */
@@ -117,8 +118,7 @@ function directoriesAbove(path: unknown, root: string): readonly string[] {
 /** The host of a call that names one. */
 export function hostRules(call: PolicyCall): readonly WrittenRule[] {
   const { url } = call.args;
-  if (typeof url !== 'string' || !URL.canParse(url)) return [];
-  const value = new URL(url).hostname.replace(/^\[|\]$/g, '');
+  const value = typeof url === 'string' ? (parseUrl(url)?.hostname.replace(/^\[|\]$/g, '') ?? '') : '';
   if (value === '') return [];
   return [{ tools: call.tools, tool: call.tool, when: [{ key: 'url', op: 'host', value }], action: 'allow' }];
 }

@@ -71,4 +71,12 @@ describe('hostsOf', () => {
   it.each(['', 'http://', 'http://a b/', '//a.test', 'http://[::1', 'a.test//x'])('finds no host in %j', (value) => {
     expect(hostsOf(value)).toEqual([]);
   });
+
+  it('finds the host of a Latin address in the ten thousandth call as in the first', () => {
+    const first = hostsOf('https://bücher.example/');
+    expect(first).toEqual([{ host: 'xn--bcher-kva.example', address: false, explicit: true }]);
+    const others = new Set<string>();
+    for (let asked = 0; asked < 20_000; asked += 1) others.add(JSON.stringify(hostsOf('https://bücher.example/')));
+    expect([...others]).toEqual([JSON.stringify(first)]);
+  });
 });

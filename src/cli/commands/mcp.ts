@@ -1,5 +1,6 @@
 import { RuntimeError } from '../../schema/errors.ts';
 import { authTypes, type McpCheck, type McpServerView, transports } from '../../schema/mcp-server.ts';
+import { parseUrl } from '../../text/parse-url.ts';
 import { plural } from '../../view/format.ts';
 import { acceptDefinitions, differenceLines } from '../accept-definitions.ts';
 import { confirmed } from '../confirm.ts';
@@ -87,7 +88,7 @@ const add: Handler = async (context) => {
 };
 
 const placeOf = ({ transport, command, url }: McpServerView): string => `${transport}: ${command ?? hostOf(url ?? '')}`;
-const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : url);
+const hostOf = (url: string): string => parseUrl(url)?.host ?? url;
 
 function probedText(probed: McpCheck | null): string {
   if (probed === null) return '';

@@ -1,3 +1,4 @@
+import { parseUrl } from '../../text/parse-url.ts';
 import { parseTarget, type Target } from '../egress.ts';
 import { cancelled, fail, isFailure, type ToolFailure } from '../failure.ts';
 import { networkFailure } from '../network-failure.ts';
@@ -105,7 +106,7 @@ const isReset = (reason: string): boolean => /ECONNREFUSED|ECONNRESET|EPIPE|sock
 
 /** Within the origin: the registered headers may go along. */
 function nextTarget(location: string, from: Target): Target | null {
-  if (!URL.canParse(location, from.url.href)) return null;
-  const target = parseTarget(new URL(location, from.url).href);
+  const url = parseUrl(location, from.url.href);
+  const target = url === null ? '' : parseTarget(url.href);
   return typeof target === 'string' || target.url.origin !== from.url.origin ? null : target;
 }

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from '../../text/json-object.ts';
+import { parseUrl } from '../../text/parse-url.ts';
 import type { ServiceDocument } from './read-document.ts';
 import { follow, Unusable } from './references.ts';
 import { createSchemas, type Schemas } from './schema.ts';
@@ -99,7 +100,7 @@ function serverPaths({ root, version }: ServiceDocument): readonly string[] {
   return listOf(root['servers']).flatMap((server) => {
     const url = isObject(server) ? textOf(server['url']) : '';
     if (url === '' || url.includes('{')) return [];
-    return [URL.canParse(url, 'http://x') ? new URL(url, 'http://x').pathname.replace(/\/+$/, '') : url];
+    return [parseUrl(url, 'http://x')?.pathname.replace(/\/+$/, '') ?? url];
   });
 }
 
