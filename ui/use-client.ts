@@ -101,9 +101,8 @@ export function createClientLink(options: LinkOptions): ClientLink {
   const policyNow = (client: RuntimeClient): Promise<boolean> =>
     lookAtPolicy({ client, dispatch, policy: options.policy });
 
-  const watchFeed = async (client: RuntimeClient): Promise<void> => {
-    const { newest } = await client.feedRange({});
-    for await (const entries of client.watchFeed({ after: newest, signal: ending.signal })) {
+  const watchFeed = async (client: RuntimeClient, after: number): Promise<void> => {
+    for await (const entries of client.watchFeed({ after, signal: ending.signal })) {
       const asks = entries.some(({ kind }) => kind === 'ask' || kind === 'verdict' || kind === 'ask_updated');
       // The mark of a step says that its run waits.
       if (asks || entries.some(({ kind }) => kind === 'plan_changed')) options.planChanged();
@@ -199,6 +198,8 @@ export function createClientLink(options: LinkOptions): ClientLink {
     readAsks,
     async open(name) {
       const client = await clientOf();
+      // Before anything else is read: what happens meanwhile is told by the feed, not by nobody.
+      const { newest } = await client.feedRange({});
       try {
         await view.open(name);
       } catch (error) {
@@ -209,7 +210,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
       await readAsks();
       dispatch({ type: 'ready', now: now() });
       options.planChanged();
-      void watchFeed(client).catch(failed);
+      void watchFeed(client, newest).catch(failed);
       options.settings(await readSettings(client));
       void lookAround(around(client));
     },

@@ -1,7 +1,7 @@
 import type { Struct } from 'superstruct';
 import type { FeedEntry } from '../schema/feed.ts';
 import { checkOutput } from './check-input.ts';
-import { type EventSourceDeps, watchFeedOver, watchRunOver } from './http-events.ts';
+import { type EventSourceDeps, type FeedInput, watchFeedOver, watchRunOver } from './http-events.ts';
 import { refusalOf } from './http-refusal.ts';
 import type { Routed } from './operation.ts';
 import type { RuntimeClient } from './operations.ts';
@@ -12,10 +12,7 @@ export type HttpClient = RouteClient &
   AccountClient &
   Pick<RuntimeClient, 'watch'> & {
     /** As in the server's own process; null = from now on, wherever that is. */
-    watchFeed(input: {
-      readonly after: number | null;
-      readonly signal: AbortSignal;
-    }): AsyncIterable<readonly FeedEntry[]>;
+    watchFeed(input: FeedInput): AsyncIterable<readonly FeedEntry[]>;
   };
 
 export type HttpClientOptions = EventSourceDeps;

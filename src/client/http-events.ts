@@ -48,12 +48,22 @@ export async function* watchRunOver(
   }
 }
 
-/** As `watchFeed` in the server's own process. @param after null = from now on */
+export type FeedInput = {
+  /** null = from now on. */
+  readonly after: number | null;
+  readonly signal: AbortSignal;
+  /** Told at each connection behind which entry it goes on: nothing that comes then is missed. */
+  readonly begun?: (cursor: number) => void;
+};
+
+/** As `watchFeed` in the server's own process. */
 export async function* watchFeedOver(
   deps: EventSourceDeps,
-  { after, signal }: { readonly after: number | null; readonly signal: AbortSignal },
+  { after, signal, begun }: FeedInput,
 ): AsyncGenerator<readonly FeedEntry[]> {
   for await (const messages of follow(deps, '/api/events', after, signal)) {
+    const hello = messages.find(({ event }) => event === 'hello');
+    if (hello !== undefined) begun?.(helloCursor(hello));
     const entries = messages.flatMap(({ event, data }) =>
       event === undefined || frames.has(event) ? [] : [JSON.parse(data) as FeedEntry],
     );
@@ -63,6 +73,9 @@ export async function* watchFeedOver(
 
 /** What a stream says of itself, and no event is (09 §7.4). */
 const frames: ReadonlySet<string> = new Set(['hello', 'end', 'gap', 'overflow', 'server-stop']);
+
+const helloCursor = ({ data }: Pick<EventSourceMessage, 'data'>): number =>
+  Number(Reflect.get(Object(JSON.parse(data)), 'cursor'));
 
 /** Messages of a stream in the pieces in which they arrive, over as many connections as it takes. */
 async function* follow(
@@ -80,7 +93,7 @@ async function* follow(
         for (const { id, event, data } of messages) {
           if (id !== undefined) seen = Math.max(seen ?? 0, Number(id));
           // Where "from now on" is, for the connection after this one.
-          else if (event === 'hello') seen ??= Number(Reflect.get(Object(JSON.parse(data)), 'cursor'));
+          else if (event === 'hello') seen ??= helloCursor({ data });
         }
         yield messages;
       }

@@ -7,7 +7,7 @@ import type { Item } from '../../src/view/items.ts';
 import { storedItems } from '../../src/view/stored-items.ts';
 import { emptyTranscript, reduceTranscript, type Transcript } from '../../src/view/transcript.ts';
 import { client, clientRepeating } from '../data/client.ts';
-import { onFeed } from '../data/live.ts';
+import { behindFeed, onFeed } from '../data/live.ts';
 import { onReturn } from '../data/on-return.ts';
 import { onRun } from '../data/run-events.ts';
 import { newKey } from '../data/unanswered.ts';
@@ -101,7 +101,7 @@ export function useChat(name: string): Chat {
       setNewest(following ?? page.items.find(({ run_id }) => run_id !== null)?.run_id ?? null);
       setError(null);
     };
-    load().catch((thrown: unknown) => {
+    behindFeed(load).catch((thrown: unknown) => {
       if (!gone) setError(refusalFrom(thrown));
     });
     return () => {

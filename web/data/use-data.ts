@@ -2,7 +2,7 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { RuntimeError } from '../../src/schema/errors.ts';
 import type { FeedEntry } from '../../src/schema/feed.ts';
 import { connection } from './client.ts';
-import { kindsOf, onFeed, type Topic } from './live.ts';
+import { behindFeed, kindsOf, lateBeginnings, onFeed, type Topic } from './live.ts';
 import { useStore } from './store.ts';
 
 /** What a page knows of something that it reads. A reload that fails keeps what was read before. */
@@ -36,19 +36,30 @@ export function useData<T>(key: string | null, load: () => Promise<T>, live: Liv
   });
   const latest = useRef({ load, live });
   latest.current = { load, live };
+  /** Readings are numbered: how many were begun, and the newest that is shown or belongs to a key before this one. */
   const asked = useRef(0);
+  const shown = useRef(0);
   const line = useStore(connection);
+  const late = useStore(lateBeginnings);
 
   const reload = useCallback(() => {
     if (key === null) return;
     asked.current += 1;
     const mine = asked.current;
-    latest.current.load().then(
+    // One that comes behind a newer one is dropped; one that a newer one only was begun behind is not, or a busy feed
+    // would keep everything from being shown.
+    const isNews = (): boolean => {
+      const news = mine > shown.current;
+      if (news) shown.current = mine;
+      return news;
+    };
+    const { load, live } = latest.current;
+    (live.topics === undefined ? load() : behindFeed(load)).then(
       (value) => {
-        if (asked.current === mine) hold({ key, value, error: null });
+        if (isNews()) hold({ key, value, error: null });
       },
       (thrown: unknown) => {
-        if (asked.current === mine)
+        if (isNews())
           hold((before) => ({ key, value: before.key === key ? before.value : null, error: refusalFrom(thrown) }));
       },
     );
@@ -57,16 +68,17 @@ export function useData<T>(key: string | null, load: () => Promise<T>, live: Liv
   useEffect(() => {
     reload();
     return () => {
-      asked.current += 1;
+      shown.current = asked.current;
     };
   }, [reload]);
 
   const isOpen = line.state === 'open';
-  const wasOpen = useRef(isOpen);
+  const before = useRef({ isOpen, late });
   useEffect(() => {
-    if (isOpen && !wasOpen.current) reload();
-    wasOpen.current = isOpen;
-  }, [isOpen, reload]);
+    const missed = isOpen && (!before.current.isOpen || before.current.late !== late);
+    before.current = { isOpen, late };
+    if (missed) reload();
+  }, [isOpen, late, reload]);
 
   const topicNames = (live.topics ?? []).join();
   useEffect(() => {
