@@ -7,6 +7,7 @@ export type Exit = { readonly code: number | null; readonly signal: NodeJS.Signa
 /** 05 §3.6. */
 const killAfterMs = 2000;
 const graceMs = 250;
+const lookAgainMs = 50;
 /** A process that SIGKILL does not end at once (it waits for a device) does not hold the call for ever. */
 const giveUpMs = 1000;
 
@@ -66,9 +67,14 @@ export async function endGroup(
   if (!open && !hasLivingMember(pid)) return false;
   signalGroup(pid, 'SIGKILL');
   if (!open || (await within(closed, graceMs))) return true;
-  // They left the group with the pipe in hand.
-  for (const holder of holders()) kill(holder);
-  if (!(await within(closed, graceMs))) {
+  // They left the group with the pipe in hand. One that starts another program at the moment shows no marker and no pipe.
+  const lookUntil = performance.now() + graceMs;
+  let isClosed = false;
+  do {
+    for (const holder of holders()) kill(holder);
+    isClosed = await within(closed, lookAgainMs);
+  } while (!isClosed && performance.now() < lookUntil);
+  if (!isClosed) {
     // Who cannot be reached loses the pipe: it is closed from this side.
     child.stdout?.destroy();
     child.stderr?.destroy();

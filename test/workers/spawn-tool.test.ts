@@ -183,6 +183,22 @@ describe('the end of a child', () => {
     await ended(Number(result.stdout));
   });
 
+  it.runIf(process.platform === 'linux')(
+    'takes along who left it and is always about to be another program',
+    async () => {
+      const left = Array.from(
+        { length: 8 },
+        () => 'setsid sh -c \'echo $$; echo > left; eval "$AGAIN"\' & read -r word < left;',
+      );
+      const env = { PATH: '/usr/bin:/bin', REINS_RUN_ID: 'run_of_this_test', AGAIN: 'exec sh -c "$AGAIN"' };
+      const result = await run(requestOf(`mkfifo left; ${left.join(' ')}`, { env }));
+      expect(result.background_killed).toBe(true);
+      const pids = result.stdout.trim().split('\n').map(Number);
+      expect(pids).toHaveLength(8);
+      for (const pid of pids) await ended(pid);
+    },
+  );
+
   it('comes with more than 64 MiB of output', async () => {
     const result = await run(requestOf('yes'));
     expect(result).toMatchObject({ output_limit: true, truncated: true, spool_truncated: true });

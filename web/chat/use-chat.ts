@@ -7,9 +7,10 @@ import type { Item } from '../../src/view/items.ts';
 import { storedItems } from '../../src/view/stored-items.ts';
 import { emptyTranscript, reduceTranscript, type Transcript } from '../../src/view/transcript.ts';
 import { client, clientRepeating } from '../data/client.ts';
-import { behindFeed, onFeed } from '../data/live.ts';
+import { behindFeed, lateBeginnings, onFeed } from '../data/live.ts';
 import { onReturn } from '../data/on-return.ts';
 import { onRun } from '../data/run-events.ts';
+import { useStore } from '../data/store.ts';
 import { newKey } from '../data/unanswered.ts';
 import { refusalFrom } from '../data/use-data.ts';
 
@@ -65,6 +66,7 @@ export function useChat(name: string): Chat {
   if (runId !== null && runId !== newest) setNewest(runId);
   const [unsent, setUnsent] = useState<readonly Unsent[]>([]);
   const [round, setRound] = useState(0);
+  const late = useStore(lateBeginnings);
   const reload = useCallback(() => setRound((before) => before + 1), []);
   /** The newest run of each chat that has begun since the last reading did. */
   const begun = useRef(new Map<string, string>());
@@ -72,7 +74,7 @@ export function useChat(name: string): Chat {
   const sent = useRef({ count: 0, last: Promise.resolve(), refused: new Set<string>() });
 
   useEffect(() => {
-    void round;
+    void [round, late];
     let gone = false;
     const load = async (): Promise<void> => {
       const before = sent.current.count;
@@ -107,7 +109,7 @@ export function useChat(name: string): Chat {
     return () => {
       gone = true;
     };
-  }, [name, round]);
+  }, [name, round, late]);
 
   // No event tells that a chat was deleted or renamed: who comes back to it is told.
   const sessionId = session?.id ?? null;

@@ -60,11 +60,14 @@ export async function followFeed(signal: AbortSignal): Promise<void> {
     if (isLate) lateBeginnings.set(lateBeginnings.get() + 1);
     isLate = false;
   };
+  // Whoever follows next begins anew, even before this one has come to its end.
+  signal.addEventListener('abort', () => {
+    beginning = pending();
+  });
   try {
     await followTogether(signal, begun);
   } finally {
     begun();
-    beginning = pending();
   }
 }
 
