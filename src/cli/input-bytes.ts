@@ -1,6 +1,7 @@
 import { constants, createReadStream, openSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { RuntimeError } from '../schema/errors.ts';
+import { pause } from '../text/pause.ts';
 import { codeOf, messageOf } from '../text/thrown.ts';
 import { formatBytes } from '../view/format.ts';
 import type { Process } from './process.ts';
@@ -95,6 +96,8 @@ async function collect(stream: Readable, what: string, got: (size: number) => vo
 }
 
 const tickMs = 1000;
+/** So much later than the end of its writer the signal of a Ctrl-C may reach us where somebody was told to wait. */
+const lateSignalMs = 200;
 
 /** What is waited for before the first byte, and after it. */
 type Names = { readonly first: string; readonly rest: string };
@@ -114,7 +117,7 @@ async function whileWaiting(
   const began = process.now();
   let size = 0;
   let told = false;
-  let interrupted = false;
+  const interrupted = new AbortController();
   const tell = (names: Names) => {
     const what = `waiting for ${size === 0 ? names.first : names.rest}`;
     const so = size === 0 ? '' : `, ${formatBytes(size)} received`;
@@ -127,19 +130,20 @@ async function whileWaiting(
   const timer = tells ? setInterval(tell, tickMs, names) : undefined;
   timer?.unref();
   const ignore = process.onSignal('SIGINT', () => {
-    interrupted = true;
+    interrupted.abort();
     stream.destroy();
   });
   try {
     const bytes = await read((now) => {
       size = now;
     });
-    // The Ctrl-C that ended whoever was writing is ours too: it is heard in the same turn as the end, or the next one.
-    await new Promise((resume) => setImmediate(resume));
-    if (!interrupted) return bytes;
+    // The Ctrl-C that ended whoever was writing is ours too, and may be heard behind the end.
+    if (told) await pause(lateSignalMs, interrupted.signal);
+    else await new Promise((resume) => setImmediate(resume));
+    if (!interrupted.signal.aborted) return bytes;
     throw interruption();
   } catch (error) {
-    throw interrupted ? interruption() : error;
+    throw interrupted.signal.aborted ? interruption() : error;
   } finally {
     clearInterval(timer);
     ignore();

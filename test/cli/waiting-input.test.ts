@@ -67,3 +67,14 @@ test('standard input that sends nothing is named too, and Ctrl-C starts no run w
   expect(terminal.screen()).not.toContain('a part');
   expect((await world.run(['state', 'list'])).stderr).toBe('no runs yet\n');
 });
+
+test('the Ctrl-C that ended the writer is heard, also where it comes behind the end of the input', async () => {
+  const writer = '(echo a part; cat fifo; exec >&-; sleep 0.05; kill -INT 0)';
+  const command = ['sh', '-c', `${writer} | "$0" "$@"`, process.execPath, program];
+  const terminal = openTerminal(world, [...echo], { command });
+  await terminal.saw('waiting for the end of standard input');
+  writeFileSync(join(world.workspace, 'fifo'), '');
+  await terminal.ended;
+  expect(terminal.screen()).toContain('reins: interrupted while the input was read');
+  expect((await world.run(['state', 'list'])).stderr).toBe('no runs yet\n');
+});
