@@ -8,6 +8,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts', 'test/**/*.test.tsx'],
     exclude: ['test/.build/**', '**/node_modules/**'],
     globalSetup: ['test/support/global-setup.ts'],
+    setupFiles: ['test/support/keep-sqlite.mjs'],
     testTimeout: 120_000,
     hookTimeout: 120_000,
     // What is waited for comes late on a busy machine.

@@ -1,7 +1,7 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { codeOf } from '../text/thrown.ts';
-import type { Handle } from './connection.ts';
 import { unopened } from './failure.ts';
+import type { Handle } from './handle.ts';
 import { isEmpty, sizeOf } from './inspect.ts';
 import { systemReason } from '../text/system-reason.ts';
 

@@ -1,22 +1,7 @@
 import { RuntimeError } from '../schema/errors.ts';
 import { busy, isBusy, storeError } from './failure.ts';
+import { type Handle, pragmaOf } from './handle.ts';
 import type { Sql, SqlValue } from './sql.ts';
-
-type Statement = {
-  get(...params: readonly SqlValue[]): unknown;
-  all(...params: readonly SqlValue[]): unknown[];
-  run(...params: readonly SqlValue[]): { readonly changes: number };
-  pluck(): Statement;
-};
-
-/** What this room uses of a SQLite connection; `store.ts` alone knows the package that makes one. */
-export type Handle = {
-  prepare(sql: string): Statement;
-  exec(sql: string): unknown;
-  pragma(text: string, options?: { simple: boolean }): unknown;
-  close(): unknown;
-  readonly inTransaction: boolean;
-};
 
 type ConnectionOptions = {
   readonly path: string;
@@ -30,21 +15,13 @@ type ConnectionOptions = {
 /** Waiting after the busy timeout (11 §2.8): short where nobody commits, long where others do. */
 const patience = { leastMs: 2, mostMs: 18, idleMs: 450, queueMs: 60_000 } as const;
 
-/** The one connection behind `Sql`: statements prepared when first used, errors as RuntimeErrors. */
+/** The one connection behind `Sql`, with errors as RuntimeErrors. */
 export function createSql(handle: Handle, options: ConnectionOptions): Sql {
   const { path } = options;
-  const statements = new Map<string, Statement>();
   let durability: 'full' | 'normal' = 'normal';
   let writing = false;
   let hasWritten = false;
 
-  const statement = (sql: string): Statement => {
-    const known = statements.get(sql);
-    if (known !== undefined) return known;
-    const made = handle.prepare(sql);
-    statements.set(sql, made);
-    return made;
-  };
   const attempt = <T>(body: () => T): T => {
     try {
       return body();
@@ -52,21 +29,10 @@ export function createSql(handle: Handle, options: ConnectionOptions): Sql {
       throw storeError(error, path);
     }
   };
-  /** The statement whose rows are their first column. */
-  const plucked = (sql: string): Statement => {
-    const key = `pluck ${sql}`;
-    const known = statements.get(key);
-    if (known !== undefined) return known;
-    const made = handle.prepare(sql).pluck();
-    statements.set(key, made);
-    return made;
-  };
-  /** Number pragmas, read through kept statements: `handle.pragma` would compile each time. */
-  const number = (name: string): number => Number(plucked(`PRAGMA ${name}`).get());
 
   const begin = (): void => {
     try {
-      statement('BEGIN IMMEDIATE').run();
+      handle.prepare('BEGIN IMMEDIATE').run();
     } catch (error) {
       if (!isBusy(error)) throw storeError(error, path);
       beginAgain();
@@ -78,9 +44,9 @@ export function createSql(handle: Handle, options: ConnectionOptions): Sql {
    * lock that one process keeps is given up.
    */
   const beginAgain = (): void => {
-    handle.pragma('busy_timeout = 0');
+    handle.exec('PRAGMA busy_timeout = 0');
     try {
-      let version = number('data_version');
+      let version = pragmaOf(handle, 'data_version');
       let idle = 0;
       for (let waited = 0; idle < patience.idleMs && waited < patience.queueMs; ) {
         const pause = patience.leastMs + Math.random() * patience.mostMs;
@@ -88,44 +54,44 @@ export function createSql(handle: Handle, options: ConnectionOptions): Sql {
         waited += pause;
         idle += pause;
         try {
-          statement('BEGIN IMMEDIATE').run();
+          handle.prepare('BEGIN IMMEDIATE').run();
           return;
         } catch (error) {
           if (!isBusy(error)) throw storeError(error, path);
         }
-        const now = number('data_version');
+        const now = pragmaOf(handle, 'data_version');
         if (now !== version) idle = 0;
         version = now;
       }
     } finally {
-      handle.pragma(`busy_timeout = ${options.busyTimeoutMs}`);
+      handle.exec(`PRAGMA busy_timeout = ${options.busyTimeoutMs}`);
     }
     throw busy(path);
   };
 
   /** @returns false at once when another process holds the lock */
   const beginNow = (): boolean => {
-    handle.pragma('busy_timeout = 0');
+    handle.exec('PRAGMA busy_timeout = 0');
     try {
-      statement('BEGIN IMMEDIATE').run();
+      handle.prepare('BEGIN IMMEDIATE').run();
       return true;
     } catch (error) {
       if (isBusy(error)) return false;
       throw storeError(error, path);
     } finally {
-      handle.pragma(`busy_timeout = ${options.busyTimeoutMs}`);
+      handle.exec(`PRAGMA busy_timeout = ${options.busyTimeoutMs}`);
     }
   };
 
   const refuseNewer = (): void => {
-    const found = number('user_version');
+    const found = pragmaOf(handle, 'user_version');
     if (found > options.schema) throw newer(path, found, options.schema);
   };
 
   const setDurability = (wanted: 'full' | 'normal'): void => {
     if (wanted === durability) return;
     // Has no effect inside a transaction, so it is switched before BEGIN, and only when it changes.
-    attempt(() => handle.pragma(`synchronous = ${wanted.toUpperCase()}`));
+    attempt(() => handle.exec(`PRAGMA synchronous = ${wanted.toUpperCase()}`));
     durability = wanted;
   };
 
@@ -136,12 +102,12 @@ export function createSql(handle: Handle, options: ConnectionOptions): Sql {
       refuseNewer();
       if (!hasWritten) options.onFirstWrite();
       const result = body();
-      statement('COMMIT').run();
+      handle.prepare('COMMIT').run();
       hasWritten = true;
       return result;
     } catch (error) {
       // Some failures (a full disk) have rolled back already.
-      if (handle.inTransaction) statement('ROLLBACK').run();
+      if (handle.inTransaction) handle.prepare('ROLLBACK').run();
       throw storeError(error, path);
     } finally {
       writing = false;
@@ -151,10 +117,10 @@ export function createSql(handle: Handle, options: ConnectionOptions): Sql {
   return {
     // Rows are what the caller's SELECT makes them; the type parameter is its word for that.
     get: <T>(sql: string, ...params: readonly SqlValue[]) =>
-      attempt(() => statement(sql).get(...params) as T | undefined),
-    all: <T>(sql: string, ...params: readonly SqlValue[]) => attempt(() => statement(sql).all(...params) as T[]),
-    column: <T>(sql: string, ...params: readonly SqlValue[]) => attempt(() => plucked(sql).all(...params) as T[]),
-    run: (sql, ...params) => attempt(() => statement(sql).run(...params).changes),
+      attempt(() => handle.prepare(sql).get(...params) as T | undefined),
+    all: <T>(sql: string, ...params: readonly SqlValue[]) => attempt(() => handle.prepare(sql).all(...params) as T[]),
+    column: <T>(sql: string, ...params: readonly SqlValue[]) => attempt(() => handle.pluck(sql).all(...params) as T[]),
+    run: (sql, ...params) => attempt(() => handle.prepare(sql).run(...params).changes),
 
     write(wanted, body) {
       if (writing) {
@@ -179,7 +145,7 @@ export function createSql(handle: Handle, options: ConnectionOptions): Sql {
       return true;
     },
 
-    dataVersion: () => attempt(() => number('data_version')),
+    dataVersion: () => attempt(() => pragmaOf(handle, 'data_version')),
   };
 }
 

@@ -5,8 +5,9 @@ import { RuntimeError } from '../schema/errors.ts';
 import { quote } from '../text/quote.ts';
 import { connectForReading } from './access.ts';
 import { createAudit, genesis } from './audit.ts';
-import { createSql, type Handle } from './connection.ts';
+import { createSql } from './connection.ts';
 import { storeError } from './failure.ts';
+import type { Handle } from './handle.ts';
 import { checkWhole, inspect, isOurs, originMac, sizeOf } from './inspect.ts';
 import { latest, migrations } from './migrate.ts';
 import { checkDatabaseFile, machineKey } from './private-file.ts';
@@ -33,7 +34,7 @@ export async function readForeign(options: ForeignOptions): Promise<ForeignDatab
     if (found === 'new' || isOurs(handle, reinsHome)) return null;
     const count = (table: string): number =>
       // The one column of a count.
-      handle.prepare(`SELECT count(*) FROM ${table}`).pluck().get() as number;
+      handle.pluck(`SELECT count(*) FROM ${table}`).get() as number;
     const counts = counted.map((table) => [table, count(table)] as const);
     return { path, sha256, bytes: sizeOf(path), counts: Object.fromEntries(counts) };
   } catch (error) {

@@ -3,8 +3,9 @@ import { hmac } from '@noble/hashes/hmac.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { RuntimeError } from '../schema/errors.ts';
-import { type Handle, newer } from './connection.ts';
+import { newer } from './connection.ts';
 import { damaged } from './failure.ts';
+import { type Handle, pragmaOf } from './handle.ts';
 import { hasSchema, latest } from './migrate.ts';
 import type { Migration } from './migrations/migration.ts';
 import { ownerIsDead } from './owner.ts';
@@ -40,8 +41,8 @@ export function inspect(handle: Handle, options: InspectOptions): number | 'new'
 
 function judge(handle: Handle, options: InspectOptions): number | 'new' {
   const { path } = options;
-  const application = Number(handle.pragma('application_id', { simple: true }));
-  const version = Number(handle.pragma('user_version', { simple: true }));
+  const application = pragmaOf(handle, 'application_id');
+  const version = pragmaOf(handle, 'user_version');
   if (application === 0 && version === 0 && isEmpty(handle)) return 'new';
   if (application !== applicationId) throw damaged(path, 'it is not a Reins database');
   if (version > latest(options.migrations)) throw newer(path, version, latest(options.migrations));
@@ -83,13 +84,13 @@ export const originMac = (key: Uint8Array, instanceId: string): string =>
 
 const meta = (handle: Handle, key: string): string | undefined =>
   // The one column of the SELECT is `meta.value`, TEXT in a STRICT table.
-  handle.prepare('SELECT value FROM meta WHERE key = ?').pluck().get(key) as string | undefined;
+  handle.pluck('SELECT value FROM meta WHERE key = ?').get(key) as string | undefined;
 
-export const quickCheck = (handle: Handle): string => String(handle.prepare('PRAGMA quick_check(1)').pluck().get());
+export const quickCheck = (handle: Handle): string => String(handle.pluck('PRAGMA quick_check(1)').get());
 
 /** Reads the whole file, as `doctor` does (06 §15). @throws RuntimeError database_damaged with the first fault */
 export function checkWhole(handle: Handle, path: string): void {
-  const verdict = String(handle.prepare('PRAGMA integrity_check(1)').pluck().get());
+  const verdict = String(handle.pluck('PRAGMA integrity_check(1)').get());
   if (verdict !== 'ok') throw damaged(path, verdict.replace(/\s+/g, ' '));
   const orphan = handle.prepare('PRAGMA foreign_key_check').get();
   if (orphan !== undefined) throw damaged(path, 'a row refers to one that is not there');

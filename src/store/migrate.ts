@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Handle } from './connection.ts';
+import type { Handle } from './handle.ts';
 import { initial } from './migrations/0001-initial.ts';
 import { messageSearch } from './migrations/0002-message-search.ts';
 import type { Migration } from './migrations/migration.ts';
@@ -18,11 +18,10 @@ declare const REINS_DEFINITIONS: string | undefined;
 /** Names and definitions in `sqlite_schema`. Reading them runs nothing: no trigger fires and no view is expanded. */
 export function definitionsOf(database: Handle): string {
   const rows = database
-    .prepare(
+    .pluck(
       `SELECT type || char(0) || name || char(0) || tbl_name || char(0) || ifnull(sql, '')
        FROM sqlite_schema ORDER BY type, name`,
     )
-    .pluck()
     .all();
   return rows.join('\n');
 }
@@ -48,6 +47,6 @@ export function applyMigrations(database: Handle, steps: readonly Migration[], f
   for (const step of steps) {
     if (step.version <= from) continue;
     for (const statement of step.statements) database.exec(statement);
-    database.pragma(`user_version = ${step.version}`);
+    database.exec(`PRAGMA user_version = ${step.version}`);
   }
 }

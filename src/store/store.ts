@@ -5,8 +5,9 @@ import Sqlite from 'better-sqlite3';
 import { RuntimeError } from '../schema/errors.ts';
 import { codeOf } from '../text/thrown.ts';
 import { type Connect, connectForReading, removeUnfilled } from './access.ts';
-import { createSql, type Handle } from './connection.ts';
+import { createSql } from './connection.ts';
 import { storeError, unbuilt, unopened } from './failure.ts';
+import { type Connection, createHandle, type Handle, pragmaOf } from './handle.ts';
 import { checkAfterCrash, checkWhole, inspect, noteClean, noteWriter, sizeOf } from './inspect.ts';
 import { applyMigrations, latest, migrations } from './migrate.ts';
 import type { Migration } from './migrations/migration.ts';
@@ -96,8 +97,8 @@ export function connector(options: Pick<OpenOptions, 'installation' | 'busyTimeo
 
 function connected(source: string | Buffer, installation: URL | undefined, settings: Sqlite.Options): Handle {
   try {
-    // `Handle` names the members used here; the package's overloads of `prepare` accept every SqlValue list.
-    return new Sqlite(source, settings) as unknown as Handle;
+    // `Connection` names the members used here; the package's overloads of `prepare` accept every SqlValue list.
+    return createHandle(new Sqlite(source, settings) as unknown as Connection);
   } catch (error) {
     throw codeOf(error) === 'ERR_DLOPEN_FAILED' ? unbuilt(installation, error) : error;
   }
@@ -203,9 +204,8 @@ function writeStore(options: Resolved, handle: Handle, connect: Connect, created
 /** Fail point: the file beside the database says by how many pages it may grow before its disk is full. */
 function fillDisk(handle: Handle, path: string): void {
   if (sizeOf(`${path}.fail-full`) === 0) return;
-  const pages =
-    Number(handle.pragma('page_count', { simple: true })) + Number(readFileSync(`${path}.fail-full`, 'utf8'));
-  handle.pragma(`max_page_count = ${pages}`);
+  const pages = pragmaOf(handle, 'page_count') + Number(readFileSync(`${path}.fail-full`, 'utf8'));
+  handle.exec(`PRAGMA max_page_count = ${pages}`);
 }
 
 function readStore(options: Resolved, connect: Connect): OpenedStore {
@@ -262,7 +262,7 @@ function opened(options: Resolved, handle: Handle, created: boolean): OpenedStor
     },
     vacuum(pages) {
       try {
-        handle.pragma(`incremental_vacuum(${pages})`);
+        handle.exec(`PRAGMA incremental_vacuum(${pages})`);
       } catch (error) {
         throw storeError(error, options.path);
       }

@@ -3,8 +3,9 @@ import { basename } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { createAudit } from './audit.ts';
 import { backUp } from './backup.ts';
-import { createSql, type Handle, sleep } from './connection.ts';
+import { createSql, sleep } from './connection.ts';
 import { damaged, isBusy } from './failure.ts';
+import { type Handle, pragmaOf } from './handle.ts';
 import { applicationId, type InspectOptions, originMac, quickCheck } from './inspect.ts';
 import { applyMigrations, hasSchema, latest } from './migrate.ts';
 import { machineKey } from './private-file.ts';
@@ -17,12 +18,12 @@ export function initialise(handle: Handle, options: UpgradeOptions): void {
   const key = machineKey(options.reinsHome, true);
   if (key === null) throw new RuntimeError('internal', 'The machine key was made and is missing.');
   // Must be set while the file has no page.
-  handle.pragma('auto_vacuum = INCREMENTAL');
+  handle.exec('PRAGMA auto_vacuum = INCREMENTAL');
   ensureWal(handle, options.path);
   exclusive(handle, () => {
     // Another process may have been first.
-    if (Number(handle.pragma('user_version', { simple: true })) !== 0) return;
-    handle.pragma(`application_id = ${applicationId}`);
+    if (pragmaOf(handle, 'user_version') !== 0) return;
+    handle.exec(`PRAGMA application_id = ${applicationId}`);
     applyMigrations(handle, options.migrations, 0);
     const id = randomUUID();
     const insert = handle.prepare('INSERT INTO meta (key, value) VALUES (?, ?)');
@@ -45,7 +46,7 @@ export function initialise(handle: Handle, options: UpgradeOptions): void {
 export function migrate(handle: Handle, options: UpgradeOptions, connect: (path: string) => Handle): void {
   const { path } = options;
   exclusive(handle, () => {
-    const from = Number(handle.pragma('user_version', { simple: true }));
+    const from = pragmaOf(handle, 'user_version');
     if (from >= latest(options.migrations)) return;
     let backup: string;
     try {
@@ -113,7 +114,7 @@ export function ensureWal(handle: Handle, path: string): void {
 function switchToWal(handle: Handle): unknown {
   for (let tries = 1; ; tries += 1) {
     try {
-      return handle.pragma('journal_mode = WAL', { simple: true });
+      return handle.pluck('PRAGMA journal_mode = WAL').get();
     } catch (error) {
       if (!isBusy(error) || tries === 250) throw error;
       sleep(20);

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import Sqlite from 'better-sqlite3';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { backUp, newestBackup } from '../../src/store/backup.ts';
-import type { Handle } from '../../src/store/connection.ts';
+import { type Connection, createHandle } from '../../src/store/handle.ts';
 import { applyMigrations, definitionsOf, digestOf as sha256Of, migrations } from '../../src/store/migrate.ts';
 import type { Migration } from '../../src/store/migrations/migration.ts';
 import { type TempHome, tempHome } from '../support/temp-home.ts';
@@ -20,7 +20,7 @@ afterAll(removeBundles);
 
 /** The schema after these steps, made in memory. */
 function digestOf(steps: readonly Migration[]): string {
-  const database = new Sqlite(':memory:') as unknown as Handle;
+  const database = createHandle(new Sqlite(':memory:') as unknown as Connection);
   applyMigrations(database, steps, 0);
   return sha256Of(definitionsOf(database));
 }

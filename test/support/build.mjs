@@ -38,8 +38,9 @@ async function rootHelp() {
 
 /** What the newest schema looks like in a database, so that a start can compare it without a digest. */
 async function definitions() {
+  const { createHandle } = await importSource('src/store/handle.ts');
   const { applyMigrations, definitionsOf, migrations } = await importSource('src/store/migrate.ts');
-  const database = new Sqlite(':memory:');
+  const database = createHandle(new Sqlite(':memory:'));
   applyMigrations(database, migrations, 0);
   const text = definitionsOf(database);
   database.close();
