@@ -36,6 +36,8 @@ function timeoutMessage(backend: string, limit: string, ms: number): string {
   return `backend "${backend}" sent nothing more for ${ms / 1000} s (idle limit)`;
 }
 
+const untrusted = 'no known authority has signed its certificate; NODE_EXTRA_CA_CERTS=<file> adds one';
+
 const networkReasons: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'the connection was closed before a reply came',
@@ -45,6 +47,12 @@ const networkReasons: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'the host is not reachable',
   ENETUNREACH: 'the network is not reachable',
   ETIMEDOUT: 'the connection timed out',
+  // The words of Node differ between versions, and advise a flag that nobody can give to this program.
+  DEPTH_ZERO_SELF_SIGNED_CERT: untrusted,
+  SELF_SIGNED_CERT_IN_CHAIN: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT: untrusted,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: untrusted,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: untrusted,
 };
 
 function networkFailure(origin: Reached, error: unknown, started: boolean): ModelFailure {

@@ -82,7 +82,7 @@ describe('https (08 §11)', () => {
 
   it('refuses an unknown authority, even when the environment says that it should not', async () => {
     const lines = await run({ NODE_TLS_REJECT_UNAUTHORIZED: '0', NODE_NO_WARNINGS: '1' }, `https://localhost:${port}`);
-    const refused = `connect: cannot reach backend "b" at https://localhost:${port}: self-signed certificate`;
+    const refused = `connect: cannot reach backend "b" at https://localhost:${port}: no known authority has signed its certificate; NODE_EXTRA_CA_CERTS=<file> adds one`;
     expect(lines).toEqual([refused, refused]);
     expect(connections).toEqual([]);
   });

@@ -28,6 +28,8 @@ export function createPromptLine({ lines, output, edits, holds }: PromptDeps): P
   /** The prompt is on the screen, with nothing behind it but what is typed. */
   let stands = false;
   let redraw: NodeJS.Immediate | undefined;
+  /** The last line was read: newer versions of Node refuse a prompt behind it. */
+  let over = false;
   const held: string[] = [];
   const typing = (): boolean => edits && lines.line !== '';
 
@@ -49,7 +51,7 @@ export function createPromptLine({ lines, output, edits, holds }: PromptDeps): P
     stands = prompt !== null;
   };
   const later = (): void => {
-    redraw ??= setImmediate(put);
+    if (!over) redraw ??= setImmediate(put);
   };
   const release = (): void => {
     if (held.length === 0 || typing()) return;
@@ -57,6 +59,11 @@ export function createPromptLine({ lines, output, edits, holds }: PromptDeps): P
     for (const text of held.splice(0)) output.write(`${text}\n`);
     later();
   };
+
+  lines.once('close', () => {
+    over = true;
+    clearImmediate(redraw);
+  });
 
   return {
     write(text, atOnce) {
@@ -80,7 +87,7 @@ export function createPromptLine({ lines, output, edits, holds }: PromptDeps): P
       release();
     },
     drop() {
-      if (!typing()) return;
+      if (over || !typing()) return;
       away();
       // The only way to empty the line: it is drawn anew with the next prompt.
       lines.write(null, { ctrl: true, name: 'e' });

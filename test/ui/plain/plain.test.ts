@@ -270,4 +270,15 @@ describe('the bottom line', () => {
     lines.write('\n');
     expect(bytes()).toContain('note: x\n');
   });
+
+  it('does not come behind the last line, whatever is still told', async () => {
+    const { bottom, lines, drawn, bytes } = opened(false);
+    bottom.show('> ');
+    lines.close();
+    bottom.write('the end');
+    bottom.show('> ');
+    bottom.drop();
+    await drawn();
+    expect(bytes()).toBe('the end\n');
+  });
 });
