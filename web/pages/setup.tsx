@@ -119,7 +119,7 @@ function FirstSteps({ status }: { readonly status: Status }) {
 }
 
 function Issues({ status: { issues } }: { readonly status: Status }) {
-  if (issues.length === 0) return <p className="muted">No check found anything.</p>;
+  if (issues.length === 0) return <p className="muted">No check found a fault.</p>;
   return (
     <ul className="cards" aria-label="Issues">
       {issues.map(({ code, severity, message, cliCommand, fixPath, subject }) => (

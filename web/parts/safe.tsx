@@ -1,8 +1,5 @@
-import { escapeText, type EscapeOptions, type SafeText } from '../../src/view/escape.ts';
+import { escapeText, type EscapeOptions, notation, type SafeText } from '../../src/view/escape.ts';
 import { numbered } from './numbered.ts';
-
-/** Our own notation in an escaped text; a literal sign of it is escaped itself, so what matches is ours. */
-const notation = /(⟨[^⟩]*⟩|[\u2400-\u2426⏎⇥])/;
 
 /**
  * Text from a model, a tool, a file or the network: what could hide or move text is shown and coloured (03 §8.1). The one
@@ -14,7 +11,8 @@ export const Safe = ({ text, mode = 'line' }: { readonly text: string; readonly 
 
 /** The same for a text that passed the boundary already. */
 export function Escaped({ text }: { readonly text: SafeText }) {
-  const parts = text.split(notation);
+  // A literal sign of our notation is escaped itself, so what matches is ours.
+  const parts = text.split(notation.unicode);
   if (parts.length === 1) return <>{parts[0]}</>;
   return (
     <>
