@@ -50,7 +50,6 @@ export function readinessIssues(input: ReadinessInput): readonly SetupIssue[] {
     );
   }
   if (provider === '') {
-    const ready = probed.find(({ check }) => check.status === 'ready' && check.type !== 'scripted');
     issues.push(
       issue({
         code: 'missing_default_provider',
@@ -58,7 +57,7 @@ export function readinessIssues(input: ReadinessInput): readonly SetupIssue[] {
         category: 'defaults',
         message: 'No default provider is set; any backend may serve.',
         fixPath: '/settings',
-        cliCommand: `reins config set default-provider ${ready?.check.type ?? 'ollama'}`,
+        cliCommand: `reins config set default-provider ${serving(input)[0]?.check.type ?? 'ollama'}`,
       }),
     );
   }
@@ -293,11 +292,19 @@ function* limitIssues(known: SeenModel, input: ReadinessInput): Generator<SetupI
   }
 }
 
+/** What answers of the default provider; without one, scripts count where nothing else is registered or answers. */
+function serving({ defaults: { provider }, probed }: ReadinessInput): readonly Probed[] {
+  const ready = probed.filter(({ check }) => check.status === 'ready');
+  if (provider !== '') return ready.filter(({ check }) => check.type === provider);
+  const others = ready.filter(({ check }) => check.type !== 'scripted');
+  const registered = probed.filter((one) => one.registered);
+  if (others.length > 0 || registered.some(({ check }) => check.type !== 'scripted')) return others;
+  return ready.filter((one) => one.registered);
+}
+
 /** The first model to chat with that the backends of the default provider serve, in their order. */
 function firstChatModel(input: ReadinessInput): string | null {
-  const { provider } = input.defaults;
-  for (const { seen, check } of input.probed) {
-    if (check.status !== 'ready' || (provider === '' ? check.type === 'scripted' : check.type !== provider)) continue;
+  for (const { seen } of serving(input)) {
     const model = seen.models.find((one) => one.origin === 'served' && hasCapability(one, 'chat'));
     if (model !== undefined) return model.name;
   }

@@ -158,7 +158,11 @@ describe('defaults and registration', () => {
     const script = join(rooms.home.dir, 'script.json');
     writeFileSync(script, JSON.stringify({ script: 1, models: [{ name: 'tester' }], turns: [] }));
     await add('trial', script, { type: 'scripted' });
-    expect(await issues()).toContain('error no_backends: reins config set default-provider scripted');
+    expect(await issues()).toEqual([
+      'error missing_default_model: reins config set default-model tester',
+      'warning missing_default_provider: reins config set default-provider scripted',
+      'error no_backends: reins config set default-provider scripted',
+    ]);
     expect((await issues()).join('\n')).not.toContain('all_backends_unreachable');
     await configure('default-provider', 'scripted');
     expect(await issues()).toEqual([]);
