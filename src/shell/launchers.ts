@@ -115,8 +115,10 @@ const launchers: Readonly<Record<string, Launcher>> = {
     },
   ),
   xargs: launcher(
-    '-0 -o -p -r -t -x --null --no-run-if-empty --verbose --interactive --open-tty --exit',
-    '-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --max-lines --max-chars --replace',
+    // The values of the last ones are optional, and only attached: the next word may be the command.
+    '-0 -o -p -r -t -x --null --no-run-if-empty --verbose --interactive --open-tty --exit --show-limits ' +
+      '--replace --max-lines --eof -i -l -e',
+    '-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --max-chars --process-slot-var',
   ),
   parallel: launcher(
     '-0 -k -m -q -u -X --keep-order --will-cite --null --quote --line-buffer --ungroup --dry-run --halt-on-error --bar',
