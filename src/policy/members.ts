@@ -61,7 +61,9 @@ function membersOf(value: JsonObject, path: string, findings: Findings): Members
   };
 }
 
-const isInteger = (value: unknown): value is number => typeof value === 'number' && Number.isInteger(value);
+/** One that no double can hold has no fraction: it is too large. */
+const isInteger = (value: unknown): value is number =>
+  typeof value === 'number' && (Number.isInteger(value) || !Number.isFinite(value));
 
 /** The JSON type of a value, for a sentence. */
 export function kindOf(value: unknown): string {

@@ -16,7 +16,9 @@ export type PathValue = {
 
 const drive = /^[A-Za-z]:(\/|$)/;
 
-const isAbsolute = (path: string): boolean => path.startsWith('/') || drive.test(path);
+/** A drive is a root where there are drives; elsewhere `C:` is a name like another, and a path behind it a relative one. */
+const isAbsolute = (path: string, host: PolicyHost): boolean =>
+  path.startsWith('/') || (host.platform === 'win32' && drive.test(path));
 
 /** Removes `.`, `..`, doubled and trailing slashes from an absolute path; `..` never leaves the root. */
 function cleanPath(path: string): string {
@@ -44,7 +46,7 @@ export function comparable(path: string, host: PolicyHost): string {
 function absolutePath(text: string, base: string, host: PolicyHost): string {
   const value = host.platform === 'win32' ? text.replaceAll('\\', '/') : text;
   if (value.startsWith('~/')) return `${host.home}${value.slice(1)}`;
-  return isAbsolute(value) ? value : `${base}/${value}`;
+  return isAbsolute(value, host) ? value : `${base}/${value}`;
 }
 
 /** Reads a path argument; relative ones lie in the call's directory. */
@@ -74,7 +76,7 @@ export function pathValue(text: string, host: PolicyHost): PathValue {
 
 /** A directory operand: absolute, `~/..`, or below each of the workspace's names. */
 export function directoriesOf(operand: string, places: GlobPlaces, host: PolicyHost): readonly string[] {
-  const bases = isAbsolute(operand) || operand.startsWith('~/') ? [''] : places.workspaces;
+  const bases = isAbsolute(operand, host) || operand.startsWith('~/') ? [''] : places.workspaces;
   return bases.map((base) => comparable(cleanPath(absolutePath(operand, base, host)), host));
 }
 

@@ -65,9 +65,12 @@ function leftOut(name: string, rest: readonly string[]): readonly string[] {
 const isRecursiveGrep = (name: string, rest: readonly string[]): boolean =>
   /^g?[ef]?grep$/.test(name) && rest.some((word) => /^-[A-Za-z]*[rR]|^--(dereference-)?recursive$/.test(word));
 
+/** Goes on behind each link that it finds on its way. */
+const followsLinks = (rest: readonly string[]): boolean => rest.some((word) => /^-[A-Za-z]*R/.test(word));
+
 /**
  * Why a search may not go through what it is given, or null: `grep` leaves out names and no places, so where one of the
- * catalogue lies, as in a home directory, somebody has to be asked.
+ * catalogue lies, as in a home directory, somebody has to be asked. So where links lead it may be outside.
  */
 export function searchProblem(
   name: string,
@@ -78,6 +81,9 @@ export function searchProblem(
   if (!isRecursiveGrep(name, rest)) return null;
   const given = operands.flatMap(({ text, kind }) => (kind === 'read' ? [path(text).found()] : []));
   const through = given.filter((place) => host.isDirectory(place));
+  if (followsLinks(rest) && (through.length > 0 || given.length === 0)) {
+    return 'a search that follows links may leave the workspace';
+  }
   for (const directory of through.length > 0 ? through : [host.realPath(host.cwd)]) {
     for (const place of guardedNames().places) {
       const inner = `${directory}/${place}`;

@@ -14,6 +14,8 @@ export type Launcher = {
   readonly operands: number;
   /** `A=b` may stand before the command. */
   readonly assignments: boolean;
+  /** Without a command it is a shell, or starts one, and that one reads what it is given. */
+  readonly shell: boolean;
   /** Options before a subcommand do not make it a launcher: what it does otherwise has a table. */
   readonly plainOptions: boolean;
   /**
@@ -30,6 +32,7 @@ const launcher = (flags: string, values: string, more: Partial<Omit<Launcher, 'f
   lines: [],
   operands: 0,
   assignments: false,
+  shell: false,
   plainOptions: false,
   payload: 'words',
   ...more,
@@ -73,22 +76,29 @@ const launchers: Readonly<Record<string, Launcher>> = {
     '-C -D -g -h -p -R -r -T -t -U -u --user --group --chdir --host',
     {
       assignments: true,
+      shell: true,
     },
   ),
-  doas: launcher('-L -n -s', '-a -C -u'),
+  doas: launcher('-L -n -s', '-a -C -u', { shell: true }),
   su: launcher('- -l -m -p -f -P --login --preserve-environment --pty', '-s -g -G -w --shell --group', {
     lines: ['-c', '--command'],
+    shell: true,
     payload: 'none',
   }),
-  runuser: launcher('- -l -m -p -f -P --login', '-u -g -G -s --user --group --shell', { lines: ['-c', '--command'] }),
-  chroot: launcher('--skip-chdir', '--groups --userspec', { operands: 1 }),
+  runuser: launcher('- -l -m -p -f -P --login', '-u -g -G -s --user --group --shell', {
+    lines: ['-c', '--command'],
+    shell: true,
+  }),
+  chroot: launcher('--skip-chdir', '--groups --userspec', { operands: 1, shell: true }),
   unshare: launcher(
     '-m -u -i -n -p -U -C -T -r -c -f --mount --uts --ipc --net --pid --user --cgroup --time --fork --map-root-user --map-current-user --mount-proc --keep-caps',
     '-R -w -S -G --root --wd --setuid --setgid --propagation',
+    { shell: true },
   ),
   nsenter: launcher(
     '-a -m -u -i -n -p -U -C -T -r -w -F --all --mount --uts --ipc --net --pid --user --no-fork',
     '-t -S -G --target --setuid --setgid',
+    { shell: true },
   ),
   strace: launcher(
     '-f -ff -c -C -D -d -i -k -n -N -q -qq -r -t -tt -ttt -T -v -V -w -x -xx -y -yy -z -Z',
@@ -115,8 +125,10 @@ const launchers: Readonly<Record<string, Launcher>> = {
     },
   ),
   xargs: launcher(
-    '-0 -o -p -r -t -x --null --no-run-if-empty --verbose --interactive --open-tty --exit',
-    '-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --max-lines --max-chars --replace',
+    // The values of the last ones are optional, and only attached: the next word may be the command.
+    '-0 -o -p -r -t -x --null --no-run-if-empty --verbose --interactive --open-tty --exit --show-limits ' +
+      '--replace --max-lines --eof -i -l -e',
+    '-a -d -E -I -L -n -P -s --arg-file --delimiter --max-args --max-procs --max-chars --process-slot-var',
   ),
   parallel: launcher(
     '-0 -k -m -q -u -X --keep-order --will-cite --null --quote --line-buffer --ungroup --dry-run --halt-on-error --bar',
@@ -132,6 +144,7 @@ const launchers: Readonly<Record<string, Launcher>> = {
     '-B -b -c -D -E -e -F -I -i -J -L -l -m -O -o -p -Q -R -S -W -w',
     {
       operands: 1,
+      shell: true,
       payload: 'line',
     },
   ),

@@ -201,7 +201,12 @@ function launcherPayloads(name: string, launcher: Launcher, rest: readonly Comma
     const operand = rest.findIndex((word) => !word.text.startsWith('-'));
     return [...payloads, ...(operand === -1 ? [] : anyPayloads(rest.slice(operand + 1)))];
   }
-  if (launcher.payload === 'none' || left.length === 0) return payloads;
+  if (left.length === 0) {
+    const given = payloads.some(({ kind }) => kind === 'line' || kind === 'words');
+    return launcher.shell && !given ? [...payloads, { kind: 'input' }] : payloads;
+  }
+  // Behind `--` stand words for the shell that it starts.
+  if (launcher.payload === 'none') return [...payloads, ...anyPayloads(left)];
   if (launcher.payload === 'words') return [...payloads, { kind: 'words', words: left }];
   const until = left.findIndex((word) => /^:::/.test(word.text));
   return [...payloads, { kind: 'line', words: until === -1 ? left : left.slice(0, until) }];

@@ -16,6 +16,7 @@ describe('a place that a line names in a roundabout way', () => {
     'for d in x .reins; do for f in local.db y; do cat $d/$f; done; done',
     'D=a; D=.reins; cat < $D/local.db',
     'cat $X/srv/p/.reins/local.db',
+    'cat C:/x/../../.reins/local.db',
     'cat $\u007bX:-.reins/local.db}',
     'cat "$\u007bX:-/home/u/.reins}/beam-token"',
     ': $\u007bX:=.reins}; echo x > $\u007bX:-.reins}/y',

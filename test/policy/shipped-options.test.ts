@@ -42,9 +42,9 @@ const table = `
   - which ¦ -s ls ¦ --all ls
   + grep ¦ x f ¦ -A 3 x f ¦ -A3 x f ¦ -B 1 -C 2 -m 5 x f ¦ -e x f ¦ -e x -e y f ¦ -ex f ¦ -f pats f ¦ -E -F -G -P x f
   + grep ¦ -HLchilnoqsvwxz x f ¦ -in x f ¦ --include=*.c x f ¦ --exclude=x y f ¦ --exclude-dir=d x f ¦ --color x f
-  + grep ¦ --color=never x f ¦ /etc/passwd f ¦ -- -x f ¦ ../.. f ¦ x
+  + grep ¦ --color=never x f ¦ /etc/passwd f ¦ -- -x f ¦ ../.. f ¦ x ¦ -R x f ¦ -nR x f
   - grep ¦ -a x f ¦ -b x f ¦ -y x f ¦ --file=/etc/x f ¦ -f /etc/x f ¦ -f/etc/x f ¦ -e x /etc/passwd ¦ x /etc/passwd
-  - grep ¦ --regexp=x f ¦ -A ¦ --context=3 x f ¦ x .env ¦ -e x .env ¦ -r x / ¦ -R x .. ¦ x f ../y ¦ -f .env f
+  - grep ¦ --regexp=x f ¦ -A ¦ --context=3 x f ¦ x .env ¦ -e x .env ¦ -r x / ¦ -R x .. ¦ -R x ¦ x f ../y ¦ -f .env f
   + rg ¦ x ¦ x src ¦ -A 1 -B 2 -C3 x ¦ -m 5 x ¦ -e x src ¦ -g *.ts x ¦ -t ts x ¦ -T js x ¦ -FSUcilnosvwx x ¦ --files
   + rg ¦ --files src ¦ --hidden x ¦ --heading x ¦ --no-heading x ¦ --json x ¦ --stats x ¦ /etc/passwd src
   - rg ¦ --pre x y ¦ --pre=x y ¦ -z x ¦ --search-zip x ¦ -u x ¦ -uu x ¦ --no-ignore x ¦ -f x y ¦ --file=x y ¦ --follow x

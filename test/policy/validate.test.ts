@@ -125,6 +125,7 @@ describe('parsePolicy', () => {
     ['a selector of 256 characters', rule({ tools: 'a'.repeat(256) }), []],
     ['an action of another type', { rules: [{ action: null }] }, ['$.rules[0].action wrong_type']],
     ['a fraction of a second', { rules: [{ action: 'approve', timeout_s: 1.5 }] }, ['$.rules[0].timeout_s wrong_type']],
+    ['a bound that no double holds', '{"compute":{"maxTurns":1e309}}', ['$.compute.maxTurns out_of_range']],
     ['an empty on_timeout', { rules: [{ action: 'approve', on_timeout: '' }] }, ['$.rules[0].on_timeout wrong_type']],
     ['a wait without an end', { rules: [{ action: 'approve', timeout_s: -1 }] }, []],
     [

@@ -199,9 +199,11 @@ const paths = String.raw`
   glob "/" | "/" t | "//" t | ".." f | "../../.." t
   glob "***" | "x/y" t
   glob "a***b" | "a/b" t
+  glob "src/**" | "C:/../src/a" t | "C:/src/a" f
   path_within "src" | 5 i | true i | {} i | "a\u0000b" i | null f | [] f | ["src/a", "src/b"] t | ["src/a", "x"] ttf
   path_within "src" | ["x", "y"] f | ["src/a", 5] tti | ["x", 5] iif | ["src/a\u0000"] i | [["src/a"]] i | "src" t
   path_within "src" | "src/a/b" t | "srcx" f | "src/../x" f
+  path_within "src" | "C:/../src/a" t
   path_within "src/" | "src/a" t
   path_within "./src" | "src/a" t
   path_within "." | "a" t | ".." f | "" t
