@@ -319,7 +319,7 @@ describe('rows of an item', () => {
     } as const;
     const said = JSON.stringify({ ok: false, error: 'denied', message: 'The operator declined this call.' });
     const denied = rows({ ...call, state: 'denied', decision, result: said, error: 'denied' }, 60);
-    expect(denied).toEqual(['! local_shell.local_shell  false        asks rule 67  +']);
+    expect(denied).toEqual(['! local_shell.local_shell  false             asks rule 67  +']);
   });
 
   it('say that a call of a stored session was denied, where no more is known', () => {
