@@ -122,13 +122,16 @@ describe('a card in the terminal', () => {
     const terminal = await open();
     await asked(terminal);
     terminal.type('\u001b');
-    await terminal.until((rows) => !rows.some((row) => row.startsWith('┏')), 'no card');
+    // Of the card one row is left, with the key that goes back to it.
+    const framed = (rows: readonly string[]) => rows.filter((row) => /^[┏┃┗]/.test(row));
+    await terminal.until((rows) => framed(rows).length === 1, 'a row for the ask');
+    expect(framed(terminal.rows())[0]).toMatch(/^┏ ask_\w+ · local_fs\.write_file +new\.txt +waits · Ctrl\+N$/);
     const [id = ''] = await open_asks();
     await terminal.press(nextAsk, 'y once');
     const answered = await world.run(['approvals', 'respond', id, '--deny']);
     expect(answered.code).toBe(0);
     await terminal.saw('by operator:cli');
-    await terminal.until((rows) => !rows.some((row) => row.startsWith('┏')), 'no card');
+    await terminal.until((rows) => framed(rows).length === 0, 'no card');
     expect(await open_asks()).toEqual([]);
   });
 
