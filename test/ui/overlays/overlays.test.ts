@@ -133,6 +133,13 @@ describe('keys of the overlays', () => {
     expect(placeOf(state, top(state) as Overlay).view.body.map(textOf)[0]).toContain('local_shell.local_shell ls');
     expect(pressAll(state, 'delete').effects).toEqual([{ do: 'forget', id: 'g1' }]);
   });
+
+  it('of what is allowed for the session say that edits are, and of which place', () => {
+    const state = over({ ...openList('grants'), field: null, rows: [{ ...grant, kind: 'edits', what: '/w/shop' }] });
+    expect(placeOf(state, top(state) as Overlay).view.body.map(textOf)[0]).toContain('edits of files below /w/shop');
+    const searched = pressAll(state, '/', ...'files').state;
+    expect(placeOf(searched, top(searched) as Overlay).view.body.map(textOf)[0]).toContain('/w/shop');
+  });
 });
 
 describe('lists', () => {
