@@ -2,6 +2,7 @@ import { Box } from 'ink';
 import type { Line } from '../src/view/line.ts';
 import { cutLine, fitLine } from '../src/view/wrap.ts';
 import { approvalsLines } from './approvals/list-view.ts';
+import { waitingLines } from './approvals/waiting-lines.ts';
 import { approvalsView, cardLines } from './asking.ts';
 import { blocksOf, chatLines, composerRule, newestBlocks, newLinesText, queueLines } from './chat-lines.ts';
 import { aboveComposer, composerLines } from './composer/composer-lines.ts';
@@ -81,10 +82,13 @@ function ChatBody({ state, theme, cache }: AppProps) {
     const above = chatLines(state, blocksOf(state, cache, theme.glyphs), Math.max(0, room));
     return <Rows lines={[...above, ...card]} theme={theme} />;
   }
-  const below =
-    card.length > 0 ? card : aboveComposer(state.composer, columns, state.keys, state.glyphs).slice(0, body - 1);
+  const waiting = waitingLines(state, columns);
+  const asks = [...card, ...(card.length + waiting.length < body ? waiting : [])];
+  const list =
+    card.length > 0 ? [] : aboveComposer(state.composer, columns, state.keys, state.glyphs).slice(0, body - 1);
+  const below = list.length > 0 ? list : asks;
   // A card stands apart from the transcript, where there is room.
-  const gap = card.length > 0 && body - card.length > 2 ? [[]] : [];
+  const gap = below === asks && asks.length > 0 && body - asks.length > 2 ? [[]] : [];
   const lines = chatLines(state, blocksOf(state, cache, theme.glyphs), body - below.length - gap.length);
   return <Rows lines={[...lines, ...gap, ...below]} theme={theme} />;
 }

@@ -1,10 +1,9 @@
-import type { Glyphs } from '../src/view/escape.ts';
 import { foreign, type Line, say } from '../src/view/line.ts';
 import { columnsOf, cutLine, fitLine } from '../src/view/wrap.ts';
 import { cardHints, listHints } from './approvals/card-hints.ts';
 import { isComposerEmpty } from './composer/composer-state.ts';
 import { fieldLine } from './field-line.ts';
-import { hints, keyOf } from './keys/key-map.ts';
+import { hints, type KeyMap, keyOf } from './keys/key-map.ts';
 import { activityOf, type Search, type State, openAsksOf } from './state.ts';
 
 /** The keys that do something now, the most useful ones first; or what has just been said (10 §2.1). */
@@ -16,7 +15,7 @@ export function hintLine(state: State): Line {
       columns,
     );
   if (state.search !== null && state.overlays.length === 0 && state.approvals.card === null)
-    return searchLine(state.search, state.glyphs, columns);
+    return searchLine(state.search, state, columns);
   const active = activityOf(state);
   const waiting = active?.waiting_since != null;
   const interrupt = keyOf(state.keys, 'app.interrupt') ?? 'Esc';
@@ -96,12 +95,21 @@ function whole(words: readonly string[], columns: number, gap: string): string {
 }
 
 /** The field of a search, or where it stands: `3 of 41` counted from the newest hit. */
-function searchLine({ editing, typing, query, hits, at }: Search, glyphs: Glyphs, columns: number): Line {
+function searchLine({ editing, typing, query, hits, at }: Search, { keys, glyphs }: State, columns: number): Line {
   const text: Line = typing ? fieldLine(editing, glyphs) : foreign(query, glyphs);
   const count = query === '' ? '' : hits.length === 0 ? 'no hit' : `${hits.length - at} of ${hits.length}`;
-  const keys = typing ? 'Enter keep   Esc back' : 'n next   N previous   / search   Esc leave';
+  const moves = hits.length > 1 ? ['reading.next-hit', 'reading.previous-hit'] : [];
+  const words = typing
+    ? [...named(keys, 'field.accept', 'keep'), ...named(keys, 'field.close', 'back')]
+    : hints(keys, [...moves, 'reading.search', 'reading.leave']);
+  const shown = words.join('   ');
   return fitLine(
-    cutLine([say(' search: ', 'accent'), ...text, say(`   ${count}`, 'accent'), say(`   ${keys}`, 'dim')], columns),
+    cutLine([say(' search: ', 'accent'), ...text, say(`   ${count}`, 'accent'), say(`   ${shown}`, 'dim')], columns),
     columns,
   );
 }
+
+const named = (keys: KeyMap, id: string, words: string): readonly string[] => {
+  const key = keyOf(keys, id);
+  return key === null ? [] : [`${key} ${words}`];
+};

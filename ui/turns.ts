@@ -1,4 +1,5 @@
 import type { RunEvent } from '../src/schema/event.ts';
+import type { Item } from '../src/view/items.ts';
 import { reduceTranscript } from '../src/view/transcript.ts';
 import { counted, wasExtended } from './bounds.ts';
 import type { Written } from './composer/composer-state.ts';
@@ -72,19 +73,25 @@ export function followed(state: State, ruler: Ruler, events: readonly RunEvent[]
   return only(settled.state, ...effects, ...settled.effects);
 }
 
-/** The call of a `!` line is marked: nothing in its events says that the operator typed it. */
-function itemsAfter({ items, lines }: State, events: readonly RunEvent[]): State['items'] {
+/**
+ * What the operator's own calls are: nothing in their events says who made them. That of a `!` line is marked, and one
+ * that failed has said so itself, in words for a person; the end of its run has words for a model.
+ */
+function itemsAfter({ items, lines, attaching }: State, events: readonly RunEvent[]): State['items'] {
   const after = reduceTranscript({ items }, events).items;
-  if (
-    !events.some(
-      (event) => (event.kind === 'tool_call_pending' || event.kind === 'tool_call') && lines.has(event.run_id),
-    )
-  )
-    return after;
-  return after.map((item) =>
-    item.kind === 'call' && item.run_id !== null && lines.has(item.run_id) ? { ...item, line: true } : item,
-  );
+  const own = new Set(events.map(({ run_id }) => run_id).filter((id) => attaching || lines.has(id)));
+  if (own.size === 0 || after === items) return after;
+  return after
+    .filter((item) => !(item.kind === 'end' && own.has(item.run_id) && endsByItsCall(item)))
+    .map((item) =>
+      item.kind === 'call' && item.run_id !== null && lines.has(item.run_id) && item.line !== true
+        ? { ...item, line: true }
+        : item,
+    );
 }
+
+const endsByItsCall = (end: Extract<Item, { kind: 'end' }>): boolean =>
+  end.status === 'failed' && (end.class === 'denied' || end.class === 'tool_error');
 
 function fact(state: State, event: RunEvent, now: number): State {
   const { turn, facts } = state;

@@ -115,16 +115,20 @@ export function readableResult(result: string): string {
     return typeof more === 'string' && more !== '' ? `${text}\n${more}` : text;
   }
   const errors = member(result, 'stderr');
-  return typeof errors === 'string' && errors !== '' ? errors : result;
+  if (typeof errors === 'string' && errors !== '') return errors;
+  // A program that printed nothing has nothing to show; what else is known of it stands in its head.
+  return member(result, 'stdout') === '' ? '' : result;
 }
 
 function closedLines(item: CallItem, look: ItemLook): readonly Line[] {
   if (item.state === 'running' || (item.state === 'pending' && item.output !== ''))
     return foreignRows(item.output, look, look.collapse, 'last');
-  if (item.state === 'denied' && item.decision?.detail != null)
+  // Why it was asked is no news once somebody has said no.
+  if (item.state === 'denied' && item.decision?.action === 'deny' && item.decision.detail !== null)
     return proseRows(item.decision.detail, look.columns - 2, look.glyphs, 'dim').map(
       (line): Line => [say('    '), ...line],
     );
+  if (item.state === 'denied' && item.diff === null) return [];
   if (item.diff !== null && item.state !== 'pending') return diffRows(item.diff, look, shownDiff);
   if (item.state === 'failed') return foreignRows(readable(item), look, Math.min(3, look.collapse), 'first');
   // What was read is for the model; what a command said is for both.

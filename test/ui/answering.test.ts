@@ -122,13 +122,16 @@ describe('a card in the terminal', () => {
     const terminal = await open();
     await asked(terminal);
     terminal.type('\u001b');
-    await terminal.until((rows) => !rows.some((row) => row.startsWith('┏')), 'no card');
+    // Of the card one row is left, with the key that goes back to it.
+    const framed = (rows: readonly string[]) => rows.filter((row) => /^[┏┃┗]/.test(row));
+    await terminal.until((rows) => framed(rows).length === 1, 'a row for the ask');
+    expect(framed(terminal.rows())[0]).toMatch(/^┏ ask_\w+ · local_fs\.write_file +new\.txt +waits · Ctrl\+N$/);
     const [id = ''] = await open_asks();
     await terminal.press(nextAsk, 'y once');
     const answered = await world.run(['approvals', 'respond', id, '--deny']);
     expect(answered.code).toBe(0);
     await terminal.saw('by operator:cli');
-    await terminal.until((rows) => !rows.some((row) => row.startsWith('┏')), 'no card');
+    await terminal.until((rows) => framed(rows).length === 0, 'no card');
     expect(await open_asks()).toEqual([]);
   });
 
@@ -276,17 +279,28 @@ describe('the composer in the terminal', () => {
         ],
       }),
     );
-    await addScript(world, [{ name: 'saw', match: { last_user: 'the seventh line' }, reply: { text: 'I see it.' } }]);
+    world.write('lines.md', 'one line\ntwo lines\nthree lines\nfour lines\n');
+    const some = { contains: ['two lines\nthree lines\n'], not: { any_of: ['one line\n', 'four lines'] } };
+    await addScript(world, [
+      { name: 'saw', match: { last_user: 'the seventh line' }, reply: { text: 'I see it.' } },
+      { name: 'some', match: { last_user: some }, reply: { text: 'I see two of them.' } },
+    ]);
     const terminal = await open(['--policy', join(world.workspace, 'policy.json')]);
     terminal.type('look at @id_rsa');
     await terminal.saw('› look at @id_rsa');
     terminal.type('\r');
     await terminal.saw('! @id_rsa was not attached');
     expect(terminal.screen()).toContain('› look at @id_rsa');
+    // Said once, and in words for a person.
+    expect(terminal.screen()).not.toContain('failed (');
     terminal.type('\u0015look at @notes.md ');
     await terminal.saw('› look at @notes.md');
     terminal.type('\r');
     await terminal.saw('I see it.');
+    terminal.type('and @lines.md:2-3 ');
+    await terminal.saw('› and @lines.md:2-3');
+    terminal.type('\r');
+    await terminal.saw('I see two of them.');
   });
 
   test('runs a shell line of the operator through the gate, and only with --shell', async () => {
@@ -321,7 +335,9 @@ describe('the composer in the terminal', () => {
     await terminal.saw('waiting for an answer');
     await terminal.press(nextAsk, 'y once');
     await letter(terminal, 'n', 'denied by operator:tui');
-    expect(terminal.rows().filter((row) => /^! touch made +asked, denied by operator:tui /.test(row))).toHaveLength(1);
+    const end = terminal.rows().findIndex((row) => /^! touch made +asked, denied by operator:tui /.test(row));
+    // Nothing more is said of it: not why it was asked, and not what a model would be told.
+    expect(terminal.rows()[end + 1]).toMatch(/^─ message ─+$/);
   });
 
   test('keeps the draft when the program is killed', async () => {

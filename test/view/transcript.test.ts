@@ -305,6 +305,23 @@ describe('rows of an item', () => {
     ]);
   });
 
+  it('say nothing of a program that printed nothing, and not why a call was asked that was denied then', () => {
+    const call = { ...emptyCall('c', 'r'), tools: 'local_shell', tool: 'local_shell', args: { command: 'false' } };
+    const result = JSON.stringify({ exit_code: 1, stdout: '', stderr: '', duration_seconds: 0.05 });
+    const ran = rows({ ...call, state: 'ok', result, ms: 60 }, 60);
+    expect(ran).toEqual(['• local_shell.local_shell  false            exit 1 · 60ms  +']);
+    const decision = {
+      action: 'approve',
+      rule: 66,
+      reason: 'matched_rule',
+      detail: 'program rm',
+      policy: 'default',
+    } as const;
+    const said = JSON.stringify({ ok: false, error: 'denied', message: 'The operator declined this call.' });
+    const denied = rows({ ...call, state: 'denied', decision, result: said, error: 'denied' }, 60);
+    expect(denied).toEqual(['! local_shell.local_shell  false             asks rule 67  +']);
+  });
+
   it('say that a call of a stored session was denied, where no more is known', () => {
     const denied = { ...emptyCall('c', 'r'), tools: 'local_fs', tool: 'write_file', args: { path: 'a' } };
     expect(rows({ ...denied, state: 'denied', error: 'denied' }, 60)[0]).toBe(

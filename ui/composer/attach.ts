@@ -53,6 +53,6 @@ async function isThere(root: string, path: string): Promise<boolean> {
 
 function callFor({ path, lines, directory }: Mention): OperatorCall {
   if (directory) return { tools: 'local_fs', tool: 'list_dir', args: { path } };
-  const range = lines === null ? {} : { start_line: lines.from, end_line: lines.to };
-  return { tools: 'local_fs', tool: 'read_file', args: { path, ...range } };
+  if (lines === null) return { tools: 'local_fs', tool: 'read_file', args: { path } };
+  return { tools: 'local_fs', tool: 'read_file_range', args: { path, start_line: lines.from, end_line: lines.to } };
 }

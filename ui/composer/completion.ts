@@ -88,8 +88,11 @@ function fileCompletion(
   written: (path: string) => string,
 ): { list: Completion | null; wanted: Wanted } {
   const wanted: Wanted = paths?.query === mention.query ? null : { kind: 'paths', query: mention.query };
-  // What fitted the last query stays until the next answer: nothing jumps while somebody types.
-  const items = (paths?.found ?? []).map((path) => ({ insert: written(path), label: path, detail: '', whole: false }));
+  // What fitted the last query stays until the next answer, as far as it fits this one: nothing jumps while somebody
+  // types, and Enter never takes what has nothing to do with the word.
+  const known = paths?.found ?? [];
+  const found = wanted === null ? known : fuzzyBest(mention.query, known, (path) => path, mostItems);
+  const items = found.map((path) => ({ insert: written(path), label: path, detail: '', whole: false }));
   return { list: listOf('file', mention.from, to, items), wanted };
 }
 

@@ -6,7 +6,7 @@ import { shownKey } from '../keys/key.ts';
 import type { State } from '../state.ts';
 import { contextsBelow } from './below.ts';
 import type { Overlay } from './overlay.ts';
-import { fieldLines, type OverlayView, plainView } from './overlay-view.ts';
+import { fieldLines, footKeys, type OverlayView, plainView } from './overlay-view.ts';
 import { slashCommands } from '../composer/slash-commands.ts';
 
 type HelpOverlay = Extract<Overlay, { kind: 'help' }>;
@@ -21,6 +21,7 @@ const keyColumns = 11;
 export function helpView(overlay: HelpOverlay, state: State, columns: number): OverlayView {
   const { query } = overlay;
   const { glyphs } = state;
+  const more = footKeys(state.keys, [['overlay.page-down', 'more']]);
   return {
     ...plainView,
     title: `Keys: ${paneNames[state.pane]}`,
@@ -31,7 +32,8 @@ export function helpView(overlay: HelpOverlay, state: State, columns: number): O
         ? overview(helpSections(state.keys, contextsBelow(state)), columns, glyphs)
         : fullRows(helpSections(state.keys, contextsBelow(state), query), query, glyphs),
     at: overlay.at,
-    foot: ['PgDn more', 'type to search', '/ commands', 'Esc close'],
+    scrolls: more,
+    foot: [...more, 'type to search', '/ commands', ...footKeys(state.keys, [['overlay.close', 'close']])],
   };
 }
 

@@ -7,8 +7,8 @@ import { columnsOf, cutLine, fitLine, spread } from '../../src/view/wrap.ts';
 import type { State } from '../state.ts';
 import { shortCount } from '../status-lines.ts';
 import type { Overlay } from './overlay.ts';
-import { fieldLines, listed, listFoot, noneOf, type OverlayView } from './overlay-view.ts';
-import { grantRows, modelRows, paletteRows, planRows, runRows, sessionRows } from './rows.ts';
+import { fieldLines, footKeys, listed, listFoot, noneOf, type OverlayView } from './overlay-view.ts';
+import { grantRows, grantWords, modelRows, paletteRows, planRows, runRows, sessionRows } from './rows.ts';
 
 type Of<K extends Overlay['kind']> = Extract<Overlay, { kind: K }>;
 
@@ -31,7 +31,7 @@ export function paletteView(overlay: Of<'palette'>, state: State, columns: numbe
     title: 'Commands',
     right: count(rows.length, all),
     head: fieldLines(overlay.field, overlay.query, state.glyphs),
-    foot: ['↑↓ choose', 'Enter run', 'Esc close'],
+    foot: listFoot(overlay, state.keys, 'run', []),
   };
 }
 
@@ -49,7 +49,7 @@ export function plansView(overlay: Of<'plans'>, state: State, columns: number): 
     title: 'Plans',
     right: count(rows.length, overlay.rows?.length ?? 0),
     head: fieldLines(overlay.field, overlay.query, state.glyphs),
-    foot: listFoot(overlay, 'Enter switch', []),
+    foot: listFoot(overlay, state.keys, 'switch', []),
   };
 }
 
@@ -109,7 +109,13 @@ export function sessionsView(overlay: Of<'sessions'>, state: State, columns: num
     right: count(rows.length, overlay.rows?.length ?? 0),
     head: fieldLines(overlay.field, overlay.query, state.glyphs),
     below: [...gone, ...last],
-    foot: listFoot(overlay, 'Enter switch', ['N new', 'R rename', 'F fork', 'D delete', 'E export']),
+    foot: listFoot(overlay, state.keys, 'switch', [
+      ['sessions.new', 'new'],
+      ['sessions.rename', 'rename'],
+      ['sessions.fork', 'fork'],
+      ['sessions.delete', 'delete'],
+      ['sessions.export', 'export'],
+    ]),
   };
 }
 
@@ -152,7 +158,10 @@ export function modelsView(overlay: Of<'models'>, state: State, columns: number)
     title: 'Model',
     right: foreign(overlay.backends === '' ? (overlay.notes[0] ?? '') : overlay.backends, state.glyphs, 'dim'),
     head: fieldLines(overlay.field, overlay.query, state.glyphs),
-    foot: listFoot(overlay, 'Enter this session', ['D make default', 'T test']),
+    foot: listFoot(overlay, state.keys, 'this session', [
+      ['models.default', 'make default'],
+      ['models.test', 'test'],
+    ]),
   };
 }
 
@@ -196,7 +205,10 @@ export function runsView(overlay: Of<'runs'>, state: State, columns: number): Ov
     title: 'Runs',
     right: count(rows.length, overlay.rows?.length ?? 0),
     head: fieldLines(overlay.field, overlay.query, state.glyphs),
-    foot: listFoot(overlay, 'Enter details', ['R resume', 'c cancel']),
+    foot: listFoot(overlay, state.keys, 'details', [
+      ['runs.resume', 'resume'],
+      ['runs.cancel', 'cancel'],
+    ]),
   };
 }
 
@@ -212,7 +224,7 @@ export function grantsView(overlay: Of<'grants'>, state: State, columns: number)
     const holds = now === null || row.policy_sha256 === now;
     const age = formatAge(state.now - Date.parse(row.created_at));
     return spread(
-      foreign(row.what, state.glyphs),
+      foreign(grantWords(row), state.glyphs),
       [say(`${age}${holds ? '' : '  under another policy'}`, 'dim')],
       columns - 2,
     );
@@ -224,7 +236,18 @@ export function grantsView(overlay: Of<'grants'>, state: State, columns: number)
     head: fieldLines(overlay.field, overlay.query, state.glyphs),
     foot:
       overlay.field === null && body.length === 0
-        ? ['Esc close']
-        : ['Del forget', ...(overlay.field === null ? ['/ filter', 'Esc close'] : ['Enter keep', 'Esc back'])],
+        ? footKeys(state.keys, [['overlay.close', 'close']])
+        : footKeys(state.keys, [
+            ['grants.forget', 'forget'],
+            ...(overlay.field === null
+              ? ([
+                  ['overlay.filter', 'filter'],
+                  ['overlay.close', 'close'],
+                ] as const)
+              : ([
+                  ['field.accept', 'keep'],
+                  ['field.close', 'back'],
+                ] as const)),
+          ]),
   };
 }

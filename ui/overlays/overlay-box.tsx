@@ -27,7 +27,8 @@ export function OverlayBox({
   const inner = (line: Line): Line => [say('│ ', 'border'), ...fitLine(line, width - 4), say(' │', 'border')];
   const shown = view.body.slice(top, top + room);
   const { glyphs } = theme;
-  const keys = glyphs === 'ascii' ? view.foot.map((word) => word.replace('↑↓', 'Up Down')) : view.foot;
+  const doing = view.foot.filter((word) => last > 0 || view.scrolls?.includes(word) !== true);
+  const keys = glyphs === 'ascii' ? doing.map((word) => word.replace('↑↓', 'Up Down')) : doing;
   const lines = [
     edge('┌┐', view.title, place(view, top, room, last), width, glyphs),
     ...view.head.map(inner),

@@ -1,6 +1,7 @@
 import type { Glyphs } from '../../src/view/escape.ts';
 import { foreign, type Line, say } from '../../src/view/line.ts';
 import { fieldLine } from '../field-line.ts';
+import { type KeyMap, keyOf } from '../keys/key-map.ts';
 import type { Field, ListOverlay } from './overlay.ts';
 
 /** What an overlay has to show: a title with something at its right, what stays at the top, what scrolls, and its keys. */
@@ -16,6 +17,8 @@ export type OverlayView = {
   readonly below: readonly Line[];
   /** Keys that do something now, the most useful first; the last one always has room. */
   readonly foot: readonly string[];
+  /** Words of the foot that do nothing where all of the body is in view. */
+  readonly scrolls?: readonly string[];
 };
 
 /** A view without a list, a head and anything else that is not said. */
@@ -43,13 +46,35 @@ export const fieldLines = (field: Field | null, query: string, glyphs: Glyphs): 
   return [[say(label, 'dim'), ...fieldLine(field.editing, glyphs)]];
 };
 
-/** The keys of a list: with a field they are letters of its text. */
-export function listFoot(overlay: ListOverlay, enter: string, letters: readonly string[]): readonly string[] {
+/** Commands of the key map, each with what it does here. */
+export type FootKeys = readonly (readonly [id: string, words: string])[];
+
+/** `c copy`: the keys in effect; a command without one has no place at the foot. */
+export const footKeys = (keys: KeyMap, commands: FootKeys): readonly string[] =>
+  commands.flatMap(([id, words]) => {
+    const key = keyOf(keys, id);
+    return key === null ? [] : [`${key} ${words}`];
+  });
+
+/** Both keys that move, as one; in words where a key was given another place. */
+export function moveKeys(keys: KeyMap, words: string): readonly string[] {
+  const up = keyOf(keys, 'overlay.up');
+  const down = keyOf(keys, 'overlay.down');
+  if (up === null || down === null) return [];
+  return [`${up === 'Up' && down === 'Down' ? '↑↓' : `${up} ${down}`} ${words}`];
+}
+
+/** The keys of a list: with a field they are letters of its text. @param enter what Enter does in it */
+export function listFoot(overlay: ListOverlay, keys: KeyMap, enter: string, letters: FootKeys): readonly string[] {
   const { field } = overlay;
+  const back = (words: string) => footKeys(keys, [['field.close', words]]);
   if (field !== null && field.purpose !== 'filter')
-    return [`Enter ${field.purpose === 'new' ? 'create' : field.purpose}`, 'Esc back'];
-  if (letters.length === 0) return ['↑↓ choose', enter, 'Esc close'];
-  if (field === null) return [enter, ...letters, '/ filter', 'Esc close'];
-  const [first = '', ...more] = letters;
-  return [enter, `Esc, then ${first}`, ...more, ''];
+    return [...footKeys(keys, [['field.accept', field.purpose === 'new' ? 'create' : field.purpose]]), ...back('back')];
+  const take = footKeys(keys, [['overlay.accept', enter]]);
+  const close = footKeys(keys, [['overlay.close', 'close']]);
+  if (letters.length === 0) return [...moveKeys(keys, 'choose'), ...take, ...close];
+  const own = footKeys(keys, letters);
+  if (field === null) return [...take, ...own, ...footKeys(keys, [['overlay.filter', 'filter']]), ...close];
+  const [first = '', ...more] = own;
+  return [...take, ...back(`, then ${first}`).map((words) => words.replace(' ,', ',')), ...more, ''];
 }

@@ -41,7 +41,11 @@ export const runRows = (overlay: Extract<Overlay, { kind: 'runs' }>): readonly R
   );
 
 export const grantRows = (overlay: Extract<Overlay, { kind: 'grants' }>): readonly RememberedChoice[] =>
-  filtered(overlay.query, overlay.rows ?? [], (row) => row.what);
+  filtered(overlay.query, overlay.rows ?? [], grantWords);
+
+/** What a choice lets through. */
+export const grantWords = ({ kind, what }: RememberedChoice): string =>
+  kind === 'edits' ? `edits of files below ${what}` : what;
 
 /** What is a command wherever one is; `own` adds those of the pane that is open. Moving and leaving need no list. */
 const offered = /^(?:app\.(?!palette|interrupt|end-of-input|abort)|composer\.(?:resend|editor|history-search)$)/;

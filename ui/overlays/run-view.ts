@@ -6,7 +6,7 @@ import type { State } from '../state.ts';
 import { shortCount } from '../status-lines.ts';
 import type { BoundUse, RunDetails } from '../../src/schema/run-record.ts';
 import type { Overlay } from './overlay.ts';
-import { type OverlayView, plainView } from './overlay-view.ts';
+import { footKeys, type OverlayView, plainView } from './overlay-view.ts';
 import { shortId } from '../approvals/approvals-state.ts';
 
 /** What can still be ended, and what can go on. */
@@ -16,7 +16,14 @@ const resting: ReadonlySet<string> = new Set(['suspended', 'interrupted']);
 /** A run: what it did first, then what it was; its bounds stay at the bottom (10 §2.8). */
 export function runView(overlay: Extract<Overlay, { kind: 'run' }>, state: State, columns: number): OverlayView {
   const { run } = overlay;
-  if (run === null) return { ...plainView, title: 'Run', body: [[say('loading…', 'dim')]], at: 0, foot: ['Esc close'] };
+  if (run === null)
+    return {
+      ...plainView,
+      title: 'Run',
+      body: [[say('loading…', 'dim')]],
+      at: 0,
+      foot: footKeys(state.keys, [['overlay.close', 'close']]),
+    };
   const shown = { id: (id: string) => state.approvals.ids[id] ?? shortId(id), when: formatClock };
   const { header, steps, outcome } = runParts(run, shown);
   const lines = [...steps.map((line) => line.replace(/^ {2}/, '')), ...outcome, '', ...header];
@@ -28,13 +35,13 @@ export function runView(overlay: Extract<Overlay, { kind: 'run' }>, state: State
     body: lines.flatMap((line): readonly Line[] => wrapLine(foreign(line, state.glyphs), columns, [], [say('      ')])),
     at: overlay.at,
     below: [cutLine(foreign(boundsText(run), state.glyphs, 'dim'), columns)],
-    foot: [
-      'Enter inputs and outputs',
-      ...(alive.has(run.status) ? ['c cancel run'] : []),
-      ...(resting.has(run.status) ? ['R resume'] : []),
-      'e export',
-      'Esc close',
-    ],
+    foot: footKeys(state.keys, [
+      ['overlay.accept', 'inputs and outputs'],
+      ...(alive.has(run.status) ? ([['run.cancel', 'cancel run']] as const) : []),
+      ...(resting.has(run.status) ? ([['run.resume', 'resume']] as const) : []),
+      ['run.export', 'export'],
+      ['overlay.close', 'close'],
+    ]),
   };
 }
 

@@ -74,6 +74,21 @@ function hitsOf(lines: readonly string[], query: string): readonly number[] {
   return lines.flatMap((line, index) => ((exact ? line : line.toLowerCase()).includes(wanted) ? [index] : []));
 }
 
+export const hitCount = ({ find, lines }: TextOverlay): number => hitsOf(lines, find?.editing.text.trim() ?? '').length;
+
+const flags = new WeakMap<readonly string[], readonly number[]>();
+
+/** Lines with something hidden in them; looked for once, since a text may be long and is drawn at every key. */
+function flagsOf({ lines }: TextOverlay): readonly number[] {
+  const known = flags.get(lines);
+  if (known !== undefined) return known;
+  const found = lines.flatMap((line, index) => (hiddenCharacters(line).length > 0 ? [index] : []));
+  flags.set(lines, found);
+  return found;
+}
+
+export const hasFlags = (overlay: TextOverlay): boolean => flagsOf(overlay).length > 0;
+
 /** `2 of 7`, or that there is none. */
 export function findPlace({ find, lines }: TextOverlay): Line {
   const query = find?.editing.text.trim() ?? '';
@@ -138,7 +153,7 @@ function toHit(overlay: TextOverlay, find: Find, by: 1 | -1, place: TextPlace): 
 function toFlag(overlay: TextOverlay, place: TextPlace): TextOverlay {
   const rows = textRows(overlay, place);
   const now = rows[Math.min(overlay.at, rows.length - 1)]?.of ?? 0;
-  const flagged = overlay.lines.flatMap((line, index) => (hiddenCharacters(line).length > 0 ? [index] : []));
+  const flagged = flagsOf(overlay);
   return inView(overlay, flagged.find((line) => line > now) ?? flagged[0] ?? null, place);
 }
 

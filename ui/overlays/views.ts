@@ -1,15 +1,16 @@
 import type { Glyphs } from '../../src/view/escape.ts';
 import { foreign, say } from '../../src/view/line.ts';
 import { wrapLine } from '../../src/view/wrap.ts';
+import { type KeyMap, keyOf } from '../keys/key-map.ts';
 import { layoutOf } from '../layout.ts';
 import type { State } from '../state.ts';
 import { definitionBody, definitionHead } from './definition-view.ts';
 import { helpView } from './help-view.ts';
 import { grantsView, modelsView, paletteView, plansView, runsView, sessionsView } from './list-views.ts';
 import type { Overlay, TextOverlay } from './overlay.ts';
-import { fieldLines, type OverlayView, plainView } from './overlay-view.ts';
+import { fieldLines, type FootKeys, footKeys, moveKeys, type OverlayView, plainView } from './overlay-view.ts';
 import { runView } from './run-view.ts';
-import { findPlace, textLines } from './text-overlay.ts';
+import { findPlace, hasFlags, hitCount, textLines } from './text-overlay.ts';
 import { trustBody, trustHead, trustTitle } from './trust-view.ts';
 import { whyBelow, whyBody, whyHead } from './why-view.ts';
 
@@ -45,7 +46,14 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
         at: overlay.at,
         chosen: overlay.explanation.tried.length > 0,
         below: whyBelow(overlay, { columns, glyphs }, body),
-        foot: ['↑↓ rules', 'Enter rule JSON', 'c copy', 'Esc close'],
+        foot: [
+          ...moveKeys(state.keys, 'rules'),
+          ...footKeys(state.keys, [
+            ['overlay.accept', 'rule JSON'],
+            ['why.copy', 'copy'],
+            ['overlay.close', 'close'],
+          ]),
+        ],
       };
     }
     case 'explain':
@@ -57,7 +65,8 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
         head: findLines(overlay, glyphs),
         body: textLines(overlay, { columns, glyphs }),
         at: overlay.at,
-        foot: textFoot(overlay),
+        foot: textFoot(overlay, state.keys),
+        scrolls: pageKeys(state.keys),
       };
     case 'trust':
       return {
@@ -67,7 +76,14 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
         head: trustHead(overlay, columns, glyphs),
         body: trustBody(overlay.content, columns, glyphs),
         at: overlay.at,
-        foot: ['y trust', 'o use once', 'n refuse', 'PgDn more', 'Esc refuse'],
+        foot: footKeys(state.keys, [
+          ['card.trust', 'trust'],
+          ['card.trust-once', 'use once'],
+          ['card.refuse', 'refuse'],
+          ['overlay.page-down', 'more'],
+          ['overlay.close', 'refuse'],
+        ]),
+        scrolls: moreKeys(state.keys),
       };
     case 'definition':
       return {
@@ -77,7 +93,13 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
         head: definitionHead(overlay, columns, glyphs),
         body: definitionBody(overlay.held, columns, glyphs),
         at: overlay.at,
-        foot: ['y accept', 'n keep it out', 'PgDn more', 'Esc later'],
+        foot: footKeys(state.keys, [
+          ['card.accept', 'accept'],
+          ['card.keep-out', 'keep it out'],
+          ['overlay.page-down', 'more'],
+          ['overlay.close', 'later'],
+        ]),
+        scrolls: moreKeys(state.keys),
       };
     case 'question':
       return {
@@ -90,10 +112,38 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
   }
 }
 
-function textFoot({ find }: TextOverlay): readonly string[] {
-  if (find?.typing === true) return ['↑↓ hits', 'Enter keep', 'Esc no search'];
-  if (find !== undefined) return ['n next', 'N previous', '/ find', 'c copy', 'Esc close'];
-  return ['↑↓ Space page', '/ find', '] next flag', 'w wrap', 'c copy', 'Esc close'];
+const pageKeys = (keys: KeyMap): readonly string[] => moveKeys(keys, `${keyOf(keys, 'view.page') ?? ''} page`.trim());
+const moreKeys = (keys: KeyMap): readonly string[] => footKeys(keys, [['overlay.page-down', 'more']]);
+
+/** The keys that do something in this text. Where all of it is in view there is nowhere to go. */
+function textFoot(overlay: TextOverlay, keys: KeyMap): readonly string[] {
+  const { find } = overlay;
+  if (find?.typing === true)
+    return [
+      ...(hitCount(overlay) > 1 ? moveKeys(keys, 'hits') : []),
+      ...footKeys(keys, [
+        ['field.accept', 'keep'],
+        ['field.close', 'no search'],
+      ]),
+    ];
+  const hits: FootKeys =
+    find !== undefined && hitCount(overlay) > 1
+      ? [
+          ['view.next-hit', 'next'],
+          ['view.previous-hit', 'previous'],
+        ]
+      : [];
+  return [
+    ...pageKeys(keys),
+    ...footKeys(keys, [
+      ...hits,
+      ['overlay.filter', 'find'],
+      ...(hasFlags(overlay) ? ([['view.next-flag', 'next flag']] as const) : []),
+      ['view.wrap', 'wrap'],
+      ['view.copy', 'copy'],
+      ['overlay.close', 'close'],
+    ]),
+  ];
 }
 
 const findLines = ({ find }: TextOverlay, glyphs: Glyphs) =>

@@ -1,6 +1,6 @@
 import { formatAge, plural } from '../../src/view/format.ts';
 import type { Overlay } from '../overlays/overlay.ts';
-import { grantRows, modelRows, planRows, runRows, sessionRows } from '../overlays/rows.ts';
+import { grantRows, grantWords, modelRows, planRows, runRows, sessionRows } from '../overlays/rows.ts';
 import type { State } from '../state.ts';
 
 /** A list to choose from by number (10 §10): what its rows say, in sentences instead of columns. */
@@ -60,7 +60,7 @@ function rowsOf(overlay: Overlay, state: State): readonly string[] | null {
       );
     case 'grants':
       if (overlay.rows === null) return null;
-      return grantRows(overlay).map((row) => joined(row.what, ago(row.created_at)));
+      return grantRows(overlay).map((row) => joined(grantWords(row), ago(row.created_at)));
     default:
       return null;
   }

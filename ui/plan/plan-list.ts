@@ -139,6 +139,10 @@ function artefacts(all: NonNullable<PlanStep['summary']>['artifacts']): string {
 const elsewhere = ({ run_by }: PlanStep): string =>
   run_by === null ? '' : `run by pid ${run_by.pid} (${run_by.surface})`;
 
+/** Not begun, or under way: each step is in one of the counts. */
+const isLeft = ({ status, ask_id, interrupted }: PlanStep): boolean =>
+  status === 'pending' || (status === 'running' && ask_id === null && !interrupted);
+
 /** Counts, models and what holds for every step. */
 function feet(state: State): readonly string[] {
   const { plan, auto, planner } = state.plan;
@@ -151,7 +155,7 @@ function feet(state: State): readonly string[] {
       `Waiting ${count((step) => step.ask_id !== null)}`,
       `Failed ${count(({ status, interrupted }) => status === 'failed' || interrupted)}`,
       `Skipped ${count(({ status }) => status === 'skipped')}`,
-      `Left ${count(({ status }) => status === 'pending')}`,
+      `Left ${count(isLeft)}`,
     ].join('  '),
     `Planner ${planner ?? executor}   Executor ${executor}`,
     `Auto ${auto ? 'on' : 'off'}   Shell ${facts.shell ? 'on' : 'off'}   Policy ${facts.policy?.name ?? '-'} ${facts.policy?.sha256?.slice(0, 4) ?? ''}`,

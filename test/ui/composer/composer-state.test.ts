@@ -249,6 +249,15 @@ describe('mentions', () => {
     expect(composer.take()).toEqual([]);
   });
 
+  it('takes nothing with Enter that was found for another word', () => {
+    const composer = driven().type('see @');
+    composer.act({ type: 'paths', query: '', found: ['src/', 'src/retry.ts'] });
+    composer.type('re');
+    expect(composer.state.completion?.items.map(({ label }) => label)).toEqual(['src/retry.ts']);
+    composer.type('adme');
+    expect(composer.state.completion).toBeNull();
+  });
+
   it('asks once for each change of the word', () => {
     const composer = driven().type('@');
     expect(composer.take()).toHaveLength(1);

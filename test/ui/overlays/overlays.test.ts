@@ -4,6 +4,7 @@ import type { RunDetails } from '../../../src/schema/run-record.ts';
 import type { Item } from '../../../src/view/items.ts';
 import { textOf } from '../../../src/view/line.ts';
 import { emptyCall } from '../../../src/view/transcript.ts';
+import { readKeysFile } from '../../../ui/keys/keys-file.ts';
 import { openList, type Overlay } from '../../../ui/overlays/overlay.ts';
 import { placeOf } from '../../../ui/overlays/place.ts';
 import { whyOverlay } from '../../../ui/overlays/why-view.ts';
@@ -55,6 +56,37 @@ describe('a text that is read', () => {
   });
 });
 
+describe('the foot', () => {
+  const foot = (state: State): string => {
+    const { view: shown, last } = placeOf(state, top(state) as Overlay);
+    return shown.foot.filter((word) => last > 0 || shown.scrolls?.includes(word) !== true).join('  ');
+  };
+
+  it('names the keys that do something in the text, and no others', () => {
+    expect(foot(over(view(['a', 'b'])))).toBe('/ find  w wrap  c copy  Esc close');
+    expect(foot(over(view(hidden)))).toBe('↑↓ Space page  / find  ] next flag  w wrap  c copy  Esc close');
+    const found = pressAll(over(view(many)), '/', ...'needle').state;
+    expect(foot(found)).toBe('↑↓ hits  Enter keep  Esc no search');
+    expect(foot(pressAll(found, 'enter').state)).toBe(
+      '↑↓ Space page  n next  N previous  / find  w wrap  c copy  Esc close',
+    );
+    expect(foot(pressAll(over(view(many)), '/', ...'ne 40 needle', 'enter').state)).toBe(
+      '↑↓ Space page  / find  w wrap  c copy  Esc close',
+    );
+  });
+
+  it('names the keys in effect', () => {
+    const { map: keys, notices } = readKeysFile(
+      JSON.stringify({ version: 1, bindings: { 'view.wrap': ['z'], 'view.copy': [], 'sessions.new': ['+'] } }),
+    );
+    expect(notices).toEqual([]);
+    expect(foot(readyState({ keys, overlays: [view(['a'])] }))).toBe('/ find  z wrap  Esc close');
+    expect(foot(readyState({ keys, overlays: [{ ...openList('sessions'), rows: [] }] }))).toBe(
+      'Enter switch  Esc, then + new  R rename  F fork  D delete  E export  ',
+    );
+  });
+});
+
 describe('keys of the overlays', () => {
   const run = { id: 'run_1', status: 'completed', steps: [], calls: [], waits: [] } as unknown as RunDetails;
   const session = {
@@ -100,6 +132,13 @@ describe('keys of the overlays', () => {
     const state = over({ ...openList('grants'), field: null, rows: [grant] });
     expect(placeOf(state, top(state) as Overlay).view.body.map(textOf)[0]).toContain('local_shell.local_shell ls');
     expect(pressAll(state, 'delete').effects).toEqual([{ do: 'forget', id: 'g1' }]);
+  });
+
+  it('of what is allowed for the session say that edits are, and of which place', () => {
+    const state = over({ ...openList('grants'), field: null, rows: [{ ...grant, kind: 'edits', what: '/w/shop' }] });
+    expect(placeOf(state, top(state) as Overlay).view.body.map(textOf)[0]).toContain('edits of files below /w/shop');
+    const searched = pressAll(state, '/', ...'files').state;
+    expect(placeOf(searched, top(searched) as Overlay).view.body.map(textOf)[0]).toContain('/w/shop');
   });
 });
 

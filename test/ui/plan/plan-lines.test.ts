@@ -34,6 +34,19 @@ test('says what was refused under a list that is longer than its half of the scr
   expect(shown[10]).toMatch(/^─ step 9 of 11 · pending ─+$/);
 });
 
+test('counts every step once, also the one that is being worked on', () => {
+  const steps = [
+    stepOf(1, { status: 'completed', summary }),
+    stepOf(2, { status: 'running' }),
+    stepOf(3),
+    stepOf(4, { status: 'running', ask_id: 'ask_1' }),
+  ];
+  const shown = lines(pane({ plan: planOf(...steps) }, 120, 40));
+  expect(shown.find((line) => line.startsWith(' Done'))).toMatch(
+    /^ Done 1 {2}Waiting 1 {2}Failed 0 {2}Skipped 0 {2}Left 2 /,
+  );
+});
+
 test('cuts the description before what came of the step, and loses no word of it beside the list', () => {
   const shown = lines(pane({ plan: many, chosen: 'step1' }));
   expect(shown[1]).toMatch(/^ > \[x\] 1\. say in .*… · success · 1 file$/);
