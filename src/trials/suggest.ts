@@ -1,11 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { LoadedPolicy } from '../schema/policy.ts';
 import type { RuleSuggestion, SuggestReport } from '../schema/policy-views.ts';
 import type { RecordedCall, RecordedCalls } from '../store/recorded-calls.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
 import { type Approval, type Candidate, candidatesOf, fewest } from './candidates.ts';
 import { createRetrials, type Retrial } from './recorded.ts';
-import { createJudge, type Judge } from './judge.ts';
+import { createJudge } from './judge.ts';
 import { type RuleTrial, touchesCatalogue, tryRule, viewOf, wasDenied } from './try-rule.ts';
 import { openValid, type TrialDeps } from './trial.ts';
 
@@ -86,7 +85,7 @@ export function createSuggest(deps: SuggestDeps) {
 
   /** Null unless enough approvals still ask, and the rule holds for each of them. */
   function tryCandidate(past: Past, candidate: Candidate, approved: readonly Retrial[]): RuleSuggestion | null {
-    const { trial, loaded, denied, recent } = past;
+    const { trial, loaded, recent } = past;
     // What a rule of the policy allows by now needs no other one.
     const members = approved.filter(({ call, host }) => trial.judge(loaded, call, host).action !== 'allow');
     if (members.length < fewest) return null;
