@@ -14,28 +14,6 @@ type Room = {
 };
 
 const words = ['src/schema', 'src/text'];
-const everyRoom = [
-  ...words,
-  'src/app-options.ts',
-  ...[
-    'client',
-    'sessions',
-    'plans',
-    'runs',
-    'gate',
-    'trials',
-    'asks',
-    'registry',
-    'workspace',
-    'tools',
-    'children',
-    'store',
-    'policy',
-    'models',
-    'view',
-  ].map((room) => `src/${room}`),
-];
-
 const rooms: Readonly<Record<string, Room>> = {
   web: {
     may: [...words, 'src/view', 'src/client'],
@@ -55,7 +33,7 @@ const rooms: Readonly<Record<string, Room>> = {
     },
   },
   ui: {
-    may: [...words, 'src/view', 'src/client/operations.ts', 'src/client/operations', 'src/client/play-plan.ts'],
+    may: [...words, 'src/view', 'src/client/operations.ts', 'src/client/play-plan.ts'],
     packages: { '*': ['ink', 'react'] },
   },
   'src/cli': {
@@ -65,7 +43,6 @@ const rooms: Readonly<Record<string, Room>> = {
       'src/app.ts',
       'src/app-options.ts',
       'src/client/operations.ts',
-      'src/client/operations',
       'src/client/play-plan.ts',
       'ui/start.tsx',
       'ui/theme.ts',
@@ -89,9 +66,29 @@ const rooms: Readonly<Record<string, Room>> = {
       '*': ['superstruct'],
     },
   },
-  'src/app.ts': { may: [...everyRoom, 'src/app'], packages: {} },
-  'src/app': { may: [...everyRoom, 'src/chain/allowlist.ts'], packages: {} },
-  'src/app-options.ts': { may: words, packages: {} },
+  'src/app.ts': { may: ['src/app', 'src/app-options.ts', 'src/client', 'src/runs', 'src/store'], packages: {} },
+  'src/app': {
+    may: [
+      ...words,
+      'src/app-options.ts',
+      'src/client',
+      'src/sessions',
+      'src/plans',
+      'src/runs',
+      'src/gate',
+      'src/trials',
+      'src/asks',
+      'src/registry',
+      'src/workspace',
+      'src/tools',
+      'src/store',
+      'src/policy',
+      'src/view',
+      'src/chain/allowlist.ts',
+    ],
+    packages: {},
+  },
+  'src/app-options.ts': { may: ['src/schema'], packages: {} },
   'src/sessions': {
     may: [...words, 'src/chain', 'src/store', 'src/runs'],
     packages: { 'drafts.ts': ['superstruct'] },
@@ -114,7 +111,6 @@ const rooms: Readonly<Record<string, Room>> = {
       ...words,
       'src/store',
       'src/workspace',
-      'src/registry',
       'src/tools/catalog.ts',
       'src/tools/source.ts',
       'src/tools/tool.ts',
@@ -133,7 +129,6 @@ const rooms: Readonly<Record<string, Room>> = {
       'src/tools/arguments.ts',
       'src/tools/tool.ts',
       'src/store',
-      'src/workspace',
       'src/registry',
       'src/asks',
     ],
@@ -141,7 +136,7 @@ const rooms: Readonly<Record<string, Room>> = {
   },
   'src/trials': { may: [...words, 'src/shell', 'src/policy', 'src/store', 'src/workspace'], packages: {} },
   'src/asks': {
-    may: [...words, 'src/policy', 'src/store', 'src/workspace'],
+    may: [...words, 'src/store'],
     packages: { 'attention.ts': ['superstruct'] },
   },
   'src/registry': {
@@ -189,7 +184,7 @@ const rooms: Readonly<Record<string, Room>> = {
   },
   'src/shell': {
     may: words,
-    packages: { 'parse-script.ts': ['unbash'], 'loose-parse.ts': ['unbash'], 'word-reader.ts': ['unbash'] },
+    packages: { 'parse-script.ts': ['unbash'], 'word-reader.ts': ['unbash'] },
     pure: true,
   },
   'src/schema': { may: ['src/text'], packages: { '*': ['superstruct'] }, pure: true },
@@ -259,6 +254,31 @@ describe('the house', () => {
       });
     });
     expect(wrong).toEqual([]);
+  });
+
+  it('has no permission that nobody uses', () => {
+    const imports = sources.flatMap((file) => importsOf(file).map(({ specifier }) => ({ file, specifier })));
+    const unused = Object.entries(rooms).flatMap(([name, room]) => {
+      const own = imports.filter(({ file }) => roomOf(file) === name);
+      const rows = room.may.filter(
+        (may) =>
+          !own.some(({ file, specifier }) => {
+            const to = specifier.startsWith('.') ? target(file, specifier) : '';
+            return to === may || to.startsWith(`${may}/`);
+          }),
+      );
+      const packages = Object.entries(room.packages).flatMap(([place, names]) =>
+        names.filter(
+          (wanted) =>
+            !own.some(
+              ({ file, specifier }) =>
+                packageOf(specifier) === wanted && (place === '*' || file === `${name}/${place}`),
+            ),
+        ),
+      );
+      return [...rows, ...packages].map((what) => `${name} -> ${what}`);
+    });
+    expect(unused).toEqual([]);
   });
 
   it('has no circle of files', () => {
@@ -338,6 +358,24 @@ describe('the house', () => {
       'src/registry',
     ];
     expect([...seen].filter((file) => forbidden.some((room) => file.startsWith(room)))).toEqual([]);
+  });
+
+  it('is described by files and decisions that are there', () => {
+    const text = (file: string): string => readFileSync(join(root, file), 'utf8');
+    const decisions = text('docs/decisions.md');
+    const documents = [text('ARCHITECTURE.md'), decisions];
+    const inTree = ['src', 'workers', 'ui', 'web', 'test'].flatMap((directory) =>
+      readdirSync(join(root, directory), { recursive: true, encoding: 'utf8' }).map((path) => `${directory}/${path}`),
+    );
+    const named = documents.flatMap((document) =>
+      [...document.matchAll(/`([\w@./-]*[\w-]\.(?:tsx?|mjs|cjs))`/g)].map(([, name = '']) => name),
+    );
+    expect(named.filter((name) => !inTree.some((path) => `/${path}`.endsWith(`/${name}`)))).toEqual([]);
+
+    const numbers = (pattern: RegExp, from: string): string[] => [...from.matchAll(pattern)].map(([, n = '']) => n);
+    const known = new Set(numbers(/^(?:\*\*)?(\d+)(?:\. |: see )/gm, decisions));
+    const cited = [...documents, ...sources.map(text)].flatMap((from) => numbers(/decisions? (\d+)/g, from));
+    expect(cited.filter((number) => !known.has(number))).toEqual([]);
   });
 
   it('keeps the files that want to grow within their budgets', () => {

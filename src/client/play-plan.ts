@@ -39,6 +39,7 @@ export async function playSteps(
   given: { readonly plan: string | null; readonly shell: boolean; readonly run: PlanRunOptions },
   face: StepsFace,
 ): Promise<StepsEnd> {
+  const { shell } = given;
   const limit = given.run.timeout_ms;
   let { plan } = given;
   let used = 0;
@@ -49,7 +50,7 @@ export async function playSteps(
       return { plan, stopped_by: 'timeout', exit_code: 124 };
     }
     const run = { ...given.run, timeout_ms: left };
-    const started = await client.nextStep({ plan, shell: given.shell, run });
+    const started = await client.nextStep({ plan, shell, run });
     plan = started.plan;
     if (started.kind === 'done') {
       await face.none('complete');
@@ -58,16 +59,25 @@ export async function playSteps(
     used += await face.step(started);
     const outcome = await client.stepOutcome({ run_id: started.run.run_id });
     await face.ended(outcome, started);
-    const { exit_code, stopped_by } = outcome;
-    if (exit_code !== 0 && outcome.can_split && face.goesOn()) {
-      const first = await client.splitStep({ plan, ordinal: started.ordinal, shell: given.shell, run });
-      const end = await playPlanning(client, first, face.planning);
-      if (typeof end === 'number') return { plan, stopped_by: 'failed', exit_code: end };
-      await face.split(end);
-      continue;
-    }
-    if (exit_code !== 0 || stopped_by === 'done' || !face.goesOn()) return { plan, stopped_by, exit_code };
+    const { exit_code, stopped_by, can_split } = outcome;
+    const isOver = exit_code === 0 ? stopped_by === 'done' : !can_split;
+    if (isOver || !face.goesOn()) return { plan, stopped_by, exit_code };
+    if (exit_code === 0) continue;
+    const exit = await takeApart(client, { plan, ordinal: started.ordinal, shell, run }, face);
+    if (exit !== 0) return { plan, stopped_by: 'failed', exit_code: exit };
   }
+}
+
+/** @returns 0, or the exit code of the planning's run that failed */
+async function takeApart(
+  client: RuntimeClient,
+  step: Parameters<RuntimeClient['splitStep']>[0],
+  face: Pick<StepsFace, 'planning' | 'split'>,
+): Promise<number> {
+  const end = await playPlanning(client, await client.splitStep(step), face.planning);
+  if (typeof end === 'number') return end;
+  await face.split(end);
+  return 0;
 }
 
 /**

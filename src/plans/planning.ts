@@ -185,7 +185,7 @@ export function createPlanning(deps: PlanningDeps) {
             ...own,
             kind: 'plan_new',
             text: goal,
-            variables: plannerVariables(goal, stored, tools, models),
+            variables: plannerVariables(goal, stored, { tools, models }),
             check: accepted,
             async store({ steps }) {
               const plan = await deps.changes.create(goal, steps, stored);
@@ -197,7 +197,7 @@ export function createPlanning(deps: PlanningDeps) {
         );
       };
       if (!input.explore) return planned(null, null);
-      return explore(goal, { ...own, variables: plannerVariables(goal, null, tools, models) }, (context, problem) =>
+      return explore(goal, { ...own, variables: plannerVariables(goal, null, { tools, models }) }, (context, problem) =>
         planned(context, problem === null ? null : `the workspace was not explored: ${problem}`),
       );
     },
@@ -213,7 +213,7 @@ export function createPlanning(deps: PlanningDeps) {
           text: replanText(plan, deps.plans, input.instruction),
           options: input.run,
           model: models.planner_model,
-          variables: plannerVariables(plan.goal, plan.repo_context, tools, models),
+          variables: plannerVariables(plan.goal, plan.repo_context, { tools, models }),
           plan,
           check: accepted,
           store: ({ steps }) => deps.changes.replan(plan, steps),
@@ -227,7 +227,7 @@ export function createPlanning(deps: PlanningDeps) {
     async explorePlan(input: Named): Promise<PlanningStep> {
       const plan = findPlan(plans, input.plan);
       const models = deps.models();
-      const variables = plannerVariables(plan.goal, null, '', models);
+      const variables = plannerVariables(plan.goal, null, { tools: '', models });
       return explore(
         plan.goal,
         { options: input.run, model: models.planner_model, variables, plan },
@@ -252,7 +252,7 @@ export function createPlanning(deps: PlanningDeps) {
           text: splitText(plan, step.description, step.failure_text ?? ''),
           options: input.run,
           model: models.planner_model,
-          variables: plannerVariables(plan.goal, plan.repo_context, tools, models),
+          variables: plannerVariables(plan.goal, plan.repo_context, { tools, models }),
           plan,
           check: (read) =>
             read.steps.length >= 2 && read.steps.length <= 5

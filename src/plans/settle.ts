@@ -85,7 +85,7 @@ export function createPlanBooks(deps: PlanDeps) {
         if (claimOf(step, now()) !== 'ended') continue;
         // Nobody is left to read what a summariser of it would say.
         for (const id of step.run_id === null ? [] : plans.openSummaries(step.run_id)) {
-          deps.lostRuns.end(id, 'interrupted', 'its step was taken in without it');
+          deps.lostRuns.end(id, { status: 'interrupted' });
         }
         settleStep(step);
       }

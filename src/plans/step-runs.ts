@@ -77,7 +77,7 @@ export function createStepRuns(deps: StepRunDeps) {
     const { run: options, shell } = input;
     await deps.checkSummarizer(options.trust);
     const tools = await deps.executorTools({ shell, trust: options.trust });
-    const variables = stepVariables(plan, plans.steps(plan.id), step, tools, deps.models());
+    const variables = stepVariables(plan, plans.steps(plan.id), step, { tools, models: deps.models() });
     const request = planRequest(options, { text: step.description, variables, shell });
     const run = await service.startPlanned('plan_step', request, {
       ...(parent === undefined ? {} : { parent }),
@@ -114,7 +114,7 @@ export function createStepRuns(deps: StepRunDeps) {
         on_ask: 'deny',
         shell: false,
         timeout_ms: Math.min(summaryMs, Math.max(1000, live.gate.clock.left())),
-        variables: stepVariables(plan, plans.steps(plan.id), step, '', models),
+        variables: stepVariables(plan, plans.steps(plan.id), step, { tools: '', models }),
         images: [],
       };
       const run = await service.startPlanned('step_summary', request, {

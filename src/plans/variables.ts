@@ -16,12 +16,18 @@ const given = (variables: Readonly<Record<string, string>>): Record<string, stri
   // An empty variable would hide the fallback of a macro.
   Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== ''));
 
-/** Variables of a planner's run. @param tools JSON of what the executor may use */
+/** What the chains of a plan are given beside it. */
+export type PlanMeans = {
+  /** JSON of what the executor may use; empty = nothing is said of it. */
+  readonly tools: string;
+  readonly models: PlanModels;
+};
+
+/** Variables of a planner's run. */
 export const plannerVariables = (
   goal: string,
   context: string | null,
-  tools: string,
-  models: PlanModels,
+  { tools, models }: PlanMeans,
 ): Record<string, string> => given({ ...models, plan_goal: goal, repo_context: context ?? '', executor_tools: tools });
 
 /** Variables of the runs of a step: its executor and its summariser (07 §4.3). Values are data, never templates. */
@@ -29,8 +35,7 @@ export function stepVariables(
   plan: PlanListRow,
   steps: readonly StepRow[],
   step: StepRow,
-  tools: string,
-  models: PlanModels,
+  { tools, models }: PlanMeans,
 ): Record<string, string> {
   const before = steps.filter((other) => other.ordinal < step.ordinal);
   const previous = before.findLast((other) => other.status === 'completed');

@@ -79,7 +79,7 @@ export async function cancelElsewhere(
       continue;
     }
     try {
-      lostRuns.end(runId, 'cancelled', request.reason, deps.left, request.by);
+      lostRuns.end(runId, { status: 'cancelled', ...request }, deps.left);
       told = true;
     } catch (error) {
       // Somebody took it in this very moment: then they are told.

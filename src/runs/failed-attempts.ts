@@ -59,7 +59,7 @@ export function noteFailedAttempt(deps: FailedAttemptDeps, runId: string, error:
       const failed = runs.failAttempt(runId, failure.message);
       if (failed >= mostAttempts) {
         const note = `failed (${failure.class}): ${failure.message}`;
-        deps.lostRuns.end(runId, failure, failure.message, () => deps.left(head, note));
+        deps.lostRuns.end(runId, { status: 'failed', error: failure }, () => deps.left(head, note));
       }
       return failed;
     });

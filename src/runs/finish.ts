@@ -103,12 +103,22 @@ function outputOf(deps: FinishDeps, live: LiveRun, { end, last }: Supervised): O
   };
 }
 
+/** How a run ended, and what came of it. */
+type Ending = {
+  readonly live: LiveRun;
+  readonly outcome: Outcome;
+  readonly output: Output;
+  readonly usage: Usage;
+  /** It may go on: its row keeps its calls, its asks and its state. */
+  readonly rests: boolean;
+};
+
 /**
  * Writes the end of a run, its last event and what it owes its session in one transaction (04 §18.4), and gives the
  * result that every output format is made from.
  */
 export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervised): Finished {
-  const { gate, turn } = live;
+  const { gate } = live;
   const runId = gate.ref.run_id;
   // Whoever lost the lease writes nothing more for the run (11 §2.9).
   const held = deps.runs.holdsLease(runId, gate.owner);
@@ -118,6 +128,7 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
   const output =
     outcome.status === 'completed' || outcome.status === 'exhausted' ? outputOf(deps, live, supervised) : nothing;
   const rests = outcome.status === 'suspended' || outcome.status === 'interrupted';
+  const ending: Ending = { live, outcome, output, usage, rests };
   if (held && !rests) deps.asks.cancelOfRun(runId);
 
   deps.feed.commit('full', (record) => {
@@ -139,26 +150,31 @@ export function finishRun(deps: FinishDeps, live: LiveRun, supervised: Supervise
       if (outcome.status === 'suspended') deps.plans.rests(runId);
       else if (!rests) deps.plans.settles(runId, gate.owner, at);
     }
-    if (turn !== null) {
-      // A thread that was ended could not say what became of them.
-      if (!rests && output.type === null) turn.closeCalls(deps.calls.results(runId), deps.mask, at);
-      if (outcome.error !== null) turn.note(`failed (${outcome.error.class}): ${outcome.error.message}`, at);
-      else if (outcome.status === 'cancelled' || outcome.status === 'interrupted') turn.note('interrupted', at);
-      else if (output.type !== null && (outcome.status === 'completed' || outcome.status === 'exhausted')) {
-        turn.output({ status: outcome.status, type: output.type, text: output.text }, at);
-      }
-    }
-    lastEvent(record, live, outcome, output, usage, () => ({
+    tellSession(deps, ending, at);
+    lastEvent(record, ending, () => ({
       ask_ids: deps.asks.pendingOfRun(runId),
       checkpoint_seq: deps.runs.checkpointSeq(runId),
     }));
   });
 
-  return { result: resultOf(deps, live, outcome, output, usage), output: output.whole };
+  return { result: resultOf(deps, ending), output: output.whole };
+}
+
+function tellSession(deps: FinishDeps, { live, outcome, output, rests }: Ending, at: number): void {
+  const { turn, gate } = live;
+  if (turn === null) return;
+  const { status, error } = outcome;
+  // A thread that was ended could not say what became of them.
+  if (!rests && output.type === null) turn.closeCalls(deps.calls.results(gate.ref.run_id), deps.mask, at);
+  if (error !== null) turn.note(`failed (${error.class}): ${error.message}`, at);
+  else if (status === 'cancelled' || status === 'interrupted') turn.note('interrupted', at);
+  else if (output.type !== null && (status === 'completed' || status === 'exhausted')) {
+    turn.output({ status, type: output.type, text: output.text }, at);
+  }
 }
 
 /** What every output format is made from (06 §8.4). */
-function resultOf(deps: FinishDeps, live: LiveRun, outcome: Outcome, output: Output, usage: Usage): RunResult {
+function resultOf(deps: FinishDeps, { live, outcome, output, usage }: Ending): RunResult {
   const { ref, counters } = live.gate;
   const runId = ref.run_id;
   return {
@@ -201,10 +217,7 @@ function resultOf(deps: FinishDeps, live: LiveRun, outcome: Outcome, output: Out
 
 function lastEvent(
   record: Record,
-  live: LiveRun,
-  outcome: Outcome,
-  output: Output,
-  usage: Usage,
+  { live, outcome, output, usage }: Ending,
   rest: () => { readonly ask_ids: readonly string[]; readonly checkpoint_seq: number },
 ): void {
   const { gate } = live;

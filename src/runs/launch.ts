@@ -60,7 +60,9 @@ export function launch(deps: LaunchDeps, prepared: PreparedRun, ids: RunIds, wri
   const abort = new AbortController();
   let live: LiveRun | undefined;
   const clock = createActiveClock(prepared.timeoutMs, sinceStart, () => stopRun(live ?? null, { kind: 'timeout' }));
-  const gate = gateRun(deps.prepare, prepared, ids, clock, abort.signal, {
+  const gate = gateRun(deps.prepare, prepared, ids, {
+    clock,
+    signal: abort.signal,
     known: before?.known ?? null,
     settle: before?.settles === true ? () => stopRun(live ?? null, leftBehind) : null,
     counters: before?.counters ?? noCounters,

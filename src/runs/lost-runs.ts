@@ -1,4 +1,5 @@
 import { exitOf, RuntimeError, shownClass } from '../schema/errors.ts';
+import type { MainEvent } from '../schema/event.ts';
 import type { RunFailure } from '../schema/run.ts';
 import type { Asks } from '../asks/asks.ts';
 import type { Calls } from '../store/calls.ts';
@@ -14,6 +15,12 @@ export type LostRunsDeps = {
   readonly now: () => number;
 };
 
+/** What becomes of a run that nobody drives any more; a failure is why it cannot go on. */
+export type GivenUp =
+  | { readonly status: 'interrupted' }
+  | { readonly status: 'cancelled'; readonly reason: string; readonly by: string }
+  | { readonly status: 'failed'; readonly error: RunFailure };
+
 /** Together somewhat longer than the 5 s within which an owner renews its lease (03 §11). */
 const looks = 24;
 const lookEveryMs = 250;
@@ -25,6 +32,22 @@ export function createLostRuns(deps: LostRunsDeps) {
   /** The process that held the lease is gone. */
   const isLost = (head: RunHead): boolean =>
     head.lease_owner !== null && head.ended_at === null && !isDriven(head, now()) && !hasLapsed(head, now());
+
+  const failureOf = (
+    runId: string,
+    { class: name, message }: RunFailure,
+  ): Extract<MainEvent, { kind: 'chain_failed' }> => {
+    const { usage, counters } = runs.spent(runId);
+    return {
+      kind: 'chain_failed',
+      error: { class: shownClass(name), message },
+      exit_code: exitOf(name),
+      usage,
+      num_turns: counters.turns,
+      num_tool_calls: counters.tool_calls,
+      duration_ms: 0,
+    };
+  };
 
   return {
     /** Runs that count as interrupted although their rows do not say so yet. */
@@ -70,16 +93,10 @@ export function createLostRuns(deps: LostRunsDeps) {
 
     /**
      * Ends the run in one transaction: a call that never started is skipped, one without an outcome is unknown, open asks
-     * are cancelled. `also` runs inside it, and only when this process is the one that ended the run; `by` is who
-     * cancelled it. @param as a failure is why it cannot go on @throws RuntimeError in_use when a process drives it
+     * are cancelled. `also` runs inside it, and only when this process is the one that ended the run.
+     * @throws RuntimeError in_use when a process drives it
      */
-    end(
-      runId: string,
-      as: 'interrupted' | 'cancelled' | RunFailure,
-      reason: string,
-      also: (head: RunHead) => void = () => {},
-      by = 'system:cancelled',
-    ): void {
+    end(runId: string, as: GivenUp, also: (head: RunHead) => void = () => {}): void {
       feed.commit('full', (record) => {
         const head = runs.head(runId);
         if (head === undefined || head.ended_at !== null) return;
@@ -88,21 +105,22 @@ export function createLostRuns(deps: LostRunsDeps) {
         }
         asks.cancelOfRun(runId);
         calls.settleOpen(runId, now());
-        runs.close(runId, typeof as === 'string' ? as : 'failed', now());
+        runs.close(runId, as.status, now());
         const checkpoint_seq = runs.checkpointSeq(runId);
         runs.deleteState(runId);
         const ref = refOf(head);
-        if (typeof as !== 'string') {
-          const exit_code = exitOf(as.class);
-          runs.setError(runId, as, exit_code);
-          const error = { class: shownClass(as.class), message: as.message };
-          const { usage, counters } = runs.spent(runId);
-          const numbers = { usage, num_turns: counters.turns, num_tool_calls: counters.tool_calls, duration_ms: 0 };
-          record(ref, { kind: 'chain_failed', error, exit_code, ...numbers });
-        } else if (as === 'cancelled') record(ref, { kind: 'chain_cancelled', reason, by, duration_ms: 0 });
-        // A run that was stopped in order has said so itself (04 §18.2).
-        else if (head.status !== 'interrupted') {
-          record(ref, { kind: 'chain_suspended', reason: 'interrupted', ask_ids: [], checkpoint_seq });
+        switch (as.status) {
+          case 'failed':
+            runs.setError(runId, as.error, exitOf(as.error.class));
+            record(ref, failureOf(runId, as.error));
+            break;
+          case 'cancelled':
+            record(ref, { kind: 'chain_cancelled', reason: as.reason, by: as.by, duration_ms: 0 });
+            break;
+          case 'interrupted':
+            // A run that was stopped in order has said so itself (04 §18.2).
+            if (head.status === 'interrupted') break;
+            record(ref, { kind: 'chain_suspended', reason: 'interrupted', ask_ids: [], checkpoint_seq });
         }
         also(head);
       });

@@ -15,6 +15,11 @@ export type PoolsDeps = {
   readonly closeGraceMs?: number;
 };
 
+/**
+ * The most runs of a server (`beam-max-runs`), and for each of them one that it waits for: fewer threads, and a
+ * run that waits for another one could keep that one from beginning. A thread is started when none is free.
+ */
+const mostRunThreads = 64;
 /** A run thread that has had nothing to do for this long ends. */
 const idleMs = 30_000;
 /** A thread ends within milliseconds, also out of an endless loop. */
@@ -67,7 +72,11 @@ export function createPools(deps: PoolsDeps) {
     };
   };
 
-  const runs = open({ name: 'run-chain', maxThreads: deps.runThreads ?? 8, heapMb: deps.runHeapMb ?? 1024 });
+  const runs = open({
+    name: 'run-chain',
+    maxThreads: deps.runThreads ?? mostRunThreads,
+    heapMb: deps.runHeapMb ?? 1024,
+  });
   const hashes = open({ name: 'hash-binary', maxThreads: 2, heapMb: 128 });
   let spawner: Promise<Spawner> | undefined;
   const children = (): Promise<Spawner> => {

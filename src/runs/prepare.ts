@@ -10,7 +10,6 @@ import type { RouteName, RunJob } from '../schema/protocol.ts';
 import type { RunKind, StartRun } from '../schema/run.ts';
 import { type Catalog, createCatalog } from '../tools/catalog.ts';
 import { noSources, type RunSources } from '../tools/source.ts';
-import type { ActiveClock } from './clock.ts';
 import { type LoadedImage, readImages } from './images.ts';
 import type { GoverningPolicy, PrepareDeps, ReadyWanted, RunDefaults, RunSettings } from './ports.ts';
 import type { Tool } from '../tools/tool.ts';
@@ -229,9 +228,7 @@ export function gateRun(
   deps: PrepareDeps,
   prepared: PreparedRun,
   ids: RunIds,
-  clock: ActiveClock,
-  signal: AbortSignal,
-  moves: Pick<GateRun, 'records' | 'waiting' | 'known' | 'counters' | 'settle'>,
+  live: Pick<GateRun, 'clock' | 'signal' | 'records' | 'waiting' | 'known' | 'counters' | 'settle'>,
 ): GateRun {
   const { input, root } = prepared;
   const environment = deps.environment(ids.runId, prepared.settings.shell_env);
@@ -260,15 +257,13 @@ export function gateRun(
     goal: typeof input.input.value === 'string' ? input.input.value : null,
     tighten: { maxTurns: input.max_turns, maxToolCalls: input.max_tool_calls, maxTokens: input.max_tokens },
     order: createOrder(prepared.settings.tool_parallelism),
-    signal,
     environment,
-    clock,
-    ...moves,
+    ...live,
     ahead: { write: () => {}, stands: () => {}, flush: () => {} },
     finishing: false,
     changed: new Map(),
     askFailed: false,
-    begun: begunBefore(moves.known),
+    begun: begunBefore(live.known),
     extending: null,
   };
 }

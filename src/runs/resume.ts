@@ -114,7 +114,7 @@ async function takeUp(deps: ResumeDeps, input: ResumeInput, by: string): Promise
   const withImages = request.images.length > 0;
   const settles = input.settle === true;
   try {
-    return take(deps, run, prepared, by, { ids, state, turn, trim: trim ?? 0, withImages, settles });
+    return take(deps, run, { by, prepared, ids, state, turn, trim: trim ?? 0, withImages, settles });
   } catch (error) {
     prepared.sources.close();
     throw error;
@@ -129,8 +129,10 @@ function planOf({ plans }: ResumeDeps, run: StoredRun): RunPlan | null {
   return { id: plan.id, name: plan.name, stepId: run.plan_step_id, ordinal: step?.ordinal ?? null };
 }
 
-/** The transcript that a run goes on with, and where in its chain. */
+/** What a run goes on with: its transcript, where in its chain, and who wanted it. */
 type Point = {
+  readonly by: string;
+  readonly prepared: PreparedRun;
   readonly ids: RunIds;
   readonly state: CheckpointState | null;
   readonly turn: ResumedTurn | null;
@@ -146,11 +148,11 @@ const repeats = (spec: ToolSpec): boolean => readsFiles(spec) || spec.tools === 
  * One transaction: the lease, what is made of open calls, and what was written behind the last checkpoint is taken back.
  * All that its thread starts from is read in it: what cannot be read leaves the lease where it was.
  */
-function take(deps: ResumeDeps, run: StoredRun, prepared: PreparedRun, by: string, point: Point): LiveRun {
+function take(deps: ResumeDeps, run: StoredRun, point: Point): LiveRun {
   const { runs, calls } = deps;
   const { owner, tenant } = deps.prepare;
   const at = deps.now();
-  const { state, turn } = point;
+  const { by, prepared, state, turn } = point;
   const rows = runs.messages(run.id);
   const first = point.withImages && turn === null ? rows.slice(0, 1) : [];
   const history = turn?.history(point.trim) ?? `[${first.map(({ payload }) => payload).join(',')}]`;
@@ -161,7 +163,7 @@ function take(deps: ResumeDeps, run: StoredRun, prepared: PreparedRun, by: strin
   const fromSeq = deps.events.lastSeq(run.id);
   let live: LiveRun | undefined;
   const begin = (record: Record): LiveRun => {
-    if (!runs.takeLease(run.id, run.lease_owner, owner, at + leaseMs, at)) {
+    if (!runs.takeLease(run.id, { from: run.lease_owner, to: owner, until: at + leaseMs }, at)) {
       throw alreadyRunning(run.id, runs.head(run.id)?.lease_owner ?? null);
     }
     if (run.plan_step_id !== null) deps.plans.goesOn(run.id);

@@ -17,7 +17,7 @@ type Job = {
 /**
  * Starts children from a small process of their own. A fork copies the page tables of the whole process and every
  * thread then pays for each page that it touches, so a process that holds a database and two engines is a bad parent
- * (measured in ARCHITECTURE.md). The helper is started by `warm` or the first child, and ends with this process.
+ * (decision 36). The helper is started by `warm` or the first child, and ends with this process.
  */
 export function createSpawner(root: URL) {
   const jobs = new Map<number, Job>();

@@ -69,10 +69,10 @@ export function writeStart(deps: WriteStartDeps, prepared: PreparedRun, ids: Run
   const { session, first } = deps.feed.commit(
     'full',
     (record): { session: SessionTurn | null; first: Message | null } => {
-      deps.documents.putChainSnapshot(chain.sha256, chain.id, chain.path, chain.source, at);
+      deps.documents.putChainSnapshot({ ...chain, text: chain.source }, at);
       if (loaded.identity.sha256 !== null) {
         const { sha256, name, source } = loaded.identity;
-        deps.documents.putPolicySnapshot(sha256, name, source, loaded.text, at);
+        deps.documents.putPolicySnapshot({ sha256, name, source, text: loaded.text }, at);
       }
       deps.runs.insert(
         {

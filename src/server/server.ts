@@ -64,89 +64,31 @@ const stopLimitMs = 10_000;
 const recheckMs = 500;
 const pruneMs = 6 * 3_600_000;
 
+/** What a server is while it runs: the requests that are being answered, and whether it stops. */
+type Life = { readonly live: ReturnType<typeof createLiveCalls>; stopping: boolean };
+
+/** Who answers, once it is known where the server listens. */
+type Service = {
+  readonly authorities: Authorities;
+  readonly authenticator: ReturnType<typeof createAuthenticator>;
+  readonly dispatch: ReturnType<typeof createDispatch>;
+};
+
 /**
  * Serves the operations of this process. Every request, whatever it asks for, meets the same layers in the same order:
  * headers, guard (Host, Origin, fetch metadata), then the routes with rate, credential, class, mutation rules and body.
  */
 export async function startBeam(options: BeamOptions): Promise<Beam> {
-  const { now, ground, tls } = options;
-  const live = createLiveCalls();
-  let authorities: Authorities | null = null;
-  let dispatch: ReturnType<typeof createDispatch> | null = null;
-  const state = { stopping: false };
-  const files = createStatic(options.web, options.replaced);
+  const { ground, tls, limits } = options;
+  const { address, port, alsoSix } = options.bind;
+  const life: Life = { live: createLiveCalls(), stopping: false };
+  let service: Service | null = null;
+  const onRequest = requestHandler(options, () => service);
+  const listener = await listen({ address, port, alsoSix, tls, onRequest, limits });
+  service = createService(options, life, listener.port);
 
-  const onRequest = (request: IncomingMessage, response: ServerResponse): void => {
-    const id = randomUUID();
-    const area = areaOf(request.method ?? '', pathOf(request.url ?? ''));
-    const nonce = area === 'api' ? null : randomBytes(16).toString('base64');
-    setSecurityHeaders(response, id, nonce, tls !== null);
-    // A client that goes away in the middle of a reply is no fault of ours.
-    response.on('error', () => undefined);
-    const refused = authorities === null ? refuse('shutting_down', 'Not ready yet.') : guard(request, authorities);
-    if (refused !== null || dispatch === null) {
-      if (refused?.code === 'method_not_allowed') response.setHeader('Allow', [...methods].join(', '));
-      respond(request, response, errorReply(refused, id));
-      return;
-    }
-    if (nonce === null) dispatch(request, response, { id, peer: peerOf(request) });
-    else files(request, response, { id, nonce });
-  };
-
-  const { address, port, alsoSix, publicOrigins } = options.bind;
-  const listener = await listen({ address, port, alsoSix, tls, onRequest, limits: options.limits });
-  const own = authoritiesOf({ port: listener.port, tls: tls !== null, bound: address, publicOrigins });
-  const authenticator = createAuthenticator({
-    ground,
-    authorities: own,
-    tls: tls !== null,
-    port: listener.port,
-    now,
-    overrides: options.overrides,
-  });
-  const login: LoginDeps = {
-    logins: ground.logins,
-    operator: createOperator({
-      logins: ground.logins,
-      ...(options.passwordCost === undefined ? {} : { cost: options.passwordCost }),
-    }),
-    authenticator,
-    throttle: createThrottle(ground.logins),
-    authorities: own,
-    listensLocally: address.loopback,
-    allowDefaultLogin: () => ground.settings().allowDefaultLogin,
-    now,
-    loginFailed: options.loginFailed,
-  };
-  const others: readonly Route[] = [...systemRoutes({ state }), ...loginRoutes(login), ...accountRoutes(login)];
-  const { client, operations, version, streams } = options;
-  const routes: readonly Route[] = [
-    ...others,
-    ...apiRoutes({
-      client,
-      operations,
-      now,
-      version,
-      others,
-      streams,
-      reinsHome: ground.reinsHome,
-      repeats: ground.repeats,
-      cookieName: authenticator.cookieName,
-    }),
-  ];
-  dispatch = createDispatch({
-    routes,
-    rates: options.rates ?? createRates(now),
-    live,
-    now,
-    authenticate: authenticator.authenticate,
-    clearCookie: authenticator.clearCookie,
-    trace: options.trace,
-    comesFromTool: createToolClients(ground, now),
-    isStopping: () => state.stopping,
-  });
-  authorities = own;
-  const recheck = setInterval(() => live.recheck(authenticator.isValid), recheckMs);
+  const { isValid } = service.authenticator;
+  const recheck = setInterval(() => life.live.recheck(isValid), recheckMs);
   const prune = setInterval(() => tidy(ground), pruneMs);
   tidy(ground);
 
@@ -155,15 +97,90 @@ export async function startBeam(options: BeamOptions): Promise<Beam> {
     port: listener.port,
     url: `${tls === null ? 'http' : 'https'}://${host}:${listener.port}`,
     async stop() {
-      state.stopping = true;
+      life.stopping = true;
       clearInterval(recheck);
       clearInterval(prune);
-      live.stop();
+      life.live.stop();
       const timer = setTimeout(() => listener.cut(), stopLimitMs);
       await listener.close();
       clearTimeout(timer);
     },
   };
+}
+
+/** The layers that every request meets; `current` is null until the server knows its own names. */
+function requestHandler(options: BeamOptions, current: () => Service | null) {
+  const files = createStatic(options.web, options.replaced);
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const service = current();
+    const id = randomUUID();
+    const area = areaOf(request.method ?? '', pathOf(request.url ?? ''));
+    const nonce = area === 'api' ? null : randomBytes(16).toString('base64');
+    setSecurityHeaders(response, id, nonce, options.tls !== null);
+    // A client that goes away in the middle of a reply is no fault of ours.
+    response.on('error', () => undefined);
+    const refused = service === null ? refuse('shutting_down', 'Not ready yet.') : guard(request, service.authorities);
+    if (refused !== null || service === null) {
+      if (refused?.code === 'method_not_allowed') response.setHeader('Allow', [...methods].join(', '));
+      respond(request, response, errorReply(refused, id));
+      return;
+    }
+    if (nonce === null) service.dispatch(request, response, { id, peer: peerOf(request) });
+    else files(request, response, { id, nonce });
+  };
+}
+
+/** @param port where it listens: names, cookies and links have it in them */
+function createService(options: BeamOptions, life: Life, port: number): Service {
+  const { ground, now, tls, bind } = options;
+  const secure = tls !== null;
+  const authorities = authoritiesOf({
+    port,
+    tls: secure,
+    bound: bind.address,
+    publicOrigins: bind.publicOrigins,
+  });
+  const { overrides } = options;
+  const authenticator = createAuthenticator({ ground, authorities, tls: secure, port, now, overrides });
+  const dispatch = createDispatch({
+    routes: routesOf(options, life, { authorities, authenticator }),
+    rates: options.rates ?? createRates(now),
+    live: life.live,
+    now,
+    authenticate: authenticator.authenticate,
+    clearCookie: authenticator.clearCookie,
+    trace: options.trace,
+    comesFromTool: createToolClients(ground, now),
+    isStopping: () => life.stopping,
+  });
+  return { authorities, authenticator, dispatch };
+}
+
+function routesOf(
+  options: BeamOptions,
+  life: Life,
+  { authorities, authenticator }: Pick<Service, 'authorities' | 'authenticator'>,
+): readonly Route[] {
+  const { client, operations, ground, version, now, streams, passwordCost } = options;
+  const login: LoginDeps = {
+    logins: ground.logins,
+    operator: createOperator({
+      logins: ground.logins,
+      ...(passwordCost === undefined ? {} : { cost: passwordCost }),
+    }),
+    authenticator,
+    throttle: createThrottle(ground.logins),
+    authorities,
+    listensLocally: options.bind.address.loopback,
+    allowDefaultLogin: () => ground.settings().allowDefaultLogin,
+    now,
+    loginFailed: options.loginFailed,
+  };
+  const others = [...systemRoutes({ state: life }), ...loginRoutes(login), ...accountRoutes(login)];
+  const { reinsHome, repeats } = ground;
+  const { cookieName } = authenticator;
+  const api = apiRoutes({ client, operations, now, version, others, streams, reinsHome, repeats, cookieName });
+  return [...others, ...api];
 }
 
 /** What cannot be removed now is removed the next time. */

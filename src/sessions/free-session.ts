@@ -24,6 +24,8 @@ export type FreeSessionDeps = LeaveDeps & {
 const busyWaitMs = 10_000;
 const busyPollMs = 250;
 
+const tookItsPlace = { status: 'cancelled', reason: 'a new turn began', by: 'system:cancelled' } as const;
+
 /**
  * Starts a run of a session once no other run of it goes on (07 §2.6). One that rests, or whose process is gone, gives
  * way (07 §2.7); one that another process was quicker to start is waited for like any other.
@@ -45,8 +47,8 @@ export function createFreeSession(deps: FreeSessionDeps) {
       const unknown = unknownOf(head);
       if (unknown.length > 0) throw unsettled(session, head, unknown);
     }
-    const leave = (): void => leaveTurn(deps, session, head);
-    deps.lostRuns.end(head.id, status === 'suspended' ? 'cancelled' : 'interrupted', 'a new turn began', leave);
+    const as = status === 'suspended' ? tookItsPlace : ({ status: 'interrupted' } as const);
+    deps.lostRuns.end(head.id, as, () => leaveTurn(deps, session, head));
   };
 
   /** @throws RuntimeError session_busy at `until`, run_suspended */

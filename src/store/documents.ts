@@ -9,6 +9,20 @@ type ReadMark = {
   readonly ranges: readonly (readonly [number, number])[];
 };
 
+/** Texts as they governed or were executed, each under the digest of its bytes. */
+export type PolicySnapshot = {
+  readonly sha256: string;
+  readonly name: string;
+  readonly source: string;
+  readonly text: string;
+};
+export type ChainSnapshot = {
+  readonly sha256: string;
+  readonly id: string;
+  readonly path: string | null;
+  readonly text: string;
+};
+
 export type DocumentDeps = {
   readonly now: () => number;
   /** Who takes locks here: `processOwner(surface)`. */
@@ -42,7 +56,7 @@ export function createDocuments(sql: Sql, deps: DocumentDeps) {
 
   return {
     /** Keeps the text of a policy under its hash; the first use stays noted. */
-    putPolicySnapshot(sha256: string, name: string, source: string, text: string, now: number): void {
+    putPolicySnapshot({ sha256, name, source, text }: PolicySnapshot, now: number): void {
       sql.write('normal', () =>
         sql.run(
           'INSERT OR IGNORE INTO policy_snapshots (sha256, name, source, text, first_used_at) VALUES (?, ?, ?, ?, ?)',
@@ -60,7 +74,7 @@ export function createDocuments(sql: Sql, deps: DocumentDeps) {
     },
 
     /** Keeps the text that a run executes, also after its file has changed (04 §2.5). */
-    putChainSnapshot(sha256: string, id: string, path: string | null, text: string, now: number): void {
+    putChainSnapshot({ sha256, id, path, text }: ChainSnapshot, now: number): void {
       sql.write('normal', () =>
         sql.run(
           'INSERT OR IGNORE INTO chain_snapshots (sha256, id, path, text, first_used_at) VALUES (?, ?, ?, ?, ?)',

@@ -10,6 +10,9 @@ export const takenOver = (): RuntimeError => new RuntimeError('storage', takenOv
 /** Who wants a run of another process to end, and why. */
 export type CancelRequest = { readonly by: string; readonly reason: string };
 
+/** A lease that goes from one owner to another; null = nobody has it. */
+export type LeaseChange = { readonly from: string | null; readonly to: string; readonly until: number };
+
 /** The word for the owner of a run that it is to end: one row of `kv`, found by its whole key. */
 const cancelRow = `(tenant_id, key) IN (SELECT tenant_id, 'cancel.' || id FROM runs WHERE id = ?)`;
 
@@ -21,11 +24,12 @@ export function createRunLeases(sql: Sql) {
      * or its time has passed. One that was stopped for a while may have renewed it since it was seen.
      * @returns false when another process was quicker, or the owner is back
      */
-    takeLease(id: string, from: string | null, owner: string, until: number, at: number): boolean {
+    takeLease(id: string, lease: LeaseChange, at: number): boolean {
+      const { from, to, until } = lease;
       const taken = sql.run(
         `UPDATE run_state SET lease_owner = ?, lease_until = ?, attempts = 0, last_error = NULL, updated_at = ?
          WHERE run_id = ? AND lease_owner IS ? AND (lease_owner IS NULL OR lease_until <= ? OR ?)`,
-        owner,
+        to,
         until,
         at,
         id,

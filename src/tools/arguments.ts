@@ -75,32 +75,45 @@ function inexact(text: string): Rejected | null {
 
 /** Walks valid JSON text: depth, keys that stand twice, keys that name a prototype. JSON.parse hides all three. */
 function scanKeys(text: string): Rejected | null {
+  /** The keys of each open object; null for an array. */
   const open: (Set<string> | null)[] = [];
-  let expectKey = false;
+  let expectsKey = false;
   for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === quote) {
-      const end = stringEnd(text, at);
-      const keys = expectKey ? open.at(-1) : null;
-      if (keys != null) {
-        const key: string = JSON.parse(text.slice(at, end + 1));
-        if (prototypeKeys.has(key)) return rejected(key, `The key "${key}" is not accepted.`);
-        if (keys.has(key)) return rejected(key.slice(0, 100), `The key "${key.slice(0, 100)}" stands twice.`);
-        keys.add(key);
+    switch (text.charCodeAt(at)) {
+      case quote: {
+        const end = stringEnd(text, at);
+        const keys = expectsKey ? (open.at(-1) ?? null) : null;
+        const fault = keys === null ? null : takeKey(keys, JSON.parse(text.slice(at, end + 1)));
+        if (fault !== null) return fault;
+        expectsKey = false;
+        at = end;
+        break;
       }
-      expectKey = false;
-      at = end;
-    } else if (code === openBrace || code === openBracket) {
-      open.push(code === openBrace ? new Set() : null);
-      if (open.length > maxDepth) return rejected('', `The arguments are nested deeper than ${maxDepth} levels.`);
-      expectKey = code === openBrace;
-    } else if (code === closeBrace || code === closeBracket) {
-      open.pop();
-      expectKey = false;
-    } else if (code === comma) {
-      expectKey = open.at(-1) != null;
+      case openBrace:
+        open.push(new Set());
+        expectsKey = true;
+        break;
+      case openBracket:
+        open.push(null);
+        expectsKey = false;
+        break;
+      case closeBrace:
+      case closeBracket:
+        open.pop();
+        expectsKey = false;
+        break;
+      case comma:
+        expectsKey = (open.at(-1) ?? null) !== null;
     }
+    if (open.length > maxDepth) return rejected('', `The arguments are nested deeper than ${maxDepth} levels.`);
   }
+  return null;
+}
+
+function takeKey(keys: Set<string>, key: string): Rejected | null {
+  if (prototypeKeys.has(key)) return rejected(key, `The key "${key}" is not accepted.`);
+  if (keys.has(key)) return rejected(key.slice(0, 100), `The key "${key.slice(0, 100)}" stands twice.`);
+  keys.add(key);
   return null;
 }
 

@@ -16,6 +16,18 @@ export type Candidate = {
   readonly directory: string | null;
 };
 
+export type CandidateBounds = {
+  /**
+   * Every argument that the tool may have: in an exact rule those that were absent must be absent. Null where nobody knows
+   * them: then there is no exact rule.
+   */
+  readonly names: readonly string[] | null;
+  readonly root: string;
+  readonly wordsOf: Judge['wordsOf'];
+  /** Approvals that a rule takes. */
+  readonly least: number;
+};
+
 /** Fewest approvals that make a rule (02 §14.6). */
 export const fewest = 3;
 const mostWords = 3;
@@ -23,16 +35,9 @@ const mostWords = 3;
 /**
  * Rules that the approvals of one tool may become, narrowest kind first: exact arguments, a directory, the first words of
  * a command. Nothing is judged here: whoever proposes one has to try it.
- * @param names every argument that the tool may have: in an exact rule those that were absent must be absent. Null where
- * nobody knows them: then there is no exact rule
  */
-export function candidatesOf(
-  approvals: readonly Approval[],
-  names: readonly string[] | null,
-  root: string,
-  wordsOf: Judge['wordsOf'],
-  least: number,
-): readonly Candidate[] {
+export function candidatesOf(approvals: readonly Approval[], bounds: CandidateBounds): readonly Candidate[] {
+  const { names, root, wordsOf, least } = bounds;
   const [first] = approvals;
   if (first === undefined) return [];
   const exact =

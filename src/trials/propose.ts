@@ -66,7 +66,7 @@ export function createPropose(deps: ProposeDeps) {
   const drafts = (trial: Judge, { call, root }: AskedCall, ask: Ask): readonly Drafted[] => {
     const approval = { call, ask: ask.id, at: Date.parse(ask.created_at) };
     const names = deps.argumentNames(call.tools, call.tool);
-    const paths = candidatesOf([approval], names, root, () => null, 1).map(
+    const paths = candidatesOf([approval], { names, root, wordsOf: () => null, least: 1 }).map(
       ({ rule, directory }): Drafted => ({ kind: directory === null ? 'exact' : 'directory', rule, directory }),
     );
     const plain = (kind: Drafted['kind']) => (rule: WrittenRule) => ({ kind, rule, directory: null });
@@ -97,7 +97,7 @@ export function createPropose(deps: ProposeDeps) {
         if (candidates.length === mostCandidates) break;
         if (!(await isWritable(drafted.rule))) continue;
         await trial.prime(inserted(loaded, drafted.rule, 0), asked.call, asked.host);
-        const placed = tryRule(trial, loaded, drafted, [asked], denied);
+        const placed = tryRule({ trial, loaded, denied }, drafted, [asked]);
         if (placed === null) continue;
         const also = recent.filter(placed.allows);
         const { kind, rule } = drafted;

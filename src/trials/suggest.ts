@@ -1,12 +1,11 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import type { LoadedPolicy } from '../schema/policy.ts';
 import type { RuleSuggestion, SuggestReport } from '../schema/policy-views.ts';
 import type { RecordedCall, RecordedCalls } from '../store/recorded-calls.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
 import { type Approval, type Candidate, candidatesOf, fewest } from './candidates.ts';
 import { createRetrials, type Retrial } from './recorded.ts';
-import { createJudge, type Judge } from './judge.ts';
-import { touchesCatalogue, tryRule, viewOf, wasDenied } from './try-rule.ts';
+import { createJudge } from './judge.ts';
+import { type RuleTrial, touchesCatalogue, tryRule, viewOf, wasDenied } from './try-rule.ts';
 import { openValid, type TrialDeps } from './trial.ts';
 
 export type SuggestDeps = TrialDeps & {
@@ -14,6 +13,9 @@ export type SuggestDeps = TrialDeps & {
   /** Every argument that a tool takes; null for one that is not known. */
   readonly argumentNames: (tools: string, tool: string) => readonly string[] | null;
 };
+
+/** Rules are tried on what was denied at any time, and told with what they would do to the time that was asked about. */
+type Past = RuleTrial & { readonly denied: readonly Retrial[]; readonly recent: readonly Retrial[] };
 
 /** Other calls that a suggestion names; the rest is counted. */
 const maxNamed = 20;
@@ -47,18 +49,13 @@ export function createSuggest(deps: SuggestDeps) {
       return {
         policy: loaded.identity,
         approvals: approved.length,
-        suggestions: choose(trial, loaded, approved, denied, recent),
+        suggestions: choose({ trial, loaded, denied, recent }, approved),
       };
     },
   };
 
-  function choose(
-    trial: Judge,
-    loaded: LoadedPolicy,
-    approved: readonly Retrial[],
-    denied: readonly Retrial[],
-    recent: readonly Retrial[],
-  ): readonly RuleSuggestion[] {
+  function choose(past: Past, approved: readonly Retrial[]): readonly RuleSuggestion[] {
+    const { trial } = past;
     const taken = new Set<string>();
     const suggestions: RuleSuggestion[] = [];
     for (const [, ofTool] of byTool(approved)) {
@@ -68,11 +65,16 @@ export function createSuggest(deps: SuggestDeps) {
       const places = new Map(harmless.map((one) => [askOf(one), one]));
       const approvals = harmless.map((one): Approval => ({ call: one.call, ask: askOf(one), at: one.recorded.at }));
       const names = deps.argumentNames(first.call.tools, first.call.tool);
-      for (const candidate of candidatesOf(approvals, names, deps.workspace.root, trial.wordsOf, fewest)) {
+      for (const candidate of candidatesOf(approvals, {
+        names,
+        root: deps.workspace.root,
+        wordsOf: trial.wordsOf,
+        least: fewest,
+      })) {
         const open = candidate.approvals.filter(({ ask }) => !taken.has(ask));
         if (open.length < fewest) continue;
         const members = open.flatMap(({ ask }) => places.get(ask) ?? []);
-        const suggestion = tryCandidate(trial, loaded, candidate, members, denied, recent);
+        const suggestion = tryCandidate(past, candidate, members);
         if (suggestion === null) continue;
         for (const { ask } of open) taken.add(ask);
         suggestions.push(suggestion);
@@ -82,18 +84,12 @@ export function createSuggest(deps: SuggestDeps) {
   }
 
   /** Null unless enough approvals still ask, and the rule holds for each of them. */
-  function tryCandidate(
-    trial: Judge,
-    loaded: LoadedPolicy,
-    candidate: Candidate,
-    approved: readonly Retrial[],
-    denied: readonly Retrial[],
-    recent: readonly Retrial[],
-  ): RuleSuggestion | null {
+  function tryCandidate(past: Past, candidate: Candidate, approved: readonly Retrial[]): RuleSuggestion | null {
+    const { trial, loaded, recent } = past;
     // What a rule of the policy allows by now needs no other one.
     const members = approved.filter(({ call, host }) => trial.judge(loaded, call, host).action !== 'allow');
     if (members.length < fewest) return null;
-    const placed = tryRule(trial, loaded, candidate, members, denied);
+    const placed = tryRule(past, candidate, members);
     if (placed === null) return null;
     const group = new Set(members.map(askOf));
     const now = recent.filter(placed.allows);

@@ -11,6 +11,9 @@ import type { Retrial } from './recorded.ts';
 /** A call, and the machine that it is judged on. */
 export type Tried = { readonly call: PolicyCall; readonly host: PolicyHost };
 
+/** The policy that a rule is to join, and every call that it must not open. */
+export type RuleTrial = { readonly trial: Judge; readonly loaded: LoadedPolicy; readonly denied: readonly Tried[] };
+
 /** A rule in its place, and what the policy with it allows. */
 export type PlacedRule = {
   /** Counted from 0. */
@@ -25,11 +28,9 @@ export type PlacedRule = {
  * @param directory the one that it opens, relative to the root; null for other rules
  */
 export function tryRule(
-  trial: Judge,
-  loaded: LoadedPolicy,
+  { trial, loaded, denied }: RuleTrial,
   { rule, directory }: { readonly rule: WrittenRule; readonly directory: string | null },
   calls: readonly Tried[],
-  denied: readonly Tried[],
 ): PlacedRule | null {
   const [first] = calls;
   if (first === undefined) return null;

@@ -240,15 +240,26 @@ it('terminates a thread that ignores its cancellation', async () => {
   expect((await app.run()).text).toBe('fine');
 });
 
+it('begins a run beside nine that wait, since each of them could be waiting for it', async () => {
+  const hangs = { match: { last_user: 'hang' }, reply: { hang: true } };
+  app = await scriptedApp({ turns: [hangs, says('fine')] });
+  const waiting: string[] = [];
+  for (let index = 0; index < 9; index += 1) {
+    waiting.push((await app.start({ input: { type: 'string', value: 'hang' } })).run_id);
+  }
+  expect((await app.run()).text).toBe('fine');
+  for (const run_id of waiting) await app.client.cancelRun({ run_id, reason: 'test' });
+  for (const run_id of waiting) expect((await app.client.awaitRun({ run_id })).status).toBe('cancelled');
+});
+
 it('cancels a run that is still queued behind busy threads', async () => {
-  app = await scriptedApp({ turns: [{ match: {}, reply: { hang: true } }] });
-  const busy: string[] = [];
-  for (let index = 0; index < 9; index += 1) busy.push((await app.start()).run_id);
-  const queued = busy.at(-1) ?? '';
-  await app.client.cancelRun({ run_id: queued, reason: 'test' });
-  expect((await app.client.awaitRun({ run_id: queued })).status).toBe('cancelled');
-  for (const run_id of busy) await app.client.cancelRun({ run_id, reason: 'test' });
-  for (const run_id of busy) expect((await app.client.awaitRun({ run_id })).status).toBe('cancelled');
+  app = await scriptedApp({ runThreads: 1, turns: [{ match: {}, reply: { hang: true } }] });
+  const busy = await app.start();
+  const queued = await app.start();
+  for (const { run_id } of [queued, busy]) {
+    await app.client.cancelRun({ run_id, reason: 'test' });
+    expect((await app.client.awaitRun({ run_id })).status).toBe('cancelled');
+  }
 });
 
 it('executes exactly as many calls of a batch as the bound allows', async () => {

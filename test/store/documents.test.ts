@@ -25,11 +25,14 @@ const never = new AbortController().signal;
 
 describe('texts that runs used', () => {
   it('are kept under their hash, with the first use', () => {
-    documents.putPolicySnapshot('p', 'default', 'builtin', '{"rules":[]}', 1);
-    documents.putPolicySnapshot('p', 'again', 'user', 'other', 2);
+    documents.putPolicySnapshot({ sha256: 'p', name: 'default', source: 'builtin', text: '{"rules":[]}' }, 1);
+    documents.putPolicySnapshot({ sha256: 'p', name: 'again', source: 'user', text: 'other' }, 2);
     expect(documents.policyText('p')).toBe('{"rules":[]}');
-    documents.putChainSnapshot('c', 'chain-run', '/p/.reins/default-run-chain.json', '{}', 1);
-    documents.putChainSnapshot('c', 'chain-run', null, '{}', 2);
+    documents.putChainSnapshot(
+      { sha256: 'c', id: 'chain-run', path: '/p/.reins/default-run-chain.json', text: '{}' },
+      1,
+    );
+    documents.putChainSnapshot({ sha256: 'c', id: 'chain-run', path: null, text: '{}' }, 2);
     expect(documents.chainText('c')).toBe('{}');
     expect(documents.chainText('none')).toBeNull();
     expect(store.sql.all('SELECT path, first_used_at FROM chain_snapshots')).toEqual([

@@ -14,16 +14,16 @@ it('takes a lease from an owner who is gone or whose time has passed, not from o
   const taken = (id: string, from: string): boolean => {
     insertRun(store.sql, id);
     leases.openState(id, from, 1000, 0);
-    return leases.takeLease(id, from, 'me', 16_000, 500);
+    return leases.takeLease(id, { from, to: 'me', until: 16_000 }, 500);
   };
   try {
     expect(taken('run_gone', gone)).toBe(true);
     expect(taken('run_back', alive)).toBe(false);
     expect(leases.holdsLease('run_back', alive)).toBe(true);
-    expect(leases.takeLease('run_back', alive, 'me', 16_000, 1000)).toBe(true);
-    expect(leases.takeLease('run_back', alive, 'another', 16_000, 1000)).toBe(false);
+    expect(leases.takeLease('run_back', { from: alive, to: 'me', until: 16_000 }, 1000)).toBe(true);
+    expect(leases.takeLease('run_back', { from: alive, to: 'another', until: 16_000 }, 1000)).toBe(false);
     leases.releaseLease('run_back');
-    expect(leases.takeLease('run_back', null, 'me', 16_000, 500)).toBe(true);
+    expect(leases.takeLease('run_back', { from: null, to: 'me', until: 16_000 }, 500)).toBe(true);
   } finally {
     store.close();
     temp.remove();

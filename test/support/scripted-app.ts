@@ -57,6 +57,8 @@ export type ScriptedSetup = {
   readonly environment?: Readonly<Record<string, string>>;
   /** `--require-mcp`. */
   readonly requireMcp?: readonly string[];
+  /** Threads of the run pool, where fewer than usual matter. */
+  readonly runThreads?: number;
 };
 
 /** Model, tools, model, until it answers; without a round edge. */
@@ -122,7 +124,8 @@ export async function scriptedApp(setup: ScriptedSetup): Promise<ScriptedApp> {
     ...setup.over?.({ chain, policy }),
   };
   // A small heap, so that a thread without memory ends soon.
-  const threads = () => createPools({ root: options.root, runHeapMb: 128 });
+  const { runThreads } = setup;
+  const threads = () => createPools({ root: options.root, runHeapMb: 128, ...(runThreads && { runThreads }) });
   const handle = await createApp(options, threads());
   const apps = [handle];
   const { client } = handle;

@@ -1,26 +1,29 @@
 import { RuntimeError } from '../../schema/errors.ts';
 import { messageOf } from '../../text/thrown.ts';
+import { createBackOff } from './back-off.ts';
 import type { CallEnd } from './call-end.ts';
 import type { CallOptions, McpClient } from './client.ts';
 import type { Listing } from './listing.ts';
 import type { PipeFault } from './pipe.ts';
+import { createRelist } from './relist.ts';
 import type { Ring } from './ring.ts';
 import { createSlots } from './slots.ts';
+import { orAborted, startTimeLimit } from './time-limit.ts';
 import type { Route } from './transports.ts';
 
 /** How a server stands (05 §10.2). */
 export type ConnectionState = 'idle' | 'connecting' | 'ready' | 'needs_auth' | 'failed' | 'stopped';
 
 /** What came of connecting. */
-export type Connected =
-  | { readonly kind: 'ready'; readonly listing: Listing; readonly times: Times }
-  | {
-      readonly kind: 'failed';
-      readonly state: 'failed' | 'needs_auth' | 'stopped';
-      readonly reason: string;
-      /** It answers, and does not take who asks. */
-      readonly refused: boolean;
-    };
+export type Connected = { readonly kind: 'ready'; readonly listing: Listing; readonly times: Times } | NotConnected;
+
+type NotConnected = {
+  readonly kind: 'failed';
+  readonly state: 'failed' | 'needs_auth' | 'stopped';
+  readonly reason: string;
+  /** It answers, and does not take who asks. */
+  readonly refused: boolean;
+};
 
 /** Milliseconds that were spent until the connection stood, and until its tools were listed. */
 export type Times = { readonly connectMs: number; readonly listMs: number };
@@ -44,10 +47,6 @@ export type ConnectionDeps = {
 /** Limits of one connection (05 §10.2, §10.5). */
 const overlapping = 4;
 const idleMs = 30 * 60_000;
-const firstBackoffMs = 1_000;
-const longestBackoffMs = 60_000;
-const quietMs = 500;
-const relistEveryMs = 10_000;
 const listTimeoutMs = 30_000;
 
 export type Connection = ReturnType<typeof createConnection>;
@@ -58,6 +57,8 @@ export type Connection = ReturnType<typeof createConnection>;
  */
 export function createConnection(deps: ConnectionDeps) {
   const slots = createSlots(overlapping);
+  const backOff = createBackOff(deps.now);
+  const relist = createRelist(deps.now);
   const said = new Set<string>();
   let state: ConnectionState = 'idle';
   let reason: string | null = null;
@@ -65,14 +66,9 @@ export function createConnection(deps: ConnectionDeps) {
   let listing: Listing = { definitions: [], cuts: [] };
   let times: Times = { connectMs: 0, listMs: 0 };
   let connecting: Promise<Connected> | null = null;
-  let failures = 0;
-  let notBefore = 0;
   let isRefused = false;
   let running = 0;
   let idle: NodeJS.Timeout | undefined;
-  let relist: NodeJS.Timeout | undefined;
-  /** When a list was asked for again. */
-  let relistedAt = Number.NEGATIVE_INFINITY;
   let giveUp = (): void => {};
 
   const notice = (text: string): void => {
@@ -107,103 +103,112 @@ export function createConnection(deps: ConnectionDeps) {
     await own?.close();
   };
 
-  const listAgain = async (own: McpClient): Promise<void> => {
-    if (client !== own) return;
-    relistedAt = deps.now();
+  const listAgain = async (own: McpClient | null): Promise<void> => {
+    if (own === null || client !== own) return;
+    relist.reading();
     try {
       keep(await own.list(listTimeoutMs));
     } catch (error) {
       notice(`its changed list of tools could not be read: ${messageOf(error)}`);
     }
   };
-  /** After a while of quiet, and not too often (05 §10.5.2). */
-  const changed = (own: () => McpClient | null): void => {
-    clearTimeout(relist);
-    const wait = Math.max(quietMs, relistedAt + relistEveryMs - deps.now());
-    relist = setTimeout(() => {
-      const now = own();
-      if (now !== null) void listAgain(now);
-    }, wait);
-    relist.unref();
-  };
 
   const isStopped = (): boolean => state === 'stopped';
 
   const open = async (): Promise<Connected> => {
     state = 'connecting';
-    const started = performance.now();
-    const abort = new AbortController();
-    giveUp = () => abort.abort();
-    let late = false;
-    const timer = setTimeout(() => {
-      late = true;
-      abort.abort();
-    }, deps.connectTimeoutMs);
+    const limit = startTimeLimit(deps.connectTimeoutMs);
+    giveUp = limit.giveUp;
     let own: McpClient | null = null;
     try {
       const { openClient } = await import('./client.ts');
-      const opened = openClient(
-        await deps.route(),
-        {
-          version: deps.version,
-          closed: (why) => lost(own, why),
-          toolsChanged: () => changed(() => own),
-          notice,
-          logged: (text) => deps.ring.push(text),
-        },
-        abort.signal,
-      );
+      const events = {
+        version: deps.version,
+        closed: (why: string) => lost(own, why),
+        toolsChanged: () => relist.changed(() => void listAgain(own)),
+        notice,
+        logged: (text: string) => deps.ring.push(text),
+      };
+      const opened = openClient(await deps.route(), events, limit.signal);
       // Whoever comes late is closed: nobody waits for it any more.
-      own = await orAborted(opened, abort.signal, (one) => void one.close());
-      const connectMs = performance.now() - started;
+      own = await orAborted(opened, limit.signal, (one) => void one.close());
+      const connectMs = limit.passedMs();
       const left = Math.max(deps.connectTimeoutMs - connectMs, 1);
-      const found = await orAborted(own.list(left), abort.signal, () => {});
+      const found = await orAborted(own.list(left), limit.signal, () => {});
       if (isStopped()) throw new Error('Reins is ending');
-      times = { connectMs, listMs: performance.now() - started - connectMs };
-      client = own;
-      state = 'ready';
-      reason = null;
-      failures = 0;
-      keep(found);
-      rest();
-      return { kind: 'ready', listing: found, times };
+      return ready(own, found, { connectMs, listMs: limit.passedMs() - connectMs });
     } catch (error) {
       await own?.close();
-      return failed(late ? `no answer within ${deps.connectTimeoutMs / 1000} s` : messageOf(error), error);
+      const why = limit.isOver() ? `no answer within ${deps.connectTimeoutMs / 1000} s` : messageOf(error);
+      return failed(why, error);
     } finally {
-      clearTimeout(timer);
+      limit.release();
     }
+  };
+
+  const ready = (own: McpClient, found: Listing, took: Times): Connected => {
+    times = took;
+    client = own;
+    state = 'ready';
+    reason = null;
+    backOff.succeeded();
+    keep(found);
+    rest();
+    return { kind: 'ready', listing: found, times };
   };
 
   const failed = (why: string, error: unknown): Connected => {
     const refused = faultOf(error)?.kind === 'auth';
     isRefused = refused;
-    failures += 1;
-    notBefore = deps.now() + Math.min(firstBackoffMs * 2 ** (failures - 1), longestBackoffMs);
+    backOff.failed();
     reason = why;
     const next = isStopped() ? 'stopped' : refused && deps.signsIn ? 'needs_auth' : 'failed';
     state = next;
     return { kind: 'failed', state: next, refused, reason: why };
   };
 
-  const connect = (force: boolean): Promise<Connected> => {
-    if (state === 'stopped')
-      return Promise.resolve({ kind: 'failed', state, refused: false, reason: 'Reins is ending' });
-    if (client !== null) return Promise.resolve({ kind: 'ready', listing, times });
-    const waits = notBefore - deps.now();
-    if (connecting === null && !force && failures > 0 && waits > 0) {
-      const again = `${reason ?? 'it failed'}; it is tried again in ${Math.ceil(waits / 1000)} s`;
-      return Promise.resolve({
-        kind: 'failed',
-        state: state === 'needs_auth' ? state : 'failed',
-        refused: isRefused,
-        reason: again,
-      });
-    }
+  /** Why it is not tried now; null when it may be. */
+  const held = (force: boolean): NotConnected | null => {
+    if (state === 'stopped') return { kind: 'failed', state, refused: false, reason: 'Reins is ending' };
+    const waitMs = backOff.left();
+    if (client !== null || connecting !== null || force || waitMs === 0) return null;
+    return {
+      kind: 'failed',
+      state: state === 'needs_auth' ? state : 'failed',
+      refused: isRefused,
+      reason: `${reason ?? 'it failed'}; it is tried again in ${Math.ceil(waitMs / 1000)} s`,
+    };
+  };
+
+  const connect = async (force: boolean): Promise<Connected> => {
+    const not = held(force);
+    if (not !== null) return not;
+    if (client !== null) return { kind: 'ready', listing, times };
     connecting ??= open().finally(() => {
       connecting = null;
     });
     return connecting;
+  };
+
+  /** A call that may have been served is never sent again; one that was not goes to a new connection once. */
+  const send = async (
+    tool: string,
+    args: Readonly<Record<string, unknown>>,
+    options: CallOptions,
+  ): Promise<CallEnd | NotConnected> => {
+    for (let attempt = 1; ; attempt += 1) {
+      const connected = await connect(false);
+      if (connected.kind === 'failed') return connected;
+      const own = client;
+      if (own === null) {
+        return { kind: 'failed', state: 'failed', refused: false, reason: reason ?? 'the connection was lost' };
+      }
+      const end = await own.call(tool, args, options);
+      if (end.kind !== 'not_sent' && end.kind !== 'session') return end;
+      lost(own, end.reason);
+      void own.close();
+      if (attempt > 1) return end;
+    }
   };
 
   return {
@@ -219,32 +224,18 @@ export function createConnection(deps: ConnectionDeps) {
     /** Connects and lists, unless that was done. @param force although the back-off has not passed */
     connect,
 
-    /** Calls a tool; connects first where that is needed. A call that may have been served is never sent again. */
+    /** Calls a tool; connects first where that is needed. */
     async call(
       tool: string,
       args: Readonly<Record<string, unknown>>,
       options: Omit<CallOptions, 'timeoutMs'>,
-    ): Promise<CallEnd | Extract<Connected, { kind: 'failed' }>> {
+    ): Promise<CallEnd | NotConnected> {
       const give = await slots.take(options.signal);
       if (give === null) return { kind: 'cancelled' };
       running += 1;
       clearTimeout(idle);
       try {
-        for (let attempt = 1; ; attempt += 1) {
-          const connected = await connect(false);
-          if (connected.kind === 'failed') return connected;
-          const own = client;
-          if (own === null) {
-            return { kind: 'failed', state: 'failed', refused: false, reason: reason ?? 'the connection was lost' };
-          }
-          const end = await own.call(tool, args, { ...options, timeoutMs: deps.callTimeoutMs });
-          const again = attempt === 1 && (end.kind === 'not_sent' || end.kind === 'session');
-          if (end.kind === 'not_sent' || end.kind === 'session') {
-            lost(own, end.reason);
-            void own.close();
-          }
-          if (!again) return end;
-        }
+        return await send(tool, args, { ...options, timeoutMs: deps.callTimeoutMs });
       } finally {
         running -= 1;
         give();
@@ -258,7 +249,7 @@ export function createConnection(deps: ConnectionDeps) {
       state = 'stopped';
       client = null;
       clearTimeout(idle);
-      clearTimeout(relist);
+      relist.stop();
       giveUp();
       await Promise.all([own?.close(), connecting]);
     },
@@ -270,17 +261,4 @@ function faultOf(error: unknown): PipeFault | null {
   return error instanceof RuntimeError && error.code === 'mcp_error' && error.data !== undefined
     ? (error.data as PipeFault)
     : null;
-}
-
-/** What comes although nobody waits for it any more goes to `unwanted`. */
-function orAborted<T>(promise: Promise<T>, signal: AbortSignal, unwanted: (value: T) => void): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = (): void => {
-      reject(new Error('aborted'));
-      promise.then(unwanted, () => {});
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
-    if (signal.aborted) onAbort();
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }
