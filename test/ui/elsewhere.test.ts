@@ -54,7 +54,10 @@ describe('a turn whose session is not in view', () => {
     const terminal = open([]);
     await terminal.until((rows) => rows.some((row) => row.startsWith(' idle')), 'idle');
     terminal.type(`${message}\r`);
-    await terminal.saw('waiting for an answer');
+    // The card takes letters as its own keys once it has them: it is left first.
+    await terminal.saw('card has the keys');
+    terminal.type('\u001b');
+    await terminal.until((rows) => !rows.some((row) => row.includes('card has the keys')), 'the card left');
     terminal.type('/switch second');
     await terminal.saw('› /switch second');
     terminal.type('\r');
