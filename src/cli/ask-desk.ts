@@ -2,9 +2,11 @@ import type { RuntimeClient } from '../client/operations.ts';
 import { verdictsFor } from '../schema/ask.ts';
 import type { RunEvent } from '../schema/event.ts';
 import type { OnAsk } from '../schema/run.ts';
+import { escapeText } from '../view/escape.ts';
 import { promptAsk } from './ask-prompt.ts';
 import type { Context } from './context.ts';
 import { shownIds } from './ids.ts';
+import { shownWhat } from './shown-what.ts';
 
 export type AskDesk = {
   /** Puts the questions that were open before a run went on. */
@@ -66,7 +68,7 @@ export function createAskDesk(context: Context, client: RuntimeClient, runId: st
   const notice = async (event: RunEvent): Promise<void> => {
     const { terminal } = context;
     if (event.kind === 'ask') {
-      summaries.set(event.ask_id, context.safe(`${event.tools}.${event.tool} ${event.summary}`));
+      summaries.set(event.ask_id, callOf(context, event));
       if (options.onAsk !== 'wait') return;
       await sayWaiting(context, client, { ...event, id: event.ask_id, kind: event.ask_kind }, 'reins:');
     } else if (event.kind === 'verdict' && event.by === 'system:on-ask-deny' && !announced) {
@@ -123,13 +125,18 @@ type Waiting = {
   readonly expires_at: string | null;
 };
 
+/** The call of an ask, in one line of stderr. */
+function callOf({ terminal }: Context, ask: Pick<Waiting, 'tools' | 'tool' | 'summary'>): string {
+  const { stderrIsTerminal } = terminal;
+  const text = `${ask.tools}.${ask.tool} ${shownWhat(stderrIsTerminal, ask)}`;
+  return stderrIsTerminal ? escapeText(text, { mode: 'line' }) : text;
+}
+
 /** Says on stderr that an ask waits for somebody elsewhere, and how it is answered (06 §9). */
 export async function sayWaiting(context: Context, client: RuntimeClient, ask: Waiting, prefix: string): Promise<void> {
   const { terminal } = context;
   const id = (await shownIds(context, client, 'err', [ask.id]))(ask.id);
   const until = ask.expires_at === null ? '' : `, until ${ask.expires_at}`;
-  terminal.err(
-    `${prefix} waiting for approval ${id}: ${context.safe(`${ask.tools}.${ask.tool} ${ask.summary}`)}${until}\n`,
-  );
+  terminal.err(`${prefix} waiting for approval ${id}: ${callOf(context, ask)}${until}\n`);
   terminal.err(`${prefix} answer with: reins approvals respond ${id} ${verdictsFor(ask.kind)}\n`);
 }

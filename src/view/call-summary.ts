@@ -10,6 +10,8 @@ const telling = ['command', 'path', 'file', 'url', 'pattern', 'query', 'text', '
  * argument. Not escaped; at most 120 characters.
  */
 export function callSummary(args: unknown): string {
+  // Of a refused call: what the model wrote, and no JSON.
+  if (typeof args === 'string') return clip(args);
   if (typeof args !== 'object' || args === null) return '';
   const entries = Object.entries(args);
   const value = (key: string): unknown => entries.find(([name]) => name === key)?.[1];
@@ -25,7 +27,13 @@ export function callSummary(args: unknown): string {
 const words = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.map(String) : typeof value === 'string' && value !== '' ? [value] : [];
 
-const clip = (text: string) => {
-  const line = text.split('\n')[0] ?? '';
-  return line.length > 120 || line !== text ? `${line.slice(0, 119)}…` : line;
+/** For a line among others that are not escaped one by one; a cut is said. */
+export const firstLine = (text: string): string => {
+  const line = text.split(/\r?\n/, 1)[0] ?? '';
+  return line === text ? line : `${line}…`;
+};
+
+const clip = (text: string): string => {
+  const line = firstLine(text);
+  return line.length > 120 ? `${line.slice(0, 119)}…` : line;
 };

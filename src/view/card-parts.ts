@@ -185,7 +185,9 @@ function diffParts({ preview: { diff, diff_note: note } }: Ask, { data, fact, gl
     ...(note === undefined ? [fact('diff', `${count('+')} added, ${count('-')} removed`)] : []),
     {
       ...shown,
-      lines: shown.lines.map((line) => markTrailing(line, glyphs)),
+      lines: shown.lines.map((line, index) =>
+        markTrailing(hasNoEnd(body, index) ? withoutEnd(line, glyphs) : line, glyphs),
+      ),
       numbers: numbersOf(body, hunks[0] ?? '').slice(0, shown.lines.length),
     },
   ];
@@ -197,6 +199,14 @@ function withoutHead(lines: readonly string[], only: boolean): readonly string[]
   const rest = named ? lines.slice(2) : lines;
   return only && rest[0]?.startsWith('@@ ') === true ? rest.slice(1) : rest;
 }
+
+/** A line that ends with its file, or the one behind it that says so: what ends it is of the diff, not of the file. */
+const hasNoEnd = (lines: readonly string[], index: number): boolean =>
+  [lines[index], lines[index + 1]].some((each) => each?.startsWith('\\') === true);
+
+/** Taking the last mark of a safe line leaves it safe; a sign of the text itself would have been escaped. */
+const withoutEnd = (line: SafeText, glyphs: Glyphs): SafeText =>
+  line.replace(glyphs === 'ascii' ? /<LF>$/ : /⏎$/, '') as SafeText;
 
 /** Of the new file; a line that goes has the one that it had. */
 function numbersOf(lines: readonly string[], first: string): readonly string[] {

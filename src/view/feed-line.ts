@@ -2,8 +2,12 @@ import type { Ask } from '../schema/ask.ts';
 import type { FeedEntry, FeedKind } from '../schema/feed.ts';
 import { formatSpan, plural } from './format.ts';
 
-/** How the surface shows an id, and a deadline that is still to come. */
-export type FeedShown = { id(id: string): string; until(at: string): string };
+/** How the surface shows an id, a deadline that is still to come, and what an ask is about. */
+export type FeedShown = {
+  id(id: string): string;
+  until(at: string): string;
+  what(ask: { readonly summary: string }): string;
+};
 type Members = FeedEntry['data'];
 
 const text = (value: unknown): string => (value === undefined || value === null ? '' : String(value));
@@ -33,7 +37,7 @@ export const pendingLine = (ask: Ask, shown: FeedShown): string =>
     shown.id(ask.id),
     ...(ask.run_id === null ? [] : [shown.id(ask.run_id)]),
     `${ask.tools}.${ask.tool}`,
-    ask.summary,
+    shown.what(ask),
     expiry(ask.expires_at, shown),
   ].join(' ');
 
@@ -41,7 +45,8 @@ const expiry = (at: unknown, shown: FeedShown): string =>
   at === null || at === undefined ? '' : `(${shown.until(text(at))})`;
 
 const lines: Readonly<Record<FeedKind, (data: Members, shown: FeedShown) => string>> = {
-  ask: (data, shown) => `${nameOf(data)} ${text(data['summary'])} ${expiry(data['expires_at'], shown)}`,
+  ask: (data, shown) =>
+    `${nameOf(data)} ${shown.what({ summary: text(data['summary']) })} ${expiry(data['expires_at'], shown)}`,
   ask_updated: (data) =>
     [
       ...(data['adjudicator'] === undefined ? [] : [`agent: ${text(data['adjudicator'])}`]),

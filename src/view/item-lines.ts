@@ -3,6 +3,7 @@ import { estimateTokens } from '../text/tokens.ts';
 import { formatRemaining, formatSpan, plural } from './format.ts';
 import type { Item } from './items.ts';
 import { foreign, type Line, say } from './line.ts';
+import { whatOf } from './what-of.ts';
 import { type ItemLook, indent, moreLine, proseRows, signs, wrapped } from './rows.ts';
 
 /** The rows of an item, without the empty one that may stand before it. Columns 1 and 2 hold nothing foreign. */
@@ -30,7 +31,7 @@ export function itemLines(item: Item, look: ItemLook): readonly Line[] {
       const verdict = item.verdict === null ? 'waits for an answer' : `${item.verdict.verdict} by ${item.verdict.by}`;
       return wrapped(
         [
-          ...foreign(`${item.tools}.${item.tool} ${item.summary}`, look.glyphs),
+          ...foreign(`${item.tools}.${item.tool} ${whatOf(item)}`, look.glyphs),
           say(' · ', 'dim'),
           ...foreign(verdict, look.glyphs, 'ask'),
         ],

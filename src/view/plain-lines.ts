@@ -1,10 +1,11 @@
 import { exitOf, readable } from './call-lines.ts';
-import { callName, callSummary } from './call-summary.ts';
+import { callName, callSummary, firstLine } from './call-summary.ts';
 import { escapeText, type Glyphs, type SafeText } from './escape.ts';
 import { countLines, formatSpan, plural } from './format.ts';
 import type { CallItem, Item } from './items.ts';
 import { say, textOf } from './line.ts';
 import { toldMarkdown } from './markdown.ts';
+import { whatOf } from './what-of.ts';
 import { expandTabs, wrapLine } from './wrap.ts';
 
 /** Most lines of a tool's output where everything is printed for good. */
@@ -39,7 +40,11 @@ export function plainLines(item: Item, think: boolean, look: PlainLook = plainLo
     case 'call':
       return [...labelled('tool: ', callLine(item), look), ...outputLines(item, look)];
     case 'ask':
-      return labelled('ask: ', `${item.tools}.${item.tool} ${item.summary} - ${item.verdict?.verdict ?? 'open'}`, look);
+      return labelled(
+        'ask: ',
+        `${callName(item)} ${firstLine(whatOf(item))} - ${item.verdict?.verdict ?? 'open'}`,
+        look,
+      );
     case 'notice':
       return labelled(
         item.level === 'error' ? 'error: ' : item.level === 'warn' ? 'warning: ' : 'note: ',

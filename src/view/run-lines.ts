@@ -2,9 +2,10 @@ import type { Handler } from '../schema/chain.ts';
 import type { CapturedStep } from '../schema/event.ts';
 import type { Message } from '../schema/message.ts';
 import type { BoundUse, RunCall, RunDetails, RunWait, StepRecord } from '../schema/run-record.ts';
-import { callName, callSummary } from './call-summary.ts';
+import { callName, callSummary, firstLine } from './call-summary.ts';
 import { formatSpan, formatStepDuration, plural } from './format.ts';
 import { stuckText } from './stuck-text.ts';
+import { whatOf } from './what-of.ts';
 
 /** What the surface knows: how it shows an id and a time. Nothing here is escaped. */
 export type RunShown = { id(id: string): string; when(at: string): string };
@@ -136,7 +137,7 @@ function callOutcome({ state, error, result_bytes, started_at, ended_at }: RunCa
 }
 
 const waitLine = (wait: RunWait, shown: RunShown): string =>
-  `     → ${wait.tools}.${wait.tool} ${wait.summary} · ${waitText(wait, shown)}`;
+  `     → ${callName(wait)} ${firstLine(whatOf(wait))} · ${waitText(wait, shown)}`;
 
 function waitText({ id, state, by, waited_ms }: RunWait, shown: RunShown): string {
   if (state === 'pending') return `${shown.id(id)} is open`;

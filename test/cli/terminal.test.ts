@@ -34,6 +34,36 @@ describe('listings on a terminal', () => {
   });
 });
 
+test('what hides in a call is shown as on its card, wherever an ask is one line', async () => {
+  const call = { name: 'local_fs.write_file', arguments: { path: 'a\u202eb.txt', content: 'x' } };
+  await addScript(world, [{ name: 'one', match: { role: 'user' }, reply: { tool_calls: [call] } }]);
+  const shown = 'a⟨U+202E⟩b.txt';
+  const run = openTerminal(world, ['run', ...tester, '--on-ask', 'suspend', 'go'], { columns: 160 });
+  expect((await run.ended).code).toBe(4);
+  expect(run.screen()).toContain(`local_fs.write_file ${shown}`);
+  const [{ id, run_id, summary }] = JSON.parse((await world.run(['approvals', 'list', '--json'])).stdout).asks;
+  expect(summary).toBe('a\\u202eb.txt');
+  const watch = openTerminal(world, ['approvals', 'watch'], { columns: 160 });
+  await watch.saw('pending');
+  await watch.saw('left)');
+  watch.type('\u0003');
+  await watch.ended;
+  for (const args of [
+    ['approvals', 'list'],
+    ['approvals', 'show', id],
+  ]) {
+    const terminal = openTerminal(world, args, { columns: 160 });
+    await terminal.ended;
+    expect(terminal.screen()).toContain(shown);
+  }
+  expect(watch.screen()).toContain(`local_fs.write_file ${shown}`);
+  const state = openTerminal(world, ['state', 'show', run_id], { columns: 160 });
+  await state.ended;
+  expect(state.screen()).toContain(`local_fs.write_file ${shown}`);
+  // Where no escape is drawn, that of the summary stands.
+  expect((await world.run(['approvals', 'list'])).stdout).toContain(` ${summary} `);
+});
+
 describe('the answer on a terminal', () => {
   test('appears once, after the progress lines', async () => {
     const terminal = openTerminal(world, [...scripted, 'hello there']);

@@ -188,11 +188,13 @@ test('warnings name hidden characters, places outside and an invalid policy', ()
   expect(cardLines(card, 40).lines).toContain('  path         x → /etc/x (outside the workspace, through a link)');
 });
 
-test('blanks at the end of a changed line are marked, those of unchanged lines stay', () => {
+test('marks blanks at the end of a changed line, and the end of each line that has one in the file', () => {
   const preview = { diff: '@@ -1,3 +1,3 @@\n \n-old\n+new  \n+ \r\n+a b \n\\ No newline at end of file\n' };
   const diff = askCard(ask({ preview }), now).parts.find(({ numbers }) => numbers !== undefined);
   expect(diff?.numbers).toEqual(['1', '2', '2', '3', '4', '']);
-  expect(diff?.lines).toEqual([' ⏎', '-old⏎', '+new··⏎', '+·␍⏎', '+a b·⏎', '\\ No newline at end of file⏎']);
+  expect(diff?.lines).toEqual([' ⏎', '-old⏎', '+new··⏎', '+·␍⏎', '+a b·', '\\ No newline at end of file']);
+  const ascii = askCard(ask({ preview }), now, undefined, 'ascii').parts.find(({ numbers }) => numbers !== undefined);
+  expect(ascii?.lines.slice(3)).toEqual(['+<blank x 1><CR><LF>', '+a b<blank x 1>', '\\ No newline at end of file']);
 });
 
 test('no line of a card leaves its column on a narrow screen, whatever the model says', () => {

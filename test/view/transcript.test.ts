@@ -204,6 +204,11 @@ describe('the transcript of events', () => {
     ]);
   });
 
+  it('tells of a call what the model wrote, where that is no JSON', () => {
+    const item = { ...emptyCall('call_2', 'run_1'), tools: 'local_fs', tool: 'read_file', args: '{"path": a\u202e' };
+    expect(rows(item)[0]).toMatch(/^• local_fs\.read_file {2}\{"path": a⟨U\+202E⟩ /);
+  });
+
   it('says what failed and what mends it', () => {
     const items = fold(
       chunk('half'),

@@ -13,6 +13,10 @@ beforeAll(async () => {
   world = await webWorld({
     turns: [
       calls([call('local_shell.local_shell', { command: oneCommand })], { role: 'user', last_user: 'shell' }),
+      calls([call('local_shell.local_shell', { command: 'touch a\ntouch b' })], {
+        role: 'user',
+        last_user: 'hidden',
+      }),
       plans(['Write the note']),
       asks('local_fs.write_file', { path: 'note.txt', content: 'a note\n' }, { ...executor, role: 'user' }),
       reply('Written.', executor),
@@ -228,5 +232,19 @@ it('says one command once, and keeps a list of long ones in the window', async (
   await visit(page, '/approvals?tab=answered');
   await page.locator('.outcome', { hasText: 'git push origin' }).waitFor();
   expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+  expect(world.problems).toEqual([]);
+});
+
+it('shows in the row of an answered ask what hides in its call, as the card does', async () => {
+  await world.served.app.start({ input: { type: 'string', value: 'hidden' }, on_ask: 'ask' });
+  const page = await world.open('/approvals');
+  const card = page.locator('article.card', { hasText: 'touch a⏎' });
+  await card.waitFor();
+  const { items } = await world.served.client.pageApprovals({});
+  const ask = items.find(({ summary }) => summary === 'touch a\\u000atouch b');
+  if (ask === undefined) throw new Error('no ask');
+  await world.served.client.answerApproval({ id: ask.id, binding: ask.binding, outcome: 'deny' });
+  await visit(page, '/approvals?tab=answered');
+  await page.locator('.outcome', { hasText: 'touch a⏎touch b' }).waitFor();
   expect(world.problems).toEqual([]);
 });

@@ -67,14 +67,17 @@ export function moveKeys(keys: KeyMap, words: string): readonly string[] {
 /** The keys of a list: with a field they are letters of its text. @param enter what Enter does in it */
 export function listFoot(overlay: ListOverlay, keys: KeyMap, enter: string, letters: FootKeys): readonly string[] {
   const { field } = overlay;
-  const back = (words: string) => footKeys(keys, [['field.close', words]]);
   if (field !== null && field.purpose !== 'filter')
-    return [...footKeys(keys, [['field.accept', field.purpose === 'new' ? 'create' : field.purpose]]), ...back('back')];
+    return footKeys(keys, [
+      ['field.accept', field.purpose === 'new' ? 'create' : field.purpose],
+      ['field.close', 'back'],
+    ]);
   const take = footKeys(keys, [['overlay.accept', enter]]);
   const close = footKeys(keys, [['overlay.close', 'close']]);
   if (letters.length === 0) return [...moveKeys(keys, 'choose'), ...take, ...close];
   const own = footKeys(keys, letters);
   if (field === null) return [...take, ...own, ...footKeys(keys, [['overlay.filter', 'filter']]), ...close];
   const [first = '', ...more] = own;
-  return [...take, ...back(`, then ${first}`).map((words) => words.replace(' ,', ',')), ...more, ''];
+  const back = keyOf(keys, 'field.close');
+  return [...take, ...(back === null ? [] : [`${back}, then ${first}`]), ...more, ''];
 }

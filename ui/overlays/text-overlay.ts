@@ -74,7 +74,9 @@ function hitsOf(lines: readonly string[], query: string): readonly number[] {
   return lines.flatMap((line, index) => ((exact ? line : line.toLowerCase()).includes(wanted) ? [index] : []));
 }
 
-export const hitCount = ({ find, lines }: TextOverlay): number => hitsOf(lines, find?.editing.text.trim() ?? '').length;
+/** The lines that its search has found: looked for once a frame, since a text may be long. */
+export const findHits = ({ find, lines }: TextOverlay): readonly number[] =>
+  hitsOf(lines, find?.editing.text.trim() ?? '');
 
 const flags = new WeakMap<readonly string[], readonly number[]>();
 
@@ -90,10 +92,8 @@ function flagsOf({ lines }: TextOverlay): readonly number[] {
 export const hasFlags = (overlay: TextOverlay): boolean => flagsOf(overlay).length > 0;
 
 /** `2 of 7`, or that there is none. */
-export function findPlace({ find, lines }: TextOverlay): Line {
-  const query = find?.editing.text.trim() ?? '';
-  if (find === undefined || query === '') return [];
-  const hits = hitsOf(lines, query);
+export function findPlace({ find }: TextOverlay, hits: readonly number[]): Line {
+  if (find === undefined || find.editing.text.trim() === '') return [];
   return [say(find.at === null ? 'no hit' : `${hits.indexOf(find.at) + 1} of ${hits.length}`, 'accent')];
 }
 
@@ -137,13 +137,13 @@ export const findText = (overlay: TextOverlay, find: Find, text: string, place: 
 function lookFor(overlay: TextOverlay, find: Find, place: TextPlace): TextOverlay {
   const rows = textRows(overlay, place);
   const from = rows[Math.min(overlay.at, rows.length - 1)]?.of ?? 0;
-  const hits = hitsOf(overlay.lines, find.editing.text.trim());
+  const hits = findHits({ ...overlay, find });
   const at = hits.find((line) => line >= from) ?? hits[0] ?? null;
   return inView({ ...overlay, find: { ...find, at } }, at, place);
 }
 
 function toHit(overlay: TextOverlay, find: Find, by: 1 | -1, place: TextPlace): TextOverlay {
-  const hits = hitsOf(overlay.lines, find.editing.text.trim());
+  const hits = findHits({ ...overlay, find });
   const now = find.at === null ? -1 : hits.indexOf(find.at);
   const at = hits[(now + by + hits.length) % Math.max(1, hits.length)] ?? null;
   return inView({ ...overlay, find: { ...find, at } }, at, place);

@@ -10,7 +10,7 @@ import { grantsView, modelsView, paletteView, plansView, runsView, sessionsView 
 import type { Overlay, TextOverlay } from './overlay.ts';
 import { fieldLines, type FootKeys, footKeys, moveKeys, type OverlayView, plainView } from './overlay-view.ts';
 import { runView } from './run-view.ts';
-import { findPlace, hasFlags, hitCount, textLines } from './text-overlay.ts';
+import { findHits, findPlace, hasFlags, textLines } from './text-overlay.ts';
 import { trustBody, trustHead, trustTitle } from './trust-view.ts';
 import { whyBelow, whyBody, whyHead } from './why-view.ts';
 
@@ -57,17 +57,19 @@ export function viewOf(overlay: Overlay, state: State, columns: number): Overlay
       };
     }
     case 'explain':
-    case 'view':
+    case 'view': {
+      const hits = findHits(overlay);
       return {
         ...plainView,
         title: overlay.title,
-        right: findPlace(overlay),
+        right: findPlace(overlay, hits),
         head: findLines(overlay, glyphs),
         body: textLines(overlay, { columns, glyphs }),
         at: overlay.at,
-        foot: textFoot(overlay, state.keys),
+        foot: textFoot(overlay, state.keys, hits.length),
         scrolls: pageKeys(state.keys),
       };
+    }
     case 'trust':
       return {
         ...plainView,
@@ -116,18 +118,18 @@ const pageKeys = (keys: KeyMap): readonly string[] => moveKeys(keys, `${keyOf(ke
 const moreKeys = (keys: KeyMap): readonly string[] => footKeys(keys, [['overlay.page-down', 'more']]);
 
 /** The keys that do something in this text. Where all of it is in view there is nowhere to go. */
-function textFoot(overlay: TextOverlay, keys: KeyMap): readonly string[] {
+function textFoot(overlay: TextOverlay, keys: KeyMap, count: number): readonly string[] {
   const { find } = overlay;
   if (find?.typing === true)
     return [
-      ...(hitCount(overlay) > 1 ? moveKeys(keys, 'hits') : []),
+      ...(count > 1 ? moveKeys(keys, 'hits') : []),
       ...footKeys(keys, [
         ['field.accept', 'keep'],
         ['field.close', 'no search'],
       ]),
     ];
   const hits: FootKeys =
-    find !== undefined && hitCount(overlay) > 1
+    find !== undefined && count > 1
       ? [
           ['view.next-hit', 'next'],
           ['view.previous-hit', 'previous'],

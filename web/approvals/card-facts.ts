@@ -4,6 +4,7 @@ import { type BudgetWords, budgetWords } from '../../src/view/budget.ts';
 import { saidByDiff } from '../../src/view/card-parts.ts';
 import { escapeText, type SafeText } from '../../src/view/escape.ts';
 import { plural } from '../../src/view/format.ts';
+import { whatOf } from '../../src/view/what-of.ts';
 
 const line = (text: string): string => escapeText(text, { mode: 'line' });
 
@@ -51,7 +52,7 @@ export function headlineOf(card: AskCardData, cwd: string): string {
   if (card.kind === 'permission' && diff !== null) {
     const counts = changesOf(diff.text);
     const [path] = paths;
-    const named = path === undefined ? card.what.summary : path.given;
+    const named = path === undefined ? whatOf(card.what) : path.given;
     return `${diff.new_file ? 'Create' : 'Write'} ${line(named)} (+${counts.added} −${counts.removed})`;
   }
   return line(card.headline);

@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { AskHead } from '../../src/schema/ask-views.ts';
 import { RuntimeError } from '../../src/schema/errors.ts';
 import { plural } from '../../src/view/format.ts';
+import { whatOf } from '../../src/view/what-of.ts';
 import { client } from '../data/client.ts';
 import { useAction } from '../data/use-data.ts';
 import { Button } from '../parts/button.tsx';
@@ -47,7 +48,7 @@ export function DenyAll({ asks }: { readonly asks: readonly AskHead[] }) {
           <ul className="trace small">
             {deniable.map((ask) => (
               <li key={ask.id} className="cut">
-                <Safe text={`${ask.tools}.${ask.tool}  ${ask.summary}`} />
+                <Safe text={`${ask.tools}.${ask.tool}  ${whatOf(ask)}`} />
               </li>
             ))}
           </ul>

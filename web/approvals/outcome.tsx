@@ -1,4 +1,5 @@
 import type { AskHead } from '../../src/schema/ask-views.ts';
+import { whatOf } from '../../src/view/what-of.ts';
 import { Safe } from '../parts/safe.tsx';
 
 const stateLook: Readonly<Record<AskHead['state'], string>> = {
@@ -27,7 +28,7 @@ export function Outcome({ ask }: { readonly ask: AskHead }) {
         <Safe text={`${ask.tools}.${ask.tool}`} />
       </span>
       <span className="grow cut">
-        <Safe text={ask.summary} />
+        <Safe text={whatOf(ask)} />
       </span>
       <span className="muted small">
         {verdict === null ? '' : `by ${verdict.by}, `}

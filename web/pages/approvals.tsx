@@ -2,6 +2,7 @@ import { useMemo, useState } from 'react';
 import { Link, useLocation, useParams } from 'wouter';
 import type { AskHead } from '../../src/schema/ask-views.ts';
 import { plural } from '../../src/view/format.ts';
+import { whatOf } from '../../src/view/what-of.ts';
 import { AskCard } from '../approvals/ask-card.tsx';
 import { DenyAll } from '../approvals/deny-all.tsx';
 import { Outcome } from '../approvals/outcome.tsx';
@@ -98,7 +99,7 @@ function Pending({ filter }: { readonly filter: string }) {
                   later.has(ask.id) ? (
                     <p key={ask.id} className="note row">
                       <span className="grow">
-                        <Safe text={ask.summary} />
+                        <Safe text={whatOf(ask)} />
                       </span>
                       <span className="tag warn">decided later</span>
                       <Button

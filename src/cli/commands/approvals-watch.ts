@@ -9,6 +9,7 @@ import { type FeedShown, feedLine, feedTime, idsOfEntry, pendingLine } from '../
 import type { Context, Handler } from '../context.ts';
 import { shownIds } from '../ids.ts';
 import type { Signal } from '../process.ts';
+import { shownWhat } from '../shown-what.ts';
 
 /** What ends a watch, with the exit code of the invocation (06 §2.2). */
 const signals: readonly (readonly [Signal, number])[] = [
@@ -110,6 +111,7 @@ async function shownFor(context: Context, client: RuntimeClient, ids: readonly s
   return {
     id: await shownIds(context, client, 'out', ids),
     until: (at) => (terminal.stdoutIsTerminal ? `${left(at)} left` : `until ${at}`),
+    what: (ask) => shownWhat(terminal.stdoutIsTerminal, ask),
   };
 }
 

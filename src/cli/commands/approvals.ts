@@ -5,12 +5,12 @@ import { askCard, cardLines, idsOf } from '../../view/ask-card.ts';
 import { askFlags } from '../../view/card-warnings.ts';
 import { escapeText } from '../../view/escape.ts';
 import { formatRemaining, formatShort, measure } from '../../view/format.ts';
-import { whatOf } from '../../view/what-of.ts';
 import type { Context, Handler } from '../context.ts';
 import { explainAsk } from '../explain-ask.ts';
 import { followRun } from '../follow.ts';
 import { shownIds } from '../ids.ts';
 import { readStdinText } from '../input.ts';
+import { shownWhat } from '../shown-what.ts';
 import { resolveOnAsk, resolveTimeout } from '../start-run.ts';
 
 const usage = (message: string, hints: readonly string[] = []) => new RuntimeError('usage', message, { hints });
@@ -57,8 +57,7 @@ const list: Handler = async (context) => {
       id(ask.id),
       ask.kind,
       `${ask.tools}.${ask.tool}`,
-      // Where no escape is drawn, that of the summary stands.
-      context.terminal.stdoutIsTerminal ? whatOf(ask) : ask.summary,
+      shownWhat(context.terminal.stdoutIsTerminal, ask),
       ask.session_name ?? (ask.plan_name === null ? 'run' : `${ask.plan_name} ${ask.step_no ?? ''}`.trimEnd()),
       ...times(context, ask),
       [...(ask.verdict === null ? [] : [ask.verdict.by]), ...askFlags(ask)].join(','),
