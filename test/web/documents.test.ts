@@ -101,3 +101,17 @@ it('says which policy is in effect where it was named by its path, beside every 
   await visit(page, '/chat/default');
   await page.getByRole('button', { name: 'policy policy' }).waitFor();
 });
+
+it('names the column of the buttons of a table', async () => {
+  const page = await world.open('/settings/sessions');
+  await page.getByText('this one', { exact: true }).waitFor();
+  expect(await page.getByRole('columnheader').allTextContents()).toEqual([
+    'Browser',
+    'From',
+    'By',
+    'Since',
+    'Seen',
+    'Ends',
+    'Change',
+  ]);
+});
