@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { call, calls, loopChain, says } from '../support/scripted-app.ts';
-import { axeFaults, type WebWorld, webWorld } from './world.ts';
+import { axeFaults, visit, type WebWorld, webWorld } from './world.ts';
 
 /** A policy and a chain are edited as a person would. */
 
@@ -89,4 +89,29 @@ it('shows a chain as a picture whose tasks lead into the text, with the keyboard
   expect(await task.getAttribute('aria-current')).toBe('true');
   expect(await page.locator('.edge.taken').count()).toBe(3);
   expect(world.problems).toEqual([]);
+});
+
+it('says which policy is in effect where it was named by its path, beside every page and above the list', async () => {
+  const page = await world.open('/policies');
+  await page
+    .getByText('In effect is policy, a file that was named when the server was started.', { exact: false })
+    .waitFor();
+  await page.getByRole('navigation', { name: 'Pages' }).getByText('policy policy', { exact: true }).waitFor();
+  expect(await page.getByText('ready', { exact: true }).count()).toBe(0);
+  await visit(page, '/chat/default');
+  await page.getByRole('button', { name: 'policy policy' }).waitFor();
+});
+
+it('names the column of the buttons of a table', async () => {
+  const page = await world.open('/settings/sessions');
+  await page.getByText('this one', { exact: true }).waitFor();
+  expect(await page.getByRole('columnheader').allTextContents()).toEqual([
+    'Browser',
+    'From',
+    'By',
+    'Since',
+    'Seen',
+    'Ends',
+    'Change',
+  ]);
 });

@@ -62,7 +62,8 @@ export function Models() {
                         .join(', ') || '—',
                   },
                   {
-                    label: '',
+                    label: 'Change',
+                    unseen: true,
                     right: true,
                     cell: ({ model, is_default, can_chat }) =>
                       is_default || !can_chat ? null : (

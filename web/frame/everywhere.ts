@@ -5,13 +5,16 @@ import type { SetupStatus } from '../../src/schema/registry.ts';
 import type { Known } from '../../src/schema/shape.ts';
 import type { Data } from '../data/use-data.ts';
 
+/** A policy that was named by its path is in no list, and so has no page: its name is known, and no more. */
+export type Governing = { readonly name: string; readonly listed: PolicyListed | null };
+
 /** What every page may need to know, read once. */
 export type Everywhere = {
   /** Asks that wait for a person, soonest deadline first. */
   readonly asks: Data<readonly AskHead[]>;
   readonly setup: Data<Known<typeof SetupStatus>>;
-  /** The policy that governs a run that is started here. */
-  readonly policy: PolicyListed | null;
+  /** The policy that governs a run that is started here; null while that is not known. */
+  readonly policy: Governing | null;
 };
 export const Shared = createContext<Everywhere | null>(null);
 

@@ -1,12 +1,13 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
+import type { PolicyListed } from '../../src/schema/document-views.ts';
 import { client } from '../data/client.ts';
 import { followFeed } from '../data/live.ts';
 import { useStore } from '../data/store.ts';
 import { useData } from '../data/use-data.ts';
 import { pageTitle } from '../parts/page.tsx';
 import { Announcer, announce } from './announce.tsx';
-import { Shared } from './everywhere.ts';
+import { type Governing, Shared } from './everywhere.ts';
 
 import { BottomBar, Rail } from './navigation.tsx';
 import { useNotifications } from './notify.ts';
@@ -26,7 +27,7 @@ export function Frame({ children }: { readonly children: ReactNode }) {
   });
   const setup = useData('setup', () => client.getSetupStatus({}), { topics: ['setup', 'documents'] });
   const policies = useData('policies', () => client.pagePolicies({}), { topics: ['documents'] });
-  const policy = policies.value?.find(({ in_effect }) => in_effect) ?? null;
+  const policy = governingOf(policies.value, setup.value?.hitlPolicyName);
   const waiting = asks.value?.length ?? 0;
 
   useTop();
@@ -60,6 +61,13 @@ export function Frame({ children }: { readonly children: ReactNode }) {
       <Shortcuts />
     </Shared.Provider>
   );
+}
+
+function governingOf(list: readonly PolicyListed[] | null, name: string | undefined): Governing | null {
+  const listed = list?.find(({ in_effect }) => in_effect) ?? null;
+  if (listed !== null) return { name: listed.name, listed };
+  // Before the list is there nobody can tell whether the policy has a page.
+  return list === null || name === undefined ? null : { name, listed: null };
 }
 
 /** Another page begins at its top; where the browser goes back, it restores the place itself. */

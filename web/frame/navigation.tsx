@@ -1,6 +1,5 @@
 import { useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import type { PolicyListed } from '../../src/schema/document-views.ts';
 import { connection } from '../data/client.ts';
 import { pathOfFile } from '../data/document-path.ts';
 import { theme } from '../data/kept.ts';
@@ -8,7 +7,9 @@ import { useStore } from '../data/store.ts';
 import { isAt, type PageEntry, pages } from '../pages.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icons.tsx';
+import { Safe } from '../parts/safe.tsx';
 import { logout } from '../session/session.ts';
+import type { Governing } from './everywhere.ts';
 
 function PageLink({
   page,
@@ -42,7 +43,7 @@ function PageLink({
 }
 
 /** The navigation of a wide screen; icons alone below 1024 px. */
-export function Rail({ waiting, policy }: { readonly waiting: number; readonly policy: PolicyListed | null }) {
+export function Rail({ waiting, policy }: { readonly waiting: number; readonly policy: Governing | null }) {
   return (
     <nav className="rail" aria-label="Pages">
       <Link href="/chat" className="brand" title="Reins">
@@ -57,7 +58,7 @@ export function Rail({ waiting, policy }: { readonly waiting: number; readonly p
   );
 }
 
-function Foot({ policy }: { readonly policy: PolicyListed | null }) {
+function Foot({ policy }: { readonly policy: Governing | null }) {
   const line = useStore(connection);
   const lost = line.state === 'lost';
   return (
@@ -66,9 +67,13 @@ function Foot({ policy }: { readonly policy: PolicyListed | null }) {
         <span className={`dot ${lost ? 'lost' : ''}`} aria-hidden="true" />
         <span className="word">{lost ? 'connection lost' : 'connected'}</span>
       </span>
-      {policy === null ? null : (
-        <Link href={`/policies/${pathOfFile(policy.file)}`} className="word">
-          policy {policy.name} <span className="mono">{policy.sha256?.slice(0, 8)}</span>
+      {policy === null ? null : policy.listed === null ? (
+        <span className="word">
+          policy <Safe text={policy.name} />
+        </span>
+      ) : (
+        <Link href={`/policies/${pathOfFile(policy.listed.file)}`} className="word">
+          policy {policy.name} <span className="mono">{policy.listed.sha256?.slice(0, 8)}</span>
         </Link>
       )}
       <ThemeSwitch />

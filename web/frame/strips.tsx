@@ -12,6 +12,7 @@ import { useEverywhere } from './everywhere.ts';
 /** One strip above the page, the gravest of those that hold (09 §8.2). */
 export function Strips() {
   const { setup, policy } = useEverywhere();
+  const listed = policy?.listed ?? null;
   const line = useStore(connection);
   const { at } = useStore(session);
   const me = useData('me', () => auth.me());
@@ -23,19 +24,19 @@ export function Strips() {
 
   // Where the login has ended the server was heard, and the form over the page says what is to be done.
   if (line.state === 'lost' && at === 'in') return <Lost retryAt={line.retryAt} />;
-  if (policy?.trusted === false) {
+  if (listed?.trusted === false) {
     return (
       <Strip danger>
         This policy of the project is not trusted, so nothing runs.{' '}
-        <Link href={`/policies/${pathOfFile(policy.file)}`}>Look at it</Link>
+        <Link href={`/policies/${pathOfFile(listed.file)}`}>Look at it</Link>
       </Strip>
     );
   }
-  if (policy?.valid === false) {
+  if (listed?.valid === false) {
     return (
       <Strip danger>
         The policy cannot be read, so every call asks.{' '}
-        <Link href={`/policies/${pathOfFile(policy.file)}`}>Open it</Link>
+        <Link href={`/policies/${pathOfFile(listed.file)}`}>Open it</Link>
       </Strip>
     );
   }

@@ -2,6 +2,8 @@ import type { ReactNode } from 'react';
 
 export type Column<T> = {
   readonly label: string;
+  /** Its buttons say what they are for; the label is for those who hear the table alone. */
+  readonly unseen?: boolean;
   /** A number: to the right, in one line. */
   readonly right?: boolean;
   /** A word or two that stay in one line. */
@@ -31,7 +33,7 @@ export function Table<T>({
         <tr>
           {columns.map((column) => (
             <th key={column.label} scope="col" className={lookOf(column)}>
-              {column.label}
+              {column.unseen === true ? <span className="sr">{column.label}</span> : column.label}
             </th>
           ))}
         </tr>
@@ -40,7 +42,7 @@ export function Table<T>({
         {rows.map((row) => (
           <tr key={keyOf(row)}>
             {columns.map((column) => (
-              <td key={column.label} data-label={column.label} className={lookOf(column)}>
+              <td key={column.label} data-label={column.unseen === true ? '' : column.label} className={lookOf(column)}>
                 <div>{column.cell(row)}</div>
               </td>
             ))}

@@ -4,8 +4,10 @@ import type { PolicyListed } from '../../src/schema/document-views.ts';
 import { client } from '../data/client.ts';
 import { pathOfFile } from '../data/document-path.ts';
 import { useData } from '../data/use-data.ts';
+import { useEverywhere } from '../frame/everywhere.ts';
 import { Button } from '../parts/button.tsx';
 import { Page } from '../parts/page.tsx';
+import { Safe } from '../parts/safe.tsx';
 import { Empty, Loaded } from '../parts/states.tsx';
 import { Table } from '../parts/table.tsx';
 import { ImportDialog } from './import-dialog.tsx';
@@ -16,6 +18,7 @@ const places = { project: 'this project', user: 'yours', builtin: 'preset' } as 
 /** Every policy by where it comes from: which governs, and which is hidden by another (09 §8.10). */
 export function PolicyList() {
   const data = useData('policies', () => client.pagePolicies({}), { topics: ['documents'] });
+  const { policy } = useEverywhere();
   const [open, setOpen] = useState<'import' | 'new' | null>(null);
   return (
     <Page
@@ -30,6 +33,12 @@ export function PolicyList() {
       }
     >
       <p className="muted">A policy decides every tool call: allow it, ask you, or deny it.</p>
+      {policy === null || policy.listed !== null ? null : (
+        <p className="note">
+          In effect is <Safe text={policy.name} />, a file that was named when the server was started. It is none of
+          these.
+        </p>
+      )}
       <Loaded data={data}>
         {(rows) =>
           rows.length === 0 ? (
@@ -66,7 +75,7 @@ function State({ row }: { readonly row: PolicyListed }) {
       {row.trusted ? null : <span className="tag warn">not trusted</span>}
       {row.shadowed_by === null ? null : <span className="tag">hidden by the one of {row.shadowed_by}</span>}
       {!row.in_effect && row.valid && row.trusted && row.shadowed_by === null ? (
-        <span className="muted">ready</span>
+        <span className="muted">not in effect</span>
       ) : null}
     </span>
   );

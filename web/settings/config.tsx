@@ -73,7 +73,8 @@ export function Config() {
               },
               { label: 'From', cell: ({ source }) => <span className="tag">{sources[source]}</span> },
               {
-                label: '',
+                label: 'Change',
+                unseen: true,
                 right: true,
                 cell: ({ key }) =>
                   editing === key ? null : (

@@ -53,7 +53,8 @@ export function LoginSessions() {
                 { label: 'Seen', cell: ({ last_seen_at }) => <Time at={last_seen_at} /> },
                 { label: 'Ends', cell: ({ expires_at }) => <Time at={expires_at} /> },
                 {
-                  label: '',
+                  label: 'Change',
+                  unseen: true,
                   right: true,
                   cell: ({ id, current, created_at }) =>
                     current ? null : (

@@ -50,7 +50,8 @@ export function Trusted() {
                 { label: 'By', cell: ({ by }) => by },
                 { label: 'At', cell: ({ trusted_at }) => <Time at={trusted_at} /> },
                 {
-                  label: '',
+                  label: 'Change',
+                  unseen: true,
                   right: true,
                   cell: ({ id, path }) => (
                     <Button size="small" onClick={() => void revoke.run(id)}>

@@ -37,10 +37,14 @@ function Hook({
   // A listing leaves the definitions out; they are read with the one that is looked at.
   const whole = useData(`hook ${name} ${etag} ${definition_sha256 ?? ''} ${state}`, () => client.getHook({ name }));
   const act = useAction(async (what: () => Promise<unknown>) => {
-    await what();
-    reload();
-    whole.reload();
-    return true;
+    try {
+      await what();
+      return true;
+    } finally {
+      // A refusal, too, may come of what is another now than is shown: what was accepted has changed again.
+      reload();
+      whole.reload();
+    }
   });
   return (
     <section className="panel stack tight" aria-label={name}>

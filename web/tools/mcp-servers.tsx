@@ -52,9 +52,13 @@ function Server({
   const [starting, setStarting] = useState(false);
   const [notices, setNotices] = useState<readonly string[]>([]);
   const act = useAction(async (what: () => Promise<unknown>) => {
-    await what();
-    reload();
-    return true;
+    try {
+      await what();
+      return true;
+    } finally {
+      // A refusal, too, may come of what is another now than is shown: what was accepted has changed again.
+      reload();
+    }
   });
   const check = async () => {
     const checked = await client.postMcpCheck({ name });

@@ -58,7 +58,7 @@ export function ToolList() {
                     </details>
                   ),
                 },
-                { label: 'From', brief: true, cell: ({ source }) => sources[source] },
+                { label: 'From', brief: true, cell: ({ source }) => <span className="small">{sources[source]}</span> },
                 {
                   label: 'State',
                   cell: ({ state }) => (
