@@ -34,7 +34,9 @@ export async function readChain(source: Uint8Array | string, known: KnownNames =
   }
   const findings = createFindings(text);
   const { root, problems } = readJson(text);
-  for (const { code, offset, pointer, message } of problems) findings.error(code, { offset, pointer }, message);
+  const foreign = root === null ? foreignStart(text) : null;
+  if (foreign !== null) findings.error('not_json', { offset: foreign.offset, pointer: '' }, foreign.message);
+  else for (const { code, offset, pointer, message } of problems) findings.error(code, { offset, pointer }, message);
   if (root === null) return rejected(findings);
   const canonical = normalise(root, findings);
   await vet(canonical, known.providers ?? null, findings);
@@ -42,6 +44,15 @@ export async function readChain(source: Uint8Array | string, known: KnownNames =
   // Vetted without an error, so every member of the document has the type that Chain gives it.
   const chain = plainValue(canonical) as Chain;
   return { chain, text: JSON.stringify(chain), findings: findings.sorted() };
+}
+
+/** What is no JSON from its first character on: a program, YAML, prose. A comment may well stand before a chain. */
+function foreignStart(text: string): { readonly offset: number; readonly message: string } | null {
+  const offset = text.search(/\S/);
+  if (offset < 0) return { offset: 0, message: 'the file is empty; a chain is one JSON object with id and tasks' };
+  const line = /.*/.exec(text.slice(offset, offset + 40))?.[0] ?? '';
+  if (/^(?:[{["/]|#(?!!)|-?\d|(?:true|false|null)\b)/.test(line)) return null;
+  return { offset, message: `a chain is one JSON object with id and tasks; this begins with ${JSON.stringify(line)}` };
 }
 
 const rejected = (findings: Findings): ReadChain => ({ chain: null, text: '', findings: findings.sorted() });

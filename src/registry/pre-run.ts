@@ -5,8 +5,9 @@ import { addCommand } from './add-command.ts';
 import type { Backends } from './backends.ts';
 import type { Defaults, Models } from './models.ts';
 import type { RouteBounds } from './ports.ts';
-import { type Probed, readinessIssues } from './readiness.ts';
+import { type Probed, readinessIssues, startHint } from './readiness.ts';
 import type { Settings } from './settings.ts';
+import { isLoopback } from './urls.ts';
 
 /** What a run needs before it starts: the names that its chain's tasks fall back to. */
 export type PreRunWanted = {
@@ -36,6 +37,15 @@ export type PreRunDeps = {
   known(defaults: Defaults): Promise<readonly Probed[]>;
 };
 
+type Diagnosis = {
+  readonly issues: readonly SetupIssue[];
+  /** A sentence with a blank before it, or nothing. */
+  readonly start: string;
+  /** Why the Ollama server does not serve; null when it was not asked. */
+  readonly localFault: string | null;
+  readonly startCommands: readonly string[];
+};
+
 /** The check before a run (08 §12.3). */
 export function createPreRun(deps: PreRunDeps) {
   const { backends, models, settings } = deps;
@@ -45,15 +55,22 @@ export function createPreRun(deps: PreRunDeps) {
     return !settings.isSet('default-model') && wanted.model === settings.value('default-model');
   };
 
-  /** What doctor would tell of these names now; nothing more is asked. */
-  const knownIssues = async (wanted: PreRunWanted): Promise<readonly SetupIssue[]> => {
+  /** What doctor would tell of these names now, and how to start what is missing; nothing more is asked. */
+  const diagnose = async (wanted: PreRunWanted): Promise<Diagnosis> => {
     const defaults: Defaults = {
       model: wanted.models?.[0] ?? wanted.model,
       provider: wanted.providers?.[0] ?? wanted.provider,
       modelSource: isBuiltinModel(wanted) ? 'builtin' : 'config',
     };
     const probed = await deps.known(defaults);
-    return readinessIssues({ defaults, probed, ollama: deps.ollama, chainMaxTokens: null });
+    const start = startHint({ defaults, probed });
+    const local = probed.find(({ check }) => check.type === 'ollama');
+    return {
+      issues: readinessIssues({ defaults, probed, ollama: deps.ollama, chainMaxTokens: null }),
+      start,
+      localFault: local?.check.error ?? null,
+      startCommands: start !== '' && local !== undefined && isLoopback(local.check.baseUrl) ? ['ollama serve'] : [],
+    };
   };
 
   /**
@@ -88,10 +105,16 @@ export function createPreRun(deps: PreRunDeps) {
     }
     const inUse = backends.inUse().filter(({ implicit }) => !implicit);
     const { provider } = wanted;
-    const issues = await knownIssues(wanted);
+    const { issues, start, startCommands, localFault } = await diagnose(wanted);
     const command = (code: string): string | null => issues.find((issue) => issue.code === code)?.cliCommand ?? null;
     if (inUse.length === 0 && provider !== 'scripted') {
-      return obstacle('setup_incomplete', 'no_backends', because('No backend is registered.', error), [
+      const { url } = deps.ollama;
+      const message =
+        start === '' || localFault === null
+          ? because('No backend is registered.', error)
+          : `No backend is registered, and no Ollama server answers at ${url} (${localFault}).${start}`;
+      return obstacle('setup_incomplete', 'no_backends', message, [
+        ...startCommands,
         command('no_backends') ?? addCommand('local', 'ollama'),
         'reins doctor',
       ]);
@@ -115,7 +138,11 @@ export function createPreRun(deps: PreRunDeps) {
       );
     }
     const found = issues.find(({ severity, category }) => severity === 'error' && category === 'health') ?? null;
-    return obstacle('setup_unhealthy', found?.code ?? 'health', error.message, [commandOf(found, wanted, error)]);
+    const message = start === '' ? error.message : `${error.message}.${start}`;
+    return obstacle('setup_unhealthy', found?.code ?? 'health', message, [
+      ...startCommands,
+      commandOf(found, wanted, error),
+    ]);
   };
 }
 

@@ -120,7 +120,7 @@ function noBackends(input: ReadinessInput, usable: boolean): SetupIssue {
     category: 'registration',
     message: answers
       ? `No backend is registered; the model server at ${input.ollama.url} answers.`
-      : `No backend is registered.${isLocal ? startHint(input) : ''}`,
+      : `No backend is registered.${startHint(input)}`,
     fixPath: '/backends',
     cliCommand: isLocal ? `${addCommand('local', 'ollama')}${url}` : addCommand(provider, provider),
   });
@@ -136,30 +136,22 @@ const onlyScripts = (usable: boolean): SetupIssue =>
     cliCommand: 'reins config set default-provider scripted',
   });
 
-/** One more sentence where the local model server is all there could be (08 §12.2). */
-function startHint(input: ReadinessInput): string {
-  const { provider } = input.defaults;
+/** One more sentence, with a blank before it, where an Ollama server is all there could be and none answers (08 §12.2). */
+export function startHint({ defaults: { provider }, probed }: Pick<ReadinessInput, 'defaults' | 'probed'>): string {
   if (provider !== '' && provider !== 'ollama') return '';
-  if (input.probed.some(({ check }) => check.type === 'ollama' && check.status === 'ready')) return '';
+  const meant = probed.filter(({ check }) => check.type === 'ollama' || (provider === '' && check.type !== 'scripted'));
+  if (meant.some(({ check }) => check.type !== 'ollama' || check.status === 'ready')) return '';
   return ` Start Ollama with "ollama serve", or install it from https://ollama.com.`;
 }
 
 /** At most one of issues 4 to 9: the most specific. */
 function reachability(input: ReadinessInput, registered: readonly Probed[], own: readonly Probed[]): SetupIssue | null {
   const about = { category: 'health', fixPath: '/backends' } as const;
-  if (registered.length > 0 && registered.every(({ check }) => check.status === 'pending')) {
-    return issue({
-      ...about,
-      code: 'runtime_state_empty',
-      severity: 'error',
-      message: 'No backend has been asked yet.',
-      cliCommand: 'reins doctor',
-    });
-  }
   if (own.some(({ check }) => check.status === 'ready')) {
     const pending = own.find(({ check }) => check.status === 'pending');
     return pending === undefined ? null : notSynced(pending);
   }
+  // Known without asking, so it comes before what only a probe tells.
   const keyless = own.find(({ lacksKey }) => lacksKey !== null);
   if (keyless !== undefined) {
     return issue({
@@ -169,6 +161,15 @@ function reachability(input: ReadinessInput, registered: readonly Probed[], own:
       message: `The backend "${keyless.check.name}" needs the variable ${keyless.lacksKey}, which is not set.`,
       cliCommand: `export ${keyless.lacksKey}=…`,
       subject: keyless.check.name,
+    });
+  }
+  if (registered.length > 0 && registered.every(({ check }) => check.status === 'pending')) {
+    return issue({
+      ...about,
+      code: 'runtime_state_empty',
+      severity: 'error',
+      message: 'No backend has been asked yet.',
+      cliCommand: 'reins doctor',
     });
   }
   const refused = own.find(({ check }) => check.errorClass === 'auth' || check.errorClass === 'permission');

@@ -232,7 +232,8 @@ const typeOf = (text: string): ProviderType => providerTypes.find((type) => type
 function lastKnown(backend: Backend, observer: Observer, checks: readonly CheckRow[]): Observation | null {
   const check = checks.find(({ backend_id }) => backend_id === backend.id);
   const good = observer.lastGood(backend);
-  if (check === undefined) return good;
+  // A verdict is stored of what is registered alone; of another this process knows what it heard a moment ago.
+  if (check === undefined) return backend.implicit ? (observer.fresh(backend) ?? good) : good;
   if (check.status === 'ready') return good ?? { state: 'open', models: [], at: check.checked_at, latencyMs: null };
   const message = check.error ?? 'it did not answer';
   return {

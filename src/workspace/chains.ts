@@ -29,6 +29,7 @@ import { isPlanChainUse, planChainFindings } from './plan-chains.ts';
 import { isShippedChain, type ShippedChainName, shippedChains } from './presets/chains.ts';
 import type { Trust } from './trust.ts';
 import { notTrusted } from './untrusted.ts';
+import { nearest } from '../text/nearest.ts';
 import { quote } from '../text/quote.ts';
 
 export type ChainDeps = ChainFinderDeps & {
@@ -85,7 +86,18 @@ export function createChains(deps: ChainDeps) {
     const found = file.includes('/') || isOther(file) ? null : findDocument(layersOf(workspace), file);
     if (found !== null) return readDocument(found.path, found.place, deps.uid);
     if (isShippedChain(file)) return { ok: true, path: file, bytes: shippedChains[file] };
-    throw chainNotFound(`There is no chain "${name}".`, ['reins chain list']);
+    const path = resolve(workspace.cwd, name);
+    if (exists(path)) return readDocument(path, 'file', deps.uid);
+    throw chainNotFound(`There is no chain "${name}"${isDocumentPath(name) ? `: no file ${path}` : ''}.`, [
+      ...nearest(name, names(), 2, 1).map((near) => `reins chain show ${quote(near)}`),
+      'reins chain list',
+    ]);
+  };
+
+  /** What a name finds, without looking into any. */
+  const names = (): readonly string[] => {
+    const files = layersOf(workspace).flatMap(({ directory }) => listJson(directory).filter((file) => !isOther(file)));
+    return [...new Set([...files, ...Object.keys(shippedChains)])].map((file) => file.slice(0, -'.json'.length));
   };
 
   const rows = async (): Promise<readonly ChainRow[]> => {

@@ -1,5 +1,6 @@
-import { isAbsolute, join, relative, resolve } from 'node:path';
+import { basename, isAbsolute, join, relative, resolve } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
+import { quote } from '../text/quote.ts';
 import { type DocumentPlace, exists, findDocument, isDocumentPath, layersOf } from './files.ts';
 import { realOf, realPlaceOf, type Workspace } from './paths.ts';
 import { isPlanChainUse, type PlanChainUse, planChainFiles } from './plan-chains.ts';
@@ -42,7 +43,7 @@ export function chainFinder(deps: ChainFinderDeps): (wanted: ChainWanted) => Fou
   const locate = (wanted: ChainWanted): FoundChain => {
     if (wanted.path !== null) {
       const path = resolve(workspace.cwd, wanted.path);
-      if (!exists(path)) throw chainNotFound(`There is no chain ${path}.`, ['reins chain list', 'reins init']);
+      if (!exists(path)) throw noChainFile(path, wanted.use, workspace.dataDir);
       return { place: 'file', path };
     }
     if (wanted.name !== undefined) return named(wanted.name);
@@ -110,6 +111,18 @@ export function chainFinder(deps: ChainFinderDeps): (wanted: ChainWanted) => Fou
 
 export const chainNotFound = (message: string, hints: readonly string[]): RuntimeError =>
   new RuntimeError('chain_not_found', message, { hints });
+
+/** A path that was typed and leads nowhere, with the file that was probably meant. */
+function noChainFile(path: string, use: ChainUse, dataDir: string | null): RuntimeError {
+  const inProject = dataDir === null ? [] : [join(dataDir, basename(path)), join(dataDir, `${basename(path)}.json`)];
+  const meant = [`${path}.json`, ...inProject].find(exists);
+  const command = use === 'chat' ? 'chat' : 'run';
+  return chainNotFound(`There is no chain ${path}, which --chain names.`, [
+    ...(meant === undefined ? [] : [`reins ${command} --chain ${quote(meant)}`]),
+    'reins chain list',
+    `reins chain show default-run-chain > ${quote(path)}`,
+  ]);
+}
 
 const missingChain = (key: 'default-chain' | 'attention-chain', where: string): RuntimeError =>
   chainNotFound(`The chain of config ${key} is missing: ${where}.`, [

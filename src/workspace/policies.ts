@@ -4,6 +4,8 @@ import { loadFailureLines } from '../policy/findings.ts';
 import { parsePolicy } from '../policy/validate.ts';
 import { RuntimeError } from '../schema/errors.ts';
 import type { LoadedPolicy, Policy, PolicyFinding, PolicyIdentity } from '../schema/policy.ts';
+import { nearest } from '../text/nearest.ts';
+import { quote } from '../text/quote.ts';
 import { messageOf } from '../text/thrown.ts';
 import {
   type DocumentFile,
@@ -90,7 +92,7 @@ export function createPolicies(deps: PolicyDeps) {
     if (name !== null && !isDocumentName(name)) {
       throw new RuntimeError(
         'usage',
-        `"${name}" is no policy name: small letters, digits, "_" and "-", at most 64; a path goes to --policy.`,
+        `"${name}" is no policy name: small letters, digits, "_" and "-", at most 64; a path has a slash or ends in .json: ./${name}`,
       );
     }
     const file = name === null ? 'hitl-policy.json' : `hitl-policy-${name}.json`;
@@ -313,9 +315,14 @@ function available(workspace: PolicyDeps['workspace']): string[] {
 
 function notFound(lookup: Lookup, names: readonly string[]): RuntimeError {
   const [only] = lookup.candidates;
-  const what = only?.place === 'file' ? `there is no policy file ${only.path}` : `no policy named "${lookup.name}"`;
+  const missing = only?.place === 'file' ? only.path : null;
+  const what = missing === null ? `no policy named "${lookup.name}"` : `there is no policy file ${missing}`;
   return new RuntimeError('policy_not_found', `${what}; available: ${names.join(', ')}`, {
     data: { name: lookup.name, available: names },
-    hints: [lookup.configured ? 'reins config unset hitl-policy-name' : 'reins policy list'],
+    hints: [
+      ...nearest(lookup.name, names, 2, 1).map((near) => `reins policy show ${near}`),
+      lookup.configured ? 'reins config unset hitl-policy-name' : 'reins policy list',
+      ...(missing === null ? [] : [`reins policy show default > ${quote(missing)}`]),
+    ],
   });
 }

@@ -28,6 +28,15 @@ async function refused(argv: readonly string[], exit: number, code: string, stde
   expect(json.stderr).toBe(stderr);
 }
 
+/** The same of a command that runs nothing. */
+async function refusedCommand(argv: readonly string[], exit: number, code: string, stderr: string): Promise<void> {
+  const text = await world.run(argv);
+  expect([text.code, text.stdout, text.stderr]).toEqual([exit, '', stderr]);
+  const json = await world.run([...argv, '--json']);
+  expect(JSON.parse(json.stdout)).toMatchObject({ error: { code }, exit_code: exit });
+  expect([json.code, json.stderr]).toEqual([exit, stderr]);
+}
+
 describe('chains', () => {
   const handlers =
     'chat_completion, execute_tool_calls, tools, route, prompt_to_string, prompt_to_int, prompt_to_float, prompt_to_range, prompt_to_condition, noop, raise_error';
@@ -35,8 +44,13 @@ describe('chains', () => {
   const macro = { handler: 'chat_completion', system_instruction: '{{var:}}' };
   test.each<[string, string, string, string]>([
     ['broken JSON', '{"id": "c", "tasks": [', 'the text ends where a value is expected', '1:23'],
-    ['an empty file', '', 'the text ends where a value is expected', '1:1'],
-    ['bytes that are no text', '\u0000\u0001', '"\\u0000" stands where a value is expected', '1:1'],
+    ['an empty file', '', 'the file is empty; a chain is one JSON object with id and tasks', '1:1'],
+    [
+      'bytes that are no text',
+      '\u0000\u0001',
+      'a chain is one JSON object with id and tasks; this begins with "\\u0000\\u0001"',
+      '1:1',
+    ],
     [
       'an unknown handler',
       task({ handler: 'teleport' }),
@@ -92,8 +106,84 @@ describe('chains', () => {
   });
 
   test.each(['nosuch.json', 'echo.json/below'])('a chain that is not there: %s', async (name) => {
-    const line = `reins: There is no chain ${join(world.workspace, name)}.\n  reins chain list\n  reins init\n`;
+    const path = join(world.workspace, name);
+    const line =
+      `reins: There is no chain ${path}, which --chain names.\n` +
+      `  reins chain list\n  reins chain show default-run-chain > ${path}\n`;
     await refused(['run', '--chain', name, 'hi'], 3, 'chain_not_found', line);
+  });
+
+  test('a chain that is there under a longer name is what the first hint runs', async () => {
+    const path = join(world.workspace, 'echo');
+    const line =
+      `reins: There is no chain ${path}, which --chain names.\n  reins run --chain ${path}.json\n` +
+      `  reins chain list\n  reins chain show default-run-chain > ${path}\n`;
+    await refused(['run', '--chain', 'echo', 'hi'], 3, 'chain_not_found', line);
+  });
+
+  test.each([
+    [
+      'tool.js',
+      'console.log(1);\n',
+      'a chain is one JSON object with id and tasks; this begins with "console.log(1);"',
+    ],
+    ['tool.sh', '#!/bin/sh\nls\n', 'a chain is one JSON object with id and tasks; this begins with "#!/bin/sh"'],
+    ['empty.json', '', 'the file is empty; a chain is one JSON object with id and tasks'],
+    ['noted.json', '// mine\n{}', 'comments are not allowed; use a member _comment'],
+    [
+      'play.json',
+      '{ "script": 1, "models": [], "turns": [] }',
+      'this is a script of the scripted provider, not a chain; reins backend add <name> --type scripted --url <file>',
+    ],
+    ['rules.json', '{ "default_action": "deny" }', 'this is a policy, not a chain; reins policy vet <file>'],
+  ])('vet says of %s what it is instead of a chain', async (name, text, message) => {
+    const path = world.write(name, text);
+    const { code, stdout, stderr } = await world.run(['chain', 'vet', name]);
+    expect([code, stderr]).toEqual([3, '']);
+    expect(stdout).toMatch(/^.*: error (?:not_json|missing_member) at \/: .*\n.*: 1 error\n$/);
+    expect(stdout).toContain(`${path}:1:1: error `);
+    expect(stdout).toContain(` at /: ${message}\n`);
+  });
+
+  test('a name of nothing is told as file and as name, with the nearest chain', async () => {
+    const missing = join(world.workspace, 'nosuch.json');
+    await refusedCommand(
+      ['chain', 'vet', 'nosuch.json'],
+      3,
+      'chain_not_found',
+      `reins: There is no chain "nosuch.json": no file ${missing}.\n  reins chain list\n`,
+    );
+    await refusedCommand(
+      ['chain', 'show', 'default-run-chan'],
+      3,
+      'chain_not_found',
+      'reins: There is no chain "default-run-chan".\n  reins chain show default-run-chain\n  reins chain list\n',
+    );
+  });
+
+  test('a policy file that is not there can be begun, and one that is no name is told how to be named', async () => {
+    const missing = join(world.workspace, 'nosuch.json');
+    const names = 'ask-always, auto-edit, default, open, read-only, strict';
+    await refusedCommand(
+      ['policy', 'vet', 'nosuch.json'],
+      3,
+      'policy_not_found',
+      `reins: there is no policy file ${missing}; available: ${names}\n` +
+        `  reins policy list\n  reins policy show default > ${missing}\n`,
+    );
+    await refusedCommand(
+      ['policy', 'vet', 'strct'],
+      3,
+      'policy_not_found',
+      `reins: no policy named "strct"; available: ${names}\n  reins policy show strict\n  reins policy list\n`,
+    );
+    await refusedCommand(
+      ['policy', 'vet', 'tool.js'],
+      2,
+      'usage',
+      'reins: "tool.js" is no policy name: small letters, digits, "_" and "-", at most 64; a path has a slash or ends in .json: ./tool.js\n' +
+        '  reins policy vet --help\n',
+    );
   });
 
   test('a directory is not a chain', async () => {

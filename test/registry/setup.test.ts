@@ -118,9 +118,24 @@ describe('defaults and registration', () => {
       'No backend is registered. Start Ollama with "ollama serve", or install it from https://ollama.com.',
     );
     expect(ready).toBe(false);
-    expect(await preRun()).toBe(
-      'setup_incomplete no_backends: reins backend add local --type ollama --url http://127.0.0.1:9',
-    );
+  });
+
+  it('of an empty machine: a run says what was tried and how to start it, and the first command does', async () => {
+    const error = await obstacle(await rooms.models.defaults({ model: null, provider: null }));
+    expect([error?.code, error?.data, error?.message, error?.hints]).toEqual([
+      'setup_incomplete',
+      { issue: 'no_backends' },
+      'No backend is registered, and no Ollama server answers at http://127.0.0.1:9 (connection refused). Start Ollama with "ollama serve", or install it from https://ollama.com.',
+      ['ollama serve', 'reins backend add local --type ollama --url http://127.0.0.1:9', 'reins doctor'],
+    ]);
+  });
+
+  it('of an empty machine: no other provider is told to start Ollama', async () => {
+    const hosted = await obstacle({ model: 'm', provider: 'openai' });
+    expect([hosted?.message, hosted?.hints]).toEqual([
+      'No backend is registered.',
+      ['reins backend add openai --type openai --api-key-env OPENAI_API_KEY', 'reins doctor'],
+    ]);
   });
 
   it('with a local server that answers, the command registers it', async () => {
@@ -202,12 +217,30 @@ describe('health', () => {
       'warning missing_default_provider: reins config set default-provider ollama',
       'error all_backends_unreachable: reins backend test a',
     ]);
-    expect(await preRun()).toBe('setup_unhealthy all_backends_unreachable: reins backend test a');
+    const error = await obstacle(await rooms.models.defaults({ model: null, provider: null }));
+    expect([error?.code, error?.data, error?.message, error?.hints]).toEqual([
+      'setup_unhealthy',
+      { issue: 'all_backends_unreachable' },
+      'No backend can serve "m": cannot reach backend "a" at http://127.0.0.1:9: connection refused; cannot reach backend "b" at http://127.0.0.1:9: connection refused. Start Ollama with "ollama serve", or install it from https://ollama.com.',
+      ['ollama serve', 'reins backend test a'],
+    ]);
+  });
+
+  it('does not tell to start Ollama where other backends are meant to serve', async () => {
+    await add('a', deadUrl);
+    await add('v', deadUrl, { type: 'vllm' });
+    const { issues: found } = await status();
+    expect(found.at(-1)?.message).toBe('No registered backend answers.');
+    const error = await obstacle({ model: 'm', provider: '' });
+    expect(error?.message).not.toContain('Start Ollama');
+    expect(error?.hints).toEqual(['reins backend test a']);
   });
 
   it('tells which variable is missing, once', async () => {
     await add('far', 'https://api.openai.com/v1', { type: 'openai', key_env: 'NO_KEY' });
     await configure('default-provider', 'openai');
+    // Nobody has been asked yet, and nobody has to be.
+    expect(await preRun()).toBe('setup_unhealthy default_provider_api_key_missing: export NO_KEY=…');
     expect(await issues()).toEqual(['error default_provider_api_key_missing: export NO_KEY=…']);
     expect(await preRun()).toBe('setup_unhealthy default_provider_api_key_missing: export NO_KEY=…');
   });
