@@ -46,13 +46,15 @@ export async function readChain(source: Uint8Array | string, known: KnownNames =
   return { chain, text: JSON.stringify(chain), findings: findings.sorted() };
 }
 
-/** What is no JSON from its first character on: a program, YAML, prose. A comment may well stand before a chain. */
+/**
+ * What is no JSON from its first character on: a program, YAML, prose. A comment may well stand before a chain. Of what the
+ * file holds nothing is told: it may be a file of keys.
+ */
 function foreignStart(text: string): { readonly offset: number; readonly message: string } | null {
   const offset = text.search(/\S/);
   if (offset < 0) return { offset: 0, message: 'the file is empty; a chain is one JSON object with id and tasks' };
-  const line = /.*/.exec(text.slice(offset, offset + 40))?.[0] ?? '';
-  if (/^(?:[{["/]|#(?!!)|-?\d|(?:true|false|null)\b)/.test(line)) return null;
-  return { offset, message: `a chain is one JSON object with id and tasks; this begins with ${JSON.stringify(line)}` };
+  if (/^(?:[{["/]|#(?!!)|-?\d|(?:true|false|null)\b)/.test(text.slice(offset, offset + 8))) return null;
+  return { offset, message: 'this is no JSON; a chain is one JSON object with id and tasks' };
 }
 
 const rejected = (findings: Findings): ReadChain => ({ chain: null, text: '', findings: findings.sorted() });

@@ -140,6 +140,10 @@ function followed(
     if (depth === maxDepth) return bad(`more than ${maxDepth} interpreters stand behind ${program}`);
     const first = interpreterFile(interpreter.path, block, host);
     if ('why' in first) return bad(first.why, first.path);
+    // A link may give `env` any name; what it looks up would be judged by nobody.
+    if (interpreter.kind === 'file' && programName(first.real, host) === 'env') {
+      return bad(`${interpreter.path} is env under another name`, first.real);
+    }
     scripts.push(trustedFile(at));
     if (interpreter.kind === 'env') {
       // What `env` would look up is started directly, so that it is not looked up again.

@@ -1,5 +1,6 @@
 import type { LookupAddress } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { parseUrl } from '../text/parse-url.ts';
 import { fail, type ToolFailure } from './failure.ts';
 
@@ -16,6 +17,8 @@ export type EgressDeps = {
   readonly privateHosts: readonly string[];
   /** Ports on which this product listens: they stay refused even where a private host is listed. */
   readonly ownPorts: () => readonly number[];
+  /** Public addresses of this machine are among them, too; those of its interfaces unless given. */
+  readonly ownAddresses?: () => readonly string[];
   readonly lookup: (host: string) => Promise<readonly LookupAddress[]>;
   /** How the operator can permit it, as the end of the refusal. */
   readonly mend?: string;
@@ -53,6 +56,11 @@ export function createEgress(deps: EgressDeps): Egress {
     return !isBlocked(list, address);
   };
 
+  const isOwn = (address: string): boolean => {
+    const own = (deps.ownAddresses ?? interfaceAddresses)();
+    return own.includes(address) || own.includes(embedded(address) ?? address);
+  };
+
   const isListed = ({ host, port }: Target): boolean =>
     deps.privateHosts.some((entry) => {
       const wanted = entry.trim().toLowerCase();
@@ -63,10 +71,10 @@ export function createEgress(deps: EgressDeps): Egress {
 
   /** @returns why the address is not reached, or null. */
   const addressReason = (target: Target, address: string): string | null => {
-    if (isPublic(address)) return null;
-    if (isLinkLocal(address)) return 'its address is link-local';
-    if (deps.ownPorts().includes(target.port)) return 'this program listens there';
-    return isListed(target) ? null : 'its address is not public';
+    const isOpen = isPublic(address);
+    if (!isOpen && isLinkLocal(address)) return 'its address is link-local';
+    if (deps.ownPorts().includes(target.port) && (!isOpen || isOwn(address))) return 'this program listens there';
+    return isOpen || isListed(target) ? null : 'its address is not public';
   };
 
   return {
@@ -91,6 +99,9 @@ export function createEgress(deps: EgressDeps): Egress {
     },
   };
 }
+
+const interfaceAddresses = (): readonly string[] =>
+  Object.values(networkInterfaces()).flatMap((each) => (each ?? []).map(({ address }) => address));
 
 const refusal = (
   { host }: Target,

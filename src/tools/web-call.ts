@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import type { Preview } from '../schema/ask.ts';
 import { type Egress, parseTarget, type Target } from './egress.ts';
 import { fail, isFailure, type ToolFailure } from './failure.ts';
@@ -64,8 +65,8 @@ function webLimits({ limits }: ToolSite): WebLimits | ToolFailure {
 /** An entry covers the host and what is below it; deny wins (05 §5.2.4). */
 export function limitFault({ url, host }: Target, limits: WebLimits): ToolFailure | null {
   const covers = (entry: string): boolean => {
-    const name = entry.toLowerCase();
-    return host === name || (host.endsWith(`.${name}`) && !/^[0-9.]+$/.test(name));
+    const name = hostOfEntry(entry);
+    return host === name || (host.endsWith(`.${name}`) && isIP(name) === 0);
   };
   const refuse = (limit: string): ToolFailure =>
     fail('not_permitted', `"${host.slice(0, 200)}" is excluded by the chain's ${limit}. No approval widens it.`, {
@@ -74,6 +75,14 @@ export function limitFault({ url, host }: Target, limits: WebLimits): ToolFailur
   if (!limits.schemes.includes(url.protocol.slice(0, -1))) return refuse('_allowed_schemes');
   if (limits.deniedHosts.some(covers)) return refuse('_denied_hosts');
   return limits.allowedHosts === null || limits.allowedHosts.some(covers) ? null : refuse('_allowed_hosts');
+}
+
+/** An entry in the spelling of `Target`, by the same parser; with more than a host in it, it covers nothing. */
+function hostOfEntry(entry: string): string {
+  const target = /[/\\?#@\s]|^[^[:]*:[^:]*$/.test(entry)
+    ? ''
+    : parseTarget(`http://${isIP(entry) === 6 ? `[${entry}]` : entry}/`);
+  return typeof target === 'string' ? entry.toLowerCase() : target.host;
 }
 
 export function previewCall({ target, method }: WebFacts): Preview {

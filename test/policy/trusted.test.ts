@@ -138,6 +138,16 @@ describe('a script under trusted_binaries', () => {
     );
   });
 
+  it('behind env under another name is refused, since nobody judges what that looks up', () => {
+    const machine = host({ '/bin/tool': { head: '#!/opt/start node\n' }, '/usr/bin/env': {}, '/bin/node': {} });
+    const linked = {
+      ...machine,
+      resolveProgram: (word: string, cwd: string) =>
+        machine.resolveProgram(word === '/opt/start' ? '/usr/bin/env' : word, cwd),
+    };
+    expect(judge(linked, anywhere)).toBe('interpreter: of /bin/tool: /opt/start is env under another name');
+  });
+
   it('is refused for an interpreter that is not there, may be written by tools, or stands too deep', () => {
     const of = (more: Readonly<Record<string, File>>) =>
       judge(host({ '/bin/tool': { head: '#!/opt/a\n' }, ...more }), anywhere);

@@ -10,10 +10,12 @@ const egressOf = (
   addresses: readonly string[] = [],
   privateHosts: readonly string[] = [],
   ownPorts: readonly number[] = [],
+  ownAddresses: readonly string[] = [],
 ) =>
   createEgress({
     privateHosts,
     ownPorts: () => ownPorts,
+    ownAddresses: () => ownAddresses,
     lookup: async () => addresses.map((address) => ({ address, family: address.includes(':') ? 6 : 4 })),
   });
 const verdict = async (egress: ReturnType<typeof egressOf>, url: string) => {
@@ -99,5 +101,15 @@ describe('what an outgoing call may reach', () => {
     expect(await verdict(egress, 'http://169.254.169.254/')).toBe('egress_blocked');
     expect(await verdict(egress, 'http://127.0.0.1:9123/')).toBe('egress_blocked');
     expect(await verdict(egress, 'http://127.0.0.1:9124/')).toEqual(['127.0.0.1']);
+  });
+
+  it('is not a listener of this program, also at a public address of this machine', async () => {
+    const own = egressOf(['8.8.4.4'], [], [4321], ['8.8.4.4', '2a00::1']);
+    expect(await verdict(own, 'http://8.8.4.4:4321/')).toBe('egress_blocked');
+    expect(await verdict(own, 'http://[::ffff:8.8.4.4]:4321/')).toBe('egress_blocked');
+    expect(await verdict(own, 'http://[2a00::1]:4321/')).toBe('egress_blocked');
+    expect(await verdict(own, 'http://here.example:4321/')).toBe('egress_blocked');
+    expect(await verdict(own, 'http://here.example:4322/')).toEqual(['8.8.4.4']);
+    expect(await verdict(own, 'http://8.8.8.8:4321/')).toEqual(['8.8.8.8']);
   });
 });

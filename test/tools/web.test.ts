@@ -209,9 +209,17 @@ describe('the egress guard', () => {
   it('refuses hosts and schemes that the chain excludes', async () => {
     reply(200, {}, 'x');
     const error = (limits: Record<string, string>) => bench.error('web.web_get', { url: origin }, { limits });
-    expect(await error({ _denied_hosts: '127.0.0.1' })).toBe('not_permitted');
+    for (const spelling of ['127.0.0.1', '127.0.0.1.', '0x7f.1', '2130706433']) {
+      expect(await error({ _denied_hosts: spelling }), spelling).toBe('not_permitted');
+    }
+    const named = (url: string, entry: string) =>
+      bench.error('web.web_get', { url }, { limits: { _denied_hosts: entry } });
+    expect(await named('https://www.xn--bcher-kva.example/', 'Bücher.example')).toBe('not_permitted');
+    expect(await named('http://[2a00::1]/', '2A00:0::1')).toBe('not_permitted');
+    expect(await named('http://[2a00::1]/', '[2a00::1]')).toBe('not_permitted');
     expect(await error({ _allowed_hosts: 'example.com' })).toBe('not_permitted');
     expect(await error({ _allowed_hosts: '127.0.0.1' })).toBe('ok');
+    expect(await error({ _allowed_hosts: '127.0.0.1:1, 127.0.0.1/x, x@127.0.0.1' })).toBe('not_permitted');
     expect(await error({ _allowed_schemes: 'https' })).toBe('not_permitted');
     expect(await error({ _max_response_bytes: '0' })).toBe('not_permitted');
   });
