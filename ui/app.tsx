@@ -28,10 +28,13 @@ export function App({ state, theme, cache }: AppProps) {
   );
   const below = layout.queue + layout.composer + 1;
   const covered = isCovered(state, theme.glyphs);
+  const overlay = state.overlays.length === 0 ? null : <OverlayBox state={state} theme={theme} layout={layout} />;
   if (isTooSmall(state)) {
+    // An overlay lies over the card that it was opened from, or that came under it.
     return (
       <Box height={layout.rows} width={layout.columns} overflowY="hidden">
         {rows(smallLines(state, theme.glyphs).map((line) => fitLine(line, layout.columns)))}
+        {state.approvals.card === null || isTiny(state) ? null : overlay}
       </Box>
     );
   }
@@ -56,7 +59,7 @@ export function App({ state, theme, cache }: AppProps) {
       </Box>
       {state.pane === 'chat' && !covered ? <ComposerArea state={state} theme={theme} cache={cache} /> : null}
       {rows([hintLine(state), statusLine(state)])}
-      {state.overlays.length === 0 ? null : <OverlayBox state={state} theme={theme} layout={layout} />}
+      {overlay}
     </Box>
   );
 }

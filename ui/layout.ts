@@ -27,6 +27,8 @@ export const isTiny = ({ size }: Pick<State, 'size'>): boolean => size.columns <
 export function layoutOf(state: State): Layout {
   const { columns } = state.size;
   const rows = state.size.rows - 1;
+  // Nothing else stands beside what has the keys on a small screen.
+  if (isTooSmall(state)) return { columns, rows, banner: 0, queue: 0, composer: 0, body: rows };
   const banner = bannerOf(state) === null ? 0 : 1;
   const queue = state.pane === 'chat' ? Math.min(3, state.composer.queue.length) : 0;
   const most = state.size.rows < 30 ? 4 : 8;

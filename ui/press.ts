@@ -83,17 +83,35 @@ function typeText(state: State, ruler: Ruler, text: string, now: number): Change
     : compose(state, ruler, { type: 'text', text }, now);
 }
 
+/** Commands beside those of the card that mean the same on a small screen. */
+const onSmall: ReadonlySet<string> = new Set(
+  ['next-ask', 'interrupt', 'end-of-input', 'suspend', 'abort', 'repaint'].map((each) => `app.${each}`),
+);
+
+/** A card on a small screen has all of it: nothing opens where nobody could see it. */
+function onSmallCard(state: State, id: string): Change {
+  const { card } = state.approvals;
+  if (id === 'app.quit') return only(state, { do: 'leave', cancel: false });
+  if (card === null || isTyping(state)) return only(state);
+  return only({ ...state, approvals: { ...state.approvals, card: { ...card, said: makeLarger } } });
+}
+
+const makeLarger = 'make the terminal larger';
+
 function smallScreen(state: State, ruler: Ruler, key: Key, now: number): Change {
-  if (key.ctrl && key.name === 'n') return ask(state, ruler, { type: 'focus-next', run_id: null }, now);
+  // What lay over the pane would lie over the card, and have its keys.
+  if (key.ctrl && key.name === 'n')
+    return ask({ ...state, overlays: [] }, ruler, { type: 'focus-next', run_id: null }, now);
   // There is no room for the question what is to become of a run: it rests, as is offered first elsewhere.
   if (key.name === 'q' || (key.ctrl && key.name === 'c')) return only(state, { do: 'leave', cancel: false });
   if (key.name === 'p') return only(state, { do: 'plain' });
-  return only(saying(state, 'make the terminal larger', now));
+  return only(saying(state, makeLarger, now));
 }
 
 /** Does what a command says. Those of an inner place go to its own file. */
 function command(state: State, ruler: Ruler, id: string, now: number, key: Key | null = null): Change {
   const place = id.slice(0, id.indexOf('.'));
+  if (isTooSmall(state) && place === 'app' && !onSmall.has(id)) return onSmallCard(state, id);
   if (state.overlays.length > 0 && place !== 'app')
     return overlayCommand(state, id, now, (under, chosen) => runChosen(under, ruler, chosen, now));
   if (place === 'field' && state.search?.typing === true) return searchField(state, ruler, id, '');

@@ -79,7 +79,15 @@ export function createRooms(face: Face): Rooms {
     definitions: () => questions.definitions.look(),
     goOnWithPlan: (plan) => plans.perform({ do: 'steps', plan, auto: false }),
   });
-  const plans: PlanEffects = createPlanEffects({ client, state, dispatch, now, options: options.planOptions, shell });
+  const plans: PlanEffects = createPlanEffects({
+    client,
+    state,
+    dispatch,
+    now,
+    options: options.planOptions,
+    shell,
+    model: options.model,
+  });
   const composer: ComposerEffects = createComposerEffects({
     client,
     dispatch: (action) => dispatch({ type: 'compose', action, now: now() }),

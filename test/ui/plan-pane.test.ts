@@ -59,6 +59,8 @@ test('a plan is made, its steps go one after the other, and auto goes on after a
   await world.run(['approvals', 'respond', ask?.id ?? '', '--approve']);
   await pane.saw('step 3 completed');
   await pane.saw('[2 Plan 3/3]');
+  // The model that was named at the start, whichever one the chat goes on with.
+  await pane.saw('Planner tester   Executor tester');
   await pane.saw('Auto off');
 });
 

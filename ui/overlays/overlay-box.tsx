@@ -2,7 +2,7 @@ import type { Glyphs } from '../../src/view/escape.ts';
 import { Box } from 'ink';
 import { foreign, type Line, say } from '../../src/view/line.ts';
 import { columnsOf, cutLine, fitLine, lineColumns } from '../../src/view/wrap.ts';
-import type { Layout } from '../layout.ts';
+import { isTooSmall, type Layout } from '../layout.ts';
 import { Rows } from '../rows.tsx';
 import type { State } from '../state.ts';
 import type { Theme } from '../theme.ts';
@@ -40,7 +40,11 @@ export function OverlayBox({
     edge('└┘', footOf(keys, width - 4), [], width, glyphs),
   ];
   return (
-    <Box position="absolute" marginLeft={Math.floor((columns - width) / 2)} marginTop={1 + layout.banner}>
+    <Box
+      position="absolute"
+      marginLeft={Math.floor((columns - width) / 2)}
+      marginTop={isTooSmall(state) ? 0 : 1 + layout.banner}
+    >
       <Rows lines={lines} theme={theme} />
     </Box>
   );

@@ -1,4 +1,4 @@
-import { layoutOf } from '../layout.ts';
+import { isTooSmall, type Layout, layoutOf } from '../layout.ts';
 import type { State } from '../state.ts';
 import type { Overlay } from './overlay.ts';
 import { overlayWidth, roomOf } from './overlay-size.ts';
@@ -23,10 +23,16 @@ export function placeOf(state: State, overlay: Overlay): OverlayPlace {
   const layout = layoutOf(state);
   const width = overlayWidth(layout.columns);
   const columns = width - 4;
-  const view = viewOf(overlay, state, columns);
-  const room = roomOf(view.head.length, view.body.length, layout.body, view.below.length);
+  const { view, room } = roomIn(viewOf(overlay, state, columns), layout, isTooSmall(state));
   const last = Math.max(0, view.body.length - room);
   // A chosen row stays in view; a text scrolls by its first row.
   const wanted = view.chosen ? Math.max(0, view.at - Math.floor(room / 2)) : view.at;
   return { view, width, columns, room, last, top: Math.min(wanted, last) };
+}
+
+/** A small screen has room for the rows alone, and for as much of the head as leaves some of them. */
+function roomIn(whole: OverlayView, { rows, body }: Layout, small: boolean): Pick<OverlayPlace, 'view' | 'room'> {
+  if (!small) return { view: whole, room: roomOf(whole.head.length, whole.body.length, body, whole.below.length) };
+  const head = whole.head.slice(0, Math.max(0, rows - 6));
+  return { view: { ...whole, head, below: [] }, room: rows - 2 - (head.length === 0 ? 0 : head.length + 1) };
 }

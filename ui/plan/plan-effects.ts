@@ -17,6 +17,8 @@ export type PlanEffectDeps = {
   /** The options of runs that play these chains. @throws RuntimeError not_trusted */
   readonly options: (client: RuntimeClient, uses: readonly PlanUse[]) => Promise<PlanRunOptions>;
   readonly shell: boolean;
+  /** The model that was named for this program; null = the configured one. */
+  readonly model: string | null;
 };
 
 /** How often a step of another process is looked at. */
@@ -54,8 +56,10 @@ export function createPlanEffects(deps: PlanEffectDeps): PlanEffects {
       if (toWire(error).code === 'not_found') return null;
       throw error;
     });
-    const planner = (await client.listConfig({})).find(({ key }) => key === 'planner-model')?.value ?? null;
-    tell({ type: 'loaded', plan, planner: planner === '' ? null : planner });
+    const config = await client.listConfig({});
+    const modelOf = (name: string) => config.find(({ key }) => key === name)?.value || null;
+    const models = { planner: modelOf('planner-model'), executor: deps.model ?? modelOf('default-model') };
+    tell({ type: 'loaded', plan, models });
   };
   /** One reading at a time, and one more for what changed meanwhile. */
   const changed = (): void => {

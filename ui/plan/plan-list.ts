@@ -145,10 +145,10 @@ const isLeft = ({ status, ask_id, interrupted }: PlanStep): boolean =>
 
 /** Counts, models and what holds for every step. */
 function feet(state: State): readonly string[] {
-  const { plan, auto, planner } = state.plan;
+  const { plan, auto, models } = state.plan;
   const { facts } = state;
   const count = (holds: (step: PlanStep) => boolean): number => plan?.steps.filter(holds).length ?? 0;
-  const executor = facts.model ?? '-';
+  const executor = models.executor ?? '-';
   return [
     [
       `Done ${count(({ status }) => status === 'completed')}`,
@@ -157,7 +157,7 @@ function feet(state: State): readonly string[] {
       `Skipped ${count(({ status }) => status === 'skipped')}`,
       `Left ${count(isLeft)}`,
     ].join('  '),
-    `Planner ${planner ?? executor}   Executor ${executor}`,
+    `Planner ${models.planner ?? executor}   Executor ${executor}`,
     `Auto ${auto ? 'on' : 'off'}   Shell ${facts.shell ? 'on' : 'off'}   Policy ${facts.policy?.name ?? '-'} ${facts.policy?.sha256?.slice(0, 4) ?? ''}`,
     ...(plan === null || plan.status === 'active' ? [] : [`The plan is ${plan.status}.`]),
   ];

@@ -29,8 +29,11 @@ export type PlanState = {
   /** The active plan; null when there is none, or it has not been read yet. */
   readonly plan: Plan | null;
   readonly loaded: boolean;
-  /** The model that plans; null = the one that carries out. */
-  readonly planner: string | null;
+  /**
+   * The model that carries out, whichever one the chat has chosen for itself, and the one that plans; null = the former
+   * plans too, or is found among the backends.
+   */
+  readonly models: { readonly planner: string | null; readonly executor: string | null };
   /** Id of the chosen step: it stays chosen when steps are renumbered. */
   readonly chosen: string | null;
   /** When a key chose it. */
@@ -50,7 +53,7 @@ export type PlanState = {
 export const emptyPlan: PlanState = {
   plan: null,
   loaded: false,
-  planner: null,
+  models: { planner: null, executor: null },
   chosen: null,
   chosenAt: Number.NEGATIVE_INFINITY,
   run: null,
@@ -63,7 +66,7 @@ export const emptyPlan: PlanState = {
 };
 
 export type PlanAction =
-  | { readonly type: 'loaded'; readonly plan: Plan | null; readonly planner?: string | null }
+  | { readonly type: 'loaded'; readonly plan: Plan | null; readonly models?: PlanState['models'] }
   /** This process begins a run of a plan. */
   | { readonly type: 'driving'; readonly phase: Driving['phase']; readonly run_id: string | null }
   /** It has come to the end of what it began; what rests is not over. */
@@ -127,7 +130,7 @@ export function reducePlan(state: PlanState, action: PlanAction, now: number): P
 function step(state: PlanState, action: PlanAction, now: number): PlanState {
   switch (action.type) {
     case 'loaded':
-      return loaded({ ...state, planner: action.planner ?? state.planner }, action.plan, now);
+      return loaded({ ...state, models: action.models ?? state.models }, action.plan, now);
     case 'driving':
       return {
         ...state,
