@@ -141,10 +141,10 @@ export function readPrivateFile(path: string): Uint8Array | null {
 /**
  * Judges an existing database file before it is opened (11 §1.2.4). By name only: closing a descriptor of it would drop
  * the locks of every connection that this process has to it.
- * @returns the warning to show when others could read it, and its size in bytes; null when there is no file
+ * @returns its size in bytes; null when there is no file
  * @throws RuntimeError config_invalid for a link, a thing that is no file, or another user's
  */
-export function checkDatabaseFile(path: string): { readonly warning: string | null; readonly size: number } | null {
+export function checkDatabaseFile(path: string): number | null {
   let stats: ReturnType<typeof lstatSync>;
   try {
     stats = lstatSync(path);
@@ -160,14 +160,27 @@ export function checkDatabaseFile(path: string): { readonly warning: string | nu
   if (stats.isDirectory()) throw refusedDatabase(path, 'is a directory');
   if (!stats.isFile()) throw refusedDatabase(path, 'is not a regular file');
   if (!isOurs(stats.uid)) throw refusedDatabase(path, 'belongs to another user');
-  if ((stats.mode & 0o077) === 0) return { warning: null, size: stats.size };
+  return stats.size;
+}
+
+/**
+ * Takes a database and its companions, which SQLite makes with its mode, from everybody else (11 §1.2.4). Only for one
+ * that is used: a file that is refused may be anything, and stays as it is.
+ * @returns the warning to show when others could read it; null when they could not
+ */
+export function narrowDatabaseFile(path: string): string | null {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined || (stats.mode & 0o077) === 0) return null;
   const mode = (stats.mode & 0o777).toString(8).padStart(4, '0');
   try {
-    chmodSync(path, 0o600);
+    // By name, as above. A companion that is a link is none that SQLite opens.
+    for (const each of [path, `${path}-wal`, `${path}-shm`]) {
+      if (lstatSync(each, { throwIfNoEntry: false })?.isFile() === true) chmodSync(each, 0o600);
+    }
   } catch {
-    return { warning: `The database ${path} has mode ${mode}, which cannot be changed to 0600.`, size: stats.size };
+    return `The database ${path} has mode ${mode}, which cannot be changed to 0600.`;
   }
-  return { warning: `The database ${path} had mode ${mode}; it was set to 0600.`, size: stats.size };
+  return `The database ${path} had mode ${mode}; it was set to 0600.`;
 }
 
 const isOurs = (uid: number): boolean => process.getuid === undefined || process.getuid() === uid;

@@ -12,7 +12,7 @@ import { checkAfterCrash, checkWhole, inspect, noteClean, noteWriter, sizeOf } f
 import { applyMigrations, latest, migrations } from './migrate.ts';
 import type { Migration } from './migrations/migration.ts';
 import { processOwner } from './owner.ts';
-import { checkDatabaseFile, createPrivateFile, machineKey } from './private-file.ts';
+import { checkDatabaseFile, createPrivateFile, machineKey, narrowDatabaseFile } from './private-file.ts';
 import type { Sql } from './sql.ts';
 import { initialise, migrate, ensureWal } from './upgrade.ts';
 import { quote } from '../text/quote.ts';
@@ -131,20 +131,19 @@ export const writerSettings = `PRAGMA secure_delete = ON; PRAGMA wal_autocheckpo
 function open(options: Resolved, connect: Connect): OpenedStore {
   const { path, mode } = options;
   if (mode === 'none') return emptyStore(options, connect);
-  const file = checkDatabaseFile(path);
-  if (file !== null && file.warning !== null) options.warn(file.warning);
-  if (file === null && mode === 'existing') {
+  const size = checkDatabaseFile(path);
+  if (size === null && mode === 'existing') {
     throw new RuntimeError('not_found', `There is no database ${path}.`, { hints: ['reins init'] });
   }
   if (mode === 'read') {
-    return file === null || file.size === 0 ? emptyStore(options, connect) : readStore(options, connect);
+    return size === null || size === 0 ? emptyStore(options, connect) : readStore(options, connect);
   }
 
   // SQLite would open it for reading, and only the first write would fail.
-  if (file !== null) checkWritable(path);
+  if (size !== null) checkWritable(path);
   // With the key comes the user-level directory, where the database may lie.
-  if (file === null) machineKey(options.reinsHome, true);
-  const created = file === null && makeFile(path);
+  if (size === null) machineKey(options.reinsHome, true);
+  const created = size === null && makeFile(path);
   // Recovery and the checkpoint of closing would write to a file that is to be refused, so it is looked at first.
   if (sizeOf(`${path}-wal`) > 0) {
     const look = connect(path, 'read');
@@ -188,6 +187,7 @@ function makeFile(path: string): boolean {
 function writeStore(options: Resolved, handle: Handle, connect: Connect, created: boolean): OpenedStore {
   try {
     const found = inspect(handle, options);
+    narrow(options);
     if (found === 'new') initialise(handle, options);
     else if (found < latest(options.migrations)) migrate(handle, options, (source) => connect(source, 'read'));
     ensureWal(handle, options.path);
@@ -199,6 +199,12 @@ function writeStore(options: Resolved, handle: Handle, connect: Connect, created
     handle.close();
     throw error;
   }
+}
+
+/** After the file was judged, and before anything is written to it. */
+function narrow({ path, warn }: Resolved): void {
+  const warning = narrowDatabaseFile(path);
+  if (warning !== null) warn(warning);
 }
 
 /** Fail point: the file beside the database says by how many pages it may grow before its disk is full. */
@@ -221,7 +227,10 @@ function readStore(options: Resolved, connect: Connect): OpenedStore {
     handle.close();
     return emptyStore(options, connect);
   }
-  if (found === latest(options.migrations)) return opened(options, handle, false);
+  if (found === latest(options.migrations)) {
+    narrow(options);
+    return opened(options, handle, false);
+  }
   // An older file cannot be read by the statements of this program.
   handle.close();
   return writeStore(options, connect(options.path, 'write'), connect, false);

@@ -1,5 +1,5 @@
-import { accessSync, chmodSync, constants, lstatSync, mkdirSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { accessSync, chmodSync, constants, lstatSync, mkdirSync, mkdtempSync, rmdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { RuntimeError } from '../schema/errors.ts';
 import { quote } from '../text/quote.ts';
 import { systemReason } from '../text/system-reason.ts';
@@ -14,8 +14,8 @@ export function ensureUserDirectory(path: string): void {
 }
 
 /**
- * Why the user-level directory can be neither written nor made (06 §5.2), with what mends it; null when it can. Makes
- * nothing.
+ * Why the user-level directory can be neither written nor made (06 §5.2), with what mends it; null when it can. Leaves
+ * nothing behind.
  */
 export function unusableHome(path: string): RuntimeError | null {
   const name = quote(path);
@@ -27,6 +27,8 @@ export function unusableHome(path: string): RuntimeError | null {
   }
   try {
     accessSync(place, constants.R_OK | constants.W_OK | constants.X_OK);
+    // Permissions are not the whole of it: a system's own directories give root every one, and take no file.
+    rmdirSync(mkdtempSync(join(place, '.reins-')));
     return null;
   } catch (error) {
     const where = isThere ? '' : `it cannot be made in ${place}: `;

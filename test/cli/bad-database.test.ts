@@ -1,11 +1,13 @@
 import { createRequire } from 'node:module';
 import { execFileSync, spawn } from 'node:child_process';
 import {
+  chmodSync,
   copyFileSync,
   existsSync,
   mkdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   truncateSync,
   writeFileSync,
@@ -63,6 +65,28 @@ describe('DUR-002 and DUR-005: a database that cannot be used', () => {
       `reins: The database ${database} is not used: file is not a database; there is no backup.\n  reins doctor\n`,
     );
     expect(await issueCodes()).toContain('database_corrupt');
+  });
+
+  test('a text file that others may read keeps its mode, and so does a database of another program', async () => {
+    const text = world.write('notes.txt', 'notes of mine, for everybody to read\n'.repeat(20));
+    const other = world.write('other.db', '');
+    const handle = new Database(other);
+    handle.pragma('journal_mode = WAL');
+    handle.exec('CREATE TABLE mine (a)');
+    handle.close();
+    for (const path of [text, other]) {
+      chmodSync(path, 0o644);
+      const bytes = readFileSync(path);
+      for (const argv of [
+        ['session', 'list'],
+        ['session', 'new', 'a'],
+        ['doctor', '--skip-probe'],
+      ]) {
+        const { code, stderr } = await world.run(['--db', path, ...argv]);
+        expect([argv, code === 0, stderr.includes('0600')]).toEqual([argv, false, false]);
+      }
+      expect([statSync(path).mode & 0o777, readFileSync(path).equals(bytes)]).toEqual([0o644, true]);
+    }
   });
 
   test('a damaged page in the middle is found by doctor, which changes nothing', async () => {
@@ -183,6 +207,14 @@ describe('DUR-002 and DUR-005: a database that cannot be used', () => {
       (place) => {
         symlinkSync(join(place, 'nowhere'), join(place, 'l'));
         return [join(place, 'l'), 'it is a link to nothing'];
+      },
+    ],
+    [
+      'a place where the system takes no directory',
+      () => {
+        // Root has every permission there.
+        const isRoot = process.getuid?.() === 0;
+        return ['/proc/x', `it cannot be made in /proc: ${isRoot ? 'no such file or directory' : 'permission denied'}`];
       },
     ],
   ];

@@ -204,7 +204,9 @@ describe('opening an existing database', () => {
     const path = await made();
     chmodSync(path, 0o644);
     const warned: string[] = [];
-    (await openIn(temp, {}, warned)).close();
+    const store = await openIn(temp, {}, warned);
+    expect(['', '-wal', '-shm'].map((end) => modeOf(`${path}${end}`))).toEqual(['600', '600', '600']);
+    store.close();
     (await openIn(temp, {}, warned)).close();
     expect(warned).toEqual([`The database ${path} had mode 0644; it was set to 0600.`]);
     expect(modeOf(path)).toBe('600');
