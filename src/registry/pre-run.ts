@@ -105,13 +105,15 @@ export function createPreRun(deps: PreRunDeps) {
     }
     const inUse = backends.inUse().filter(({ implicit }) => !implicit);
     const { provider } = wanted;
+    const types = wanted.providers ?? (provider === '' ? [] : [provider]);
+    const none = `No backend${types.length === 0 ? '' : ` of type ${types.join(' or ')}`} is registered.`;
     const { issues, start, startCommands, localFault } = await diagnose(wanted);
     const command = (code: string): string | null => issues.find((issue) => issue.code === code)?.cliCommand ?? null;
     if (inUse.length === 0 && provider !== 'scripted') {
       const { url } = deps.ollama;
       const message =
         start === '' || localFault === null
-          ? because('No backend is registered.', error)
+          ? because(none, error)
           : `No backend is registered, and no Ollama server answers at ${url} (${localFault}).${start}`;
       return obstacle('setup_incomplete', 'no_backends', message, [
         ...startCommands,
@@ -119,15 +121,11 @@ export function createPreRun(deps: PreRunDeps) {
         'reins doctor',
       ]);
     }
-    const types = wanted.providers ?? (provider === '' ? [] : [provider]);
     const [first] = types;
     if (first !== undefined && !inUse.some(({ type }) => types.includes(type)) && !types.includes('scripted')) {
-      return obstacle(
-        'setup_incomplete',
-        'default_provider_backend_missing',
-        because(`No backend of type ${types.join(' or ')} is registered.`, error),
-        [providerTypes.some((known) => known === first) ? addCommand(first, first) : 'reins backend list'],
-      );
+      return obstacle('setup_incomplete', 'default_provider_backend_missing', because(none, error), [
+        providerTypes.some((known) => known === first) ? addCommand(first, first) : 'reins backend list',
+      ]);
     }
     if (isBuiltinModel(wanted) && error.code === 'model_unavailable') {
       return obstacle(

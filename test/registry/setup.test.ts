@@ -133,7 +133,7 @@ describe('defaults and registration', () => {
   it('of an empty machine: no other provider is told to start Ollama', async () => {
     const hosted = await obstacle({ model: 'm', provider: 'openai' });
     expect([hosted?.message, hosted?.hints]).toEqual([
-      'No backend is registered.',
+      'No backend of type openai is registered.',
       ['reins backend add openai --type openai --api-key-env OPENAI_API_KEY', 'reins doctor'],
     ]);
   });
