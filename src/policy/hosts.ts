@@ -34,7 +34,7 @@ function parseEntry(text: string): HostEntry | null {
   const found = normalise(name);
   if (found === null || (star && found.address)) return null;
   // `.example.com` would cover nothing: a rule that denies it would be dead.
-  if (/^\.|\.\./.test(found.host) || name.endsWith('..')) return null;
+  if (/^\.|\.\.|\.$/.test(found.host)) return null;
   return { kind: found.address ? 'address' : star ? 'subdomains' : 'name', host: found.host };
 }
 
@@ -57,16 +57,13 @@ export const covers = (entry: HostEntry, { host, address }: UrlHost): boolean =>
     ? entry.kind === 'address' && entry.host === host
     : (entry.kind === 'name' && entry.host === host) || host.endsWith(`.${entry.host}`);
 
-/**
- * Lower case, percent-decoding, IDNA, address spellings, root dot and brackets, by the URL parser; null = no host. The
- * tools that fetch take all final dots away, and what is left may be an address in another spelling.
- */
+/** Lower case, percent-decoding, IDNA, address spellings, root dot and brackets, by the URL parser; null = no host. */
 function normalise(host: string): { readonly host: string; readonly address: boolean } | null {
   const name = parseUrl(`http://${host}/`)?.hostname;
   if (name === undefined) return null;
   if (name.startsWith('[')) return { host: mappedAddress(name.slice(1, -1)), address: true };
-  if (name.endsWith('.')) return normalise(name.replace(/\.+$/, ''));
-  return name === '' ? null : { host: name, address: /^\d+\.\d+\.\d+\.\d+$/.test(name) };
+  const bare = name.endsWith('.') ? name.slice(0, -1) : name;
+  return bare === '' ? null : { host: bare, address: /^\d+\.\d+\.\d+\.\d+$/.test(bare) };
 }
 
 /** An IPv4-mapped address in dotted form; any other as it is. */

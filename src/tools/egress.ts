@@ -41,7 +41,9 @@ export function parseTarget(text: string): Target | string {
   if (url === null) return 'must be an absolute URL';
   if (url.protocol !== 'http:' && url.protocol !== 'https:') return 'must begin with http:// or https://';
   if (url.username !== '' || url.password !== '') return 'must not hold a user name or password';
-  if (url.hostname.endsWith('.')) url.hostname = url.hostname.replace(/\.+$/, '');
+  // With an empty label it is no name. What is left when more than the root dot is taken away was judged by no rule.
+  if (/^\.|\.\./.test(url.hostname)) return 'must name a host and a port';
+  if (url.hostname.endsWith('.')) url.hostname = url.hostname.slice(0, -1);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port);
   if (host === '' || port < 1) return 'must name a host and a port';

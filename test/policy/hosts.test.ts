@@ -17,11 +17,6 @@ describe('a host list', () => {
     ['*.example.com', 'https://example.com', false],
     ['*.example.com', 'https://a.example.com', true],
     ['EXAMPLE.com.', 'https://example.COM.', true],
-    // What the tools connect to once they have taken the final dots away.
-    ['example.com', 'https://example.com../x', true],
-    ['example.com', 'https://a.example.com%2e%2e%2e/', true],
-    ['127.0.0.1', 'http://127.0.0.1../', true],
-    ['127.0.0.1', 'http://0x7f.1...:80/', true],
     ['bücher.de', 'https://xn--bcher-kva.de', true],
     ['example.com', 'https://ex%61mple.com', true],
     ['example.com', 'http:/example.com', true],

@@ -41,6 +41,10 @@ describe('parseTarget', () => {
     ['ftp://example.com/', 'must begin with http:// or https://'],
     ['http://user@example.com/', 'must not hold a user name or password'],
     ['http://example.com:0/', 'must name a host and a port'],
+    ['http://example.com../', 'must name a host and a port'],
+    ['http://example.com%2e%2E/', 'must name a host and a port'],
+    ['http://127.0.0.1../', 'must name a host and a port'],
+    ['http://a..example.com/', 'must name a host and a port'],
     ['/path', 'must be an absolute URL'],
     [`http://example.com/${'a'.repeat(8192)}`, 'must be at most 8192 bytes long'],
   ])('refuses %s', (text, reason) => {
