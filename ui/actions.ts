@@ -1,5 +1,6 @@
 import type { Ask } from '../src/schema/ask.ts';
 import type { RunEvent } from '../src/schema/event.ts';
+import type { RunRecord } from '../src/schema/run-record.ts';
 import type { Item } from '../src/view/items.ts';
 import type { Size } from './events.ts';
 import type { ApprovalsAction } from './approvals/approvals-state.ts';
@@ -52,9 +53,19 @@ export type Action =
   | { readonly type: 'accepted'; readonly run_id: string; readonly session: OpenSession | null }
   /** A message could not be sent: it is not in the session. */
   | { readonly type: 'not-sent'; readonly written: Written; readonly why: readonly string[]; readonly now: number }
+  /** Another turn of the session goes on: the message is sent when that one is over. */
+  | { readonly type: 'session-busy'; readonly written: Written; readonly now: number }
+  /** It was over already when it was looked for. */
+  | { readonly type: 'session-free'; readonly now: number }
   /** A run that is followed: this process drives it, or found it resting or alive. */
-  | { readonly type: 'following'; readonly run_id: string; readonly line: boolean; readonly now: number }
-  | { readonly type: 'bounds'; readonly run: Parameters<typeof boundsOf>[0] }
+  | {
+      readonly type: 'following';
+      readonly run_id: string;
+      readonly line: boolean;
+      readonly elsewhere: boolean;
+      readonly now: number;
+    }
+  | { readonly type: 'bounds'; readonly run: Parameters<typeof boundsOf>[0] & Pick<RunRecord, 'run_by'> }
   | { readonly type: 'events'; readonly run_id: string; readonly events: readonly RunEvent[]; readonly now: number }
   | {
       readonly type: 'asks';

@@ -1,3 +1,4 @@
+import type { Driver } from '../src/schema/run.ts';
 import type { Action } from './actions.ts';
 import { boundsOf } from './bounds.ts';
 import { ask, offered } from './asking.ts';
@@ -12,7 +13,7 @@ import { atMost, overlayText } from './overlays/press.ts';
 import { type Change, only, type OpenSession, type State, withFacts } from './state.ts';
 import { saying } from './sending.ts';
 import { bounded, withPage } from './transcript/stretch.ts';
-import { begun, followed, next, notSent } from './turns.ts';
+import { begun, followed, next, notSent, sessionBusy } from './turns.ts';
 import { numbered } from './numbered.ts';
 
 /** The one place where the state changes. Pure: what is to be done in the world comes back as data. */
@@ -88,6 +89,12 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
     }
     case 'not-sent':
       return notSent(state, ruler, action.written, action.why, action.now);
+    case 'session-busy':
+      return sessionBusy(state, ruler, action.written, action.now);
+    case 'session-free':
+      return state.turn?.elsewhere != null && state.turn.run_id === null
+        ? next({ ...state, turn: null }, ruler, action.now)
+        : only(state);
     case 'following':
       return begun({
         ...state,
@@ -101,12 +108,13 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
           waited_ms: 0,
           heard_at: action.now,
           interrupted_at: null,
+          elsewhere: action.elsewhere ? { by: null } : null,
         },
       });
     case 'bounds':
       return only(
         action.run.id === state.turn?.run_id || state.facts.bounds?.run_id === action.run.id
-          ? { ...state, facts: { ...state.facts, bounds: boundsOf(action.run) } }
+          ? { ...drivenBy(state, action.run), facts: { ...state.facts, bounds: boundsOf(action.run) } }
           : state,
       );
     case 'events': {
@@ -170,6 +178,12 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
       return only({ ...state, phase: 'leaving' });
   }
 }
+
+/** Who drives the turn in view, where another process does. */
+const drivenBy = (state: State, run: { readonly id: string; readonly run_by: Driver | null }): State =>
+  state.turn?.run_id === run.id && state.turn.elsewhere !== null
+    ? { ...state, turn: { ...state.turn, elsewhere: { by: run.run_by } } }
+    : state;
 
 /** What is in view stays readable (10 §9). */
 const gone = (state: State, session: OpenSession): State => ({

@@ -26,6 +26,8 @@ export type SendDeps = {
   readonly started: (runId: string) => void;
   /** The turn of the message has begun. */
   readonly accepted: (client: RuntimeClient, run: RunStarted) => void;
+  /** Another turn of the session goes on, which the message waits for. */
+  readonly busy: (session: string | null) => Promise<void>;
 };
 
 /** Sends messages; one that could not be sent is told as `not-sent`, with why. Rejects where the client cannot be had. */
@@ -61,6 +63,8 @@ export function createSender(deps: SendDeps): (message: Message) => Promise<void
         images: written.images.map((path) => ({ path })),
         session,
         abandon: false,
+        // It waits where it is seen, and can be taken back.
+        wait_ms: 0,
       });
       started(run.run_id);
       const open = deps.session();
@@ -86,6 +90,11 @@ export function createSender(deps: SendDeps): (message: Message) => Promise<void
       });
       deps.accepted(client, run);
     } catch (error) {
+      // What belongs to a session that is not open any more has no queue here.
+      if (toWire(error).code === 'session_busy' && (deps.session()?.name ?? null) === session) {
+        dispatch({ type: 'session-busy', written, now: now() });
+        return deps.busy(session);
+      }
       const named = session === null ? null : await nameNow(client, session, error);
       if (named === 'gone') {
         dispatch({ type: 'session-gone' });

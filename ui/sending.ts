@@ -9,24 +9,27 @@ export const saying = (state: State, text: string, now: number, bad = true, ms =
   said: { text, bad, until: now + ms },
 });
 
+/** Its run is not known yet. */
+export const turnFrom = (now: number): Turn => ({
+  run_id: null,
+  started_at: now,
+  waiting_since: null,
+  waited_ms: 0,
+  heard_at: now,
+  interrupted_at: null,
+  elsewhere: null,
+});
+
 /**
  * Sends a message: it is shown at once, at the end, and firm when its run is accepted (10 §6.10).
  * @param read its text, with the files that it mentions
  */
 export function send(state: State, read: string, written: Written, now: number): Change {
   const text = [read, ...written.context].join('\n\n');
-  const turn: Turn = {
-    run_id: null,
-    started_at: now,
-    waiting_since: null,
-    waited_ms: 0,
-    heard_at: now,
-    interrupted_at: null,
-  };
   return only(
     {
       ...state,
-      turn,
+      turn: turnFrom(now),
       ...atEnd,
       items: [...state.items, { kind: 'user', id: `pending:${now}`, text, state: 'pending', seq: null }],
     },

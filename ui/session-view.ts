@@ -33,6 +33,9 @@ export type SessionViewDeps = SessionGround & {
   readonly follow: (client: RuntimeClient, runId: string) => void;
 };
 
+/** Between two tries of a message whose session is busy. */
+const againMs = 250;
+
 /** What becomes of a run that rests. */
 const goesOn: ReadonlySet<string> = new Set(['chain_resumed', 'chain_completed', 'chain_failed', 'chain_cancelled']);
 
@@ -40,14 +43,20 @@ const goesOn: ReadonlySet<string> = new Set(['chain_resumed', 'chain_completed',
 export function createSessionView(deps: SessionViewDeps) {
   const { client: clientOf, dispatch, now } = deps;
 
+  /** Another process has begun a turn while one was in view. */
+  let missed = false;
+
   const followed = (client: RuntimeClient, runId: string): void => {
-    dispatch({ type: 'following', run_id: runId, line: false, now: now() });
+    dispatch({ type: 'following', run_id: runId, line: false, elsewhere: !deps.isOwn(runId), now: now() });
     deps.follow(client, runId);
   };
 
   /** Shows a session as it is stored, and the run that goes on in it. */
-  const show = async (name: string | null): Promise<OpenSession> => {
+  const show = async (
+    name: string | null,
+  ): Promise<{ readonly session: OpenSession; readonly running: string | null }> => {
     const client = await clientOf();
+    missed = false;
     const view = await client.showSession({ name, tail: pageSize, tools: true });
     const messages = wholeFrom(view.messages);
     const first = messages[0];
@@ -73,7 +82,7 @@ export function createSessionView(deps: SessionViewDeps) {
       resting: view.session.suspended_run_id ?? stopped?.run_id ?? null,
     });
     if (running !== null) followed(client, running);
-    return session;
+    return { session, running };
   };
 
   /** A turn that another process has begun in this session, and that is not the work of another run. */
@@ -89,9 +98,30 @@ export function createSessionView(deps: SessionViewDeps) {
   return {
     async open(name: string | null): Promise<void> {
       const before = deps.session();
-      const opened = await show(name);
+      const { session } = await show(name);
       // What is being written in the session that was open is newer than what is stored of it.
-      if (opened.id !== before?.id) await deps.opened(opened.id);
+      if (session.id !== before?.id) await deps.opened(session.id);
+    },
+
+    /** Shows the turn that keeps a message waiting, and who drives it. @throws what the store throws */
+    async wait(name: string | null): Promise<void> {
+      const { session, running } = await show(name);
+      if (running === null) {
+        // It is over, or its process is gone: who tries again at once may find the same.
+        await new Promise((resolve) => setTimeout(resolve, againMs));
+        if (deps.session()?.id === session.id) dispatch({ type: 'session-free', now: now() });
+        return;
+      }
+      const { run_by } = await (await clientOf()).showRun({ run_id: running });
+      const who = run_by === null ? '' : ` with pid ${run_by.pid} (${run_by.surface})`;
+      const text = `session "${session.name}" is busy${who}: the message is sent when that turn is over`;
+      dispatch({ type: 'say', text, bad: false, now: now() });
+    },
+
+    /** Nothing is in view any more that goes on: what was missed meanwhile is shown. @throws what the store throws */
+    async rested(): Promise<void> {
+      const session = deps.session();
+      if (missed && session !== null && !session.deleted && !deps.busy()) await show(session.name);
     },
 
     /** Shows what another process does in the session. @throws what the store throws */
@@ -104,8 +134,10 @@ export function createSessionView(deps: SessionViewDeps) {
         return;
       }
       const begun = entries.findLast(isNewHere);
-      // What is in view goes on to its end; the next look shows the rest.
-      if (begun?.run_id !== undefined && !deps.busy()) followed(await clientOf(), begun.run_id);
+      if (begun?.run_id === undefined) return;
+      // What is in view goes on to its end.
+      if (deps.busy()) missed = true;
+      else followed(await clientOf(), begun.run_id);
     },
 
     /** Looks whether the session is still there, and under its name. @throws what the store throws */

@@ -1,4 +1,5 @@
 import type { Ask } from '../src/schema/ask.ts';
+import type { Driver } from '../src/schema/run.ts';
 import type { Glyphs } from '../src/view/escape.ts';
 import { plural } from '../src/view/format.ts';
 import type { Item } from '../src/view/items.ts';
@@ -17,7 +18,7 @@ import type { Anchor } from './transcript/viewport.ts';
 
 export type Pane = 'chat' | 'plan' | 'approvals';
 
-/** The turn that runs, in this process. */
+/** The turn that runs. */
 export type Turn = {
   /** Null until the run is accepted. */
   readonly run_id: string | null;
@@ -29,6 +30,8 @@ export type Turn = {
   readonly heard_at: number;
   /** Interrupted by a key; at a second one nothing is waited for. */
   readonly interrupted_at: number | null;
+  /** Another process drives it; which one is known when its record was read. Null = this program does. */
+  readonly elsewhere: { readonly by: Driver | null } | null;
 };
 
 export type OpenSession = {
@@ -212,7 +215,11 @@ export type Change = { readonly state: State; readonly effects: readonly Effect[
 export const only = (state: State, ...effects: readonly Effect[]): Change => ({ state, effects });
 
 /** What runs, seen from a pane: the plan in its own, elsewhere the turn before it. */
-export const activityOf = ({ pane, turn, plan }: Pick<State, 'pane' | 'turn' | 'plan'>): Turn | null =>
+export const activityOf = ({
+  pane,
+  turn,
+  plan,
+}: Pick<State, 'pane' | 'turn' | 'plan'>): Omit<Turn, 'elsewhere'> | null =>
   pane === 'plan' ? (plan.driving ?? turn) : (turn ?? plan.driving);
 
 /** The turn of the session that rests, and goes on when its question is answered. */

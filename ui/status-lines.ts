@@ -84,6 +84,7 @@ const never = Number.POSITIVE_INFINITY;
 export function statusLine(state: State): Line {
   const fields: Field[] = [
     { line: stateField(state), drop: never, right: false },
+    ...elsewhereField(state),
     ...modelField(state),
     { line: policyField(state), drop: never, right: false },
     ...(state.editsIn !== null && state.editsIn === state.session?.id
@@ -130,6 +131,16 @@ function stateField(state: State): Line {
   if (ended !== null && 'suspended' in ended) return [say('= suspended', 'warn')];
   if (ended !== null) return [say('! failed: ', 'danger'), ...foreign(ended.failed, state.glyphs, 'danger')];
   return [say('idle')];
+}
+
+/** Who drives a turn that is only looked at here. */
+function elsewhereField(state: State): readonly Field[] {
+  const { turn } = state;
+  if (turn === null || turn.elsewhere === null || activityOf(state) !== turn) return [];
+  const { by } = turn.elsewhere;
+  const line =
+    by === null ? [say('run by another process')] : foreign(`run by pid ${by.pid} (${by.surface})`, state.glyphs);
+  return [{ line, drop: 8, right: false }];
 }
 
 function policyField({ facts: { policy }, glyphs }: State): Line {

@@ -6,7 +6,8 @@ import type { Written } from './composer/composer-state.ts';
 import { compose } from './composing.ts';
 import type { Effect } from './effect.ts';
 import type { Ruler } from './move.ts';
-import { type Change, only, type State, withFacts } from './state.ts';
+import { turnFrom } from './sending.ts';
+import { type Change, only, type State, type Turn, withFacts } from './state.ts';
 
 /** The next queued message, where nothing runs and nothing holds it. */
 export function next(state: State, ruler: Ruler, now: number): Change {
@@ -22,10 +23,24 @@ export function notSent(
   problems: readonly string[],
   now: number,
 ): Change {
-  const items = state.items.filter((item) => !(item.kind === 'user' && item.state === 'pending'));
-  const held = compose({ ...state, turn: null, items }, ruler, { type: 'turn-ended', completed: false }, now);
+  const held = compose(
+    { ...state, turn: null, items: withoutPending(state.items) },
+    ruler,
+    { type: 'turn-ended', completed: false },
+    now,
+  );
   const back = compose(held.state, ruler, { type: 'return', text: written.text, with: written, problems }, now);
   return { state: back.state, effects: [...held.effects, ...back.effects] };
+}
+
+/** Without the message that is on its way. */
+const withoutPending = (items: readonly Item[]): readonly Item[] =>
+  items.filter((item) => !(item.kind === 'user' && item.state === 'pending'));
+
+/** Another turn of the session goes on: the message is the first in the queue, and sent when that one is over (10 §6.8). */
+export function sessionBusy(state: State, ruler: Ruler, written: Written, now: number): Change {
+  const turn: Turn = { ...turnFrom(now), elsewhere: { by: null } };
+  return compose({ ...state, turn, items: withoutPending(state.items) }, ruler, { type: 'requeue', written }, now);
 }
 
 /** A run is in view, of which the bounds are not known yet. */
@@ -53,7 +68,9 @@ export function followed(state: State, ruler: Ruler, events: readonly RunEvent[]
   ];
   const last = events.findLast((event) => lasts.has(event.kind));
   if (last === undefined) return only(changed, ...effects);
-  const completed = last.kind === 'chain_completed';
+  // What waits for a turn of another process waits for its end alone.
+  const completed =
+    last.kind === 'chain_completed' || (state.turn?.elsewhere != null && last.kind !== 'chain_suspended');
   const ended: State['ended'] =
     last.kind === 'chain_failed'
       ? { failed: last.error.class }

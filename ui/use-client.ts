@@ -95,7 +95,9 @@ export function createClientLink(options: LinkOptions): ClientLink {
     for await (const events of client.watch({ run_id: runId, after, signal })) {
       dispatch({ type: 'events', run_id: runId, events, now: now() });
     }
-    if (!ending.signal.aborted) await numbering.read(client);
+    if (ending.signal.aborted) return;
+    await numbering.read(client);
+    await view.rested();
   };
 
   const policyNow = (client: RuntimeClient): Promise<boolean> =>
@@ -142,7 +144,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
   const watch = async (runId: string, line = false): Promise<void> => {
     const client = await clientOf();
     started.add(runId);
-    dispatch({ type: 'following', run_id: runId, line, now: now() });
+    dispatch({ type: 'following', run_id: runId, line, elsewhere: false, now: now() });
     await follow(client, runId, 0);
   };
   const endOf = async (runId: string): Promise<string> => {
@@ -168,6 +170,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
     chosen: () => chosen,
     signal: ending.signal,
     started: (runId) => started.add(runId),
+    busy: (session) => view.wait(session),
     accepted(client, run) {
       // A turn that was accepted has what the banner missed.
       dispatch({ type: 'no-banner', id: 'setup' });
@@ -217,7 +220,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
     sent: () => sending.catch(() => undefined),
     started: () => started,
     send(message) {
-      sending = sendNow(message);
+      sending = sendNow(message).then(view.rested);
       return sending;
     },
     async resume(runId) {
@@ -227,7 +230,7 @@ export function createClientLink(options: LinkOptions): ClientLink {
       started.add(runId);
       const run = await client.resumeRun({ run_id: runId, accept_changed_chain: false, on_ask: 'ask', timeout_ms });
       started.add(run.run_id);
-      dispatch({ type: 'following', run_id: run.run_id, line: false, now: now() });
+      dispatch({ type: 'following', run_id: run.run_id, line: false, elsewhere: false, now: now() });
       void follow(client, run.run_id, run.resumed?.from_seq ?? 0).catch(failed);
     },
     watch,

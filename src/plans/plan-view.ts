@@ -1,5 +1,6 @@
 import type { Plan, PlanHead, PlanStep, StepSummary } from '../schema/plan.ts';
-import { ownerIsDead, readOwner } from '../store/owner.ts';
+import type { Driver } from '../schema/run.ts';
+import { driverOf, ownerIsDead } from '../store/owner.ts';
 import type { StepRow } from '../store/plan-steps.ts';
 import type { PlanListRow } from '../store/plans.ts';
 import { isDriven } from '../store/runs.ts';
@@ -70,10 +71,8 @@ export function stepView(row: StepRow, now: number): PlanStep {
 }
 
 /** The process that holds the claim, as its lease names it; null where it names none. */
-export function holderOf({ lease_owner, settling }: Pick<StepRow, 'lease_owner' | 'settling'>): PlanStep['run_by'] {
-  const owner = readOwner(lease_owner ?? settling ?? '');
-  return owner && { pid: owner.pid, surface: owner.surface };
-}
+export const holderOf = ({ lease_owner, settling }: Pick<StepRow, 'lease_owner' | 'settling'>): Driver | null =>
+  driverOf(lease_owner ?? settling ?? '');
 
 /** Written by `plan_summary.persist`, which checks it. */
 export const summaryOf = (row: Pick<StepRow, 'summary'>): StepSummary | null =>

@@ -9,14 +9,15 @@ import type { NumberedMessage, RunCall, RunDetails, RunRecord, RunSummary, StepR
 import type { Calls } from '../store/calls.ts';
 import type { Documents } from '../store/documents.ts';
 import type { RecordedRun, RecordedRuns, RunFilter } from '../store/recorded-runs.ts';
-import type { Runs } from '../store/runs.ts';
+import { driverOf } from '../store/owner.ts';
+import { isDriven, type Runs } from '../store/runs.ts';
 import { comesAfter, keyOfCursor, type Page, pageOf, pageSize, type PageWanted, slicePage } from '../schema/page.ts';
 import { askLine, denial } from './finish.ts';
 import { materialise, runMessages } from './output.ts';
 
 export type RecordedDeps = {
   readonly recorded: RecordedRuns;
-  readonly runs: Pick<Runs, 'steps' | 'messages'>;
+  readonly runs: Pick<Runs, 'steps' | 'messages' | 'head'>;
   readonly calls: Pick<Calls, 'denials'>;
   readonly asks: Pick<Asks, 'ofRun'>;
   readonly documents: Pick<Documents, 'policyText'>;
@@ -193,6 +194,7 @@ function summary(row: RecordedRun, now: number): RunSummary {
 function record(deps: RecordedDeps, row: RecordedRun): RunRecord {
   const { counters } = row;
   const max = boundsOf(deps, row);
+  const head = deps.runs.head(row.id);
   return {
     ...summary(row, deps.now()),
     cwd: row.cwd,
@@ -203,6 +205,7 @@ function record(deps: RecordedDeps, row: RecordedRun): RunRecord {
       tokens: { used: counters.tokens, max: max.maxTokens },
     },
     permission_denials: deps.calls.denials(row.id).map(denial),
+    run_by: head !== undefined && isDriven(head, deps.now()) ? driverOf(head.lease_owner ?? '') : null,
   };
 }
 

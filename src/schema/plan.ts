@@ -1,5 +1,5 @@
 import { array, boolean, enums, type Infer, literal, nullable, number, object, string, type } from 'superstruct';
-import { type RunStarted, runOptions } from './run.ts';
+import { Driver, type RunStarted, runOptions } from './run.ts';
 
 /** 07 §3.2. */
 export const planStatuses = ['active', 'completed', 'archived'] as const;
@@ -67,7 +67,7 @@ export const PlanStep = type({
   ask_id: nullable(string()),
   note: nullable(string()),
   /** The process that works on it; null = none does. */
-  run_by: nullable(type({ pid: number(), surface: string() })),
+  run_by: nullable(Driver),
 });
 export type PlanStep = Infer<typeof PlanStep>;
 

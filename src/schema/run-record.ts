@@ -2,7 +2,7 @@ import { array, boolean, enums, nullable, number, object, optional, string, unkn
 import type { Verdict } from './ask.ts';
 import type { CapturedStep, StepError } from './event.ts';
 import type { Message } from './message.ts';
-import { type PermissionDenial, type RunAsk, runKinds, runStatuses } from './run.ts';
+import { Driver, type PermissionDenial, type RunAsk, runKinds, runStatuses } from './run.ts';
 import { type Known, whole } from './shape.ts';
 
 /** A bound of a run and how far it is used up; `max` null = none. */
@@ -65,6 +65,8 @@ export const RunRecord = object({
   result: string(),
   bounds: object({ turns: BoundUse, tool_calls: BoundUse, tokens: BoundUse }),
   permission_denials: array(whole<PermissionDenial>()),
+  /** Null when no process works on it. */
+  run_by: nullable(Driver),
 });
 export type RunRecord = Known<typeof RunRecord>;
 

@@ -9,6 +9,7 @@ import {
   optional,
   record,
   string,
+  type,
   unknown,
 } from 'superstruct';
 import type { ErrorCode } from './errors.ts';
@@ -105,6 +106,10 @@ export const SendMessage = object({
   last: optional(number()),
 });
 export type SendMessage = Infer<typeof SendMessage>;
+
+/** The process that works on a run, and what it shows it on. */
+export const Driver = type({ pid: number(), surface: string() });
+export type Driver = Infer<typeof Driver>;
 
 /** The step that a run belongs to. */
 export type StepPlace = { readonly name: string; readonly ordinal: number };

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import type { Driver } from '../schema/run.ts';
 
 /**
  * Who holds something: host, boot id, process id and its start time, and the surface (11 §2.9), joined by blanks. A
@@ -26,6 +27,12 @@ export function readOwner(text: string) {
   const [host, boot, pid, start, surface] = text.split(' ');
   if (host === undefined || boot === undefined || pid === undefined || start === undefined) return null;
   return { host, boot, pid: Number(pid), start, surface: surface ?? '-' };
+}
+
+/** The process that holds something, as its text names it; null where it names none. */
+export function driverOf(text: string): Driver | null {
+  const owner = readOwner(text);
+  return owner && { pid: owner.pid, surface: owner.surface };
 }
 
 const host = (): string => hostname().replaceAll(/\s/g, '_') || 'host';

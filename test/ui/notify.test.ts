@@ -18,7 +18,15 @@ function told(...states: readonly State[]): readonly string[] {
   return sent.map((bytes) => bytes.replace(/^\u001b\]777;notify;reins;(.*)\u0007$/, '$1'));
 }
 
-const turn = { run_id: 'r', started_at: 0, waiting_since: null, waited_ms: 0, heard_at: 0, interrupted_at: null };
+const turn = {
+  run_id: 'r',
+  started_at: 0,
+  waiting_since: null,
+  waited_ms: 0,
+  heard_at: 0,
+  interrupted_at: null,
+  elsewhere: null,
+};
 const over = { name: 'work', failed: false, ms: 12_000 };
 
 describe('a notification', () => {

@@ -67,8 +67,49 @@ it('brings the draft of another session back, and leaves what is written in the 
   expect(drafts).toEqual(['left', 'id of work', 'left', 'id of play', 'left', 'id of work']);
 });
 
+it('shows a turn that another process began while one was in view, once that one is over', async () => {
+  let busy = true;
+  const seen: string[] = [];
+  const stored = { id: 's1', name: 'work', active_run_id: 'run_other', suspended_run_id: null };
+  const client = {
+    showSession: async () => ({ session: stored, messages: [], total: 0 }),
+    interruptedTurn: async () => null,
+  };
+  const view = createSessionView({
+    client: async () => client as never,
+    dispatch: ({ type }) => void seen.push(type),
+    now: () => 0,
+    session: () => session,
+    busy: () => busy,
+    resting: () => null,
+    opened: async () => undefined,
+    left: () => undefined,
+    read: () => undefined,
+    isOwn: (id) => id === 'run_own',
+    follow: (_client, id) => void seen.push(id),
+  });
+  const started = (run_id: string) =>
+    ({ kind: 'chain_started', run_id, session_id: session.id, data: { run_kind: 'chat' } }) as never;
+  await view.happened([started('run_own'), started('run_other')]);
+  await view.rested();
+  expect(seen).toEqual([]);
+  busy = false;
+  await view.rested();
+  expect(seen).toEqual(['opened', 'following', 'run_other']);
+  await view.rested();
+  expect(seen).toHaveLength(3);
+});
+
 it('leaves the turn of a session in that session when another one is opened', () => {
-  const turn = { run_id: 'run_1', started_at: 0, waiting_since: null, waited_ms: 0, heard_at: 0, interrupted_at: null };
+  const turn = {
+    run_id: 'run_1',
+    started_at: 0,
+    waiting_since: null,
+    waited_ms: 0,
+    heard_at: 0,
+    interrupted_at: null,
+    elsewhere: null,
+  };
   const busy = readyState({ session, turn, attaching: true });
   const open = (next: OpenSession) =>
     reduce(busy, { type: 'opened', session: next, items: [], resting: null }, ruler).state;

@@ -15,6 +15,7 @@ const turn: Turn = {
   waited_ms: 0,
   heard_at: 0,
   interrupted_at: null,
+  elsewhere: null,
 };
 const bounds = (turns: number, tool_calls: number, tokens: number) => ({
   turns: { used: turns, max: 20 },

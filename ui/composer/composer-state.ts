@@ -59,6 +59,8 @@ export type ComposerAction =
       readonly problems: readonly string[];
       readonly with?: Pick<Written, 'images' | 'context'>;
     }
+  /** A message that has to wait is sent before the others. */
+  | { readonly type: 'requeue'; readonly written: Written }
   | { readonly type: 'history'; readonly entries: readonly string[]; readonly most: number }
   | { readonly type: 'words'; readonly source: string; readonly words: readonly string[] }
   | { readonly type: 'paths'; readonly query: string; readonly found: readonly string[] }

@@ -96,6 +96,11 @@ function reduce(state: ComposerState, action: ComposerAction, view: ComposerView
       // What was wrong with it stands where a list of its last word would.
       return refuse({ ...back, sending: null, dismissed: back.editing.text.replace(/\S*$/, '') }, ...action.problems);
     }
+    case 'requeue': {
+      const { text, images, context } = action.written;
+      const queue = [{ text, images }, ...state.queue];
+      return only({ ...state, queue, context: [...context, ...state.context], sending: null });
+    }
     case 'history':
       return only({ ...state, history: loaded(state.history, action.entries, action.most) });
     case 'words':

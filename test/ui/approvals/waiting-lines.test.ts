@@ -8,7 +8,15 @@ import { readyState } from '../reducing.ts';
 import { anAsk } from './an-ask.ts';
 
 const run = 'run_1';
-const turn = { run_id: run, started_at: 0, waiting_since: 0, waited_ms: 0, heard_at: 0, interrupted_at: null };
+const turn = {
+  run_id: run,
+  started_at: 0,
+  waiting_since: 0,
+  waited_ms: 0,
+  heard_at: 0,
+  interrupted_at: null,
+  elsewhere: null,
+};
 const asks = ['one', 'two', 'three', 'four'].map((name) =>
   anAsk({ id: `ask_${name}`, run_id: run, args: { command: `touch ${name}` } }),
 );

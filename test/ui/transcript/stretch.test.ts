@@ -167,7 +167,7 @@ test('a page that could not be read is asked for again', () => {
 
 test('a view that is paused stays where it is when what was queued is sent', async () => {
   const screen = screenOn(all);
-  await screen.dispatch({ type: 'following', run_id: 'r1', line: false, now: 1 });
+  await screen.dispatch({ type: 'following', run_id: 'r1', line: false, elsewhere: false, now: 1 });
   await screen.press('h', 'i', 'enter', 'pageup');
   const before = screen.view();
   await screen.dispatch({ type: 'compose', action: { type: 'turn-ended', completed: true }, now: 2 });
