@@ -1,6 +1,7 @@
 import type { PolicyHost } from '../schema/policy.ts';
 import { launches } from '../shell/launchers.ts';
 import { type Analysis, manyNamed, programName } from './analysis.ts';
+import { isBareInterpreter } from './bare-interpreter.ts';
 import { isGit } from './exec.ts';
 import { repositoryProblem } from './git.ts';
 import { operandProblem } from './operands.ts';
@@ -76,19 +77,13 @@ function interpreterProblem(
 ): string | null {
   let problem: string | null = null;
   for (const entry of covering) {
-    const found = isBareInterpreter(entry.slice(1))
+    const found = isBareInterpreter(name, entry.slice(1))
       ? bareProblem(name, entry, words, scope)
       : fixedProblem(entry, words, scope);
     if (found === null) return null;
     problem ??= found;
   }
   return problem;
-}
-
-/** 02 §9.5: an entry that names no script and no module. */
-export function isBareInterpreter(rest: readonly string[]): boolean {
-  const last = rest.at(-1);
-  return last === undefined || last.startsWith('-') || ['run', 'x', 'exec', 'eval'].includes(last);
 }
 
 function bareProblem(name: string, entry: Entry, words: readonly string[], scope: Scope): string | null {

@@ -7,8 +7,9 @@ import type {
   TrustFinding,
   TrustReason,
 } from '../schema/policy.ts';
-import { programName } from './analysis.ts';
+import { manyNamed, programName } from './analysis.ts';
 import { interpreterOf } from './interpreter.ts';
+import { isLauncher } from './programs.ts';
 import type { Scope } from './scope.ts';
 
 /** What `trusted_binaries` says of the programs of a line: the first finding, or how each of them starts. */
@@ -140,10 +141,9 @@ function followed(
     if (depth === maxDepth) return bad(`more than ${maxDepth} interpreters stand behind ${program}`);
     const first = interpreterFile(interpreter.path, block, host);
     if ('why' in first) return bad(first.why, first.path);
-    // A link may give `env` any name; what it looks up would be judged by nobody.
-    if (interpreter.kind === 'file' && programName(first.real, host) === 'env') {
-      return bad(`${interpreter.path} is env under another name`, first.real);
-    }
+    // What such a program starts in its turn would be judged by nobody; of `env` it is known, by its own name.
+    const launcher = interpreter.kind === 'file' ? launcherBehind(interpreter.path, first.real, host) : null;
+    if (launcher !== null) return bad(launcher, first.real);
     scripts.push(trustedFile(at));
     if (interpreter.kind === 'env') {
       // What `env` would look up is started directly, so that it is not looked up again.
@@ -159,6 +159,14 @@ function followed(
       at = first;
     }
   }
+}
+
+/** Why an interpreter starts another program than the script that names it; null where it does not. */
+function launcherBehind(path: string, real: string, host: PolicyHost): string | null {
+  const [name, file] = [programName(path, host), programName(real, host)];
+  // One file of many names is what it is called, and by its own name it is called to start one of them.
+  if (isLauncher(name) || name === 'coreutils') return `${path} starts another program`;
+  return !manyNamed.has(file) && isLauncher(file) ? `${path} is ${file} under another name` : null;
 }
 
 /** An interpreter is judged like a program, and lies where no tool may put one. */

@@ -4,7 +4,7 @@ import { launches } from '../shell/launchers.ts';
 import { builtInTools } from './built-in-tools.ts';
 import { listEntries } from './commands.ts';
 import { isCommandOperator, selector } from './compile.ts';
-import { isBareInterpreter } from './grant.ts';
+import { isBareInterpreter } from './bare-interpreter.ts';
 import { judgeWords, tableOf } from './option-tables.ts';
 import { isInterpreter, isLauncher, isNeverGranted } from './programs.ts';
 
@@ -135,7 +135,7 @@ function vetAllowlist(rule: Rule, value: string, path: string, { commandTables: 
 
 /** 02 §9.5: a bare entry grants at most itself, and that only where its program's table accepts it (`node --version`). */
 function isDeadInterpreter(name: string, rest: readonly string[], own: CommandTables | undefined): boolean {
-  if (!isBareInterpreter(rest)) return false;
+  if (!isBareInterpreter(name, rest)) return false;
   const table = tableOf(name, own);
   return rest.length === 0 || table === undefined || !judgeWords(table, rest, own).ok;
 }

@@ -165,9 +165,18 @@ describe('an allowlist under allow', () => {
     ['ls,node --version', 'ls && node --version'],
     ['git status', 'git status'],
     ['node --version', 'node --version'],
+    ['bash -x build.sh', 'bash -x build.sh fast'],
+    ['node build.js -e prod', 'node build.js -e prod'],
+    ['python3 -u check.py', 'python3 -u check.py'],
+    ['python3 -m tool -c settings', 'python3 -m tool -c settings'],
+    ['deno run main.ts', 'deno run main.ts'],
     ['go build,mytool', 'mytool'],
   ])('with %s grants %j', async (entries, line) => {
-    expect(await grants(entries, line, { programs: ['ls', 'git', 'node', 'go', 'mytool'] })).toBe('allow');
+    expect(
+      await grants(entries, line, {
+        programs: ['ls', 'git', 'node', 'go', 'mytool', 'bash', 'python3', 'deno'],
+      }),
+    ).toBe('allow');
   });
 
   it.each([
@@ -192,6 +201,20 @@ describe('an allowlist under allow', () => {
     ['ls', { command: 'ls', cwd: 5 }, 'the directory of the call is no text'],
   ])('with %s does not grant %j and says why', async (entries, args, why) => {
     expect(await grants(entries, args)).toBe(why);
+  });
+
+  it.each([
+    ['bash -c ls', 'bash -c ls', 'bash: an interpreter without a table'],
+    ['bash -lc ls', 'bash -lc ls x', 'bash: an interpreter runs whatever it is given'],
+    ['bash -o pipefail -c ls', 'bash -o pipefail -c ls', 'bash: an interpreter without a table'],
+    ['python3 -Bc print', 'python3 -Bc print', 'python3: option -Bc'],
+    ['node --eval x', 'node --eval x', 'node: option --eval'],
+    ['node -pe x', 'node -pe x', 'node: option -pe'],
+    ['perl -ne print', 'perl -ne print', 'perl: an interpreter without a table'],
+    ['deno eval x', 'deno eval x', 'deno: an interpreter without a table'],
+  ])('with %s names no script: %j is not granted', async (entries, line, why) => {
+    const programs = ['bash', 'python3', 'node', 'perl', 'deno'];
+    expect(await grants(entries, line, { programs })).toBe(why);
   });
 
   it('has a granted line run by the file that was judged, and any other as it is written', async () => {

@@ -148,6 +148,16 @@ describe('a script under trusted_binaries', () => {
     expect(judge(linked, anywhere)).toBe('interpreter: of /bin/tool: /opt/start is env under another name');
   });
 
+  it.each([
+    ['#!/bin/busybox sh', '/bin/busybox'],
+    ['#!/usr/bin/coreutils --coreutils-prog-shebang=env', '/usr/bin/coreutils'],
+    ['#!/usr/bin/sudo sh', '/usr/bin/sudo'],
+    ['#!/usr/bin/xargs sh', '/usr/bin/xargs'],
+  ])('behind a program that starts others is refused: %s', (line, path) => {
+    const files = { '/bin/tool': { head: `${line}\n` }, [path]: {} };
+    expect(judge(host(files), anywhere)).toBe(`interpreter: of /bin/tool: ${path} starts another program`);
+  });
+
   it('is refused for an interpreter that is not there, may be written by tools, or stands too deep', () => {
     const of = (more: Readonly<Record<string, File>>) =>
       judge(host({ '/bin/tool': { head: '#!/opt/a\n' }, ...more }), anywhere);
