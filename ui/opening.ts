@@ -71,8 +71,8 @@ export async function lookForServer({ client, dispatch }: Pick<OpeningDeps, 'cli
 }
 
 async function showModel({ client, dispatch, model, definitions }: OpeningDeps): Promise<void> {
-  const { status, toolSources } = await client.doctor({ probe: false });
-  dispatch({ type: 'facts', facts: { model: model ?? status.defaultModel } });
+  const { status, toolSources, database } = await client.doctor({ probe: false });
+  dispatch({ type: 'facts', facts: { model: model ?? status.defaultModel, database: database.path } });
   if (toolSources.length > 0) await definitions();
 }
 

@@ -6,6 +6,7 @@ import { filePageBytes as most_bytes, sessionFile } from '../src/view/session-fi
 import type { Action } from './actions.ts';
 import { loadKeys } from './keys/keys-file.ts';
 import type { NotifyWay } from './notify.ts';
+import { question, writes } from './overlays/question.ts';
 import { noSession, type SlashIntent } from './slash-intent.ts';
 import type { State } from './state.ts';
 import type { ClientLink } from './use-client.ts';
@@ -46,15 +47,8 @@ export function createSlashEffects(deps: SlashDeps): {
     } catch (error) {
       if (force || toWire(error).code !== 'in_use') throw error;
       const intent = { do: 'export', format, path: file, force: true, ...(of === undefined ? {} : { of }) } as const;
-      const again = { do: 'slash', intent } as const;
-      const choices = [{ key: 'y', words: 'write over it', effects: [again] }];
-      const overlay = {
-        kind: 'question',
-        title: 'Export',
-        lines: [`${file} exists already.`],
-        choices,
-        at: 0,
-      } as const;
+      const effects = [{ do: 'slash', intent }] as const;
+      const overlay = question('Export', [`${file} exists already.`], { words: 'write over it', effects });
       return deps.dispatch({ type: 'overlay', overlay });
     }
     say(`wrote ${file}`, false);
@@ -82,8 +76,17 @@ export function createSlashEffects(deps: SlashDeps): {
     },
     theme: async ({ name, save }) => {
       deps.setTheme(name);
-      if (save) await (await clientOf()).setConfig({ key: 'tui-theme', value: name });
-      say(save ? `tui-theme = ${name}, for every start` : `theme ${name}; --save keeps it`, false);
+      if (!save) return say(`theme ${name}; --save keeps it`, false);
+      const effects = [{ do: 'slash', intent: { do: 'keep-theme', name } }] as const;
+      const lines = [writes(deps.state().facts, 'tui-theme', name)];
+      deps.dispatch({
+        type: 'overlay',
+        overlay: question('Theme', lines, { words: 'keep it for every start', effects }),
+      });
+    },
+    'keep-theme': async ({ name }) => {
+      await (await clientOf()).setConfig({ key: 'tui-theme', value: name });
+      say(`tui-theme = ${name}, for every start`, false);
     },
     notify: async ({ way }) => {
       deps.setNotify(way);

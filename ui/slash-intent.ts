@@ -3,7 +3,9 @@ export type SlashIntent =
   | { readonly do: 'think'; readonly level: string }
   | { readonly do: 'trim'; readonly messages: number }
   | { readonly do: 'chain'; readonly name: string }
+  /** `save`: asks whether it is to be kept. */
   | { readonly do: 'theme'; readonly name: string; readonly save: boolean }
+  | { readonly do: 'keep-theme'; readonly name: string }
   /** Attaches a file to the next message. */
   | { readonly do: 'image'; readonly path: string }
   /** Reads `keys.json` again. */

@@ -79,6 +79,8 @@ export type Facts = {
   readonly agentAnswers: boolean;
   /** Where a server of this database listens; null = there is none. */
   readonly server: number | null;
+  /** The file that configuration is written to; null while that is not known. */
+  readonly database: string | null;
   readonly cwd: string;
   readonly shell: boolean;
 };
@@ -104,6 +106,7 @@ export const firstFacts = ({ cwd, shell }: Pick<Facts, 'cwd' | 'shell'>): Facts 
   bounds: null,
   agentAnswers: false,
   server: null,
+  database: null,
   cwd,
   shell,
 });

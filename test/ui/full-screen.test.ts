@@ -379,3 +379,23 @@ describe('without a screen', () => {
     expect((await terminal.ended).code).toBe(0);
   });
 });
+
+test('a theme is kept for every start only when that was said yes to, with the file and the value in view', async () => {
+  const kept = async () => (await world.run(['config', 'get', 'tui-theme'])).stdout.trim();
+  const before = await kept();
+  const terminal = await open(120, 30);
+  const ask = async (): Promise<void> => {
+    terminal.type('/theme mono --save');
+    await terminal.saw('› /theme mono --save');
+    // The list of words closes first.
+    await terminal.press('\r', 'keep it for every start');
+    expect(terminal.screen()).toMatch(/tui-theme = mono is written to \S*\.reins\/local\.db\./);
+  };
+  await ask();
+  terminal.type('\u001b');
+  await terminal.until((rows) => !rows.some((row) => row.includes('keep it for')), 'the question closed');
+  expect(await kept()).toBe(before);
+  await ask();
+  await terminal.press('y', 'tui-theme = mono, for every start');
+  expect(await kept()).toBe('mono');
+});

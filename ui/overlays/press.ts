@@ -16,6 +16,7 @@ import {
 import { ruleView, whyText } from './why-view.ts';
 import { definitionCommand } from './definition-view.ts';
 import { placeOf } from './place.ts';
+import { question, writes } from './question.ts';
 import { findText, textCommand } from './text-overlay.ts';
 import { refusedTrust, trustCommand } from './trust-view.ts';
 import { grantRows, runRows, modelRows, paletteRows, planRows, sessionRows } from './rows.ts';
@@ -244,10 +245,18 @@ function own(state: State, top: Overlay, id: string): Change {
     if (row !== undefined && id === 'models.default')
       return row.state === 'unreachable'
         ? only(state)
-        : asking(state, 'Model', `${row.model} answers here from the next turn on, and wherever no model is named.`, {
-            words: 'make it default-model',
-            effects: [{ do: 'set-model', name: row.model, backend: row.backend, save: true }],
-          });
+        : asking(
+            state,
+            'Model',
+            [
+              `${row.model} answers here from the next turn on, and wherever no model is named.`,
+              writes(state.facts, 'default-model', row.model),
+            ],
+            {
+              words: 'make it default-model',
+              effects: [{ do: 'set-model', name: row.model, backend: row.backend, save: true }],
+            },
+          );
     if (row !== undefined && id === 'models.test') return only(state, { do: 'test-backend', name: row.backend });
   }
   if (top.kind === 'grants') {
@@ -269,23 +278,11 @@ function own(state: State, top: Overlay, id: string): Change {
   return only(state);
 }
 
-/** One line that names the effect, and a key for it. */
-const asking = (
-  state: State,
-  title: string,
-  line: string,
-  { words, effects }: { readonly words: string; readonly effects: readonly Effect[] },
-): Change =>
-  only({
-    ...state,
-    overlays: [
-      ...state.overlays,
-      { kind: 'question', title, lines: [line], choices: [{ key: 'y', words, effects }], at: 0 },
-    ],
-  });
+const asking = (state: State, ...asked: Parameters<typeof question>): Change =>
+  only({ ...state, overlays: [...state.overlays, question(...asked)] });
 
 const cancelling = (state: State, runId: string, ...effects: readonly Effect[]): Change =>
-  asking(state, `Run ${runId.slice(-6)}`, 'It ends where it is, and what it asks is withdrawn.', {
+  asking(state, `Run ${runId.slice(-6)}`, ['It ends where it is, and what it asks is withdrawn.'], {
     words: 'cancel the run',
     effects,
   });
