@@ -34,7 +34,7 @@ export function openHookRooms(input: RoomsInput) {
     return createHooks({
       rows,
       registry: store.registry,
-      pins: createPins({ store: createToolPins(store.sql), sql: store.sql, record: store.record, now }),
+      pins: createPins({ ...store, store: createToolPins(store.sql), now }),
       secrets,
       record: store.record,
       network: {

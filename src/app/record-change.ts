@@ -1,4 +1,4 @@
-import type { RecordChange } from '../registry/ports.ts';
+import type { RecordChange, TellChange } from '../registry/ports.ts';
 import type { HostEvent } from '../schema/event.ts';
 import type { Audit } from '../store/audit.ts';
 import type { Feed } from '../store/feed.ts';
@@ -20,10 +20,21 @@ export const recordChanges =
       const result = body();
       audit.append({ type, tenant_id: tenant, run_id: null, session_id: null, body: mask(entry) }, now());
       const changed = changedDocument(type, entry);
-      const host = { run_id: null, session_id: null, mission_id: null, chain_id: '', tenant_id: tenant };
-      if (changed !== null) tell(host, { kind: 'document_changed', ...changed });
+      if (changed !== null) tell(hostOf(tenant), { kind: 'document_changed', ...changed });
       return result;
     });
+
+/** Such a word alone, of what changed by itself. */
+export const tellChanges =
+  ({ feed, tenant }: Pick<RecordChangeDeps, 'feed' | 'tenant'>): TellChange =>
+  (registry, name) =>
+    feed.commit('full', (tell) => {
+      const changed = changedDocument('registry_changed', { registry, name });
+      if (changed !== null) tell(hostOf(tenant), { kind: 'document_changed', ...changed });
+    });
+
+const hostOf = (tenant: string) =>
+  ({ run_id: null, session_id: null, mission_id: null, chain_id: '', tenant_id: tenant }) as const;
 
 /** What each registry is called among documents (04 §18.1); a model is declared for a backend. */
 const documents: Readonly<Record<string, HostEvent['document']>> = {
@@ -38,6 +49,6 @@ function changedDocument(
   entry: Readonly<Record<string, unknown>>,
 ): Pick<HostEvent, 'document' | 'name'> | null {
   if (type === 'config_changed') return { document: 'config', name: String(entry['key']) };
-  const document = type === 'registry_changed' ? documents[String(entry['registry'])] : undefined;
+  const document = documents[String(entry['registry'])];
   return document === undefined ? null : { document, name: String(entry['name']) };
 }

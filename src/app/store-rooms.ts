@@ -34,7 +34,7 @@ import { lazyServices } from './lazy-services.ts';
 import { planOperations } from './light-operations.ts';
 import { withFailPoints } from './fail-points.ts';
 import type { Machine } from './machine.ts';
-import { recordChanges } from './record-change.ts';
+import { recordChanges, tellChanges } from './record-change.ts';
 import type { openPlanRooms } from './plan-rooms.ts';
 import type { openSessionRooms } from './session-rooms.ts';
 import type { openStateRooms } from './state-rooms.ts';
@@ -82,6 +82,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
   const feed =
     FAIL_POINTS && options.failPoint !== undefined ? withFailPoints(plainFeed, options.failPoint) : plainFeed;
   const record = recordChanges({ feed, audit, mask: secrets.maskDeep, tenant, now });
+  const tellChange = tellChanges({ feed, tenant });
   const settingRows = createSettingRows(sql, tenant);
   const settings = createSettings({
     store: settingRows,
@@ -202,6 +203,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
     events,
     feed,
     record,
+    tellChange,
     settings,
     asks,
     runs,

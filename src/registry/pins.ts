@@ -4,12 +4,13 @@ import type { Definition, Drift, SourceKind } from '../schema/tool-sources.ts';
 import type { Sql } from '../store/sql.ts';
 import type { PinRow, ToolPins } from '../store/tool-pins.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
-import type { RecordChange } from './ports.ts';
+import type { RecordChange, TellChange } from './ports.ts';
 
 export type PinsDeps = {
   readonly store: ToolPins;
   readonly sql: Pick<Sql, 'write'>;
   readonly record: RecordChange;
+  readonly tellChange: TellChange;
   readonly now: () => number;
 };
 
@@ -59,6 +60,7 @@ export function createPins(deps: PinsDeps) {
       const put = (row: PinRow): void => store.put(source.kind, source.id, row);
       return deps.sql.write('full', () => {
         const rows = store.list(source.kind, source.id);
+        const before = listingOf(current(source), false).sha256;
         const wanted = new Map(listed.map(({ tool, definition }) => [tool, { definition, sha256: pinOf(definition) }]));
         const firstUse = rows.length === 0 && listed.length > 0;
         // The clock may stand still or go back: this listing must be newer than the last.
@@ -80,7 +82,7 @@ export function createPins(deps: PinsDeps) {
         if (firstUse) {
           const entry = { registry: source.kind, name: source.name, by, definition_sha256: listing.sha256 };
           deps.record('first_use', { ...entry, tools: listing.tools.length }, () => {});
-        }
+        } else if (listing.sha256 !== before) deps.tellChange(source.kind, source.name);
         return listing;
       });
     },

@@ -1,6 +1,7 @@
 import type { Notice } from '../schema/event.ts';
 import type { WireError } from '../schema/errors.ts';
 import type { Route } from '../schema/protocol.ts';
+import type { SourceKind } from '../schema/tool-sources.ts';
 
 /** Settings that belong to the user and never to a project's database (config key `shell`). Values are JSON text. */
 export type UserSettings = {
@@ -18,6 +19,9 @@ export type RecordChange = <T>(
   entry: Readonly<Record<string, unknown>>,
   body: () => T,
 ) => T;
+
+/** Tells every process that looks on of a change that nobody made here: no row of the audit log says so. */
+export type TellChange = (registry: SourceKind, name: string) => void;
 
 /** What a model turn wants (08 §3). Empty lists mean the defaults. */
 export type WantedRoutes = {

@@ -52,6 +52,27 @@ describe('the definitions of a hook', () => {
     expect(await app.client.showHook({ name: 'svc' })).toMatchObject({ state: 'ready', drift: [] });
   });
 
+  it('are news to whoever looks on: the first look, what has changed since, and what was accepted, not a look that finds the same', async () => {
+    service = await startService(first);
+    app = await appCalling([]);
+    const opened = app;
+    await addHook(app, 'svc', { url: service.url });
+    const { newest } = await app.client.feedRange({});
+    const told = () =>
+      opened.rows(
+        `SELECT json_extract(data, '$.name') AS name FROM events WHERE kind = 'document_changed' AND cursor > ${newest}`,
+      );
+    await app.client.refreshHook({ name: 'svc' });
+    expect(told()).toEqual([{ name: 'svc' }]);
+    await app.client.refreshHook({ name: 'svc' });
+    expect(told()).toHaveLength(1);
+    service.describe(later);
+    const { definition_sha256 } = await app.client.refreshHook({ name: 'svc' });
+    expect(told()).toHaveLength(2);
+    await app.client.acceptHook({ name: 'svc', definition_sha256: definition_sha256 ?? '', tools: ['added'] });
+    expect(told()).toHaveLength(3);
+  });
+
   it('that changed or are new are not offered and not called, until exactly they are accepted (HOOK-002)', async () => {
     service = await startService(first);
     app = await appCalling(calling);
