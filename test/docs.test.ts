@@ -1,30 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type Macro, macroOf, macroSites } from '../src/chain/macro-syntax.ts';
 import { composeStrategies, handlers, operators } from '../src/schema/chain.ts';
 import { inputTypes } from '../src/schema/run.ts';
 import { createWorld, type World } from './cli/world.ts';
+import { shownIn } from './support/shown.ts';
 
-const document = readFileSync(join(import.meta.dirname, '../docs/chains.md'), 'utf8');
-
-/** Every file that the document shows, by the name above it. */
-const files = [...document.matchAll(/^`([\w.-]+\.json)`\n\n```json\n([\s\S]*?)\n```$/gm)].map(
-  ([, name = '', text = '']) => ({ name, text }),
-);
+const { text: document, files, session } = shownIn('docs/chains.md');
 const chains = files.filter(({ name }) => !name.endsWith('.script.json'));
-
-/** Every command that the document shows with what it prints, in order. */
-const session = [...document.matchAll(/^```\n(\$ [\s\S]*?)\n```$/gm)].flatMap(([, text = '']) =>
-  text
-    .split(/^\$ reins /m)
-    .slice(1)
-    .map((part) => {
-      const [command = '', ...printed] = part.trimEnd().split('\n');
-      const argv = (command.match(/"[^"]*"|\S+/g) ?? []).map((word) => word.replaceAll('"', ''));
-      return { argv, printed: printed.join('\n') };
-    }),
-);
 
 async function inWorld(use: (world: World) => Promise<void>): Promise<void> {
   const world = createWorld();
