@@ -60,6 +60,10 @@ it('holds the program, its licence and its documents, and nothing of the sources
     './CHANGELOG.md',
     './LICENSE',
     './README.md',
+    './docs/chains.md',
+    './docs/models.md',
+    './docs/policies.md',
+    './docs/terminal.md',
     './package.json',
   ]);
   expect(names.filter((name) => /\.ts$|\.map$|test/.test(name))).toEqual([]);
