@@ -2,7 +2,7 @@ import type { Action, Condition } from '../schema/policy.ts';
 import { exceedsBytes } from '../text/utf8.ts';
 import { compileGlob, matchGlob } from './glob.ts';
 import { covers, hostsOf, parseHosts } from './hosts.ts';
-import { directoriesOf, isWithin } from './paths.ts';
+import { directoriesOf, directoryValue, isWithin, type PathValue } from './paths.ts';
 import { no, pathMatches, type PathTest, type Reading, type Scope, unclear, yes } from './scope.ts';
 
 /** Tests one scalar argument, or one element of an array (02 §7.1). */
@@ -154,23 +154,29 @@ function host({ value: operand }: Condition): Parsed<ValueTest> {
 /** A text that can be a path: not empty of meaning, without U+0000. */
 const isPath = (value: unknown): value is string => typeof value === 'string' && !value.includes('\0');
 
-function glob({ value: operand }: Condition): Parsed<ValueTest> {
+/** The path that an argument names: the directory of a shell call is the one that does not lie in that directory. */
+const pathAt = (key: string, text: string, scope: Scope): PathValue =>
+  scope.call.tools === 'local_shell' && (key === 'cwd' || key === '/cwd')
+    ? directoryValue(text, scope.host)
+    : scope.path(text);
+
+function glob({ key, value: operand }: Condition): Parsed<ValueTest> {
   const compiled = compileGlob(operand);
   if (!compiled.ok) return refused(compiled.message);
   const matches: PathTest = (path, scope) => matchGlob(compiled.glob, path, scope.places());
   return parsed((value, scope, action) => {
     if (!isPath(value)) return unclear('is no path');
-    return pathMatches(scope.path(value), matches, scope, action) ? yes(`${value} matches ${operand}`) : no;
+    return pathMatches(pathAt(key, value, scope), matches, scope, action) ? yes(`${value} matches ${operand}`) : no;
   });
 }
 
-function pathWithin({ value: operand }: Condition): Parsed<ValueTest> {
+function pathWithin({ key, value: operand }: Condition): Parsed<ValueTest> {
   if (operand === '') return refused('the directory must not be empty');
   if (!isPath(operand)) return refused('the directory must not hold U+0000');
   const within: PathTest = (path, scope) =>
     directoriesOf(operand, scope.places(), scope.host).some((directory) => isWithin(path, directory));
   return parsed((value, scope, action) => {
     if (!isPath(value)) return unclear('is no path');
-    return pathMatches(scope.path(value), within, scope, action) ? yes(`${value} is within ${operand}`) : no;
+    return pathMatches(pathAt(key, value, scope), within, scope, action) ? yes(`${value} is within ${operand}`) : no;
   });
 }

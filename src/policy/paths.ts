@@ -74,6 +74,18 @@ export function pathValue(text: string, host: PolicyHost): PathValue {
   };
 }
 
+/**
+ * Reads the argument that names the directory of a shell call: from the root on (05 §3.1), where every other path of the
+ * call lies in that directory. Where it leads is where the call is.
+ */
+export function directoryValue(text: string, host: PolicyHost): PathValue {
+  return {
+    ...pathValue(host.cwd, host),
+    given: text,
+    lexical: comparable(cleanPath(absolutePath(text, host.workspace, host)), host),
+  };
+}
+
 /** A directory operand: absolute, `~/..`, or below each of the workspace's names. */
 export function directoriesOf(operand: string, places: GlobPlaces, host: PolicyHost): readonly string[] {
   const bases = isAbsolute(operand, host) || operand.startsWith('~/') ? [''] : places.workspaces;
