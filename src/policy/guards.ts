@@ -252,32 +252,35 @@ export function argumentPaths(
     if (typeof text !== 'string' || text.includes('\0')) return;
     paths.push(scope.path(isFileUrl(text) ? fileUrlPath(text) : text));
   };
-  const open: { value: unknown; depth: number }[] = [{ value: args, depth: 0 }];
+  const open: { name: string; value: unknown; depth: number }[] = [{ name: '', value: args, depth: 0 }];
   for (let at = open.pop(); at !== undefined; at = open.pop()) {
     if (typeof at.value !== 'object' || at.value === null) continue;
     if (at.depth >= maxDepth) {
       whole = false;
       continue;
     }
-    for (const [name, member] of Object.entries(at.value)) {
+    for (const [own, member] of Object.entries(at.value)) {
+      // The elements of a list go by its name, however deep they stand in it.
+      const name = Array.isArray(at.value) ? at.name : own;
       const isNamed = isKey(name) && name !== 'uri';
-      const texts: readonly unknown[] = Array.isArray(member) ? member : [member];
-      for (const text of texts) {
-        if ((isNamed || isFileUrl(text)) && (pathKeys.has(name) || !isLong(text))) add(text);
-      }
-      open.push({ value: member, depth: at.depth + 1 });
+      if ((isNamed || isFileUrl(member)) && (pathKeys.has(name) || !isLong(member))) add(member);
+      open.push({ name, value: member, depth: at.depth + 1 });
     }
   }
   return { paths, whole };
 }
 
-/** It names a path under whatever name it stands. */
-const isFileUrl = (value: unknown): boolean => typeof value === 'string' && /^file:\S/i.test(value);
+/**
+ * It names a path under whatever name it stands. The parser of URLs takes away blanks and controls in front, and tabs and
+ * line ends everywhere.
+ */
+const isFileUrl = (value: unknown): value is string =>
+  typeof value === 'string' && /^[\0-\x20]*f[\t\n\r]*i[\t\n\r]*l[\t\n\r]*e[\t\n\r]*:[\t\n\r]*\S/i.test(value);
 
 /** The path of a `file:` URL as a tool would open it. */
 function fileUrlPath(text: string): string {
   const pathname = parseUrl(text)?.pathname;
-  if (pathname === undefined) return text.slice('file:'.length);
+  if (pathname === undefined) return text.slice(text.indexOf(':') + 1);
   const path = /^\/[A-Za-z]:(\/|$)/.test(pathname) ? pathname.slice(1) : pathname;
   try {
     return decodeURIComponent(path);
