@@ -1,5 +1,6 @@
 import type { FoundCommand } from '../schema/command.ts';
 import type { Action, PolicyHost } from '../schema/policy.ts';
+import { forbiddenCharacter } from '../text/posix-words.ts';
 import { type Analysis, filesOf, programName } from './analysis.ts';
 import { compileGlob, matchGlob } from './glob.ts';
 import type { Parsed } from './operators.ts';
@@ -27,12 +28,18 @@ export const listEntries = (operand: string): readonly string[] =>
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '');
 
+/** No line that is read holds such a character (02 §9.2): an entry with one in it would never match. */
+const isUnreadable = (entry: string): boolean => forbiddenCharacter(entry) !== null;
+
+const visible = (entry: string): string =>
+  JSON.stringify(entry.slice(0, 80)).replace(/[^\x20-\x7e]/g, (character) => {
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  });
+
 function nameList(operand: string): Parsed<CommandTest> {
   const entries = listEntries(operand);
-  const bad = entries.find((entry) => /[\s/\\;|&<>()$`'"{}]/.test(entry));
-  if (bad !== undefined) {
-    return { ok: false, message: `${JSON.stringify(bad.slice(0, 80))} is not a bare program name` };
-  }
+  const bad = entries.find((entry) => /[\s/\\;|&<>()$`'"{}]/.test(entry) || isUnreadable(entry));
+  if (bad !== undefined) return { ok: false, message: `${visible(bad)} is not a bare program name` };
   if (entries.length === 0) return { ok: false, message: 'the list names no program' };
   return {
     ok: true,
@@ -96,7 +103,11 @@ export const prefixEntries = (operand: string): readonly Entry[] =>
 
 function prefixList(operand: string, action: Action): Parsed<CommandTest> {
   const entries = prefixEntries(operand);
-  if (entries.length === 0 && action !== 'allow') return { ok: false, message: 'the list names no command' };
+  if (action !== 'allow') {
+    if (entries.length === 0) return { ok: false, message: 'the list names no command' };
+    const bad = entries.find((entry) => entry.some(isUnreadable));
+    if (bad !== undefined) return { ok: false, message: `${visible(bad.join(' '))} can stand in no command` };
+  }
   return {
     ok: true,
     test(analysis, scope) {

@@ -156,6 +156,8 @@ const operands = String.raw`
   host ¦ "*.*.com" ¦ "a.*.com" ¦ "a*.com" ¦ "*a.com" ¦ "a.com?x" ¦ "a.com#x" ¦ "[::1]:80" ¦ "1.2.3.4:80" ¦ "1.2.3.4/8"
   host ¦ "*.1.2.3.4" ¦ "a.com\n" ¦ "a..com" ¦ "**.a.com"
   command_blacklist ¦ "" ¦ "," ¦ " , " ¦ "rm -rf" ¦ "/bin/rm" ¦ "a\\b" ¦ "a;b" ¦ "a|b" ¦ ">" ¦ "&&" ¦ "rm,a b"
+  command_blacklist ¦ "rm\u200b" ¦ "\u202erm" ¦ "ls,r\u0000m"
+  command_prefix_allowlist ¦ "rm\u200b" ¦ "git pu\u0000sh" ¦ "ls, r\u00adm\u2060 x"
   command_ask_always ¦ "" ¦ "x y" ¦ "./x" ¦ "a<b" ¦ "(x)"
   command_prefix_allowlist ¦ "" ¦ ","
   command_path ¦ "" ¦ "[a" ¦ "{a"
