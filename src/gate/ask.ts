@@ -50,13 +50,14 @@ export function createAsker(deps: AskerDeps, ledger: Ledger, { judge, start, all
     const unfit = call.found.tool.unfit?.(judged.prepared.facts) ?? null;
     if (unfit !== null) return ledger.refuse(call, { kind: 'refused', ...unfit });
     const preview = await toolPreview(call, judged);
-    const { hash, places, programs } = judged;
+    const { hash, places, programs, outdated } = judged;
     try {
+      const before = replaced === null ? outdated : deps.asks.show(replaced);
       const shown = {
         ...previewOf(call, judged, preview),
         places,
         ...(programs === null ? {} : { programs }),
-        ...(replaced === null ? {} : { anew: anewOf(deps.asks.show(replaced), judged, preview) }),
+        ...(before === null ? {} : { anew: anewOf(before, judged, preview) }),
       };
       const asked = ledger.ask(call, judged, shown, replaced);
       return { call: asked, hash, places, programs, preimage: preimageOf(preview) };

@@ -13,6 +13,7 @@ import { lineReader } from './facts.ts';
 import { findTool, prepareCall } from './find.ts';
 import { recordedOutcome } from './known.ts';
 import { createLedger } from './ledger.ts';
+import { isWhatWasJudged, movedMeanwhile } from './looked.ts';
 import type { OfferDeps } from './offer.ts';
 import type { Turn } from './order.ts';
 import { readingOf, type RecallDeps, recalled } from './recall.ts';
@@ -59,9 +60,14 @@ export function createGate(deps: GateDeps) {
       ...readingOf(prepared),
       ...(await lineReader(run.policy(), found.tools)),
     });
+    // A deny needs no more; anything else is about the file that the tool has looked at.
+    if (evaluation.action !== 'deny' && !isWhatWasJudged(prepared.looked, host)) {
+      return ledger.refuse(call, movedMeanwhile);
+    }
     const hash = callHash(prepared.call, prepared.cwd, evaluation.exec);
     const programs = evaluation.action === 'approve' ? programsOf(prepared.site.command, host) : null;
-    const judged: Judged = { prepared, evaluation, hash, places: placesOf(prepared.call, host), programs };
+    const places = placesOf(prepared.call, host);
+    const judged: Judged = { prepared, evaluation, hash, places, programs, outdated: null };
     // What has been asked about already goes by its own verdict.
     return planned === null || planned.ask_id === null ? recalled(deps, run, judged) : judged;
   };

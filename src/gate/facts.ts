@@ -16,6 +16,8 @@ import { findRepository } from './repository.ts';
 export type CallHost = PolicyHost & {
   /** Takes the digests that an evaluation asked for. @returns whether to evaluate again. Never rejects. */
   hashAsked(): Promise<boolean>;
+  /** Device and inode of what a real path names, as this call has seen it; null when nothing is there. Never throws. */
+  identityOf(real: string): string | null;
 };
 
 /**
@@ -39,6 +41,7 @@ export function createPolicyHosts(machine: Machine, binaries: Binaries): (cwd: s
       home: machine.home,
       caseInsensitivePaths: machine.caseInsensitivePaths,
       realPath: sight.realPath,
+      identityOf: sight.identityOf,
       filesLike: memo(filesLike),
       perProcess: machine.platform === 'linux' ? memo(leadsThroughProcess) : () => false,
       isDirectory: memo(isDirectory),

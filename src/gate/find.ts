@@ -61,6 +61,7 @@ export async function prepareCall({ run, request, found }: GateCall): Promise<Pr
     shown: shownArguments(injected),
     dropped: injected.hidden.filter((hidden) => Object.hasOwn(parsed.record, hidden)),
     facts: prepared.facts,
+    looked: prepared.looked ?? null,
     site,
     cwd: prepared.cwd,
     summary: prepared.summary,

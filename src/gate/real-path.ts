@@ -36,6 +36,8 @@ const maxPathLength = 4096;
 export function createSight(): Sight {
   const places = new Map<string, Place>();
   const entries = new Map<string, Entry | null>();
+  /** Paths that are resolved as a whole. */
+  const others = new Map<string, string>();
 
   const look = (real: string): Entry | null => {
     const known = entries.get(real);
@@ -66,7 +68,10 @@ export function createSight(): Sight {
     realPath(path) {
       const plain =
         sep === '/' && !/(^|\/)\.\.(\/|$)/.test(path) && path.split('/', maxSegments + 1).length <= maxSegments;
-      return plain ? resolve(path).real : realPath(path);
+      if (plain) return resolve(path).real;
+      const real = others.get(path) ?? realPath(path);
+      others.set(path, real);
+      return real;
     },
     identityOf: (real) => look(real)?.identity ?? null,
   };

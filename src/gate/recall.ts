@@ -1,14 +1,19 @@
+import type { Asks } from '../asks/asks.ts';
 import { commandFlags } from '../policy/command-flags.ts';
 import { evaluate, type EvaluateOptions } from '../policy/evaluate.ts';
 import { editedRoot, reservedForPeople, secretPaths } from '../policy/reserved.ts';
-import type { CallFlag, Preview } from '../schema/ask.ts';
+import type { Ask, CallFlag, Preview } from '../schema/ask.ts';
+import { RuntimeError } from '../schema/errors.ts';
 import { builtInProviders } from '../schema/tool-names.ts';
 import type { CommandSegment } from '../schema/policy-views.ts';
 import { editsKey, type Remembered } from '../store/remembered.ts';
 import type { GateRun } from './run.ts';
 import type { Found, GateCall, Judged, Prepared } from './stages.ts';
 
-export type RecallDeps = { readonly remembered: Pick<Remembered, 'askOf'> };
+export type RecallDeps = {
+  readonly remembered: Pick<Remembered, 'askOf'>;
+  readonly asks: Pick<Asks, 'show'>;
+};
 
 /** Every other reason is the runtime's own: what it asks about is answered each time, by a person. */
 const decidedByRules: ReadonlySet<string> = new Set(['matched_rule', 'default_action']);
@@ -21,7 +26,8 @@ export function reservedCall(run: GateRun, { prepared, evaluation }: Judged): st
 
 /**
  * Lets a call through without an ask that the operator has let through for the session (03 §9): the same call under the
- * same policy. What it touches is looked at anew, since a link may lead elsewhere by now.
+ * same policy. What it touches and starts is looked at anew: a link may lead elsewhere by now, and a program be another
+ * one under its name. Then it is asked about again, as after any approval (03 §3.4).
  */
 export function recalled(deps: RecallDeps, run: GateRun, judged: Judged): Judged {
   const { evaluation } = judged;
@@ -30,11 +36,29 @@ export function recalled(deps: RecallDeps, run: GateRun, judged: Judged): Judged
   const same = deps.remembered.askOf(run.ref, judged.hash, sha256);
   const ask = same ?? editsAsk(deps, run, judged, sha256);
   if (ask === null || reservedCall(run, judged) !== null) return judged;
+  if (same !== null) {
+    const given = askOrNull(deps, same);
+    if (given === null || !holdsFor(given, judged)) return { ...judged, outdated: given };
+  }
   const detail = `${same === null ? 'edits here approved' : 'approved'} for this session by ${ask}`;
   return {
     ...judged,
     evaluation: { ...evaluation, action: 'allow', reason: 'remembered', timeout_s: 0, on_timeout: null, detail },
   };
+}
+
+/** Whether an approval was given to what would run now, as far as the words of the call do not tell. */
+export const holdsFor = ({ preview }: Pick<Ask, 'preview'>, { places, programs }: Judged): boolean =>
+  preview.places === places && (preview.programs ?? null) === programs;
+
+function askOrNull({ asks }: RecallDeps, id: string): Ask | null {
+  try {
+    return asks.show(id);
+  } catch (error) {
+    // It has gone with its run: nobody knows any more what was approved.
+    if (error instanceof RuntimeError && error.code === 'not_found') return null;
+    throw error;
+  }
 }
 
 /** The command line of a shell call as it was read when it was prepared: it is not read again. */

@@ -1,6 +1,7 @@
+import type { Ask } from '../schema/ask.ts';
 import type { Evaluation, PolicyCall } from '../schema/policy.ts';
 import type { CallRequest } from '../schema/protocol.ts';
-import type { ArgumentRecord, Tool, ToolSite } from '../tools/tool.ts';
+import type { ArgumentRecord, Looked, Tool, ToolSite } from '../tools/tool.ts';
 import type { GateRun } from './run.ts';
 
 /** The stages of a tool call on its way through the gate, in their order. Each says what is known by then. */
@@ -48,6 +49,8 @@ export type Prepared = {
   /** Names for which the model had a value of its own, in whose place the operator's is sent. */
   readonly dropped: readonly string[];
   readonly facts: unknown;
+  /** Null for a tool that acts on no path. */
+  readonly looked: Looked | null;
   readonly site: ToolSite;
   readonly cwd: string;
   readonly summary: string;
@@ -62,6 +65,8 @@ export type Judged = {
   readonly places: string;
   /** What its commands would start; null for one that nobody is asked about, or without commands. */
   readonly programs: string | null;
+  /** An approval for the session of this very call, given when something else would have run. */
+  readonly outdated: Ask | null;
 };
 
 /** The row of a call that runs, and since when. */

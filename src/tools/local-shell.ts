@@ -179,6 +179,7 @@ function prepare(
       unexpanded: reading.form === 'argv' ? reading.unexpanded : [],
       fault: missing ? fail('program_not_found', notFoundText(word)) : null,
     },
+    looked: { ...cwd, given: cwd.real },
     cwd: cwd.real,
     summary: summaryLine(commandLine(given.command, given.args, words)),
   };

@@ -105,11 +105,22 @@ export type Spool = {
   resolve(scope: string, runId: string, name: string): string | null;
 };
 
+/** Where a path led when a tool looked at it: to this file, in this directory (05 §2.2). */
+export type Looked = {
+  readonly given: string;
+  readonly real: string;
+  readonly parent: { readonly path: string; readonly dev: bigint; readonly ino: bigint };
+  /** Null when nothing is there. A link only where the link itself is meant. */
+  readonly stat: { readonly dev: bigint; readonly ino: bigint; isSymbolicLink(): boolean } | null;
+};
+
 /** What a precheck and the facts gatherer of a tool found, before the gate decides. */
 export type Prepared<F> =
   | {
       readonly ok: true;
       readonly facts: F;
+      /** What it will act on, for a tool that acts on a path: what the rules are asked about must be the same. */
+      readonly looked?: Looked;
       /** The call's directory (02 §7.2), absolute. */
       readonly cwd: string;
       /** One line for cards and lists (03 §1.1): command line, path, URL host. */

@@ -153,6 +153,49 @@ describe('an approval for the session', () => {
     expect(asks).toHaveLength(3);
   });
 
+  it.each<[string, unknown, (workspace: string) => void, string]>([
+    [
+      'a path that leads to another file',
+      call('local_fs.read_file', { path: 'way' }),
+      (workspace) => {
+        rmSync(join(workspace, 'way'));
+        symlinkSync('two', join(workspace, 'way'));
+      },
+      'its paths lead elsewhere',
+    ],
+    [
+      'a program that was written over',
+      call('local_shell.local_shell', { command: './run' }),
+      (workspace) => writeFileSync(join(workspace, 'run'), '#!/bin/sh\necho another\n'),
+      'the program is another one',
+    ],
+    [
+      'a script that was written over',
+      call('local_shell.local_shell', { command: 'sh run' }),
+      (workspace) => writeFileSync(join(workspace, 'run'), 'echo another\n'),
+      'the program is another one',
+    ],
+  ])('asks again for %s, and says so', async (_name, one, change, why) => {
+    const running = await withCalls([one, one, write('marker'), one, one]);
+    const { workspace } = running.place;
+    for (const name of ['one', 'two']) writeFileSync(join(workspace, name), name);
+    symlinkSync('one', join(workspace, 'way'));
+    writeFileSync(join(workspace, 'run'), '#!/bin/sh\necho one\n', { mode: 0o755 });
+    const { run_id } = await running.start({ on_ask: 'wait' });
+    const asks: string[] = [];
+    for await (const batch of running.client.watch({ run_id, after: 0, signal: new AbortController().signal })) {
+      for (const event of batch) {
+        if (event.kind !== 'ask') continue;
+        asks.push(event.ask_id);
+        if (asks.length === 2) change(workspace);
+        await running.client.answerAsk(verdict(event.ask_id, { remember: asks.length === 2 ? null : 'session' }));
+      }
+    }
+    expect(decisions(running)).toEqual([asked, recalled, asked, asked, recalled]);
+    const [first, , again] = await Promise.all(asks.map((id) => running.client.showAsk({ id })));
+    expect([first?.preview.anew, again?.preview.anew]).toEqual([undefined, { edited: false, why: [why] }]);
+  });
+
   it.each([
     ['a file that looks like a secret', write('.env'), asking],
     [

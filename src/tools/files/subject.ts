@@ -69,6 +69,7 @@ export function faultOf(context: ToolContext<Subject | SpoolSubject>): ToolFailu
 export const ready = <F extends Subject | SpoolSubject>(facts: F, site: ToolSite, given: string): Prepared<F> => ({
   ok: true,
   facts,
+  ...(facts.kind === 'path' ? { looked: facts.path } : {}),
   cwd: facts.kind === 'path' ? facts.place.root : site.root,
   summary: summaryLine(given),
 });

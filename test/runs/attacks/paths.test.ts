@@ -1,4 +1,5 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   existsSync,
   linkSync,
@@ -99,6 +100,43 @@ it('PATH-008: what was approved is neither written, read nor started through a l
   const [control] = await on.approved(() => {}, fs('read_file', { path: 'a/b' }, asking));
   expect(control?.state).toBe('done');
 });
+
+it('a link that is turned without end never has one file judged and another one read or written', async () => {
+  const on = await start({ files: { 'ws/open/f': 'plain', 'ws/shut/f': secret } });
+  const { workspace } = on.place;
+  symlinkSync('open', join(workspace, 'way'));
+  const deny = { tools: 'local_fs', action: 'deny', when: [{ key: 'path', op: 'path_within', value: 'shut' }] };
+  const policy = { default_action: 'allow', rules: [deny] };
+  const turning = spawn(process.execPath, ['-e', turnWithoutEnd], {
+    cwd: workspace,
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  try {
+    await once(turning.stdout, 'data');
+    // Each in its own spelling: a call that is made again and again is refused for that.
+    const tries = Array.from({ length: 40 }, (_, index) => `${'./'.repeat(index)}way/`);
+    const outcomes = await on.inOneRun(
+      ...tries.map((way) => fs('read_file', { path: `${way}f` }, policy)),
+      ...tries.map((way, index) => fs('write_file', { path: `${way}new-${index}`, content: 'crow' }, policy)),
+    );
+    expect(outcomes.filter(({ row }) => row.includes(secret))).toEqual([]);
+    expect(readdirSync(join(workspace, 'shut'))).toEqual(['f']);
+  } finally {
+    turning.kill('SIGKILL');
+    await once(turning, 'exit');
+  }
+});
+
+/** What another process could do at any time. */
+const turnWithoutEnd = `
+  const fs = require('node:fs');
+  for (let turns = 0; ; turns += 1) {
+    for (const target of ['shut', 'open']) {
+      fs.symlinkSync(target, 'next');
+      fs.renameSync('next', 'way');
+    }
+    if (turns === 10) fs.writeSync(1, 'turning');
+  }`;
 
 it('PATH-009: devices, pipes and endless files neither hang nor tell', async () => {
   const on = await start({
