@@ -90,7 +90,13 @@ const mostWordsFirst = (a: Group, b: Group): number => b.key.split(' ').length -
 
 const namesOf = ({ call }: Approval) => ({ tools: call.tools, tool: call.tool });
 
-/** Each argument as it was, and every other absent; none where an argument is more than a plain value. */
+/** Arguments that name a path of this machine, by toolset: the same text leads elsewhere once a link stands there. */
+const placeKeys: Readonly<Record<string, string | undefined>> = { local_fs: 'path', local_shell: 'cwd' };
+
+/**
+ * Each argument as it was, a path also where it was, and every other absent; none where an argument is more than a plain
+ * value.
+ */
 function exactRule({ members }: Group, names: readonly string[]): readonly Candidate[] {
   const [first] = members;
   if (first === undefined) return [];
@@ -106,6 +112,9 @@ function exactRule({ members }: Group, names: readonly string[]): readonly Candi
       op: 'eq',
       value: typeof value === 'string' ? value : JSON.stringify(value),
     })),
+    ...given
+      .filter(([key]) => key === placeKeys[first.call.tools])
+      .map(([key, value]) => ({ key, op: 'path_within', value: String(value) })),
     ...absent.map((key) => ({ key, op: 'exists', value: 'false' })),
   ];
   return [{ rule: { ...namesOf(first), when, action: 'allow' }, approvals: members, directory: null }];

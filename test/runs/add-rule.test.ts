@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import type { RuleCandidate } from '../../src/schema/policy-views.ts';
@@ -68,6 +68,7 @@ it('writes the rule into a copy of the built-in policy, which governs the run th
         when: [
           { key: 'path', op: 'eq', value: 'out/a' },
           { key: 'content', op: 'eq', value: 'x' },
+          { key: 'path', op: 'path_within', value: 'out/a' },
         ],
         action: 'allow',
       },
@@ -109,6 +110,33 @@ it('writes the rule into a copy of the built-in policy, which governs the run th
     { ...row, type: 'remember' },
     { ...row, type: 'rule_added' },
   ]);
+});
+
+it.each([
+  ['a file', write('way'), 'way'],
+  ['a directory', call('local_shell.local_shell', { command: 'touch -c a', cwd: 'way' }), 'touch -c a'],
+])('has a rule for one exact call hold for the place that it was given to: %s', async (kind, one, summary) => {
+  const running = await withCalls(one, one, write('pause'), one);
+  const { workspace } = running.place;
+  mkdirSync(join(workspace, 'elsewhere'));
+  if (kind === 'a directory') mkdirSync(join(workspace, 'way'));
+  const { run_id, ask_id } = await firstAsk(running);
+  const { candidates } = await running.client.proposeRules({ id: ask_id });
+  expect(candidates[0]?.kind).toBe('exact');
+  await running.client.answerAsk(asRule(ask_id, candidates, 0));
+  const asked: string[] = [];
+  for await (const batch of running.client.watch({ run_id, after: 0, signal: new AbortController().signal })) {
+    for (const event of batch) {
+      if (event.kind !== 'ask' || event.ask_id === ask_id) continue;
+      asked.push((await running.client.showAsk({ id: event.ask_id })).summary);
+      if (asked.length === 1) {
+        rmSync(join(workspace, 'way'), { recursive: true });
+        symlinkSync(kind === 'a directory' ? 'elsewhere' : 'other', join(workspace, 'way'));
+      }
+      await running.client.answerAsk(answer(event.ask_id, { outcome: asked.length === 1 ? 'approve' : 'deny' }));
+    }
+  }
+  expect(asked).toEqual(['pause', summary]);
 });
 
 it('puts the rule below every deny that could match, and changes no other byte of the own file', async () => {
