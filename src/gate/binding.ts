@@ -34,7 +34,7 @@ export function programsOf(reading: CommandReading | null, host: PolicyHost): st
       const cwd = resolve(host.cwd, directory.replaceAll('\0', host.home));
       const [word = '', ...rest] = words.map(({ text }) => text);
       const program = host.resolveProgram(word, cwd);
-      const script = isInterpreter(baseName(word)) ? scriptOf(rest, cwd, host) : null;
+      const script = readsScript(word) ? scriptOf(rest, cwd, host) : null;
       const own = program === null ? null : [program.real, ...identityOf(program)];
       return script === null ? own : [own, script];
     }),
@@ -42,13 +42,21 @@ export function programsOf(reading: CommandReading | null, host: PolicyHost): st
   return sha256(JSON.stringify(files));
 }
 
-/** The first operand of an interpreter, when it is a file that can be read. */
+/** A shell reads what `.` names as if it stood in the line. */
+const readsScript = (word: string): boolean => word === '.' || word === 'source' || isInterpreter(baseName(word));
+
+/** Most operands that are looked at. */
+const mostOperands = 32;
+
+/** The first operand that is a file which can be read: what stands before it may be the value of an option. */
 function scriptOf(rest: readonly string[], cwd: string, host: PolicyHost): readonly string[] | null {
-  const operand = rest.find((word) => !/^[-+]/.test(word));
-  if (operand === undefined || operand === '' || operand.includes('\0')) return null;
-  const real = host.realPath(resolve(cwd, operand));
-  const file = host.binary(real, false);
-  return file.state === 'read' ? [real, ...identityOf(file.identity)] : null;
+  const operands = rest.filter((word) => word !== '' && !/^[-+]/.test(word) && !word.includes('\0'));
+  for (const operand of operands.slice(0, mostOperands)) {
+    const real = host.realPath(resolve(cwd, operand));
+    const file = host.binary(real, false);
+    if (file.state === 'read') return [real, ...identityOf(file.identity)];
+  }
+  return null;
 }
 
 const identityOf = ({ dev, ino, size, mtime_ns, ctime_ns }: FileIdentity): readonly string[] => [

@@ -75,7 +75,8 @@ export function readDocument(path: string, place: DocumentPlace, uid: number | n
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ENOENT' || code === 'ENOTDIR') return fail('missing', 'there is no such file');
-    if (code === 'ELOOP') return fail('unsafe_permissions', 'it is a symbolic link', identityOf(path));
+    if (code === 'ELOOP' && place === 'project')
+      return fail('unsafe_permissions', 'it is a symbolic link', identityOf(path));
     return fail('unreadable', `it cannot be opened: ${systemReason(error)}`, identityOf(path));
   }
   try {

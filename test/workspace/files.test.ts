@@ -99,6 +99,9 @@ describe('reading a document', () => {
     symlinkSync(put('a.json', '{}'), link);
     expect(readDocument(link, 'user', uid)).toMatchObject({ ok: true });
     expect(fault(link, 'project')).toEqual(['unsafe_permissions', 'it is a symbolic link']);
+    const circle = join(temp.workspace, 'circle.json');
+    symlinkSync('circle.json', circle);
+    expect(fault(circle, 'user')).toEqual(['unreadable', 'it cannot be opened: too many symbolic links encountered']);
   });
 
   it('has another identity after an edit, a replacement and a deletion', () => {
