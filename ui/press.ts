@@ -8,6 +8,7 @@ import { type Ruler, scroll, toEnd, toTop } from './move.ts';
 import type { KeyContext } from './keys/commands.ts';
 import type { Key } from './keys/key.ts';
 import { resolveKey } from './keys/key-map.ts';
+import { makeLarger } from './larger.ts';
 import { contextsBelow } from './overlays/below.ts';
 import { hasField } from './overlays/overlay.ts';
 import { answerQuestion, closeTop, opened, overlayCommand, overlayText } from './overlays/press.ts';
@@ -95,8 +96,6 @@ function onSmallCard(state: State, id: string): Change {
   if (card === null || isTyping(state)) return only(state);
   return only({ ...state, approvals: { ...state.approvals, card: { ...card, said: makeLarger } } });
 }
-
-const makeLarger = 'make the terminal larger';
 
 function smallScreen(state: State, ruler: Ruler, key: Key, now: number): Change {
   // What lay over the pane would lie over the card, and have its keys.

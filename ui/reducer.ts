@@ -5,6 +5,7 @@ import { ask, offered } from './asking.ts';
 import { attached, compose } from './composing.ts';
 import { toldElsewhere } from './elsewhere.ts';
 import { found, searchAgain, searchField } from './search.ts';
+import { resized } from './larger.ts';
 import { atEnd, remeasured, type Ruler, scroll, withMore } from './move.ts';
 import { planned, planText } from './plan/plan-press.ts';
 import { press } from './press.ts';
@@ -33,7 +34,7 @@ function changed(state: State, action: Action, ruler: Ruler): Change {
     case 'wheel':
       return state.pane === 'chat' && state.overlays.length === 0 ? scroll(state, ruler, action.delta) : only(state);
     case 'resize':
-      return ask(remeasured(state, { ...state, size: action.size }, ruler), ruler, { type: 'redrawn' }, action.now);
+      return ask(remeasured(state, resized(state, action.size), ruler), ruler, { type: 'redrawn' }, action.now);
     case 'tick':
       return ticked(state, ruler, action.now);
     case 'ready':

@@ -6,6 +6,7 @@ import type { State } from '../../ui/state.ts';
 import { builtinTheme, type Theme } from '../../ui/theme.ts';
 import { createLineCache } from '../../ui/transcript/line-cache.ts';
 import { anAsk } from './approvals/an-ask.ts';
+import { reduce } from '../../ui/reducer.ts';
 import { pressAll, readyState } from './reducing.ts';
 
 const theme = builtinTheme('default', 'plain', 'unicode') as Theme;
@@ -60,4 +61,14 @@ test('a card that is opened on a small screen is not covered by what lay over th
   const opened = pressAll(covered, 'ctrl+n').state;
   expect(opened.overlays).toEqual([]);
   expect(screen(opened)[0]).toContain('ASK');
+});
+
+test.each([
+  ['over a card', ['ctrl+n', 'f1']],
+  ['over the size', ['x']],
+])('the word that the terminal is to be larger, said %s, goes when it has become so', (_, keys) => {
+  const told = pressAll(small(40, 10), ...keys).state;
+  const larger = { type: 'resize', size: { columns: 100, rows: 30 }, now: told.now } as const;
+  const { state } = reduce(told, larger, { cache: createLineCache(), glyphs: 'unicode' });
+  expect(screen(state).join('\n')).not.toContain('make the terminal larger');
 });
