@@ -19,7 +19,8 @@ export function whatOf({
 }
 
 /** What a summary writes as `\u202e` (03 §1.1). One that the end has cut through is left out. */
-const stored = /\\u(00[01][0-9a-f]|00[89][0-9a-f]|007f|200[b-f]|202[a-e]|206[0-9]|feff)|\\(?:u[0-9a-f]{0,3})?(?=…$)/g;
+const stored =
+  /\\u(005c|00[01][0-9a-f]|00[89][0-9a-f]|007f|200[b-f]|202[a-e]|206[0-9]|feff)|\\(?:u[0-9a-f]{0,3})?(?=…$)/g;
 
 const given = (summary: string): string =>
   summary.replace(stored, (_, code?: string) =>

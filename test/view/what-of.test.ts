@@ -18,6 +18,13 @@ it.each([
   expect(whatOf({ summary })).toBe(given);
 });
 
+it.each(['\\u202e', '\\u005c', '\\u005cu202e', '\\\\u202e', '\\u0041', 'C:\\users\\u12', '\\u202e\u202e'])(
+  'keeps an escape that was typed, %j, apart from the character that it names',
+  (typed) => {
+    expect(whatOf({ summary: summaryLine(typed) })).toBe(typed);
+  },
+);
+
 it('takes the line of the shell from the arguments where it has them', () => {
   const summary = "printf '\\u202e'";
   const ask = { tools: 'local_shell', summary };

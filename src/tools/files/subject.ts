@@ -74,11 +74,14 @@ export const ready = <F extends Subject | SpoolSubject>(facts: F, site: ToolSite
   summary: summaryLine(given),
 });
 
-/** One line of at most 120 characters, control characters visible (03 §1.1). */
+/**
+ * One line of at most 120 characters, control characters visible (03 §1.1). A backslash that would begin such an escape
+ * is written as one itself: `\u202e` as it was typed stays apart from the character.
+ */
 export function summaryLine(text: string): string {
   // What joins two pictures is part of them.
   const visible = text.replace(
-    /(?!(?<=\p{Extended_Pictographic}|\ufe0f|\p{Emoji_Modifier})\u200d\p{Extended_Pictographic})[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu,
+    /\\(?=u[0-9a-f]{4})|(?!(?<=\p{Extended_Pictographic}|\ufe0f|\p{Emoji_Modifier})\u200d\p{Extended_Pictographic})[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/gu,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
   const line = visible.length > 120 ? `${visible.slice(0, 119)}…` : visible;
