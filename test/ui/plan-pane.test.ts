@@ -59,9 +59,21 @@ test('a plan is made, its steps go one after the other, and auto goes on after a
   await world.run(['approvals', 'respond', ask?.id ?? '', '--approve']);
   await pane.saw('step 3 completed');
   await pane.saw('[2 Plan 3/3]');
-  // The model that was named at the start, whichever one the chat goes on with.
+  // The model that was named at the start, whichever one is configured and whichever one the chat goes on with.
   await pane.saw('Planner tester   Executor tester');
   await pane.saw('Auto off');
+  await world.run(['config', 'set', 'default-model', 'configured']);
+  const models = [{ name: 'chatted', context: 8192, capabilities: ['chat'] }];
+  const script = world.write('../chatted.json', JSON.stringify({ script: 1, models, turns: [] }));
+  await world.run(['backend', 'add', 'other', '--type', 'scripted', '--url', script]);
+  pane.type('1');
+  await pane.saw('[1 Chat]');
+  pane.type('/model chatted');
+  await pane.saw('› /model chatted');
+  // The list of names closes first.
+  await pane.press('\r', 'chatted@');
+  await pane.press(toPlan, '[2 Plan');
+  await pane.saw('Planner tester   Executor tester');
 });
 
 test('a step is interrupted and skipped, a plan is replanned, and a step of another process is only looked at', async () => {
