@@ -62,7 +62,8 @@ export function modelEffects({
 /** A name that was typed. @throws RuntimeError not_found where no backend has it, and each says what it has */
 async function checkServed(client: RuntimeClient, name: string): Promise<void> {
   const { rows, notes } = await client.listModels({ backend: null, refresh: false });
-  const served = rows.filter(({ state }) => state !== 'unreachable').map(({ model }) => model);
+  // Two backends may serve one name.
+  const served = [...new Set(rows.filter(({ state }) => state !== 'unreachable').map(({ model }) => model))];
   if (notes.length > 0 || served.some((model) => model === name || model === `${name}:latest`)) return;
   const near = nearest(name, served, 2, 1)[0];
   const hint = near === undefined ? `these are: ${served.slice(0, 5).join(', ')}` : `did you mean ${near}?`;

@@ -1,4 +1,5 @@
 import type { RuntimeClient } from '../src/client/operations.ts';
+import { canGoOn } from '../src/schema/run.ts';
 import { plural } from '../src/view/format.ts';
 import type { Action } from './actions.ts';
 import { missing, welcomeOf } from './welcome.ts';
@@ -78,7 +79,7 @@ async function showModel({ client, dispatch, model, definitions }: OpeningDeps):
 
 async function showResting({ client, dispatch, key }: OpeningDeps): Promise<void> {
   const { runs } = await client.listRuns({ status: null, session: null, limit: 50 });
-  const resting = runs.filter(({ status }) => status === 'suspended' || status === 'interrupted').length;
+  const resting = runs.filter(canGoOn).length;
   if (resting > 0) {
     const pressed = key('app.run-details');
     const how = pressed === null ? '/runs' : `${pressed}, or /runs`;

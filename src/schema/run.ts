@@ -48,6 +48,15 @@ const over: ReadonlySet<RunStatus> = new Set(['completed', 'exhausted', 'failed'
 /** Whether a run has ended for good; one that was interrupted or is suspended may go on. */
 export const isOver = (status: RunStatus): boolean => over.has(status);
 
+/** Whether a run can go on. One that was interrupted, and then made room for the next turn of its session, has ended. */
+export const canGoOn = ({
+  status,
+  ended_at,
+}: {
+  readonly status: RunStatus;
+  readonly ended_at: string | null;
+}): boolean => ended_at === null && (status === 'suspended' || status === 'interrupted');
+
 export const inputTypes = ['string', 'chat', 'json', 'int', 'float', 'bool'] as const;
 export type InputType = (typeof inputTypes)[number];
 

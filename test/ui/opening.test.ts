@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import type { BackendCheck } from '../../src/schema/registry.ts';
 import { textOf } from '../../src/view/line.ts';
+import { lookAround } from '../../ui/opening.ts';
 import { reduce } from '../../ui/reducer.ts';
 import { createSessionView } from '../../ui/session-view.ts';
 import { type OpenSession, runInView } from '../../ui/state.ts';
@@ -29,6 +30,28 @@ it.each([false, true])('shows nothing of the context of the session before, dele
     reduce(before, { type: 'opened', session: { ...session, id }, items: [], resting: null }, ruler);
   expect(open('s2').state.facts.context).toBeNull();
   expect(open('s1').state.facts.context).toEqual(context);
+});
+
+it('counts as runs that can go on those that rest, and not one that made room for the next turn', async () => {
+  const said: string[] = [];
+  const at = '2026-01-01T00:00:00.000Z';
+  const runs = [
+    { status: 'suspended', ended_at: null },
+    { status: 'interrupted', ended_at: at },
+    { status: 'completed', ended_at: at },
+  ];
+  await lookAround({
+    // What else is looked at cannot be read, and leaves its place empty.
+    client: { listRuns: async () => ({ runs }) } as never,
+    dispatch: (action) => {
+      if (action.type === 'notice') said.push(action.text);
+    },
+    policy: null,
+    model: null,
+    key: () => null,
+    definitions: async () => undefined,
+  });
+  expect(said).toEqual(['1 run can go on: /runs']);
 });
 
 it('says of a session whose turn rests that it does, and has its question in view', () => {

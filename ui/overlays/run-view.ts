@@ -4,14 +4,11 @@ import { runParts } from '../../src/view/run-lines.ts';
 import { cutLine, wrapLine } from '../../src/view/wrap.ts';
 import type { State } from '../state.ts';
 import { shortCount } from '../status-lines.ts';
+import { canGoOn } from '../../src/schema/run.ts';
 import type { BoundUse, RunDetails } from '../../src/schema/run-record.ts';
 import type { Overlay } from './overlay.ts';
 import { footKeys, type OverlayView, plainView } from './overlay-view.ts';
 import { shortId } from '../approvals/approvals-state.ts';
-
-/** What can still be ended, and what can go on. */
-const alive: ReadonlySet<string> = new Set(['running', 'waiting', 'suspended', 'interrupted']);
-const resting: ReadonlySet<string> = new Set(['suspended', 'interrupted']);
 
 /** A run: what it did first, then what it was; its bounds stay at the bottom (10 §2.8). */
 export function runView(overlay: Extract<Overlay, { kind: 'run' }>, state: State, columns: number): OverlayView {
@@ -37,8 +34,8 @@ export function runView(overlay: Extract<Overlay, { kind: 'run' }>, state: State
     below: [cutLine(foreign(boundsText(run), state.glyphs, 'dim'), columns)],
     foot: footKeys(state.keys, [
       ['overlay.accept', 'inputs and outputs'],
-      ...(alive.has(run.status) ? ([['run.cancel', 'cancel run']] as const) : []),
-      ...(resting.has(run.status) ? ([['run.resume', 'resume']] as const) : []),
+      ...(run.ended_at === null ? ([['run.cancel', 'cancel run']] as const) : []),
+      ...(canGoOn(run) ? ([['run.resume', 'resume']] as const) : []),
       ['run.export', 'export'],
       ['overlay.close', 'close'],
     ]),

@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import { isOver } from '../../src/schema/run.ts';
+import { canGoOn } from '../../src/schema/run.ts';
 import type { RunRecord } from '../../src/schema/run-record.ts';
 import { formatSpan } from '../../src/view/format.ts';
 import { stuckText } from '../../src/view/stuck-text.ts';
@@ -69,12 +69,11 @@ function RunActs({ run, reload }: { readonly run: RunRecord; readonly reload: ()
   const cancel = useAction(() => client.endRun({ id: run.id }));
   const resume = useAction(() => client.continueRun({ id: run.id }));
   const error = cancel.error ?? resume.error;
-  if (isOver(run.status)) return null;
-  const rests = run.status === 'suspended' || run.status === 'interrupted';
+  if (run.ended_at !== null) return null;
   return (
     <>
       {error === null ? null : <ErrorNote error={error} />}
-      {rests && run.waiting_on === null ? (
+      {canGoOn(run) && run.waiting_on === null ? (
         <Button look="primary" busy={resume.busy} onClick={() => void resume.run().then(reload)}>
           Resume
         </Button>

@@ -88,7 +88,14 @@ describe('the foot', () => {
 });
 
 describe('keys of the overlays', () => {
-  const run = { id: 'run_1', status: 'completed', steps: [], calls: [], waits: [] } as unknown as RunDetails;
+  const run = {
+    id: 'run_1',
+    status: 'completed',
+    ended_at: '2026-01-01T00:00:00.000Z',
+    steps: [],
+    calls: [],
+    waits: [],
+  } as unknown as RunDetails;
   const session = {
     id: 's2',
     name: 'other',
@@ -189,10 +196,32 @@ describe('lists', () => {
     expect(asked.effects).toEqual([]);
     expect(pressAll(asked.state, 'enter').effects).toEqual([]);
     expect(pressAll(asked.state, 'y').effects).toEqual([{ do: 'set-model', name: 'm', backend: 'b', save: true }]);
-    const run = { id: 'run_1', status: 'running' } as unknown as RunDetails;
+    const run = { id: 'run_1', status: 'running', ended_at: null } as unknown as RunDetails;
     const ending = pressAll(over({ kind: 'run', run, at: 0 }), 'c');
     expect(ending.effects).toEqual([]);
     expect(pressAll(ending.state, 'y').effects).toEqual([{ do: 'cancel-run', run_id: 'run_1' }]);
+  });
+});
+
+describe('the keys of a run', () => {
+  const footOf = (over: Partial<RunDetails>): string => {
+    const used = { used: 0, limit: 1 };
+    const run = {
+      ...{ id: 'run_1', duration_ms: 0, steps: [], calls: [], waits: [], asks: [], policy: { name: 'p', sha256: 'a' } },
+      bounds: { turns: used, tool_calls: used, tokens: used },
+      ...{ kind: 'chat', waiting_on: null, exit_code: null, plan: null, session: null, started_at: null, input: 'x' },
+      ...{ cwd: '/w', model: 'm', backend: 's', result: '', error: null, attempts: 0 },
+      ...{ chain: { id: 'c' }, usage: { input_tokens: 0, output_tokens: 0 }, ended_at: null },
+      ...over,
+    } as unknown as RunDetails;
+    return placeOf(readyState(), { kind: 'run', run, at: 0 }).view.foot.join('  ');
+  };
+
+  it('offer to go on with one that rests, and neither that nor an end for one that made room for the next turn', () => {
+    const at = '2026-01-01T00:00:00.000Z';
+    expect(footOf({ status: 'interrupted' })).toMatch(/cancel run.*resume/);
+    expect(footOf({ status: 'running' })).toMatch(/cancel run {2}(?!.*resume)/);
+    expect(footOf({ status: 'interrupted', ended_at: at })).not.toMatch(/cancel run|resume/);
   });
 });
 
