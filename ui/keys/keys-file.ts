@@ -61,7 +61,8 @@ function readEntry(id: string, keys: unknown): readonly string[] | string {
     if (!read.ok) return `has ${JSON.stringify(key)}, which ${read.why}`;
     const [first = ''] = read.keys;
     if (reserved.has(first)) return `has ${JSON.stringify(key)}, which cannot be moved`;
-    written.push(first);
+    // One that is written twice would be at odds with itself.
+    if (!written.includes(first)) written.push(first);
   }
   return written;
 }

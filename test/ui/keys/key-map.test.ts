@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { contextStacks, keyCommands } from '../../../ui/keys/commands.ts';
 import { helpSections } from '../../../ui/keys/help.ts';
 import { type Key, readKey, shownKey } from '../../../ui/keys/key.ts';
-import { conflicts, hints, keyMapOf, resolveKey, shippedKeyMap } from '../../../ui/keys/key-map.ts';
+import { conflicts, hints, keyMapOf, keyOf, resolveKey, shippedKeyMap } from '../../../ui/keys/key-map.ts';
 import { loadKeys, readKeysFile } from '../../../ui/keys/keys-file.ts';
 
 const key = (name: string, over: Partial<Key> = {}): Key => ({
@@ -137,6 +137,12 @@ describe('keys.json', () => {
     const { map, notices } = readKeysFile(text);
     expect(map.remapped.size).toBe(0);
     expect(notices).toHaveLength(1);
+  });
+
+  it('takes a key that is written twice for a command once', () => {
+    const { map, notices } = readKeysFile(file({ 'app.plan': ['f6', 'ctrl+t', 'f6'] }));
+    expect(notices).toEqual([]);
+    expect(keyOf(map, 'app.plan')).toBe('F6');
   });
 
   it('keeps the defaults where the file cannot be read', () => {
