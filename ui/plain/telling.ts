@@ -31,6 +31,8 @@ export function createTelling({ write, look, think, bell, now }: TellingDeps): (
       },
     });
   let before: State | null = null;
+  /** Tokens of the turns before: those are counted for as long as the program runs. */
+  let counted: Pick<State['facts']['tokens'], 'in' | 'out'> = { in: 0, out: 0 };
   let chat = printerOf();
   let step = { run: '', printer: printerOf() };
 
@@ -48,9 +50,13 @@ export function createTelling({ write, look, think, bell, now }: TellingDeps): (
   };
 
   const tellEnd = ({ facts: { context, tokens } }: State, since: number): void => {
-    const used = context === null ? '' : `, context ${shortCount(context.used)} of ${limitOf(context.limit)}`;
+    const used =
+      context === null
+        ? ''
+        : `, context ${about(context.estimated)}${shortCount(context.used)} of ${limitOf(context.limit)}`;
     const took = formatSpan(now() - since);
-    say(`${took}, ${shortCount(tokens.in)} tokens in, ${shortCount(tokens.out)} out${used}`);
+    const [read, written] = [tokens.in - counted.in, tokens.out - counted.out];
+    say(`${took}, ${about(tokens.estimated)}${shortCount(read)} tokens in, ${shortCount(written)} out${used}`);
     bell();
   };
 
@@ -85,6 +91,7 @@ export function createTelling({ write, look, think, bell, now }: TellingDeps): (
       if (known === undefined || known === state.session?.id) tellEnd(state, before.turn.started_at);
       else say(`the turn of ${before.session?.name ?? ''} goes on there`);
     }
+    if (state.turn === null) counted = state.facts.tokens;
     const inView = before?.turn != null && state.turn === null;
     // What was open at the start has rung when it was opened.
     const opened = before?.phase === 'ready' && isAskedElsewhere(before, state);
@@ -100,4 +107,5 @@ function isAskedElsewhere(before: State, { asks, turn, plan }: State): boolean {
   return asks.some(({ id, run_id }) => !known.has(id) && (run_id === null || !own.includes(run_id)));
 }
 
+const about = (estimated: boolean): string => (estimated ? 'about ' : '');
 const limitOf = (limit: number | null): string => (limit === null ? '?' : shortCount(limit));

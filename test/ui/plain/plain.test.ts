@@ -11,6 +11,7 @@ import { createPrinter } from '../../../ui/plain/printer.ts';
 import { createTelling } from '../../../ui/plain/telling.ts';
 import { createPromptLine } from '../../../ui/plain/prompt-line.ts';
 import { anAsk } from '../approvals/an-ask.ts';
+import { turnFrom } from '../../../ui/sending.ts';
 import type { State } from '../../../ui/state.ts';
 import { readyState } from '../reducing.ts';
 
@@ -104,6 +105,29 @@ it('rings for a question of another run and for the end of a turn out of view, a
     tell(readyState(over));
     expect(rings).toBe(wanted);
   }
+});
+
+it('tells with the end of a turn what that turn took, and what of it is an estimate', () => {
+  const lines: string[] = [];
+  const tell = createTelling({
+    write: (text) => lines.push(text),
+    look: () => plainLook,
+    think: false,
+    bell: () => undefined,
+    now: () => 2000,
+  });
+  const turn = { ...turnFrom(0), run_id: 'r' };
+  const after = (tokens: State['facts']['tokens'], used: number): State => {
+    const state = readyState({ turn: null });
+    return { ...state, facts: { ...state.facts, tokens, context: { used, limit: 8192, estimated: tokens.estimated } } };
+  };
+  const first = after({ in: 3800, out: 8, estimated: false }, 3800);
+  const second = after({ in: 7900, out: 38, estimated: true }, 4100);
+  for (const state of [readyState({ turn }), first, { ...first, turn }, { ...second, turn }, second]) tell(state);
+  expect(lines).toEqual([
+    'note: 2.0s, 3.8k tokens in, 8 out, context 3.8k of 8.2k',
+    'note: 2.0s, about 4.1k tokens in, 30 out, context about 4.1k of 8.2k',
+  ]);
 });
 
 it('tells the end of a turn that is in view, and that one of another session goes on there', () => {
