@@ -137,7 +137,8 @@ const commands: Readonly<Record<string, Slash>> = {
   },
   theme: (state, args, now) => {
     const words = args.trim().split(/\s+/);
-    const name = words.find((word) => word !== '' && word !== '--save');
+    const [name, ...others] = words.filter((word) => word !== '' && word !== '--save');
+    if (others.length > 0) return '/theme takes a name and --save';
     return name === undefined
       ? quiet(state, `themes: ${Object.keys(themes).join(', ')}, or one of your own`, now)
       : intended(state, { do: 'theme', name, save: words.includes('--save') });

@@ -69,6 +69,7 @@ describe('arguments that say nothing that could be done', () => {
     ['/copy code x', '/copy takes nothing, or code [n]'],
     ['/policy explain foo', '/policy explain takes'],
     ['/think maybe', '/think takes off'],
+    ['/theme mono --sav', '/theme takes a name and --save'],
   ])('%s stays in the composer, with what is taken', (line, why) => {
     const { state, effects } = typed(readyState(), line);
     expect(state.composer.editing.text).toBe(line);
