@@ -56,7 +56,10 @@ export function plansView(overlay: Of<'plans'>, state: State, columns: number): 
 export function sessionsView(overlay: Of<'sessions'>, state: State, columns: number): OverlayView {
   const rows = sessionRows(overlay);
   const nameOf = (id: string): string => overlay.rows?.find((row) => row.id === id)?.name ?? 'a deleted one';
-  const width = Math.min(30, Math.max(8, ...rows.slice(0, 50).map((row) => columnsOf(row.name))));
+  const width = Math.min(
+    30,
+    rows.reduce((widest, row) => Math.max(widest, columnsOf(row.name)), 8),
+  );
   const body = rows.map((row): Line => {
     const asks = state.asks.filter(({ session_id }) => session_id === row.id).length;
     const notes = [

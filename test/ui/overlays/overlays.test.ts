@@ -126,6 +126,12 @@ describe('keys of the overlays', () => {
     ]);
   });
 
+  it('of many sessions name the last one whole where there is room', () => {
+    const rows = Array.from({ length: 60 }, (_, index) => ({ ...session, id: `s${index}`, name: `s${index}` }));
+    const many = { ...openList('sessions'), rows: [...rows, { ...session, id: 'last', name: 'a-longer-name' }] };
+    expect(textOf(placeOf(readyState(), many as Overlay).view.body.at(-1) ?? [])).toContain('a-longer-name  ');
+  });
+
   it('of the sessions export the chosen one', () => {
     expect(pressAll(over({ ...openList('sessions'), field: null, rows: [session] }), 'E').effects).toEqual([
       {
