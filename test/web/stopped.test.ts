@@ -28,6 +28,15 @@ it('says of a bound that is spent what one more grant means', async () => {
   await card.getByText('1 of 1 tool call').waitFor();
   await card.getByText('1 more tool call for this run; then it asks again').waitFor();
   expect(await axeFaults(page)).toEqual([]);
+  // What the bound says is said once, and all facts of the card stand under each other.
+  const facts = await card.locator('dt').allTextContents();
+  expect(facts.slice(0, 4)).toEqual(['Bound', 'Used', 'Grant', 'Why']);
+  expect(facts).not.toContain('Reason');
+  expect(await card.locator('dd').nth(3).textContent()).toMatch(/^a spent bound, under policy \(file, [0-9a-f]{8}\)$/);
+  const lefts = await page.evaluate(
+    "[...document.querySelectorAll('.card dd')].map((each) => each.getBoundingClientRect().left)",
+  );
+  expect(new Set(lefts as number[]).size).toBe(1);
   expect(await card.getByRole('button').allTextContents()).toEqual(['Grant once more', 'Deny']);
   // The guard of the card: a press counts once it has been there for a while.
   await expect

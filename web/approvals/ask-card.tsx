@@ -97,7 +97,7 @@ function OpenCard({
       }}
     >
       <header className="card-head">
-        <h3 id={title}>{headlineOf(card, ask.cwd)}</h3>
+        <h2 id={title}>{headlineOf(card, ask.cwd)}</h2>
         <Countdown expiresAt={ask.expires_at} onTimeout={ask.on_timeout} />
       </header>
       <CardBody

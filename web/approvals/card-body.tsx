@@ -93,18 +93,17 @@ export function CardBody({
         </Fold>
       )}
       {url === null ? null : (
-        <dl className="facts">
-          <div className="facts-row">
-            <dt>Address</dt>
-            <dd className="mono">
+        <dl className="facts card-facts">
+          <Fact label="Address">
+            <span className="mono">
               <Safe text={`${url.method} ${url.scheme}://${url.host}:${url.port}${url.path}`} />
-            </dd>
-          </div>
+            </span>
+          </Fact>
         </dl>
       )}
       {question !== null ? (
         <div className="says">
-          <h4>The model says</h4>
+          <h3>The model says</h3>
           <p className="wrap">
             <Safe text={question.text} mode="prose" />
           </p>
@@ -154,7 +153,7 @@ export function CardBody({
       )}
       <dl className="facts card-facts">
         <Fact label="Why">
-          {ruleWords(card)} of {why.policy.name}{' '}
+          {ruleWords(card)} <Safe text={why.policy.name} />{' '}
           <span className="mono">
             ({why.policy.source}
             {why.policy.sha256 === null ? '' : `, ${why.policy.sha256.slice(0, 8)}`})
@@ -166,7 +165,7 @@ export function CardBody({
             </>
           )}
         </Fact>
-        {why.detail === null ? null : (
+        {why.detail === null || budget !== null ? null : (
           <Fact label="Reason">
             <Safe text={why.detail} />
           </Fact>
@@ -214,7 +213,7 @@ export function CardBody({
       </dl>
       {card.tool_says === null ? null : (
         <div className="says">
-          <h4>The tool says of itself</h4>
+          <h3>The tool says of itself</h3>
           <p className="wrap small">
             <Safe text={card.tool_says} mode="prose" />
           </p>

@@ -90,10 +90,11 @@ const flagWords: Readonly<Record<string, string>> = {
 };
 export const warningOf = (flag: string): string => flagWords[flag] ?? line(flag.replaceAll('_', ' '));
 
-/** The rule that asked, as a person counts. */
+/** What of the policy asked, before the name of the policy; rules as a person counts. */
 export function ruleWords({ why }: AskCardData): string {
-  if (why.rule !== null) return `rule ${why.rule + 1}`;
-  return why.reason === 'default_action' ? 'default action' : why.reason.replaceAll('_', ' ');
+  if (why.rule !== null) return `rule ${why.rule + 1} of`;
+  if (why.reason === 'default_action') return 'default action of';
+  return why.reason === 'compute_exhausted' ? 'a spent bound, under' : `${why.reason.replaceAll('_', ' ')}, under`;
 }
 
 /** Where a policy of that name is found. */

@@ -22,9 +22,9 @@ export function Fold({
   const hidden = open ? 0 : Math.max(0, total - foldedLines);
   return (
     <div className="card-part">
-      <h4>
+      <h3>
         <Safe text={label} />
-      </h4>
+      </h3>
       {children}
       {hidden === 0 ? null : (
         <p className="row small">

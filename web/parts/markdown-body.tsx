@@ -64,7 +64,7 @@ function Link({ href, children }: { readonly href?: string | undefined; readonly
 
 /** The notes of a block stand below it, and need no heading of their own. */
 const Heading = ({ id, children }: { readonly id?: string | undefined; readonly children?: ReactNode }) =>
-  id === 'footnote-label' ? null : <h4 dir="auto">{children}</h4>;
+  id === 'footnote-label' ? null : <h2 dir="auto">{children}</h2>;
 
 function ListItem({
   id,
