@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { call, calls, loopChain, says } from '../support/scripted-app.ts';
 import { axeFaults, visit, type WebWorld, webWorld } from './world.ts';
@@ -74,6 +75,70 @@ it('edits a policy: moved rules, findings as it is typed, what it would let thro
   await page.getByText('not saved').waitFor({ state: 'detached' });
   const saved = JSON.parse((await world.served.client.getPolicy({ file: now.file })).text) as { rules: unknown[] };
   expect(saved.rules).toEqual([shell, read]);
+  expect(world.problems).toEqual([]);
+});
+
+const text = (page: Page): Promise<string | null> => page.getByLabel('Text of hitl-policy-mine.json').textContent();
+
+/** Somebody else saves it. */
+async function savesMeanwhile(rules: readonly unknown[]): Promise<void> {
+  const { client } = world.served;
+  const { file, sha256 } = await client.getPolicy({ file: 'hitl-policy-mine.json' });
+  await client.putPolicy({ file, text: policy(rules), if_match: `"${sha256}"` });
+}
+
+it('follows what somebody else saves where nothing was changed, and lays no draft over a version that it does not know', async () => {
+  await savesMeanwhile([shell, read]);
+  const page = await world.open('/policies/hitl-policy-mine?tab=rules');
+  await page.getByText('No findings.').waitFor();
+  await savesMeanwhile([read]);
+  await expect.poll(() => text(page)).not.toContain('local_shell');
+  expect(await page.getByText('somebody has saved another version').count()).toBe(0);
+
+  await page.getByLabel('Text of hitl-policy-mine.json').click();
+  await page.keyboard.press('Control+A');
+  await page.keyboard.insertText(policy([]));
+  await page.getByText('not saved').waitFor();
+  await savesMeanwhile([read, shell]);
+  await page.getByText('somebody has saved another version').waitFor();
+  // A reload keeps the draft, and what it is a draft of.
+  page.on('dialog', (dialog) => void dialog.accept());
+  await page.reload();
+  await page.getByText('somebody has saved another version').waitFor();
+  await page.getByText('No findings.').waitFor();
+  await page.getByRole('button', { name: 'Save…' }).click();
+  const agree = page.getByLabel('That is what I want.');
+  await agree.or(page.getByText('would be let through that was not')).waitFor();
+  if ((await agree.count()) > 0) await agree.check();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('was changed by somebody else').waitFor();
+  await page.getByRole('button', { name: 'Go on editing' }).click();
+  // The same file among the presets is another document, which nobody has changed.
+  await visit(page, '/policies/hitl-policy-mine?source=user');
+  await page.getByText('not saved').waitFor();
+  await page.getByRole('button', { name: 'Undo changes' }).click();
+  await page.getByText('not saved').waitFor({ state: 'detached' });
+  expect(await text(page)).toContain('local_shell');
+  expect(world.problems).toEqual([]);
+});
+
+it('says of a document that was deleted meanwhile that it is gone, and saves it anew', async () => {
+  const page = await world.open('/policies/hitl-policy-mine');
+  await page.getByText('No findings.').waitFor();
+  await page.getByLabel('Text of hitl-policy-mine.json').click();
+  await page.keyboard.press('Control+A');
+  await page.keyboard.insertText(policy([shell]));
+  await page.getByText('not saved').waitFor();
+  const { client } = world.served;
+  const { file, sha256 } = await client.getPolicy({ file: 'hitl-policy-mine.json' });
+  await client.deletePolicy({ file, if_match: `"${sha256}"` });
+  await page.getByRole('button', { name: 'Save…' }).click();
+  await page.getByText('would be let through that was not').waitFor();
+  await page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByText('It is no longer there.').waitFor();
+  await page.getByRole('button', { name: 'Save it anew' }).click();
+  await page.getByText('not saved').waitFor({ state: 'detached' });
+  expect((await client.getPolicy({ file })).text).toBe(policy([shell]));
   expect(world.problems).toEqual([]);
 });
 

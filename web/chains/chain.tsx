@@ -31,7 +31,11 @@ export function ChainPage({ file }: { readonly file: string }) {
     { topics: ['documents'] },
   );
   if (data.value === null) return <Waiting title={file} data={data} />;
-  return <Loaded data={data}>{(read) => <Editor key={file} file={file} read={read} onSaved={data.reload} />}</Loaded>;
+  return (
+    <Loaded data={data}>
+      {(read) => <Editor key={`${read.source} ${file}`} file={file} read={read} onSaved={data.reload} />}
+    </Loaded>
+  );
 }
 
 function Editor({
@@ -43,7 +47,7 @@ function Editor({
   readonly read: ChainDocument;
   readonly onSaved: () => void;
 }) {
-  const draft = useDraft(`chain:${file}`, read);
+  const draft = useDraft(`chain:${read.source}:${file}`, read);
   const vetted = useVetted(draft.text, (text) => client.validateChain({ text }));
   const [selected, select] = useState<string | null>(null);
   const [open, setOpen] = useState<'save' | 'run' | null>(null);
@@ -64,13 +68,18 @@ function Editor({
           {draft.dirty ? <span className="tag warn">not saved</span> : null}
           <Button onClick={() => setOpen('run')}>Run with input…</Button>
           {builtin ? null : (
-            <Button
-              look="primary"
-              disabled={!draft.dirty || vetted.value?.valid === false || !vetted.current}
-              onClick={() => setOpen('save')}
-            >
-              Save…
-            </Button>
+            <>
+              <Button disabled={!draft.dirty} onClick={draft.undo}>
+                Undo changes
+              </Button>
+              <Button
+                look="primary"
+                disabled={!draft.dirty || vetted.value?.valid === false || !vetted.current}
+                onClick={() => setOpen('save')}
+              >
+                Save…
+              </Button>
+            </>
           )}
         </>
       }
@@ -78,6 +87,7 @@ function Editor({
       <p className="row">
         <span className="tag">{builtin ? 'built in, cannot be changed' : read.source}</span>
         {read.trusted ? null : <span className="tag warn">not trusted; saving it trusts it</span>}
+        {draft.outdated ? <span className="tag warn">somebody has saved another version</span> : null}
       </p>
       <div className="work">
         {graph === null ? (

@@ -20,7 +20,8 @@ export function SaveChain({
   const { text, base } = draft;
   const saving = useSave({
     ...{ file, draft, onSaved, onClose },
-    write: (over) => client.putChain({ file, text, source, if_match: `"${over}"` }),
+    write: (over) =>
+      client.putChain({ file, text, source, ...(over === null ? { if_none_match: '*' } : { if_match: `"${over}"` }) }),
     read: () => client.getChain({ file, source }),
   });
   return (

@@ -4,6 +4,7 @@ import { Button } from '../parts/button.tsx';
 import { DiffBlock } from '../parts/code-block.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { ErrorNote, Skeleton } from '../parts/states.tsx';
+import type { Theirs } from './use-save.ts';
 
 /** The lines that differ; the code that finds them is loaded when it is needed. */
 function TextDiff({
@@ -45,29 +46,29 @@ export function SaveDialog({
   readonly before: string;
   readonly after: string;
   /** The document as somebody else has saved it meanwhile. */
-  readonly theirs: { readonly text: string; readonly sha256: string } | null;
+  readonly theirs: Theirs | null;
   /** What else there is to know before saving. */
   readonly extra?: ReactNode;
   readonly blocked: boolean;
   readonly busy: boolean;
   readonly error: RuntimeError | null;
-  /** @param over digest of the version that is written over */
-  readonly onSave: (over: string | null) => void;
+  readonly onSave: () => void;
   /** Leaves the own changes for theirs. */
   readonly onTake: () => void;
   readonly onClose: () => void;
 }) {
-  const conflict = theirs !== null;
+  const conflict = theirs !== null && theirs.sha256 !== null;
+  const gone = theirs !== null && !conflict;
   return (
     <Dialog
-      title={conflict ? `${file} was changed by somebody else` : `Save ${file}`}
+      title={conflict || gone ? `${file} was ${gone ? 'deleted' : 'changed'} by somebody else` : `Save ${file}`}
       onClose={onClose}
       foot={
         <>
           <Button onClick={onClose}>Go on editing</Button>
           {conflict ? <Button onClick={onTake}>Take theirs</Button> : null}
-          <Button look="primary" busy={busy} disabled={blocked} onClick={() => onSave(theirs?.sha256 ?? null)}>
-            {conflict ? 'Save mine over theirs' : 'Save'}
+          <Button look="primary" busy={busy} disabled={blocked} onClick={onSave}>
+            {conflict ? 'Save mine over theirs' : gone ? 'Save it anew' : 'Save'}
           </Button>
         </>
       }
@@ -84,7 +85,10 @@ export function SaveDialog({
             <TextDiff before={theirs.text} after={after} label="Yours against theirs" />
           </>
         ) : (
-          <TextDiff before={before} after={after} label="Changes" />
+          <>
+            {gone ? <p>It is no longer there. Nothing has been written.</p> : null}
+            <TextDiff before={gone ? '' : before} after={after} label="Changes" />
+          </>
         )}
         {extra}
         {error === null ? null : <ErrorNote error={error} />}

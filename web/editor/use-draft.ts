@@ -1,29 +1,45 @@
 import { useEffect, useState } from 'react';
 
+/** A document as the server had it at some time. */
+type Version = { readonly text: string; readonly sha256: string };
+
 /** A document that is being edited: what it was read as, and what it is now. */
 export type Draft = {
-  /** As it was read, and its digest; null for one that is not there yet. */
-  readonly base: { readonly text: string; readonly sha256: string } | null;
+  /** What changes count from; null for one that is not there yet. */
+  readonly base: Version | null;
   readonly text: string;
   readonly dirty: boolean;
+  /** The server has another version by now than the one that was changed. */
+  readonly outdated: boolean;
   setText(text: string): void;
+  /** Gives the changes up for what the server has. */
+  undo(): void;
   /** It was saved or read anew: changes count from here. */
-  rebase(base: { readonly text: string; readonly sha256: string }, text?: string): void;
+  rebase(base: Version): void;
 };
 
 /**
- * A draft of a document, kept in this tab until it is saved, so that a reload or an ended login loses nothing.
+ * A draft of a document, kept in this tab until it is saved, so that a reload or an ended login loses nothing. Where
+ * nothing was changed it follows what the server has.
  * @param read what the server has; null = it has none
  */
-export function useDraft(name: string, read: { readonly text: string; readonly sha256: string } | null): Draft {
-  const key = `draft:${name}`;
-  const [base, setBase] = useState(read);
-  const [text, setText] = useState(() => sessionStorage.getItem(key) ?? read?.text ?? '');
+export function useDraft(name: string, read: Version | null): Draft {
+  const key = keyOf(name);
+  const [{ base, text }, hold] = useState(() => {
+    const kept = keptAt(key);
+    return kept === null || kept.text === read?.text ? unchanged(read) : kept;
+  });
   const dirty = text !== (base?.text ?? '');
+  // What was read is compared with what was read before: a save is known here before it is read again.
+  const [seen, see] = useState(read?.sha256);
+  if (read !== null && read.sha256 !== seen) {
+    see(read.sha256);
+    if (!dirty) hold(unchanged(read));
+  }
   useEffect(() => {
-    if (dirty) sessionStorage.setItem(key, text);
+    if (dirty) keepAt(key, { base, text });
     else sessionStorage.removeItem(key);
-  }, [key, text, dirty]);
+  }, [key, base, text, dirty]);
   useEffect(() => {
     if (!dirty) return;
     const stay = (event: BeforeUnloadEvent) => event.preventDefault();
@@ -34,14 +50,27 @@ export function useDraft(name: string, read: { readonly text: string; readonly s
     base,
     text,
     dirty,
-    setText,
-    rebase(next, other) {
-      setBase(next);
-      setText(other ?? next.text);
-    },
+    outdated: dirty && read !== null && base !== null && read.sha256 !== base.sha256,
+    setText: (next) => hold({ base, text: next }),
+    undo: () => hold(unchanged(read)),
+    rebase: (next) => hold(unchanged(next)),
   };
 }
 
-/** Leaves a text for the page that edits it. */
-export const leaveDraft = (name: string, text: string): void => sessionStorage.setItem(`draft:${name}`, text);
-export const hasDraft = (name: string): boolean => sessionStorage.getItem(`draft:${name}`) !== null;
+/** The changes are of one version: what they are laid over after a reload is still that one. */
+type Kept = { readonly base: Version | null; readonly text: string };
+
+const unchanged = (version: Version | null): Kept => ({ base: version, text: version?.text ?? '' });
+
+const keyOf = (name: string): string => `draft:${name}`;
+const keepAt = (key: string, kept: Kept): void => sessionStorage.setItem(key, JSON.stringify(kept));
+
+function keptAt(key: string): Kept | null {
+  const kept = sessionStorage.getItem(key);
+  // Nobody else writes under these keys.
+  return kept === null ? null : (JSON.parse(kept) as Kept);
+}
+
+/** Leaves a text for the page that makes a new document of it. */
+export const leaveDraft = (name: string, text: string): void => keepAt(keyOf(name), { base: null, text });
+export const hasDraft = (name: string): boolean => sessionStorage.getItem(keyOf(name)) !== null;

@@ -26,7 +26,7 @@ export function NewPolicyDialog({
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const file = `hitl-policy-${wanted}.json`;
-    leaveDraft(`policy:${file}`, from?.text ?? fresh);
+    leaveDraft(`policy:new:${file}`, from?.text ?? fresh);
     onClose();
     navigate(`/policies/${pathOfFile(file)}?new=1`);
   };

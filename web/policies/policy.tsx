@@ -26,7 +26,7 @@ type Source = 'project' | 'user' | 'builtin';
 export function PolicyPage({ file }: { readonly file: string }) {
   const [params] = useSearchParams();
   const source = params.get('source') as Source | null;
-  const isNew = params.get('new') !== null && hasDraft(`policy:${file}`);
+  const isNew = params.get('new') !== null && hasDraft(`policy:new:${file}`);
   const data = useData(
     `policy ${file} ${source ?? ''} ${isNew}`,
     async (): Promise<PolicyDocument | 'new'> => {
@@ -38,7 +38,14 @@ export function PolicyPage({ file }: { readonly file: string }) {
   if (data.value === null) return <Waiting title={file} data={data} />;
   return (
     <Loaded data={data}>
-      {(read) => <Editor key={file} file={file} read={read === 'new' ? null : read} onSaved={data.reload} />}
+      {(read) => (
+        <Editor
+          key={`${read === 'new' ? read : read.source} ${file}`}
+          file={file}
+          read={read === 'new' ? null : read}
+          onSaved={data.reload}
+        />
+      )}
     </Loaded>
   );
 }
@@ -52,7 +59,7 @@ function Editor({
   readonly read: PolicyDocument | null;
   readonly onSaved: () => void;
 }) {
-  const draft = useDraft(`policy:${file}`, read);
+  const draft = useDraft(`policy:${read?.source ?? 'new'}:${file}`, read);
   const vetted = useVetted(draft.text, (text) => client.vetPolicyText({ text }));
   const [tab, setTab] = useQuery('tab', 'explain');
   const [open, setOpen] = useState<'save' | 'copy' | null>(null);
@@ -60,7 +67,6 @@ function Editor({
   const findings = vetted.value?.findings ?? read?.findings ?? [];
   const preset = read?.source === 'builtin';
   const name = /^hitl-policy-(.+)\.json$/.exec(file)?.[1] ?? 'mine';
-  const isOld = read !== null && draft.base !== null && read.sha256 !== draft.base.sha256;
   const broken = vetted.value?.valid === false;
   return (
     <Page
@@ -74,10 +80,7 @@ function Editor({
             </Button>
           ) : (
             <>
-              <Button
-                disabled={!draft.dirty || draft.base === null}
-                onClick={() => draft.setText(draft.base?.text ?? '')}
-              >
+              <Button disabled={!draft.dirty || draft.base === null} onClick={draft.undo}>
                 Undo changes
               </Button>
               <Button
@@ -95,7 +98,7 @@ function Editor({
       <p className="row">
         <span className="tag">{preset ? 'preset, cannot be changed' : (read?.source ?? 'new')}</span>
         {read?.trusted === false ? <span className="tag warn">not trusted; saving it trusts it</span> : null}
-        {isOld ? <span className="tag warn">somebody has saved another version</span> : null}
+        {draft.outdated ? <span className="tag warn">somebody has saved another version</span> : null}
       </p>
       <div className="work">
         <div className="stack tight">
