@@ -19,6 +19,7 @@ type HookServices = Pick<
 export function openHookRooms(input: RoomsInput) {
   const { options, workspace, secrets, store, now } = input;
   const rows = createHookRows(store.sql, options.tenant);
+  const { feed, record, tell } = store;
   const { by } = store.actor;
   // Every secret is known to the mask before anything runs, whether or not its hook is used (11 §5.3.1).
   for (const { name, headers, inject } of rows.list()) {
@@ -34,9 +35,9 @@ export function openHookRooms(input: RoomsInput) {
     return createHooks({
       rows,
       registry: store.registry,
-      pins: createPins({ ...store, store: createToolPins(store.sql), now }),
+      pins: createPins({ store: createToolPins(store.sql), feed, record, tell, now }),
       secrets,
-      record: store.record,
+      record,
       network: {
         ownPorts: () => options.serving?.ports() ?? [],
         async lookup(host) {

@@ -14,8 +14,8 @@ import type { RoomsInput } from './rooms-input.ts';
 /** Registered tool servers: their rows, their connections, their sign-ins. Nothing is started before one is used. */
 export function openMcpServices(input: RoomsInput, servers: ToolServers) {
   const { options, workspace, secrets, pools, store, now } = input;
-  const { settings, record, tellChange, sql } = store;
-  const pins = createPins({ store: createToolPins(sql), sql, record, tellChange, now });
+  const { settings, record, tell, feed, sql } = store;
+  const pins = createPins({ store: createToolPins(sql), feed, record, tell, now });
   const privateHosts = (): readonly string[] => settings.value('web-private-hosts');
   const ownPorts = (): readonly number[] => options.serving?.ports() ?? [];
   const allowed = (): readonly string[] => settings.value('shell-env');

@@ -24,31 +24,31 @@ export const recordChanges =
       return result;
     });
 
-/** Such a word alone, of what changed by itself. */
+/** The word alone, of what has become of an entry and needs no row in the audit log. */
 export const tellChanges =
   ({ feed, tenant }: Pick<RecordChangeDeps, 'feed' | 'tenant'>): TellChange =>
   (registry, name) =>
-    feed.commit('full', (tell) => {
-      const changed = changedDocument('registry_changed', { registry, name });
-      if (changed !== null) tell(hostOf(tenant), { kind: 'document_changed', ...changed });
-    });
+    feed.commit('full', (tell) =>
+      tell(hostOf(tenant), { kind: 'document_changed', document: documents[registry], name }),
+    );
 
 const hostOf = (tenant: string) =>
   ({ run_id: null, session_id: null, mission_id: null, chain_id: '', tenant_id: tenant }) as const;
 
 /** What each registry is called among documents (04 §18.1); a model is declared for a backend. */
-const documents: Readonly<Record<string, HostEvent['document']>> = {
+const documents = {
   backend: 'backend',
   model: 'backend',
   hook: 'hook',
   mcp: 'mcp_server',
-};
+} as const satisfies Readonly<Record<string, HostEvent['document']>>;
 
 function changedDocument(
   type: Parameters<RecordChange>[0],
   entry: Readonly<Record<string, unknown>>,
 ): Pick<HostEvent, 'document' | 'name'> | null {
   if (type === 'config_changed') return { document: 'config', name: String(entry['key']) };
-  const document = documents[String(entry['registry'])];
+  // What else is recorded names the entry that it happened to: its definitions were accepted.
+  const document = new Map<string, HostEvent['document']>(Object.entries(documents)).get(String(entry['registry']));
   return document === undefined ? null : { document, name: String(entry['name']) };
 }

@@ -82,7 +82,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
   const feed =
     FAIL_POINTS && options.failPoint !== undefined ? withFailPoints(plainFeed, options.failPoint) : plainFeed;
   const record = recordChanges({ feed, audit, mask: secrets.maskDeep, tenant, now });
-  const tellChange = tellChanges({ feed, tenant });
+  const tell = tellChanges({ feed, tenant });
   const settingRows = createSettingRows(sql, tenant);
   const settings = createSettings({
     store: settingRows,
@@ -203,7 +203,7 @@ export function openStoreRooms(input: StoreRoomsInput) {
     events,
     feed,
     record,
-    tellChange,
+    tell,
     settings,
     asks,
     runs,

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { RuntimeError } from '../schema/errors.ts';
 import type { Definition, Drift, SourceKind } from '../schema/tool-sources.ts';
-import type { Sql } from '../store/sql.ts';
+import type { Feed } from '../store/feed.ts';
 import type { PinRow, ToolPins } from '../store/tool-pins.ts';
 import { canonicalJson } from '../text/canonical-json.ts';
 import type { RecordChange, TellChange } from './ports.ts';
 
 export type PinsDeps = {
   readonly store: ToolPins;
-  readonly sql: Pick<Sql, 'write'>;
+  readonly feed: Pick<Feed, 'commit'>;
   readonly record: RecordChange;
-  readonly tellChange: TellChange;
+  readonly tell: TellChange;
   readonly now: () => number;
 };
 
@@ -52,15 +52,15 @@ export function createPins(deps: PinsDeps) {
     /**
      * Notes what a source lists now. The first listing with tools is accepted, with an audit row; later ones are held
      * against it: what is new or has changed is quarantined, what is gone is dropped and usable again when it comes back
-     * unchanged. Durable when it returns.
+     * unchanged. Who looks on is told where this is another listing than the last. Durable when it returns.
      * @param by whom the first listing is accepted by: the operator who looked, or `first_use`
      */
     observe(source: SourceRef, listed: readonly ListedTool[], by: string): Listing {
       const at = now();
       const put = (row: PinRow): void => store.put(source.kind, source.id, row);
-      return deps.sql.write('full', () => {
+      return deps.feed.commit('full', () => {
+        const before = listingOf(current(source), false);
         const rows = store.list(source.kind, source.id);
-        const before = listingOf(current(source), false).sha256;
         const wanted = new Map(listed.map(({ tool, definition }) => [tool, { definition, sha256: pinOf(definition) }]));
         const firstUse = rows.length === 0 && listed.length > 0;
         // The clock may stand still or go back: this listing must be newer than the last.
@@ -82,7 +82,9 @@ export function createPins(deps: PinsDeps) {
         if (firstUse) {
           const entry = { registry: source.kind, name: source.name, by, definition_sha256: listing.sha256 };
           deps.record('first_use', { ...entry, tools: listing.tools.length }, () => {});
-        } else if (listing.sha256 !== before) deps.tellChange(source.kind, source.name);
+        } else if (listing.sha256 !== before.sha256) {
+          deps.tell(source.kind, source.name);
+        }
         return listing;
       });
     },
@@ -114,7 +116,7 @@ export function createPins(deps: PinsDeps) {
      */
     accept(source: SourceRef, shown: string, tools: readonly string[] | null, by: string): readonly string[] {
       const at = now();
-      return deps.sql.write('full', () => {
+      return deps.feed.commit('full', () => {
         const listed = current(source);
         if (listingOf(listed, false).sha256 !== shown) {
           throw new RuntimeError('conflict', `the tools of "${source.name}" have changed again: nothing was accepted`);

@@ -20,7 +20,7 @@ export type RecordChange = <T>(
   body: () => T,
 ) => T;
 
-/** Tells every process that looks on of a change that nobody made here: no row of the audit log says so. */
+/** Tells every process that looks on that something has become of a registered hook or tool server, without an audit row. */
 export type TellChange = (registry: SourceKind, name: string) => void;
 
 /** What a model turn wants (08 §3). Empty lists mean the defaults. */

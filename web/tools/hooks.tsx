@@ -34,8 +34,11 @@ function Hook({
   readonly reload: () => void;
 }) {
   const { name, url, state, headers, inject, tools, last_error, definition_sha256, etag } = hook;
-  // A listing leaves the definitions out; they are read with the one that is looked at.
-  const whole = useData(`hook ${name} ${etag} ${definition_sha256 ?? ''} ${state}`, () => client.getHook({ name }));
+  // A listing leaves the definitions out; they are read with the one that is looked at, and again when one was accepted.
+  const waiting = tools.filter((tool) => tool.state === 'quarantined').map(({ tool }) => tool);
+  const whole = useData(`hook ${name} ${etag} ${definition_sha256 ?? ''} ${state} ${waiting.join()}`, () =>
+    client.getHook({ name }),
+  );
   const act = useAction(async (what: () => Promise<unknown>) => {
     try {
       await what();

@@ -1,4 +1,5 @@
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
+import { onReturn } from '../data/on-return.ts';
 import type { Data } from '../data/use-data.ts';
 import { Button } from '../parts/button.tsx';
 import { Empty, Loaded } from '../parts/states.tsx';
@@ -21,6 +22,8 @@ export function SourceList<T>({
   form(one: T | null, onClose: () => void, onDone: () => void): ReactNode;
 }) {
   const [open, setOpen] = useState<{ readonly one: T | null } | null>(null);
+  // How a source was found at its last look is told by nothing that happens.
+  useEffect(() => onReturn(data.reload), [data.reload]);
   const close = (): void => setOpen(null);
   const done = (): void => {
     close();
