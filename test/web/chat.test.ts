@@ -66,7 +66,12 @@ it('asks in its place before a file is written, takes no stray press, and goes o
   await page.keyboard.press('Enter');
   const card = page.locator('article.card');
   await card.waitFor();
-  expect(await card.getByRole('heading', { level: 3 }).textContent()).toBe('Create note.txt (+2 −0)');
+  expect(await card.getByRole('heading', { level: 2 }).textContent()).toBe('Create note.txt (+2 −0)');
+  // Who goes from heading to heading finds none missing.
+  const levels = (await page.evaluate(
+    "[...document.querySelectorAll('main :is(h1, h2, h3, h4)')].map((each) => each.tagName)",
+  )) as string[];
+  expect(levels).toEqual(['H1', 'H2', 'H3']);
   // What the change says is told once, and with it what is hard to see.
   expect(await card.locator('pre').allTextContents()).toEqual([
     '--- /dev/null\n+++ b/note.txt\n@@ -0,0 +1,2 @@\n+one·\n+two\n',
@@ -339,6 +344,21 @@ it('fits a phone, in the dark, without a fault', async () => {
   await visit(page, '/chat/%25');
   await page.getByText('There is no session "%"').waitFor();
   expect(world.problems).toEqual([]);
+});
+
+it('makes the first chat where its address is opened before there is any', async () => {
+  const fresh = await webWorld({ turns: [says('Hello.')] });
+  try {
+    await fresh.served.client.putConfigItem({ key: 'default-model', value: 'm' });
+    await fresh.served.client.putConfigItem({ key: 'default-provider', value: 'scripted' });
+    const page = await fresh.open('/chat/default');
+    await page.getByText('Ask for something to be done here.').waitFor();
+    expect(await page.getByRole('alert').filter({ hasText: 'no session' }).count()).toBe(0);
+    expect((await fresh.served.client.pageSessions({})).items.map(({ name }) => name)).toEqual(['default']);
+    expect(fresh.problems).toEqual([]);
+  } finally {
+    await fresh.close();
+  }
 });
 
 it('keeps words whole in a wide table, runs each block in its own direction, and offers a failed turn again after a reload', async () => {

@@ -2,12 +2,14 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { formatAge } from '../../src/view/format.ts';
 import { client } from '../data/client.ts';
-import { type Data, useAction } from '../data/use-data.ts';
+import { useAction } from '../data/use-data.ts';
+import type { PagedData } from '../data/use-pages.ts';
 import { Button } from '../parts/button.tsx';
+import { More } from '../parts/more.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { ErrorNote, Loaded } from '../parts/states.tsx';
 
-export type SessionList = Awaited<ReturnType<typeof client.pageSessions>>['items'];
+type Session = Awaited<ReturnType<typeof client.pageSessions>>['items'][number];
 
 /** The chats, newest activity first; those with a run have a pulse. */
 export function SessionsColumn({
@@ -15,7 +17,7 @@ export function SessionsColumn({
   current,
   onOpen,
 }: {
-  readonly sessions: Data<SessionList>;
+  readonly sessions: PagedData<Session>;
   readonly current: string;
   readonly onOpen: (name: string) => void;
 }) {
@@ -47,38 +49,41 @@ export function SessionsColumn({
       </div>
       {create.error === null ? null : <ErrorNote error={create.error} />}
       <Loaded data={sessions} beside>
-        {(list) => (
-          <ul className="session-list">
-            {list
-              .filter(({ name, preview }) => `${name} ${preview}`.toLowerCase().includes(filter.toLowerCase()))
-              .map((session) => (
-                <li key={session.id}>
-                  <Link
-                    href={`/chat/${encodeURIComponent(session.name)}`}
-                    className="session"
-                    aria-current={session.name === current ? 'page' : undefined}
-                  >
-                    <span className="row">
-                      <b className="cut">
-                        <Safe text={session.name} />
-                      </b>
-                      {session.active_run_id === null ? null : (
-                        <>
-                          <span className="pulse" aria-hidden="true" />
-                          <span className="sr">running</span>
-                        </>
-                      )}
-                      <span className="small muted push">
-                        {formatAge(Date.now() - Date.parse(session.last_message_at ?? session.created_at))}
+        {({ items }) => (
+          <>
+            <ul className="session-list">
+              {items
+                .filter(({ name, preview }) => `${name} ${preview}`.toLowerCase().includes(filter.toLowerCase()))
+                .map((session) => (
+                  <li key={session.id}>
+                    <Link
+                      href={`/chat/${encodeURIComponent(session.name)}`}
+                      className="session"
+                      aria-current={session.name === current ? 'page' : undefined}
+                    >
+                      <span className="row">
+                        <b className="cut">
+                          <Safe text={session.name} />
+                        </b>
+                        {session.active_run_id === null ? null : (
+                          <>
+                            <span className="pulse" aria-hidden="true" />
+                            <span className="sr">running</span>
+                          </>
+                        )}
+                        <span className="small muted push">
+                          {formatAge(Date.now() - Date.parse(session.last_message_at ?? session.created_at))}
+                        </span>
                       </span>
-                    </span>
-                    <span className="small muted cut">
-                      <Safe text={session.preview === '' ? 'empty' : session.preview} />
-                    </span>
-                  </Link>
-                </li>
-              ))}
-          </ul>
+                      <span className="small muted cut">
+                        <Safe text={session.preview === '' ? 'empty' : session.preview} />
+                      </span>
+                    </Link>
+                  </li>
+                ))}
+            </ul>
+            <More list={sessions} word="Older ones" />
+          </>
         )}
       </Loaded>
     </nav>

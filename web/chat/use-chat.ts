@@ -111,6 +111,8 @@ export function useChat(name: string): Chat {
     };
   }, [name, round, late]);
 
+  const isKnown = useRef(false);
+  isKnown.current = session !== null;
   // No event tells that a chat was deleted or renamed: who comes back to it is told.
   const sessionId = session?.id ?? null;
   useEffect(() => {
@@ -183,7 +185,11 @@ export function useChat(name: string): Chat {
         sent.current.last = clientRepeating(key)
           .postMessage({ session: name, text, ...options })
           .then(
-            ({ run_id }) => setRunId(run_id),
+            ({ run_id }) => {
+              setRunId(run_id);
+              // A chat that was not there when it was read is there now.
+              if (!isKnown.current) reload();
+            },
             (thrown: unknown) => {
               sent.current.refused.add(id);
               setUnsent((before) => [...before, { id, error: refusalFrom(thrown), again: post }]);
@@ -192,7 +198,7 @@ export function useChat(name: string): Chat {
       };
       post();
     },
-    [name],
+    [name, reload],
   );
 
   return {

@@ -22,7 +22,7 @@ const heard: Listener = (entries) => {
 };
 
 /** A page is not kept longer from what it reads by a feed that does not come… */
-const beginsMs = 1000;
+const beginsMs = 300;
 /** …and reads again when it comes at last. How often that was. */
 export const lateBeginnings = createStore(0);
 

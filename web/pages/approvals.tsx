@@ -8,12 +8,13 @@ import { DenyAll } from '../approvals/deny-all.tsx';
 import { Outcome } from '../approvals/outcome.tsx';
 import { RestingRuns } from '../approvals/resting-runs.tsx';
 import { client } from '../data/client.ts';
-import { useData } from '../data/use-data.ts';
+import { usePages } from '../data/use-pages.ts';
 import { useQuery } from '../data/use-query.ts';
 import { useEverywhere } from '../frame/everywhere.ts';
 import { useKeys } from '../frame/keys.tsx';
 import { mayAskToNotify } from '../frame/notify.ts';
 import { Button } from '../parts/button.tsx';
+import { More } from '../parts/more.tsx';
 import { Page } from '../parts/page.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { Empty, Loaded } from '../parts/states.tsx';
@@ -65,6 +66,9 @@ const matches = (ask: AskHead, filter: string): boolean =>
     .toLowerCase()
     .includes(filter.toLowerCase());
 
+/** Each card is read by itself: so many that a server answers all of them at once (09 §10.2). */
+const cardsAtOnce = 25;
+
 function Pending({ filter }: { readonly filter: string }) {
   const { asks } = useEverywhere();
   const [later, setLater] = useState<ReadonlySet<string>>(new Set());
@@ -73,8 +77,10 @@ function Pending({ filter }: { readonly filter: string }) {
   const pending = asks.value;
   const fresh = (pending ?? []).filter(({ id }) => !seen.some((ask) => ask.id === id));
   if (fresh.length > 0) setSeen([...seen, ...fresh]);
-  const shown = useMemo(() => seen.filter((ask) => matches(ask, filter)), [seen, filter]);
-  const open = (pending ?? []).filter((ask) => matches(ask, filter));
+  const [most, setMost] = useState(cardsAtOnce);
+  const fitting = useMemo(() => seen.filter((ask) => matches(ask, filter)), [seen, filter]);
+  const shown = useMemo(() => fitting.slice(0, most), [fitting, most]);
+  const open = (pending ?? []).filter(({ id }) => shown.some((ask) => ask.id === id));
   const groups = useMemo(() => grouped(shown), [shown]);
   useCardKeys();
   return (
@@ -89,10 +95,10 @@ function Pending({ filter }: { readonly filter: string }) {
             groups.map(({ run, asks: own }) => (
               <section key={run ?? '-'} className="stack" aria-label={`Asks of ${run ?? 'no run'}`}>
                 <div className="group-head">
-                  <h2 className="small muted">
+                  <p className="small muted">
                     {own[0]?.session_name == null ? 'Run' : <Safe text={`Session ${own[0].session_name}`} />}{' '}
                     <span className="mono">{run}</span>
-                  </h2>
+                  </p>
                   {own.length > 1 ? <span className="tag">{plural(own.length, 'ask')}</span> : null}
                 </div>
                 {own.map((ask) =>
@@ -116,6 +122,14 @@ function Pending({ filter }: { readonly filter: string }) {
               </section>
             ))
           )}
+          {fitting.length > shown.length ? (
+            <div className="row">
+              <Button onClick={() => setMost(most + cardsAtOnce)}>Show more</Button>
+              <span className="muted">
+                {shown.length} of {fitting.length} are shown
+              </span>
+            </div>
+          ) : null}
           {open.length > 1 ? <DenyAll asks={open} /> : null}
           <RestingRuns />
         </>
@@ -133,27 +147,18 @@ function grouped(
 }
 
 function Resolved({ state, filter }: { readonly state: string; readonly filter: string }) {
-  const [cursors, setCursors] = useState<readonly string[]>([]);
   const expired = state === 'expired';
-  const list = useData(
-    `resolved ${state} ${cursors.length}`,
-    async () => {
-      const pages = [undefined, ...cursors];
-      const answers = await Promise.all(
-        pages.map((cursor) => client.pageApprovals({ state: expired ? 'expired' : 'all', limit: 100, cursor })),
-      );
-      const items = answers.flatMap((page) => page.items);
-      return {
-        items: expired ? items : items.filter((ask) => ask.state !== 'pending' && ask.state !== 'expired'),
-        next: answers.at(-1)?.next_cursor ?? null,
-      };
-    },
+  const list = usePages(
+    `resolved ${state}`,
+    100,
+    (page) => client.pageApprovals({ state: expired ? 'expired' : 'all', ...page }),
     { topics: ['approvals'] },
   );
+  const belongs = (ask: AskHead): boolean => expired || (ask.state !== 'pending' && ask.state !== 'expired');
   return (
     <Loaded data={list}>
-      {({ items, next }) => {
-        const shown = items.filter((ask) => matches(ask, filter));
+      {({ items }) => {
+        const shown = items.filter((ask) => belongs(ask) && matches(ask, filter));
         return (
           <div className="stack tight">
             {shown.length === 0 ? (
@@ -165,11 +170,7 @@ function Resolved({ state, filter }: { readonly state: string; readonly filter: 
                 </Link>
               ))
             )}
-            {next === null ? null : (
-              <div>
-                <Button onClick={() => setCursors([...cursors, next])}>Older ones</Button>
-              </div>
-            )}
+            <More list={list} word="Older ones" />
           </div>
         );
       }}

@@ -8,7 +8,7 @@ import { TranscriptView } from '../chat/transcript.tsx';
 import { type Chat, type SendOptions, useChat } from '../chat/use-chat.ts';
 import { client } from '../data/client.ts';
 import { onReturn } from '../data/on-return.ts';
-import { useData } from '../data/use-data.ts';
+import { usePages } from '../data/use-pages.ts';
 import { announce } from '../frame/announce.tsx';
 import { useEverywhere } from '../frame/everywhere.ts';
 import { Button } from '../parts/button.tsx';
@@ -27,12 +27,13 @@ export function ChatPage() {
   useEffect(() => {
     if (path === '/' && incomplete) go('/setup', { replace: true });
   }, [path, incomplete, go]);
-  const sessions = useData('sessions', async () => (await client.pageSessions({ limit: 200 })).items, {
-    topics: ['runs'],
-  });
+  const sessions = usePages('sessions', 200, client.pageSessions, { topics: ['runs'] });
+  const known = sessions.value?.items;
   useEffect(() => onReturn(sessions.reload), [sessions.reload]);
-  const name = named ?? sessions.value?.find(({ active }) => active)?.name ?? sessions.value?.[0]?.name;
+  const name = named ?? known?.find(({ active }) => active)?.name ?? known?.[0]?.name;
   const [listed, list] = useState(false);
+  // The first chat is made under the name that stands for it before there is any.
+  const none = known?.length === 0 && (named ?? firstName) === firstName;
   return (
     <Page title="Chat" whole>
       <div className={`chat ${listed ? 'listed' : ''}`}>
@@ -44,7 +45,7 @@ export function ChatPage() {
             go(`/chat/${encodeURIComponent(opened)}`);
           }}
         />
-        {name === undefined ? (
+        {name === undefined || none ? (
           <div className="conversation">
             {sessions.value === null ? <Skeleton /> : <First onMade={sessions.reload} />}
           </div>
@@ -64,13 +65,15 @@ export function ChatPage() {
   );
 }
 
+const firstName = 'default';
+
 /** There is no chat yet: the first one is made. */
 function First({ onMade }: { readonly onMade: () => void }) {
   const asked = useRef(false);
   useEffect(() => {
     if (asked.current) return;
     asked.current = true;
-    client.createSession({ name: 'default' }).then(onMade, onMade);
+    client.createSession({ name: firstName }).then(onMade, onMade);
   }, [onMade]);
   return <Skeleton />;
 }

@@ -1,10 +1,12 @@
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { client } from '../data/client.ts';
-import { useAction, useData } from '../data/use-data.ts';
+import { useAction } from '../data/use-data.ts';
+import { usePages } from '../data/use-pages.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Button, SureButton } from '../parts/button.tsx';
 import { SelectField } from '../parts/field.tsx';
+import { More } from '../parts/more.tsx';
 import { Page } from '../parts/page.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { Empty, ErrorNote, Loaded } from '../parts/states.tsx';
@@ -27,10 +29,11 @@ export const Progress = ({ done, total }: { readonly done: number; readonly tota
 export function PlanList() {
   const [status, setStatus] = useQuery('status');
   const [making, setMaking] = useState(false);
-  const data = useData(
+  const data = usePages(
     `plans ${status}`,
+    100,
     // The options below are these and no others.
-    () => client.pagePlans(status === '' ? {} : { status: status as Status }),
+    (page) => client.pagePlans(status === '' ? page : { ...page, status: status as Status }),
     { topics: ['plans'] },
   );
   const clean = useAction(() => client.removeDonePlans({}));
@@ -77,24 +80,27 @@ export function PlanList() {
           items.length === 0 ? (
             <Empty>A plan is a goal as a list of steps, each of which an agent carries out in a run of its own.</Empty>
           ) : (
-            <ul className="cards" aria-label="Plans">
-              {items.map((plan) => (
-                <li key={plan.id} className="panel stack tight">
-                  <div className="row spread">
-                    <Link href={`/plans/${plan.name}`}>{plan.name}</Link>
-                    <span className="row">
-                      {plan.active ? <span className="tag accent">active</span> : null}
-                      {plan.auto ? <span className="tag good">running all</span> : null}
-                      <span className="tag">{plan.status === 'active' ? 'not finished' : plan.status}</span>
-                    </span>
-                  </div>
-                  <p className="wrap">
-                    <Safe text={plan.goal.split('\n', 1)[0] ?? ''} />
-                  </p>
-                  <Progress done={plan.done} total={plan.total} />
-                </li>
-              ))}
-            </ul>
+            <>
+              <ul className="cards" aria-label="Plans">
+                {items.map((plan) => (
+                  <li key={plan.id} className="panel stack tight">
+                    <div className="row spread">
+                      <Link href={`/plans/${plan.name}`}>{plan.name}</Link>
+                      <span className="row">
+                        {plan.active ? <span className="tag accent">active</span> : null}
+                        {plan.auto ? <span className="tag good">running all</span> : null}
+                        <span className="tag">{plan.status === 'active' ? 'not finished' : plan.status}</span>
+                      </span>
+                    </div>
+                    <p className="wrap">
+                      <Safe text={plan.goal.split('\n', 1)[0] ?? ''} />
+                    </p>
+                    <Progress done={plan.done} total={plan.total} />
+                  </li>
+                ))}
+              </ul>
+              <More list={data} word="Older ones" />
+            </>
           )
         }
       </Loaded>

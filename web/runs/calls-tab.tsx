@@ -1,13 +1,14 @@
-import { useState } from 'react';
 import type { RunCall } from '../../src/schema/run-record.ts';
 import { callSummary } from '../../src/view/call-summary.ts';
 import { formatSpan } from '../../src/view/format.ts';
 import { client } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';
+import { usePages } from '../data/use-pages.ts';
 import { useQuery } from '../data/use-query.ts';
 import { Button } from '../parts/button.tsx';
 import { CodeBlock, JsonBlock } from '../parts/code-block.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { More } from '../parts/more.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { Empty, Loaded } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
@@ -27,22 +28,10 @@ const took = ({ started_at, ended_at }: RunCall): string =>
 /** Tool calls with their decisions; one opens with everything that is known of it. */
 export function CallsTab({ runId }: { readonly runId: string }) {
   const [open, setOpen] = useQuery('call');
-  const [pages, setPages] = useState(1);
-  const calls = useData(
-    `calls ${runId} ${pages}`,
-    async () => {
-      const items: RunCall[] = [];
-      let cursor: string | undefined;
-      for (let page = 0; page < pages; page += 1) {
-        const answer = await client.pageCalls({ id: runId, limit: 500, cursor });
-        items.push(...answer.items);
-        cursor = answer.next_cursor ?? undefined;
-        if (cursor === undefined) break;
-      }
-      return { items, more: cursor !== undefined };
-    },
-    { topics: ['runs'], when: (entry) => entry.run_id === runId },
-  );
+  const calls = usePages(`calls ${runId}`, 500, (page) => client.pageCalls({ id: runId, ...page }), {
+    topics: ['runs'],
+    when: (entry) => entry.run_id === runId,
+  });
   const columns: readonly Column<RunCall>[] = [
     {
       label: 'Call',
@@ -67,18 +56,14 @@ export function CallsTab({ runId }: { readonly runId: string }) {
   ];
   return (
     <Loaded data={calls}>
-      {({ items, more }) => {
+      {({ items }) => {
         const call = items.find(({ call_id }) => call_id === open);
         return items.length === 0 ? (
           <Empty>No tool was called.</Empty>
         ) : (
           <>
             <Table caption="Calls" columns={columns} rows={items} keyOf={({ call_id }) => call_id} />
-            {more ? (
-              <div>
-                <Button onClick={() => setPages(pages + 1)}>More calls</Button>
-              </div>
-            ) : null}
+            <More list={calls} word="More calls" />
             {call === undefined ? null : <Call runId={runId} call={call} onClose={() => setOpen('')} />}
           </>
         );

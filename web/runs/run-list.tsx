@@ -1,12 +1,11 @@
-import { useState } from 'react';
 import { Link } from 'wouter';
 import type { RunSummary } from '../../src/schema/run-record.ts';
 import { runStatuses } from '../../src/schema/run.ts';
 import { formatAge, formatSpan } from '../../src/view/format.ts';
 import { client } from '../data/client.ts';
-import { useData } from '../data/use-data.ts';
+import { usePages } from '../data/use-pages.ts';
 import { useQuery } from '../data/use-query.ts';
-import { Button } from '../parts/button.tsx';
+import { More } from '../parts/more.tsx';
 import { Page } from '../parts/page.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { Empty, Loaded } from '../parts/states.tsx';
@@ -69,24 +68,11 @@ const columns: readonly Column<RunSummary>[] = [
 /** Every run, newest first, live (09 §8.9). */
 export function RunList() {
   const [status, setStatus] = useQuery('status');
-  const [pages, setPages] = useState(1);
   // What was chosen of the list of them; anything else in the address is no status.
   const wanted = runStatuses.find((each) => each === status);
-  const runs = useData(
-    `runs ${wanted} ${pages}`,
-    async () => {
-      const items: RunSummary[] = [];
-      let cursor: string | undefined;
-      for (let page = 0; page < pages; page += 1) {
-        const answer = await client.pageRuns({ status: wanted, limit: 100, cursor });
-        items.push(...answer.items);
-        cursor = answer.next_cursor ?? undefined;
-        if (cursor === undefined) break;
-      }
-      return { items, more: cursor !== undefined };
-    },
-    { topics: ['runs', 'approvals'] },
-  );
+  const runs = usePages(`runs ${wanted}`, 100, (page) => client.pageRuns({ status: wanted, ...page }), {
+    topics: ['runs', 'approvals'],
+  });
   return (
     <Page
       title="Runs"
@@ -106,7 +92,7 @@ export function RunList() {
       }
     >
       <Loaded data={runs}>
-        {({ items, more }) =>
+        {({ items }) =>
           items.length === 0 ? (
             <Empty action={<Link href="/chat">Start a chat</Link>}>
               A run is one piece of work of a model: what it said, which tools it called, and what was decided of each.
@@ -114,11 +100,7 @@ export function RunList() {
           ) : (
             <>
               <Table caption="Runs" columns={columns} rows={items} keyOf={({ id }) => id} />
-              {more ? (
-                <div>
-                  <Button onClick={() => setPages(pages + 1)}>Older ones</Button>
-                </div>
-              ) : null}
+              <More list={runs} word="Older ones" />
             </>
           )
         }

@@ -3,9 +3,11 @@ import type { StepRecord } from '../../src/schema/run-record.ts';
 import { formatSpan } from '../../src/view/format.ts';
 import { client } from '../data/client.ts';
 import { useData } from '../data/use-data.ts';
+import { usePages } from '../data/use-pages.ts';
 import { Button } from '../parts/button.tsx';
 import { JsonBlock } from '../parts/code-block.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { More } from '../parts/more.tsx';
 import { Safe } from '../parts/safe.tsx';
 import { Empty, Loaded } from '../parts/states.tsx';
 import { type Column, Table } from '../parts/table.tsx';
@@ -13,7 +15,7 @@ import { type Column, Table } from '../parts/table.tsx';
 /** Attempts at tasks, as they were captured (04 §17). */
 export function StepsTab({ runId }: { readonly runId: string }) {
   const [open, setOpen] = useState<number | null>(null);
-  const steps = useData(`steps ${runId}`, async () => (await client.pageSteps({ id: runId, limit: 1000 })).items, {
+  const steps = usePages(`steps ${runId}`, 500, (page) => client.pageSteps({ id: runId, ...page }), {
     topics: ['runs'],
     when: (entry) => entry.run_id === runId,
   });
@@ -34,12 +36,13 @@ export function StepsTab({ runId }: { readonly runId: string }) {
   ];
   return (
     <Loaded data={steps}>
-      {(items) =>
+      {({ items }) =>
         items.length === 0 ? (
           <Empty>No step is captured yet.</Empty>
         ) : (
           <>
             <Table caption="Steps" columns={columns} rows={items} keyOf={({ index }) => String(index)} />
+            <More list={steps} word="More steps" />
             {open === null ? null : <Step runId={runId} index={open} onClose={() => setOpen(null)} />}
           </>
         )

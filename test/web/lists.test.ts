@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { call, calls, says } from '../support/scripted-app.ts';
+import { visit, type WebWorld, webWorld } from './world.ts';
+
+/** Lists that are longer than one page of the server. */
+
+let world: WebWorld;
+beforeAll(async () => {
+  world = await webWorld({
+    turns: [
+      calls([call('local_fs.write_file', { path: 'note.txt', content: 'one\n' })], {
+        role: 'user',
+        last_user: 'write',
+      }),
+      says('Hello.'),
+    ].map((turn, index) => ({ name: `turn ${index}`, ...turn })),
+    policy: { default_action: 'approve', rules: [] },
+  });
+  const { app, client, run } = world.served;
+  await app.client.awaitRun({ run_id: await run() });
+  await app.seen(await run({ input: 'write' }), 'ask');
+  await client.postPlan({ goal: 'Ship it', steps: ['Write', 'Tag'] });
+  await client.createSession({ name: 'first' });
+  copies(
+    'runs',
+    { id: "'run_copy' || n.i", created_at: 'row.created_at - n.i * 1000' },
+    250,
+    "row.status = 'completed'",
+  );
+  copies('asks', { id: "'ask_copy' || n.i", created_at: 'row.created_at + n.i * 1000' }, 60, 'true');
+  copies('plans', { id: "'plan_copy' || n.i", name: "'plan-' || n.i" }, 150, 'true');
+  copies('sessions', { id: "'session_copy' || n.i", name: "'chat-' || n.i" }, 250, "row.name = 'first'");
+}, 60_000);
+afterAll(() => world?.close());
+
+/** As many rows as nobody makes by hand. */
+function copies(table: string, over: Readonly<Record<string, string>>, count: number, where: string): void {
+  const { app } = world.served;
+  const columns = app.rows('SELECT name FROM pragma_table_info(?)', table).map(({ name }) => String(name));
+  const values = columns.map((column) => over[column] ?? `row.${column}`);
+  app.change(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${count})
+    INSERT INTO ${table} (${columns.join()}) SELECT ${values.join()} FROM ${table} row, n WHERE ${where}`);
+}
+
+it.each([
+  ['/plans', '.cards > li', 'Older ones', 100, 151],
+  ['/runs', '.run-link', 'Older ones', 100, 200],
+  ['/chat/first', '.session', 'Older ones', 200, 251],
+] as const)(
+  'shows all of a long list at %s, and stays in its place while more is read',
+  async (path, row, word, first, then) => {
+    const page = await world.open(path);
+    const rows = page.locator(row);
+    await expect.poll(() => rows.count()).toBe(first);
+    const more = page.getByRole('button', { name: word });
+    await more.focus();
+    await page.evaluate(`document.querySelectorAll('${row}')[${first - 1}].dataset.held = ''`);
+    await page.keyboard.press('Enter');
+    await expect.poll(() => rows.count()).toBe(then);
+    // The rows that were there are still the same, and so is what somebody looked at.
+    expect(await page.locator('[data-held]').count()).toBe(1);
+    expect(await page.evaluate('document.activeElement !== document.body')).toBe(true);
+    expect(world.problems).toEqual([]);
+  },
+);
+
+it('reads of many open asks no more cards at once than a server answers', async () => {
+  const page = await (await world.context()).newPage();
+  world.watch(page);
+  const read = new Set<string>();
+  page.on('request', (request) => {
+    if (/\/api\/approvals\/ask_/.test(request.url())) read.add(request.url());
+  });
+  await page.goto(`${world.served.url}/approvals`);
+  await page.getByText('25 of 61 are shown').waitFor();
+  await expect.poll(() => page.locator('article.card').count()).toBe(25);
+  expect(read.size).toBe(25);
+  await page.getByRole('button', { name: 'Deny all shown (25)' }).waitFor();
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await page.getByText('50 of 61 are shown').waitFor();
+  await visit(page, '/runs');
+  await page.locator('.run-link').first().waitFor();
+  expect(world.problems).toEqual([]);
+});
