@@ -151,6 +151,15 @@ it('shows a chain as a picture whose tasks lead into the text, with the keyboard
   await task.focus();
   await page.keyboard.press('Enter');
   await page.locator('.cm-focused').waitFor();
+  // Where the focus is can be seen at the edge of the editor.
+  const edge = async () => {
+    const box = await page.locator('.editor').boundingBox();
+    if (box === null) throw new Error('no editor');
+    return page.screenshot({ clip: { x: box.x - 4, y: box.y + 40, width: 4, height: 40 } });
+  };
+  const focused = await edge();
+  await task.focus();
+  expect((await edge()).equals(focused)).toBe(false);
   expect(await task.getAttribute('aria-current')).toBe('true');
   expect(await page.locator('.edge.taken').count()).toBe(3);
   expect(world.problems).toEqual([]);

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { call, calls, says } from '../support/scripted-app.ts';
 import { axeFaults, phone, type WebWorld, webWorld } from './world.ts';
@@ -11,12 +13,14 @@ beforeAll(async () => {
     turns: [
       calls([read, read], { role: 'user', last_user: 'look twice' }),
       says('I have looked.', { role: 'tool' }),
+      calls([call('local_shell.local_shell', { command: './add' })], { role: 'user', last_user: 'add' }),
       { match: { role: 'user', last_user: 'slow' }, reply: { text: words, delay_ms: 150 } },
     ].map((turn, index) => ({ name: `turn ${index}`, ...turn })),
     policy: { default_action: 'allow', rules: [], compute: { maxToolCalls: 1, onExhausted: 'ask' } },
   });
   await world.served.client.putConfigItem({ key: 'default-model', value: 'm' });
   await world.served.client.putConfigItem({ key: 'default-provider', value: 'scripted' });
+  writeFileSync(join(world.served.app.place.workspace, 'add'), '#!/bin/sh\necho added\n', { mode: 0o755 });
 }, 60_000);
 afterAll(() => world?.close());
 
@@ -51,6 +55,41 @@ it('says of a bound that is spent what one more grant means', async () => {
   await page.getByText('I have looked.').waitFor();
   expect(world.problems).toEqual([]);
 });
+
+it('asks what became of a call whose process died, says what no answer means, and takes a result for it', async () => {
+  const { app, client } = world.served;
+  const { run_id } = await app.start({ input: { type: 'string', value: 'add' }, on_ask: 'suspend', policy: asking() });
+  expect(await app.client.awaitRun({ run_id })).toMatchObject({ status: 'suspended' });
+  // As a process leaves it that was killed while the call ran.
+  app.change(`UPDATE tool_calls SET state = 'started', started_at = 1 WHERE run_id = '${run_id}'`);
+  const [ask] = (await client.pageApprovals({ run: run_id })).items;
+  if (ask === undefined) throw new Error('no ask');
+  await client.answerApproval({ id: ask.id, binding: ask.binding, outcome: 'approve' });
+  const page = await world.open('/approvals');
+  const card = page.getByRole('article', { name: /outcome is unknown$/ });
+  await card.waitFor();
+  await card.getByText(/, then counts as skipped$/).waitFor();
+  expect(await card.getByRole('button').allTextContents()).toEqual([
+    'Run again…',
+    'Treat as done…',
+    'Skip',
+    'Decide later',
+  ]);
+  expect(await axeFaults(page)).toEqual([]);
+  await card.getByRole('button', { name: 'Treat as done…' }).click();
+  await page.keyboard.type('it was added');
+  await page.getByRole('dialog').getByRole('button', { name: 'Treat as done' }).click();
+  await page.locator('.outcome[data-state=answered]').waitFor();
+  expect(await app.client.awaitRun({ run_id })).toMatchObject({ status: 'completed' });
+  expect(world.problems).toEqual([]);
+});
+
+/** A policy that asks about everything. */
+function asking(): string {
+  const path = join(world.served.app.place.dir, 'asking.json');
+  writeFileSync(path, JSON.stringify({ default_action: 'approve', rules: [] }), { mode: 0o600 });
+  return path;
+}
 
 it('offers in its chat to go on with a run whose process is gone', async () => {
   const { run_id } = await world.served.client.postMessage({ session: 'default', text: 'slow' });

@@ -98,7 +98,7 @@ function OpenCard({
     >
       <header className="card-head">
         <h2 id={title}>{headlineOf(card, ask.cwd)}</h2>
-        <Countdown expiresAt={ask.expires_at} onTimeout={ask.on_timeout} />
+        <Countdown expiresAt={ask.expires_at} kind={ask.kind} />
       </header>
       <CardBody
         card={card}

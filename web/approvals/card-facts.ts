@@ -88,7 +88,11 @@ const flagWords: Readonly<Record<string, string>> = {
   policy_invalid: 'The policy cannot be read: everything asks.',
   adjudicated: 'An agent has looked at this.',
 };
-export const warningOf = (flag: string): string => flagWords[flag] ?? line(flag.replaceAll('_', ' '));
+export function warningOf(flag: string): string {
+  const repeated = /^repeat (\d+)$/.exec(flag)?.[1];
+  if (repeated !== undefined) return `Asked ${repeated} times in this run.`;
+  return flagWords[flag] ?? line(flag.replaceAll('_', ' '));
+}
 
 /** What of the policy asked, before the name of the policy; rules as a person counts. */
 export function ruleWords({ why }: AskCardData): string {
