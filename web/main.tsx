@@ -1,6 +1,7 @@
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import { applyTheme } from './data/kept.ts';
+import { keepPlaces } from './data/places.ts';
 import { isAt, pages } from './pages.ts';
 import { openSession } from './session/session.ts';
 import './styles/tokens.css';
@@ -10,6 +11,7 @@ import './styles/frame.css';
 import './styles/print.css';
 
 applyTheme();
+keepPlaces();
 // Who is there and the code of the page are on their way while the app is drawn for the first time.
 void openSession();
 // Whoever draws the page meets what became of it.

@@ -64,6 +64,29 @@ it.each([
   },
 );
 
+it('goes back to the row of a long list that somebody has left for its page, and to the top of a list that is opened anew', async () => {
+  const page = await world.open('/runs');
+  const rows = page.locator('.run-link');
+  await page.getByRole('button', { name: 'Older ones' }).click();
+  await expect.poll(() => rows.count()).toBe(200);
+  const row = rows.nth(150);
+  await row.scrollIntoViewIfNeeded();
+  const top = Number(await page.evaluate('scrollY'));
+  expect(top).toBeGreaterThan(1000);
+  await row.click();
+  await page.getByRole('tab', { name: 'Timeline' }).waitFor();
+  expect(await page.evaluate('scrollY')).toBe(0);
+  await page.goBack();
+  await expect.poll(() => rows.count()).toBe(200);
+  await expect.poll(() => page.evaluate('scrollY')).toBe(top);
+  await page.getByRole('link', { name: 'Plans' }).click();
+  await page.locator('.cards > li').first().waitFor();
+  await page.getByRole('link', { name: 'Runs', exact: true }).click();
+  await expect.poll(() => rows.count()).toBe(100);
+  expect(await page.evaluate('scrollY')).toBe(0);
+  expect(world.problems).toEqual([]);
+});
+
 it('reads of many open asks no more cards at once than a server answers', async () => {
   const page = await (await world.context()).newPage();
   world.watch(page);

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { isReturning } from './places.ts';
 import { type Data, type LiveOptions, useData } from './use-data.ts';
 
 /** What one request for a part of a list says (09 §5.3). */
@@ -19,6 +20,9 @@ export type PagedData<T> = Data<Pages<T>> & {
   readonly reading: boolean;
 };
 
+/** How many pages of a list were wanted when it was left. */
+const left = new Map<string, number>();
+
 /** A server answers with at most so many items at once. */
 const mostAtOnce = 1000;
 
@@ -33,7 +37,7 @@ export function usePages<T>(
   read: (wanted: Wanted) => Promise<Answer<T>>,
   live: LiveOptions = {},
 ): PagedData<T> {
-  const [wanted, want] = useState({ key, pages: 1 });
+  const [wanted, want] = useState(() => ({ key, pages: isReturning() ? (left.get(key) ?? 1) : 1 }));
   const pages = wanted.key === key ? wanted.pages : 1;
   const data = useData(
     key,
@@ -52,8 +56,9 @@ export function usePages<T>(
   );
   const { reload, value, error } = data;
   useEffect(() => {
+    left.set(key, pages);
     if (pages > 1) reload();
-  }, [pages, reload]);
+  }, [key, pages, reload]);
   return {
     ...data,
     readMore: () => want({ key, pages: pages + 1 }),

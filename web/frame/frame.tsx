@@ -70,7 +70,7 @@ function governingOf(list: readonly PolicyListed[] | null, name: string | undefi
   return list === null || name === undefined ? null : { name, listed: null };
 }
 
-/** Another page begins at its top; where the browser goes back, it restores the place itself. */
+/** Another page begins at its top, and one that is gone back to where it was left. */
 function useTop(): void {
   const [path] = useLocation();
   const went = useRef(false);
