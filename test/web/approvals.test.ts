@@ -248,3 +248,32 @@ it('shows in the row of an answered ask what hides in its call, as the card does
   await page.locator('.outcome', { hasText: 'touch a⏎touch b' }).waitFor();
   expect(world.problems).toEqual([]);
 });
+
+it('keeps what was written to an ask where it was not taken, and asks nothing about a policy that has no name', async () => {
+  const run = await world.served.app.start({ input: { type: 'string', value: 'shell' }, on_ask: 'ask' });
+  const { ask_id } = await world.served.app.seen(run.run_id, 'ask');
+  const page = await world.open(`/approvals/${ask_id}`);
+  await page.getByRole('button', { name: 'Edit…' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('The edited call is judged anew').waitFor();
+  await dialog.getByRole('button', { name: 'Send the edited call' }).and(page.locator(':enabled')).waitFor();
+  expect(await dialog.getByRole('alert').count()).toBe(0);
+  await page.keyboard.press('Escape');
+
+  let refusals = 0;
+  await page.route('**/answer', async (route) => {
+    refusals += 1;
+    if (refusals > 1) return route.continue();
+    const error = { message: 'The database is busy.', type: 'api_error', code: 'database_busy' };
+    return route.fulfill({ status: 503, contentType: 'application/json', body: JSON.stringify({ error }) });
+  });
+  await page.getByRole('button', { name: 'Deny with feedback…' }).click();
+  await page.keyboard.type('not like this');
+  await dialog.getByRole('button', { name: 'Deny' }).click();
+  await dialog.getByText('That was not taken.').waitFor();
+  expect(await axeFaults(page)).toEqual([]);
+  expect(await dialog.getByRole('textbox').inputValue()).toBe('not like this');
+  await dialog.getByRole('button', { name: 'Deny' }).click();
+  await page.getByText('“not like this”').waitFor();
+  expect(world.problems).toEqual([]);
+});

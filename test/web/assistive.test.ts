@@ -14,6 +14,8 @@ afterAll(() => world?.close());
 
 it('leaves the focus on a button while what it does is under way, and takes no second press', async () => {
   const page = await world.open('/chat/default');
+  // The first chat has been made.
+  await page.getByText('Ask for something to be done here.').waitFor();
   let letGo = (): void => undefined;
   const held = new Promise<void>((resolve) => {
     letGo = resolve;

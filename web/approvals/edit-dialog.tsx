@@ -11,6 +11,7 @@ import { Loaded } from '../parts/states.tsx';
 import { policyFile } from './card-facts.ts';
 import type { ChoiceProps } from './choice-props.ts';
 import { useGuard } from './guard.ts';
+import { NotTaken, useWritten } from './not-taken.tsx';
 
 const pauseMs = 300;
 
@@ -26,7 +27,10 @@ export function EditDialog({
   const element = useRef<HTMLDivElement>(null);
   const guard = useGuard(element, '');
   const { tools, tool, cwd, policy } = ask;
-  const decided = useData(args === null ? null : `edited ${settled}`, () =>
+  // One that was named by its path can be asked for by no name.
+  const named = policy.source !== 'file';
+  const { refused, send } = useWritten(onClose);
+  const decided = useData(args === null || !named ? null : `edited ${settled}`, () =>
     client.explainPolicy({ file: policyFile(policy.name), tools, tool, args: args ?? {}, cwd }),
   );
   return (
@@ -42,7 +46,7 @@ export function EditDialog({
           fault={readObject(text) === null ? 'This is no JSON object.' : null}
           hint="The model is told that you changed them. The edited call is judged anew, and asks again where the rules say so."
         />
-        {args === null ? null : (
+        {args === null || !named ? null : (
           <Loaded data={decided}>
             {({ record }) => (
               <p className="note mono small">
@@ -51,13 +55,14 @@ export function EditDialog({
             )}
           </Loaded>
         )}
+        {refused ? <NotTaken /> : null}
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
           <Button
             look="primary"
             disabled={args === null || settled !== text}
             {...guard.press(() => {
-              if (args !== null) void onAnswer({ outcome: 'approve', edited_args: args }).then(onClose);
+              if (args !== null) void send(onAnswer({ outcome: 'approve', edited_args: args }));
             })}
           >
             Send the edited call

@@ -3,6 +3,7 @@ import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { AreaField } from '../parts/field.tsx';
 import { useGuard } from './guard.ts';
+import { NotTaken, useWritten } from './not-taken.tsx';
 
 /** The second step of an answer that reaches further than one call: a press or `a`, after the guard. */
 export function SureDialog({
@@ -60,9 +61,10 @@ export function TextDialog({
   readonly onClose: () => void;
 }) {
   const [text, setText] = useState('');
+  const { refused, send } = useWritten(onClose);
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    void onText(text).then(onClose);
+    void send(onText(text));
   };
   return (
     <Dialog title={title} onClose={onClose}>
@@ -76,6 +78,7 @@ export function TextDialog({
           onChange={(event) => setText(event.target.value)}
           hint={`${text.length} of at most ${most} characters`}
         />
+        {refused ? <NotTaken /> : null}
         <div className="dialog-foot">
           <Button onClick={onClose}>Cancel</Button>
           <Button submit look="primary" disabled={text.trim() === ''}>
